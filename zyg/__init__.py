@@ -1,0 +1,1 @@
+"""zyg: gradients of Python functions, compiled."""

@@ -1,0 +1,292 @@
+"""Emitting instructions, and building SSA form from variables.
+
+`Builder` appends to a block.  `Variables` turns assignments to named variables into block arguments on the fly
+(Braun, Buchwald, Hack, Leissa, Mallon, Zwinkau: "Simple and Efficient Construction of Static Single Assignment Form",
+CC 2013).  The decoder uses it for Python's locals and operand stack, the adjoint pass for cotangents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from .core import Block, Const, Function, Instr, Position, Target, Value, const, map_uses
+from .ops import result_types
+from .trace import Traced
+from .types import BOOL, F32, F64, OBJECT, Scalar, Type
+
+
+class Builder:
+    """Appends instructions to `block`, with the source position `position`."""
+
+    def __init__(self, function: Function, block: Block | None = None):
+        self.function = function
+        self.block = block
+        self.position: Position | None = None
+
+    def new_block(self, name: str) -> Block:
+        """A block appended to the function; the builder stays where it is."""
+        block = Block(name)
+        self.function.blocks.append(block)
+        return block
+
+    def at(self, block: Block) -> Builder:
+        self.block = block
+        return self
+
+    def append(self, instr: Instr) -> Instr:
+        assert self.block is not None and not self.block.terminated, "emitting after a terminator"
+        if instr.position is None:
+            instr.position = self.position
+        self.block.instrs.append(instr)
+        return instr
+
+    def emit(
+        self, op: str, *operands: Value, types: tuple[Type, ...] | None = None, name: str = "", **attrs: Any
+    ) -> list[Value]:
+        """Emit `op`; the results' types come from the op table unless they are stated."""
+        if types is None:
+            inferred = result_types(op, [v.type for v in operands], attrs)
+            assert inferred is not None, f"the result types of {op} have to be stated"
+            types = tuple(inferred)
+        results = [Value(t, name) for t in types]
+        self.append(Instr(op, list(operands), results, attrs))
+        return results
+
+    def op(self, op: str, *operands: Value, type: Type | None = None, name: str = "", **attrs: Any) -> Value:
+        """Emit `op` and give its only result."""
+        types = None if type is None else (type,)
+        (result,) = self.emit(op, *operands, types=types, name=name, **attrs)
+        return result
+
+    # ------------------------------------------------------------------------------------- terminators
+
+    def jump(self, block: Block, *args: Value) -> None:
+        self.append(Instr("jump", targets=[Target(block, list(args))]))
+
+    def branch(self, condition: Value, then: Block, other: Block, then_args: Any = (), other_args: Any = ()) -> None:
+        targets = [Target(then, list(then_args)), Target(other, list(other_args))]
+        self.append(Instr("branch", [condition], targets=targets))
+
+    def switch(self, value: Value, *blocks: Block) -> None:
+        self.append(Instr("switch", [value], targets=[Target(b) for b in blocks]))
+
+    def ret(self, *values: Value) -> None:
+        self.append(Instr("return", list(values)))
+
+    # ------------------------------------------------------------------------------------- arithmetic
+
+    def cast(self, value: Value, type: Type) -> Value:
+        """`value` as `type`; constants convert at once."""
+        if value.type == type:
+            return value
+        if isinstance(value, Const) and isinstance(type, Scalar):
+            return const(value.value, type)
+        return self.op("cast", value, type=type, name=value.name)
+
+    def arith(self, op: str, *operands: Value) -> Value:
+        """`op` on operands converted to their common type (f64 over f32 over integers); see `Traced`.
+
+        A constant adapts to the other operand's type.  Products and sums with a literal 0.0 or 1.0 fold here, so that
+        derivative rules leave no litter.
+        """
+        if op == "select":
+            condition, *rest = operands
+            if isinstance(condition, Const):
+                return rest[0] if condition.value else rest[1]
+            condition = condition if condition.type is BOOL else self.op("ne", condition, const(0, condition.type))
+            return self.op("select", condition, *self._common(rest))
+        values = self._common(operands)
+        folded = self._fold(op, values)
+        return folded if folded is not None else self.op(op, *values)
+
+    def _common(self, operands: Any) -> list[Value]:
+        varying = [v.type for v in operands if not isinstance(v, Const)]
+        floats = [t for t in varying if isinstance(t, Scalar) and t.kind == "f"]
+        constants_float = any(isinstance(v, Const) and isinstance(v.value, float) for v in operands)
+        if floats:
+            common: Type = F64 if F64 in floats else F32
+        elif constants_float or len(set(varying)) > 1 or not varying:
+            common = F64
+        else:
+            common = varying[0]
+        return [self.cast(v, common) for v in operands]
+
+    def _fold(self, op: str, values: list[Value]) -> Value | None:
+        constants = [v.value if isinstance(v, Const) else None for v in values]
+        if all(c is not None for c in constants):
+            from .ops import OPS
+
+            evaluate = OPS[op].eval
+            assert evaluate is not None
+            result = evaluate(*constants)
+            type = values[0].type if not isinstance(result, bool) else BOOL
+            return const(result, type)
+        if op == "mul":
+            for c, other in ((constants[0], values[1]), (constants[1], values[0])):
+                if c == 1:
+                    return other
+                if c == 0:
+                    return const(0.0, other.type)  # a strong zero: a cotangent that is literally 0 stays 0
+        if op == "add":
+            for c, other in ((constants[0], values[1]), (constants[1], values[0])):
+                if c == 0:
+                    return other
+        if op == "sub" and constants[1] == 0:
+            return values[0]
+        if op == "div" and constants[1] == 1:
+            return values[0]
+        if op == "div" and constants[0] == 0:
+            return const(0.0, values[0].type)
+        return None
+
+    def resolve(self, value: Any) -> Value:
+        """For `Traced`: a leaf is an SSA value, or a function that fetches one."""
+        if isinstance(value, Value):
+            return value
+        return value(self)
+
+    def traced(self, value: Value) -> Traced:
+        return Traced(self, value)
+
+
+class Variables:
+    """SSA construction for variables that are assigned along control flow.
+
+    Announce each edge with `add_edge` when a terminator is made, `write` and `read` variables per block, `seal` a block
+    once all edges into it are announced, and `finish` at the end: it appends the block parameters that are needed, and
+    the arguments on the edges, and rewrites uses of parameters that turned out redundant.
+
+    `initial(variable)` gives the value of a variable that is read before any assignment (KeyError without it).
+    """
+
+    def __init__(
+        self,
+        type_of: Callable[[Hashable], Type] = lambda variable: OBJECT,
+        initial: Callable[[Hashable], Value] | None = None,
+        name_of: Callable[[Hashable], str] = str,
+    ):
+        self.type_of = type_of
+        self.initial = initial
+        self.name_of = name_of
+        self.current: dict[Block, dict[Hashable, Value]] = {}
+        self.sealed: set[Block] = set()
+        self.incomplete: dict[Block, dict[Hashable, Value]] = {}
+        self.edges: dict[Block, list[tuple[Block, Target]]] = {}
+        self.params: dict[Block, list[Value]] = {}  # made here, in order; redundant ones included
+        self.incoming: dict[Value, list[Value]] = {}  # per parameter, along self.edges[block]
+        self.users: dict[Value, list[Value]] = {}  # parameters that a value flows into
+        self.replaced: dict[Value, Value] = {}
+
+    def add_edge(self, source: Block, target: Target) -> None:
+        """Tell that control flows from the end of `source` along `target`."""
+        assert target.block not in self.sealed, target.block
+        self.edges.setdefault(target.block, []).append((source, target))
+
+    def write(self, block: Block, variable: Hashable, value: Value) -> None:
+        self.current.setdefault(block, {})[variable] = value
+
+    def read(self, block: Block, variable: Hashable) -> Value:
+        """The value of `variable` at the end of what has been emitted into `block`."""
+        chain: list[Block] = []  # blocks with one predecessor, walked without recursion: some functions have thousands
+        while True:
+            known = self.current.setdefault(block, {}).get(variable)
+            if known is not None:
+                value = self.resolve(known)
+                break
+            edges = self.edges.get(block, [])
+            if block in self.sealed and len(edges) == 1:
+                chain.append(block)
+                block = edges[0][0]
+                continue
+            value = self._read_here(block, variable, len(edges))
+            break
+        for b in chain:
+            self.write(b, variable, value)
+        return value
+
+    def _read_here(self, block: Block, variable: Hashable, edges: int) -> Value:
+        if block in self.sealed and edges == 0:
+            if self.initial is None:
+                raise KeyError(variable)
+            value = self.initial(variable)
+            self.write(block, variable, value)
+            return value
+        param = Value(self.type_of(variable), self.name_of(variable))
+        self.params.setdefault(block, []).append(param)
+        self.write(block, variable, param)
+        if block not in self.sealed:
+            self.incomplete.setdefault(block, {})[variable] = param
+            return param
+        return self._complete(block, variable, param)
+
+    def seal(self, block: Block) -> None:
+        """All edges into `block` are known from now on."""
+        assert block not in self.sealed, block
+        self.sealed.add(block)
+        for variable, param in self.incomplete.pop(block, {}).items():
+            self._complete(block, variable, param)
+
+    def _complete(self, block: Block, variable: Hashable, param: Value) -> Value:
+        self.incoming[param] = []
+        for source, _ in self.edges.get(block, []):
+            value = self.read(source, variable)
+            self.incoming[param].append(value)
+            self.users.setdefault(value, []).append(param)
+        self._remove_redundant(param)
+        return self.resolve(param)
+
+    def _remove_redundant(self, param: Value) -> None:
+        work = [param]
+        while work:
+            p = work.pop()
+            if p in self.replaced or p not in self.incoming:
+                continue
+            only: Value | None = None
+            for value in map(self.resolve, self.incoming[p]):
+                if value is p or only is not None and _same_value(value, only):
+                    continue
+                if only is not None:
+                    break
+                only = value
+            else:
+                if only is None:  # a loop that cannot be reached, or a variable never assigned
+                    continue
+                if len(self.incoming[p]) == 0:
+                    continue
+                self.replaced[p] = only
+                users = self.users.pop(p, [])
+                self.users.setdefault(only, []).extend(users)
+                work.extend(users)
+
+    def resolve(self, value: Value) -> Value:
+        """What stands for `value` now, if it was a redundant parameter."""
+        path = []
+        while value in self.replaced:
+            path.append(value)
+            value = self.replaced[value]
+        for v in path:
+            self.replaced[v] = value
+        return value
+
+    def finish(self, blocks: list[Block]) -> None:
+        """Add the parameters and arguments, and rewrite uses of redundant parameters in `blocks`. Call once."""
+        for block, params in self.params.items():
+            for param in params:
+                if param in self.replaced:
+                    continue
+                block.params.append(param)
+                values = self.incoming.get(param, [])
+                for (_, target), value in zip(self.edges.get(block, []), values, strict=True):
+                    target.args.append(self.resolve(value))
+        for block in blocks:
+            for instr in block.instrs:
+                map_uses(instr, self.resolve)
+            if block.handler is not None:
+                block.handler.args[:] = [self.resolve(v) for v in block.handler.args]
+
+
+def _same_value(a: Value, b: Value) -> bool:
+    if isinstance(a, Const) and isinstance(b, Const):
+        return a.type == b.type and type(a.value) is type(b.value) and repr(a.value) == repr(b.value)
+    return a is b

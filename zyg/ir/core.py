@@ -1,0 +1,256 @@
+"""The SSA data structures: Module, Function, Block, Instr, Value.
+
+Invariants (checked by `verify`): every value is defined once, by an instruction, as a parameter of a block, or as a
+constant; a definition dominates its uses; a block ends in exactly one terminator; control flow passes values only as
+block arguments (there are no phi nodes).  The parameters of a function are those of its first block, which has no
+predecessors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .types import BOOL, F32, F64, I32, I64, NONE, OBJECT, U8, Scalar, Type
+
+
+class Position(NamedTuple):
+    """Where in the user's source an instruction comes from. Lines count from 1, columns from 0, as in `ast`."""
+
+    file: str
+    line: int
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+    function: str = ""
+
+
+class Value:
+    """Something that an instruction can use. `name` is a hint for the printer, not an identity."""
+
+    __slots__ = ("name", "type")
+
+    def __init__(self, type: Type, name: str = ""):
+        self.type = type
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"%{self.name or hex(id(self))} : {self.type}"
+
+
+class Const(Value):
+    """A literal operand: a Python number, bool, None, string, or any object that the compiler knows."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any, type: Type):
+        super().__init__(type)
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"{self.value!r} : {self.type}"
+
+
+def const(value: Any, type: Type | None = None) -> Const:
+    """A constant of the given type; Python numbers know theirs.
+
+    >>> const(1.5), const(2), const(True), const(2, F64)
+    (1.5 : f64, 2 : i64, True : bool, 2.0 : f64)
+    """
+    if type is None:
+        if isinstance(value, bool):
+            type = BOOL
+        elif isinstance(value, int):
+            type = I64
+        elif isinstance(value, float):
+            type = F64
+        else:
+            type = NONE if value is None else OBJECT
+    if isinstance(type, Scalar):
+        value = bool(value) if type is BOOL else float(value) if type in (F64, F32) else int(value)
+        assert type not in (I64, I32, U8) or isinstance(value, int)
+    return Const(value, type)
+
+
+@dataclass(eq=False, slots=True)
+class Target:
+    """A successor of a terminator: the block, and the arguments for its parameters."""
+
+    block: Block
+    args: list[Value] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Instr:
+    """One instruction. `attrs` holds what is not a value (a name, a callee); `targets` the successors of a terminator."""
+
+    op: str
+    operands: list[Value] = field(default_factory=list)
+    results: list[Value] = field(default_factory=list)
+    attrs: dict[str, Any] = field(default_factory=dict)
+    targets: list[Target] = field(default_factory=list)
+    position: Position | None = None
+
+    @property
+    def result(self) -> Value:
+        (value,) = self.results
+        return value
+
+
+class Block:
+    """A basic block: parameters, instructions, and last of them the terminator.
+
+    `handler` is where an exception raised in this block goes (object code only).  The handler block's first parameter
+    receives the exception; the rest are passed by `handler.args`.
+    """
+
+    __slots__ = ("handler", "instrs", "name", "params")
+
+    def __init__(self, name: str, params: list[Value] | None = None):
+        self.name = name
+        self.params: list[Value] = params or []
+        self.instrs: list[Instr] = []
+        self.handler: Target | None = None
+
+    @property
+    def terminator(self) -> Instr:
+        return self.instrs[-1]
+
+    @property
+    def terminated(self) -> bool:
+        return bool(self.instrs) and self.instrs[-1].op in TERMINATORS
+
+    @property
+    def body(self) -> list[Instr]:
+        """The instructions before the terminator."""
+        return self.instrs[:-1]
+
+    def successors(self) -> list[Target]:
+        """Targets of the terminator (without the handler)."""
+        return self.instrs[-1].targets if self.instrs else []
+
+    def __repr__(self) -> str:
+        return f"<block {self.name}>"
+
+
+TERMINATORS = frozenset({"jump", "branch", "switch", "return", "raise", "reraise", "unreachable"})
+
+
+class Function:
+    """A function: its blocks (the first is the entry) and the types of its results.
+
+    `attrs` carries what passes need to know and text keeps: "file", "line", "name" of the Python function.
+    """
+
+    def __init__(self, name: str, blocks: list[Block] | None = None, results: tuple[Type, ...] = ()):
+        self.name = name
+        self.blocks: list[Block] = blocks or []
+        self.results = results
+        self.attrs: dict[str, Any] = {}
+
+    @property
+    def entry(self) -> Block:
+        return self.blocks[0]
+
+    @property
+    def params(self) -> list[Value]:
+        return self.blocks[0].params
+
+    def instructions(self) -> Iterator[tuple[Block, Instr]]:
+        for block in self.blocks:
+            for instr in block.instrs:
+                yield block, instr
+
+    def predecessors(self) -> dict[Block, list[tuple[Block, Target]]]:
+        """For each block, the (block, target) pairs that lead to it; a block twice if two of its edges do."""
+        result: dict[Block, list[tuple[Block, Target]]] = {b: [] for b in self.blocks}
+        for block in self.blocks:
+            for target in block.successors():
+                result[target.block].append((block, target))
+            if block.handler is not None:
+                result[block.handler.block].append((block, block.handler))
+        return result
+
+    def __repr__(self) -> str:
+        return f"<zyg.ir.Function {self.name}, {len(self.blocks)} blocks>"
+
+    def __str__(self) -> str:
+        from .text import format_function
+
+        return format_function(self)
+
+
+class Module:
+    """Functions that call one another by name (`call @name`)."""
+
+    def __init__(self, functions: list[Function] | None = None):
+        self.functions: dict[str, Function] = {f.name: f for f in functions or []}
+
+    def add(self, function: Function) -> Function:
+        assert function.name not in self.functions, function.name
+        self.functions[function.name] = function
+        return function
+
+    def unique_name(self, base: str) -> str:
+        if base not in self.functions:
+            return base
+        number = 2
+        while f"{base}.{number}" in self.functions:
+            number += 1
+        return f"{base}.{number}"
+
+    def __str__(self) -> str:
+        return "\n\n".join(str(f) for f in self.functions.values())
+
+
+def map_uses(instr: Instr, replace: Callable[[Value], Value]) -> None:
+    """Replace each value that `instr` uses, as operand or as block argument, by `replace(value)`."""
+    instr.operands[:] = [replace(v) for v in instr.operands]
+    for target in instr.targets:
+        target.args[:] = [replace(v) for v in target.args]
+
+
+def uses(instr: Instr) -> Iterator[Value]:
+    """The values that `instr` uses, block arguments included."""
+    yield from instr.operands
+    for target in instr.targets:
+        yield from target.args
+
+
+def clone_blocks(blocks: list[Block], values: dict[Value, Value], rename: Callable[[str], str] = str) -> list[Block]:
+    """Copy blocks. `values` maps old values to new ones and is extended with those defined inside."""
+    copies = {b: Block(rename(b.name)) for b in blocks}
+    for b in blocks:
+        for p in b.params:
+            values[p] = Value(p.type, p.name)
+        copies[b].params = [values[p] for p in b.params]
+        for i in b.instrs:
+            for r in i.results:
+                values[r] = Value(r.type, r.name)
+
+    def copy_target(t: Target) -> Target:
+        return Target(copies.get(t.block, t.block), [values.get(a, a) for a in t.args])
+
+    for b in blocks:
+        for i in b.instrs:
+            copies[b].instrs.append(
+                Instr(
+                    i.op,
+                    [values.get(v, v) for v in i.operands],
+                    [values[r] for r in i.results],
+                    dict(i.attrs),
+                    [copy_target(t) for t in i.targets],
+                    i.position,
+                )
+            )
+        if b.handler is not None:
+            copies[b].handler = copy_target(b.handler)
+    return list(copies.values())
+
+
+def clone(function: Function, name: str | None = None) -> Function:
+    """A deep copy (constants are shared)."""
+    copy = Function(name or function.name, clone_blocks(function.blocks, {}), function.results)
+    copy.attrs = dict(function.attrs)
+    return copy

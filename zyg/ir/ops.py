@@ -1,0 +1,505 @@
+"""THE op table: every operation of the IR, declared once.
+
+An entry gives an op's typing (for inference, the builder and the verifier), its meaning (`eval`, for the interpreter and
+for folding), its effects and its derivative (`vjp`).  Lowerings are tables in the back ends under the same name; a test
+checks that none is missing.
+
+Two levels share the table.  *Python ops* mean what Python means and work on `object`; the decoder emits them.  *Machine
+ops* are typed and total, apart from `guard` and the checked ones; inference emits them.  Where both mean the same, as in
+`add`, it is one op with two typings.
+
+A `vjp` is called as `vjp(d, y, *operands)`, with the cotangent `d` of the result `y`, and returns the cotangents of the
+operands, None for those that have none.  It may also be one of the strings
+    "none"        the result carries no derivative (comparisons, integer-valued functions)
+    "structural"  the adjoint pass has a method for it (memory, calls, stacks)
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .trace import (
+    copysign,
+    cos,
+    cosh,
+    digamma,
+    exp,
+    floor,
+    log,
+    polygamma1,
+    power,
+    sin,
+    sinh,
+    sqrt,
+    trunc,
+    where,
+    zero_where_zero,
+)
+from .types import BOOL, F64, I64, OBJECT, TAPE, Array, Scalar, Stack, Type, is_float, is_int
+
+Typing = Callable[[Sequence[Type], dict[str, Any]], "Sequence[Type] | None"]
+
+
+@dataclass(frozen=True)
+class Op:
+    """One operation. `typing(operand_types, attrs)` gives the result types, or None where the caller states them;
+    it raises TypeError for operands that do not fit.
+
+    effects: "pure" (may be removed, moved, merged), "read" (reads memory), "write" (writes memory or a stack),
+    "check" (may raise, and must stay), "value_check" (may raise, but dies with its value), "effect" (anything).
+    """
+
+    name: str
+    typing: Typing
+    eval: Callable[..., Any] | None
+    effects: str
+    vjp: Callable[..., Any] | str
+    doc: str
+    commutative: bool = False
+    level: str = "machine"
+
+
+OPS: dict[str, Op] = {}
+
+
+def op(
+    name: str,
+    typing: Typing,
+    doc: str,
+    *,
+    eval: Callable[..., Any] | None = None,
+    effects: str = "pure",
+    vjp: Callable[..., Any] | str = "none",
+    commutative: bool = False,
+    level: str = "machine",
+) -> None:
+    assert name not in OPS, name
+    OPS[name] = Op(name, typing, eval, effects, vjp, doc, commutative, level)
+
+
+# ------------------------------------------------------------------------------------------------- typings
+
+
+def _fail(message: str) -> None:
+    raise TypeError(message)
+
+
+def _same(kinds: str, allow_object: bool = False, result: Type | None = None) -> Typing:
+    """All operands of one scalar type whose kind is in `kinds`; the result is of that type, or `result`."""
+
+    def typing(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
+        first = types[0]
+        if allow_object and OBJECT in types:
+            return (OBJECT,)
+        if not isinstance(first, Scalar) or first.kind not in kinds or any(t != first for t in types):
+            _fail(f"operands {', '.join(map(str, types))} are not of one type of kind {'/'.join(kinds)}")
+        return (result or first,)
+
+    return typing
+
+
+def _objects(*results: Type) -> Typing:
+    return lambda types, attrs: results
+
+
+def _stated(types: Sequence[Type], attrs: dict[str, Any]) -> None:
+    """The result types are stated where the instruction is made."""
+    return None
+
+
+def _exactly(operands: Sequence[Type], *results: Type) -> Typing:
+    def typing(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
+        if list(types) != list(operands):
+            _fail(f"operands {', '.join(map(str, types))} should be {', '.join(map(str, operands))}")
+        return results
+
+    return typing
+
+
+def _array(types: Sequence[Type]) -> Array:
+    if not types or not isinstance(types[0], Array):
+        _fail("the first operand is not an array")
+    return types[0]  # type: ignore[return-value]
+
+
+def _element(extra: int) -> Typing:
+    """An array, `extra` scalars of its dtype, and an i64 index per dimension."""
+
+    def typing(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
+        array = _array(types)
+        if any(t != array.dtype for t in types[1 : 1 + extra]):
+            _fail(f"{types[1]} does not fit into {array}")
+        if len(types) != 1 + extra + array.ndim or any(t is not I64 for t in types[1 + extra :]):
+            _fail(f"{array} takes {array.ndim} i64 indices")
+        return () if extra else (array.dtype,)
+
+    return typing
+
+
+def _no_result(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
+    return ()
+
+
+def _select(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
+    if len(types) != 3 or types[0] is not BOOL or types[1] != types[2]:
+        _fail(f"select takes a bool and two values of one type, not {', '.join(map(str, types))}")
+    return (types[1],)
+
+
+# ------------------------------------------------------------------------- arithmetic, Python and machine
+
+_num = "fiu"
+
+
+def _wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Integers wrap at 64 bits, as `add`, `sub`, `mul` and `neg` do on i64."""
+
+    def wrapped(*args: Any) -> Any:
+        value = function(*args)
+        if type(value) is int:
+            value = (value + 2**63) % 2**64 - 2**63
+        return value
+
+    return wrapped
+
+
+def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(*args: Any) -> int:
+        value = function(*args)
+        if not -(2**63) <= value < 2**63:
+            raise OverflowError("integer result does not fit into 64 bits")
+        return value
+
+    return checked
+
+
+_add_vjp = lambda d, out, x, y: (d, d)
+_sub_vjp = lambda d, out, x, y: (d, -d)
+_mul_vjp = lambda d, out, x, y: (d * y, d * x)
+
+op("add", _same(_num, True), "x + y; integers wrap", eval=_wrap(operator.add), vjp=_add_vjp, commutative=True)
+op("sub", _same(_num, True), "x - y; integers wrap", eval=_wrap(operator.sub), vjp=_sub_vjp)
+op("mul", _same(_num, True), "x * y; integers wrap", eval=_wrap(operator.mul), vjp=_mul_vjp, commutative=True)
+op("neg", _same(_num, True), "-x; integers wrap", eval=_wrap(operator.neg), vjp=lambda d, out, x: (-d,))
+
+op("cadd", _same("i"), "x + y, OverflowError past 64 bits", eval=_checked(operator.add), effects="value_check",
+   vjp=_add_vjp, commutative=True)  # fmt: skip
+op("csub", _same("i"), "x - y, OverflowError past 64 bits", eval=_checked(operator.sub), effects="value_check",
+   vjp=_sub_vjp)  # fmt: skip
+op("cmul", _same("i"), "x * y, OverflowError past 64 bits", eval=_checked(operator.mul), effects="value_check",
+   vjp=_mul_vjp, commutative=True)  # fmt: skip
+op("cneg", _same("i"), "-x, OverflowError past 64 bits", eval=_checked(operator.neg), effects="value_check",
+   vjp=lambda d, out, x: (-d,))  # fmt: skip
+
+
+def _ipow_vjp(d: Any, out: Any, x: Any, n: Any) -> Any:
+    # x**0 is 1 whatever x is: its slope is 0, also at x = 0 where 0 * 0**-1 would not be.
+    return where(equal_int(n, 0), 0.0, d * n * power(x * 1.0, n * 1.0 - 1.0)), None
+
+
+def equal_int(x: Any, y: int) -> Any:
+    from .trace import equal
+
+    return equal(x, y)
+
+
+op("ipow", _same("i"), "x ** n for n >= 0, OverflowError past 64 bits", eval=_checked(operator.pow),
+   effects="value_check", vjp=_ipow_vjp)  # fmt: skip
+
+
+def _ieee_div(x: float, y: float) -> float:
+    if y == 0.0:
+        return math.nan if x == 0.0 or x != x else math.copysign(math.inf, x) * math.copysign(1.0, y)
+    return x / y
+
+
+op("div", _same("f"), "x / y by IEEE 754 (no exception)", eval=_ieee_div,
+   vjp=lambda d, out, x, y: (d / y, -(d * out) / y))  # fmt: skip
+op("sdiv", _same("f"), "x / y by IEEE 754; where the cotangent is 0 so is the derivative, also at y = 0 (NumPy scalars)",
+   eval=_ieee_div, vjp=lambda d, out, x, y: (zero_where_zero(d, d / y), zero_where_zero(d, -(d * out) / y)))  # fmt: skip
+op("floordiv", _same(_num, True), "floor(x / y); y is not 0", eval=operator.floordiv)
+op("mod", _same(_num, True), "x - y * floor(x / y), the sign of y; y is not 0", eval=operator.mod,
+   vjp=lambda d, out, x, y: (d, -(d * floor((x * 1.0 - out * 1.0) / (y * 1.0) + 0.5))))  # fmt: skip
+
+
+def _ieee_pow(x: float, y: float) -> float:
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return math.inf if x > 0 or y % 2 == 0 else -math.inf
+    except ValueError:
+        if x == 0:
+            return math.copysign(math.inf, x) if y % 2 == 1 else math.inf
+        return math.nan
+
+
+def _pow_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
+    from .trace import equal
+
+    dx = zero_where_zero(d * y, d * y * power(x, y - 1.0))
+    # log x is needed only where y varies; at x <= 0 the derivative by y does not exist, 0**y has slope 0 for y > 0.
+    dy = lambda: where(equal(out, 0.0), 0.0, d * out * log(where(x > 0.0, x, 1.0)))
+    return dx, dy
+
+
+op("pow", _same("f", True), "x ** y as C's pow", eval=_ieee_pow, vjp=_pow_vjp)
+
+op("abs", _same(_num), "|x|; slope 0 at 0", eval=abs,
+   vjp=lambda d, out, x: (where(x > 0, d, where(x < 0, -d, 0.0)),))  # fmt: skip
+op("fmin", _same("f"), "the smaller, as C's fmin", eval=min, vjp=lambda d, out, x, y: (where(x < y, d, 0.0), where(x < y, 0.0, d)))  # fmt: skip
+op("fmax", _same("f"), "the larger, as C's fmax", eval=max, vjp=lambda d, out, x, y: (where(x > y, d, 0.0), where(x > y, 0.0, d)))  # fmt: skip
+
+for _name, _eval in dict(lt=operator.lt, le=operator.le, eq=operator.eq, ne=operator.ne, gt=operator.gt, ge=operator.ge).items():  # fmt: skip
+    op(_name, _same("fiub", True, BOOL), f"comparison {_name}", eval=_eval)
+
+op("and", _same("bi", True), "bitwise and", eval=operator.and_, commutative=True)
+op("or", _same("bi", True), "bitwise or", eval=operator.or_, commutative=True)
+op("xor", _same("bi", True), "bitwise exclusive or", eval=operator.xor, commutative=True)
+op("not", _same("b", True), "not x", eval=operator.not_)
+op("invert", _same("i", True), "~x", eval=operator.invert)
+op("shl", _same("i"), "x << n, bits past 64 lost", eval=_wrap(operator.lshift))
+op("shr", _same("i"), "x >> n, 0 <= n < 64", eval=operator.rshift)
+op("select", _select, "x if c else y", eval=lambda c, x, y: x if c else y,
+   vjp=lambda d, out, c, x, y: (None, where(c, d, 0.0), where(c, 0.0, d)))  # fmt: skip
+
+
+def _cast_vjp(d: Any, out: Any, x: Any) -> Any:
+    return (d,)  # the adjoint pass calls it for number -> float only; a cast to an integer or a bool cuts
+
+
+op("cast", _stated, "conversion between scalar types; float to int truncates (in range)", vjp=_cast_vjp)
+op("stop", lambda types, attrs: (types[0],), "x, with no derivative", eval=lambda x: x)
+
+# ------------------------------------------------------------------------------------------- mathematics
+
+
+def _quiet(function: Callable[..., float]) -> Callable[..., float]:
+    """`function` as C has it: nan for a domain error, infinity on overflow."""
+
+    def quiet(*args: float) -> float:
+        try:
+            return function(*args)
+        except OverflowError:
+            return math.inf
+        except ValueError:
+            return math.nan
+
+    return quiet
+
+
+def _log_eval(function: Callable[[float], float], pole: float) -> Callable[[float], float]:
+    return lambda x: -math.inf if x == pole else _quiet(function)(x)
+
+
+_TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
+
+_UNARY: dict[str, tuple[Callable[..., Any], Callable[..., Any] | str]] = {
+    "sqrt": (_quiet(math.sqrt), lambda d, y, x: (zero_where_zero(d, d / (2.0 * y)),)),
+    "cbrt": (_quiet(getattr(math, "cbrt")), lambda d, y, x: (zero_where_zero(d, d / (3.0 * y * y)),)),
+    "exp": (_quiet(math.exp), lambda d, y, x: (d * y,)),
+    "exp2": (_quiet(getattr(math, "exp2")), lambda d, y, x: (d * y * math.log(2.0),)),
+    "expm1": (_quiet(math.expm1), lambda d, y, x: (d * (y + 1.0),)),
+    "log": (_log_eval(math.log, 0.0), lambda d, y, x: (d / x,)),
+    "log2": (_log_eval(math.log2, 0.0), lambda d, y, x: (d / (x * math.log(2.0)),)),
+    "log10": (_log_eval(math.log10, 0.0), lambda d, y, x: (d / (x * math.log(10.0)),)),
+    "log1p": (_log_eval(math.log1p, -1.0), lambda d, y, x: (d / (1.0 + x),)),
+    "sin": (_quiet(math.sin), lambda d, y, x: (d * cos(x),)),
+    "cos": (_quiet(math.cos), lambda d, y, x: (-(d * sin(x)),)),
+    "tan": (_quiet(math.tan), lambda d, y, x: (d * (1.0 + y * y),)),
+    "asin": (_quiet(math.asin), lambda d, y, x: (zero_where_zero(d, d / sqrt(1.0 - x * x)),)),
+    "acos": (_quiet(math.acos), lambda d, y, x: (zero_where_zero(d, -d / sqrt(1.0 - x * x)),)),
+    "atan": (_quiet(math.atan), lambda d, y, x: (d / (1.0 + x * x),)),
+    "sinh": (_quiet(math.sinh), lambda d, y, x: (d * cosh(x),)),
+    "cosh": (_quiet(math.cosh), lambda d, y, x: (d * sinh(x),)),
+    "tanh": (_quiet(math.tanh), lambda d, y, x: (d * (1.0 - y * y),)),
+    "asinh": (_quiet(math.asinh), lambda d, y, x: (d / sqrt(x * x + 1.0),)),
+    "acosh": (_quiet(math.acosh), lambda d, y, x: (zero_where_zero(d, d / sqrt(x * x - 1.0)),)),
+    "atanh": (_quiet(math.atanh), lambda d, y, x: (d / (1.0 - x * x),)),
+    "erf": (_quiet(math.erf), lambda d, y, x: (d * _TWO_OVER_SQRT_PI * exp(-(x * x)),)),
+    "erfc": (_quiet(math.erfc), lambda d, y, x: (-(d * _TWO_OVER_SQRT_PI * exp(-(x * x))),)),
+    "lgamma": (_quiet(math.lgamma), lambda d, y, x: (d * digamma(x),)),
+    "gamma": (_quiet(math.gamma), lambda d, y, x: (d * y * digamma(x),)),
+    "floor": (lambda x: float(math.floor(x)) if math.isfinite(x) else x, "none"),
+    "ceil": (lambda x: float(math.ceil(x)) if math.isfinite(x) else x, "none"),
+    "trunc": (lambda x: float(math.trunc(x)) if math.isfinite(x) else x, lambda d, y, x: (None,)),
+    "rint": (lambda x: float(round(x)) if math.isfinite(x) else x, lambda d, y, x: (None,)),
+}
+for _name, (_eval, _vjp) in _UNARY.items():
+    op(_name, _same("f"), f"{_name}(x) as in C", eval=_eval, vjp=_vjp)
+
+from .trace import _digamma, _trigamma  # noqa: E402
+
+op("digamma", _same("f"), "the derivative of lgamma", eval=_digamma, vjp=lambda d, y, x: (d * polygamma1(x),))
+op("trigamma", _same("f"), "the derivative of digamma", eval=_trigamma, vjp="structural")
+
+op("atan2", _same("f"), "atan2(y, x)", eval=math.atan2,
+   vjp=lambda d, out, y, x: (zero_where_zero(d, d * x / (x * x + y * y)), zero_where_zero(d, -(d * y) / (x * x + y * y))))  # fmt: skip
+op("hypot", _same("f"), "sqrt(x*x + y*y) without overflow", eval=math.hypot,
+   vjp=lambda d, out, x, y: (zero_where_zero(d * x, d * x / out), zero_where_zero(d * y, d * y / out)))  # fmt: skip
+op("copysign", _same("f"), "|x| with the sign of y", eval=math.copysign,
+   vjp=lambda d, out, x, y: (d * copysign(1.0, x) * copysign(1.0, y), None))  # fmt: skip
+op("fmod", _same("f"), "the remainder with the sign of x", eval=_quiet(math.fmod),
+   vjp=lambda d, out, x, y: (d, -(d * trunc(x / y))))  # fmt: skip
+op("remainder", _same("f"), "the IEEE remainder", eval=_quiet(math.remainder),
+   vjp=lambda d, out, x, y: (d, -(d * floor((x - out) / y + 0.5))))  # fmt: skip
+op("nextafter", _same("f"), "the next float after x towards y", eval=math.nextafter, vjp=lambda d, out, x, y: (d, None))
+op("fma", _same("f"), "x * y + z, rounded once", eval=lambda x, y, z: x * y + z,
+   vjp=lambda d, out, x, y, z: (d * y, d * x, d))  # fmt: skip
+
+# ------------------------------------------------------------------------------------- checks and effects
+
+op("guard", _no_result, "raise attrs['exc'](attrs['message']) unless the bool operand holds; further operands are "
+   "formatted into the message with str.format", effects="check", vjp="structural")  # fmt: skip
+op("call", _stated, "call the function of the module that attrs['callee'] names; several results; attrs['rule'] may name "
+   "a (forward, reverse) pair that differentiation uses", effects="effect", vjp="structural")  # fmt: skip
+op("pycall", _stated, "call the Python callable attrs['callable'] with arguments of the structured types "
+   "attrs['arguments'], flattened; the result is of attrs['result'], a structured type (NONE: ignored)",
+   effects="effect", vjp="structural")  # fmt: skip
+op("poll", _no_result, "see Ctrl-C, let other threads run", effects="effect", vjp="structural")
+
+# ------------------------------------------------------------------------------------------------- memory
+
+op("alloc", _stated, "a new array of the given shape (an i64 per dimension); attrs['fill'] is 'empty' or 'zeros'; "
+   "MemoryError when there is no memory", effects="write", vjp="structural")  # fmt: skip
+op("dim", lambda types, attrs: (I64,), "the length of dimension attrs['axis'] of an array", vjp="none")
+op("stride", lambda types, attrs: (I64,), "the stride in bytes of dimension attrs['axis'] of an array", vjp="none")
+op("load", _element(0), "an element, by in-bounds non-negative indices", effects="read", vjp="structural")
+op("store", _element(1), "array, value, indices: a[indices] = value", effects="write", vjp="structural")
+op("accum", _element(1), "array, value, indices: a[indices] += value", effects="write", vjp="structural")
+op("view", _stated, "a view by basic indexing; attrs['spec'] has a letter per dimension of the array: 'i' an index (one "
+   "operand), 's' a slice (start, length, step), ':' all of it; all in bounds", vjp="structural")  # fmt: skip
+op("reshape", _stated, "a C-contiguous array seen in another shape of the same size (an i64 per dimension)",
+   vjp="structural")  # fmt: skip
+op("fill", _no_result, "array, value: set every element", effects="write", vjp="structural")
+op("copyto", _no_result, "destination, source of the same shape and dtype: copy (as if by way of a temporary)",
+   effects="write", vjp="structural")  # fmt: skip
+op("addto", _no_result, "destination, source of the same shape and dtype: destination += source, element by element",
+   effects="write", vjp="structural")  # fmt: skip
+op("overlap", _exactly_arrays := (lambda types, attrs: (BOOL,)), "whether the memory of two arrays may overlap", effects="read")
+op("same", _exactly_arrays, "whether two array values are the same array (data, shape, strides)")
+op("retain", _no_result, "one more owner of the array's memory", effects="effect", vjp="structural")
+op("release", _no_result, "one owner less of the array's memory; the last frees it", effects="effect", vjp="structural")
+
+op("stack", _stated, "a new empty stack", effects="write", vjp="structural")
+op("push", _no_result, "stack or tape, values: push; attrs['unchecked'] where `reserve` made room", effects="write",
+   vjp="structural")  # fmt: skip
+op("pop", _stated, "stack or tape: take the last pushed (several results from a tape); attrs['unchecked'] after `rewind`",
+   effects="write", vjp="structural")  # fmt: skip
+op("reserve", _exactly_stack := (lambda types, attrs: ()), "stack, n: make contiguous room for n more items",
+   effects="write", vjp="structural")  # fmt: skip
+op("rewind", _exactly_stack, "stack, n: the next n pops take what was pushed under one reserve", effects="write",
+   vjp="structural")  # fmt: skip
+op("tape", lambda types, attrs: (TAPE,), "the tape of this call, at its present position", effects="write",
+   vjp="structural")  # fmt: skip
+
+# -------------------------------------------------------------------------------------------- terminators
+
+op("jump", _no_result, "go on at the target", effects="effect", vjp="structural")
+op("branch", _no_result, "a bool (or an object's truth): first target if it holds, else the second", effects="effect",
+   vjp="structural")  # fmt: skip
+op("switch", _no_result, "an integer: target 0, 1, ...; the last is the default", effects="effect", vjp="structural")
+op("return", _no_result, "return the operands", effects="effect", vjp="structural")
+op("raise", _no_result, "typed: raise attrs['exc'](attrs['message']); object: raise the operand (from the second, or "
+   "again what is being handled if there is none)", effects="effect", vjp="structural")  # fmt: skip
+op("reraise", _no_result, "object: raise the operand again with its traceback", effects="effect", vjp="structural")
+op("unreachable", _no_result, "control does not come here (after a call that raises)", effects="effect", vjp="structural")
+
+# --------------------------------------------------------------------------------- Python ops (on `object`)
+
+
+def python(names: str, doc: str, *results: Type, effects: str = "effect", typing: Typing | None = None) -> None:
+    for name in names.split():
+        op(name, typing or _objects(*results), doc, effects=effects, vjp="structural", level="python")
+
+
+python("matmul truediv lshift rshift pos", "the operator of that name", OBJECT)
+python("iadd isub imul imatmul itruediv ifloordiv imod ipow_ iand ior ixor ilshift irshift", "in-place operator", OBJECT)
+python("is is_not", "identity of two objects", OBJECT, effects="pure")
+python("contains", "item, container: item in container", OBJECT)
+python("truth", "bool(x), for a branch", BOOL)
+python("getattr", "x.attrs['name']", OBJECT)
+python("setattr", "object, value: object.attrs['name'] = value")
+python("delattr", "del object.attrs['name']")
+python("getitem", "object[key]", OBJECT)
+python("setitem", "object, key, value: object[key] = value")
+python("delitem", "object, key: del object[key]")
+python("make_slice", "slice(start, stop) or slice(start, stop, step)", OBJECT, effects="pure")
+python("global", "the global or builtin named attrs['name']", OBJECT)
+python("set_global", "value: global attrs['name'] = value")
+python("del_global", "del of the global attrs['name']")
+python("name", "class or module scope: the name attrs['name'] in locals, globals, builtins", OBJECT)
+python("set_name", "class or module scope: attrs['name'] = value")
+python("del_name", "class or module scope: del attrs['name']")
+python("locals", "class or module scope: the namespace; elsewhere locals()", OBJECT)
+python("new_cell", "a cell holding the operand, or empty without one; attrs['name']", OBJECT)
+python("free_cell", "the cell of this function's free variable attrs['name']", OBJECT, effects="pure")
+python("get_cell", "what a cell holds; NameError if empty; attrs['name']", OBJECT)
+python("set_cell", "cell, value")
+python("del_cell", "cell: empty it")
+python("class_deref", "class scope: attrs['name'] from the namespace, else from the cell operand", OBJECT)
+python("make_function", "a function with code attrs['code'] and attrs['has'], a subset of ('defaults', 'kwdefaults', "
+       "'annotations', 'closure') in this order, an operand each (tuple, dict, tuple, tuple of cells)", OBJECT)  # fmt: skip
+python("call_object", "function, arguments: a call; the last len(attrs['keywords']) arguments are keyword arguments",
+       OBJECT)  # fmt: skip
+python("call_spread", "function, tuple of arguments, and optionally a mapping of keyword arguments", OBJECT)
+python("tuple", "a tuple of the operands", OBJECT, effects="pure")
+python("list set", "a list or set of the operands", OBJECT)
+python("dict", "a dict of key, value, key, value, ...", OBJECT)
+python("frozen_key_dict", "a dict with the tuple of keys attrs['keys'] and the operands as values", OBJECT)
+python("string", "the operands, all strings, joined", OBJECT, effects="pure")
+python("format", "format(value, spec) of an f-string; attrs['conversion'] is '', 's', 'r' or 'a'", OBJECT)
+python("list_append set_add", "container, item")
+python("list_extend set_update dict_update dict_merge", "container, iterable (dict_merge raises on double keys)")
+python("dict_setitem", "dict, key, value of a dict comprehension")
+python("list_to_tuple", "tuple(list)", OBJECT)
+python("unpack", "iterable: attrs['count'] items, exactly", typing=_stated)
+python("unpack_rest", "iterable: attrs['before'] items, a list of the rest, attrs['after'] items", typing=_stated)
+python("iter", "iter(x)", OBJECT)
+python("next", "iterator: whether there is a next item, and the item", BOOL, OBJECT)
+python("len_", "len(x), as `match` uses it", OBJECT)
+python("match_sequence match_mapping", "whether `match` sees a sequence, a mapping", BOOL)
+python("match_keys", "mapping, tuple of keys: a tuple of values or None", OBJECT)
+python("match_class", "subject, class, tuple of attribute names: a tuple of attributes or None; attrs['count'] positional",
+       OBJECT)  # fmt: skip
+python("import_name", "level, fromlist: __import__(attrs['name'], ...)", OBJECT)
+python("import_from", "module: from module import attrs['name']", OBJECT)
+python("import_star", "module: from module import *")
+python("build_class", "__build_class__", OBJECT)
+python("assertion_error", "AssertionError", OBJECT, effects="pure")
+python("with_enter", "context manager: its exit method, and what entering gave", OBJECT, OBJECT)
+python("with_exit", "exit method, exception (None for a normal end): call it; what it answered", OBJECT)
+python("push_exception", "exception: it becomes the one being handled; gives what was handled before", OBJECT)
+python("pop_exception", "what push_exception gave: restores it")
+python("check_match", "exception, class or tuple of classes: whether `except` matches", BOOL)
+python("check_group", "exception, class: (rest, match) of `except*`", OBJECT, OBJECT)
+python("prepare_reraise", "original exception, list: what `except*` raises at its end", OBJECT)
+python("checked_local", "the operand, or UnboundLocalError for attrs['name'] if it is unbound", OBJECT)
+python("unbound", "the marker of an unbound local", OBJECT, effects="pure")
+python("yield", "generators: give a value, receive one", OBJECT)
+python("intrinsic", "an intrinsic function of the interpreter, attrs['name']", OBJECT)
+
+
+def result_types(name: str, operands: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type] | None:
+    """The types of the results of op `name` for operands of these types; None if they have to be stated.
+
+    >>> from zyg.ir.types import F64
+    >>> [str(t) for t in result_types("lt", [F64, F64], {})]
+    ['bool']
+    """
+    return OPS[name].typing(operands, attrs)
+
+
+def is_pure(name: str) -> bool:
+    return OPS[name].effects == "pure"
+
+
+def is_removable(name: str) -> bool:
+    """Whether an instruction with unused results may be removed."""
+    return OPS[name].effects in ("pure", "read", "value_check")
+
+
+__all__ = ["OPS", "Op", "Stack", "F64", "is_float", "is_int", "is_pure", "is_removable", "op", "result_types"]

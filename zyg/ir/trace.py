@@ -1,0 +1,177 @@
+"""Mathematics that runs on numbers and on SSA values alike, for writing derivative rules.
+
+A rule in the op table is a plain function such as `lambda d, y, x: d * cos(x)`.  Called with floats it computes; called
+with `Traced` values it emits instructions through their builder.  So a rule can be tested by finite differences without
+the compiler.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+from .core import Value, const
+
+
+class Emits(Protocol):
+    """What `Traced` needs of a builder."""
+
+    def arith(self, op: str, *operands: Value) -> Value:
+        """Emit `op` after converting the operands to their common type."""
+        ...
+
+    def resolve(self, value: Any) -> Value:
+        """The SSA value to use for a leaf of a rule (a primal value may have to be fetched first)."""
+        ...
+
+
+class Traced:
+    """A value inside a rule. `leaf` is resolved when it is first used, so unused primal values cost nothing."""
+
+    def __init__(self, builder: Emits, leaf: Any):
+        self.builder = builder
+        self.leaf = leaf
+
+    def value(self) -> Value:
+        return self.builder.resolve(self.leaf)
+
+    def apply(self, op: str, *operands: Any) -> Traced:
+        values = [v.value() if isinstance(v, Traced) else const(v) for v in operands]
+        return Traced(self.builder, self.builder.arith(op, *values))
+
+    def __add__(self, other: Any) -> Traced:
+        return self.apply("add", self, other)
+
+    def __radd__(self, other: Any) -> Traced:
+        return self.apply("add", other, self)
+
+    def __sub__(self, other: Any) -> Traced:
+        return self.apply("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Traced:
+        return self.apply("sub", other, self)
+
+    def __mul__(self, other: Any) -> Traced:
+        return self.apply("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Traced:
+        return self.apply("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Traced:
+        return self.apply("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Traced:
+        return self.apply("div", other, self)
+
+    def __neg__(self) -> Traced:
+        return self.apply("neg", self)
+
+    def __lt__(self, other: Any) -> Traced:
+        return self.apply("lt", self, other)
+
+    def __gt__(self, other: Any) -> Traced:
+        return self.apply("gt", self, other)
+
+
+def _call(op: str, function: Any, *args: Any) -> Any:
+    for a in args:
+        if isinstance(a, Traced):
+            return a.apply(op, *args)
+    return function(*args)
+
+
+def equal(x: Any, y: Any) -> Any:
+    return _call("eq", lambda x, y: x == y, x, y)
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """`x if condition else y`, evaluating both."""
+    return _call("select", lambda c, x, y: x if c else y, condition, x, y)
+
+
+def sqrt(x: Any) -> Any:
+    return _call("sqrt", math.sqrt, x)
+
+
+def exp(x: Any) -> Any:
+    return _call("exp", math.exp, x)
+
+
+def log(x: Any) -> Any:
+    return _call("log", math.log, x)
+
+
+def sin(x: Any) -> Any:
+    return _call("sin", math.sin, x)
+
+
+def cos(x: Any) -> Any:
+    return _call("cos", math.cos, x)
+
+
+def sinh(x: Any) -> Any:
+    return _call("sinh", math.sinh, x)
+
+
+def cosh(x: Any) -> Any:
+    return _call("cosh", math.cosh, x)
+
+
+def power(x: Any, y: Any) -> Any:
+    return _call("pow", math.pow, x, y)
+
+
+def floor(x: Any) -> Any:
+    return _call("floor", math.floor, x)
+
+
+def trunc(x: Any) -> Any:
+    return _call("trunc", math.trunc, x)
+
+
+def copysign(x: Any, y: Any) -> Any:
+    return _call("copysign", math.copysign, x, y)
+
+
+def digamma(x: Any) -> Any:
+    return _call("digamma", _digamma, x)
+
+
+def polygamma1(x: Any) -> Any:
+    """The derivative of digamma (trigamma)."""
+    return _call("trigamma", _trigamma, x)
+
+
+def zero_where_zero(d: Any, quotient: Any) -> Any:
+    """`quotient`, but 0 where the cotangent `d` is 0: the strong zero at a rule's singular point."""
+    return where(equal(d, 0.0), 0.0, quotient)
+
+
+def _digamma(x: float) -> float:
+    """Abramowitz and Stegun 6.3.5, 6.3.18 (recurrence, then the asymptotic series); 6.3.7 for x < 0."""
+    if x <= 0.0 and x == math.floor(x):
+        return math.nan
+    if x < 0.5:
+        return _digamma(1.0 - x) - math.pi / math.tan(math.pi * x)
+    result = 0.0
+    while x < 10.0:
+        result -= 1.0 / x
+        x += 1.0
+    f = 1.0 / (x * x)
+    series = f * (1 / 12 - f * (1 / 120 - f * (1 / 252 - f * (1 / 240 - f * (1 / 132 - f * (691 / 32760 - f / 12))))))
+    return result + math.log(x) - 0.5 / x - series
+
+
+def _trigamma(x: float) -> float:
+    """Abramowitz and Stegun 6.4.6, 6.4.12; 6.4.7 for x < 0."""
+    if x <= 0.0 and x == math.floor(x):
+        return math.nan
+    if x < 0.5:
+        return -_trigamma(1.0 - x) + (math.pi / math.sin(math.pi * x)) ** 2
+    result = 0.0
+    while x < 10.0:
+        result += 1.0 / (x * x)
+        x += 1.0
+    f = 1.0 / (x * x)
+    series = f * (1 / 6 - f * (1 / 30 - f * (1 / 42 - f * (1 / 30 - f * (5 / 66 - f * (691 / 2730 - f * 7 / 6))))))
+    return result + 1.0 / x + 0.5 * f + series / x

@@ -1,0 +1,287 @@
+"""Types of SSA values, and the structured types of signatures.
+
+Two families live here.
+
+*Value types* are what an SSA value can have: the scalars `f64 f32 i64 i32 u8 bool`, `array<f64, 2, C>`,
+`stack<f64>`, `tape`, and the top of the lattice, `object` (a Python reference of unknown type).
+
+*Structured types* describe Python values at the boundary of a compiled function and during inference: tuples,
+structs, optionals, constants, closures.  They never type an SSA value.  `flatten` turns one into the value types of its
+leaves, and that is how it travels through SSA: a `Point(x, y)` is two values.
+
+All types are immutable, hashable and compare by value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class Type:
+    """Base of all types."""
+
+    __slots__ = ()
+
+
+# --------------------------------------------------------------------------------------------- value types
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(Type):
+    """A machine scalar. `kind` is "f" (IEEE float), "i" (signed), "u" (unsigned) or "b" (boolean)."""
+
+    name: str
+    kind: str
+    bits: int
+
+    def __str__(self) -> str:
+        return self.name
+
+
+F64 = Scalar("f64", "f", 64)
+F32 = Scalar("f32", "f", 32)
+I64 = Scalar("i64", "i", 64)
+I32 = Scalar("i32", "i", 32)
+U8 = Scalar("u8", "u", 8)
+BOOL = Scalar("bool", "b", 1)
+SCALARS: dict[str, Scalar] = {t.name: t for t in (F64, F32, I64, I32, U8, BOOL)}
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectType(Type):
+    """Any Python object; the top of the lattice."""
+
+    def __str__(self) -> str:
+        return "object"
+
+
+OBJECT = ObjectType()
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Type):
+    """An n-dimensional strided array of scalars.
+
+    `layout` is "C" (C-contiguous: strides follow from the shape) or "A" (any strides).
+    `writable` is False for arrays that must not be stored to (a read-only argument).
+    """
+
+    dtype: Scalar
+    ndim: int
+    layout: str = "C"
+    writable: bool = True
+
+    def __str__(self) -> str:
+        mode = "" if self.writable else ", readonly"
+        return f"array<{self.dtype}, {self.ndim}, {self.layout}{mode}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Stack(Type):
+    """A last-in-first-out store of values of one type, used by adjoint code to remember loop state."""
+
+    item: Type
+
+    def __str__(self) -> str:
+        return f"stack<{self.item}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Tape(Type):
+    """The stack of mixed records that out-of-line (recursive) adjoint calls share."""
+
+    def __str__(self) -> str:
+        return "tape"
+
+
+TAPE = Tape()
+
+
+# ---------------------------------------------------------------------------------------- structured types
+
+
+@dataclass(frozen=True, slots=True)
+class NoneType(Type):
+    def __str__(self) -> str:
+        return "None"
+
+
+NONE = NoneType()
+
+
+@dataclass(frozen=True, slots=True)
+class NpScalar(Type):
+    """A NumPy scalar: the machine scalar with NumPy's semantics (no ZeroDivisionError, ints wrap)."""
+
+    scalar: Scalar
+
+    def __str__(self) -> str:
+        return f"np.{self.scalar}"
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Type):
+    """A value known when compiling: a function, a module, a class, a string, ... compared by identity
+    (strings and numbers by value and type)."""
+
+    value: Any
+
+    def _key(self) -> tuple[object, ...]:
+        if isinstance(self.value, (str, bytes, int, float, complex, type(None))):
+            return (type(self.value), repr(self.value))
+        return (id(self.value),)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Const) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __str__(self) -> str:
+        return f"const {getattr(self.value, '__qualname__', None) or repr(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple(Type):
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.items))}{',' if len(self.items) == 1 else ''})"
+
+
+@dataclass(frozen=True, slots=True)
+class ListType(Type):
+    """A list whose length is known when compiling."""
+
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"[{', '.join(map(str, self.items))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Struct(Type):
+    """A dataclass instance or a named tuple: `cls` with the given fields."""
+
+    cls: type
+    names: tuple[str, ...]
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        fields = ", ".join(f"{n}: {t}" for n, t in zip(self.names, self.items, strict=True))
+        return f"{self.cls.__name__}({fields})"
+
+
+@dataclass(frozen=True, slots=True)
+class RangeType(Type):
+    """range(start, stop, step); its leaves are three i64."""
+
+    def __str__(self) -> str:
+        return "range"
+
+
+RANGE = RangeType()
+
+
+@dataclass(frozen=True, slots=True)
+class Optional(Type):
+    """A value that may be None; its leaves are a bool ("is present") and the leaves of `item`."""
+
+    item: Type
+
+    def __str__(self) -> str:
+        return f"{self.item} | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Closure(Type):
+    """A Python function by code object, with the types of what it captured.
+
+    Two functions with the same code and the same captured types are one type, so a new lambda made from the same source
+    does not compile again.  `function` is a representative, kept for its code, globals and name; only `code` takes part
+    in comparison, with the identity of the globals.  `captured` has an entry per free variable, `defaults` per
+    positional default, `kwdefaults` per keyword default.
+    """
+
+    code: Any
+    captured: tuple[Type, ...] = ()
+    defaults: tuple[Type, ...] = ()
+    kwdefaults: tuple[tuple[str, Type], ...] = ()
+    globals_id: int = 0
+    function: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def items(self) -> tuple[Type, ...]:
+        return self.captured + self.defaults + tuple(t for _, t in self.kwdefaults)
+
+    def __str__(self) -> str:
+        inside = ", ".join(map(str, self.items))
+        return f"{self.code.co_qualname}{{{inside}}}" if inside else self.code.co_qualname
+
+
+@dataclass(frozen=True, slots=True)
+class PullbackType(Type):
+    """The `back` of a pullback: what it saved travels as `saved`; `reverse` names the IR function that it calls.
+
+    `value` is the structured type of the cotangent it takes, `gradients` that of the tuple it gives.
+    """
+
+    reverse: str
+    value: Type
+    gradients: Type
+    saved: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"pullback<{self.value} -> {self.gradients}>"
+
+
+def children(t: Type) -> tuple[Type, ...]:
+    """The structured or value types that `t` is made of, in the order of its leaves."""
+    if isinstance(t, (Tuple, ListType, Struct, Closure)):
+        return t.items
+    if isinstance(t, NpScalar):
+        return (t.scalar,)
+    if isinstance(t, Optional):
+        return (BOOL, t.item)
+    if isinstance(t, RangeType):
+        return (I64, I64, I64)
+    if isinstance(t, PullbackType):
+        return t.saved
+    return ()
+
+
+def flatten(t: Type) -> tuple[Type, ...]:
+    """The value types of the leaves of a structured type, left to right.
+
+    >>> [str(x) for x in flatten(Tuple((F64, Optional(I64), NONE)))]
+    ['f64', 'bool', 'i64']
+    """
+    if isinstance(t, (Scalar, ObjectType, Array, Stack, Tape)):
+        return (t,)
+    return tuple(leaf for child in children(t) for leaf in flatten(child))
+
+
+def is_float(t: Type) -> bool:
+    return isinstance(t, Scalar) and t.kind == "f"
+
+
+def is_int(t: Type) -> bool:
+    return isinstance(t, Scalar) and t.kind in "iu"
+
+
+def cotangent_type(t: Type) -> Type:
+    """The type of the cotangent of a value: f32 for f32, f64 for the other numbers, a shadow for an array.
+
+    >>> print(cotangent_type(I64), cotangent_type(Array(F32, 2)), cotangent_type(Array(I64, 1, "A")))
+    f64 array<f32, 2, C> array<f64, 1, A>
+    """
+    if isinstance(t, Scalar):
+        return F32 if t is F32 else F64
+    if isinstance(t, Array):
+        dtype = cotangent_type(t.dtype)
+        assert isinstance(dtype, Scalar)
+        return Array(dtype, t.ndim, t.layout)
+    if isinstance(t, Stack):
+        return Stack(cotangent_type(t.item))
+    return t
