@@ -393,6 +393,9 @@ op("reserve", _exactly_stack := (lambda types, attrs: ()), "stack, n: make conti
    effects="write", vjp="structural")  # fmt: skip
 op("rewind", _exactly_stack, "stack, n: the next n pops take what was pushed under one reserve", effects="write",
    vjp="structural")  # fmt: skip
+op("cursor", lambda types, attrs: (types[0],), "stack or tape: a copy of its position, to read without moving the original",
+   effects="write", vjp="structural")  # fmt: skip
+op("undefined", _stated, "some value; used only where control cannot come", vjp="none")
 op("tape", lambda types, attrs: (TAPE,), "the tape of this call, at its present position", effects="write",
    vjp="structural")  # fmt: skip
 
