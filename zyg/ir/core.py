@@ -73,6 +73,20 @@ def const(value: Any, type: Type | None = None) -> Const:
     return Const(value, type)
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How to differentiate a `call` out of line: the attribute "rule" of the instruction.
+
+    forward: IR function, operands of the call -> (results of the call..., saved...)
+    reverse: IR function, (saved..., cotangents of the results...) -> cotangents
+    gradients: for each result of `reverse`, the index of the operand whose cotangent it is
+    """
+
+    forward: str
+    reverse: str
+    gradients: tuple[int, ...]
+
+
 @dataclass(eq=False, slots=True)
 class Target:
     """A successor of a terminator: the block, and the arguments for its parameters."""
