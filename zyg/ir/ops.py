@@ -395,6 +395,7 @@ op("rewind", _exactly_stack, "stack, n: the next n pops take what was pushed und
    vjp="structural")  # fmt: skip
 op("cursor", lambda types, attrs: (types[0],), "stack or tape: a copy of its position, to read without moving the original",
    effects="write", vjp="structural")  # fmt: skip
+op("drop", _no_result, "stack or tape: free its memory; it is not used again", effects="write", vjp="structural")
 op("undefined", _stated, "some value; used only where control cannot come", vjp="none")
 op("tape", lambda types, attrs: (TAPE,), "the tape of this call, at its present position", effects="write",
    vjp="structural")  # fmt: skip
