@@ -428,8 +428,8 @@ class _Cursor:
         comment = self.line[self.at :].strip()
         self.at = len(self.line)
         if match := _POSITION.match(comment):
-            file, *numbers, function = match.groups()
-            return Position(file, *map(int, numbers), function or "")
+            file, line, column, end_line, end_column, function = match.groups()
+            return Position(file, int(line), int(column), int(end_line), int(end_column), function or "")
         if match := _SHORT_POSITION.match(comment):
             return Position(match.group(1), int(match.group(2)))
         return None

@@ -1,0 +1,459 @@
+"""The verifier: what every function must satisfy between passes.
+
+One small generator per invariant, each yielding what it finds wrong; `CHECKS` lists them in the order in which they
+make sense (a later one may rely on the earlier ones).  `verify` raises the first problem as a VerifyError that names the
+function, the block and the instruction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from .analysis import Dominators
+from .core import TERMINATORS, Block, Const, Function, Instr, Module, Target, Value, uses
+from .ops import OPS
+from .text import format_instruction, format_type
+from .types import BOOL, F32, F64, I64, OBJECT, Array, ObjectType, Scalar, Stack, Tape, Type, is_int
+
+
+class VerifyError(Exception):
+    """A function breaks an invariant of the IR."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong, and where: in a block, at an instruction, or in the function as a whole."""
+
+    message: str
+    block: Block | None = None
+    instr: Instr | None = None
+
+
+Problems = Iterator[Problem]
+
+
+def verify(subject: Function | Module, module: Module | None = None) -> None:
+    """Raise VerifyError unless all invariants hold. Calls are checked against `module` if it is known."""
+    if isinstance(subject, Module):
+        for function in subject.functions.values():
+            verify(function, subject)
+        return
+    for problem in problems(subject, module):
+        raise VerifyError(describe(problem, subject))
+
+
+def problems(function: Function, module: Module | None = None) -> list[Problem]:
+    """What the first check that finds anything finds."""
+    for check in CHECKS:
+        found = list(check(function, module))
+        if found:
+            return found
+    return []
+
+
+def describe(problem: Problem, function: Function) -> str:
+    where = f"in @{function.name}"
+    if problem.block is not None:
+        where += f", block {problem.block.name}"
+    text = f"{where}: {problem.message}"
+    if problem.instr is not None:
+        text += f"\n    {format_instruction(problem.instr, function)}"
+    return text
+
+
+# ---------------------------------------------------------------------------------------------- structure
+
+
+def check_blocks(function: Function, module: Module | None) -> Problems:
+    """There is an entry; a block appears once; each ends in its only terminator."""
+    if not function.blocks:
+        yield Problem("the function has no blocks")
+    if len(set(function.blocks)) != len(function.blocks):
+        yield Problem("a block appears twice")
+    for block in function.blocks:
+        if not block.terminated:
+            yield Problem("the block does not end in a terminator", block, block.instrs[-1] if block.instrs else None)
+        for instr in block.instrs[:-1]:
+            if instr.op in TERMINATORS:
+                yield Problem("a terminator in the middle of a block", block, instr)
+
+
+_TARGETS = {"jump": (1, 1), "branch": (2, 2), "switch": (1, None)}
+
+
+def check_targets(function: Function, module: Module | None) -> Problems:
+    """Terminators have as many targets as they need, in this function, never its entry."""
+    present = set(function.blocks)
+    for block, instr in function.instructions():
+        least, most = _TARGETS.get(instr.op, (0, 0))
+        if not least <= len(instr.targets) <= (len(instr.targets) if most is None else most):
+            yield Problem(f"{instr.op} has {len(instr.targets)} targets", block, instr)
+        for target in instr.targets:
+            yield from _check_target(function, present, block, instr, target)
+    for block in function.blocks:
+        if block.handler is not None:
+            yield from _check_target(function, present, block, None, block.handler)
+
+
+def _check_target(
+    function: Function, present: set[Block], block: Block, instr: Instr | None, target: Target
+) -> Problems:
+    if target.block not in present:
+        yield Problem(f"the target {target.block.name} is not a block of the function", block, instr)
+    elif target.block is function.entry:
+        yield Problem("the entry block has a predecessor", block, instr)
+
+
+def check_arguments(function: Function, module: Module | None) -> Problems:
+    """Edges pass a value of the right type for each parameter; a handler's first parameter is the exception."""
+    for block in function.blocks:
+        for target in block.successors():
+            yield from _check_edge(block, block.terminator, target, [p.type for p in target.block.params])
+        if block.handler is not None:
+            types = [p.type for p in block.handler.block.params]
+            if not types or types[0] is not OBJECT:
+                yield Problem(f"the handler {block.handler.block.name} takes no object for the exception", block)
+            yield from _check_edge(block, None, block.handler, types[1:])
+
+
+def _check_edge(block: Block, instr: Instr | None, target: Target, expected: list[Type]) -> Problems:
+    given = [a.type for a in target.args]
+    if len(given) != len(expected):
+        yield Problem(f"{target.block.name} takes {len(expected)} arguments, not {len(given)}", block, instr)
+    elif given != expected and not all(_accepts(e, g) for e, g in zip(expected, given, strict=True)):
+        yield Problem(f"{target.block.name} takes ({_list(expected)}), not ({_list(given)})", block, instr)
+
+
+def _accepts(expected: Type, given: Type) -> bool:
+    """Literals of any type may flow into `object`."""
+    return expected == given or expected is OBJECT
+
+
+def _list(types: Sequence[Type]) -> str:
+    return ", ".join(map(format_type, types))
+
+
+# ------------------------------------------------------------------------------------- values and dominance
+
+
+def check_definitions(function: Function, module: Module | None) -> Problems:
+    """Every value is defined once, and literals are not defined at all."""
+    seen: set[Value] = set()
+    for block in function.blocks:
+        for value in block.params:
+            if value in seen or isinstance(value, Const):
+                yield Problem(f"the parameter %{value.name} is defined twice", block)
+            seen.add(value)
+        for instr in block.instrs:
+            for value in instr.results:
+                if value in seen or isinstance(value, Const):
+                    yield Problem(f"%{value.name} is defined twice", block, instr)
+                seen.add(value)
+
+
+def check_value_types(function: Function, module: Module | None) -> Problems:
+    """Values have value types (tuples and the like are exploded); literals fit theirs."""
+    for block in function.blocks:
+        for value in block.params:
+            if not isinstance(value.type, _VALUE_TYPES):
+                yield Problem(f"the parameter %{value.name} has the structured type {value.type}", block)
+        for instr in block.instrs:
+            for value in instr.results:
+                if not isinstance(value.type, _VALUE_TYPES):
+                    yield Problem(f"a result has the structured type {value.type}", block, instr)
+            for value in uses(instr):
+                if isinstance(value, Const) and not _literal_fits(value):
+                    yield Problem(f"the literal {value.value!r} is no {value.type}", block, instr)
+
+
+_VALUE_TYPES = (Scalar, ObjectType, Array, Stack, Tape)
+_INT_RANGES = {"i64": (-(2**63), 2**63 - 1), "i32": (-(2**31), 2**31 - 1), "u8": (0, 255)}
+
+
+def _literal_fits(c: Const) -> bool:
+    if c.type is BOOL:
+        return type(c.value) is bool
+    if c.type is F64 or c.type is F32:
+        return type(c.value) is float
+    if isinstance(c.type, Scalar):
+        low, high = _INT_RANGES[c.type.name]
+        return type(c.value) is int and low <= c.value <= high
+    return not isinstance(c.type, (Array, Stack, Tape))
+
+
+def check_dominance(function: Function, module: Module | None) -> Problems:
+    """A definition dominates its uses (uses in blocks that cannot be reached do not matter)."""
+    dominators = Dominators(function)
+    defined_in: dict[Value, tuple[Block, bool]] = {}
+    for block in function.blocks:
+        for value in block.params:
+            defined_in[value] = (block, True)
+        for instr in block.instrs:
+            for value in instr.results:
+                defined_in[value] = (block, False)
+
+    def reaches(value: Value, block: Block) -> bool:
+        """Whether a value defined outside of `block`'s instructions may be used in it."""
+        if value not in defined_in:
+            return False
+        home, is_param = defined_in[value]
+        if home is block:
+            return is_param
+        if not dominators.reachable(home):
+            return False
+        return dominators.dominates(home, block) if is_param else dominators.available(home, block)
+
+    for block in dominators.order:
+        here: set[Value] = set()
+        for instr in block.instrs:
+            for value in uses(instr):
+                if not isinstance(value, Const) and value not in here and not reaches(value, block):
+                    what = "is used before its definition" if value in defined_in else "is not defined in this function"
+                    yield Problem(f"%{value.name} {what}", block, instr)
+            here.update(instr.results)
+        for value in block.handler.args if block.handler is not None else ():
+            if not isinstance(value, Const) and not reaches(value, block):
+                yield Problem(f"%{value.name} is not available on the handler edge", block)
+
+
+# ------------------------------------------------------------------------------------------------- typing
+
+
+def check_typing(function: Function, module: Module | None) -> Problems:
+    """Ops exist, operands fit them, and results have the types that the op table gives."""
+    for block, instr in function.instructions():
+        op = OPS.get(instr.op)
+        if op is None:
+            yield Problem(f"there is no op {instr.op}", block, instr)
+            continue
+        special = _SPECIAL.get(instr.op)
+        try:
+            expected = op.typing([v.type for v in instr.operands], instr.attrs)
+            messages = list(special(instr)) if special is not None else []
+        except TypeError as error:
+            yield Problem(f"{instr.op}: {error}", block, instr)
+            continue
+        except (IndexError, ValueError):
+            yield Problem(f"{instr.op}: wrong number of operands", block, instr)
+            continue
+        given = [r.type for r in instr.results]
+        if expected is not None and list(expected) != given:
+            messages.append(f"{instr.op} gives ({_list(expected)}), not ({_list(given)})")
+        yield from (Problem(message, block, instr) for message in messages)
+
+
+def check_results(function: Function, module: Module | None) -> Problems:
+    """`return` gives the function's results; branches decide on truth values, switches on integers."""
+    for block in function.blocks:
+        instr = block.terminator
+        types = [v.type for v in instr.operands]
+        if instr.op == "return":
+            wanted = list(function.results)
+            if len(types) != len(wanted) or not all(map(_accepts, wanted, types)):
+                yield Problem(f"the function gives ({_list(function.results)}), not ({_list(types)})", block, instr)
+        elif instr.op == "branch" and (len(types) != 1 or types[0] not in (BOOL, OBJECT)):
+            yield Problem("branch takes one bool or object", block, instr)
+        elif instr.op == "switch" and (len(types) != 1 or not is_int(types[0])):
+            yield Problem("switch takes one integer", block, instr)
+
+
+def check_calls(function: Function, module: Module | None) -> Problems:
+    """The callee exists and takes the operands, and so do the functions of a rule."""
+    if module is None:
+        return
+    for block, instr in function.instructions():
+        if instr.op != "call":
+            continue
+        names = [instr.attrs.get("callee")]
+        rule = instr.attrs.get("rule")
+        if rule is not None:
+            names += [rule.forward, rule.reverse]
+        for name in names:
+            if name not in module.functions:
+                yield Problem(f"there is no function @{name}", block, instr)
+                return
+        callee = module.functions[names[0]]  # type: ignore[index]
+        yield from _check_call(callee, block, instr, exact=True)
+        if rule is not None:
+            yield from _check_call(module.functions[rule.forward], block, instr, exact=False)
+
+
+def _check_call(callee: Function, block: Block, instr: Instr, exact: bool) -> Problems:
+    wanted = [p.type for p in callee.params]
+    given = [v.type for v in instr.operands]
+    if wanted != given:
+        yield Problem(f"@{callee.name} takes ({_list(wanted)}), not ({_list(given)})", block, instr)
+    results = [r.type for r in instr.results]
+    promised = list(callee.results)
+    if (promised if exact else promised[: len(results)]) != results:
+        yield Problem(f"@{callee.name} gives ({_list(promised)}), not ({_list(results)})", block, instr)
+
+
+# ------------------------------------------------------- structural ops: what the op table's typing cannot say
+
+Special = Callable[[Instr], Iterator[str]]
+
+
+def _guard(instr: Instr) -> Iterator[str]:
+    if not instr.operands or instr.operands[0].type is not BOOL:
+        yield "guard takes a bool first"
+    if not isinstance(instr.attrs.get("exc"), str) or not isinstance(instr.attrs.get("message"), str):
+        yield "guard needs the attributes exc and message, both strings"
+
+
+def _raise(instr: Instr) -> Iterator[str]:
+    if all(v.type is not OBJECT for v in instr.operands) and "exc" in instr.attrs:
+        if not isinstance(instr.attrs["exc"], str) or not isinstance(instr.attrs.get("message"), str):
+            yield "a typed raise needs the attributes exc and message, both strings"
+    elif any(v.type is not OBJECT and not isinstance(v, Const) for v in instr.operands):
+        yield "raise takes objects"
+
+
+def _cast(instr: Instr) -> Iterator[str]:
+    if len(instr.operands) != 1 or len(instr.results) != 1:
+        yield "cast takes one value and gives one"
+    elif not isinstance(instr.operands[0].type, Scalar) or not isinstance(instr.results[0].type, Scalar):
+        yield "cast converts between scalar types"
+
+
+def _alloc(instr: Instr) -> Iterator[str]:
+    types = [r.type for r in instr.results]
+    if len(types) != 1 or not isinstance(types[0], Array) or types[0].ndim != len(instr.operands):
+        yield "alloc takes a length per dimension of its array"
+    elif any(v.type is not I64 for v in instr.operands):
+        yield "alloc takes i64 lengths"
+    if instr.attrs.get("fill") not in ("empty", "zeros"):
+        yield "alloc needs the attribute fill, 'empty' or 'zeros'"
+
+
+def _axis(instr: Instr) -> Iterator[str]:
+    (array,) = instr.operands
+    if not isinstance(array.type, Array):
+        yield f"{instr.op} takes an array"
+    elif instr.attrs.get("axis") not in range(array.type.ndim):
+        yield f"{instr.op} needs the attribute axis, below {array.type.ndim}"
+
+
+def _written(instr: Instr) -> Iterator[str]:
+    array = instr.operands[0].type
+    if isinstance(array, Array) and not array.writable:
+        yield f"{instr.op} writes to a read-only array"
+
+
+def _view(instr: Instr) -> Iterator[str]:
+    array, spec = instr.operands[0].type, instr.attrs.get("spec")
+    result = instr.results[0].type
+    if not isinstance(array, Array) or not isinstance(result, Array) or result.dtype is not array.dtype:
+        yield "view takes an array and gives one of the same dtype"
+    elif not isinstance(spec, str) or len(spec) != array.ndim or set(spec) - set("is:"):
+        yield f"view needs the attribute spec, {array.ndim} letters out of 'is:'"
+    elif len(instr.operands) != 1 + spec.count("i") + 3 * spec.count("s"):
+        yield "view takes an operand per 'i' and three per 's'"
+    elif result.ndim != array.ndim - spec.count("i"):
+        yield f"the view has {array.ndim - spec.count('i')} dimensions, not {result.ndim}"
+    elif any(v.type is not I64 for v in instr.operands[1:]):
+        yield "view takes i64 indices"
+
+
+def _reshape(instr: Instr) -> Iterator[str]:
+    array, result = instr.operands[0].type, instr.results[0].type
+    if not isinstance(array, Array) or not isinstance(result, Array) or result.dtype is not array.dtype:
+        yield "reshape takes an array and gives one of the same dtype"
+    elif array.layout != "C" or result.layout != "C":
+        yield "reshape takes and gives C-contiguous arrays"
+    elif len(instr.operands) != 1 + result.ndim or any(v.type is not I64 for v in instr.operands[1:]):
+        yield "reshape takes an i64 length per dimension of the result"
+
+
+def _fill(instr: Instr) -> Iterator[str]:
+    yield from _written(instr)
+    types = [v.type for v in instr.operands]
+    if len(types) != 2 or not isinstance(types[0], Array) or types[1] != types[0].dtype:
+        yield "fill takes an array and a value of its dtype"
+
+
+def _two_arrays(instr: Instr) -> Iterator[str]:
+    types = [v.type for v in instr.operands]
+    if len(types) != 2 or not all(isinstance(x, Array) for x in types):
+        yield f"{instr.op} takes two arrays"
+
+
+def _array_to_array(instr: Instr) -> Iterator[str]:
+    yield from _two_arrays(instr)
+    yield from _written(instr)
+    to, source = (v.type for v in instr.operands)
+    if isinstance(to, Array) and isinstance(source, Array) and (to.dtype, to.ndim) != (source.dtype, source.ndim):
+        yield f"{instr.op} takes two arrays of one dtype and number of dimensions"
+
+
+def _push(instr: Instr) -> Iterator[str]:
+    store = instr.operands[0].type if instr.operands else None
+    if isinstance(store, Stack):
+        if len(instr.operands) != 2 or instr.operands[1].type != store.item:
+            yield f"push takes one value of type {store.item}"
+    elif not isinstance(store, Tape):
+        yield "push takes a stack or a tape first"
+
+
+def _pop(instr: Instr) -> Iterator[str]:
+    store = instr.operands[0].type if len(instr.operands) == 1 else None
+    if isinstance(store, Stack):
+        if [r.type for r in instr.results] != [store.item]:
+            yield f"pop gives one value of type {store.item}"
+    elif not isinstance(store, Tape):
+        yield "pop takes a stack or a tape"
+
+
+def _room(instr: Instr) -> Iterator[str]:
+    types = [v.type for v in instr.operands]
+    if len(types) != 2 or not isinstance(types[0], (Stack, Tape)) or types[1] is not I64:
+        yield f"{instr.op} takes a stack and an i64"
+
+
+def _stack(instr: Instr) -> Iterator[str]:
+    if instr.operands or len(instr.results) != 1 or not isinstance(instr.results[0].type, Stack):
+        yield "stack takes nothing and gives a stack"
+
+
+def _one_array(instr: Instr) -> Iterator[str]:
+    if len(instr.operands) != 1 or not isinstance(instr.operands[0].type, Array):
+        yield f"{instr.op} takes an array"
+
+
+_SPECIAL: dict[str, Special] = {
+    "guard": _guard,
+    "raise": _raise,
+    "cast": _cast,
+    "alloc": _alloc,
+    "dim": _axis,
+    "stride": _axis,
+    "store": _written,
+    "accum": _written,
+    "view": _view,
+    "reshape": _reshape,
+    "fill": _fill,
+    "copyto": _array_to_array,
+    "addto": _array_to_array,
+    "overlap": _two_arrays,
+    "same": _two_arrays,
+    "retain": _one_array,
+    "release": _one_array,
+    "stack": _stack,
+    "push": _push,
+    "pop": _pop,
+    "reserve": _room,
+    "rewind": _room,
+}
+
+CHECKS = (
+    check_blocks,
+    check_targets,
+    check_definitions,
+    check_value_types,
+    check_arguments,
+    check_typing,
+    check_results,
+    check_dominance,
+    check_calls,
+)
