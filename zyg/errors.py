@@ -1,0 +1,138 @@
+"""What zyg raises and warns of, and how a message shows the place in the user's source.
+
+A refusal says what was found, where (file, line, the source line with a caret), of which types, and what to write
+instead.  At run time compiled code raises CPython's own exceptions; the classes here are for compilation and for calls.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .ir.core import Position
+
+
+class ZygError(Exception):
+    """Base of all errors that are zyg's own."""
+
+
+class Unsupported(ZygError, TypeError):
+    """The compiler refuses a construct.
+
+    what: what was found, a phrase ("a call of print_table, which has no derivative rule").
+    position: where, or None if the raiser does not know; `at` fills it in.
+    types: the types found, as (name, type) pairs or plain types.
+    hint: what to write instead.
+    notes: further lines (how the compiler came there: called from ...).
+    """
+
+    def __init__(
+        self,
+        what: str,
+        position: Position | None = None,
+        *,
+        types: Iterable[object] = (),
+        hint: str = "",
+        notes: Iterable[str] = (),
+    ):
+        self.what = what
+        self.position = position
+        self.types = tuple(types)
+        self.hint = hint
+        self.notes = list(notes)
+        super().__init__(what)
+
+    def at(self, position: Position | None) -> Unsupported:
+        """This error with a position, if it has none yet; for `raise error.at(position)`."""
+        if self.position is None:
+            self.position = position
+        return self
+
+    def note(self, text: str) -> Unsupported:
+        """This error with one more line at its end."""
+        if text not in self.notes:
+            self.notes.append(text)
+        return self
+
+    def __str__(self) -> str:
+        lines = [self.what]
+        if self.position is not None:
+            lines.append(excerpt(self.position))
+        if self.types:
+            lines.append("types found: " + ", ".join(map(_type_text, self.types)))
+        if self.hint:
+            lines.append("instead: " + self.hint)
+        lines.extend(self.notes)
+        return "\n".join(lines)
+
+
+class UntypableValue(Unsupported):
+    """A Python value that compiled code cannot take. `argument` names it where it is an argument."""
+
+    def __init__(self, what: str, *, hint: str = "", argument: str = ""):
+        super().__init__(what, hint=hint)
+        self.argument = argument
+
+    def __str__(self) -> str:
+        prefix = f"argument '{self.argument}': " if self.argument else ""
+        return prefix + super().__str__()
+
+
+class ArgumentError(ZygError, TypeError):
+    """A call with an argument that does not fit. `argument` is its name."""
+
+    def __init__(self, message: str, argument: str = ""):
+        super().__init__(message)
+        self.argument = argument
+
+
+class GradcheckError(ZygError, AssertionError):
+    """A derivative disagrees with central differences. `report` is the GradcheckReport."""
+
+    def __init__(self, report: object):
+        super().__init__(str(report))
+        self.report = report
+
+
+class InternalError(ZygError, RuntimeError):
+    """The compiler broke one of its own rules: a bug in zyg. `stage` names the stage that did."""
+
+    def __init__(self, message: str, stage: str = ""):
+        super().__init__(message)
+        self.stage = stage
+
+
+class SpecialisationWarning(RuntimeWarning):
+    """A function is being compiled for very many different argument types."""
+
+
+def _type_text(entry: object) -> str:
+    if isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str):
+        return f"{entry[0]}: {entry[1]}"
+    return str(entry)
+
+
+def excerpt(position: Position, indent: str = "  ") -> str:
+    """File, line and function, then the source line with carets under the construct, if the source can be read."""
+    where = f', in "{position.function}"' if position.function else ""
+    lines = [f'{indent}File "{position.file}", line {position.line}{where}']
+    source = linecache.getline(position.file, position.line).rstrip("\n")
+    if source.strip():
+        stripped = source.lstrip()
+        margin = len(source) - len(stripped)
+        lines.append(f"{indent}  {stripped}")
+        # Columns count UTF-8 bytes, as CPython stores them.
+        start = _characters(source, position.column) - margin
+        if position.end_line == position.line and position.end_column > position.column:
+            length = _characters(source, position.end_column) - margin - start
+        else:
+            length = len(stripped) - start
+        if start >= 0 and (position.end_column or position.column):
+            lines.append(f"{indent}  {' ' * start}{'^' * max(1, length)}")
+    return "\n".join(lines)
+
+
+def _characters(line: str, byte_offset: int) -> int:
+    return len(line.encode()[:byte_offset].decode(errors="ignore"))
