@@ -131,7 +131,7 @@ void lorenz_adjoint(Case *c) {
 }
 
 /* The same with 3 doubles a step: the stages are computed again from the state at the start of the step. */
-void lorenz_adjoint_recompute(Case *c) {
+void lorenz_adjoint_tuned(Case *c) {
     const double *in = c->in;
     double *restrict tape = c->tape;
     double x = in[0], y = in[1], z = in[2], sigma = in[3], rho = in[4], beta = in[5], h = in[6];
@@ -316,9 +316,9 @@ void nbody_primal(Case *c) {
     c->value = kinetic(n, v, mass);
 }
 
-/* Of each step only the positions at the kick are kept; distances are computed again from them. */
+/* Per step the positions at the kick and, per pair, the weight and the squared distance are kept. */
 void nbody_adjoint(Case *c) {
-    long n = c->n, n3 = 3 * n;
+    long n = c->n, n3 = 3 * n, record = n3 + n * (n - 1);
     double dt = c->in[0], half = 0.5 * dt;
     double *restrict x = c->work, *restrict v = x + n3, *restrict tape = c->tape;
     const double *restrict mass = c->in + 1 + 2 * n3;
@@ -326,8 +326,19 @@ void nbody_adjoint(Case *c) {
     memcpy(v, c->in + 1 + n3, n3 * sizeof(double));
     for (long s = 0; s < c->steps; s++) {
         drift(n, half, x, v);
-        for (long i = 0; i < n3; i++) tape[s * n3 + i] = x[i];
-        kick(n, dt, x, v, mass);
+        double *restrict t = tape + s * record;
+        for (long i = 0; i < n3; i++) t[i] = x[i];
+        t += n3;
+        for (long i = 0; i < n; i++)
+            for (long j = i + 1; j < n; j++, t += 2) {
+                double dx = x[3 * i] - x[3 * j], dy = x[3 * i + 1] - x[3 * j + 1], dz = x[3 * i + 2] - x[3 * j + 2];
+                double d2 = dx * dx + dy * dy + dz * dz;
+                double w = dt / (d2 * sqrt(d2));
+                double a = w * mass[j], b = w * mass[i];
+                t[0] = w, t[1] = d2;
+                v[3 * i] -= dx * a, v[3 * i + 1] -= dy * a, v[3 * i + 2] -= dz * a;
+                v[3 * j] += dx * b, v[3 * j + 1] += dy * b, v[3 * j + 2] += dz * b;
+            }
         drift(n, half, x, v);
     }
     c->value = kinetic(n, v, mass);
@@ -338,13 +349,12 @@ void nbody_adjoint(Case *c) {
         for (long k = 0; k < 3; k++) vb[3 * i + k] = mass[i] * p[k], xb[3 * i + k] = 0.0;
     }
     for (long s = c->steps - 1; s >= 0; s--) {
-        const double *restrict t = tape + s * n3;
+        const double *restrict t = tape + s * record, *restrict pairs = t + n3;
         for (long i = 0; i < n3; i++) vb[i] += half * xb[i];
         for (long i = 0; i < n; i++)
-            for (long j = i + 1; j < n; j++) {
+            for (long j = i + 1; j < n; j++, pairs += 2) {
                 double dx = t[3 * i] - t[3 * j], dy = t[3 * i + 1] - t[3 * j + 1], dz = t[3 * i + 2] - t[3 * j + 2];
-                double d2 = dx * dx + dy * dy + dz * dz;
-                double w = dt / (d2 * sqrt(d2));
+                double w = pairs[0], d2 = pairs[1];
                 const double *p = vb + 3 * i, *q = vb + 3 * j;
                 double si = dx * p[0] + dy * p[1] + dz * p[2], sj = dx * q[0] + dy * q[1] + dz * q[2];
                 double r = mass[i] * sj - mass[j] * si; /* the cotangent of w */
