@@ -1,1 +1,95 @@
-"""zyg: gradients of Python functions, compiled."""
+"""zyg: gradients of Python functions, compiled.
+
+    import zyg
+
+    @zyg.jit
+    def f(x):
+        return 5 * x + 3
+
+    f(10.0)                  # 53.0, native code
+    zyg.gradient(f, 10.0)    # (5.0,)
+
+Everything is loaded at first use: `import zyg` imports neither NumPy nor LLVM.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Where each public name lives.
+_HOMES = {
+    "jit": "api",
+    "gradient": "api",
+    "withgradient": "api",
+    "pullback": "api",
+    "jacobian": "api",
+    "grad": "api",
+    "value_and_grad": "api",
+    "derivative": "api",
+    "hook": "api",
+    "showgrad": "api",
+    "checkpoint": "api",
+    "stop_gradient": "api",
+    "isderiving": "api",
+    "nestlevel": "api",
+    "adjoint": "rules",
+    "gradcheck": "checking",
+    "code_ssa": "inspection",
+    "code_typed": "inspection",
+    "code_adjoint": "inspection",
+    "code_llvm": "inspection",
+    "code_native": "inspection",
+    "ZygError": "errors",
+    "Unsupported": "errors",
+    "ArgumentError": "errors",
+    "GradcheckError": "errors",
+    "InternalError": "errors",
+    "SpecialisationWarning": "errors",
+}
+
+__all__ = [*_HOMES]
+
+if TYPE_CHECKING:
+    from .api import (
+        checkpoint,
+        derivative,
+        grad,
+        gradient,
+        hook,
+        isderiving,
+        jacobian,
+        jit,
+        nestlevel,
+        pullback,
+        showgrad,
+        stop_gradient,
+        value_and_grad,
+        withgradient,
+    )
+    from .errors import ArgumentError, GradcheckError, InternalError, SpecialisationWarning, Unsupported, ZygError
+    from .checking import gradcheck
+    from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_typed
+    from .rules import adjoint
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    home = _HOMES.get(name)
+    if home is not None:
+        value = getattr(import_module(f".{home}", __name__), name)
+        globals()[name] = value
+        return value
+    if not name.startswith("_"):
+        try:
+            return import_module(f".{name}", __name__)
+        except ModuleNotFoundError as error:
+            if error.name != f"{__name__}.{name}":
+                raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

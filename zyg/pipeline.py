@@ -1,0 +1,164 @@
+"""The compiler on one screen.
+
+`compile` takes a Request (a callable, the types of its arguments, options) through STAGES.  Each stage is a function from
+what the stage before it made; after each one the SSA is verified (`verify=True`, as in all tests, or ZYG_VERIFY=1), may be dumped (ZYG_DUMP=typed,optimised)
+and is timed (`timings`, or ZYG_TIMING=1).
+
+    request --infer--> typed --optimise--> optimised --own--> owned --generate--> native
+
+Decoding and capture happen inside `infer`, function by function as calls are met; so does differentiation, where a call of
+`gradient` is met: both need to know types, or to give them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import InternalError, ZygError
+from .ir.core import Module
+from .ir.options import Options
+from .ir.types import Type
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to compile: a call of `function` with arguments of these types; the last len(keywords) are keyword arguments."""
+
+    function: Any
+    types: tuple[Type, ...]
+    keywords: tuple[str, ...] = ()
+    options: Options = Options()
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What came out: the typed SSA after the last pass with its signature (`inferred`), and the native code."""
+
+    request: Request
+    inferred: Any
+    native: Any
+
+
+# ------------------------------------------------------------------------------------------------- stages
+
+
+def infer(request: Request) -> Any:
+    from .frontend.infer import infer
+
+    return infer(request.function, request.types, request.keywords, options=request.options)
+
+
+def optimise(request: Request, inferred: Any) -> Any:
+    from .ir.passes import optimise
+
+    optimise(inferred.module, inferred.entry)
+    return inferred
+
+
+def own(request: Request, inferred: Any) -> Any:
+    from .ir.passes.ownership import insert_ownership
+
+    insert_ownership(inferred.module)
+    return inferred
+
+
+def generate(request: Request, inferred: Any) -> Compiled:
+    from .backend.llvm import compile_module
+
+    return Compiled(request, inferred, compile_module(inferred.module, inferred.entry, request.options))
+
+
+STAGES: list[tuple[str, Callable[..., Any]]] = [
+    ("typed", infer),
+    ("optimised", optimise),
+    # Ownership comes after differentiation and optimisation: what they remove or keep alive decides who frees what.
+    ("owned", own),
+    ("native", generate),
+]
+
+
+# ------------------------------------------------------------------------------------------------ driving
+
+
+@dataclass
+class _Settings:
+    verify: bool = bool(os.environ.get("ZYG_VERIFY"))
+    dump: frozenset[str] = frozenset(filter(None, os.environ.get("ZYG_DUMP", "").split(",")))
+    report: bool = bool(os.environ.get("ZYG_TIMING"))
+
+
+settings = _Settings()
+_listeners: list[list[tuple[str, str, float]]] = []
+
+
+@contextlib.contextmanager
+def timings() -> Iterator[list[tuple[str, str, float]]]:
+    """Collect (function, stage, seconds) of everything that is compiled inside.
+
+    >>> with timings() as times:
+    ...     pass
+    >>> times
+    []
+    """
+    record: list[tuple[str, str, float]] = []
+    _listeners.append(record)
+    try:
+        yield record
+    finally:
+        _listeners.remove(record)
+
+
+@contextlib.contextmanager
+def timed(name: str, stage: str) -> Iterator[None]:
+    """Report what happens inside to `timings`."""
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        elapsed = time.perf_counter() - start
+        for record in list(_listeners):
+            record.append((name, stage, elapsed))
+        if settings.report:
+            print(f"zyg: {name}: {stage} {elapsed * 1e3:.2f} ms", file=sys.stderr)
+
+
+def compile(request: Request, until: str = "native") -> Any:
+    """Take `request` through the stages, as far as the one named."""
+    from .transforms import describe
+
+    name = describe(request.function)
+    result: Any = None
+    for stage, run in STAGES:
+        with timed(name, stage):
+            try:
+                result = run(request) if result is None else run(request, result)
+            except (ZygError, RecursionError, MemoryError):
+                raise
+            except Exception as error:
+                error.add_note(f"zyg: in stage '{stage}' of compiling {name} for ({', '.join(map(str, request.types))})")
+                raise
+        module = getattr(result, "module", None)
+        if isinstance(module, Module):
+            check(module, stage, name)
+        if stage == until:
+            break
+    return result
+
+
+def check(module: Module, stage: str, name: str) -> None:
+    """Dump and verify what a stage made."""
+    if stage in settings.dump or "all" in settings.dump:
+        print(f"# {name}, {stage}\n{module}\n", file=sys.stderr)
+    if settings.verify:
+        from .ir.verify import verify
+
+        try:
+            verify(module)
+        except Exception as error:
+            raise InternalError(f"stage '{stage}' made SSA that does not hold together, of {name}: {error}", stage) from error
