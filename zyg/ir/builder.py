@@ -106,8 +106,10 @@ class Builder:
         constants_float = any(isinstance(v, Const) and isinstance(v.value, float) for v in operands)
         if floats:
             common: Type = F64 if F64 in floats else F32
-        elif constants_float or len(set(varying)) > 1 or not varying:
+        elif constants_float or len(set(varying)) > 1:
             common = F64
+        elif not varying:
+            common = operands[0].type
         else:
             common = varying[0]
         return [self.cast(v, common) for v in operands]
@@ -269,8 +271,19 @@ class Variables:
             self.replaced[v] = value
         return value
 
-    def finish(self, blocks: list[Block]) -> None:
-        """Add the parameters and arguments, and rewrite uses of redundant parameters in `blocks`. Call once."""
+    def replace(self, substitute: Callable[[Value], Value]) -> None:
+        """Substitute values that were written: where placeholders have got their meaning."""
+        for values in self.incoming.values():
+            values[:] = map(substitute, values)
+        self.replaced = {p: substitute(v) for p, v in self.replaced.items()}
+
+    def finish(self, blocks: list[Block], zeros: bool = False) -> None:
+        """Add the parameters and arguments, and rewrite uses of redundant parameters in `blocks`. Call once.
+
+        With `zeros`, arithmetic in `blocks` whose operands turn out to be literally zero folds, as is right for
+        cotangents: 0 + d is d, 0 * x is 0.  This also finds cycles of parameters that only pass zeros around.
+        """
+        self._merge(blocks if zeros else [])
         for block, params in self.params.items():
             for param in params:
                 if param in self.replaced:
@@ -284,6 +297,83 @@ class Variables:
                 map_uses(instr, self.resolve)
             if block.handler is not None:
                 block.handler.args[:] = [self.resolve(v) for v in block.handler.args]
+
+    def _merge(self, blocks: list[Block]) -> None:
+        """Find parameters that only ever have one value, optimistically, so that cycles of them are found too.
+
+        `found[v]` is what `v` was seen to be so far; absent means not seen yet (top), `v` itself that it varies.
+        """
+        found: dict[Value, Value] = {}
+        params = [p for group in self.params.values() for p in group if p not in self.replaced and p in self.incoming]
+        nodes = {p: self.incoming[p] for p in params}
+        arithmetic = [i for b in blocks for i in b.instrs if i.op in _ZERO_FOLDS]
+
+        def seen(v: Value) -> Value | None:
+            v = self.resolve(v)
+            if v in nodes or v in made:
+                return found.get(v)
+            return v
+
+        made = {i.results[0] for i in arithmetic}
+        changed = True
+        while changed:
+            changed = False
+            for p, values in nodes.items():
+                if found.get(p) is p:
+                    continue
+                new: Value | None = None
+                for v in values:
+                    s = seen(v)
+                    if s is None or (new is not None and _same_value(s, new)):
+                        continue
+                    new = s if new is None else p
+                    if new is p:
+                        break
+                if new is not None and (p not in found or not _same_value(found[p], new)):
+                    # once a parameter changes its mind it varies: going down the lattice only
+                    found[p] = new if p not in found else p
+                    changed = True
+            for i in arithmetic:
+                r = i.results[0]
+                if found.get(r) is r:
+                    continue
+                new = _fold_zero(i, [seen(v) for v in i.operands])
+                if new is not None and (r not in found or not _same_value(found[r], new)):
+                    found[r] = new if r not in found else r
+                    changed = True
+        for v, s in found.items():
+            if s is not v:
+                self.replaced[v] = s
+        for i in arithmetic:
+            r = i.results[0]
+            if found.get(r) is r:
+                new = _fold_zero(i, [self.resolve(v) for v in i.operands])
+                if new is not None and new is not r:
+                    self.replaced[r] = new
+        if arithmetic:
+            for b in blocks:
+                b.instrs[:] = [i for i in b.instrs if i.op not in _ZERO_FOLDS or i.results[0] not in self.replaced]
+
+
+_ZERO_FOLDS = frozenset({"add", "sub", "mul", "div", "neg", "cast"})
+
+
+def _fold_zero(instr: Instr, operands: list[Value | None]) -> Value | None:
+    """What `instr` gives if zeros among its operands decide; itself if they don't; None if an operand is not known."""
+    result = instr.results[0]
+    if any(v is None for v in operands):
+        return None
+    floating = isinstance(result.type, Scalar) and result.type.kind == "f"
+    zero = [floating and isinstance(v, Const) and v.value == 0 for v in operands]
+    if not any(zero):
+        return result
+    if instr.op == "add":
+        return operands[1] if zero[0] else operands[0]
+    if instr.op == "sub":
+        return operands[0] if zero[1] else result
+    if instr.op == "div":
+        return operands[0] if zero[0] else result
+    return const(0.0, result.type)
 
 
 def _same_value(a: Value, b: Value) -> bool:

@@ -14,7 +14,7 @@ from .analysis import Dominators
 from .core import TERMINATORS, Block, Const, Function, Instr, Module, Target, Value, uses
 from .ops import OPS
 from .text import format_instruction, format_type
-from .types import BOOL, F32, F64, I64, OBJECT, Array, ObjectType, Scalar, Stack, Tape, Type, is_int
+from .types import BOOL, F32, F64, I64, OBJECT, Array, ObjectType, Scalar, Stack, Tape, Tuple, Type, is_int
 
 
 class VerifyError(Exception):
@@ -387,20 +387,25 @@ def _array_to_array(instr: Instr) -> Iterator[str]:
         yield f"{instr.op} takes two arrays of one dtype and number of dimensions"
 
 
+def _record(store: Stack) -> list[Type]:
+    """The types of what one push puts on a stack: a tuple is a record of several values."""
+    return list(store.item.items) if isinstance(store.item, Tuple) else [store.item]
+
+
 def _push(instr: Instr) -> Iterator[str]:
-    store = instr.operands[0].type if instr.operands else None
+    store, values = instr.operands[0].type, instr.operands[1:]
     if isinstance(store, Stack):
-        if len(instr.operands) != 2 or instr.operands[1].type != store.item:
-            yield f"push takes one value of type {store.item}"
+        if [v.type for v in values] != _record(store):
+            yield f"push takes {', '.join(map(str, _record(store)))}"
     elif not isinstance(store, Tape):
         yield "push takes a stack or a tape first"
 
 
 def _pop(instr: Instr) -> Iterator[str]:
-    store = instr.operands[0].type if len(instr.operands) == 1 else None
+    store = instr.operands[0].type
     if isinstance(store, Stack):
-        if [r.type for r in instr.results] != [store.item]:
-            yield f"pop gives one value of type {store.item}"
+        if [v.type for v in instr.results] != _record(store):
+            yield f"pop gives {', '.join(map(str, _record(store)))}"
     elif not isinstance(store, Tape):
         yield "pop takes a stack or a tape"
 

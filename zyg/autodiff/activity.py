@@ -1,0 +1,336 @@
+"""Activity: which values carry a derivative from which inputs to which outputs.
+
+A value is *varied* if it depends differentiably on a parameter, *useful* if an output depends differentiably on it, and
+*active* if both.  Only active values get cotangents.  Arrays that may share memory (views, block arguments, selects) form
+one alias class, and a class is varied or useful as a whole.
+
+Both analyses propagate bit sets, one bit per parameter (or output) of the function, so one pass answers for all of them.
+A summary per function carries them across calls; recursive functions are iterated to a fixpoint.
+
+What cuts a derivative is decided here and by the op table alone: an op whose `vjp` is "none", a cast to an integer or
+bool, `stop`, an index, the condition of a select.  This is what decides about `None` in gradients.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from zyg.ir.core import Const, Function, Instr, Module, Value
+from zyg.ir.ops import OPS
+from zyg.ir.types import BOOL, TAPE, Array, Scalar, Stack, Type
+
+
+def differentiable(t: Type) -> bool:
+    """Whether values of type `t` can carry a derivative: numbers (integers too) and arrays of numbers."""
+    if isinstance(t, Array):
+        t = t.dtype
+    return isinstance(t, Scalar) and t is not BOOL and t.name != "u8"
+
+
+@dataclass
+class Summary:
+    """Across a function: `results[r]` and `arrays[p]` are bit sets of the parameters that flow into result `r`, and into
+    the memory of array parameter `p`.  `written` are the array parameters that may be written to."""
+
+    results: list[int] = field(default_factory=list)
+    arrays: dict[int, int] = field(default_factory=dict)
+    written: set[int] = field(default_factory=set)
+
+    def key(self) -> tuple[object, ...]:
+        return (tuple(self.results), tuple(sorted(self.arrays.items())), tuple(sorted(self.written)))
+
+
+class Aliases:
+    """Alias classes of arrays, stacks and tapes: union-find over the values of a function."""
+
+    def __init__(self, function: Function, module: Module):
+        self.parent: dict[Value, Value] = {}
+        self._holders: dict[Value, Value] = {}  # per stack: an array that goes through it
+        for block, instr in function.instructions():
+            for target in instr.targets:
+                for param, arg in zip(target.block.params, target.args, strict=True):
+                    self._join_if_memory(param, arg)
+            if instr.op in ("view", "reshape", "select", "cursor"):
+                for operand in instr.operands:
+                    self._join_if_memory(instr.result, operand)
+            elif instr.op == "push":
+                self._join_fields(instr.operands[0], instr.operands[1:])
+            elif instr.op == "pop":
+                self._join_fields(instr.operands[0], instr.results)
+            elif instr.op == "call":
+                # Without knowing better, an array that a call returns may be (a view of) any of its array arguments.
+                arrays = [v for v in instr.operands if isinstance(v.type, Array)]
+                for result in instr.results:
+                    if isinstance(result.type, Array):
+                        for a in arrays:
+                            self._join_if_memory(result, a)
+
+    def find(self, v: Value) -> Value:
+        while (up := self.parent.get(v, v)) is not v:
+            above = self.parent.get(up, up)
+            self.parent[v] = above
+            v = above
+        return v
+
+    def _join_if_memory(self, a: Value, b: Value) -> None:
+        if isinstance(a.type, (Array, Stack)) or a.type is TAPE:
+            self._join(a, b)
+
+    def _join_fields(self, stack: Value, values: list[Value]) -> None:
+        """Arrays that go through one stack are one class, kept as a class of their own beside the stack's."""
+        for v in values:
+            if isinstance(v.type, Array):
+                self._join(v, self._holders.setdefault(stack, v))
+
+    def _join(self, a: Value, b: Value) -> None:
+        a, b = self.find(a), self.find(b)
+        if a is not b:
+            self.parent[a] = b
+
+
+def differentiable_operands(instr: Instr) -> list[int]:
+    """Which operands of a pure instruction its result depends on differentiably."""
+    op = OPS[instr.op]
+    if op.vjp == "none" or not instr.results:
+        return []
+    result = instr.results[0].type
+    if instr.op == "cast" and not (isinstance(result, Scalar) and result.kind == "f"):
+        return []
+    if not differentiable(result):
+        return []
+    start = 1 if instr.op == "select" else 0
+    return [k for k in range(start, len(instr.operands)) if differentiable(instr.operands[k].type)]
+
+
+class Activity:
+    """The analyses for one function.
+
+    `varied[v]` is the bit set of parameters that value (or alias class) `v` depends on, `useful[v]` the bit set of
+    outputs that depend on `v`: bit r for result r.
+    """
+
+    def __init__(self, function: Function, module: Module, summaries: dict[str, Summary] | None = None):
+        self.function = function
+        self.module = module
+        self.summaries = summaries if summaries is not None else summarise(module, function.name)
+        self.aliases = Aliases(function, module)
+        self.varied: dict[Value, int] = {}
+        self.useful: dict[Value, int] = {}
+        self.written: set[Value] = set()  # alias classes
+        self._instrs = [instr for _, instr in function.instructions()]
+        self._find_written()
+        self._forward()
+
+    def rep(self, v: Value) -> Value:
+        return self.aliases.find(v) if isinstance(v.type, (Array, Stack)) or v.type is TAPE else v
+
+    def varied_by(self, v: Value) -> int:
+        return 0 if isinstance(v, Const) else self.varied.get(self.rep(v), 0)
+
+    def useful_for(self, v: Value) -> int:
+        return 0 if isinstance(v, Const) else self.useful.get(self.rep(v), 0)
+
+    # ---------------------------------------------------------------------------------------- forward
+
+    def _find_written(self) -> None:
+        for instr in self._instrs:
+            if instr.op in ("store", "accum", "fill", "copyto", "addto", "push"):
+                self.written.add(self.rep(instr.operands[0]))
+            elif instr.op == "call":
+                summary = self.summaries[instr.attrs["callee"]]
+                for p in summary.written:
+                    self.written.add(self.rep(instr.operands[p]))
+            elif instr.op == "pycall":
+                for v in instr.operands:
+                    if isinstance(v.type, Array):
+                        self.written.add(self.rep(v))
+
+    def _forward(self) -> None:
+        for bit, p in enumerate(self.function.params):
+            if differentiable(p.type) or isinstance(p.type, Stack) or p.type is TAPE:
+                self._vary(p, 1 << bit)
+        changed = True
+        while changed:
+            self._changed = False
+            for instr in self._instrs:
+                self._forward_step(instr)
+            changed = self._changed
+
+    def _vary(self, v: Value, bits: int) -> None:
+        if isinstance(v, Const) or not bits:
+            return
+        key = self.rep(v)
+        old = self.varied.get(key, 0)
+        if bits & ~old:
+            self.varied[key] = old | bits
+            self._changed = True
+
+    def _forward_step(self, instr: Instr) -> None:
+        op = instr.op
+        operands = instr.operands
+        for target in instr.targets:
+            for param, arg in zip(target.block.params, target.args, strict=True):
+                if differentiable(param.type):
+                    self._vary(param, self.varied_by(arg))
+        if op == "load":
+            self._vary(instr.result, self.varied_by(operands[0]))
+        elif op in ("store", "accum", "fill", "copyto", "addto"):
+            self._vary(operands[0], self.varied_by(operands[1]))
+        elif op == "push":
+            for v in operands[1:]:
+                if differentiable(v.type):
+                    self._vary(operands[0], self.varied_by(v))
+        elif op == "pop":
+            for r in instr.results:
+                if differentiable(r.type):
+                    self._vary(r, self.varied_by(operands[0]))
+        elif op == "call":
+            summary = self.summaries[instr.attrs["callee"]]
+            for r, bits in zip(instr.results, summary.results, strict=False):
+                if differentiable(r.type):
+                    self._vary(r, self._through(bits, operands))
+            for p, bits in summary.arrays.items():
+                self._vary(operands[p], self._through(bits, operands))
+        elif op == "pycall":
+            if any(differentiable(r.type) for r in instr.results):
+                bits = 0
+                for v in operands:
+                    bits |= self.varied_by(v)
+                for r in instr.results:
+                    self._vary(r, bits)
+        elif instr.results and op not in ("alloc", "stack", "tape", "view", "reshape", "cursor"):
+            bits = 0
+            for k in differentiable_operands(instr):
+                bits |= self.varied_by(operands[k])
+            self._vary(instr.results[0], bits)
+
+    def _through(self, bits: int, operands: list[Value]) -> int:
+        result = 0
+        for k, v in enumerate(operands):
+            if bits >> k & 1:
+                result |= self.varied_by(v)
+        return result
+
+    # --------------------------------------------------------------------------------------- backward
+
+    def backward(self, results: list[int]) -> None:
+        """Find what is useful for the results with these indices."""
+        self.useful = {}
+        for instr in self._instrs:
+            if instr.op == "return":
+                for r in results:
+                    self._use(instr.operands[r], 1 << r)
+        # Array parameters are outputs too when a caller will look at them afterwards: the adjoint of an out-of-line
+        # function sets `useful` for them by `output_arrays`.
+        self._changed = True
+        while self._changed:
+            self._changed = False
+            for instr in reversed(self._instrs):
+                self._backward_step(instr)
+
+    def mark_useful(self, v: Value, bits: int) -> None:
+        self._use(v, bits)
+        self._changed = True
+        while self._changed:
+            self._changed = False
+            for instr in reversed(self._instrs):
+                self._backward_step(instr)
+
+    def _use(self, v: Value, bits: int) -> None:
+        if isinstance(v, Const) or not bits:
+            return
+        key = self.rep(v)
+        old = self.useful.get(key, 0)
+        if bits & ~old:
+            self.useful[key] = old | bits
+            self._changed = True
+
+    def _backward_step(self, instr: Instr) -> None:
+        op = instr.op
+        operands = instr.operands
+        for target in instr.targets:
+            for param, arg in zip(target.block.params, target.args, strict=True):
+                if differentiable(param.type):
+                    self._use(arg, self.useful_for(param))
+        if op == "load":
+            self._use(operands[0], self.useful_for(instr.result))
+        elif op in ("store", "accum", "fill", "copyto", "addto"):
+            self._use(operands[1], self.useful_for(operands[0]))
+        elif op == "push":
+            for v in operands[1:]:
+                if differentiable(v.type):
+                    self._use(v, self.useful_for(operands[0]))
+        elif op == "pop":
+            for r in instr.results:
+                if differentiable(r.type):
+                    self._use(operands[0], self.useful_for(r))
+        elif op == "call":
+            summary = self.summaries[instr.attrs["callee"]]
+            for r, bits in zip(instr.results, summary.results, strict=False):
+                self._spread(bits, operands, self.useful_for(r))
+            for p, bits in summary.arrays.items():
+                self._spread(bits, operands, self.useful_for(operands[p]))
+        elif op == "pycall":
+            bits = 0
+            for r in instr.results:
+                bits |= self.useful_for(r)
+            for v in operands:
+                self._use(v, bits)
+        elif instr.results and op not in ("alloc", "stack", "tape", "view", "reshape", "cursor"):
+            for k in differentiable_operands(instr):
+                self._use(operands[k], self.useful_for(instr.results[0]))
+
+    def _spread(self, bits: int, operands: list[Value], useful: int) -> None:
+        for k, v in enumerate(operands):
+            if bits >> k & 1:
+                self._use(v, useful)
+
+
+def summarise(module: Module, root: str) -> dict[str, Summary]:
+    """Summaries of all functions that `root` calls, directly or not (itself included), by fixpoint."""
+    reached: list[str] = []
+    work = [root]
+    while work:
+        name = work.pop()
+        if name in reached:
+            continue
+        reached.append(name)
+        for _, instr in module.functions[name].instructions():
+            if instr.op == "call":
+                work.append(instr.attrs["callee"])
+    summaries = {name: Summary([0] * len(module.functions[name].results)) for name in reached}
+    order = list(reversed(reached))
+    changed = True
+    while changed:
+        changed = False
+        for name in order:
+            new = _summary(module.functions[name], module, summaries)
+            if new.key() != summaries[name].key():
+                summaries[name] = new
+                changed = True
+    return summaries
+
+
+def _summary(function: Function, module: Module, summaries: dict[str, Summary]) -> Summary:
+    activity = Activity(function, module, summaries)
+    result = Summary([0] * len(function.results))
+    for _, instr in function.instructions():
+        if instr.op == "return":
+            for r, v in enumerate(instr.operands):
+                if differentiable(v.type):
+                    result.results[r] |= activity.varied_by(v)
+    for k, p in enumerate(function.params):
+        if isinstance(p.type, Array) or p.type is TAPE or isinstance(p.type, Stack):
+            result.arrays[k] = activity.varied_by(p)
+            if activity.rep(p) in activity.written:
+                result.written.add(k)
+    return result
+
+
+def dependence(module: Module, name: str) -> tuple[bool, ...]:
+    """For each parameter of function `name`: whether a differentiable path leads from it to a result."""
+    summary = summarise(module, name)[name]
+    bits = 0
+    for b in summary.results:
+        bits |= b
+    return tuple(bool(bits >> k & 1) for k in range(len(module.functions[name].params)))

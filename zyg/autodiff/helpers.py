@@ -1,0 +1,229 @@
+"""Small pieces of SSA that the adjoint pass emits: shadows, copies, trip counts, sums."""
+
+from __future__ import annotations
+
+from zyg.ir.analysis import Loop, Loops
+from zyg.ir.builder import Builder
+from zyg.ir.core import Block, Const, Function, Instr, Module, Value, const
+from zyg.ir.types import F64, I64, Array, Scalar, Stack, Tuple, Type, cotangent_type
+
+
+def shadow_type(t: Type) -> Array:
+    """The type of the shadow of an array."""
+    result = cotangent_type(t)
+    assert isinstance(result, Array)
+    return result
+
+
+def dtype(v: Value) -> Scalar:
+    assert isinstance(v.type, Array)
+    return v.type.dtype
+
+
+def zeros_like(b: Builder, array: Value, name: str) -> Value:
+    """A new zeroed shadow for `array`, C-contiguous in memory even where `array` is not."""
+    shape = lengths(b, array)
+    made = shadow_type(array.type)
+    contiguous = b.op("alloc", *shape, type=Array(made.dtype, made.ndim, "C"), name=name, fill="zeros")
+    return as_layout(b, contiguous, made)
+
+
+def as_layout(b: Builder, array: Value, wanted: Array) -> Value:
+    """A C-contiguous array seen as one of type `wanted`, which may be of layout "A"."""
+    if array.type == wanted:
+        return array
+    return b.op("view", array, type=wanted, name=array.name, spec=":" * wanted.ndim)
+
+
+def lengths(b: Builder, array: Value) -> list[Value]:
+    assert isinstance(array.type, Array)
+    return [b.op("dim", array, axis=axis) for axis in range(array.type.ndim)]
+
+
+def copy(b: Builder, array: Value) -> Value:
+    """A contiguous copy of a shadow, of the same type."""
+    assert isinstance(array.type, Array)
+    plain = Array(array.type.dtype, array.type.ndim, "C")
+    made = b.op("alloc", *lengths(b, array), type=plain, name=array.name, fill="empty")
+    made = as_layout(b, made, array.type)
+    b.emit("copyto", made, array)
+    return made
+
+
+def fields(stack: Type) -> tuple[Type, ...]:
+    """The types of what one push puts on a stack."""
+    assert isinstance(stack, Stack)
+    return stack.item.items if isinstance(stack.item, Tuple) else (stack.item,)
+
+
+def record(types: list[Type]) -> Type:
+    """The item type of a stack for these values."""
+    return types[0] if len(types) == 1 else Tuple(tuple(types))
+
+
+def sum_function(module: Module, array: Type) -> str:
+    """The name of a function of the module that sums an array of this type; it is made at its first use."""
+    assert isinstance(array, Array)
+    name = f"zyg.sum.{array.dtype}.{array.ndim}{array.layout}"
+    if name not in module.functions:
+        module.add(_sum_function(name, array))
+    return name
+
+
+def _sum_function(name: str, array: Array) -> Function:
+    function = Function(name, [], (array.dtype,))
+    a = Value(array, "a")
+    b = Builder(function)
+    entry = b.new_block("entry")
+    entry.params = [a]
+    b.at(entry)
+    shape = lengths(b, a)
+    done = Block("done")
+
+    def nest(axis: int, indices: list[Value], total: Value, finish: Block) -> None:
+        """Loop over dimension `axis`; go on at `finish` with the sum as argument."""
+        if axis == array.ndim:
+            b.jump(finish, b.op("add", total, b.op("load", a, *indices)))
+            return
+        head, body = b.new_block(f"head{axis}"), b.new_block(f"body{axis}")
+        step = Block(f"step{axis}")
+        i, running = Value(I64, "i"), Value(array.dtype, "total")
+        head.params = [i, running]
+        b.jump(head, const(0), total)
+        b.at(head)
+        b.branch(b.op("lt", i, shape[axis]), body, finish, (), [running])
+        b.at(body)
+        nest(axis + 1, [*indices, i], running, step)
+        inner = Value(array.dtype, "total")
+        step.params = [inner]
+        function.blocks.append(step)
+        b.at(step).jump(head, b.op("add", i, const(1), nsw=True), inner)
+
+    nest(0, [], const(0.0, array.dtype), done)
+    result = Value(array.dtype, "total")
+    done.params = [result]
+    function.blocks.append(done)
+    b.at(done).ret(result)
+    return function
+
+
+class Position:
+    """Where values are defined, kept up to date while the pass inserts instructions."""
+
+    def __init__(self, function: Function):
+        self.definition: dict[Value, Instr] = {}
+        self.block: dict[Value, Block] = {}
+        for block in function.blocks:
+            for p in block.params:
+                self.block[p] = block
+            for instr in block.instrs:
+                self.note(instr, block)
+
+    def note(self, instr: Instr, block: Block) -> None:
+        for r in instr.results:
+            self.definition[r] = instr
+            self.block[r] = block
+
+    def insert(self, instrs: list[Instr], block: Block) -> None:
+        """Put instructions before the terminator of `block`."""
+        block.instrs[-1:-1] = instrs
+        for instr in instrs:
+            self.note(instr, block)
+
+
+def induction(loop: Loop, param: Value) -> tuple[Value, int] | None:
+    """(start, step) if `param`, a parameter of the loop's header, is `start + k * step` in iteration k."""
+    header = loop.header
+    index = header.params.index(param)
+    start = following = None
+    for source in [*[s for s, _ in loop.entering], *loop.latches]:
+        for target in source.successors():
+            if target.block is header:
+                if source in loop.blocks:
+                    following = target.args[index]
+                else:
+                    start = target.args[index]
+    if start is None or following is None:
+        return None
+    step = _step(loop, param, following)
+    return None if step is None else (start, step)
+
+
+def _step(loop: Loop, param: Value, following: Value) -> int | None:
+    for block in loop.blocks:
+        for instr in block.instrs:
+            if following in instr.results:
+                if instr.op in ("add", "cadd"):
+                    a, b = instr.operands
+                    if a is param and isinstance(b, Const):
+                        return b.value
+                    if b is param and isinstance(a, Const):
+                        return a.value
+                if instr.op in ("sub", "csub") and instr.operands[0] is param and isinstance(instr.operands[1], Const):
+                    return -instr.operands[1].value
+                return None
+    return None
+
+
+def trip_count(function: Function, loop: Loop, loops: Loops, where: Position, live: set[Block]) -> Value | None:
+    """The number of iterations of a loop that is left only at its header by comparing a counter with a bound.
+
+    The value is computed before the loop, and before all loops around it that do not change its operands.
+    """
+    header = loop.header
+    leaving = [(s, t) for s, t in loop.exits if t.block in live]
+    if len(leaving) != 1 or leaving[0][0] is not header or header.terminator.op != "branch":
+        return None
+    test = where.definition.get(header.terminator.operands[0])
+    if test is None or test.op not in ("lt", "le", "gt", "ge") or test.operands[0].type is not I64:
+        return None
+    left, right = test.operands
+    op = test.op
+    if not _is_param(header, left):
+        left, right = right, left
+        op = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}[op]
+    if not _is_param(header, left) or _defined_inside(loop, right, where):
+        return None
+    if header.terminator.targets[0].block not in loop.blocks:  # the loop goes on where the comparison fails
+        op = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}[op]
+    found = induction(loop, left)
+    if found is None:
+        return None
+    start, step = found
+    if step == 0 or (step > 0) != (op in ("lt", "le")):
+        return None
+    home: Loop = loop
+    while home.parent is not None and not any(_defined_inside(home.parent, v, where) for v in (start, right)):
+        home = home.parent
+    block = home.preheader
+    assert block is not None, "loops are in simplified form"
+    b = Builder(function, Block("count"))
+    near, far = (start, right) if step > 0 else (right, start)
+    distance = b.arith("sub", far, near)
+    if op in ("le", "ge"):
+        distance = b.arith("add", distance, const(1))
+    if abs(step) != 1:
+        distance = b.arith("add", distance, const(abs(step) - 1))
+        distance = b.op("floordiv", distance, const(abs(step)), name="trips")
+    positive = b.op("gt", distance, const(0)) if not isinstance(distance, Const) else const(distance.value > 0)
+    trips = b.arith("select", positive, distance, const(0))
+    if isinstance(trips, Const):
+        return trips
+    trips.name = "trips"
+    assert b.block is not None
+    where.insert(b.block.instrs, block)
+    return trips
+
+
+def _is_param(block: Block, v: Value) -> bool:
+    return any(p is v for p in block.params)
+
+
+def _defined_inside(loop: Loop, v: Value, where: Position) -> bool:
+    return not isinstance(v, Const) and where.block.get(v) in loop.blocks
+
+
+__all__ = [
+    "F64", "Position", "as_layout", "copy", "dtype", "fields", "induction", "lengths", "record", "shadow_type",
+    "sum_function", "trip_count", "zeros_like",
+]  # fmt: skip

@@ -1,0 +1,335 @@
+"""Where the reverse part gets the values of the forward part from.
+
+The adjoint pass leaves a `Need(primal, block)` wherever the reverse of `block` uses a value of the forward part.  For each,
+the first of these that applies:
+
+1.  At hand: a constant, a parameter, or a value outside loops that dominates the return.  Nothing to do.
+2.  Recomputed: an induction variable, which follows from the number of the iteration; a load from an array that nobody
+    writes; and cheap instructions whose operands are at hand or saved anyway.
+3.  Carried: a value outside loops that is defined on some paths only becomes a block argument as far as the return.
+4.  On a stack: pushed once per execution of a place in the loop, popped at the mirrored place.  The place is the last block
+    that is executed exactly when `block` is, or, for what an inner loop does not change, outside that loop.  All values of
+    one place form one record, on one stack, unless the loop may vectorise: then each has its own.
+
+A loop whose trip count is known beforehand reserves room for all its records, and its pushes and pops check nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zyg.ir.analysis import Loop
+from zyg.ir.builder import Builder, Variables
+from zyg.ir.core import Block, Const, Instr, Target, Value, const, map_uses
+from zyg.ir.types import F32, F64, I64, TAPE, Array, Scalar, Stack, Type
+
+from . import helpers
+
+if TYPE_CHECKING:
+    from .adjoint import Need, _Adjoint
+
+# What recomputing may cost, in units of one addition; a pop costs about as much as a few additions.
+BUDGET = 4
+COSTS = {
+    **dict.fromkeys("add sub mul neg abs select fmin fmax lt le eq ne gt ge and or xor not invert cast".split(), 1),
+    **dict.fromkeys("cadd csub cmul cneg shl shr".split(), 1),
+    **dict.fromkeys("stop dim stride".split(), 0),
+    **dict.fromkeys("view reshape".split(), 1),
+    "load": 2,
+}
+UNCHECKED = {"cadd": "add", "csub": "sub", "cmul": "mul", "cneg": "neg"}  # it did not overflow in the forward part
+INFINITE = 10**9
+
+
+class Storage:
+    """Resolves the needs of one adjoint."""
+
+    def __init__(self, adjoint: _Adjoint):
+        self.a = adjoint
+        self.prologue: dict[Block, list[Instr]] = {}  # per forward block: what goes to the start of its reverse
+        self.known: dict[tuple[Value, Block], Value] = {}
+        self.saved: dict[Value, dict[Block, Value]] = {}  # per value: the places that save it, what is popped there
+        self.carried: dict[Value, Value] = {}
+        self.stacks: list[Value] = []
+        self.representative: dict[Block, Block] = {}
+        self.carrier: Variables | None = None
+        self.replacement: dict[Value, Value] = {}
+
+    def run(self) -> None:
+        """Replace every Need in the reverse part."""
+        a = self.a
+        needs = sorted(a.needs.values(), key=self._key)
+        replacement = self.replacement
+        for need in needs:
+            replacement[need] = self.resolve(need.primal, need.block)
+        self._emit_stacks()
+        for block, instrs in self.prologue.items():
+            reverse = a.reverse_of[block]
+            reverse.instrs[:0] = instrs
+        if self.carrier is not None:
+            self.carrier.finish(a.function.blocks)
+            for need, value in replacement.items():
+                replacement[need] = self.carrier.resolve(value)
+        replace = lambda v: replacement.get(v, v)
+        forward = set(a.forward_blocks)
+        for block in a.function.blocks:
+            if block not in forward:
+                for instr in block.instrs:
+                    map_uses(instr, replace)
+        a.cotangents.replace(replace)
+
+    def _key(self, need: Need) -> tuple[int, int, int, int]:
+        """Definitions in order, outer uses before inner ones, so that later needs find earlier ones saved."""
+        a = self.a
+        home = a.where.block[need.primal]
+        definition = a.where.definition.get(need.primal)
+        within = home.instrs.index(definition) + 1 if definition is not None else 0
+        loop = a.loop_of[need.block]
+        return (a.position[home], within, loop.depth if loop else 0, a.position[need.block])
+
+    # ---------------------------------------------------------------------------------------- resolving
+
+    def resolve(self, v: Value, block: Block) -> Value:
+        """A value equal to `v` that can be used in the reverse of `block`."""
+        if self._at_hand(v, block):
+            return v
+        key = (v, block)
+        if key in self.known:
+            return self.known[key]
+        ready = self._popped(v, block)
+        if ready is not None:
+            return ready
+        if self._cost(v, block, BUDGET) <= BUDGET:
+            result = self._recompute(v, block)
+        elif self._settled(v, block):
+            result = self._carry(v)
+        else:
+            result = self._save(v, block)
+        self.known[key] = result
+        return result
+
+    def _at_hand(self, v: Value, block: Block) -> bool:
+        """Whether `v` itself can be used in the reverse of `block`: it has been computed, for good, before the return."""
+        a = self.a
+        if isinstance(v, Const) or v not in a.where.block:
+            return True
+        return a.dominators.dominates(a.where.block[v], a.return_block) and self._settled(v, block)
+
+    def _settled(self, v: Value, block: Block) -> bool:
+        """Whether no loop around `block` computes `v` anew."""
+        loop = self.a.loop_of[self.a.where.block[v]]
+        while loop is not None and block not in loop.blocks:
+            loop = loop.parent
+        return loop is None
+
+    def _popped(self, v: Value, block: Block) -> Value | None:
+        """What a place that already saves `v` pops, if that can be used in the reverse of `block`."""
+        for place, value in self.saved.get(v, {}).items():
+            if self._covers(place, v, block):
+                return value
+        return None
+
+    def _covers(self, place: Block, v: Value, block: Block) -> bool:
+        """Whether the pop in the reverse of `place` gives the `v` that the reverse of `block` wants: it comes first, and
+        `v` is not defined anew between the two."""
+        a = self.a
+        if place is not block and not a.postdominators.post_dominates(place, block):
+            return False
+        home = a.where.block[v]
+        loop = a.loop_of[block]
+        while loop is not None and place not in loop.blocks:
+            if home in loop.blocks:
+                return False
+            loop = loop.parent
+        outer = a.loop_of[place]
+        return outer is None or block in outer.blocks
+
+    # ---- recomputing
+
+    def _cost(self, v: Value, block: Block, budget: int) -> int:
+        """What it would cost to have `v` in the reverse of `block` without saving anything more."""
+        if self._at_hand(v, block) or (v, block) in self.known or self._popped(v, block) is not None:
+            return 0
+        if budget < 0:
+            return INFINITE
+        a = self.a
+        counter = self._induction(v, block)
+        if counter is not None:
+            start, step = counter
+            own = 0 if step == 1 and isinstance(start, Const) and start.value == 0 else 1
+            return own + self._cost(start, block, budget - own)
+        instr = a.where.definition.get(v)
+        if instr is None or instr.op not in COSTS or len(instr.results) != 1:
+            return INFINITE
+        if instr.op == "load" and not self._may_reload(instr):
+            return INFINITE
+        total = COSTS[instr.op]
+        for operand in instr.operands:
+            total += self._cost(operand, block, budget - total)
+            if total > budget:
+                return INFINITE
+        return total
+
+    def _induction(self, v: Value, block: Block) -> tuple[Value, int] | None:
+        """(start, step) if `v` counts the iterations of a loop around `block`."""
+        a = self.a
+        home = a.where.block[v]
+        loop = a.loop_of[home]
+        if v.type is not I64 or loop is None or loop.header is not home or block not in loop.blocks:
+            return None
+        if not any(p is v for p in home.params):
+            return None
+        return helpers.induction(loop, v)
+
+    def _may_reload(self, load: Instr) -> bool:
+        """Whether the element is still there: nobody writes the array, and it is not the caller's to change later."""
+        a = self.a
+        representative = a.activity.rep(load.operands[0])
+        return representative not in a.activity.written and a.settled(representative)
+
+    def _recompute(self, v: Value, block: Block) -> Value:
+        a = self.a
+        key = (v, block)
+        if self._at_hand(v, block):
+            return v
+        if key in self.known:
+            return self.known[key]
+        ready = self._popped(v, block)
+        if ready is not None:
+            return ready
+        instrs = self.prologue.setdefault(block, [])
+        b = Builder(a.function, Block("recompute"))
+        counter = self._induction(v, block)
+        if counter is not None:
+            start, step = counter
+            loop = a.loop_of[a.where.block[v]]
+            first = self._recompute(start, block)
+            k = a.cotangents.read(a.reverse_of[block], loop)
+            result = b.arith("add", first, b.arith("mul", k, const(step)))
+        else:
+            definition = a.where.definition[v]
+            operands = [self._recompute(o, block) for o in definition.operands]
+            b.position = definition.position
+            op = UNCHECKED.get(definition.op, definition.op)
+            result = b.op(op, *operands, type=v.type, name=v.name, **definition.attrs)
+        assert b.block is not None
+        instrs.extend(b.block.instrs)
+        self.known[key] = result
+        return result
+
+    # ---- carrying
+
+    def _carry(self, v: Value) -> Value:
+        a = self.a
+        if v in self.carried:
+            return self.carried[v]
+        if self.carrier is None:
+            self.carrier = Variables(
+                type_of=lambda v: v.type,  # type: ignore[union-attr]
+                initial=self._nothing,
+                name_of=lambda v: v.name,  # type: ignore[union-attr]
+            )
+            for block in a.order:
+                for target in block.successors():
+                    self.carrier.add_edge(block, target)
+            for block in a.order:
+                self.carrier.seal(block)
+        self.carrier.write(a.where.block[v], v, v)
+        result = self.carrier.read(a.return_block, v)
+        self.carried[v] = result
+        return result
+
+    def _nothing(self, v: object) -> Value:
+        assert isinstance(v, Value)
+        if isinstance(v.type, Scalar):
+            return const(0, v.type)
+        instr = Instr("undefined", [], [Value(v.type, v.name)])
+        self.a.function.entry.instrs.insert(0, instr)
+        return instr.result
+
+    # ---- saving
+
+    def _save(self, v: Value, block: Block) -> Value:
+        place = self._place(v, block)
+        popped = Value(v.type, v.name)
+        self.saved.setdefault(v, {})[place] = popped
+        return popped
+
+    def _place(self, v: Value, block: Block) -> Block:
+        """The block whose executions push `v` for the reverse of `block`."""
+        a = self.a
+        home = a.where.block[v]
+        best = self._last_equivalent(block)
+        loop = a.loop_of[block]
+        while loop is not None and home not in loop.blocks:
+            outside = loop.preheader
+            assert outside is not None
+            candidate = self._last_equivalent(outside)
+            if not a.postdominators.post_dominates(candidate, block):
+                break
+            best = candidate
+            loop = loop.parent
+        return best
+
+    def _last_equivalent(self, block: Block) -> Block:
+        """The last block that is executed exactly when `block` is, in the same loop."""
+        a = self.a
+        if block not in self.representative:
+            last = block
+            loop = a.loop_of[block]
+            candidate = a.postdominators.immediate.get(block)
+            while candidate is not None and (loop is None or candidate in loop.blocks):
+                if candidate is block or candidate is (loop.header if loop else None):
+                    break
+                if a.loop_of[candidate] is loop and a.dominators.dominates(block, candidate):
+                    last = candidate
+                candidate = a.postdominators.immediate.get(candidate)
+            self.representative[block] = last
+        return self.representative[block]
+
+    def _emit_stacks(self) -> None:
+        places: dict[Block, list[tuple[Value, Value]]] = {}
+        for v, by_place in self.saved.items():
+            for place, popped in by_place.items():
+                places.setdefault(place, []).append((v, popped))
+        for place in sorted(places, key=self.a.position.__getitem__):
+            values = places[place]
+            if self._may_vectorise(place):
+                for pair in values:
+                    self._emit_stack(place, [pair])
+            else:
+                self._emit_stack(place, values)
+
+    def _emit_stack(self, place: Block, values: list[tuple[Value, Value]]) -> None:
+        a = self.a
+        types: list[Type] = [v.type for v, _ in values]
+        name = values[0][0].name + "s" if len(values) == 1 and values[0][0].name else f"{place.name}.saved"
+        stack = Value(Stack(helpers.record(types)), name)
+        self.stacks.append(stack)
+        a.function.entry.instrs.insert(0, Instr("stack", [], [stack]))
+        a.where.note(a.function.entry.instrs[0], a.function.entry)
+        attrs: dict[str, object] = {}
+        loop = a.loop_of[place]
+        counted = a.counted.get(loop) if loop is not None else None
+        if loop is not None and counted is not None and counted.known:
+            attrs["unchecked"] = True
+            preheader = loop.preheader
+            assert preheader is not None
+            a.where.insert([Instr("reserve", [stack, counted.trips], [])], preheader)
+            for reverse, behind in a.loop_entries.get(loop, []):
+                trips = self.resolve(counted.trips, behind)
+                reverse.instrs.insert(len(reverse.instrs) - 1, Instr("rewind", [stack, trips], []))
+        place.instrs.insert(len(place.instrs) - 1, Instr("push", [stack, *[v for v, _ in values]], [], dict(attrs)))
+        pop = Instr("pop", [stack], [p for _, p in values], dict(attrs))
+        self.prologue.setdefault(place, []).insert(0, pop)
+
+    def _may_vectorise(self, place: Block) -> bool:
+        """An innermost counted loop that carries nothing but its counter from one iteration to the next."""
+        a = self.a
+        loop = a.loop_of[place]
+        if loop is None or loop.children or loop not in a.counted or not a.counted[loop].known:
+            return False
+        return not any(p.type in (F64, F32) for p in loop.header.params)
+
+
+__all__ = ["TAPE", "Storage", "Target"]
