@@ -1,0 +1,1 @@
+"""Derivatives computed in ways that share nothing with zyg: dual numbers and differences."""
