@@ -125,7 +125,7 @@ def twenty_lines(x, y, a, b, c):
     t = math.sin(p) * s
     u = math.cos(p) / s
     total = 0.0
-    for k in range(5):
+    for _ in range(5):
         t = 0.5 * t + u * w
         u = 0.5 * u - t * q
         if t > u:
