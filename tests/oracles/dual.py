@@ -451,6 +451,11 @@ def _names(code: types.CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
+def promote(value: Any) -> Any:
+    """An argument as a lifted function takes it: float arrays as arrays of objects."""
+    return _objects(value) if isinstance(value, np.ndarray) else value
+
+
 _levels = itertools.count(1)
 
 

@@ -1,0 +1,154 @@
+"""Checks one program: zyg against CPython for values, and against dual numbers for derivatives."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import math
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import zyg
+
+from ..oracles import dual
+from .generate import Program
+
+_names = itertools.count()
+
+
+class Mismatch(AssertionError):
+    pass
+
+
+def load(program: Program) -> Callable[..., Any]:
+    """The program's `f`, compiled so that tracebacks show its source."""
+    filename = f"<program {next(_names)}>"
+    linecache.cache[filename] = (len(program.source), None, program.source.splitlines(True), filename)
+    module = types.ModuleType("program")
+    exec(compile(program.source, filename, "exec"), module.__dict__)
+    return module.f
+
+
+def outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, Any]:
+    """("value", v) or ("raised", class)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            return "value", function(*args)
+        except zyg.ZygError:
+            raise
+        except Exception as error:
+            return "raised", type(error)
+
+
+def equal(x: Any, y: Any) -> bool:
+    """The same to the last bit (any NaN equals any NaN), in value and in kind."""
+    if isinstance(x, np.ndarray):
+        return x.dtype == y.dtype and x.shape == y.shape and np.array_equal(x, y, equal_nan=True)
+    if isinstance(x, (float, np.floating)):
+        return isinstance(y, float) and (x == y or (math.isnan(x) and math.isnan(y)))
+    return bool(x == y)
+
+
+def check_value(program: Program, f: Callable[..., Any]) -> tuple[str, Any]:
+    """Value, exception and mutated arguments as in CPython; returns CPython's outcome."""
+    expected_args, actual_args = program.fresh_args(), program.fresh_args()
+    expected = outcome(f, expected_args)
+    actual = outcome(zyg.jit(f, vectormath=False), actual_args)
+    if expected[0] != actual[0] or not equal(expected[1], actual[1]):
+        raise Mismatch(f"CPython gives {expected}, zyg {actual}")
+    if expected[0] == "value":
+        for name, x, y in zip(program.parameters, expected_args, actual_args):
+            if isinstance(x, np.ndarray) and not equal(x, y):
+                raise Mismatch(f"CPython leaves {name} as {x}, zyg as {y}")
+    return expected
+
+
+def _flat(entry: Any, like: Any) -> np.ndarray:
+    return np.zeros(np.shape(like)).ravel() if entry is None else np.ravel(np.asarray(entry, dtype=float))
+
+
+def _close(expected: np.ndarray, actual: np.ndarray) -> bool:
+    scale = 1.0 + float(np.max(np.abs(expected), initial=0.0))
+    return bool(np.all(np.abs(expected - actual) <= 1e-9 * scale))
+
+
+def _well_conditioned(f: Callable[..., Any], program: Program, expected: np.ndarray) -> bool:
+    """Whether inputs changed in their last digits leave the gradient as it is (no kink near, no amplified rounding)."""
+    for factor in (1 + 1e-12, 1 - 1e-12):
+        moved = tuple(
+            arg * factor if isinstance(arg, float) or (isinstance(arg, np.ndarray) and arg.dtype.kind == "f") else arg
+            for arg in program.fresh_args()
+        )
+        try:
+            _, gradients = dual.value_and_gradient(f, *moved)
+        except Exception:
+            return False
+        if not _close(expected, _concatenate(gradients, program.args)):
+            return False
+    return True
+
+
+def _concatenate(gradients: tuple[Any, ...], args: tuple[Any, ...]) -> np.ndarray:
+    return np.concatenate([_flat(g, arg) for g, arg in zip(gradients, args)])
+
+
+def check_gradient(program: Program, f: Callable[..., Any], value: tuple[str, Any]) -> bool:
+    """The gradient as by dual numbers; False where the program does not allow the comparison."""
+    if value[0] == "raised":
+        actual = outcome(lambda *args: zyg.gradient(f, *args), program.fresh_args())
+        if actual != value:
+            raise Mismatch(f"CPython raises {value[1].__name__}, zyg.gradient gives {actual}")
+        return True
+    try:
+        _, gradients = dual.value_and_gradient(f, *program.fresh_args())
+        expected = _concatenate(gradients, program.args)
+    except (ArithmeticError, ValueError):
+        return False  # NumPy scalars answer with inf and nan where duals raise
+    if not np.all(np.isfinite(expected)) or np.max(np.abs(expected), initial=0.0) > 1e10:
+        return False
+    result, actual_gradients = zyg.withgradient(f, *program.fresh_args())
+    if not (math.isclose(result, value[1], rel_tol=1e-12, abs_tol=1e-12) or equal(value[1], result)):
+        raise Mismatch(f"the value is {value[1]!r}, with the gradient {result!r}")
+    if len(actual_gradients) != len(program.args):
+        raise Mismatch(f"{len(actual_gradients)} gradients for {len(program.args)} arguments")
+    actual = _concatenate(actual_gradients, program.args)
+    if not _close(expected, actual) and _well_conditioned(f, program, expected):
+        raise Mismatch(f"dual numbers give the gradient\n  {gradients}\nzyg\n  {actual_gradients}")
+    return True
+
+
+def check_second(program: Program, f: Callable[..., Any]) -> bool:
+    """The second derivative in the first argument, reverse over reverse, as by duals of duals."""
+    rest = program.fresh_args()[1:]
+    copies = lambda: tuple(a.copy() if isinstance(a, np.ndarray) else a for a in rest)
+    lifted = dual.lift(f)
+    inner = lambda x: dual.gradient(lambda x: lifted(x, *map(dual.promote, copies())), x)[0]
+    try:
+        expected = dual.value_of(dual.gradient(inner, program.args[0])[0])
+    except (ArithmeticError, ValueError):
+        return False
+    if not math.isfinite(expected) or abs(expected) > 1e8:
+        return False
+    first = zyg.grad(f)
+    actual = (
+        zyg.gradient(first, program.args[0], *copies())[0] if first(program.args[0], *copies()) is not None else 0.0
+    )
+    if abs((actual or 0.0) - expected) > 1e-7 * (1 + abs(expected)):
+        nearby = [dual.value_of(dual.gradient(inner, program.args[0] * (1 + e))[0]) for e in (1e-11, -1e-11)]
+        if all(abs(v - expected) <= 1e-7 * (1 + abs(expected)) for v in nearby):
+            raise Mismatch(f"duals of duals give the second derivative {expected}, zyg {actual}")
+    return True
+
+
+def check(program: Program, second: bool = False) -> None:
+    f = load(program)
+    value = check_value(program, f)
+    if value[0] == "value" and not math.isfinite(value[1]):
+        return
+    if check_gradient(program, f, value) and second and value[0] == "value":
+        check_second(program, f)
