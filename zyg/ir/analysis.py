@@ -303,8 +303,8 @@ class Liveness:
     """Which values are needed later.
 
     A value is live into a block if the block or a later one uses it before its definition; a block's parameters are
-    defined in it.  Arguments on an edge are used by the terminator of the edge's source.  Values live into a handler, and
-    the handler's arguments, are live throughout the blocks that it handles.
+    defined in it.  Arguments on an edge are used by the terminator of the edge's source.  Values live into a handler,
+    and the handler's arguments, are live throughout the blocks that it handles.
     """
 
     def __init__(self, function: Function):

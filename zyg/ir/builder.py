@@ -246,7 +246,7 @@ class Variables:
                 continue
             only: Value | None = None
             for value in map(self.resolve, self.incoming[p]):
-                if value is p or only is not None and _same_value(value, only):
+                if value is p or (only is not None and _same_value(value, only)):
                     continue
                 if only is not None:
                     break

@@ -68,6 +68,7 @@ def const(value: Any, type: Type | None = None) -> Const:
         else:
             type = NONE if value is None else OBJECT
     if isinstance(type, Scalar):
+        assert value is not None
         value = bool(value) if type is BOOL else float(value) if type in (F64, F32) else int(value)
         assert type not in (I64, I32, U8) or isinstance(value, int)
     return Const(value, type)
@@ -97,7 +98,7 @@ class Target:
 
 @dataclass(eq=False, slots=True)
 class Instr:
-    """One instruction. `attrs` holds what is not a value (a name, a callee); `targets` the successors of a terminator."""
+    """One instruction. `attrs` holds what is not a value (a name, a callee), `targets` a terminator's successors."""
 
     op: str
     operands: list[Value] = field(default_factory=list)

@@ -8,9 +8,9 @@
       branch %more, body, done
     ...
 
-One instruction per line: results, op, operands, attributes in braces, the types of the results after a colon, the source
-position as a comment.  Names are hints: the printer makes them unique within a function by `.1`, `.2`, and the parser
-takes such suffixes off again, so that printing what was parsed gives the same text.
+One instruction per line: results, op, operands, attributes in braces, the types of the results after a colon, the
+source position as a comment.  Names are hints: the printer makes them unique within a function by `.1`, `.2`, and the
+parser takes such suffixes off again, so that printing what was parsed gives the same text.
 
 A literal whose type is not the natural one says so (`0.0:f32`).  Objects print as `<module.qualified_name>`; they parse
 back by import where that works, else as an `Opaque` of that name.
@@ -177,7 +177,8 @@ class Printer:
         text = "  " + text
         if instr.position is not None and self.positions:
             visible = re.sub(r"\x1b\[[\d;]*m", "", text) if self.paint is ansi else text
-            text += " " * max(46 - len(visible), 0) + "  " + self.paint("comment", f"# {format_position(instr.position)}")
+            text += " " * max(46 - len(visible), 0) + "  "
+            text += self.paint("comment", f"# {format_position(instr.position)}")
         return text
 
 
@@ -282,7 +283,8 @@ def format_type(x: Type) -> str:
         counts = (len(x.captured), len(x.defaults))
         return f"closure<{format_value(whose)}, {format_value(counts)}, {format_value(names)}{_more(x.items)}>"
     if isinstance(x, t.PullbackType):
-        return f"pullback<{format_value(x.reverse)}, {format_type(x.value)}, {format_type(x.gradients)}{_more(x.saved)}>"
+        types = f"{format_type(x.value)}, {format_type(x.gradients)}{_more(x.saved)}"
+        return f"pullback<{format_value(x.reverse)}, {types}>"
     return str(x)
 
 
@@ -349,7 +351,7 @@ class _Lines:
 _SPACE = re.compile(r"\s*")
 _WORD = re.compile(r"[^\W\d][\w$]*(?:\.[\w$]+)*")
 _VALUE = re.compile(r"%([\w$]+(?:\.[\w$]+)*)")
-_NUMBER = re.compile(r"-?(?:inf\b|nan\b|\d+(\.\d*)?([eE][+-]?\d+)?)")
+_NUMBER = re.compile(r"-?(?:inf\b|nan\b|\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)")
 _ATTRIBUTES = re.compile(r"\{\s*[^\W\d]\w*\s*=")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _POSITION = re.compile(r"(.*):(\d+):(\d+)-(\d+):(\d+)(?: (.*))?\Z")
@@ -474,8 +476,8 @@ class _Cursor:
             return self.object()
         if character.isdigit() or character == "-":
             match = self.match(_NUMBER, "a number")
-            is_float = match.group(1) is not None or match.group(2) is not None or match.group().endswith(("inf", "nan"))
-            return float(match.group()) if is_float else int(match.group())
+            number = match.group()
+            return int(number) if number.lstrip("-").isdigit() else float(number)
         if self.take("..."):
             return Ellipsis
         word = self.word("a value")

@@ -1,8 +1,8 @@
 """The verifier: what every function must satisfy between passes.
 
 One small generator per invariant, each yielding what it finds wrong; `CHECKS` lists them in the order in which they
-make sense (a later one may rely on the earlier ones).  `verify` raises the first problem as a VerifyError that names the
-function, the block and the instruction.
+make sense (a later one may rely on the earlier ones).  `verify` raises the first problem as a VerifyError that names
+the function, the block and the instruction.
 """
 
 from __future__ import annotations

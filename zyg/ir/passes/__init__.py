@@ -1,0 +1,91 @@
+"""The optimiser: passes over SSA, and the order in which they run.
+
+A pass is a function from a Function (or a Module) to whether it changed it; the module's docstring of each says what it
+takes and gives.  `optimise` runs a pipeline, a list that can be read:
+
+    CLEAN   before differentiation: small code makes small adjoints
+    FULL    after it: everything
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..core import Module
+from ..verify import verify as verify_module
+from . import cse, dce, fold, inline, licm, loop_simplify, mem2reg, simplify_cfg
+
+
+class Pass(NamedTuple):
+    """One entry of a pipeline. `why` says why it stands where it stands."""
+
+    name: str
+    run: Callable[..., bool]
+    why: str
+    whole_module: bool = False
+
+
+def _inline_all(module: Module) -> bool:
+    return inline.run(module, rules=True)
+
+
+def _fold_final(function: Any) -> bool:
+    return fold.run(function, final=True)
+
+
+CLEAN: list[Pass] = [
+    Pass("simplify_cfg", simplify_cfg.run, "inference leaves jumps to jumps; fewer blocks make all else cheaper"),
+    Pass("fold", fold.run, "callees shrink before their size decides on inlining"),
+    Pass("inline", inline.run, "bodies meet their arguments", whole_module=True),
+    Pass("mem2reg", mem2reg.run, "a captured variable is local once its closure is inlined"),
+    Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind"),
+    Pass("fold", fold.run, "constants from callers and variables"),
+    Pass("cse", cse.run, "guards and indices repeat; each copy would be differentiated"),
+    Pass("dce", dce.run, "what fold and cse made useless"),
+    Pass("simplify_cfg", simplify_cfg.run, "branches that fold and cse decided"),
+]
+
+FULL: list[Pass] = [
+    Pass("simplify_cfg", simplify_cfg.run, "the adjoint comes with a block per edge"),
+    Pass("fold", _fold_final, "rules leave products with constants; stops are copies from here on"),
+    Pass("inline", _inline_all, "adjoints of callees and rules", whole_module=True),
+    Pass("mem2reg", mem2reg.run, "shadows of captured variables"),
+    Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind"),
+    Pass("fold", _fold_final, "constants from callers and variables"),
+    Pass("cse", cse.run, "forward and reverse compute the same things"),
+    Pass("dce", dce.run, "unused cotangents, stacks that nobody pops"),
+    Pass("simplify_cfg", simplify_cfg.run, "branches that fold and cse decided, blocks that dce emptied"),
+    Pass("loop_simplify", loop_simplify.run, "preheaders for what follows"),
+    Pass("licm", licm.run, "what is invariant leaves the loop"),
+    Pass("simplify_cfg", simplify_cfg.run, "what is left of loops"),
+    Pass("dce", dce.run, "what is left of conditions"),
+]
+
+PIPELINES = {"clean": CLEAN, "full": FULL}
+PIPELINE = FULL
+
+
+def optimise(
+    module: Module,
+    level: str = "full",
+    *,
+    verify: bool = False,
+    dump: Callable[[str, Module], None] | None = None,
+) -> Module:
+    """Run a pipeline over the module, in place. `dump(name, module)` is called after each pass that changed
+    something."""
+    for entry in PIPELINES[level]:
+        changed = False
+        for subject in [module] if entry.whole_module else list(module.functions.values()):
+            changed |= entry.run(subject)
+        if not changed:
+            continue
+        if verify:
+            try:
+                verify_module(module)
+            except Exception as error:
+                raise type(error)(f"after pass {entry.name}: {error}") from error
+        if dump is not None:
+            dump(entry.name, module)
+    return module

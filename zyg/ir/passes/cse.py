@@ -1,0 +1,183 @@
+"""Compute the same thing once.
+
+Input: any function.  Output: an instruction that computes what a dominating one has computed is replaced by it (pure
+ops and overflow checks); a load is replaced by an earlier load or store of the same element in its block with no
+write in between; guards and branches on conditions that are known to hold (tested by a dominating guard or branch) go
+or are decided.
+
+Invariant: no instruction moves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..analysis import Dominators, edges
+from ..core import Block, Const, Function, Instr, Value, const
+from ..ops import OPS
+from ..types import BOOL
+from .rewriting import constant_key, replace_uses, substitute
+
+_MERGED = frozenset(
+    name for name, op in OPS.items()
+    if op.effects in ("pure", "value_check") and op.level == "machine" and name != "undefined"
+)  # fmt: skip
+_COMMUTATIVE = frozenset(name for name, op in OPS.items() if op.commutative)
+# writes that cannot change an element of an array
+_HARMLESS = frozenset({"alloc", "stack", "push", "pop", "reserve", "rewind", "cursor", "tape", "drop", "guard",
+                       "retain", "poll"})  # fmt: skip
+_EFFECTS = {name: op.effects for name, op in OPS.items()}
+
+
+def run(function: Function) -> bool:
+    return _Walk(function).run()
+
+
+class _Walk:
+    """A walk over the dominator tree with a table that is undone on the way up."""
+
+    def __init__(self, function: Function):
+        self.function = function
+        self.table: dict[Any, list[Value]] = {}
+        self.replaced: dict[Value, Value] = {}
+        self.known: dict[Value, Const] = {}  # conditions whose truth is known here
+        self.changed = False
+
+    def run(self) -> bool:
+        function = self.function
+        if len(function.blocks) == 1:
+            self.block(function.entry, [], [])
+        else:
+            self.tree()
+        replace_uses(function, self.replaced)
+        return self.changed
+
+    def tree(self) -> None:
+        dominators = Dominators(self.function)
+        children = dominators.children()
+        count: dict[Block, int] = {}
+        for block in dominators.order:
+            for target in edges(block):
+                count[target.block] = count.get(target.block, 0) + 1
+        entry = self.function.entry
+        # (block, or None to undo; what to undo)
+        undo: tuple[list[Any], list[Value]] = ([], [])
+        stack: list[tuple[Block | None, tuple[list[Any], list[Value]]]] = [(entry, undo)]
+        while stack:
+            block, undo = stack.pop()
+            keys, conditions = undo
+            if block is None:
+                for key in keys:
+                    del self.table[key]
+                for condition in conditions:
+                    del self.known[condition]
+                continue
+            parent = dominators.immediate[block]
+            if parent is not None and count[block] == 1:
+                self.learn_from_branch(parent, block, conditions)
+            self.block(block, keys, conditions)
+            stack.append((None, undo))
+            stack += [(child, ([], [])) for child in reversed(children[block])]
+
+    def learn_from_branch(self, parent: Block, block: Block, conditions: list[Value]) -> None:
+        """The only edge into `block` tells what the branch saw."""
+        last = parent.instrs[-1]
+        if last.op != "branch" or last.targets[0].block is last.targets[1].block:
+            return
+        condition = last.operands[0]
+        if condition.type is BOOL and not isinstance(condition, Const):
+            self.learn(condition, last.targets[0].block is block, conditions)
+
+    def learn(self, condition: Value, holds: bool, conditions: list[Value]) -> None:
+        if condition not in self.known:
+            self.known[condition] = const(holds, BOOL)
+            conditions.append(condition)
+
+    def block(self, block: Block, keys: list[Any], conditions: list[Value]) -> None:
+        table, replaced = self.table, self.replaced
+        loads: dict[Any, Value] = {}
+        kept: list[Instr] = []
+        for instr in block.instrs:
+            if replaced:
+                substitute(instr, replaced)
+            op = instr.op
+            if op in _MERGED:
+                if self.known:
+                    self.use_known(instr)
+                key = _key(instr)
+                before = table.get(key) if key is not None else None
+                if before is not None:
+                    replaced.update(zip(instr.results, before, strict=True))
+                    self.changed = True
+                    continue
+                if key is not None:
+                    table[key] = instr.results
+                    keys.append(key)
+            elif op == "load":
+                key = _element(instr.operands[0], instr.operands[1:])
+                if key in loads:
+                    replaced[instr.results[0]] = loads[key]
+                    self.changed = True
+                    continue
+                loads[key] = instr.results[0]
+            elif op == "store":
+                loads.clear()
+                loads[_element(instr.operands[0], instr.operands[2:])] = instr.operands[1]
+            elif op == "guard":
+                condition = instr.operands[0]
+                known = self.known.get(condition)
+                if known is not None:
+                    if known.value:
+                        self.changed = True
+                        continue
+                    instr.operands[0] = known
+                    self.changed = True
+                elif not isinstance(condition, Const):
+                    self.learn(condition, True, conditions)
+            elif op == "branch":
+                known = self.known.get(instr.operands[0])
+                if known is not None:
+                    instr.operands[0] = known
+                    self.changed = True
+            elif op == "jump":
+                if self.known:
+                    args = instr.targets[0].args
+                    args[:] = [self.known.get(v, v) for v in args]
+            elif op not in _HARMLESS and _EFFECTS[op] in ("write", "effect"):
+                loads.clear()
+            kept.append(instr)
+        if len(kept) < len(block.instrs):
+            block.instrs[:] = kept
+
+    def use_known(self, instr: Instr) -> None:
+        """Boolean operations see known conditions as constants (fold does the rest)."""
+        if instr.op in ("and", "or", "not", "xor", "select"):
+            for n, v in enumerate(instr.operands):
+                known = self.known.get(v)
+                if known is not None:
+                    instr.operands[n] = known
+                    self.changed = True
+
+
+def _operand(v: Value) -> Any:
+    return constant_key(v) if isinstance(v, Const) else v
+
+
+def _element(array: Value, indices: list[Value]) -> Any:
+    return (array, *map(_operand, indices))
+
+
+def _key(instr: Instr) -> Any:
+    """Equal for instructions that compute the same; None if that cannot be told."""
+    operands = [_operand(v) for v in instr.operands]
+    if instr.op in _COMMUTATIVE and len(operands) == 2 and id(instr.operands[0]) > id(instr.operands[1]):
+        operands.reverse()
+    if not instr.attrs:
+        return (instr.op, instr.results[0].type if instr.op == "cast" else None, *operands)
+    attributes = tuple(sorted(instr.attrs.items()))
+    key = (instr.op, attributes, tuple(r.type for r in instr.results), *operands)
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key

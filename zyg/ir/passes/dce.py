@@ -1,0 +1,127 @@
+"""Remove what nobody needs.
+
+Input: any function.  Output: without instructions whose results and effects are not needed, without parameters (and
+arguments) that nothing needs, even around a loop, and without memory that is only written: an array or a stack made
+here and never read goes together with the stores and pushes into it (and the pops, if no popped value is needed).
+
+Invariant: whatever may raise stays, except overflow checks, which die with their value, and running out of memory.
+"""
+
+from __future__ import annotations
+
+from ..analysis import edges
+from ..core import Block, Function, Instr, Target, Value
+from ..ops import OPS
+from .simplify_cfg import keep_params
+
+REMOVABLE = frozenset(name for name, op in OPS.items() if op.effects in ("pure", "read", "value_check"))
+# ops whose result is new memory, or another way to the memory of the first operand
+_MAKES = frozenset({"alloc", "stack"})
+_ALIASES = frozenset({"view", "reshape", "cursor"})
+# ops that only matter to who looks at the memory of their first operand
+_WRITES = frozenset({"store", "accum", "fill", "push", "pop", "reserve", "rewind", "drop", "retain", "release"})
+_COPIES = frozenset({"copyto", "addto"})
+
+
+def run(function: Function) -> bool:
+    return _Marker(function).sweep()
+
+
+class _Marker:
+    """Marks needed values from the roots: effects, terminators, results."""
+
+    def __init__(self, function: Function):
+        self.function = function
+        self.needed: set[Value] = set()  # parameters and roots of memory
+        self.live: set[Instr] = set()
+        self.work: list[Value] = []
+        self.made_by: dict[Value, Instr] = {}
+        self.param_of: dict[Value, tuple[Block, int]] = {}
+        self.incoming: dict[Block, list[Target]] = {}
+        self.root: dict[Value, Value] = {}  # of memory made here
+        self.writers: dict[Value, list[Instr]] = {}  # per root
+        self.find()
+        self.mark()
+
+    def find(self) -> None:
+        roots: list[Instr] = []
+        pending: list[Instr] = []
+        for block in self.function.blocks:
+            for n, param in enumerate(block.params):
+                self.param_of[param] = (block, n)
+            for target in edges(block):
+                self.incoming.setdefault(target.block, []).append(target)
+            if block.handler is not None:
+                self.work += block.handler.args
+            for instr in block.instrs:
+                for result in instr.results:
+                    self.made_by[result] = instr
+                op = instr.op
+                if op in _MAKES:
+                    self.root[instr.results[0]] = instr.results[0]
+                elif op in _ALIASES or op in _WRITES or op in _COPIES:
+                    pending.append(instr)
+                elif op not in REMOVABLE:
+                    roots.append(instr)
+        # A use may stand before its definition in the list of blocks; one more look settles chains of views.
+        for _ in range(2):
+            for instr in pending:
+                if instr.op in _ALIASES and instr.operands[0] in self.root:
+                    self.root[instr.results[0]] = self.root[instr.operands[0]]
+        for instr in pending:
+            root = self.root.get(instr.operands[0])
+            if instr.op in _ALIASES:
+                if instr.op == "cursor" and root is None:
+                    roots.append(instr)
+            elif root is None:
+                roots.append(instr)
+            else:
+                self.writers.setdefault(root, []).append(instr)
+        for instr in roots:
+            self.mark_instr(instr)
+        # what the entry receives, and what a handler receives as its exception, cannot go
+        self.needed.update(self.function.params)
+
+    def mark_instr(self, instr: Instr) -> None:
+        if instr in self.live:
+            return
+        self.live.add(instr)
+        self.work += instr.operands
+
+    def mark(self) -> None:
+        needed, work = self.needed, self.work
+        while work:
+            value = work.pop()
+            if value in needed:
+                continue
+            needed.add(value)
+            instr = self.made_by.get(value)
+            if instr is not None:
+                self.mark_instr(instr)
+                root = self.root.get(value)
+                if root is not None:
+                    work.append(root)
+                    for writer in self.writers.get(value, ()):
+                        self.mark_instr(writer)
+            elif (home := self.param_of.get(value)) is not None:
+                block, n = home
+                for target in self.incoming.get(block, ()):
+                    shift = len(block.params) - len(target.args)  # 1 for a handler edge: its first is the exception
+                    if n >= shift:
+                        work.append(target.args[n - shift])
+
+    def sweep(self) -> bool:
+        changed = False
+        needed, live = self.needed, self.live
+        handlers = {b.handler.block for b in self.function.blocks if b.handler is not None}
+        for block in self.function.blocks:
+            kept = [i for i in block.instrs if i in live]
+            if len(kept) < len(block.instrs):
+                block.instrs[:] = kept
+                changed = True
+            if block.params and block is not self.function.entry and block not in handlers:
+                keep = [n for n, p in enumerate(block.params) if p in needed]
+                if len(keep) < len(block.params):
+                    keep_params(block, keep, self.incoming.get(block, ()))
+                    changed = True
+        return changed

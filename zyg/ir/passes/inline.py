@@ -1,0 +1,156 @@
+"""Put the bodies of functions in place of calls.
+
+Input: a module.  Output: calls to functions that are small, or called from one place only, are replaced by their
+bodies, callees before callers.  Recursive functions stay calls, and so do calls with a derivative rule (unless
+`rules=True`).
+
+Invariant: a stack that was passed by value is still a copy (by `cursor`) in the inlined body.
+"""
+
+from __future__ import annotations
+
+from ..core import Block, Function, Instr, Module, Target, Value, clone_blocks
+from ..types import Stack, Tape
+
+SMALL = 40  # instructions
+LARGEST = 4000  # instructions in a function that is inlined into
+
+
+def run(module: Module, limit: int = SMALL, rules: bool = False) -> bool:
+    order, recursive = bottom_up(module)
+    sites: dict[str, int] = {}
+    size: dict[str, int] = {}
+    for function in module.functions.values():
+        size[function.name] = sum(len(b.instrs) for b in function.blocks)
+        for _, instr in function.instructions():
+            if instr.op == "call":
+                callee = instr.attrs["callee"]
+                sites[callee] = sites.get(callee, 0) + 1
+
+    def wanted(instr: Instr, caller: str) -> bool:
+        if instr.op != "call" or ("rule" in instr.attrs and not rules):
+            return False
+        callee = instr.attrs["callee"]
+        if callee in recursive or callee not in module.functions or _has_tape(module.functions[callee]):
+            return False
+        return (size[callee] <= limit or sites[callee] == 1) and size[caller] + size[callee] <= LARGEST
+
+    changed = False
+    for name in order:
+        function = module.functions[name]
+        work = [b for b in function.blocks if any(i.op == "call" for i in b.instrs)]
+        while work:
+            block = work.pop()
+            for n, instr in enumerate(block.instrs):
+                if wanted(instr, name):
+                    size[name] += size[instr.attrs["callee"]]
+                    work.append(inline_call(module, function, block, n))
+                    changed = True
+                    break
+    return changed
+
+
+def inline_call(module: Module, function: Function, block: Block, index: int) -> Block:
+    """Inline the call `block.instrs[index]`; the block where control goes on afterwards."""
+    call = block.instrs[index]
+    callee = module.functions[call.attrs["callee"]]
+    after = Block(f"{block.name}.after", call.results)
+    after.instrs = block.instrs[index + 1 :]
+    after.handler = block.handler and Target(block.handler.block, list(block.handler.args))
+    del block.instrs[index:]
+    arguments = [_by_value(block, v, call) for v in call.operands]
+    body = clone_blocks(callee.blocks, {})
+    block.instrs.append(Instr("jump", targets=[Target(body[0], arguments)], position=call.position))
+    for b in body:
+        last = b.instrs[-1]
+        if last.op == "return":
+            b.instrs[-1] = Instr("jump", targets=[Target(after, last.operands)], position=last.position)
+        if b.handler is None and block.handler is not None:
+            b.handler = Target(block.handler.block, list(block.handler.args))
+    at = function.blocks.index(block) + 1
+    function.blocks[at:at] = [*body, after]
+    return after
+
+
+def _by_value(block: Block, value: Value, call: Instr) -> Value:
+    if not isinstance(value.type, Stack):
+        return value
+    copy = Value(value.type, value.name)
+    block.instrs.append(Instr("cursor", [value], [copy], position=call.position))
+    return copy
+
+
+def _has_tape(function: Function) -> bool:
+    return any(isinstance(v.type, Tape) for v in function.params)
+
+
+def bottom_up(module: Module) -> tuple[list[str], set[str]]:
+    """The functions' names, callees before callers, and which of them are recursive (Tarjan's algorithm)."""
+    calls = {
+        name: list(dict.fromkeys(i.attrs["callee"] for _, i in f.instructions() if i.op == "call"))
+        for name, f in module.functions.items()
+    }
+    order: list[str] = []
+    recursive: set[str] = set()
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    path: list[str] = []
+    on_path: set[str] = set()
+    for start in calls:
+        if start in index:
+            continue
+        work = [(start, iter(calls[start]))]
+        index[start] = low[start] = len(index)
+        path.append(start)
+        on_path.add(start)
+        while work:
+            name, callees = work[-1]
+            for callee in callees:
+                if callee not in calls:
+                    continue
+                if callee not in index:
+                    index[callee] = low[callee] = len(index)
+                    path.append(callee)
+                    on_path.add(callee)
+                    work.append((callee, iter(calls[callee])))
+                    break
+                if callee in on_path:
+                    low[name] = min(low[name], index[callee])
+            else:
+                work.pop()
+                if work:
+                    caller = work[-1][0]
+                    low[caller] = min(low[caller], low[name])
+                if low[name] == index[name]:
+                    component = []
+                    while True:
+                        member = path.pop()
+                        on_path.discard(member)
+                        component.append(member)
+                        if member == name:
+                            break
+                    order += component
+                    if len(component) > 1 or name in calls[name]:
+                        recursive.update(component)
+    return order, recursive
+
+
+def remove_unused(module: Module, roots: set[str]) -> bool:
+    """Drop the functions that cannot be reached from `roots` by calls (and the rules on calls)."""
+    reached: set[str] = set()
+    work = list(roots)
+    while work:
+        name = work.pop()
+        if name in reached or name not in module.functions:
+            continue
+        reached.add(name)
+        for _, instr in module.functions[name].instructions():
+            if instr.op == "call":
+                work.append(instr.attrs["callee"])
+                rule = instr.attrs.get("rule")
+                if rule is not None:
+                    work += [rule.forward, rule.reverse]
+    if len(reached) == len(module.functions):
+        return False
+    module.functions = {name: f for name, f in module.functions.items() if name in reached}
+    return True

@@ -1,0 +1,65 @@
+"""What several passes need to rewrite a function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import Block, Const, Function, Instr, Value
+
+
+def resolve(replaced: dict[Value, Value], value: Value) -> Value:
+    """What stands for `value`, following chains of replacements."""
+    new = replaced.get(value)
+    if new is None:
+        return value
+    while (further := replaced.get(new)) is not None:
+        new = further
+    replaced[value] = new
+    return new
+
+
+def substitute(instr: Instr, replaced: dict[Value, Value]) -> None:
+    """Replace what `instr` uses."""
+    operands = instr.operands
+    for n, v in enumerate(operands):
+        if v in replaced:
+            operands[n] = resolve(replaced, v)
+    for target in instr.targets:
+        args = target.args
+        for n, v in enumerate(args):
+            if v in replaced:
+                args[n] = resolve(replaced, v)
+
+
+def replace_uses(function: Function, replaced: dict[Value, Value]) -> None:
+    """Replace all uses in the function."""
+    if not replaced:
+        return
+    for block in function.blocks:
+        if block.handler is not None:
+            block.handler.args[:] = [resolve(replaced, v) for v in block.handler.args]
+        for instr in block.instrs:
+            substitute(instr, replaced)
+
+
+def constant_key(c: Const) -> Any:
+    """Equal for literals that are the same value of the same type; 0.0 and -0.0 differ, nan equals itself."""
+    value = c.value
+    kind = type(value)
+    if kind is int or kind is bool or kind is str or value is None:
+        return (c.type, kind, value)
+    if kind is float:
+        return (c.type, kind, repr(value))
+    return (c.type, kind, id(value))
+
+
+def same(a: Value, b: Value) -> bool:
+    """Whether two operands are the same value."""
+    return a is b or (isinstance(a, Const) and isinstance(b, Const) and constant_key(a) == constant_key(b))
+
+
+def remove_blocks(function: Function, keep: set[Block]) -> bool:
+    if len(keep) == len(function.blocks):
+        return False
+    function.blocks[:] = [b for b in function.blocks if b in keep]
+    return True
