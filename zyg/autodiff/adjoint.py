@@ -91,6 +91,7 @@ class _Callee:
     array_params: tuple[int, ...]
     seeds: tuple[int, ...]
     array_results: tuple[int, ...]
+    tape_params: tuple[int, ...]  # tapes of an inner derivative: a companion goes forward, a shadow tape backward
 
 
 class _Adjoint:
@@ -119,7 +120,8 @@ class _Adjoint:
         self.builder = Builder(self.function)
         self.shadows: dict[Value, Value] = {}
         self.companions: dict[Value, Value] = {}  # per stack: carries the shadows of arrays that go through it
-        self.shadow_stacks: dict[Value, Value] = {}  # per stack: cotangents of numbers, in the reverse part
+        self.shadow_stacks: dict[Value, Value] = {}  # per stack or tape: cotangents of numbers, in the reverse part
+        self.own_shadow_stacks: list[Value] = []  # those of them that the reverse part makes at its start
         self.made_by: dict[Instr, tuple[Instr, object]] = {}  # adjoint calls of the forward part
         self.needs: dict[tuple[Value, Block], Need] = {}
         self.counted: dict[Loop, Counted] = {}
@@ -139,7 +141,7 @@ class _Adjoint:
         self.activity.backward(list(self.seeds))
         if self.mode == "callee":
             for k, p in enumerate(self.primal_params):
-                if isinstance(p.type, Array) and differentiable(p.type):
+                if isinstance(p.type, Array) and differentiable(p.type) or p.type is TAPE:
                     self.activity.mark_useful(p, 1 << (len(f.results) + k))
         # Classes of arrays that keep their contents between the forward and the reverse part unless the function writes
         # them: where the two parts are one function, all.
@@ -238,6 +240,11 @@ class _Adjoint:
                 self.shadows[p] = helpers.zeros_like(b, p, f"d_{p.name}")
         self.tape: Value | None = None
         if self.mode == "callee":
+            for p in self.primal_params:
+                if p.type is TAPE:
+                    self.companions[p] = Value(TAPE, f"shadows_{p.name}")
+                    self.shadow_stacks[p] = Value(TAPE, f"d_{p.name}")
+                    extra.append(self.companions[p])
             self.tape = Value(TAPE, "tape")
             extra.append(self.tape)
         elif any(i.op == "call" and "rule" not in i.attrs and self._takes_part(i) for i in self._instructions()):
@@ -254,7 +261,8 @@ class _Adjoint:
         if any(self.active(r) for r in call.results):
             return True
         written = self.summaries[call.attrs["callee"]].written
-        return any(self.active(call.operands[p]) for p in written)
+        return any(self.active(v) or v.type is TAPE and self._active_memory(v) for v in
+                   (call.operands[p] for p in written))  # fmt: skip
 
     def shadow(self, v: Value) -> Value:
         return self.shadows[v]
@@ -305,32 +313,49 @@ class _Adjoint:
         if isinstance(instr.result.type, Array) and self.active(instr.result):
             self.shadows[instr.result] = b.op("undefined", type=helpers.shadow_type(instr.result.type))
 
-    # Arrays that go through a stack take their shadows along on a companion stack.
+    # Arrays that go through a stack or tape take their shadows along on a companion; so do stacks that have companions.
 
     def _forward_stack(self, b: Builder, instr: Instr) -> None:
         b.block.instrs.append(instr)
-        fields = helpers.fields(instr.result.type)
-        arrays = [t for t in fields if isinstance(t, Array) and differentiable(t)]
-        if arrays and self._active_memory(instr.result):
-            item = helpers.record([helpers.shadow_type(t) for t in arrays])
-            self.companions[instr.result] = b.op("stack", type=Stack(item), name=f"d_{instr.result.name}")
+        item = _companion_item(instr.result.type)
+        if item is not None and self._active_memory(instr.result):
+            self.companions[instr.result] = b.op("stack", type=Stack(item), name=f"shadows_{instr.result.name}")
+
+    def _forward_tape(self, b: Builder, instr: Instr) -> None:
+        b.block.instrs.append(instr)
+        if self._active_memory(instr.result):
+            self.companions[instr.result] = b.op("tape", name=f"shadows_{instr.result.name}")
+
+    def _forward_cursor(self, b: Builder, instr: Instr) -> None:
+        b.block.instrs.append(instr)
+        companion = self.companions.get(instr.operands[0])
+        if companion is not None:
+            self.companions[instr.result] = b.op("cursor", companion, name=companion.name)
 
     def _forward_push(self, b: Builder, instr: Instr) -> None:
         b.block.instrs.append(instr)
         stack, *values = instr.operands
-        companion = self.companions.get(self._stack_root(stack))
+        companion = self.companions.get(stack)
         if companion is not None:
-            arrays = [v for v in values if isinstance(v.type, Array) and differentiable(v.type)]
-            b.emit("push", companion, *[self._shadow_or_dummy(b, v) for v in arrays])
+            shadows = [self._going_along(b, v) for v in values if _goes_along(v.type)]
+            if shadows:
+                b.emit("push", companion, *shadows)
 
     def _forward_pop(self, b: Builder, instr: Instr) -> None:
         b.block.instrs.append(instr)
-        companion = self.companions.get(self._stack_root(instr.operands[0]))
+        companion = self.companions.get(instr.operands[0])
         if companion is not None:
-            arrays = [r for r in instr.results if isinstance(r.type, Array) and differentiable(r.type)]
-            types = tuple(helpers.shadow_type(r.type) for r in arrays)
-            for r, s in zip(arrays, b.emit("pop", companion, types=types), strict=True):
-                self.shadows[r] = s
+            along = [r for r in instr.results if _goes_along(r.type)]
+            types = tuple(_along_type(r.type) for r in along)
+            for r, s in zip(along, b.emit("pop", companion, types=types) if along else [], strict=True):
+                (self.shadows if isinstance(r.type, Array) else self.companions)[r] = s
+
+    def _going_along(self, b: Builder, v: Value) -> Value:
+        if isinstance(v.type, Array):
+            return self._shadow_or_dummy(b, v)
+        if v not in self.companions:  # a stack whose arrays are not active
+            self.companions[v] = b.op("stack", type=_along_type(v.type))
+        return self.companions[v]
 
     def _shadow_or_dummy(self, b: Builder, v: Value) -> Value:
         return self.shadows[v] if v in self.shadows else helpers.zeros_like(b, v, f"d_{v.name}")
@@ -357,6 +382,11 @@ class _Adjoint:
         assert self.tape is not None
         operands = list(instr.operands)
         operands += [self._shadow_or_dummy(b, instr.operands[k]) for k in callee.array_params]
+        for k in callee.tape_params:
+            tape = instr.operands[k]
+            if tape not in self.companions:
+                self.companions[tape] = b.op("tape", name=f"shadows_{tape.name}")
+            operands.append(self.companions[tape])
         shadows = [
             Value(helpers.shadow_type(instr.results[k].type), f"d_{instr.results[k].name}") for k in callee.array_results
         ]
@@ -405,6 +435,7 @@ class _Adjoint:
             array_results=tuple(
                 k for k, t in enumerate(source.results) if differentiable(t) and isinstance(t, Array)
             ),
+            tape_params=tuple(k for k, p in enumerate(params) if p.type is TAPE),
         )  # fmt: skip
         self.callees[name] = callee
         self.module.add(Function(callee.forward))  # placeholders keep the names; the run replaces them
@@ -810,19 +841,23 @@ class _Adjoint:
 
     def _shadow_stack(self, stack: Value) -> Value:
         root = self._stack_root(stack)
-        if isinstance(stack.type, Stack) and root not in self.shadow_stacks:
-            numbers = [t for t in helpers.fields(stack.type) if isinstance(t, Scalar) and differentiable(t)]
-            item = helpers.record([cotangent_type(t) for t in numbers])
-            self.shadow_stacks[root] = Value(Stack(item), f"d_{stack.name}")
+        if root not in self.shadow_stacks:
+            made = Value(TAPE if stack.type is TAPE else Stack(_cotangent_item(stack.type)), f"d_{stack.name}")
+            self.shadow_stacks[root] = made
+            self.own_shadow_stacks.append(made)
         return self.shadow_stacks[root]
 
     def _reverse_pop(self, instr: Instr) -> None:
         stack = instr.operands[0]
         if not self._active_memory(stack):
             return
-        numbers = [r for r in instr.results if isinstance(r.type, Scalar) and differentiable(r.type)]
-        if numbers:
-            cotangents = [self._take(r) if self.active(r) else const(0.0, cotangent_type(r.type)) for r in numbers]
+        cotangents: list[Value] = []
+        for r in instr.results:
+            if isinstance(r.type, Scalar) and differentiable(r.type):
+                cotangents.append(self._take(r) if self.active(r) else const(0.0, cotangent_type(r.type)))
+            elif isinstance(r.type, Stack) and _cotangent_item(r.type) is not None:
+                cotangents.append(self._shadow_stack(r))
+        if cotangents:
             self._one_reader(stack, instr)
             self.builder.emit("push", self._shadow_stack(stack), *cotangents)
 
@@ -830,12 +865,17 @@ class _Adjoint:
         stack, *values = instr.operands
         if not self._active_memory(stack):
             return
-        numbers = [v for v in values if isinstance(v.type, Scalar) and differentiable(v.type)]
-        if numbers:
-            types = tuple(cotangent_type(v.type) for v in numbers)
-            for v, d in zip(numbers, self.builder.emit("pop", self._shadow_stack(stack), types=types), strict=True):
-                if self.active(v):
-                    self._add(v, d)
+        along = [v for v in values if isinstance(v.type, Scalar) and differentiable(v.type)
+                 or isinstance(v.type, Stack) and _cotangent_item(v.type) is not None]  # fmt: skip
+        if not along:
+            return
+        types = tuple(Stack(_cotangent_item(v.type)) if isinstance(v.type, Stack) else cotangent_type(v.type)
+                      for v in along)  # type: ignore[arg-type]  # fmt: skip
+        for v, d in zip(along, self.builder.emit("pop", self._shadow_stack(stack), types=types), strict=True):
+            if isinstance(v.type, Stack):
+                self.shadow_stacks[self._stack_root(v)] = d
+            elif self.active(v):
+                self._add(v, d)
 
     def _one_reader(self, stack: Value, instr: Instr) -> None:
         root = self._stack_root(stack)
@@ -868,7 +908,8 @@ class _Adjoint:
         assert self.tape is not None
         types = tuple(cotangent_type(instr.operands[k].type) for k in callee.scalar_gradients)
         tape = self.reverse_tape if self.mode == "callee" else self.need(self.tape, self.current)
-        cotangents = b.emit("call", tape, *seeds, types=types, callee=callee.reverse)
+        shadows = [self._shadow_stack(instr.operands[k]) for k in callee.tape_params]
+        cotangents = b.emit("call", tape, *seeds, *shadows, types=types, callee=callee.reverse)
         for k, d in zip(callee.scalar_gradients, cotangents, strict=True):
             if self.active(instr.operands[k]):
                 self._add(instr.operands[k], d)
@@ -923,10 +964,10 @@ class _Adjoint:
         storage.run()
         final = [storage.replacement.get(v, v) for v in self.final]
         start = self.reverse_of[self.return_block]
-        made = [Instr("stack", [], [s]) for s in self.shadow_stacks.values()]
-        start.instrs[:0] = made
+        for stack in self.own_shadow_stacks:
+            start.instrs.insert(0, Instr("tape" if stack.type is TAPE else "stack", [], [stack]))
         if self.mode == "joint":
-            temporary = [*storage.stacks, *self.shadow_stacks.values()] + ([self.tape] if self.tape else [])
+            temporary = [*storage.stacks, *self.own_shadow_stacks] + ([self.tape] if self.tape else [])
             self.end.instrs.extend(Instr("drop", [s]) for s in temporary)
         self.end.instrs.append(Instr("return", final))
         forward = set(self.forward_blocks)
@@ -955,7 +996,8 @@ class _Adjoint:
         f = self.function
         assert self.return_block is not None
         reverse_blocks = [b for b in f.blocks if b not in set(self.forward_blocks)]
-        inside: set[Value] = {*self.seed_params, self.reverse_tape}
+        shadow_tapes = [self.shadow_stacks[p] for p in self.primal_params if p.type is TAPE and self.mode == "callee"]
+        inside: set[Value] = {*self.seed_params, *shadow_tapes, self.reverse_tape}
         for block in reverse_blocks:
             inside.update(block.params)
             for instr in block.instrs:
@@ -982,7 +1024,7 @@ class _Adjoint:
         ret = self.return_block.terminator
         if self.mode == "callee":
             assert self.tape is not None
-            entry.params = [self.reverse_tape, *self.seed_params]
+            entry.params = [self.reverse_tape, *self.seed_params, *shadow_tapes]
             if saved:
                 types = tuple(v.type for v in saved)
                 copies = dict(zip(saved, b.emit("pop", self.reverse_tape, types=types), strict=True))
@@ -1046,7 +1088,8 @@ class _Adjoint:
             Value(helpers.shadow_type(t) if isinstance(t, Array) else cotangent_type(t), "seed")
             for t in (f.results[r] for r in (callee.seeds if callee else self.seeds))
         ]
-        entry = Block("entry", [self.reverse_tape, *seeds] if callee else seeds)
+        shadow_tapes = [self.shadow_stacks[p] for p in self.primal_params if p.type is TAPE and callee]
+        entry = Block("entry", [self.reverse_tape, *seeds, *shadow_tapes] if callee else seeds)
         entry.instrs.append(Instr("unreachable"))
         reverse = Function(reverse_name, [entry], cotangents)
         if callee:
@@ -1056,6 +1099,30 @@ class _Adjoint:
         self.module.functions[forward_name] = f
         self.module.functions[reverse_name] = reverse
         return Adjoint(forward=forward_name, reverse=reverse_name, gradients=self.gradients, seeds=self.seeds)
+
+
+def _companion_item(stack: Type) -> Type | None:
+    """The item type of the companion of a stack: what goes along with its fields; None if nothing does."""
+    along = [_along_type(t) for t in helpers.fields(stack) if _goes_along(t)]
+    return helpers.record(along) if along else None
+
+
+def _goes_along(t: Type) -> bool:
+    return isinstance(t, Array) and differentiable(t) or isinstance(t, Stack) and _companion_item(t) is not None
+
+
+def _along_type(t: Type) -> Type:
+    if isinstance(t, Stack):
+        item = _companion_item(t)
+        assert item is not None
+        return Stack(item)
+    return helpers.shadow_type(t)
+
+
+def _cotangent_item(stack: Type) -> Type | None:
+    """The item type of the shadow of a stack: the cotangents of the numbers among its fields; None if there are none."""
+    numbers = [cotangent_type(t) for t in helpers.fields(stack) if isinstance(t, Scalar) and differentiable(t)]
+    return helpers.record(numbers) if numbers else None
 
 
 def _is_zero(v: Value) -> bool:
