@@ -49,7 +49,35 @@ _HOMES = {
     "SpecialisationWarning": "errors",
 }
 
-__all__ = [*_HOMES]
+__all__ = [
+    "ArgumentError",
+    "GradcheckError",
+    "InternalError",
+    "SpecialisationWarning",
+    "Unsupported",
+    "ZygError",
+    "adjoint",
+    "checkpoint",
+    "code_adjoint",
+    "code_llvm",
+    "code_native",
+    "code_ssa",
+    "code_typed",
+    "derivative",
+    "grad",
+    "gradcheck",
+    "gradient",
+    "hook",
+    "isderiving",
+    "jacobian",
+    "jit",
+    "nestlevel",
+    "pullback",
+    "showgrad",
+    "stop_gradient",
+    "value_and_grad",
+    "withgradient",
+]
 
 if TYPE_CHECKING:
     from .api import (
@@ -68,8 +96,8 @@ if TYPE_CHECKING:
         value_and_grad,
         withgradient,
     )
-    from .errors import ArgumentError, GradcheckError, InternalError, SpecialisationWarning, Unsupported, ZygError
     from .checking import gradcheck
+    from .errors import ArgumentError, GradcheckError, InternalError, SpecialisationWarning, Unsupported, ZygError
     from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_typed
     from .rules import adjoint
 

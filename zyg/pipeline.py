@@ -1,13 +1,13 @@
 """The compiler on one screen.
 
-`compile` takes a Request (a callable, the types of its arguments, options) through STAGES.  Each stage is a function from
-what the stage before it made; after each one the SSA is verified (`verify=True`, as in all tests, or ZYG_VERIFY=1), may be dumped (ZYG_DUMP=typed,optimised)
-and is timed (`timings`, or ZYG_TIMING=1).
+`compile` takes a Request (a callable, the types of its arguments, options) through STAGES.  Each stage is a function of
+what the stage before it made.  After each one the SSA may be verified (`settings.verify`, as in all tests, or
+ZYG_VERIFY=1) and dumped (ZYG_DUMP=typed,optimised); each one is timed (`timings`, or ZYG_TIMING=1).
 
     request --infer--> typed --optimise--> optimised --own--> owned --generate--> native
 
-Decoding and capture happen inside `infer`, function by function as calls are met; so does differentiation, where a call of
-`gradient` is met: both need to know types, or to give them.
+Decoding and capture happen inside `infer`, function by function as calls are met; so does differentiation, where a call
+of `gradient` is met: its result has a type that inference needs to go on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import InternalError, ZygError
@@ -28,12 +28,12 @@ from .ir.types import Type
 
 @dataclass(frozen=True)
 class Request:
-    """What to compile: a call of `function` with arguments of these types; the last len(keywords) are keyword arguments."""
+    """What to compile: a call of `function` with arguments of these types, the last len(keywords) of them by keyword."""
 
     function: Any
     types: tuple[Type, ...]
     keywords: tuple[str, ...] = ()
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,8 @@ def compile(request: Request, until: str = "native") -> Any:
             except (ZygError, RecursionError, MemoryError):
                 raise
             except Exception as error:
-                error.add_note(f"zyg: in stage '{stage}' of compiling {name} for ({', '.join(map(str, request.types))})")
+                types = ", ".join(map(str, request.types))
+                error.add_note(f"zyg: in stage '{stage}' of compiling {name} for ({types})")
                 raise
         module = getattr(result, "module", None)
         if isinstance(module, Module):
@@ -161,4 +162,4 @@ def check(module: Module, stage: str, name: str) -> None:
         try:
             verify(module)
         except Exception as error:
-            raise InternalError(f"stage '{stage}' made SSA that does not hold together, of {name}: {error}", stage) from error
+            raise InternalError(f"stage '{stage}' made SSA of {name} that does not verify: {error}", stage) from error

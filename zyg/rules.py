@@ -7,8 +7,8 @@ cotangent to the cotangents of the positional arguments, one entry each:
     def _(x):
         return math.sin(x), lambda dy: (dy * math.cos(x),)
 
-Rules matter under differentiation only; a plain call never sees them.  Each registration advances an epoch that compiled
-code watches, so a new rule is seen by functions that were compiled before it.
+Rules matter under differentiation only; a plain call never sees them.  Each registration advances an epoch that
+compiled code watches, so a new rule is seen by functions that were compiled before it.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from .transforms import transform_of
+from .transforms import describe, transform_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class Rule:
-    """`function` is the rule for `target`, registered as number `epoch`. `target` is kept alive: the registry goes by identity."""
+    """`function` is the rule for `target`, registered as number `epoch`; keeps `target` alive, whose identity is the key."""
 
     target: Any
     function: Callable[..., Any]
     epoch: int
 
     def __repr__(self) -> str:
-        return f"<zyg rule for {getattr(self.target, '__qualname__', self.target)!s}>"
+        return f"<zyg rule for {describe(self.target)}>"
 
 
 _rules: dict[Any, Rule] = {}
@@ -80,16 +80,18 @@ def key_of(function: Any) -> Any:
             function = function.__func__
         else:
             break
-    if isinstance(function, types.BuiltinMethodType) and not isinstance(function.__self__, (types.ModuleType, type(None))):
-        return (type(function.__self__), function.__name__)
+    if isinstance(function, types.BuiltinMethodType):
+        owner = function.__self__
+        if owner is not None and not isinstance(owner, types.ModuleType):
+            return (type(owner), function.__name__)
     return _Identity(function)
 
 
 def adjoint(target: Callable[..., Any]) -> Callable[[F], F]:
     """Decorator: the decorated function is the adjoint rule of `target`.
 
-    The rule is called as `rule(*args, **kwargs)` with the arguments of `target` and returns `value, back`; `back(cotangent)`
-    returns one entry per positional argument, None for those without derivative.
+    The rule is called as `rule(*args, **kwargs)` with the arguments of `target` and returns `value, back`;
+    `back(cotangent)` returns one entry per positional argument, None for those without derivative.
 
     >>> import zyg
     >>> def mul(a, b):
@@ -105,7 +107,7 @@ def adjoint(target: Callable[..., Any]) -> Callable[[F], F]:
 
     def register(rule: F) -> F:
         if not callable(rule):
-            raise TypeError(f"the rule for {getattr(target, '__qualname__', target)} has to be a function, not {rule!r}")
+            raise TypeError(f"the rule for {describe(target)} has to be a function, not {rule!r}")
         with _lock:
             number = _epoch.value + 1
             _rules[key_of(target)] = Rule(target, rule, number)
@@ -124,5 +126,5 @@ def remove(target: Any) -> None:
     """Forget the rule for `target`; compiled code sees that too."""
     with _lock:
         if _rules.pop(key_of(target), None) is None:
-            raise KeyError(f"there is no rule for {getattr(target, '__qualname__', target)}")
+            raise KeyError(f"there is no rule for {describe(target)}")
         _epoch.value += 1

@@ -1,6 +1,6 @@
 """What a callable made by zyg stands for.
 
-Every callable that zyg hands out (`jit(f)`, `grad(f)`, `derivative(f)`, ...) is one native object type; what it means is
+Every callable that zyg hands out (`jit(f)`, `grad(f)`, `derivative(f)`, ...) is of one native type; what it means is
 this record.  The compiler expands a call of such an object by its record, so transforms nest to any order.
 """
 

@@ -1,4 +1,4 @@
-"""From Python values to types: what the dispatcher and inference know of an argument, a global or a captured variable."""
+"""From Python values to types: what the dispatcher and inference know of an argument, a global or a captured value."""
 
 from __future__ import annotations
 

@@ -1,0 +1,339 @@
+"""The public functions: compile, and differentiate.
+
+Each of them makes or finds a native callable and calls it; what the callable means is a Transform record, and the
+compiler expands that.  So `gradient(f, x)` from Python and `zyg.gradient(f, x)` inside compiled code are the same mechanism.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar, overload
+
+from .dispatch import check_one_variable, make_callable
+from .ir.options import FAST_FLAGS, Options
+from .transforms import ATTRIBUTE, Transform, transform_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+Fastmath = bool | str | Iterable[str]
+
+# ------------------------------------------------------------------------------------------------ compile
+
+
+@overload
+def jit(function: F, /) -> F: ...
+@overload
+def jit(
+    function: F,
+    /,
+    *,
+    fastmath: Fastmath = ...,
+    vectormath: bool = ...,
+    error_model: str = ...,
+    boundscheck: bool = ...,
+    cache: bool = ...,
+    nogil: bool = ...,
+) -> F: ...
+@overload
+def jit(
+    *,
+    fastmath: Fastmath = ...,
+    vectormath: bool = ...,
+    error_model: str = ...,
+    boundscheck: bool = ...,
+    cache: bool = ...,
+    nogil: bool = ...,
+) -> Callable[[F], F]: ...
+def jit(
+    function: Any = None,
+    /,
+    *,
+    fastmath: Fastmath = False,
+    vectormath: bool = True,
+    error_model: str = "python",
+    boundscheck: bool = True,
+    cache: bool = False,
+    nogil: bool = False,
+) -> Any:
+    """Compile `function` to native code, at its first call with new argument types; use it as a decorator or call it.
+
+    fastmath: False, True, or a set of LLVM's flags (reassoc, nnan, ninf, nsz, arcp, contract, afn): the only way to let
+        floating point be reordered or contracted.
+    vectormath: mathematics in vectorised loops may differ by up to 4 ulp.
+    error_model: "python" raises ZeroDivisionError and domain errors, "numpy" gives inf and nan.
+    boundscheck: False leaves indices unchecked.
+    cache: keep the machine code on disk for the next process.
+    nogil: give up the GIL for the whole of each call.
+
+    Where the function cannot be compiled, the first call raises `Unsupported` and shows the place in the source.
+    """
+    options = Options(
+        fastmath=_fast_flags(fastmath),
+        vectormath=_flag("vectormath", vectormath),
+        error_model=_error_model(error_model),
+        boundscheck=_flag("boundscheck", boundscheck),
+        cache=_flag("cache", cache),
+        nogil=_flag("nogil", nogil),
+    )
+    if function is None:
+        return lambda function: jit_with(function, options)
+    return jit_with(function, options)
+
+
+def jit_with(function: Any, options: Options) -> Any:
+    """`jit` with the options as one record. A jitted function is compiled again with the new options."""
+    _check_callable("jit", function)
+    transform = transform_of(function)
+    if transform is not None and transform.kind == "jit":
+        function = transform.function
+    return make_callable(Transform("jit", function, options=options))
+
+
+def _fast_flags(fastmath: Fastmath) -> frozenset[str]:
+    if isinstance(fastmath, bool):
+        return FAST_FLAGS if fastmath else frozenset()
+    flags = frozenset([fastmath] if isinstance(fastmath, str) else fastmath)
+    if flags == {"fast"}:
+        return FAST_FLAGS
+    unknown = flags - FAST_FLAGS
+    if unknown:
+        raise ValueError(f"fastmath knows {', '.join(sorted(FAST_FLAGS))}; not {', '.join(map(repr, sorted(unknown)))}")
+    return flags
+
+
+def _error_model(error_model: str) -> str:
+    if error_model not in ("python", "numpy"):
+        raise ValueError(f'error_model is "python" or "numpy", not {error_model!r}')
+    return error_model
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} is True or False, not {value!r}")
+    return value
+
+
+def _check_callable(what: str, function: Any) -> None:
+    if not callable(function):
+        raise TypeError(f"{what} takes a function, not {type(function).__name__} {function!r}")
+
+
+# ------------------------------------------------------------------------------------------ differentiate
+
+# For each kind, the native callables by the identity of a function's code object (or of the callable itself, if it has
+# none). An entry keeps what it is for alive, so an identity in the table is never a stale one.
+_Table = dict[int, Any]
+_TABLE_SIZE = 512
+
+
+def _native(kind: str, table: _Table, function: Any) -> Any:
+    _check_callable(kind, function)
+    native = make_callable(Transform(kind))
+    anchor = getattr(function, "__code__", function)
+    native.__zyg_anchor__ = anchor
+    while len(table) >= _TABLE_SIZE:
+        # First in, first out: programs that make functions without end must not grow without end.
+        table.pop(next(iter(table)), None)
+    return table.setdefault(id(anchor), native)
+
+
+_gradients: _Table = {}
+_withgradients: _Table = {}
+_pullbacks: _Table = {}
+
+
+def gradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, ...]:
+    """The gradient of a real-valued function at `args`: a tuple with an entry per positional argument.
+
+    The entry is None where `function` does not depend on the argument. Keyword arguments are constants.
+
+    >>> import zyg
+    >>> zyg.gradient(lambda x, y: x * y, 2.0, 3.0)
+    (3.0, 2.0)
+    """
+    native = _gradients.get(id(getattr(function, "__code__", function)))
+    if native is None:
+        native = _native("gradient", _gradients, function)
+    return native(function, *args, **keywords)
+
+
+def withgradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Value and gradient: `(function(*args), gradient(function, *args))`, for the cost of the gradient."""
+    native = _withgradients.get(id(getattr(function, "__code__", function)))
+    if native is None:
+        native = _native("withgradient", _withgradients, function)
+    return native(function, *args, **keywords)
+
+
+def pullback(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """`(value, back)`: the value of any function, and a function from a cotangent of the value to a tuple with the
+    cotangents of the positional arguments.
+
+    `back` can be called many times, from any thread, and refers to the arguments as they were.
+
+    >>> import math, zyg
+    >>> y, back = zyg.pullback(math.sin, 0.5)
+    >>> back(1.0)
+    (0.8775825618903728,)
+    """
+    native = _pullbacks.get(id(getattr(function, "__code__", function)))
+    if native is None:
+        native = _native("pullback", _pullbacks, function)
+    return native(function, *args, **keywords)
+
+
+def grad(function: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """The function that gives the gradient of `function` by argument number `argnums`; a tuple of them for a tuple."""
+    return make_callable(Transform("grad", _checked("grad", function), _argnums(argnums)))
+
+
+def value_and_grad(function: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """The function that gives `(value, grad(function, argnums))`."""
+    return make_callable(Transform("value_and_grad", _checked("value_and_grad", function), _argnums(argnums)))
+
+
+def derivative(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The derivative of a function of one variable, as a function: to call, inspect, compile, differentiate again.
+
+    >>> import zyg
+    >>> f = lambda x: 5 * x + 3
+    >>> zyg.derivative(f)(10)
+    5.0
+    """
+    _check_callable("derivative", function)
+    check_one_variable(function)
+    return make_callable(Transform("derivative", function))
+
+
+def _checked(what: str, function: Any) -> Any:
+    _check_callable(what, function)
+    return function
+
+
+def _argnums(argnums: Any) -> int | tuple[int, ...]:
+    if isinstance(argnums, (list, tuple)):
+        argnums = tuple(argnums)
+        if not argnums:
+            raise ValueError("argnums is empty: name at least one argument")
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    for number in numbers:
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise TypeError(f"argnums is an int or a tuple of ints, not {argnums!r}")
+        if number < 0:
+            raise ValueError(f"argnums counts from 0, {number} is negative")
+    if len(set(numbers)) != len(numbers):
+        raise ValueError(f"argnums names an argument twice: {argnums!r}")
+    return argnums
+
+
+def jacobian(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, ...]:
+    """All partial derivatives: an entry per positional argument, an array of shape value.shape + argument.shape (a
+    float for number by number), or None. Tuples of numbers count as vectors. One pullback per element of the value.
+
+    >>> import zyg
+    >>> zyg.jacobian(lambda x, y: (x * y, x + y), 2.0, 3.0)
+    (array([3., 1.]), array([2., 1.]))
+    """
+    import numpy as np
+
+    value, back = pullback(function, *args, **keywords)
+    shape = _shape(value, "the value")
+    rows = [back(seed) for seed in _unit_seeds(value, shape)]
+    result: list[Any] = []
+    for at, arg in enumerate(args):
+        entries = [row[at] for row in rows]
+        if not entries:
+            result.append(np.zeros(shape + _shape(arg, f"argument {at}")))
+        elif entries[0] is None:
+            result.append(None)
+        elif shape == () and _is_number(entries[0]):
+            result.append(entries[0])
+        else:
+            stacked = np.stack([np.asarray(entry) for entry in entries])
+            result.append(stacked.reshape(shape + _shape(arg, f"argument {at}")))
+    return tuple(result)
+
+
+def _is_number(value: Any) -> bool:
+    import numpy as np
+
+    return isinstance(value, (int, float, np.generic))
+
+
+def _shape(value: Any, what: str) -> tuple[int, ...]:
+    """The shape of a number, an array, or a (nested) tuple of numbers."""
+    import numpy as np
+
+    if _is_number(value):
+        return ()
+    if isinstance(value, np.ndarray):
+        return value.shape
+    if isinstance(value, (tuple, list)):
+        shapes = {_shape(item, what) for item in value}
+        if len(shapes) == 1:
+            return (len(value), *shapes.pop())
+    raise TypeError(f"jacobian takes functions of numbers and arrays; {what} is a {type(value).__name__}")
+
+
+def _unit_seeds(value: Any, shape: tuple[int, ...]) -> Iterable[Any]:
+    """Cotangents of `value` with one 1 each, in C order."""
+    for index in itertools.product(*map(range, shape)):
+        yield _seed(value, index)
+
+
+def _seed(value: Any, index: tuple[int, ...] | None) -> Any:
+    """A cotangent of `value` that is 1 at `index` and 0 elsewhere; all 0 if `index` is None."""
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        seed = np.zeros(value.shape, np.float32 if value.dtype == np.float32 else np.float64)
+        if index is not None:
+            seed[index] = 1.0
+        return seed
+    if isinstance(value, (tuple, list)):
+        items = [_seed(v, index[1:] if index is not None and at == index[0] else None) for at, v in enumerate(value)]
+        return items if isinstance(value, list) else tuple(items)
+    return 0.0 if index is None else 1.0
+
+
+# ---------------------------------------------------------------------------- inside differentiated functions
+
+
+def hook(function: Callable[[Any], Any], x: Any) -> Any:
+    """`x`; in a backward pass the cotangent goes through `function`: hook(neg, x) reverses a gradient.
+
+    >>> import operator, zyg
+    >>> zyg.gradient(lambda a, b: zyg.hook(operator.neg, a) * b, 2.0, 3.0)
+    (-3.0, 2.0)
+    """
+    return x
+
+
+def showgrad(x: Any) -> Any:
+    """`x`; a backward pass prints the cotangent that arrives here."""
+    return x
+
+
+def checkpoint(function: Callable[..., Any], /, *args: Any) -> Any:
+    """`function(*args)`; a backward pass computes it again instead of remembering what happened inside: less memory for
+    one more evaluation. Side effects happen twice."""
+    return function(*args)
+
+
+def stop_gradient(x: F) -> F:
+    """`x`, as a constant to differentiation."""
+    return x
+
+
+def isderiving() -> bool:
+    """Whether this code is being differentiated."""
+    return False
+
+
+def nestlevel() -> int:
+    """How many derivatives are being taken around this code."""
+    return 0
+
+
+for _function in (gradient, withgradient, pullback, jacobian):
+    setattr(_function, ATTRIBUTE, Transform(_function.__name__))
