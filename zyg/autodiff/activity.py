@@ -27,6 +27,11 @@ def differentiable(t: Type) -> bool:
     return isinstance(t, Scalar) and t is not BOOL and t.name != "u8"
 
 
+def _carries(t: Type) -> bool:
+    """Whether a field of a record can carry a derivative; a stack does by what is on it."""
+    return differentiable(t) or isinstance(t, Stack)
+
+
 @dataclass
 class Summary:
     """Across a function: `results[r]` and `arrays[p]` are bit sets of the parameters that flow into result `r`, and into
@@ -178,11 +183,11 @@ class Activity:
             self._vary(operands[0], self.varied_by(operands[1]))
         elif op == "push":
             for v in operands[1:]:
-                if differentiable(v.type):
+                if _carries(v.type):
                     self._vary(operands[0], self.varied_by(v))
         elif op == "pop":
             for r in instr.results:
-                if differentiable(r.type):
+                if _carries(r.type):
                     self._vary(r, self.varied_by(operands[0]))
         elif op == "call":
             summary = self.summaries[instr.attrs["callee"]]
@@ -258,11 +263,11 @@ class Activity:
             self._use(operands[1], self.useful_for(operands[0]))
         elif op == "push":
             for v in operands[1:]:
-                if differentiable(v.type):
+                if _carries(v.type):
                     self._use(v, self.useful_for(operands[0]))
         elif op == "pop":
             for r in instr.results:
-                if differentiable(r.type):
+                if _carries(r.type):
                     self._use(operands[0], self.useful_for(r))
         elif op == "call":
             summary = self.summaries[instr.attrs["callee"]]

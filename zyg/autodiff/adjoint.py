@@ -260,9 +260,10 @@ class _Adjoint:
         """Whether a call is part of the derivative: something active goes in, and something comes out."""
         if any(self.active(r) for r in call.results):
             return True
+        if any(v.type is TAPE for v in call.operands):
+            return True  # what one call puts on a tape another takes off: all go along, or none
         written = self.summaries[call.attrs["callee"]].written
-        return any(self.active(v) or v.type is TAPE and self._active_memory(v) for v in
-                   (call.operands[p] for p in written))  # fmt: skip
+        return any(self.active(call.operands[p]) for p in written)
 
     def shadow(self, v: Value) -> Value:
         return self.shadows[v]
@@ -318,13 +319,12 @@ class _Adjoint:
     def _forward_stack(self, b: Builder, instr: Instr) -> None:
         b.block.instrs.append(instr)
         item = _companion_item(instr.result.type)
-        if item is not None and self._active_memory(instr.result):
+        if item is not None:
             self.companions[instr.result] = b.op("stack", type=Stack(item), name=f"shadows_{instr.result.name}")
 
     def _forward_tape(self, b: Builder, instr: Instr) -> None:
         b.block.instrs.append(instr)
-        if self._active_memory(instr.result):
-            self.companions[instr.result] = b.op("tape", name=f"shadows_{instr.result.name}")
+        self.companions[instr.result] = b.op("tape", name=f"shadows_{instr.result.name}")
 
     def _forward_cursor(self, b: Builder, instr: Instr) -> None:
         b.block.instrs.append(instr)
@@ -351,11 +351,7 @@ class _Adjoint:
                 (self.shadows if isinstance(r.type, Array) else self.companions)[r] = s
 
     def _going_along(self, b: Builder, v: Value) -> Value:
-        if isinstance(v.type, Array):
-            return self._shadow_or_dummy(b, v)
-        if v not in self.companions:  # a stack whose arrays are not active
-            self.companions[v] = b.op("stack", type=_along_type(v.type))
-        return self.companions[v]
+        return self._shadow_or_dummy(b, v) if isinstance(v.type, Array) else self.companions[v]
 
     def _shadow_or_dummy(self, b: Builder, v: Value) -> Value:
         return self.shadows[v] if v in self.shadows else helpers.zeros_like(b, v, f"d_{v.name}")
@@ -382,11 +378,7 @@ class _Adjoint:
         assert self.tape is not None
         operands = list(instr.operands)
         operands += [self._shadow_or_dummy(b, instr.operands[k]) for k in callee.array_params]
-        for k in callee.tape_params:
-            tape = instr.operands[k]
-            if tape not in self.companions:
-                self.companions[tape] = b.op("tape", name=f"shadows_{tape.name}")
-            operands.append(self.companions[tape])
+        operands += [self.companions[instr.operands[k]] for k in callee.tape_params]
         shadows = [
             Value(helpers.shadow_type(instr.results[k].type), f"d_{instr.results[k].name}") for k in callee.array_results
         ]
