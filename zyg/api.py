@@ -1,7 +1,7 @@
 """The public functions: compile, and differentiate.
 
 Each of them makes or finds a native callable and calls it; what the callable means is a Transform record, and the
-compiler expands that.  So `gradient(f, x)` from Python and `zyg.gradient(f, x)` inside compiled code are the same mechanism.
+compiler expands that.  So `gradient(f, x)` from Python and `zyg.gradient(f, x)` inside compiled code are one mechanism.
 """
 
 from __future__ import annotations

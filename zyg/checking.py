@@ -56,7 +56,7 @@ class GradcheckReport:
 
     def __str__(self) -> str:
         total, wrong = len(self.entries), len(self.failures)
-        found = f"{wrong} of {total} partial derivatives disagree" if wrong else f"all {total} partial derivatives agree"
+        found = f"{wrong} of {total} partial derivatives disagree" if wrong else f"all {total} agree"
         shown = sorted(self.entries, key=lambda e: e.ok)[:_ROWS]
         table = [("", "by", "of", "derivative", "difference", "error", "allowed")]
         for e in shown:

@@ -1,8 +1,8 @@
 """From a call to native code: find or make the specialisation for the types of the arguments, and keep it honest.
 
 A callable made by zyg is a native object whose entry code checks argument types by itself.  What it does not know it
-hands to the Dispatcher here, which binds the arguments as Python would, types them, compiles if need be, and calls.  New
-specialisations are chained in front of the older ones, so the second call with the same types never comes here.
+hands to the Dispatcher here, which binds the arguments as Python would, types them, compiles if need be, and calls.
+New specialisations are chained in front of the older ones, so the second call with the same types never comes here.
 
 Compiled code rests on assumptions: that a global still names the same function, that a module's attribute is still
 the same, that no rule was registered since.  For each there is a word of memory that changes when the assumption may
@@ -38,7 +38,7 @@ from .typeof import type_of
 LIMIT = 64
 
 # One compilation at a time: inference and the tables here are not made for several threads.
-_lock = threading.RLock()
+compile_lock = threading.RLock()
 
 
 # ------------------------------------------------------------------------------------------- assumptions
@@ -298,7 +298,7 @@ class Dispatcher:
         """The specialisation for these arguments, compiled now if need be."""
         types = self.types_of(args, keywords)
         key = (types, tuple(keywords))
-        with _lock:
+        with compile_lock:
             known = self.specialisations.setdefault(key, [])
             for specialisation in known:
                 if specialisation.confirm():

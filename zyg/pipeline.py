@@ -28,7 +28,7 @@ from .ir.types import Type
 
 @dataclass(frozen=True)
 class Request:
-    """What to compile: a call of `function` with arguments of these types, the last len(keywords) of them by keyword."""
+    """What to compile: a call of `function` with arguments of these types, the last len(keywords) by keyword."""
 
     function: Any
     types: tuple[Type, ...]
@@ -57,7 +57,7 @@ def infer(request: Request) -> Any:
 def optimise(request: Request, inferred: Any) -> Any:
     from .ir.passes import optimise
 
-    optimise(inferred.module, inferred.entry)
+    optimise(inferred.module, "full", verify=settings.verify)
     return inferred
 
 

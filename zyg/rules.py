@@ -27,7 +27,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Rule:
-    """`function` is the rule for `target`, registered as number `epoch`; keeps `target` alive, whose identity is the key."""
+    """`function` is the rule for `target`, registered as number `epoch`.
+
+    It keeps `target` alive, whose identity is the key in the registry.
+    """
 
     target: Any
     function: Callable[..., Any]

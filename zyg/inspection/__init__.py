@@ -1,0 +1,54 @@
+"""Looking at every stage of a compilation, as text with the source lines in it.
+
+    zyg.code_ssa(f)                   what was decoded from the bytecode
+    zyg.code_typed(f, *args)          after inference and optimisation for these arguments
+    zyg.code_adjoint(f, *args)        its reverse-mode derivative
+    zyg.code_llvm(f, *args)           LLVM IR
+    zyg.code_native(f, *args)         assembly
+
+`f` may be plain or compiled, or a transform such as `zyg.derivative(f)`; arguments are values, or types of zyg.ir.types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .listing import Code, list_asm, list_llvm, list_module
+from .stages import adjoint_module, compiled, ssa_function, typed_module
+
+__all__ = ["Code", "code_adjoint", "code_llvm", "code_native", "code_ssa", "code_typed"]
+
+
+def code_ssa(function: Callable[..., Any], /, *args: Any) -> Code:
+    """The SSA of a Python function as decoded, before any types are known; the arguments do not matter.
+
+    >>> import zyg
+    >>> def twice(x):
+    ...     return 2 * x
+    >>> "mul 2, %x" in zyg.code_ssa(twice)
+    True
+    """
+    return list_module([ssa_function(function)])
+
+
+def code_typed(function: Callable[..., Any], /, *args: Any, optimised: bool = True) -> Code:
+    """The typed SSA of a call with `args`; `optimised=False` shows what inference emitted."""
+    return list_module(typed_module(function, args, optimised))
+
+
+def code_adjoint(function: Callable[..., Any], /, *args: Any, split: bool = False, optimised: bool = True) -> Code:
+    """The reverse-mode derivative of a call with `args`, in SSA: value and gradients in one function, or with `split`
+    the forward and the reverse function of a pullback."""
+    return list_module(adjoint_module(function, args, split, optimised))
+
+
+def code_llvm(function: Callable[..., Any], /, *args: Any, optimised: bool = True) -> Code:
+    """The LLVM IR of a call with `args`: the body, without the entry that Python calls."""
+    native = compiled(function, args).native
+    return list_llvm(native.llvm_optimised if optimised else native.llvm)
+
+
+def code_native(function: Callable[..., Any], /, *args: Any) -> Code:
+    """The machine code of a call with `args`, as assembly."""
+    return list_asm(compiled(function, args).native.asm)

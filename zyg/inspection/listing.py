@@ -1,0 +1,124 @@
+"""Listings: SSA, LLVM IR and assembly as text, coloured where a terminal shows them."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from ..ir.core import Function, Instr
+from ..ir.text import Printer, ansi
+
+RESET = "\x1b[0m"
+
+
+class Code(str):
+    """Program text. A string like any other; printed or shown in a terminal it has colours."""
+
+    coloured: str
+
+    def __new__(cls, text: str, coloured: str | None = None) -> Code:
+        code = super().__new__(cls, text)
+        code.coloured = coloured if coloured is not None else text
+        return code
+
+    def __str__(self) -> str:
+        return self.coloured if colours_wanted() else str.__str__(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __getnewargs__(self) -> tuple[str, str]:
+        return (str.__str__(self), self.coloured)
+
+
+def colours_wanted() -> bool:
+    """Whether standard output is a terminal that shows colours; NO_COLOR and FORCE_COLOR have the last word."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+# ----------------------------------------------------------------------------------------------------- SSA
+
+
+def list_module(functions: Iterable[Function]) -> Code:
+    functions = list(functions)
+    plain = "\n\n".join(_list_function(f, _plain) for f in functions)
+    return Code(plain, "\n\n".join(_list_function(f, ansi) for f in functions))
+
+
+def _plain(kind: str, text: str) -> str:
+    return text
+
+
+def _list_function(function: Function, paint: Any) -> str:
+    """The text of a function, with each source line as a comment above the first instruction that it gave."""
+    printer = Printer(function, False, paint)
+    lines = printer.text().split("\n")
+    # The printer gives a line to the head, to each block and to each instruction, in order.
+    listed = [lines[0]]
+    at = 1
+    last: tuple[str, int] | None = None
+    for block in function.blocks:
+        listed.append(lines[at])
+        at += 1
+        for instr in block.instrs:
+            place = _place(instr)
+            if place is not None and place != last:
+                last = place
+                listed.append(paint("comment", f"  # {_source(*place)}"))
+            listed.append(lines[at])
+            at += 1
+    listed.extend(lines[at:])
+    return "\n".join(listed)
+
+
+def _place(instr: Instr) -> tuple[str, int] | None:
+    return (instr.position.file, instr.position.line) if instr.position is not None else None
+
+
+def _source(file: str, line: int) -> str:
+    text = linecache.getline(file, line).strip()
+    return f"{os.path.basename(file)}:{line}{': ' + text if text else ''}"
+
+
+# -------------------------------------------------------------------------------- LLVM IR and assembly
+
+_LLVM = re.compile(
+    r"(?P<comment>;.*$)"
+    r"|(?P<literal>c?\"[^\"]*\"|\b0x[0-9A-Fa-f]+\b|(?<![%@\w.])-?\d+(?:\.\d+(?:e[+-]?\d+)?)?\b)"
+    r"|(?P<function>@[\w.$\"-]+)"
+    r"|(?P<value>%[\w.$-]+)"
+    r"|(?P<block>^[\w.$-]+:)"
+    r"|(?P<keyword>\b(?:define|declare|ret|br|switch|unreachable|call|tail|phi|select)\b)"
+    r"|(?P<type>\b(?:i\d+|double|float|ptr|void|label)\b)"
+    r"|(?P<op>(?<== )[a-z]\w*)",
+    re.MULTILINE,
+)
+_ASM = re.compile(
+    r"(?P<comment>[#;].*$)"
+    r"|(?P<block>^[\w.$@]+:)"
+    r"|(?P<attribute>^\s*\.\w+.*$)"
+    r"|(?P<op>(?<=\t)[a-z]\w*(?=\t|$))"
+    r"|(?P<value>%\w+)"
+    r"|(?P<literal>\$-?\w+)",
+    re.MULTILINE,
+)
+
+
+def list_llvm(text: str) -> Code:
+    return Code(text, _highlight(text, _LLVM))
+
+
+def list_asm(text: str) -> Code:
+    return Code(text, _highlight(text, _ASM))
+
+
+def _highlight(text: str, pattern: re.Pattern[str]) -> str:
+    return pattern.sub(lambda match: ansi(match.lastgroup or "value", match.group()), text)

@@ -1,0 +1,101 @@
+"""Taking a function to the stage that somebody wants to see."""
+
+from __future__ import annotations
+
+import types as python_types
+from collections.abc import Callable
+from typing import Any
+
+from .. import pipeline
+from ..dispatch import argument_name, compile_lock, effective_options, python_function
+from ..errors import ArgumentError, UntypableValue, Unsupported
+from ..ir.core import Function
+from ..ir.types import Type
+from ..transforms import Transform, describe, transform_of
+from ..typeof import type_of
+
+
+def request(function: Callable[..., Any], args: tuple[Any, ...]) -> pipeline.Request:
+    """A call of `function` with these arguments, which may be types already."""
+    if not callable(function):
+        raise TypeError(f"this takes a function and its arguments; {function!r} is not a function")
+    transform = transform_of(function) or Transform("jit", function)
+    types: list[Type] = []
+    for at, arg in enumerate(args):
+        if isinstance(arg, Type):
+            types.append(arg)
+            continue
+        try:
+            types.append(type_of(arg))
+        except UntypableValue as error:
+            name = argument_name(transform, at, args)
+            raise ArgumentError(f"{describe(function)}(): argument '{name}': {error}", name) from None
+    return pipeline.Request(function, tuple(types), (), effective_options(transform))
+
+
+def ssa_function(function: Callable[..., Any]) -> Function:
+    """The untyped SSA of the Python function under `function`."""
+    from ..frontend.capture import capture
+
+    plain = python_function(function)
+    if isinstance(plain, python_types.MethodType):
+        plain = plain.__func__
+    if isinstance(plain, python_types.FunctionType):
+        plain = plain.__code__
+    if not isinstance(plain, python_types.CodeType):
+        call = getattr(type(plain), "__call__", None)
+        if not isinstance(call, python_types.FunctionType):
+            raise Unsupported(
+                f"{describe(plain)} is not written in Python, so there is no bytecode to show",
+                hint="zyg.code_typed(f, *args) shows what a call of it becomes",
+            )
+        plain = call.__code__
+    return capture(plain)
+
+
+def typed_module(function: Callable[..., Any], args: tuple[Any, ...], optimised: bool) -> list[Function]:
+    with compile_lock:
+        inferred = pipeline.compile(request(function, args), "optimised" if optimised else "typed")
+    return _reachable(inferred.module, inferred.entry)
+
+
+def adjoint_module(
+    function: Callable[..., Any], args: tuple[Any, ...], split: bool, optimised: bool
+) -> list[Function]:
+    from ..autodiff.adjoint import adjoint
+    from ..frontend.infer import infer
+    from ..ir.passes import optimise
+
+    wanted = request(function, args)
+    with compile_lock:
+        inferred = infer(wanted.function, wanted.types, options=wanted.options, level=1)
+        module = inferred.module
+        optimise(module, "clean", verify=pipeline.settings.verify)
+        entry = module.functions[inferred.entry]
+        made = adjoint(module, inferred.entry, [True] * len(entry.params), split)
+        names = [made.forward, made.reverse] if split else [made.function]
+        if optimised:
+            optimise(module, "full", verify=pipeline.settings.verify)
+    found: list[Function] = []
+    for name in names:
+        found.extend(f for f in _reachable(module, name) if f not in found)
+    return found
+
+
+def compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> pipeline.Compiled:
+    with compile_lock:
+        return pipeline.compile(request(function, args))
+
+
+def _reachable(module: Any, entry: str) -> list[Function]:
+    """The entry and the functions that it calls, callers first."""
+    names = [entry]
+    for name in names:
+        for _, instr in module.functions[name].instructions():
+            callee = instr.attrs.get("callee") if instr.op == "call" else None
+            if isinstance(callee, str) and callee not in names:
+                names.append(callee)
+    return [module.functions[name] for name in names]
+
+
+__all__ = ["adjoint_module", "compiled", "request", "ssa_function", "typed_module"]
