@@ -418,6 +418,8 @@ def lift(function: Any, math_like: Any = namespace, memo: dict[int, Any] | None 
         return math_like
     if function is np:
         return numpy_namespace
+    if isinstance(function, types.ModuleType):
+        return _LiftedModule(function, math_like, memo)
     if isinstance(function, types.BuiltinFunctionType) and function is getattr(math, function.__name__, None):
         return getattr(math_like, function.__name__)
     if isinstance(function, types.MethodType):
@@ -442,6 +444,16 @@ def lift(function: Any, math_like: Any = namespace, memo: dict[int, Any] | None 
         if name in function.__globals__:
             scope[name] = lift(function.__globals__[name], math_like, memo)
     return copy
+
+
+class _LiftedModule:
+    """A module whose functions are lifted as they are asked for."""
+
+    def __init__(self, module: types.ModuleType, math_like: Any, memo: dict[int, Any]) -> None:
+        self._lift = lambda name: lift(getattr(module, name), math_like, memo)
+
+    def __getattr__(self, name: str) -> Any:
+        return self._lift(name)
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
