@@ -397,7 +397,7 @@ op("cursor", lambda types, attrs: (types[0],), "stack or tape: a copy of its pos
    effects="write", vjp="structural")  # fmt: skip
 op("drop", _no_result, "stack or tape: free its memory; it is not used again", effects="write", vjp="structural")
 op("undefined", _stated, "some value; used only where control cannot come", vjp="none")
-op("tape", lambda types, attrs: (TAPE,), "the tape of this call, at its present position", effects="write",
+op("tape", lambda types, attrs: (TAPE,), "a new empty tape; calls take it by reference, results and records by value", effects="write",
    vjp="structural")  # fmt: skip
 
 # -------------------------------------------------------------------------------------------- terminators
@@ -444,7 +444,9 @@ python("free_cell", "the cell of this function's free variable attrs['name']", O
 python("get_cell", "what a cell holds; NameError if empty; attrs['name']", OBJECT)
 python("set_cell", "cell, value")
 python("del_cell", "cell: empty it")
-python("class_deref", "class scope: attrs['name'] from the namespace, else from the cell operand", OBJECT)
+python("class_deref", "namespace, cell: attrs['name'] from the namespace, else from the cell", OBJECT)
+python("dict_or_global", "namespace: attrs['name'] from the namespace, else from globals or builtins", OBJECT)
+python("setup_annotations", "class or module scope: make __annotations__ if it is not there")
 python("make_function", "a function with code attrs['code'] and attrs['has'], a subset of ('defaults', 'kwdefaults', "
        "'annotations', 'closure') in this order, an operand each (tuple, dict, tuple, tuple of cells)", OBJECT)  # fmt: skip
 python("call_object", "function, arguments: a call; the last len(attrs['keywords']) arguments are keyword arguments",
@@ -456,8 +458,10 @@ python("dict", "a dict of key, value, key, value, ...", OBJECT)
 python("frozen_key_dict", "a dict with the tuple of keys attrs['keys'] and the operands as values", OBJECT)
 python("string", "the operands, all strings, joined", OBJECT, effects="pure")
 python("format", "format(value, spec) of an f-string; attrs['conversion'] is '', 's', 'r' or 'a'", OBJECT)
+python("convert", "str(x), repr(x) or ascii(x); attrs['conversion'] is 's', 'r' or 'a'", OBJECT)
 python("list_append set_add", "container, item")
-python("list_extend set_update dict_update dict_merge", "container, iterable (dict_merge raises on double keys)")
+python("list_extend set_update dict_update", "container, iterable")
+python("dict_merge", "dict of keyword arguments, mapping, callable: add the mapping; TypeError for a double key")
 python("dict_setitem", "dict, key, value of a dict comprehension")
 python("list_to_tuple", "tuple(list)", OBJECT)
 python("unpack", "iterable: attrs['count'] items, exactly", typing=_stated)
@@ -484,6 +488,7 @@ python("prepare_reraise", "original exception, list: what `except*` raises at it
 python("checked_local", "the operand, or UnboundLocalError for attrs['name'] if it is unbound", OBJECT)
 python("unbound", "the marker of an unbound local", OBJECT, effects="pure")
 python("yield", "generators: give a value, receive one", OBJECT)
+python("yield_from", "generators: the value of `yield from` the operand", OBJECT)
 python("intrinsic", "an intrinsic function of the interpreter, attrs['name']", OBJECT)
 
 
