@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..core import Module
 from ..verify import verify as verify_module
-from . import cse, dce, fold, inline, licm, loop_simplify, mem2reg, simplify_cfg
+from . import cse, dce, fold, inline, licm, loop_simplify, mem2reg, ownership, simplify_cfg
 
 
 class Pass(NamedTuple):
@@ -60,6 +60,7 @@ FULL: list[Pass] = [
     Pass("licm", licm.run, "what is invariant leaves the loop"),
     Pass("simplify_cfg", simplify_cfg.run, "what is left of loops"),
     Pass("dce", dce.run, "what is left of conditions"),
+    Pass("ownership", ownership.run, "last: no pass knows what moving code past a release means"),
 ]
 
 PIPELINES = {"clean": CLEAN, "full": FULL}

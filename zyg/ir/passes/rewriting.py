@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import Block, Const, Function, Instr, Value
+from ..core import Block, Const, Function, Instr, Position, Target, Value
 
 
 def resolve(replaced: dict[Value, Value], value: Value) -> Value:
@@ -63,3 +63,12 @@ def remove_blocks(function: Function, keep: set[Block]) -> bool:
         return False
     function.blocks[:] = [b for b in function.blocks if b in keep]
     return True
+
+
+def split_edge(function: Function, target: Target, position: Position | None = None) -> Block:
+    """A new block on the edge `target`, which passes its arguments on."""
+    new = Block(f"{target.block.name}.edge")
+    new.instrs.append(Instr("jump", targets=[Target(target.block, target.args)], position=position))
+    function.blocks.insert(function.blocks.index(target.block), new)
+    target.block, target.args = new, []
+    return new
