@@ -1,0 +1,64 @@
+"""What an error message shows."""
+
+import linecache
+
+import pytest
+
+from zyg.errors import ArgumentError, GradcheckError, Unsupported, UntypableValue, ZygError, excerpt
+from zyg.ir.core import Position
+
+SOURCE = "def f(x):\n    return größe(x) + print_table(x)\n"
+
+
+@pytest.fixture
+def file():
+    name = "<source of the error tests>"
+    linecache.cache[name] = (len(SOURCE), None, SOURCE.splitlines(True), name)
+    yield name
+    linecache.cache.pop(name, None)
+
+
+def test_the_message_shows_place_caret_types_and_remedy(file):
+    line = SOURCE.splitlines()[1]
+    start = len(line[: line.index("print_table")].encode())
+    position = Position(file, 2, start, 2, start + len("print_table(x)"), "f")
+    error = Unsupported("a call of print_table", position, types=[("x", "f64")], hint="write a rule: @zyg.adjoint")
+    text = str(error)
+    assert text.splitlines() == [
+        "a call of print_table",
+        f'  File "{file}", line 2, in "f"',
+        "    return größe(x) + print_table(x)",
+        "                      ^^^^^^^^^^^^^^",
+        "types found: x: f64",
+        "instead: write a rule: @zyg.adjoint",
+    ]
+
+
+def test_columns_count_bytes_but_carets_count_characters(file):
+    line = SOURCE.splitlines()[1]
+    start = len(line[: line.index("größe")].encode())
+    text = excerpt(Position(file, 2, start, 2, start + len("größe(x)".encode()), "f"))
+    source, caret = text.splitlines()[1:]
+    assert source[caret.index("^") : caret.rindex("^") + 1] == "größe(x)"
+
+
+def test_a_source_that_cannot_be_read_leaves_file_and_line():
+    assert excerpt(Position("<nowhere>", 7)) == '  File "<nowhere>", line 7'
+
+
+def test_a_position_is_filled_in_once():
+    first, second = Position("a.py", 1), Position("b.py", 2)
+    error = Unsupported("something")
+    assert error.at(first).at(second).position == first
+
+
+def test_notes_are_not_repeated():
+    error = Unsupported("something").note("called from g").note("called from g")
+    assert str(error).count("called from g") == 1
+
+
+def test_classes():
+    assert issubclass(Unsupported, TypeError) and issubclass(Unsupported, ZygError)
+    assert issubclass(ArgumentError, TypeError)
+    assert issubclass(GradcheckError, AssertionError)
+    assert "argument 'x'" in str(UntypableValue("a list", argument="x"))

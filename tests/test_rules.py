@@ -1,0 +1,76 @@
+"""The registry of custom rules; what they do to gradients is in test_api_rules.py."""
+
+import ctypes
+import functools
+import math
+
+import pytest
+
+import zyg
+from zyg import rules
+
+
+def test_a_rule_is_found_by_identity():
+    def f(x):
+        return x
+
+    @zyg.adjoint(f)
+    def rule(x):
+        return x, lambda d: (d,)
+
+    found = rules.rule_for(f)
+    assert found is not None and found.function is rule and found.target is f
+    assert rules.rule_for(lambda x: x) is None
+    assert "f" in repr(found)
+
+
+def test_a_rule_of_a_method_is_found_through_instances_and_the_class():
+    class C:
+        def m(self, x):
+            return x
+
+    zyg.adjoint(C.m)(lambda self, x: (x, lambda d: (None, d)))
+    assert rules.rule_for(C().m) is rules.rule_for(C.m) is not None
+
+
+def test_methods_of_builtin_types_go_by_type_and_name():
+    assert rules.key_of([].append) == rules.key_of([1].append)
+    assert rules.key_of([].append) != rules.key_of([].pop)
+    assert rules.key_of(math.sin) != rules.key_of(math.cos)
+
+
+def test_classes_and_callable_objects_can_have_rules():
+    class C:
+        pass
+
+    zyg.adjoint(C)(lambda: (C(), lambda d: ()))
+    assert rules.rule_for(C) is not None
+    partial = functools.partial(math.pow, 2.0)
+    zyg.adjoint(partial)(lambda x: (partial(x), lambda d: (d,)))
+    assert rules.rule_for(partial) is not None
+
+
+def test_each_registration_advances_the_epoch_that_native_code_reads():
+    word = ctypes.c_uint64.from_address(rules.epoch_address)
+    before = rules.epoch()
+    assert word.value == before
+
+    def f(x):
+        return x
+
+    zyg.adjoint(f)(lambda x: (x, lambda d: (d,)))
+    assert rules.epoch() == word.value == before + 1
+    zyg.adjoint(f)(lambda x: (x, lambda d: (2 * d,)))
+    assert rules.epoch() == before + 2
+    rules.remove(f)
+    assert rules.rule_for(f) is None and rules.epoch() == before + 3
+    with pytest.raises(KeyError):
+        rules.remove(f)
+
+
+def test_what_is_not_callable_is_refused():
+    with pytest.raises(TypeError, match="write @zyg.adjoint"):
+        zyg.adjoint(3)
+    with pytest.raises(TypeError, match="has to be a function"):
+        zyg.adjoint(math.sin)(3)
+    assert rules.rule_for(math.sin) is None or rules.rule_for(math.sin).function != 3
