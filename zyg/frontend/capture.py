@@ -21,7 +21,7 @@ from typing import Any
 
 from ..errors import Unsupported
 from ..ir.builder import Variables
-from ..ir.core import Block, Const, Function, Instr, Position, Target, Value
+from ..ir.core import Block, Const, Function, Instr, Position, Target, Value, uses
 from ..ir.types import BOOL, F64, I64, NONE, OBJECT, Type
 from .bytecode import Body, Instruction, read
 from .cfg import LEAVES, UNCONDITIONAL, BasicBlock, build
@@ -189,9 +189,10 @@ class Capture:
         self._prologue(entry)
         for basic in order:
             self._decode(basic)
-        if self.unbound_marker is not None:
-            entry.instrs.insert(0, Instr("unbound", [], [self.unbound_marker], {}, [], None))
         self.variables.finish(self.function.blocks)
+        marker = self.unbound_marker
+        if marker is not None and any(_uses(block, marker) for block in self.function.blocks):
+            entry.instrs.insert(0, Instr("unbound", [], [marker], {}, [], None))
         if self.body.regions:
             _merge_blocks(self.function)
         return self.function
@@ -902,6 +903,12 @@ class Capture:
 
     def YIELD_FROM(self, arg: int) -> None:
         self.push(self.emit("yield_from", self.pop()))
+
+
+def _uses(block: Block, value: Value) -> bool:
+    if block.handler is not None and value in block.handler.args:
+        return True
+    return any(v is value for instr in block.instrs for v in uses(instr))
 
 
 def _silent(block: Block) -> bool:
