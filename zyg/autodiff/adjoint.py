@@ -71,6 +71,17 @@ class Need(Value):
         self.block = block
 
 
+@dataclass(frozen=True)
+class Entrance:
+    """The variable of the reverse part that tells where the reverse of the next iteration of `loop` starts: 0 at the
+    latch, k at the k-th of the edges by which the loop can be left."""
+
+    loop: Loop
+
+    type = I64
+    name = "entrance"
+
+
 @dataclass
 class Counted:
     """What is known about the iterations of a loop: `trips` is a value of the forward part that, behind the loop, is the
@@ -443,20 +454,64 @@ class _Adjoint:
         assert self.return_block is not None
         f = self.function
         self.cotangents = Variables(
-            type_of=lambda v: I64 if isinstance(v, Loop) else cotangent_type(v.type),  # type: ignore[union-attr]
-            initial=lambda v: const(0, I64) if isinstance(v, Loop) else const(0.0, cotangent_type(v.type)),  # type: ignore
-            name_of=lambda v: "k" if isinstance(v, Loop) else f"d_{v.name}",  # type: ignore[union-attr]
+            type_of=lambda v: cotangent_type(v.type) if isinstance(v, Value) else I64,
+            initial=lambda v: const(0.0, cotangent_type(v.type)) if isinstance(v, Value) else const(0),
+            name_of=lambda v: f"d_{v.name}" if isinstance(v, Value) else "k" if isinstance(v, Loop) else "entrance",
         )
         self.forward_blocks = list(f.blocks)
         for block in self.order:
             if block in self.live:
                 self.reverse_of[block] = self.builder.new_block(f"{block.name}.r")
         self.cotangents.seal(self.reverse_of[self.return_block])
+        self.dispatch: dict[Loop, Block] = {}
+        self._make_dispatches()
         for block in self._reverse_order():
             self._reverse_block(block)
-        for rb in self.reverse_of.values():
+        for rb in [*self.reverse_of.values(), *self.dispatch.values()]:
             if rb not in self.cotangents.sealed:
                 self.cotangents.seal(rb)
+
+    def _make_dispatches(self) -> None:
+        """A loop that can be left from the middle would be entered in the middle by the reverse part.  So that the result
+        is reducible again, the reversed loop gets a head of its own, which chooses where its iteration starts."""
+        b = self.builder
+        self.exits: dict[Loop, list[tuple[Block, Target]]] = {}
+        for loop in self.loops.all:
+            if loop.header not in self.live:
+                continue
+            exits = [(s, t) for s, t in loop.exits if t.block in self.live and s in self.live]
+            self.exits[loop] = exits
+            if len(exits) > 1 or any(s is not loop.header and s is not loop.latch for s, _ in exits):
+                self.dispatch[loop] = b.new_block(f"{loop.header.name}.enter.r")
+        for loop, head in self.dispatch.items():
+            entrance = self.cotangents.read(head, Entrance(loop))
+            ways = [b.new_block(f"{s.name}.enter.r") for s in [loop.latch, *[s for s, _ in self.exits[loop]]] if s]
+            b.at(head).switch(entrance, *ways)
+            for target in head.terminator.targets:
+                self.cotangents.add_edge(head, target)
+                self.cotangents.seal(target.block)
+            assert loop.latch is not None
+            self._enter(ways[0], loop.latch, None, loop)
+            for way, edge in zip(ways[1:], self.exits[loop], strict=True):
+                self._enter(way, edge[0], edge[1], loop)
+
+    def _enter(self, here: Block, source: Block, edge: Target | None, outer: Loop | None) -> None:
+        """From `here` to the reverse of `source`, through the heads of the reversed loops between `outer` and it."""
+        between: list[Loop] = []
+        loop = self.loop_of[source]
+        while loop is not outer:
+            assert loop is not None
+            between.append(loop)
+            loop = loop.parent
+        destination = self.reverse_of[source]
+        for loop in reversed(between):
+            if loop in self.dispatch:
+                number = next(k for k, (_, t) in enumerate(self.exits[loop], 1) if t is edge)
+                self.cotangents.write(here, Entrance(loop), const(number))
+                destination = self.dispatch[loop]
+                break
+        self.builder.at(here).jump(destination)
+        self.cotangents.add_edge(here, here.terminator.targets[0])
 
     def _reverse_order(self) -> list[Block]:
         """Blocks in reverse postorder of the reversed graph, so that a head of a loop comes before its body."""
@@ -509,6 +564,10 @@ class _Adjoint:
         if not new.name and not isinstance(new, Const):
             new.name = f"d_{v.name}"
         self.cotangents.write(self._here, v, new)
+
+    @property
+    def dispatch_headers(self) -> set[Block]:
+        return {loop.header for loop in self.dispatch}
 
     @property
     def _here(self) -> Block:
@@ -577,6 +636,8 @@ class _Adjoint:
             self._branch(head, first, out, again)
             b.at(again)
             self.cotangents.write(again, loop, b.op("sub", k, const(1), name="k", nsw=True))
+            if loop in self.dispatch:
+                self.cotangents.write(again, Entrance(loop), const(0))
         else:
             condition = self._diamond(block, edges)
             if condition is not None:
@@ -604,15 +665,18 @@ class _Adjoint:
             if self.active(target.args[k]):
                 self._add(target.args[k], d)
         here = self._here
-        loop = self.loop_of[source]
+        if block in self.dispatch_headers and source in self.loop_of[block].blocks:  # type: ignore[union-attr]
+            self.builder.jump(self.dispatch[self.loop_of[block]])  # type: ignore[index]
+            self.cotangents.add_edge(here, here.terminator.targets[0])
+            return
+        outer = loop = self.loop_of[source]
         while loop is not None and block not in loop.blocks:
             # The edge left the loop: its reverse enters the reversed loop, with as many iterations as there were.
             trips = self._count(loop)
             self.cotangents.write(here, loop, self.need(trips.trips, block))
             self.loop_entries.setdefault(loop, []).append((here, block))
-            loop = loop.parent
-        self.builder.jump(self.reverse_of[source])
-        self.cotangents.add_edge(here, here.terminator.targets[0])
+            outer = loop = loop.parent
+        self._enter(here, source, target, outer)
 
     def _count(self, loop: Loop) -> Counted:
         if loop not in self.counted:
