@@ -140,9 +140,11 @@ class _Walk:
                     instr.operands[0] = known
                     self.changed = True
             elif op == "jump":
-                if self.known:
-                    args = instr.targets[0].args
-                    args[:] = [self.known.get(v, v) for v in args]
+                args = instr.targets[0].args
+                for n, v in enumerate(args):
+                    if v in self.known:
+                        args[n] = self.known[v]
+                        self.changed = True
             elif op not in _HARMLESS and _EFFECTS[op] in ("write", "effect"):
                 loads.clear()
             kept.append(instr)

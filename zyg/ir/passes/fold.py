@@ -160,11 +160,12 @@ def _made_by(folder: _Folder, v: Value, op: str) -> Instr | None:
     return instr if instr is not None and instr.op == op else None
 
 
-def _order(instr: Instr) -> tuple[Value, Value]:
+def _order(folder: _Folder, instr: Instr) -> tuple[Value, Value]:
     """The operands of a commutative op with a literal put second."""
     x, y = instr.operands
     if isinstance(x, Const) and not isinstance(y, Const):
         instr.operands = [y, x]
+        folder.changed = True
         return y, x
     return x, y
 
@@ -172,7 +173,7 @@ def _order(instr: Instr) -> tuple[Value, Value]:
 def _add(folder: _Folder, instr: Instr) -> Folded:
     if not isinstance(instr.operands[0].type, Scalar):
         return None
-    x, y = _order(instr)
+    x, y = _order(folder, instr)
     if _is_int(instr):
         if _is(y, 0):
             return x
@@ -223,7 +224,7 @@ def _sub(folder: _Folder, instr: Instr) -> Folded:
 
 
 def _mul(folder: _Folder, instr: Instr) -> Folded:
-    x, y = _order(instr)
+    x, y = _order(folder, instr)
     if not isinstance(x.type, Scalar):
         return None
     if _is(y, 1):
@@ -356,7 +357,7 @@ def _compare(folder: _Folder, instr: Instr) -> Folded:
 
 
 def _and(folder: _Folder, instr: Instr) -> Folded:
-    x, y = _order(instr)
+    x, y = _order(folder, instr)
     if same(x, y):
         return x
     if x.type is BOOL and isinstance(y, Const):
@@ -365,7 +366,7 @@ def _and(folder: _Folder, instr: Instr) -> Folded:
 
 
 def _or(folder: _Folder, instr: Instr) -> Folded:
-    x, y = _order(instr)
+    x, y = _order(folder, instr)
     if same(x, y):
         return x
     if x.type is BOOL and isinstance(y, Const):
@@ -374,7 +375,7 @@ def _or(folder: _Folder, instr: Instr) -> Folded:
 
 
 def _xor(folder: _Folder, instr: Instr) -> Folded:
-    x, y = _order(instr)
+    x, y = _order(folder, instr)
     if x.type is BOOL and isinstance(y, Const):
         return ("not", [x]) if y.value else x
     return x if _is_int(instr) and _is(y, 0) else None
