@@ -9,3 +9,14 @@ dynamics: the Lotka-Volterra model in Stan" (2018).
 `model.py` is the model as a user writes it, `byhand.py` and `byhand.c` its derivative by hand, `inc.py` builds the
 latter, `fit.py` is the minimiser, `run.py` the command.
 """
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Run the demo; 0 if all derivatives agree."""
+    from . import run
+
+    return run.main(arguments)

@@ -35,7 +35,7 @@ class InC:
         compiler = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
         if compiler is None:
             return None, "no C compiler found"
-        source = resources.files(__package__).joinpath("byhand.c").read_text()
+        source = resources.files("zyg.demo").joinpath("byhand.c").read_text()
         with tempfile.TemporaryDirectory(prefix="zyg-demo-") as directory:
             target = Path(directory, "byhand.so")
             Path(directory, "byhand.c").write_text(source)

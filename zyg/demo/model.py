@@ -19,7 +19,7 @@ def pelts():
     >>> years[0], hare[0], lynx[0], len(years)
     (1900, 30.0, 4.0, 21)
     """
-    text = resources.files(__package__).joinpath("pelts.csv").read_text()
+    text = resources.files("zyg.demo").joinpath("pelts.csv").read_text()
     rows = list(csv.DictReader(text.splitlines()))
     years = [int(row["year"]) for row in rows]
     return years, np.array([float(row["hare"]) for row in rows]), np.array([float(row["lynx"]) for row in rows])
@@ -40,7 +40,7 @@ def step(h, l, alpha, beta, gamma, delta, dt):
 
 
 def loss(q, hare, lynx, steps):
-    """The sum of squared differences of logarithms; `q` is the logarithms of the four rates and of the initial state."""
+    """The sum of squared differences of logarithms; `q` is the logarithms of the rates and the initial state."""
     alpha = math.exp(q[0])
     beta = math.exp(q[1])
     gamma = math.exp(q[2])
