@@ -10,8 +10,11 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
 
+import numpy as np
+
 from .dispatch import check_one_variable, make_callable
 from .ir.options import FAST_FLAGS, Options
+from .rules import adjoint
 from .transforms import ATTRIBUTE, Transform, transform_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -234,8 +237,6 @@ def jacobian(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
     >>> zyg.jacobian(lambda x, y: (x * y, x + y), 2.0, 3.0)
     (array([3., 1.]), array([2., 1.]))
     """
-    import numpy as np
-
     value, back = pullback(function, *args, **keywords)
     shape = _shape(value, "the value")
     rows = [back(seed) for seed in _unit_seeds(value, shape)]
@@ -255,15 +256,11 @@ def jacobian(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
 
 
 def _is_number(value: Any) -> bool:
-    import numpy as np
-
     return isinstance(value, (int, float, np.generic))
 
 
 def _shape(value: Any, what: str) -> tuple[int, ...]:
     """The shape of a number, an array, or a (nested) tuple of numbers."""
-    import numpy as np
-
     if _is_number(value):
         return ()
     if isinstance(value, np.ndarray):
@@ -283,8 +280,6 @@ def _unit_seeds(value: Any, shape: tuple[int, ...]) -> Iterable[Any]:
 
 def _seed(value: Any, index: tuple[int, ...] | None) -> Any:
     """A cotangent of `value` that is 1 at `index` and 0 elsewhere; all 0 if `index` is None."""
-    import numpy as np
-
     if isinstance(value, np.ndarray):
         seed = np.zeros(value.shape, np.float32 if value.dtype == np.float32 else np.float64)
         if index is not None:
@@ -309,15 +304,45 @@ def hook(function: Callable[[Any], Any], x: Any) -> Any:
     return x
 
 
+@adjoint(hook)
+def _hook_rule(function: Any, x: Any) -> Any:
+    return x, lambda d: (None, function(d))
+
+
 def showgrad(x: Any) -> Any:
     """`x`; a backward pass prints the cotangent that arrives here."""
     return x
+
+
+@adjoint(showgrad)
+def _showgrad_rule(x: Any) -> Any:
+    def back(d: Any) -> Any:
+        print("gradient:", d)
+        return (d,)
+
+    return x, back
 
 
 def checkpoint(function: Callable[..., Any], /, *args: Any) -> Any:
     """`function(*args)`; a backward pass computes it again instead of remembering what happened inside: less memory for
     one more evaluation. Side effects happen twice."""
     return function(*args)
+
+
+@adjoint(checkpoint)
+def _checkpoint_rule(function: Any, *args: Any) -> Any:
+    kept = tuple([_kept(arg) for arg in args])
+    # By way of `_apply`, so that what `function` captured gets its cotangents as well.
+    return function(*args), lambda d: pullback(_apply, function, *kept)[1](d)
+
+
+def _apply(function: Any, *args: Any) -> Any:
+    return function(*args)
+
+
+def _kept(arg: Any) -> Any:
+    """What an argument holds now, whatever happens to it later."""
+    return arg.copy() if isinstance(arg, np.ndarray) else arg
 
 
 def stop_gradient(x: F) -> F:

@@ -59,7 +59,9 @@ def _plain(kind: str, text: str) -> str:
 
 def _list_function(function: Function, paint: Any) -> str:
     """The text of a function, with each source line as a comment above the first instruction that it gave."""
-    printer = Printer(function, False, paint)
+    # Attributes of the function (its code object, its file) are for the compiler, not for readers.
+    shown = Function(function.name, function.blocks, function.results)
+    printer = Printer(shown, False, paint)
     lines = printer.text().split("\n")
     # The printer gives a line to the head, to each block and to each instruction, in order.
     listed = [lines[0]]
