@@ -14,7 +14,6 @@ from zyg.errors import UntypableValue
 from zyg.ir.types import BOOL, F32, F64, I64, NONE, RANGE, Array, Closure, Const, NpScalar, Struct, Tuple
 from zyg.typeof import UNBOUND, type_of
 
-
 # ------------------------------------------------------------------------------------------------ binding
 
 

@@ -183,6 +183,13 @@ class _Adjoint:
         returns = [b for b in self.order if b.terminator.op == "return"]
         self.return_block = returns[0] if returns else None
         self.cursors = [i.result for _, i in f.instructions() if i.op == "cursor"]
+        self.travelling = {
+            self._stack_root(v)
+            for _, i in f.instructions()
+            if i.op in ("push", "pop") and i.operands[0].type is TAPE
+            for v in [*i.operands[1:], *i.results]
+            if isinstance(v.type, Stack)
+        }
         for block in self.order:
             for target in block.successors():
                 backwards = self.position[target.block] <= self.position[block]
@@ -903,9 +910,14 @@ class _Adjoint:
             self.own_shadow_stacks.append(made)
         return self.shadow_stacks[root]
 
+    def _mirrored(self, stack: Value) -> bool:
+        """Whether pushes and pops of this stack are undone.  What travels on tapes always is: the function that pushes
+        and the one that pops are differentiated apart, and have to agree."""
+        return stack.type is TAPE or self._stack_root(stack) in self.travelling or self._active_memory(stack)
+
     def _reverse_pop(self, instr: Instr) -> None:
         stack = instr.operands[0]
-        if not self._active_memory(stack):
+        if not self._mirrored(stack):
             return
         cotangents: list[Value] = []
         for r in instr.results:
@@ -919,7 +931,7 @@ class _Adjoint:
 
     def _reverse_push(self, instr: Instr) -> None:
         stack, *values = instr.operands
-        if not self._active_memory(stack):
+        if not self._mirrored(stack):
             return
         along = [v for v in values if isinstance(v.type, Scalar) and differentiable(v.type)
                  or isinstance(v.type, Stack) and _cotangent_item(v.type) is not None]  # fmt: skip

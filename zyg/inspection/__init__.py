@@ -6,7 +6,8 @@
     zyg.code_llvm(f, *args)           LLVM IR
     zyg.code_native(f, *args)         assembly
 
-`f` may be plain or compiled, or a transform such as `zyg.derivative(f)`; arguments are values, or types of zyg.ir.types.
+`f` may be plain or compiled, or a transform such as `zyg.derivative(f)`; arguments are values, or types of
+zyg.ir.types.
 """
 
 from __future__ import annotations

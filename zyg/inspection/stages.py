@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import pipeline
 from ..dispatch import argument_name, compile_lock, effective_options, python_function
-from ..errors import ArgumentError, UntypableValue, Unsupported
+from ..errors import ArgumentError, Unsupported, UntypableValue
 from ..ir.core import Function
 from ..ir.types import Type
 from ..transforms import Transform, describe, transform_of
@@ -43,7 +43,7 @@ def ssa_function(function: Callable[..., Any]) -> Function:
     if isinstance(plain, python_types.FunctionType):
         plain = plain.__code__
     if not isinstance(plain, python_types.CodeType):
-        call = getattr(type(plain), "__call__", None)
+        call = vars(type(plain)).get("__call__")
         if not isinstance(call, python_types.FunctionType):
             raise Unsupported(
                 f"{describe(plain)} is not written in Python, so there is no bytecode to show",

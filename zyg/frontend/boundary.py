@@ -1,0 +1,379 @@
+"""Taking abstract values apart into SSA values and putting them together: at entries, at returns, and on edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from zyg.ir import types as t
+from zyg.ir.core import Block, Const, Target, Value, const
+from zyg.ir.types import BOOL, F64, I64, Array, Scalar, Type
+
+from .values import (
+    DEFAULT,
+    Abstract,
+    ArrayValue,
+    ChoiceValue,
+    ConflictValue,
+    FunctionValue,
+    Known,
+    MaybeValue,
+    Number,
+    PullbackValue,
+    RangeValue,
+    Record,
+    Reference,
+    StructValue,
+    TupleValue,
+    choice_option,
+    describe,
+    is_number,
+    known_key,
+    maybe_present,
+    number_type,
+)
+
+if TYPE_CHECKING:
+    from .infer import Edge, Evaluator, Node
+
+EXACT_INTEGERS = 2**53
+
+
+def scalar_value(e: Evaluator, v: Abstract, type: Scalar | None = None) -> Value:
+    """The SSA value of a number, converted to `type`; an int that a float cannot hold raises OverflowError."""
+    if isinstance(v, Number):
+        return v.value if type is None or v.value.type is type else convert(e, v.value, type)
+    assert isinstance(v, Known), describe(v)
+    own = number_type(v)
+    assert own is not None, describe(v)
+    return literal(e, v.object, type or own)
+
+
+def literal(e: Evaluator, value: Any, type: Scalar) -> Value:
+    if type.kind in "iu" and isinstance(value, int):
+        low = 0 if type.kind == "u" else -(1 << (type.bits - 1))
+        high = (1 << (type.bits - (type.kind == "i"))) - 1
+        if not low <= value <= high:
+            raise e.refuse(
+                f"the integer {value}, which does not fit into {type.bits} bits", hint="write a float, or less"
+            )
+    return const(value, type)
+
+
+def convert(e: Evaluator, value: Value, type: Scalar) -> Value:
+    """A cast that keeps the value: from int to float it is guarded, as floats have 53 bits."""
+    own = value.type
+    assert isinstance(own, Scalar)
+    if own is type:
+        return value
+    if isinstance(value, Const):
+        return literal(e, value.value, type)
+    if own is I64 and type.kind == "f":
+        shifted = e.op("add", value, const(EXACT_INTEGERS))
+        inside = e.op("and", e.op("le", const(0), shifted), e.op("le", shifted, const(2 * EXACT_INTEGERS)))
+        e.guard(inside, "OverflowError", "int too large to become a float where an int and a float meet")
+    return e.op("cast", value, type=type, name=value.name)
+
+
+# ------------------------------------------------------------------------------------- structured types
+
+
+def assemble(e: Evaluator, type: Type, leaves: Iterator[Value]) -> Abstract:
+    """The abstract value of a structured type, with these leaves."""
+    if isinstance(type, Scalar):
+        return Number(next(leaves))
+    if isinstance(type, t.NpScalar):
+        return Number(next(leaves), numpy=True)
+    if isinstance(type, Array):
+        return ArrayValue(next(leaves))
+    if isinstance(type, t.NoneType):
+        return Known(None)
+    if isinstance(type, t.Const):
+        from .infer import known
+
+        return known(type.value)
+    if isinstance(type, t.Tuple):
+        return TupleValue(tuple(assemble(e, i, leaves) for i in type.items))
+    if isinstance(type, t.Struct):
+        return StructValue(type.cls, type.names, tuple(assemble(e, i, leaves) for i in type.items))
+    if isinstance(type, t.RangeType):
+        return RangeValue(Number(next(leaves)), Number(next(leaves)), Number(next(leaves)))
+    if isinstance(type, t.Optional):
+        return MaybeValue(next(leaves), assemble(e, type.item, leaves))
+    if isinstance(type, t.ListType):
+        id = e.new_id("list")
+        e.heap[id] = Record("list", None, tuple(assemble(e, i, leaves) for i in type.items))
+        return Reference(id)
+    if isinstance(type, t.Closure):
+        captured = tuple(assemble(e, i, leaves) for i in type.captured)
+        defaults = tuple(assemble(e, i, leaves) for i in type.defaults)
+        kwdefaults = tuple((name, assemble(e, i, leaves)) for name, i in type.kwdefaults)
+        f = type.function
+        return FunctionValue(type.code, f.__globals__, f.__name__, captured, defaults, kwdefaults, f)
+    raise e.refuse(f"a value of type {type}")
+
+
+def disassemble(e: Evaluator, v: Abstract, leaves: list[Value]) -> Type:
+    """The structured type of a value; appends its leaves."""
+    if isinstance(v, Number):
+        leaves.append(v.value)
+        return t.NpScalar(v.type) if v.numpy else v.type
+    if isinstance(v, Known):
+        if v.object is None:
+            return t.NONE
+        if is_number(v):
+            leaves.append(scalar_value(e, v))
+            return leaves[-1].type
+        return t.Const(v.object)
+    if isinstance(v, ArrayValue):
+        leaves.append(v.value)
+        return v.type
+    if isinstance(v, TupleValue):
+        return t.Tuple(tuple(disassemble(e, i, leaves) for i in v.items))
+    if isinstance(v, StructValue):
+        return t.Struct(v.cls, v.names, tuple(disassemble(e, i, leaves) for i in v.items))
+    if isinstance(v, RangeValue):
+        leaves.extend(scalar_value(e, i, I64) for i in v.parts())
+        return t.RANGE
+    if isinstance(v, MaybeValue) and v.absent is None:
+        leaves.append(v.present)
+        return t.Optional(disassemble(e, v.item, leaves))
+    if isinstance(v, FunctionValue):
+        return _function_type(e, v, leaves)
+    if isinstance(v, PullbackValue):
+        leaves.extend(v.saved)
+        return v.plan.type_of(v)
+    if isinstance(v, Reference):
+        record = e.heap[v.id]
+        if record.kind == "object":
+            from zyg.typeof import struct_fields
+
+            names = struct_fields(record.meta) or ()  # type: ignore[arg-type]
+            return t.Struct(record.meta, names, tuple(disassemble(e, i, leaves) for i in record.fields))  # type: ignore[arg-type]
+        if record.kind == "list":
+            return t.ListType(tuple(disassemble(e, i, leaves) for i in record.fields))
+    if isinstance(v, ConflictValue):
+        raise conflict(e, v)
+    raise e.refuse(
+        f"a {describe(v, e.heap)} as a result", hint="return numbers, arrays, tuples, named tuples or dataclasses"
+    )
+
+
+def _function_type(e: Evaluator, v: FunctionValue, leaves: list[Value]) -> Type:
+    captured = []
+    for c in v.captured:
+        if isinstance(c, Reference) and e.heap[c.id].kind == "cell":
+            c = e.heap[c.id].fields[0]
+        captured.append(disassemble(e, c, leaves))
+    defaults = tuple(disassemble(e, d, leaves) for d in v.defaults)
+    kwdefaults = tuple((n, disassemble(e, d, leaves)) for n, d in v.kwdefaults)
+    function = v.function
+    if function is None:
+        import types as python_types
+
+        cells = tuple(python_types.CellType() for _ in v.code.co_freevars)
+        function = python_types.FunctionType(v.code, v.globals, v.name, None, cells or None)
+    return t.Closure(v.code, tuple(captured), defaults, kwdefaults, id(v.globals), function)
+
+
+def conflict(e: Evaluator, v: ConflictValue) -> Exception:
+    return e.refuse(
+        f"a value that is {' on one path and '.join(v.found)} on another"
+        if len(v.found) > 1
+        else f"a value that is {v.what}: {', '.join(v.found)}",
+        hint="give the variable one type",
+    )
+
+
+# ------------------------------------------------------------------------------------------------- edges
+
+
+def convert_edges(e: Evaluator, node: Node) -> None:
+    """Give a node's block its parameters, and each edge the arguments for them, converted where types differ."""
+    params: list[Value] = []
+    node.head.params = params
+    owned = {id(v) for v in node.parameters.values()}
+    if not owned:
+        return
+    assert node.state is not None
+    edges = list(node.edges.values())
+    columns: list[list[Any]] = [[] for _ in edges]
+    walk = _Walk(owned, node.state.heap, [edge.state.heap for edge in edges], params, columns)
+    for i, merged in enumerate(node.state.slots):
+        walk.value(merged, [edge.state.slots[i] for edge in edges])
+        walk.drain()
+    for edge, column in zip(edges, columns):
+        _fill(e, edge, column)
+
+
+class _Walk:
+    """Goes through a joined state and those of the edges in step, and notes what each parameter is on each edge.
+
+    An entry of a column is an SSA value, or a function that emits what makes one.
+    """
+
+    def __init__(self, owned: set[int], heap: Any, heaps: list[Any], params: list[Value], columns: list[list[Any]]):
+        self.owned = owned
+        self.heap = heap
+        self.heaps = heaps
+        self.params = params
+        self.columns = columns
+        self.seen: set[Any] = set()
+        self.pending: list[tuple[Record, list[Any]]] = []
+
+    def drain(self) -> None:
+        while self.pending:
+            record, others = self.pending.pop()
+            self.record(record, others)
+
+    def leaf(self, value: Value, makes: Callable[[int], Any]) -> None:
+        if id(value) in self.owned:
+            self.params.append(value)
+            for n, column in enumerate(self.columns):
+                column.append(makes(n))
+
+    def value(self, m: Any, vs: list[Any]) -> None:
+        if isinstance(m, Number):
+            scalar = m.type
+            self.leaf(m.value, lambda n: _number(vs[n], scalar))
+        elif isinstance(m, ArrayValue):
+            type = m.type
+            self.leaf(m.value, lambda n: _array(vs[n], type))
+        elif isinstance(m, MaybeValue):
+            mark = m.absent
+            self.leaf(m.present, lambda n: const(False) if vs[n] is DEFAULT else maybe_present(vs[n], mark))
+            items = []
+            for v in vs:
+                if v is DEFAULT or isinstance(v, Known) and v.object is mark:
+                    items.append(DEFAULT)
+                else:
+                    items.append(v.item if isinstance(v, MaybeValue) and v.absent is mark else v)
+            self.value(m.item, items)
+        elif isinstance(m, ChoiceValue):
+            self.leaf(m.tag, lambda n: _tag(vs[n], m))
+            for option in m.options:
+                self.value(option, [choice_option(v, option) for v in vs])
+        elif isinstance(m, Reference):
+            if m.id not in self.seen:
+                self.seen.add(m.id)
+                records = [DEFAULT if v is DEFAULT else heap[v.id] for v, heap in zip(vs, self.heaps)]
+                self.pending.append((self.heap[m.id], records))
+        else:
+            self.parts(m.parts(), [v if v is DEFAULT else v.parts() for v in vs])
+
+    def parts(self, merged: Any, columns: list[Any]) -> None:
+        for i, part in enumerate(merged):
+            column = [c if c is DEFAULT else c[i] for c in columns]
+            if isinstance(part, Value):
+                type = part.type
+                self.leaf(part, lambda n, column=column, type=type: _plain(column[n], type))
+            else:
+                self.value(part, column)
+
+    def record(self, record: Record, others: list[Any]) -> None:
+        if record.kind == "growing":
+            from .lists import growing_fields
+
+            self.parts(record.fields, [growing_fields(record, o) for o in others])
+            return
+        self.parts(record.fields, [o if o is DEFAULT else o.fields for o in others])
+
+
+def _number(v: Any, type: Scalar) -> Any:
+    if v is DEFAULT:
+        return const(0, type)
+    if isinstance(v, Number) and v.value.type is type:
+        return v.value
+    return lambda e: scalar_value(e, v, type)
+
+
+def _array(v: Any, type: Array) -> Any:
+    if v is DEFAULT:
+        return lambda e: empty_array(e, type)
+    if v.value.type == type:
+        return v.value
+    return lambda e: array_as(e, v.value, type)
+
+
+def _tag(v: Any, m: ChoiceValue) -> Any:
+    heads = [o.head() for o in m.options]
+    if v is DEFAULT:
+        return const(0)
+    if not isinstance(v, ChoiceValue):
+        return const(heads.index(v.head()))
+    own = [heads.index(o.head()) for o in v.options]
+    if own == list(range(len(own))):
+        return v.tag
+
+    def translate(e: Evaluator) -> Value:
+        tag: Value = const(own[-1])
+        for number, index in reversed(list(enumerate(own[:-1]))):
+            tag = e.op("select", e.op("eq", v.tag, const(number)), const(index), tag)
+        return tag
+
+    return translate
+
+
+def _plain(v: Any, type: Type) -> Any:
+    if v is DEFAULT:
+        return default(type)
+    if callable(v) and not isinstance(v, Value):
+        return v
+    if v.type == type:
+        return v
+    if isinstance(type, Array):
+        return lambda e: array_as(e, v, type)
+    return lambda e: convert(e, v, type)
+
+
+def default(type: Type) -> Any:
+    """Any value of the type, for where it will not be looked at."""
+    if isinstance(type, Scalar):
+        return const(False) if type is BOOL else const(0, type)
+    if isinstance(type, Array):
+        return lambda e: empty_array(e, type)
+    return lambda e: e.op("undefined", type=type)
+
+
+def empty_array(e: Evaluator, type: Array) -> Value:
+    owned = Array(type.dtype, type.ndim)
+    value = e.op("alloc", *[const(0)] * type.ndim, type=owned, fill="empty")
+    return array_as(e, value, type)
+
+
+def array_as(e: Evaluator, value: Value, type: Array) -> Value:
+    """The same array under a more general type (any strides, read-only)."""
+    if value.type == type:
+        return value
+    spec = ":" * type.ndim
+    return e.op("view", value, type=type, spec=spec, name=value.name)
+
+
+def _fill(e: Evaluator, edge: Edge, column: list[Any]) -> None:
+    if all(isinstance(entry, Value) for entry in column):
+        edge.target.args = list(column)
+        return
+    block = edge.block
+    position = e.builder.position
+    e.builder.position = edge.position
+    terminator = block.instrs[-1]
+    if terminator.op == "jump":
+        block.instrs.pop()
+        e.at(block)
+        heap = e.heap
+        args = [entry if isinstance(entry, Value) else entry(e) for entry in column]
+        e.heap = heap
+        terminator.targets[0].args = args
+        assert e.builder.block is not None
+        e.builder.block.instrs.append(terminator)
+    else:
+        middle = e.block("edge")
+        e.at(middle)
+        args = [entry if isinstance(entry, Value) else entry(e) for entry in column]
+        e.builder.jump(edge.target.block, *args)
+        edge.target.block = middle
+        edge.target.args = []
+    e.builder.position = position
+
+
+__all__ = ["F64", "Block", "Target", "array_as", "assemble", "conflict", "convert", "convert_edges", "disassemble", "known_key"]

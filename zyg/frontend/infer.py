@@ -1,0 +1,644 @@
+"""Type inference: from untyped SSA and the types of arguments to typed SSA.
+
+Inference is online partial evaluation with emission.  The untyped function is evaluated block by block on abstract values
+(values.py); each operation has a handler that emits typed instructions and answers with an abstract value.  So types are
+never guessed: they are those of what was emitted.  Control flow that depends on constants disappears, calls of Python
+functions are evaluated in place, and mutable objects live as SSA values in an abstract heap.
+
+A block starts from the join of the states of its edges (`values.Merge`).  When a later edge, such as that of a loop, changes
+the join, the block is evaluated again, until nothing changes; then the edges get their arguments.  This is the classic
+fixpoint iteration of abstract interpretation (Cousot and Cousot 1977), with code as a by-product, as in online partial
+evaluation (Jones, Gomard, Sestoft 1993, chapter 7) and Graal's partial escape analysis (Stadler et al. 2014) for objects.
+
+A `Frame` is one activation of a Python function, a `Node` a block of it (several nodes per block where a loop over a tuple
+is unrolled), an `Evaluator` the construction of one IR function, an `Inference` that of a whole module.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Hashable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from zyg.errors import Unsupported
+from zyg.ir import types as t
+from zyg.ir.builder import Builder
+from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value, const
+from zyg.ir.options import Options
+from zyg.ir.types import BOOL, I64, Scalar, Type
+
+from .boundary import assemble, convert_edges, disassemble
+from .prepare import Prepared, prepare
+from .values import (
+    NONE,
+    UNBOUND_VALUE,
+    Abstract,
+    Heap,
+    Known,
+    MaybeValue,
+    Merge,
+    Number,
+    Reference,
+    State,
+    TupleValue,
+    reachable,
+)
+
+# A loop whose state keeps changing is not getting anywhere (a tuple that grows, for example).
+MAX_ROUNDS = 40
+MAX_NODES = 5000
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """A hidden parameter: what a global or a closure cell holds, read at each call."""
+
+    kind: str  # "global" or "cell"
+    container: Any
+    name: str | None
+    type: Type
+
+
+@dataclass(eq=False)
+class Inferred:
+    """The outcome: a module and its entry, whose parameters are those of `parameters` flattened, then those of `inputs`.
+
+    `guards` are tuples whose first item is the kind: ("global", dict, name, object), ("builtin", globals, builtins, name,
+    object), ("attr", owner, name, object), ("cell", cell, object), ("rule", function, rule or None).  The code is valid as
+    long as all of them hold.
+    """
+
+    module: Module
+    entry: str
+    parameters: tuple[Type, ...]
+    inputs: tuple[Input, ...]
+    result: Type
+    guards: tuple[tuple[Any, ...], ...]
+
+
+class Stop(Exception):
+    """Control does not come past this point: the block has its terminator."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What holds for the code being emitted: options, and how many derivatives are being taken around it."""
+
+    options: Options
+    level: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Edge:
+    """An edge to a node: `block` ends in the terminator that `target` belongs to; `state` is what holds there."""
+
+    block: Block
+    target: Target
+    state: State
+    position: Position | None
+
+
+class Node:
+    """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
+
+    __slots__ = ("block", "blocks", "edges", "force", "head", "key", "number", "out", "parameters", "rounds", "state")
+
+    def __init__(self, block: Block | None, key: Hashable, number: int, name: str):
+        self.block = block
+        self.key = key
+        self.number = number
+        self.head = Block(name)
+        self.edges: dict[Hashable, Edge] = {}
+        self.parameters: dict[Hashable, Value] = {}
+        self.force: frozenset[int] = frozenset()
+        self.out: list[tuple[Node, Hashable]] = []
+        self.state: State | None = None
+        self.blocks: list[Block] = []
+        self.rounds = 0
+
+    def merge(self) -> State:
+        states = [e.state for e in self.edges.values()]
+        if len(states) == 1 and not self.parameters and not self.force:
+            return states[0]
+        return Merge(self.parameters, states, self.force, (self.number, self.key)).run()
+
+
+@dataclass(eq=False)
+class Frame:
+    """One activation of a Python function."""
+
+    prepared: Prepared
+    name: str
+    globals: dict[str, Any]
+    free: dict[str, Abstract]
+    parent: Frame | None
+    library: bool  # zyg's own library code: positions and errors are those of the caller
+    outer: tuple[Reference, ...] = ()  # the objects that callers may still use
+    nodes: dict[tuple[Block, Hashable], Node] = field(default_factory=dict)
+    queue: list[tuple[int, int, Node]] = field(default_factory=list)
+    exit: Node = field(default_factory=lambda: Node(None, None, 1 << 30, "return"))
+    resume: Block | None = None  # generators: where to go on
+    generator: Hashable = None  # the id of the generator's record
+    yields: dict[Hashable, Node] = field(default_factory=dict)  # per place and position: where it gives a value
+    base: Node = field(default_factory=lambda: Node(None, (), 0, "body"))
+    reached: list[Node] = field(default_factory=list)
+
+
+class Inference:
+    """What the functions of one module share."""
+
+    def __init__(self, options: Options):
+        self.module = Module()
+        self.options = options
+        self.guards: dict[Hashable, tuple[Any, ...]] = {}
+        self.specialisations: dict[Hashable, Any] = {}
+        self.active: list[Any] = []
+        self.evaluators: list[Evaluator] = []
+        self.inputs: dict[Hashable, Input] = {}
+        self.global_types: dict[Hashable, Any] = {}
+
+    def guard(self, *entry: Any) -> None:
+        key = tuple(e if isinstance(e, str) else id(e) for e in entry)
+        self.guards.setdefault(key, entry)
+
+
+class Evaluator:
+    """Builds one function of typed SSA.
+
+    Handlers and library emitters get it as their first argument, and use: `op` and `guard` to emit, `call` to call
+    abstract values, `if_else` and `join` for control flow, `heap` for objects.
+    """
+
+    def __init__(self, inference: Inference, name: str, context: Context):
+        self.inference = inference
+        self.function = Function(name)
+        self.builder = Builder(self.function)
+        self.builder.at(self.builder.new_block("entry"))
+        self.context = context
+        self.heap: Heap = {}
+        self.env: dict[Value, Abstract] = {}
+        self.frame: Frame | None = None
+        self.node: Node = Node(None, (), 0, "entry")
+        self.inputs: dict[Hashable, tuple[Input, Abstract]] = {}
+        self.calls: list[tuple[Instr, Any]] = []
+        # What a bool says about optional values: id -> (the bool, the flag `present`, what that is where the bool holds, and
+        # what it is where it does not; None if that is not known).
+        self.facts: dict[int, tuple[Value, Value, bool | None, bool | None]] = {}
+        self.advancing: dict[Value, tuple[Abstract, Value]] = {}
+        self.serial = 0
+        self.depth = 0
+        inference.evaluators.append(self)
+
+    # ------------------------------------------------------------------------------------------ emission
+
+    @property
+    def position(self) -> Position | None:
+        return self.builder.position
+
+    @property
+    def options(self) -> Options:
+        return self.context.options
+
+    def op(self, op: str, *operands: Value, type: Type | None = None, name: str = "", **attrs: Any) -> Value:
+        """Emit an op with one result."""
+        if self.options.fastmath and operands:
+            first = operands[-1].type
+            if isinstance(first, Scalar) and first.kind == "f" and op not in ("cast", "stop", "guard"):
+                attrs["fast"] = self.options.fastmath
+        return self.builder.op(op, *operands, type=type, name=name, **attrs)
+
+    def emit(self, op: str, *operands: Value, types: tuple[Type, ...] | None = None, **attrs: Any) -> list[Value]:
+        return self.builder.emit(op, *operands, types=types, **attrs)
+
+    def guard(self, ok: Value, exc: str, message: str, *values: Value) -> None:
+        """Raise `exc(message)` unless `ok` holds."""
+        if isinstance(ok, Const):
+            if not ok.value:
+                self.throw(exc, message)
+            return
+        self.builder.emit("guard", ok, *values, exc=exc, message=message)
+
+    def throw(self, exc: str, message: str) -> None:
+        """Raise here, always."""
+        self.builder.append(Instr("raise", attrs={"exc": exc, "message": message}))
+        raise Stop
+
+    def refuse(self, what: str, *, types: Any = (), hint: str = "") -> Unsupported:
+        """The error for something that cannot be compiled; `raise e.refuse(...)`."""
+        return Unsupported(what, self.position, types=types, hint=hint)
+
+    def type_error(self, message: str) -> None:
+        """What CPython answers with a TypeError at run time, whatever the values are."""
+        self.throw("TypeError", message)
+
+    # ----------------------------------------------------------------------------------------- objects
+
+    def new_id(self, what: str) -> Hashable:
+        """An identity for an object made here: the same one when this place is evaluated again, but not one that is alive."""
+        base = (what, self.depth, self.node.number, self.node.key, self.serial)
+        self.serial += 1
+        number = 0
+        while (*base, number) in self.heap:
+            number += 1
+        return (*base, number)
+
+    # ---------------------------------------------------------------------------------------- control flow
+
+    def edge(self, node: Node, values: list[Abstract], order: Hashable = None) -> Target:
+        """The target of a terminator (that the caller emits into the current block) going to `node` with `values`."""
+        assert self.builder.block is not None
+        target = Target(node.head)
+        state = State(values, reachable(values, self.heap))
+        key = (self.node.number, self.node.key, order if order is not None else len(node.edges))
+        while key in node.edges:
+            key = (*key, "more")
+        node.edges[key] = Edge(self.builder.block, target, state, self.builder.position)
+        return target
+
+    def jump_to(self, target: Target) -> None:
+        self.builder.append(Instr("jump", targets=[target]))
+
+    def join(self) -> Join:
+        return Join(self)
+
+    def block(self, name: str) -> Block:
+        return self.builder.new_block(name)
+
+    def split(self, condition: Value, then: str = "then", other: str = "else") -> tuple[Block, Block]:
+        """Branch to two new blocks; the caller goes on in them with `at`."""
+        blocks = self.block(then), self.block(other)
+        self.builder.branch(condition, *blocks)
+        return blocks
+
+    def at(self, block: Block) -> None:
+        self.builder.at(block)
+
+    def if_else(self, condition: Value, then: Callable[[], Abstract], other: Callable[[], Abstract]) -> Abstract:
+        """The value of `then()` if the condition holds, else of `other()`; either may raise Stop."""
+        if isinstance(condition, Const):
+            return then() if condition.value else other()
+        blocks = self.split(condition)
+        heap = self.heap
+        join = self.join()
+        for block, side in zip(blocks, (then, other)):
+            self.at(block)
+            self.heap = dict(heap)
+            try:
+                join.add(side())
+            except Stop:
+                pass
+        return join.finish()
+
+    @contextmanager
+    def in_context(self, context: Context) -> Any:
+        saved = self.context
+        self.context = context
+        try:
+            yield
+        finally:
+            self.context = saved
+
+    # -------------------------------------------------------------------------------------------- frames
+
+    def activate(self, frame: Frame, args: list[Abstract]) -> Abstract:
+        """Evaluate a function's body in place and give its result; control goes on behind it."""
+        self.run(frame, args)
+        return self.finish(frame.exit)[0]
+
+    def run(self, frame: Frame, args: list[Abstract]) -> None:
+        """Evaluate a function's body; the ways out are `frame.exit` and, of a generator, `frame.yields`."""
+        self.depth += 1
+        saved = self.frame, self.env, self.node, self.builder.position, self.serial, self.advancing
+        frame.outer = tuple(Reference(id) for id in self.heap)
+        self.frame = frame
+        self.serial = 0
+        outer_number = self.node.number, self.node.key, saved[4]
+        base = frame.base = Node(None, outer_number, 0, "body")
+        try:
+            self._start(frame, base, args)
+            self._iterate(frame)
+        finally:
+            self.frame, self.env, self.node, self.builder.position, _, self.advancing = saved
+            self.serial = saved[4] + 1
+            self.depth -= 1
+        for node in frame.reached:
+            self.builder.function.blocks.extend(node.blocks)
+
+    def _start(self, frame: Frame, base: Node, args: list[Abstract]) -> None:
+        """Evaluate the first block, in the block where the call stands."""
+        block = frame.resume or frame.prepared.function.entry
+        if block in frame.prepared.loops:
+            node = self._node(frame, block, args)
+            self.node = base
+            self.jump_to(self.edge(node, [*args, *frame.outer]))
+            base.out.append((node, next(iter(node.edges))))
+            heapq.heappush(frame.queue, (node.number, id(node), node))
+            return
+        base.block = block
+        self.node = base
+        self._bind(frame, block, [*args, *frame.outer])
+        self._evaluate(frame, block)
+
+    def _bind(self, frame: Frame, block: Block, slots: list[Abstract]) -> None:
+        names = (*block.params, *frame.prepared.live[block])
+        self.env = dict(zip(names, slots))
+        self.advancing = {}
+
+    def _evaluate(self, frame: Frame, block: Block) -> None:
+        from .python_ops import execute
+
+        if block in frame.prepared.trying:
+            raise Unsupported(
+                "try/except (or with) in compiled code",
+                frame.prepared.trying[block].position or self.position,
+                hint="test for the condition with `if` instead",
+            )
+        try:
+            for instr in block.instrs:
+                if not frame.library and instr.position is not None:
+                    self.builder.position = instr.position
+                execute(self, frame, instr)
+        except Stop:
+            pass
+        except Unsupported as error:
+            raise error.at(self.position) from None
+
+    def _iterate(self, frame: Frame) -> None:
+        queue = frame.queue
+        while queue:
+            _, _, node = heapq.heappop(queue)
+            if not node.edges or node.block is None:
+                continue
+            state = node.merge()
+            if node.state is not None and state.same(node.state):
+                continue
+            node.rounds += 1
+            if node.rounds > MAX_ROUNDS:
+                raise self.refuse(
+                    "the types of this loop's variables do not settle", hint="keep the type and length of each the same"
+                )
+            node.state = state
+            self._process(frame, node)
+        # Code that only an earlier, too narrow, state reached is dead: forget its edges.
+        reached: dict[Node, None] = {}
+        work = [frame.base]
+        while work:
+            node = work.pop()
+            if node in reached:
+                continue
+            reached[node] = None
+            work.extend(n for n, _ in node.out)
+        for node in frame.nodes.values():
+            if node not in reached:
+                for target, key in node.out:
+                    target.edges.pop(key, None)
+        nodes = sorted((n for n in reached if n.block is not None and n.state is not None), key=lambda n: n.number)
+        frame.reached = nodes
+        for node in nodes:
+            convert_edges(self, node)
+
+    def _process(self, frame: Frame, node: Node) -> None:
+        assert node.state is not None and node.block is not None
+        for target, key in node.out:
+            target.edges.pop(key, None)
+            if target.block is not None:
+                heapq.heappush(frame.queue, (target.number, id(target), target))
+        node.out = []
+        node.head.instrs = []
+        blocks = self.builder.function.blocks
+        self.builder.function.blocks = node.blocks = [node.head]
+        self.node = node
+        self.serial = 0
+        self.heap = dict(node.state.heap)
+        self.at(node.head)
+        self._bind(frame, node.block, node.state.slots)
+        try:
+            self._evaluate(frame, node.block)
+        finally:
+            self.builder.function.blocks = blocks
+
+    def _node(self, frame: Frame, block: Block, slots: list[Abstract]) -> Node:
+        """The node of a block for these values: where loops over tuples are unrolled, there is one per iteration."""
+        from .iterators import static_position
+
+        prepared = frame.prepared
+        key = []
+        for n, v in enumerate(slots):
+            if isinstance(v, Reference):
+                position = static_position(self, v)
+                if position is not None:
+                    key.append((n, position))
+        node = frame.nodes.get((block, tuple(key)))
+        if node is None:
+            if len(frame.nodes) > MAX_NODES:
+                raise self.refuse("a loop over a tuple that is too long to unroll", hint="use an array")
+            node = Node(block, tuple(key), prepared.order[block], block.name)
+            frame.nodes[block, tuple(key)] = node
+            if block in prepared.loops:
+                # What a loop changes becomes a parameter at once: its variables and the counters of its iterators.
+                static = {n for n, _ in key}
+                force = set(range(len(block.params))) - static
+                live = prepared.live[block]
+                for iterator in prepared.iterators[block]:
+                    if iterator in live:
+                        force.add(len(block.params) + live.index(iterator))
+                node.force = frozenset(force - static)
+        return node
+
+    def go(self, frame: Frame, target: Target, narrow: Callable[[Abstract], Abstract] | None = None) -> Target:
+        """An edge to an untyped block: the target for the terminator."""
+        slots = [self.read(v) for v in target.args]
+        env = self.env
+        slots.extend(env[v] for v in frame.prepared.live[target.block])
+        return self.go_with(frame, target.block, slots, narrow)
+
+    def go_with(
+        self, frame: Frame, block: Block, slots: list[Abstract], narrow: Callable[[Abstract], Abstract] | None = None
+    ) -> Target:
+        if narrow is not None:
+            slots = [narrow(v) for v in slots]
+        node = self._node(frame, block, slots)
+        slots = [*slots, *frame.outer]
+        order = len(self.node.out)
+        result = self.edge(node, slots, order)
+        self.node.out.append((node, next(reversed(node.edges))))
+        heapq.heappush(frame.queue, (node.number, id(node), node))
+        return result
+
+    def leave(self, frame: Frame, value: Abstract, way: Node | None = None) -> None:
+        """Return from the frame, or give a value of a generator."""
+        order = len(self.node.out)
+        way = way or frame.exit
+        self.jump_to(self.edge(way, [value, *frame.outer], order))
+        self.node.out.append((way, next(reversed(way.edges))))
+
+    def finish(self, node: Node) -> list[Abstract]:
+        """Go on behind a frame or a join: the joined values."""
+        if not node.edges:
+            raise Stop
+        state = node.merge()
+        self.heap = dict(state.heap)
+        if len(node.edges) == 1:
+            (edge,) = node.edges.values()
+            last = edge.block.instrs[-1]
+            if last.op == "jump" and not node.parameters:
+                edge.block.instrs.pop()
+                self.at(edge.block)
+                return state.slots
+        node.state = state
+        self.builder.function.blocks.append(node.head)
+        convert_edges(self, node)
+        self.at(node.head)
+        return state.slots
+
+    def read(self, value: Value) -> Abstract:
+        """The abstract value of an operand of untyped SSA."""
+        if isinstance(value, Const):
+            return known(value.value)
+        return self.env[value]
+
+    # --------------------------------------------------------------------------------------------- inputs
+
+    def input(self, kind: str, container: Any, name: str | None, type: Type) -> Abstract:
+        """What a global variable or a cell holds, as hidden parameters of this function."""
+        key = (kind, id(container), name)
+        found = self.inputs.get(key)
+        if found is None:
+            entry = self.inference.inputs.setdefault(key, Input(kind, container, name, type))
+            leaves = [Value(leaf, name or "captured") for leaf in t.flatten(type)]
+            found = self.inputs[key] = (entry, assemble(self, type, iter(leaves)))
+            self.input_leaves[key] = leaves
+        return found[1]
+
+    @property
+    def input_leaves(self) -> dict[Hashable, list[Value]]:
+        return self.__dict__.setdefault("_input_leaves", {})
+
+    def call(self, callee: Abstract, args: list[Abstract], keywords: dict[str, Abstract] | None = None) -> Abstract:
+        from .calls import call
+
+        return call(self, callee, args, keywords or {})
+
+
+class Join:
+    """Control flow that meets again inside a handler: `add` a value at the end of each path, then `finish`."""
+
+    def __init__(self, evaluator: Evaluator):
+        self.evaluator = evaluator
+        self.node = Node(None, ("join", evaluator.depth, evaluator.serial), evaluator.node.number, "join")
+        self.outer = [Reference(id) for id in evaluator.heap]
+
+    def add(self, value: Abstract) -> None:
+        e = self.evaluator
+        e.jump_to(e.edge(self.node, [value, *self.outer]))
+
+    def finish(self) -> Abstract:
+        return self.evaluator.finish(self.node)[0]
+
+
+def known(value: Any) -> Abstract:
+    """A constant as an abstract value; tuples become tuples of constants."""
+    if value is None:
+        return NONE
+    if type(value) is tuple:
+        return TupleValue(tuple(map(known, value)))
+    return Known(value)
+
+
+# ------------------------------------------------------------------------------------------------- entry
+
+
+def infer(
+    function: Any,
+    arg_types: tuple[Type, ...],
+    keywords: tuple[str, ...] = (),
+    *,
+    options: Options | None = None,
+    level: int = 0,
+) -> Inferred:
+    """Typed SSA for a call of `function` with arguments of these types, the last `len(keywords)` of them by keyword."""
+    options = options or Options()
+    inference = Inference(options)
+    name = getattr(function, "__name__", None) or type(function).__name__
+    name = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "lambda"
+    module = inference.module
+    entry = module.unique_name(name)
+    e = Evaluator(inference, entry, Context(options, level))
+    module.add(e.function)
+    params = e.function.params
+    args = []
+    names = _argument_names(function)
+    for n, type in enumerate(arg_types):
+        hint = names[n] if n < len(names) else ""
+        leaves = [Value(leaf, hint) for leaf in t.flatten(type)]
+        params.extend(leaves)
+        args.append(assemble(e, type, iter(leaves)))
+    positional = args[: len(args) - len(keywords)]
+    result_type: Type = t.NONE
+    try:
+        result = e.call(known(function), positional, dict(zip(keywords, args[len(positional) :])))
+        leaves = []
+        result_type = disassemble(e, result, leaves)
+        e.builder.ret(*leaves)
+        e.function.results = tuple(v.type for v in leaves)
+    except Stop:
+        pass
+    _hidden_parameters(inference)
+    for evaluator in inference.evaluators:
+        _order_blocks(evaluator.function)
+    inputs = tuple(entry for entry, _ in e.inputs.values())
+    return Inferred(module, entry, tuple(arg_types), inputs, result_type, tuple(inference.guards.values()))
+
+
+def _argument_names(function: Any) -> tuple[str, ...]:
+    from zyg.transforms import transform_of
+
+    for _ in range(20):
+        transform = transform_of(function)
+        if transform is None or transform.function is None:
+            break
+        function = transform.function
+    code = getattr(function, "__code__", None)
+    return code.co_varnames if code is not None else ()
+
+
+def _hidden_parameters(inference: Inference) -> None:
+    """Append hidden parameters to all functions, and the arguments for them to all calls."""
+    by_name = {e.function.name: e for e in inference.evaluators}
+    changed = True
+    while changed:
+        changed = False
+        for e in inference.evaluators:
+            for instr, _ in e.calls:
+                callee = by_name.get(instr.attrs["callee"])
+                for entry, _ in list(callee.inputs.values()) if callee is not None else ():
+                    key = (entry.kind, id(entry.container), entry.name)
+                    if key not in e.inputs:
+                        e.input(entry.kind, entry.container, entry.name, entry.type)
+                        changed = True
+    for e in inference.evaluators:
+        for instr, _ in e.calls:
+            callee = by_name.get(instr.attrs["callee"])
+            for key in callee.inputs if callee is not None else ():
+                instr.operands.extend(e.input_leaves[key])
+        for key in e.inputs:
+            e.function.params.extend(e.input_leaves[key])
+
+
+def _order_blocks(function: Function) -> None:
+    """Put the blocks into reverse postorder, with distinct names; drop what cannot be reached."""
+    from zyg.ir.analysis import reverse_postorder
+
+    function.blocks = reverse_postorder(function)
+    names: dict[str, int] = {}
+    for block in function.blocks:
+        base = block.name
+        number = names.get(base, 0)
+        names[base] = number + 1
+        if number:
+            block.name = f"{base}_{number}"
+
+
+__all__ = ["I64", "BOOL", "Evaluator", "Inferred", "Input", "MaybeValue", "Number", "UNBOUND_VALUE", "infer", "prepare"]

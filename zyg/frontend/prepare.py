@@ -1,0 +1,209 @@
+"""What inference wants to know of untyped SSA before it starts: loops, a good order of the blocks, and liveness.
+
+Computed once per code object and kept, since a function is evaluated once per call that is inlined.
+"""
+
+from __future__ import annotations
+
+import types as python_types
+import weakref
+from dataclasses import dataclass, field
+
+from zyg.ir.core import Block, Const, Function, Instr, Value
+
+from .capture import capture
+
+# What a handler may do that only cleans up: CPython wraps inlined comprehensions in such handlers.
+_CLEANUP_OPS = frozenset({"push_exception", "pop_exception", "unbound", "reraise", "jump", "set_cell", "del_cell"})
+
+
+@dataclass(eq=False)
+class Prepared:
+    """order: the reachable blocks by number, loop bodies before what follows the loop.  live: per block the values that it
+    or a successor uses and an earlier block defines.  loops: per loop header the blocks of its loop.  iterators: per loop
+    header the iterators that `next` advances in it."""
+
+    code: python_types.CodeType
+    function: Function
+    order: dict[Block, int] = field(default_factory=dict)
+    live: dict[Block, tuple[Value, ...]] = field(default_factory=dict)
+    loops: dict[Block, set[Block]] = field(default_factory=dict)
+    iterators: dict[Block, tuple[Value, ...]] = field(default_factory=dict)
+    trying: dict[Block, Instr] = field(default_factory=dict)
+    size: int = 0
+    resume: dict[Block, int] = field(default_factory=dict)
+
+
+_cache: weakref.WeakKeyDictionary[python_types.CodeType, Prepared] = weakref.WeakKeyDictionary()
+
+
+def prepare(code: python_types.CodeType) -> Prepared:
+    prepared = _cache.get(code)
+    if prepared is None:
+        prepared = _cache[code] = analyse(code, capture(code))
+    return prepared
+
+
+def analyse(code: python_types.CodeType, function: Function) -> Prepared:
+    prepared = Prepared(code, function)
+    for block in function.blocks:
+        _split_after_yields(function, block)
+    prepared.loops = _loops(function)
+    prepared.order = _order(function, prepared.loops)
+    prepared.live = _liveness(prepared)
+    prepared.size = sum(len(b.instrs) for b in prepared.order)
+    for header in prepared.loops:
+        found = [i.operands[0] for i in header.instrs if i.op == "next"]
+        prepared.iterators[header] = tuple(v for v in found if not isinstance(v, Const))
+    for block in prepared.order:
+        if block.handler is not None and not _only_cleans_up(block.handler.block):
+            prepared.trying[block] = block.instrs[0]
+    return prepared
+
+
+def _split_after_yields(function: Function, block: Block) -> None:
+    """End a block behind each `yield`, so that a generator resumes at the head of a block.
+
+    The parameter of the new block is what `yield` gives; the `yield` becomes the terminator's predecessor.
+    """
+    from zyg.ir.core import Target
+
+    for n, instr in enumerate(block.instrs):
+        if instr.op == "yield":
+            following = block.instrs[n + 1 :]
+            if len(following) == 1 and following[0].op == "jump" and not _used(function, instr.results):
+                return
+            rest = Block(f"{block.name}.resume")
+            rest.instrs = following
+            rest.handler = block.handler
+            received = instr.results
+            rest.params = list(received)
+            instr.results = [Value(v.type, v.name) for v in received]
+            block.instrs = block.instrs[: n + 1]
+            block.instrs.append(Instr("jump", targets=[Target(rest, list(instr.results))], position=instr.position))
+            function.blocks.insert(function.blocks.index(block) + 1, rest)
+            _split_after_yields(function, rest)
+            return
+
+
+def _used(function: Function, values: list[Value]) -> bool:
+    wanted = set(map(id, values))
+    for block in function.blocks:
+        for instr in block.instrs:
+            if any(id(v) in wanted for v in instr.operands):
+                return True
+            if any(id(v) in wanted for target in instr.targets for v in target.args):
+                return True
+    return False
+
+
+def _successors(block: Block) -> list[Block]:
+    return [t.block for t in block.successors()]
+
+
+def _loops(function: Function) -> dict[Block, set[Block]]:
+    """Natural loops by their headers; back edges are those of a depth-first search (Python's loops are reducible)."""
+    back: dict[Block, list[Block]] = {}
+    predecessors: dict[Block, list[Block]] = {function.entry: []}
+    open_: set[Block] = {function.entry}
+    stack = [(function.entry, iter(_successors(function.entry)))]
+    while stack:
+        block, rest = stack[-1]
+        for s in rest:
+            new = s not in predecessors
+            predecessors.setdefault(s, []).append(block)
+            if new:
+                open_.add(s)
+                stack.append((s, iter(_successors(s))))
+                break
+            if s in open_:
+                back.setdefault(s, []).append(block)
+        else:
+            open_.discard(block)
+            stack.pop()
+    loops: dict[Block, set[Block]] = {}
+    for header, latches in back.items():
+        body = {header}
+        work = list(latches)
+        while work:
+            b = work.pop()
+            if b not in body:
+                body.add(b)
+                work.extend(predecessors[b])
+        loops[header] = body
+    return loops
+
+
+def _order(function: Function, loops: dict[Block, set[Block]]) -> dict[Block, int]:
+    depth: dict[Block, int] = {}
+    for body in loops.values():
+        for b in body:
+            depth[b] = depth.get(b, 0) + 1
+
+    def by_depth(block: Block) -> list[Block]:
+        # What is visited first finishes first and so comes last: leave loops first, to come to their bodies before.
+        return sorted(reversed(_successors(block)), key=lambda b: depth.get(b, 0))
+
+    seen = {function.entry}
+    postorder: list[Block] = []
+    stack = [(function.entry, iter(by_depth(function.entry)))]
+    while stack:
+        block, rest = stack[-1]
+        for s in rest:
+            if s not in seen:
+                seen.add(s)
+                stack.append((s, iter(by_depth(s))))
+                break
+        else:
+            postorder.append(block)
+            stack.pop()
+    return {b: n for n, b in enumerate(reversed(postorder))}
+
+
+def _liveness(prepared: Prepared) -> dict[Block, tuple[Value, ...]]:
+    uses: dict[Block, dict[Value, None]] = {}
+    defined: dict[Block, set[Value]] = {}
+    for block in prepared.order:
+        here: dict[Value, None] = {}
+        own = set(block.params)
+        for instr in block.instrs:
+            for v in instr.operands:
+                if v not in own and not isinstance(v, Const):
+                    here[v] = None
+            own.update(instr.results)
+            for target in instr.targets:
+                for v in target.args:
+                    if v not in own and not isinstance(v, Const):
+                        here[v] = None
+        uses[block], defined[block] = here, own
+    live = {b: dict(u) for b, u in uses.items()}
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(prepared.order):
+            here = live[block]
+            before = len(here)
+            for s in _successors(block):
+                for v in live[s]:
+                    if v not in defined[block]:
+                        here[v] = None
+            changed |= len(here) != before
+    for b, s in ((b, s) for b in prepared.order for s in _successors(b)):
+        for v in live[s]:
+            assert v in defined[b] or v in live[b]
+    return {b: tuple(vs) for b, vs in live.items()}
+
+
+def _only_cleans_up(block: Block) -> bool:
+    """Whether a handler always raises again and does nothing else that could be seen."""
+    seen: set[Block] = set()
+    work = [block]
+    while work:
+        b = work.pop()
+        if b in seen:
+            continue
+        seen.add(b)
+        if any(i.op not in _CLEANUP_OPS for i in b.instrs):
+            return False
+        work.extend(_successors(b))
+    return True
