@@ -45,12 +45,19 @@ class Summary:
         return (tuple(self.results), tuple(sorted(self.arrays.items())), tuple(sorted(self.written)))
 
 
+_FOREIGN = Value(TAPE, "foreign")
+
+
 class Aliases:
     """Alias classes of arrays, stacks and tapes: union-find over the values of a function."""
 
     def __init__(self, function: Function, module: Module):
         self.parent: dict[Value, Value] = {}
         self._holders: dict[Value, Value] = {}  # per stack: an array that goes through it
+        # What comes off a tape was put there by another function, which may have put it there more than once.
+        self._from_tape = {
+            r for _, i in function.instructions() if i.op == "pop" and i.operands[0].type is TAPE for r in i.results
+        }
         for block, instr in function.instructions():
             for target in instr.targets:
                 for param, arg in zip(target.block.params, target.args, strict=True):
@@ -82,10 +89,11 @@ class Aliases:
             self._join(a, b)
 
     def _join_fields(self, stack: Value, values: list[Value]) -> None:
-        """Arrays that go through one stack are one class, kept as a class of their own beside the stack's."""
+        """Arrays that go through one stack are one class, and those that came by tape are one class."""
         for v in values:
             if isinstance(v.type, Array):
-                self._join(v, self._holders.setdefault(stack, v))
+                foreign = stack.type is TAPE or stack in self._from_tape
+                self._join(v, self._holders.setdefault(_FOREIGN if foreign else stack, v))
 
     def _join(self, a: Value, b: Value) -> None:
         a, b = self.find(a), self.find(b)

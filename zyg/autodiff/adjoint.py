@@ -183,6 +183,13 @@ class _Adjoint:
         returns = [b for b in self.order if b.terminator.op == "return"]
         self.return_block = returns[0] if returns else None
         self.cursors = [i.result for _, i in f.instructions() if i.op == "cursor"]
+        self.moving = {
+            self.activity.rep(v)
+            for _, i in f.instructions()
+            if i.op in ("push", "pop")
+            for v in [*i.operands[1:], *i.results]
+            if isinstance(v.type, Array)
+        }
         self.travelling = {
             self._stack_root(v)
             for _, i in f.instructions()
@@ -233,7 +240,7 @@ class _Adjoint:
         for block in self.order:
             if block is not entry:
                 for p in list(block.params):
-                    if isinstance(p.type, Array) and self.active(p):
+                    if isinstance(p.type, Array) and self._has_shadow(p):
                         self.shadows[p] = Value(helpers.shadow_type(p.type), f"d_{p.name}")
         for block in self.order:
             self._forward_block(block)
@@ -254,7 +261,7 @@ class _Adjoint:
             if self.mode == "callee":
                 self.shadows[p] = Value(helpers.shadow_type(p.type), f"d_{p.name}")
                 extra.append(self.shadows[p])
-            elif self.active(p):
+            elif self._has_shadow(p):
                 self.shadows[p] = helpers.zeros_like(b, p, f"d_{p.name}")
         self.tape: Value | None = None
         if self.mode == "callee":
@@ -300,7 +307,7 @@ class _Adjoint:
     def _forward_alloc(self, b: Builder, instr: Instr) -> None:
         b.block.instrs.append(instr)
         array = instr.result
-        if self.active(array):
+        if self._has_shadow(array):
             shape = instr.operands
             self.shadows[array] = b.op(
                 "alloc", *shape, type=helpers.shadow_type(array.type), name=f"d_{array.name}", fill="zeros"
@@ -308,7 +315,7 @@ class _Adjoint:
 
     def _forward_view(self, b: Builder, instr: Instr) -> None:
         b.block.instrs.append(instr)
-        if self.active(instr.result):
+        if self._has_shadow(instr.result):
             base, *rest = instr.operands
             self.shadows[instr.result] = b.op(
                 instr.op,
@@ -323,13 +330,13 @@ class _Adjoint:
 
     def _forward_select(self, b: Builder, instr: Instr) -> None:
         b.block.instrs.append(instr)
-        if isinstance(instr.result.type, Array) and self.active(instr.result):
+        if isinstance(instr.result.type, Array) and self._has_shadow(instr.result):
             c, x, y = instr.operands
             self.shadows[instr.result] = b.op("select", c, self.shadow(x), self.shadow(y), name=f"d_{x.name}")
 
     def _forward_undefined(self, b: Builder, instr: Instr) -> None:
         b.block.instrs.append(instr)
-        if isinstance(instr.result.type, Array) and self.active(instr.result):
+        if isinstance(instr.result.type, Array) and self._has_shadow(instr.result):
             self.shadows[instr.result] = b.op("undefined", type=helpers.shadow_type(instr.result.type))
 
     # Arrays that go through a stack or tape take their shadows along on a companion; so do stacks that have companions.
@@ -373,6 +380,10 @@ class _Adjoint:
 
     def _shadow_or_dummy(self, b: Builder, v: Value) -> Value:
         return self.shadows[v] if v in self.shadows else helpers.zeros_like(b, v, f"d_{v.name}")
+
+    def _has_shadow(self, array: Value) -> bool:
+        """Active arrays have shadows, and so do those that go through stacks: who pops them may find them active."""
+        return self.active(array) or differentiable(array.type) and self.activity.rep(array) in self.moving
 
     def _active_memory(self, v: Value) -> bool:
         return bool(self.activity.varied_by(v) & self.bits) and bool(self.activity.useful_for(v))
