@@ -158,6 +158,7 @@ class Capture:
         self.variables = Variables(self._type_of, self._initial, self._name_of)
         self.cells: dict[int, Value] = {}  # by slot; cells that comprehensions make anew are variables instead
         self.unbound_marker: Value | None = None
+        self.operators: list[Instr] = []
         self.blocks: dict[BasicBlock, Block] = {}
         self.entered: dict[BasicBlock, list[Item]] = {}  # the operand stack at the start of a block
         self.missing: dict[BasicBlock, int] = {}  # edges that have not been announced yet
@@ -190,6 +191,10 @@ class Capture:
         for basic in order:
             self._decode(basic)
         self.variables.finish(self.function.blocks)
+        for instr in self.operators:  # with constants alone an operator would not be Python's
+            first = instr.operands[0]
+            if isinstance(first, Const) and all(v.type is not OBJECT for v in instr.operands):
+                instr.operands[0] = Const(first.value, OBJECT)
         marker = self.unbound_marker
         if marker is not None and any(_uses(block, marker) for block in self.function.blocks):
             entry.instrs.insert(0, Instr("unbound", [], [marker], {}, [], None))
@@ -198,11 +203,11 @@ class Capture:
         return self.function
 
     def _make_entry(self, first: BasicBlock) -> Block:
-        """The entry holds the parameters and has no predecessors, also where a loop starts at the first instruction."""
+        """The entry holds the parameters and has neither predecessors nor a handler."""
         entry = Block("entry")
         self.function.blocks.append(entry)
         self.variables.sealed.add(entry)
-        if not first.predecessors:
+        if not first.predecessors and first.handler is None:
             self.blocks[first] = entry
         return entry
 
@@ -240,13 +245,12 @@ class Capture:
         self._first = order[0]
         self.entered[order[0]] = []
         names: dict[str, int] = {}
+        self.missing = {basic: basic.predecessors for basic in order}
+        if order[0] not in self.blocks:
+            self.missing[order[0]] += 1  # from the entry
         for basic in order:
-            self.missing[basic] = basic.predecessors
-            if basic in self.blocks:
-                continue
-            self.blocks[basic] = Block("")
-        if order[0].predecessors:
-            self.missing[order[0]] += 1
+            if basic not in self.blocks:
+                self.blocks[basic] = Block("")
         handlers = {b.handler.block for b in order if b.handler is not None}
         roles: dict[BasicBlock, str] = {}
         for basic in order:
@@ -389,12 +393,10 @@ class Capture:
         return results
 
     def arith(self, op: str, *operands: Value) -> Value:
-        """An operator that machine types have too: with constants alone it would not be Python's."""
-        if all(v.type is not OBJECT for v in operands):
-            first = operands[0]
-            assert isinstance(first, Const)
-            operands = (Const(first.value, OBJECT), *operands[1:])
-        return self.emit(op, *operands)
+        """An operator that machine types have too."""
+        result = self.emit(op, *operands)
+        self.operators.append(self.block.instrs[-1])
+        return result
 
     def push(self, value: Item) -> None:
         self.stack.append(value)
@@ -428,6 +430,9 @@ class Capture:
             for k, item in enumerate(self.stack)
             if not isinstance(item, Null) and not (isinstance(item, Place) and item.index == k)
         ]
+        handler = self.basic.handler
+        if handler is not None and self.block.instrs and any(k < handler.depth for k, _ in moved):
+            self._split()  # what raised found the places as they were at the start of the block
         for k, value in moved:
             self.variables.write(self.block, -1 - k, value)
 
@@ -588,11 +593,14 @@ class Capture:
 
     def _write_local(self, index: int, value: Value) -> None:
         handler = self.basic.handler
-        if handler is not None and self.may_raise and handler.block.live >> index & 1:
+        if handler is not None and handler.block.live >> index & 1 and (self.may_raise or self._made_here(value)):
             self._split()
         if not value.name and not isinstance(value, Const):
             value.name = self.names[index]
         self.variables.write(self.block, index, value)
+
+    def _made_here(self, value: Value) -> bool:
+        return any(value in instr.results for instr in self.block.instrs)
 
     def LOAD_FAST(self, index: int) -> None:
         cell = self.cells.get(index)
