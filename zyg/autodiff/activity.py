@@ -45,18 +45,18 @@ class Summary:
         return (tuple(self.results), tuple(sorted(self.arrays.items())), tuple(sorted(self.written)))
 
 
-_FOREIGN = Value(TAPE, "foreign")
-
-
 class Aliases:
     """Alias classes of arrays, stacks and tapes: union-find over the values of a function."""
 
     def __init__(self, function: Function, module: Module):
         self.parent: dict[Value, Value] = {}
         self._holders: dict[Value, Value] = {}  # per stack: an array that goes through it
-        # What comes off a tape was put there by another function, which may have put it there more than once.
-        self._from_tape = {
-            r for _, i in function.instructions() if i.op == "pop" and i.operands[0].type is TAPE for r in i.results
+        self._on_tape = {
+            v
+            for _, i in function.instructions()
+            if i.op in ("push", "pop") and i.operands[0].type is TAPE
+            for v in [*i.operands[1:], *i.results]
+            if isinstance(v.type, Stack)
         }
         for block, instr in function.instructions():
             for target in instr.targets:
@@ -72,6 +72,9 @@ class Aliases:
             elif instr.op == "call":
                 # Without knowing better, an array that a call returns may be (a view of) any of its array arguments.
                 arrays = [v for v in instr.operands if isinstance(v.type, Array)]
+                for tape in instr.operands:
+                    if tape.type is TAPE:
+                        self._join_fields(tape, [*instr.operands, *instr.results])
                 for result in instr.results:
                     if isinstance(result.type, Array):
                         for a in arrays:
@@ -88,12 +91,16 @@ class Aliases:
         if isinstance(a.type, (Array, Stack)) or a.type is TAPE:
             self._join(a, b)
 
-    def _join_fields(self, stack: Value, values: list[Value]) -> None:
-        """Arrays that go through one stack are one class, and those that came by tape are one class."""
+    def _join_fields(self, store: Value, values: list[Value]) -> None:
+        """Arrays that go through one stack are one class.  All memory that is on a tape is one class with the tape: the
+        functions that share it may write to that memory."""
         for v in values:
-            if isinstance(v.type, Array):
-                foreign = stack.type is TAPE or stack in self._from_tape
-                self._join(v, self._holders.setdefault(_FOREIGN if foreign else stack, v))
+            if store.type is TAPE:
+                self._join_if_memory(v, store)
+            elif isinstance(v.type, Array):
+                self._join(v, self._holders.setdefault(store, v))
+                if isinstance(v.type, Array) and store in self._on_tape:
+                    self._join(v, store)
 
     def _join(self, a: Value, b: Value) -> None:
         a, b = self.find(a), self.find(b)
