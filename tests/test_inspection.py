@@ -1,0 +1,161 @@
+"""The listings of each stage, and the command line."""
+
+import math
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.__main__ import main
+from zyg.inspection import listing
+
+
+def f(x):
+    return 5 * math.sin(math.log(x))
+
+
+def power(x, n):
+    r = 1
+    while n > 0:
+        n -= 1
+        r *= x
+    return r
+
+
+def instructions(llvm):
+    """The lines of LLVM code that do something."""
+    return [line.strip() for line in llvm.splitlines() if re.match(r"\s+\S", line) and not line.strip().startswith(";")]
+
+
+def test_ssa_shows_blocks_branches_and_source():
+    text = zyg.code_ssa(power)
+    assert "func @power(%x: object, %n: object)" in text
+    assert ("branch" in text and "jump" in text) or text.count("branch") >= 2
+    assert "# test_inspection.py:" in text and "r *= x" in text
+    assert zyg.code_ssa(zyg.jit(power)) == text == zyg.code_ssa(zyg.grad(power))
+    names = re.findall(r"^  (%\S+) =", text, re.M)
+    assert len(names) == len(set(names)), "each value is assigned once"
+
+
+def test_ssa_of_a_builtin_is_refused():
+    with pytest.raises(zyg.Unsupported, match="not written in Python"):
+        zyg.code_ssa(math.sin)
+
+
+def test_row_02_llvm_of_a_constant_derivative():
+    text = zyg.code_llvm(zyg.derivative(lambda x: 5 * x + 3), 10.0)
+    assert "5.0" in text
+    body = instructions(text)
+    assert len(body) == 1 and body[0].startswith("ret"), body
+    asm = zyg.code_native(zyg.derivative(lambda x: 5 * x + 3), 10.0)
+    assert "ret" in asm and "call" not in asm
+
+
+def test_row_11_llvm_of_a_composed_derivative():
+    text = zyg.code_llvm(zyg.jit(zyg.derivative(f), error_model="numpy"), 3.0)
+    body = "\n".join(instructions(text))
+    assert len(re.findall(r"call.*\blog\b", body)) == 1
+    assert len(re.findall(r"call.*\bcos\b", body)) == 1
+    assert not re.search(r"call.*\bsin\b", body)
+    assert body.count("fdiv") == 1 and "br " not in body and "alloca" not in body
+
+
+def test_row_14_the_adjoint_of_a_loop_is_a_loop_with_a_stack():
+    text = zyg.code_adjoint(power, 2.0, 5)
+    assert "stack" in text and "push" in text and "pop" in text
+    assert len(text.splitlines()) < 80
+    forward_and_reverse = zyg.code_adjoint(power, 2.0, 5, split=True)
+    assert ".fwd" in forward_and_reverse and ".rev" in forward_and_reverse
+
+
+def test_typed_shows_types_and_source():
+    text = zyg.code_typed(power, 2.0, 5)
+    assert ": f64" in text and ": i64" in text and "object" not in text and "r *= x" in text
+    assert len(zyg.code_typed(power, 2.0, 5, optimised=False)) >= len(text) // 2
+
+
+def test_arguments_may_be_types():
+    from zyg.ir.types import F64, I64
+
+    assert zyg.code_typed(power, F64, I64) == zyg.code_typed(power, 2.0, 5)
+
+
+def test_wrong_arguments_are_named():
+    with pytest.raises(TypeError, match="'n'"):
+        zyg.code_typed(power, 1.0, [1])
+    with pytest.raises(TypeError, match="not a function"):
+        zyg.code_typed(3)
+
+
+def test_colours(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    code = zyg.code_ssa(power)
+    assert "\x1b[" in str(code) and "\x1b[" in repr(code)
+    assert "\x1b[" not in code[:]
+    assert re.sub(r"\x1b\[[\d;]*m", "", str(code)) == code[:]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in str(code) and str(code) == code[:]
+
+
+def test_highlighting_leaves_the_text_alone():
+    llvm = 'define double @"f.1"(double %x) {\nentry:\n  %y = fmul double %x, 5.0e+00 ; comment\n  ret double %y\n}\n'
+    code = listing.list_llvm(llvm)
+    assert re.sub(r"\x1b\[[\d;]*m", "", code.coloured) == llvm == code[:]
+    asm = "\t.text\nf:\n\tmovsd\t%xmm0, 8(%rsp)\n\tret\n"
+    code = listing.list_asm(asm)
+    assert re.sub(r"\x1b\[[\d;]*m", "", code.coloured) == asm == code[:]
+
+
+# --------------------------------------------------------------------------------------- the command line
+
+SCRIPT = """
+import numpy as np
+def power(x, n):
+    r = 1
+    while n > 0:
+        n -= 1
+        r *= x
+    return r
+def first(a):
+    return a[0]
+"""
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "sample_script.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+@pytest.mark.parametrize("stage", ["ssa", "typed", "adjoint", "llvm", "native"])
+def test_inspect(script, capsys, stage):
+    assert main(["inspect", f"{script}:power", "2.0", "5", "--stage", stage]) == 0
+    assert "power" in capsys.readouterr().out
+
+
+def test_inspect_arrays_and_derivatives(script, capsys):
+    assert main(["inspect", f"{script}:first", "np.zeros(3)", "--stage", "typed"]) == 0
+    assert "array<f64" in capsys.readouterr().out
+    assert main(["inspect", "math:sin", "0.5", "--derivative", "--stage", "llvm"]) == 0
+    assert "cos" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["nothing"], ["no_such_file.py:f"], ["math:nothing"], ["no_such_module:f"], ["math:sin", "1 +"]],
+)
+def test_inspect_says_what_is_wrong(words, capsys):
+    assert main(["inspect", *words]) == 1
+    assert capsys.readouterr().err.startswith("zyg inspect: ")
+
+
+def test_the_module_runs():
+    result = subprocess.run([sys.executable, "-m", "zyg", "--version"], capture_output=True, text=True, check=True)
+    assert result.stdout.startswith("zyg ")
+    assert main([]) == 0
+    assert np is not None
