@@ -132,7 +132,7 @@ def gradcheck(
     return report
 
 
-def _step(x: float, step: float | None) -> float:
+def _step(x: Any, step: float | None) -> float:
     import numpy as np
 
     if step is not None:

@@ -151,8 +151,7 @@ class Specialisation:
 class _Binder:
     """Binds a call's arguments as Python does, to positional arguments (as few as possible) and keyword-only ones."""
 
-    function: types.FunctionType
-    names: tuple[str, ...] = ()
+    function: Any
     bind: Callable[..., Any] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -162,7 +161,6 @@ class _Binder:
         at = code.co_argcount + code.co_kwonlyargcount
         rest = code.co_varnames[at] if code.co_flags & 0x04 else None
         extra = code.co_varnames[at + bool(rest)] if code.co_flags & 0x08 else None
-        self.names = positional
         self.bind = _make_binder(self.function, positional, only, rest, extra)
 
     def __call__(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -177,7 +175,7 @@ class _Binder:
 
     def _filled(self, given: tuple[Any, ...], dropped: int) -> tuple[Any, ...]:
         """Defaults in front of a given argument are passed like it."""
-        if _default not in map(_Is, given):
+        if not any(v is _default for v in given):
             return given
         defaults = self.function.__defaults__ or ()
         offset = len(given) + dropped - len(defaults)
@@ -190,18 +188,6 @@ class _Default:
 
 
 _default = _Default()
-
-
-class _Is:
-    """Compares by identity (an argument's own == may be an array's)."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any):
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return self.value is other
 
 
 def _make_binder(

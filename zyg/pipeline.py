@@ -62,9 +62,10 @@ def optimise(request: Request, inferred: Any) -> Any:
 
 
 def own(request: Request, inferred: Any) -> Any:
-    from .ir.passes.ownership import insert_ownership
+    from .ir.passes import ownership
 
-    insert_ownership(inferred.module)
+    for function in inferred.module.functions.values():
+        ownership.run(function)
     return inferred
 
 

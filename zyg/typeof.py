@@ -84,9 +84,8 @@ def struct_fields(cls: type) -> tuple[str, ...] | None:
     """The fields of a dataclass or named tuple; None for other classes."""
     if dataclasses.is_dataclass(cls):
         return tuple(f.name for f in dataclasses.fields(cls))
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        return tuple(cls._fields)
-    return None
+    names = getattr(cls, "_fields", None) if issubclass(cls, tuple) else None
+    return tuple(names) if names is not None else None
 
 
 def dtype_scalar(dtype: np.dtype) -> Scalar | None:
