@@ -16,6 +16,7 @@ CELL = Array(F64, 0)
 UNARY = ("sin", "cos", "exp", "tanh", "neg", "abs", "floor", "sqrt", "cbrt", "neg", "neg")
 BINARY = ("add", "sub", "mul", "div", "fmin", "fmax", "add", "sub", "mul", "sdiv")
 CONSTANTS = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.0, -4.0, 0.1)
+EXTREMES = (2**63 - 1, -(2**63), 2**62, -(2**63) + 1)
 
 
 class Generator:
@@ -59,7 +60,7 @@ class Generator:
         if type is F64 and chance < 0.15:
             return const(self.random.choice(CONSTANTS))
         if type is I64 and chance < 0.2:
-            return const(self.random.randint(-2, 4))
+            return const(self.random.choice(EXTREMES) if chance < 0.02 else self.random.randint(-2, 4))
         if type is BOOL and (chance < 0.1 or not found):
             return const(self.random.random() < 0.5)
         return self.random.choice(found[-6:] if self.random.random() < 0.7 else found)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from zyg.ir.core import Module
 from zyg.ir.interpret import StepLimit, run
-from zyg.ir.passes import CLEAN, FULL, cse, dce, fold, inline, licm, loop_simplify, mem2reg, optimise, simplify_cfg
+from zyg.ir.passes import CLEAN, FULL, cse, dce, fold, inline, licm, loop_simplify, mem2reg, optimise, ranges, simplify_cfg
 from zyg.ir.text import format_module, parse_module
 from zyg.ir.verify import verify
 
@@ -93,6 +93,7 @@ TRANSFORMS = {
     "merge_returns": each_function(loop_simplify.merge_returns),
     "licm": after_loop_simplify(licm.run),
     "mem2reg": each_function(mem2reg.run),
+    "ranges": each_function(ranges.run),
     "inline": lambda module: inline.run(module),
 }
 
