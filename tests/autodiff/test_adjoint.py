@@ -392,3 +392,23 @@ def test_counted_loop_reserves_its_tape():
     assert text.count("push") == text.count("pop") == 1
     loop_simplify.run(module.functions[made.function])
     verify(module)
+
+
+@pytest.mark.parametrize(("name", "args"), CASES)
+def test_gradient_of_a_pullback(name, args):
+    """Reverse over reverse, where the inner derivative is a pullback: its halves and the stacks between them."""
+    module, function = load(name)
+    params = module.functions[function].params
+    made = adjoint(module, function, [True] + [False] * (len(params) - 1), split=True)
+    forward, reverse = module.functions[made.forward], module.functions[made.reverse]
+    pulled = Function("pulled", [], reverse.results)
+    b = Builder(pulled)
+    entry = b.new_block("entry")
+    entry.params = [Value(p.type, p.name) for p in params]
+    b.at(entry)
+    _, *saved = b.emit("call", *entry.params, types=tuple(forward.results), callee=made.forward)
+    b.ret(*b.emit("call", *saved, const(1.0), types=tuple(reverse.results), callee=made.reverse))
+    module.add(pulled)
+    expected = difference(lambda x: run(module, x, *args[1:], entry="pulled")[0], args[0], 1e-4)
+    second = derivative(module, "pulled")
+    assert close(run(module, *args, entry=second)[0], expected, 1e-4)

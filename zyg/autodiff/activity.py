@@ -65,10 +65,6 @@ class Aliases:
             if instr.op in ("view", "reshape", "select", "cursor"):
                 for operand in instr.operands:
                     self._join_if_memory(instr.result, operand)
-            elif instr.op == "push":
-                self._join_fields(instr.operands[0], instr.operands[1:])
-            elif instr.op == "pop":
-                self._join_fields(instr.operands[0], instr.results)
             elif instr.op == "call":
                 # Without knowing better, an array that a call returns may be (a view of) any of its array arguments.
                 arrays = [v for v in instr.operands if isinstance(v.type, Array)]
@@ -79,6 +75,11 @@ class Aliases:
                     if isinstance(result.type, Array):
                         for a in arrays:
                             self._join_if_memory(result, a)
+        for _, instr in function.instructions():  # when it is known which stacks are cursors of which
+            if instr.op == "push":
+                self._join_fields(instr.operands[0], instr.operands[1:])
+            elif instr.op == "pop":
+                self._join_fields(instr.operands[0], instr.results)
 
     def find(self, v: Value) -> Value:
         while (up := self.parent.get(v, v)) is not v:
@@ -98,8 +99,8 @@ class Aliases:
             if store.type is TAPE:
                 self._join_if_memory(v, store)
             elif isinstance(v.type, Array):
-                self._join(v, self._holders.setdefault(store, v))
-                if isinstance(v.type, Array) and store in self._on_tape:
+                self._join(v, self._holders.setdefault(self.find(store), v))
+                if store in self._on_tape:
                     self._join(v, store)
 
     def _join(self, a: Value, b: Value) -> None:

@@ -27,7 +27,7 @@ from zyg.ir.analysis import Dominators, Loop, Loops, PostDominators
 from zyg.ir.builder import Builder, Variables
 from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value, clone, const, map_uses, uses
 from zyg.ir.ops import OPS
-from zyg.ir.passes import loop_simplify
+from zyg.ir.passes import inline, loop_simplify, simplify_cfg
 from zyg.ir.trace import Traced
 from zyg.ir.types import BOOL, I64, TAPE, U8, Array, Scalar, Stack, Type, cotangent_type
 
@@ -125,6 +125,7 @@ class _Adjoint:
         self.summaries = summaries
         self.callees = callees if callees is not None else {}
         self.function = clone(module.functions[name])
+        _inline_pullbacks(module, self.function)
         loop_simplify.run(self.function)
         loop_simplify.merge_returns(self.function)
         self.primal_params = list(self.function.params)
@@ -182,7 +183,8 @@ class _Adjoint:
         self.where = helpers.Position(f)
         returns = [b for b in self.order if b.terminator.op == "return"]
         self.return_block = returns[0] if returns else None
-        self.cursors = [i.result for _, i in f.instructions() if i.op == "cursor"]
+        popped = {i.operands[0] for _, i in f.instructions() if i.op == "pop"}
+        self.cursors = [i.result for _, i in f.instructions() if i.op == "cursor" and i.result in popped]
         self.moving = {
             self.activity.rep(v)
             for _, i in f.instructions()
@@ -1178,6 +1180,26 @@ class _Adjoint:
         self.module.functions[forward_name] = f
         self.module.functions[reverse_name] = reverse
         return Adjoint(forward=forward_name, reverse=reverse_name, gradients=self.gradients, seeds=self.seeds)
+
+
+def _inline_pullbacks(module: Module, function: Function) -> None:
+    """Inline calls that pass stacks by value, the halves of pullbacks: their stacks are then ordinary ones."""
+    changed = False
+    work = list(function.blocks)
+    while work:
+        block = work.pop()
+        for n, instr in enumerate(block.instrs):
+            if instr.op != "call" or instr.attrs["callee"] == function.name:
+                continue
+            results = [r for r in instr.results if isinstance(r.type, Stack) or r.type is TAPE]
+            if results or any(isinstance(v.type, Stack) for v in instr.operands):
+                before = set(function.blocks)
+                inline.inline_call(module, function, block, n)
+                work.extend(b for b in function.blocks if b not in before)
+                changed = True
+                break
+    if changed:
+        simplify_cfg.run(function)  # stacks that came as block arguments are the stacks themselves
 
 
 def _companion_item(stack: Type) -> Type | None:
