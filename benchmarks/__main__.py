@@ -1,0 +1,52 @@
+"""`python -m benchmarks`: zyg, hand-written C and Numba side by side in one run.
+
+    python -m benchmarks                      everything
+    python -m benchmarks wave lorenz          some of the programs: primal and value with gradient
+    python -m benchmarks calls growth first   sections: call overhead, growth with the trip count, first-call latency
+    --quick                                   small sizes and few rounds: does it work, not how fast is it
+    --json FILE                               the figures as JSON
+
+Ratios are to C: the better of gcc and clang, -O3 -march=native, without contraction, and with contraction against
+zyg's fastmath={"contract"}.  They are medians over rounds in which all contenders take turns.  C is timed inside C; zyg
+and Numba are timed from Python, with the cost of the call.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from typing import Any
+
+from .sections import SECTIONS, Settings, programs
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", help=f"of {', '.join([*SECTIONS, *programs.names()])}")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rounds", type=int, default=0, help="rounds of measurement")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    unknown = set(options.names) - {*SECTIONS, *programs.names()}
+    if unknown:
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    settings = Settings(quick=options.quick, rounds=options.rounds or (3 if options.quick else 15))
+    print(f"Python {platform.python_version()}, {platform.machine()}; {settings.describe()}\n", flush=True)
+    wanted = [n for n in options.names if n in programs.names()]
+    figures: dict[str, Any] = {}
+    for name, section in SECTIONS.items():
+        if name in options.names or not options.names or (name == "programs" and wanted):
+            figures[name] = section(settings, wanted) if name == "programs" else section(settings)
+            print(flush=True)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(figures, file, indent=1)
+    return 1 if any(isinstance(f, dict) and f.get("wrong") for f in figures.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

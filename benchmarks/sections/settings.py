@@ -1,0 +1,53 @@
+"""What all sections share: how long to measure, and the C programs as built by each compiler."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import native
+
+
+@dataclass(frozen=True)
+class Settings:
+    quick: bool
+    rounds: int
+
+    @property
+    def seconds(self) -> float:
+        """The length of one sample."""
+        return 0.002 if self.quick else 0.01
+
+    def describe(self) -> str:
+        found = ", ".join(Path(path).name for path in native.compilers().values()) or "no C compiler: no ratios to C"
+        return f"C by {found}; Numba {'present' if has_numba() else 'absent'}; {self.rounds} rounds"
+
+
+@functools.cache
+def builds(contract: bool) -> tuple[native.Programs, ...]:
+    """The C programs by every compiler."""
+    flags = native.CONTRACT if contract else native.EXACT
+    suffix = "-contract" if contract else ""
+    return tuple(native.Programs(path, family + suffix, flags) for family, path in native.compilers().items())
+
+
+def has_numba() -> bool:
+    return importlib.util.find_spec("numba") is not None
+
+
+def numba_version(function: Callable[..., Any], **options: Any) -> Any:
+    """`function` compiled by Numba, with the functions of its module that it calls."""
+    import numba
+
+    scope = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        callee = scope.get(name)
+        if isinstance(callee, types.FunctionType):
+            scope[name] = numba.njit(**options)(callee)
+    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__)
+    return numba.njit(**options)(copy)
