@@ -1,0 +1,181 @@
+"""What native code knows of the memory layout of CPython's and NumPy's objects, verified when this module is imported.
+
+Compiled functions read floats, small ints, tuples, functions and ndarrays straight from memory, which is what makes a
+call as cheap as one of a C extension.  Every offset used is checked here against the running interpreter; a build that
+differs (free-threaded, debug, another word size) is refused with a clear error instead of being misread.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import types
+from typing import Any
+
+import numpy as np
+
+VERSION = sys.version_info[:2]
+WORD = 8
+
+# struct _object { Py_ssize_t ob_refcnt; PyTypeObject *ob_type; }
+OB_REFCNT = 0
+OB_TYPE = 8
+OB_HEAD = object.__basicsize__
+OB_SIZE = OB_HEAD
+FLOAT_VALUE = OB_HEAD
+# PyLongObject: 3.11 has ob_size (sign and number of digits), from 3.12 lv_tag (digits << 3 | sign); then 30-bit digits
+LONG_TAG = OB_HEAD
+LONG_DIGIT = OB_HEAD + 8
+TUPLE_ITEMS = tuple.__basicsize__
+LIST_ITEMS = OB_HEAD + 8
+RANGE_START = OB_HEAD
+CELL_CONTENTS = OB_HEAD
+FUNCTION_GLOBALS = OB_HEAD
+FUNCTION_CODE = OB_HEAD + 32
+FUNCTION_DEFAULTS = OB_HEAD + 40
+FUNCTION_KWDEFAULTS = OB_HEAD + 48
+FUNCTION_CLOSURE = OB_HEAD + 56
+CAPSULE_POINTER = OB_HEAD
+CAPSULE_NAME = OB_HEAD + 8
+DICT_VERSION = OB_HEAD + 8
+# numpy scalars keep their value after the head
+SCALAR_VALUE = OB_HEAD
+ARRAY_DATA = OB_HEAD
+ARRAY_NDIM = OB_HEAD + 8
+ARRAY_SHAPE = OB_HEAD + 16
+ARRAY_STRIDES = OB_HEAD + 24
+ARRAY_BASE = OB_HEAD + 32
+ARRAY_DESCR = OB_HEAD + 40
+ARRAY_FLAGS = OB_HEAD + 48
+ARRAY_HANDLER = OB_HEAD + 72
+DESCR_BYTEORDER = OB_HEAD + 10
+DESCR_TYPE_NUMBER = OB_HEAD + 12
+
+FLAG_C_CONTIGUOUS = 0x0001
+FLAG_OWNDATA = 0x0004
+FLAG_ALIGNED = 0x0100
+FLAG_WRITEABLE = 0x0400
+
+IMMORTAL = VERSION >= (3, 12)  # None, True, small ints ... have a reference count that must not be touched
+
+# Slots of NumPy's C API table (numpy/_core/code_generators/numpy_api.py); stable since 1.7.
+_NUMPY_API = {"PyArray_New": 93, "PyArray_SetBaseObject": 282}
+
+
+class LayoutError(ImportError):
+    """The running interpreter lays its objects out in a way that native code does not know."""
+
+
+def _word(address: int) -> int | None:
+    return ctypes.c_void_p.from_address(address).value
+
+
+def _int32(address: int) -> int:
+    return ctypes.c_int32.from_address(address).value
+
+
+def _require(condition: bool, what: str) -> None:
+    if not condition:
+        raise LayoutError(
+            f"zyg's native back end does not know the layout of {what} in Python {sys.version.split()[0]} "
+            f"with NumPy {np.__version__}; it supports CPython 3.11 to 3.13 (with the GIL) and NumPy 2"
+        )
+
+
+def _check_objects() -> None:
+    _require(sys.implementation.name == "cpython", "objects")
+    _require(ctypes.sizeof(ctypes.c_void_p) == WORD and OB_HEAD == 16 and sys.byteorder == "little", "objects")
+    value = 1.2345
+    _require(_word(id(value) + OB_TYPE) == id(float), "objects")
+    _require(ctypes.c_double.from_address(id(value) + FLOAT_VALUE).value == value, "floats")
+    digits, tag = 123456, _word(id(123456) + LONG_TAG)
+    _require(_int32(id(digits) + LONG_DIGIT) == digits, "ints")
+    _require(tag == (1 if VERSION < (3, 12) else 1 << 3), "ints")
+    pair = (value, [])
+    _require(_word(id(pair) + OB_SIZE) == 2 and _word(id(pair) + TUPLE_ITEMS) == id(value), "tuples")
+    items = [value]
+    table = _word(id(items) + LIST_ITEMS)
+    _require(_word(id(items) + OB_SIZE) == 1 and table is not None and _word(table) == id(value), "lists")
+    counts = range(1234567, 2345678, 3456)
+    _require(_word(id(counts) + RANGE_START) == id(counts.start), "ranges")
+    _require(_word(id(counts) + RANGE_START + 16) == id(counts.step), "ranges")
+
+
+def _check_functions() -> None:
+    cell = types.CellType("contents")
+    _require(_word(id(cell) + CELL_CONTENTS) == id(cell.cell_contents), "cells")
+
+    def sample(x: int = 1, *, y: int = 2) -> Any:
+        return cell
+
+    _require(_word(id(sample) + FUNCTION_GLOBALS) == id(sample.__globals__), "functions")
+    _require(_word(id(sample) + FUNCTION_CODE) == id(sample.__code__), "functions")
+    _require(_word(id(sample) + FUNCTION_DEFAULTS) == id(sample.__defaults__), "functions")
+    _require(_word(id(sample) + FUNCTION_KWDEFAULTS) == id(sample.__kwdefaults__), "functions")
+    _require(_word(id(sample) + FUNCTION_CLOSURE) == id(sample.__closure__), "functions")
+
+
+def _check_arrays() -> None:
+    array = np.zeros((3, 5))
+    view = array[:, ::2]
+    at = id(view)
+    _require(_word(at + ARRAY_DATA) == view.__array_interface__["data"][0], "arrays")
+    _require(_int32(at + ARRAY_NDIM) == 2 and _word(at + ARRAY_BASE) == id(array), "arrays")
+    for offset, expected in ((ARRAY_SHAPE, view.shape), (ARRAY_STRIDES, view.strides)):
+        numbers = _word(at + offset)
+        _require(numbers is not None and tuple((ctypes.c_ssize_t * 2).from_address(numbers)) == expected, "arrays")
+    descr = _word(at + ARRAY_DESCR)
+    _require(descr == id(view.dtype) and descr is not None, "arrays")
+    assert descr is not None
+    _require(_int32(descr + DESCR_TYPE_NUMBER) == view.dtype.num, "dtypes")
+    _require(ctypes.c_char.from_address(descr + DESCR_BYTEORDER).value == b"=", "dtypes")
+    flags = _int32(at + ARRAY_FLAGS)
+    _require(flags & FLAG_ALIGNED != 0 and flags & FLAG_WRITEABLE != 0 and not flags & FLAG_C_CONTIGUOUS, "arrays")
+    array.flags.writeable = False
+    _require(not _int32(id(array) + ARRAY_FLAGS) & FLAG_WRITEABLE, "arrays")
+    _require(bool(_int32(id(array) + ARRAY_FLAGS) & FLAG_OWNDATA), "arrays")
+    for scalar, kind in ((np.float64(1.5), ctypes.c_double), (np.float32(1.5), ctypes.c_float),
+                         (np.int64(-7), ctypes.c_int64), (np.int32(-7), ctypes.c_int32)):  # fmt: skip
+        _require(kind.from_address(id(scalar) + SCALAR_VALUE).value == scalar, "NumPy scalars")
+
+
+def _dict_has_version() -> bool:
+    """Whether every change of a dict changes the word at DICT_VERSION, so that a lookup need not be repeated."""
+    probe = {"a": 1}
+    at = id(probe) + DICT_VERSION
+    seen = {_word(at)}
+    for change in (lambda: probe.__setitem__("a", 2), lambda: probe.__setitem__("b", 1), lambda: probe.pop("a"),
+                   lambda: probe.update(c=1), probe.clear):  # fmt: skip
+        change()
+        seen.add(_word(at))
+    return len(seen) == 6
+
+
+_check_objects()
+_check_functions()
+_check_arrays()
+DICT_HAS_VERSION = _dict_has_version()
+
+
+def numpy_api(name: str) -> int:
+    """The address of a function of NumPy's C API."""
+    from numpy._core import _multiarray_umath
+
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = get(_multiarray_umath._ARRAY_API, None)
+    address = _word(table + WORD * _NUMPY_API[name])
+    assert address is not None
+    return address
+
+
+def array_memory_handler() -> object:
+    """The capsule of functions by which NumPy frees the memory of its arrays (malloc and free, by default)."""
+    array = np.empty(1)
+    handler = ctypes.py_object.from_address(id(array) + ARRAY_HANDLER).value
+    _require(type(handler).__name__ == "PyCapsule" and '"mem_handler"' in repr(handler), "arrays")
+    return handler
+
+
+def numpy_functions() -> tuple[str, ...]:
+    return tuple(_NUMPY_API)

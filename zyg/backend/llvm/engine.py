@@ -1,0 +1,305 @@
+"""LLVM itself: target, optimiser, object code, linking. Everything is made on first use, under one lock.
+
+Modules are optimised by the new pass manager's O3 pipeline (loop vectorisation on; SLP off, which was never better and
+sometimes three times worse on adjoint code), emitted as an object and linked by ORC.  The linked code is one library per
+module and goes away with its `Native`, but not while native code that can run Python is on some thread's stack.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import re
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from ...ir.core import Module
+from ...ir.options import Options
+from .. import cpython as layout
+from ..tracebacks import make_raiser
+from . import runtime
+from .boxing import NUMPY_SCALARS
+from .entry import ENTRY, Signature, write_entry
+from .lower import Lowered, lower
+
+Address = int
+
+
+class Engine:
+    """The process's LLVM: a target machine, and a JIT linker with the libraries linked so far."""
+
+    def __init__(self) -> None:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        self.lock = threading.RLock()
+        self.machine = self._machine()
+        self.layout = str(self.machine.target_data)
+        self.triple = self.machine.triple
+        self.linker = llvm.create_lljit_compiler(self._machine(), use_jit_link=True)
+        self.numbers = itertools.count()
+        self.graveyard: list[Any] = []
+        self.running = ctypes.c_int64(0)  # calls under way that may run Python code
+        self.parts: dict[str, Any] = {}
+        self.vector_lanes = _vector_lanes()
+
+    @staticmethod
+    def _machine() -> llvm.TargetMachine:
+        return llvm.Target.from_default_triple().create_target_machine(
+            cpu=llvm.get_host_cpu_name(),
+            features=llvm.get_host_cpu_features().flatten(),
+            opt=3,
+            reloc="pic",
+            codemodel="jitdefault",
+            jit=True,
+        )
+
+    # ---------------------------------------------------------------------------------------- compiling
+
+    def parse(self, text: str) -> llvm.ModuleRef:
+        module = llvm.parse_assembly(text)
+        module.triple = self.triple
+        module.data_layout = self.layout
+        return module
+
+    def optimise(self, module: llvm.ModuleRef, level: int = 3) -> None:
+        tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+        tuning.loop_vectorization = True
+        tuning.slp_vectorization = False
+        builder = llvm.create_pass_builder(self.machine, tuning)
+        builder.getModulePassManager().run(module, builder)
+
+    def link(self, image: bytes, imports: Iterable[str], exports: Iterable[str], extra: dict[str, int]) -> Any:
+        """Load an object; gives the library, a mapping from exported names to addresses that keeps the code alive."""
+        if not self.running.value:
+            self.graveyard.clear()
+        builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
+        for name in imports:
+            builder.import_symbol(name, extra[name] if name in extra else self.address_of(name))
+        for name in exports:
+            builder.export_symbol(name)
+        return builder.link(self.linker, f"zyg{next(self.numbers)}")
+
+    # ------------------------------------------------------------------------------------------ symbols
+
+    def address_of(self, name: str) -> Address:
+        """Where an external symbol is: in the runtime, NumPy, CPython, or the C library."""
+        part = _RUNTIME_EXPORTS.get(name)
+        if part is not None:
+            return self.part(part)[name]
+        if name.startswith("numpy.") or name in layout.numpy_functions():
+            return _numpy_address(name)
+        if name == "zyg_running":
+            return ctypes.addressof(self.running)
+        return _library_address(name)
+
+    def part(self, name: str) -> Any:
+        """A part of the runtime, compiled at its first use."""
+        with self.lock:
+            if name not in self.parts:
+                text = _PARTS[name]()
+                module = self.parse(text)
+                self.optimise(module, level=1)
+                exports = [n for n, p in _RUNTIME_EXPORTS.items() if p == name]
+                imports = [f.name for f in [*module.functions, *module.global_variables]
+                           if f.is_declaration and not f.name.startswith("llvm.")]  # fmt: skip
+                library = self.link(self.machine.emit_object(module), imports, exports, {})
+                if name == "memory":
+                    main = ctypes.c_int64.from_address(library["zyg_main_thread"])
+                    main.value = threading.main_thread().ident or 0
+                self.parts[name] = library
+            return self.parts[name]
+
+    def vector_variants(self, name: str, arguments: int, single: bool) -> Sequence[tuple[int, str]]:
+        """The vector variants of a function of the C library as (lanes, symbol), where libmvec has them."""
+        called = name + "f" if single else name
+        found = []
+        for letter, bits in self.vector_lanes:
+            lanes = bits // (32 if single else 64)
+            symbol = f"_ZGV{letter}N{lanes}{'v' * arguments}_{called}"
+            if _vector_library() is not None and _has_vector_symbol(symbol):
+                found.append((lanes, symbol))
+        return found
+
+
+def _vector_lanes() -> list[tuple[str, int]]:
+    """The instruction sets of x86's vector function ABI that this machine has: letter and register width."""
+    features = llvm.get_host_cpu_features()
+    if not llvm.get_process_triple().startswith("x86_64"):
+        return []
+    lanes = []
+    if features.get("avx2"):
+        lanes.append(("d", 256))
+    if features.get("avx512f"):
+        lanes.append(("e", 512))
+    return lanes or [("b", 128)]
+
+
+@lru_cache(None)
+def _vector_library() -> ctypes.CDLL | None:
+    try:
+        return ctypes.CDLL("libmvec.so.1")
+    except OSError:
+        return None
+
+
+@lru_cache(None)
+def _has_vector_symbol(name: str) -> bool:
+    library = _vector_library()
+    return library is not None and hasattr(library, name)
+
+
+@lru_cache(None)
+def _libraries() -> tuple[ctypes.CDLL, ...]:
+    libraries: list[ctypes.CDLL] = [ctypes.pythonapi, ctypes.CDLL(None)]
+    for name in ("libm.so.6", "libm.dylib"):
+        try:
+            libraries.append(ctypes.CDLL(name))
+        except OSError:
+            continue
+    vector = _vector_library()
+    return (*libraries, vector) if vector is not None else tuple(libraries)
+
+
+@lru_cache(None)
+def _library_address(name: str) -> Address:
+    for library in _libraries():
+        try:
+            address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        except AttributeError:
+            continue
+        assert address is not None
+        return address
+    raise LookupError(f"no function {name} in this process")
+
+
+@lru_cache(None)
+def _numpy_address(name: str) -> Address:
+    if name in layout.numpy_functions():
+        return layout.numpy_api(name)
+    if name == "numpy.data_handler":
+        return id(layout.array_memory_handler())
+    objects = {"ndarray": np.ndarray, **{cls.__name__: cls for cls in NUMPY_SCALARS.values()}}
+    return id(objects[name.removeprefix("numpy.")])
+
+
+def _specials() -> str:
+    from .specials import specials_text
+
+    return specials_text()
+
+
+_PARTS: dict[str, Callable[[], str]] = {
+    "core": lambda: runtime.CORE,
+    "memory": lambda: runtime.MEMORY,
+    "specials": _specials,
+}
+_DEFINED = re.compile(r"^define (?!internal)[^@]*@(\w+)\(|^@(zyg_\w+) = (?:global|constant)", re.MULTILINE)
+_RUNTIME_EXPORTS = {
+    name: part
+    for part, text in (("core", runtime.CORE), ("memory", runtime.MEMORY))
+    for match in _DEFINED.findall(text)
+    for name in match
+    if name
+} | {f"zyg_{name}": "specials" for name in ("lgamma", "gamma", "digamma", "trigamma", "hypot")}
+
+
+_engine: Engine | None = None
+_engine_lock = threading.Lock()
+
+
+def engine() -> Engine:
+    global _engine
+    if _engine is None:
+        with _engine_lock:
+            if _engine is None:
+                _engine = Engine()
+    return _engine
+
+
+# ------------------------------------------------------------------------------------------ compiled modules
+
+
+@dataclass(eq=False)
+class Native:
+    """Machine code of a module. Keeps alive what the code refers to; texts of the stages are made when asked for."""
+
+    module: Module
+    entry: str
+    options: Options
+    signature: Signature
+    lowered: Lowered
+    library: Any = None
+    table: Any = None
+
+    def address(self, name: str = ENTRY) -> Address:
+        return self.library[name]
+
+    @property
+    def llvm(self) -> str:
+        """LLVM IR of the functions as they come out of lowering, without the Python entry."""
+        return self._bodies().text
+
+    @property
+    def llvm_optimised(self) -> str:
+        """The same after optimisation."""
+        return _without_noise(str(self._optimised()))
+
+    @property
+    def asm(self) -> str:
+        """Machine code of the functions, as assembly."""
+        with engine().lock:
+            return engine().machine.emit_assembly(self._optimised())
+
+    def _bodies(self) -> Lowered:
+        return lower(self.module, self.entry, self._variants(), exported=True)
+
+    def _optimised(self) -> llvm.ModuleRef:
+        e = engine()
+        with e.lock:
+            module = e.parse(self._bodies().text)
+            e.optimise(module)
+        return module
+
+    def _variants(self) -> Any:
+        return engine().vector_variants if self.options.vectormath else lambda *_: ()
+
+    def __del__(self) -> None:
+        # Code may be on the stack of a call that is still under way.
+        if _engine is not None and self.library is not None:
+            _engine.graveyard.append((self.library, self.table, self.lowered.objects))
+
+
+def _without_noise(text: str) -> str:
+    """LLVM's printout without what only the linker needs."""
+    drop = ("; ModuleID", "source_filename", "target ", "@llvm.compiler.used")
+    return "\n".join(line for line in text.splitlines() if not line.startswith(drop)).strip() + "\n"
+
+
+def compile_module(module: Module, entry: str, options: Options, signature: Signature) -> Native:
+    """Compile `entry`, and what it calls, to machine code with a Python entry for the given signature."""
+    e = engine()
+    with e.lock:
+        variants = e.vector_variants if options.vectormath else lambda *_: ()
+        lowered = lower(module, entry, variants)
+        native = Native(module, entry, options, signature, lowered)
+        errors = lowered.errors
+        raiser = make_raiser(errors)
+        write_entry(lowered, entry, signature, options, raiser)
+        parsed = e.parse(lowered.text)
+        e.optimise(parsed)
+        image = e.machine.emit_object(parsed)
+        objects = lowered.objects
+        native.table = (ctypes.py_object * max(1, len(objects)))(*objects)
+        extra = {"zyg_objects": ctypes.addressof(native.table)}
+        imports = [n for n in lowered.module.externals if not n.startswith("llvm.")]
+        native.library = e.link(image, [*imports, *lowered.module.vector_symbols], [ENTRY], extra)
+    return native
+
+
+__all__ = ["Engine", "Native", "Signature", "compile_module", "engine"]

@@ -1,0 +1,293 @@
+"""The entry from Python: a vectorcall function that unboxes arguments, calls the compiled function and boxes its results.
+
+It is `@zyg_entry(self, args, nargsf, kwnames, record)`, where `record` (runtime.RECORD) holds what belongs to one callable
+rather than to the code: guards, containers of hidden inputs, names, defaults.  A wrong count, a type that is not the one
+compiled for, or a guard that no longer holds, leads to the next record, finally to the Python dispatcher, by a tail call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...ir.options import Options
+from ...ir.types import Closure, ListType, Optional, PullbackType, Struct, Tuple, Type, flatten
+from . import runtime
+from .boxing import Boxing, is_native
+from .lower import Lowered
+from .text import Emitter, component_types
+
+ENTRY = "zyg_entry"
+
+
+@dataclass(frozen=True)
+class Signature:
+    """How Python calls a compiled function: structured types, whose leaves in order are the IR function's parameters.
+
+    parameters: of the arguments, in order; after them come the hidden inputs.
+    inputs: (kind, type) per hidden input; kind "global": the object that a guard puts in place, "cell": the contents of a
+        closure cell.  The containers are given per callable, to `make_entry`.
+    result: of what is returned; its leaves in order are the IR function's results.
+    guarded: whether there are guards to check at all.
+    rebuild: makes, for a structured type, the Python function that builds such an object of its leaves (None: the default).
+    """
+
+    parameters: tuple[Type, ...]
+    result: Type
+    inputs: tuple[tuple[str, Type], ...] = ()
+    guarded: bool = False
+    rebuild: Callable[[Type], Callable[..., Any]] | None = field(default=None, compare=False)
+
+
+class EntryEmitter(Emitter):
+    """An emitter that finds Python objects in the module's table."""
+
+    def __init__(self, lowered: Lowered):
+        super().__init__(lowered.module)
+        self.lowered = lowered
+
+    def object(self, value: object) -> str:
+        objects = self.lowered.objects
+        index = next((k for k, o in enumerate(objects) if o is value), len(objects))
+        if index == len(objects):
+            objects.append(value)
+        return self.field("ptr", self.module.external("zyg_objects"), 8 * index, "", "object")
+
+
+def write_entry(lowered: Lowered, entry: str, signature: Signature, options: Options, raiser: object) -> None:
+    """Add the Python entry of function `entry` to the module."""
+    EntryLowering(lowered, entry, signature, options, raiser).write()
+
+
+class EntryLowering:
+    def __init__(self, lowered: Lowered, entry: str, signature: Signature, options: Options, raiser: object):
+        self.e = EntryEmitter(lowered)
+        self.lowered = lowered
+        self.abi = lowered.signatures[entry]
+        self.signature = signature
+        self.raiser = raiser
+        self.boxing = Boxing(self.e, signature.rebuild)
+        types = (*signature.parameters, *(t for _, t in signature.inputs))
+        leaves = tuple(leaf for t in types for leaf in flatten(t))
+        if leaves != self.abi.params or flatten(signature.result) != self.abi.results:
+            raise TypeError(
+                f"the signature ({', '.join(map(str, leaves))}) -> ({', '.join(map(str, flatten(signature.result)))}) is not "
+                f"that of @{entry}: ({', '.join(map(str, self.abi.params))}) -> ({', '.join(map(str, self.abi.results))})"
+            )
+        self.escapes = _has_pullback(signature.result)
+        self.nogil = options.nogil
+        self.needs_ctx = self.abi.needs_ctx or self.escapes or self.nogil
+        self.runs_python = (
+            self.abi.may_run_python or self.nogil or not _plain(signature.result) or any(map(_asks_python, types))
+        )
+        self.boxing.hold_arrays = self.abi.may_run_python or self.nogil
+
+    def write(self) -> None:
+        e = self.e
+        for name in ("self", "args", "nargs", "kwnames", "record", "entry", "miss", "drop"):
+            e.name(name)
+        args = self.bind_arguments()
+        if self.signature.guarded:
+            self.check_guards()
+        if self.runs_python:
+            self.count_running(1)
+        leaves: list[str] = []
+        for index, type in enumerate(self.signature.parameters):
+            leaves += self.boxing.unbox(type, e.field("ptr", args, 8 * index, "", "arg"), "drop")
+        leaves += self.fetch_inputs()
+        result = self.call(leaves)
+        e.emit(f"ret ptr {result}")
+        self.write_misses()
+        text = f"define ptr @{ENTRY}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames, ptr %record)"
+        body = "\n".join([f"{text} {e.module.group('nounwind')} {{", "entry:", *e.allocas, *e.lines, "}"])
+        e.module.functions.append(body)
+
+    # ------------------------------------------------------------------------------------------- coming in
+
+    def bind_arguments(self) -> str:
+        """A pointer to the arguments in order: as they come if all are positional, else bound out of line."""
+        e, count = self.e, len(self.signature.parameters)
+        given = e.let(f"and i64 %nargs, {2**63 - 1}", "given")
+        right = e.let(f"icmp eq i64 {given}, {count}")
+        plain = e.let("icmp eq ptr %kwnames, null")
+        e.branch(e.let(f"and i1 {right}, {plain}"), e.name("bound"), e.name("bind"), likely=True)
+        e.start("bind")
+        place = e.alloca(f"[{max(1, count)} x ptr]", "arguments")
+        bind = e.module.external("zyg_bind", "i1", "ptr, i64, ptr, ptr, ptr", "nounwind")
+        fits = e.call("i1", bind, "ptr %args", f"i64 {given}", "ptr %kwnames", "ptr %record", f"ptr {place}", attributes="cold")
+        e.branch(fits, "bound", "miss")
+        e.start("bound")
+        return e.let(f"phi ptr [ %args, %entry ], [ {place}, %bind ]", "values")
+
+    def check_guards(self) -> None:
+        """Compare the watched words; if one has changed, the runtime looks at the guards themselves."""
+        e = self.e
+        before = e.label
+        count = e.field("i64", "%record", runtime.RECORD.watch_count, "", "watches")
+        table = e.field("ptr", "%record", runtime.RECORD.watch, "", "watch")
+        head, body, following, changed, valid = (e.name(n) for n in ("watch", "word", "watched", "changed", "valid"))
+        e.jump(head)
+        e.start(head)
+        k, k1 = "%" + e.name("w"), "%" + e.name("w")
+        e.emit(f"{k} = phi i64 [ 0, %{before} ], [ {k1}, %{following} ]")
+        e.branch(e.let(f"icmp slt i64 {k}, {count}"), body, valid)
+        e.start(body)
+        pair = e.let(f"getelementptr {{ptr, i64}}, ptr {table}, i64 {k}")
+        word = e.let(f"load i64, ptr {e.field('ptr', pair, 0)}")
+        same = e.let(f"icmp eq i64 {word}, {e.field('i64', pair, 8)}")
+        e.branch(same, following, changed, likely=True)
+        e.start(following)
+        e.emit(f"{k1} = add i64 {k}, 1")
+        e.jump(head)
+        e.start(changed)
+        revalidate = e.module.external("zyg_revalidate", "i1", "ptr", "nounwind")
+        e.branch(e.call("i1", revalidate, "ptr %record", attributes="cold"), valid, "miss", likely=True)
+        e.start(valid)
+
+    def fetch_inputs(self) -> list[str]:
+        e, leaves = self.e, []
+        if not self.signature.inputs:
+            return []
+        table = e.field("ptr", "%record", runtime.RECORD.inputs, "", "inputs")
+        for index, (kind, type) in enumerate(self.signature.inputs):
+            container = e.field("ptr", table, 8 * index, "", "input")
+            read = self.boxing.unbox_cell if kind == "cell" else self.boxing.unbox
+            leaves += read(type, container, "drop")
+        return leaves
+
+    def write_misses(self) -> None:
+        """Undo what unboxing did, then on to the next record."""
+        e = self.e
+        e.start("drop")
+        self.boxing.release_slots()
+        if self.runs_python:
+            self.count_running(-1)
+        e.jump("miss")
+        e.start("miss")
+        miss = e.module.external("zyg_miss", "ptr", "ptr, ptr, i64, ptr, ptr")
+        arguments = ("ptr %self", "ptr %args", "i64 %nargs", "ptr %kwnames", "ptr %record")
+        e.emit(f"ret ptr {e.call('ptr', miss, *arguments, kind='musttail call')}")
+
+    def count_running(self, step: int) -> None:
+        """Code that may run Python code must not be unloaded meanwhile."""
+        at = self.e.module.external("zyg_running")
+        self.e.set_field("i64", self.e.let(f"add i64 {self.e.field('i64', at, 0)}, {step}"), at, 0)
+
+    # -------------------------------------------------------------------------------------------- the call
+
+    def call(self, leaves: list[str]) -> str:
+        """Call, box, clean up; gives the object to return (null: an exception is set)."""
+        e, abi = self.e, self.abi
+        arguments = [f"{t} {v}" for t, v in zip(component_types(abi.params), leaves, strict=True)]
+        ctx = self.make_ctx() if self.needs_ctx else "null"
+        if abi.needs_ctx:
+            arguments.insert(0, f"ptr {ctx}")
+        result = e.call(abi.result, abi.symbol, *arguments, convention="fastcc ", hint="result")
+        if self.needs_ctx and (abi.may_run_python or self.nogil):
+            e.call("void", e.module.external("zyg_gil_take", "void", "ptr", "nounwind"), f"ptr {ctx}")
+        status = e.let(f"extractvalue {abi.result} {result}, 0", "status")
+        good, bad, failed, done = (e.name(n) for n in ("returned", "error", "failed", "finish"))
+        e.branch(e.let(f"icmp eq i32 {status}, 0"), good, bad, likely=True)
+
+        e.start(good)
+        types = component_types(abi.results)
+        parts = [e.let(f"extractvalue {abi.result} {result}, {k + 1}") for k in range(len(types))]
+        if self.is_scalar_call():
+            # Nothing to clean up: the boxed result, or null if there was no memory for it, is what we return.
+            boxed = self.boxing.box_native(self.signature.result, parts, ctx, failed)
+        else:
+            boxed = self.boxing.box(self.signature.result, parts, ctx, failed)
+        from_good = e.label
+        e.jump(done)
+
+        e.start(bad)
+        if not self.runs_python:
+            self.count_running(1)
+        fail = e.module.external("zyg_fail", "ptr", "ptr, i32, ptr", "nounwind")
+        values = e.at(ctx, runtime.CTX.error) if abi.needs_ctx else "null"
+        nothing = e.call("ptr", fail, f"ptr {e.object(self.raiser)}", f"i32 {status}", f"ptr {values}", attributes="cold")
+        if not self.runs_python:
+            self.count_running(-1)
+        from_bad = e.label
+        e.jump(done)
+
+        e.start(failed)
+        e.jump(done)
+
+        e.start(done)
+        incoming = [(boxed, from_good), (nothing, from_bad), ("null", failed)]
+        returned = e.let("phi ptr " + ", ".join(f"[ {v}, %{label} ]" for v, label in incoming), "boxed")
+        self.clean_up(ctx, returned)
+        return returned
+
+    def is_scalar_call(self) -> bool:
+        return not isinstance(self.signature.result, Tuple) and is_native(self.signature.result)
+
+    def make_ctx(self) -> str:
+        e = self.e
+        ctx = e.alloca(f"[{runtime.CTX.size} x i8]", "ctx", align=16)
+        memset = e.module.intrinsic("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1 immarg")
+        e.emit(f"call void {memset}(ptr {ctx}, i8 0, i64 {runtime.CTX.zeroed}, i1 false)")
+        if self.abi.recursive:
+            limit = e.call("ptr", e.module.external("zyg_stack_limit", "ptr", "", "nounwind"))
+            e.set_field("ptr", limit, ctx, runtime.CTX.stack_limit, "ctx")
+        if self.escapes:
+            # What a pullback holds should be little: no large block out of the pool.
+            e.set_field("i64", "1024", ctx, runtime.CTX.first_block, "ctx")
+        if self.nogil:
+            e.call("void", e.module.external("zyg_gil_give", "void", "ptr", "nounwind"), f"ptr {ctx}")
+        return ctx
+
+    def clean_up(self, ctx: str, returned: str) -> None:
+        """Free what the call used, except what a returned pullback needs."""
+        e = self.e
+        if self.needs_ctx:
+            finish = e.module.external("zyg_ctx_finish", "void", "ptr", "nounwind")
+            if self.boxing.saved_slot is not None:
+                escape = e.module.external("zyg_ctx_escape", "void", "ptr, ptr", "nounwind")
+                escaping, ending, over = e.name("escape"), e.name("end"), e.name("over")
+                e.branch(e.let(f"icmp ne ptr {returned}, null"), escaping, ending)
+                e.start(escaping)
+                e.call("void", escape, f"ptr {ctx}", f"ptr {e.let(f'load ptr, ptr {self.boxing.saved_slot}')}")
+                e.jump(over)
+                e.start(ending)
+                e.call("void", finish, f"ptr {ctx}")
+                e.jump(over)
+                e.start(over)
+            else:
+                used, over = e.name("used"), e.name("over")
+                block = e.field("ptr", ctx, runtime.CTX.block, "ctx")
+                e.branch(e.let(f"icmp eq ptr {block}, null"), over, used)
+                e.start(used)
+                e.call("void", finish, f"ptr {ctx}")
+                e.jump(over)
+                e.start(over)
+        self.boxing.release_slots()
+        if self.runs_python:
+            self.count_running(-1)
+
+
+def _has_pullback(type: Type) -> bool:
+    if isinstance(type, PullbackType):
+        return True
+    if isinstance(type, (Tuple, ListType, Struct, Closure)):
+        return any(map(_has_pullback, type.items))
+    return isinstance(type, Optional) and _has_pullback(type.item)
+
+
+def _plain(type: Type) -> bool:
+    """Whether boxing runs no Python code."""
+    return is_native(type) and (not isinstance(type, Tuple) or all(map(_plain, type.items)))
+
+
+def _asks_python(type: Type) -> bool:
+    """Whether unboxing may run Python code: attributes of dataclasses and of pullbacks."""
+    if isinstance(type, PullbackType) or isinstance(type, Struct) and not issubclass(type.cls, tuple):
+        return True
+    if isinstance(type, (Tuple, ListType, Struct, Closure)):
+        return any(map(_asks_python, type.items))
+    return isinstance(type, Optional) and _asks_python(type.item)
+
+
+__all__ = ["ENTRY", "Signature", "write_entry"]
