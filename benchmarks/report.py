@@ -14,11 +14,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     lines = [list(header), *(list(row) for row in rows)]
     widths = [max(len(row[i]) for row in lines) for i in range(len(header))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths)))
-        .rstrip()
-        for row in lines
-    )  # fmt: skip
+    align = lambda row: [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]
+    return "\n".join("  ".join(align(row)).rstrip() for row in lines)
 
 
 def duration(seconds: float) -> str:

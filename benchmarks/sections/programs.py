@@ -10,7 +10,7 @@ import numpy as np
 import zyg
 
 from ..cases import BENCHMARKS, Benchmark, flat_gradient
-from ..measure import Samples, Sampler, python_sampler, side_by_side
+from ..measure import Sampler, Samples, python_sampler, side_by_side
 from ..report import duration, ratio, table
 from .settings import Settings, builds, has_numba, numba_version
 
@@ -106,8 +106,8 @@ def run(settings: Settings, wanted: Sequence[str] = ()) -> dict[str, Any]:
                 shown("gradient to C", level=GRADIENT_LEVEL), shown("gradient to tuned C"),
                 shown("C gradient to primal"), shown("zyg gradient to primal"),
             ])  # fmt: skip
-        header = ["", "C", "zyg", f"zyg/C (<{PRIMAL_LEVEL})", "zyg/numba", "C v+g", "zyg v+g", f"zyg/C (<{GRADIENT_LEVEL})",
-                  "to tuned C", "C v+g/v", "zyg v+g/v"]  # fmt: skip
+        header = ["", "C", "zyg", f"zyg/C (<{PRIMAL_LEVEL})", "zyg/numba", "C v+g", "zyg v+g",
+                  f"zyg/C (<{GRADIENT_LEVEL})", "to tuned C", "C v+g/v", "zyg v+g/v"]  # fmt: skip
         print(f"\nloop programs, {flags}; v = value, g = gradient; C is the better of the compilers")
         print(table(header, rows), flush=True)
     return figures
