@@ -412,3 +412,40 @@ def test_gradient_of_a_pullback(name, args):
     expected = difference(lambda x: run(module, x, *args[1:], entry="pulled")[0], args[0], 1e-4)
     second = derivative(module, "pulled")
     assert close(run(module, *args, entry=second)[0], expected, 1e-4)
+
+
+OBJECT_PROGRAM = """
+func @f(%x: object, %n: object) -> object {
+entry:
+  jump loop(1.0:object, 0:object)
+loop(%r: object, %i: object):
+  %c = lt %i, %n : object
+  %more = truth %c : bool
+  branch %more, body, done
+body:
+  %s = call_object <math.sin>, %r {keywords=()} : object
+  %t = mul %s, %x : object
+  %p = tuple %t, %x : object
+  %u, %v = unpack %p {count=2} : object, object
+  %w = add %u, %v : object
+  %i1 = add %i, 1:object : object
+  jump loop(%w, %i1)
+done:
+  %q = truediv %r, %x : object
+  return %q
+}
+"""
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_objects(split):
+    """The same pass on values of unknown type: their rules run when the code runs."""
+    from zyg.autodiff import objects
+
+    module = parse_module(OBJECT_PROGRAM)
+    made = adjoint(module, "f", [True, False], split=split)
+    verify(module)
+    forward = module.functions[made.forward if split else made.function]
+    assert objects.pullback in [v.value for _, i in forward.instructions() for v in i.operands if hasattr(v, "value")]
+    assert "stack<tuple<object" in str(forward)
+    assert made.gradients == (0,)

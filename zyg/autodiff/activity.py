@@ -17,11 +17,15 @@ from dataclasses import dataclass, field
 
 from zyg.ir.core import Const, Function, Instr, Module, Value
 from zyg.ir.ops import OPS
-from zyg.ir.types import BOOL, TAPE, Array, Scalar, Stack, Type
+from zyg.ir.types import BOOL, OBJECT, TAPE, Array, Scalar, Stack, Type
+
+from . import objects
 
 
 def differentiable(t: Type) -> bool:
-    """Whether values of type `t` can carry a derivative: numbers (integers too) and arrays of numbers."""
+    """Whether values of type `t` can carry a derivative: numbers (integers too), arrays of numbers, any object."""
+    if t is OBJECT:
+        return True
     if isinstance(t, Array):
         t = t.dtype
     return isinstance(t, Scalar) and t is not BOOL and t.name != "u8"
@@ -110,8 +114,12 @@ class Aliases:
 
 
 def differentiable_operands(instr: Instr) -> list[int]:
-    """Which operands of a pure instruction its result depends on differentiably."""
+    """Which operands of an instruction its results depend on differentiably."""
     op = OPS[instr.op]
+    if any(r.type is OBJECT for r in instr.results):
+        if instr.op in objects.CONSTANT:
+            return []
+        return [k for k, v in enumerate(instr.operands) if v.type is OBJECT]
     if op.vjp == "none" or not instr.results:
         return []
     result = instr.results[0].type
@@ -223,7 +231,9 @@ class Activity:
             bits = 0
             for k in differentiable_operands(instr):
                 bits |= self.varied_by(operands[k])
-            self._vary(instr.results[0], bits)
+            for r in instr.results:
+                if differentiable(r.type):
+                    self._vary(r, bits)
 
     def _through(self, bits: int, operands: list[Value]) -> int:
         result = 0
@@ -298,8 +308,11 @@ class Activity:
             for v in operands:
                 self._use(v, bits)
         elif instr.results and op not in ("alloc", "stack", "tape", "view", "reshape", "cursor"):
+            bits = 0
+            for r in instr.results:
+                bits |= self.useful_for(r)
             for k in differentiable_operands(instr):
-                self._use(operands[k], self.useful_for(instr.results[0]))
+                self._use(operands[k], bits)
 
     def _spread(self, bits: int, operands: list[Value], useful: int) -> None:
         for k, v in enumerate(operands):

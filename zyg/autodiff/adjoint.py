@@ -29,9 +29,9 @@ from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target,
 from zyg.ir.ops import OPS
 from zyg.ir.passes import inline, loop_simplify, simplify_cfg
 from zyg.ir.trace import Traced
-from zyg.ir.types import BOOL, I64, TAPE, U8, Array, Scalar, Stack, Type, cotangent_type
+from zyg.ir.types import BOOL, I64, OBJECT, TAPE, U8, Array, Scalar, Stack, Type, cotangent_type
 
-from . import helpers
+from . import helpers, objects
 from .activity import Activity, Summary, differentiable, differentiable_operands, summarise
 from .storage import Storage
 
@@ -475,7 +475,7 @@ class _Adjoint:
         f = self.function
         self.cotangents = Variables(
             type_of=lambda v: cotangent_type(v.type) if isinstance(v, Value) else I64,
-            initial=lambda v: const(0.0, cotangent_type(v.type)) if isinstance(v, Value) else const(0),
+            initial=lambda v: _zero(cotangent_type(v.type)) if isinstance(v, Value) else const(0),
             name_of=lambda v: f"d_{v.name}" if isinstance(v, Value) else "k" if isinstance(v, Loop) else "entrance",
         )
         self.forward_blocks = list(f.blocks)
@@ -570,7 +570,7 @@ class _Adjoint:
     def _take(self, v: Value) -> Value:
         """The cotangent of `v`, which is thereby used up: where control comes again, it starts from zero."""
         d = self._read(v)
-        self.cotangents.write(self._here, v, const(0.0, cotangent_type(v.type)))
+        self.cotangents.write(self._here, v, _zero(cotangent_type(v.type)))
         return d
 
     def _add(self, v: Value, contribution: Value) -> None:
@@ -580,7 +580,12 @@ class _Adjoint:
         contribution = b.cast(contribution, cotangent_type(v.type))
         if _is_zero(contribution):
             return
-        new = contribution if _is_zero(old) else b.op("add", old, contribution, name=f"d_{v.name}")
+        if _is_zero(old):
+            new = contribution
+        elif v.type is OBJECT:
+            new = b.op("call_object", const(objects.accumulate), old, contribution, keywords=())
+        else:
+            new = b.op("add", old, contribution, name=f"d_{v.name}")
         if not new.name and not isinstance(new, Const):
             new.name = f"d_{v.name}"
         self.cotangents.write(self._here, v, new)
@@ -637,7 +642,7 @@ class _Adjoint:
     def _reverse_edges(self, block: Block) -> None:
         """From the reverse of `block` to the reverses of its predecessors, with the cotangents of block arguments."""
         b = self.builder
-        scalars = [k for k, p in enumerate(block.params) if isinstance(p.type, Scalar) and self.active(p)]
+        scalars = [k for k, p in enumerate(block.params) if not isinstance(p.type, Array) and self.active(p)]
         taken = [(k, self._take(block.params[k])) for k in scalars]
         taken = [(k, d) for k, d in taken if not _is_zero(d)]
         edges = [(s, t) for s, t in self.predecessors[block] if s in self.live]
@@ -770,6 +775,9 @@ class _Adjoint:
         if method is not None:
             method(instr)
             return
+        if any(r.type is OBJECT for r in instr.results):
+            self._reverse_object(instr)
+            return
         if not instr.results or not isinstance(instr.results[0].type, Scalar) or not self.active(instr.results[0]):
             return
         wanted = [k for k in differentiable_operands(instr) if self.active(instr.operands[k])]
@@ -804,6 +812,67 @@ class _Adjoint:
                 made.attrs.setdefault("vectormath", True)
         for k, c in kept:
             self._add(instr.operands[k], c)
+
+    # ---- operations on objects
+
+    def _forward_call_object(self, b: Builder, instr: Instr) -> None:
+        """A call of something unknown gives, in the forward part, its value and its pullback."""
+        if not self.active(instr.result):
+            b.append(instr)
+            return
+        if instr.attrs.get("keywords"):
+            raise Unsupported(
+                "the derivative of a call with keyword arguments of a function that is not known when compiling",
+                instr.position,
+                hint="pass the arguments by position",
+            )
+        pair = b.op("call_object", const(objects.pullback), *instr.operands, keywords=())
+        back = Value(OBJECT, "back")
+        unpack = b.append(Instr("unpack", [pair], [instr.result, back], {"count": 2}, [], instr.position))
+        self.made_by[unpack] = (instr, back)
+
+    def _reverse_object(self, instr: Instr) -> None:
+        """Objects: the rule runs when the code runs, on whatever the operands are."""
+        active = [r for r in instr.results if self.active(r)]
+        wanted = [k for k in differentiable_operands(instr) if self.active(instr.operands[k])]
+        ds = [self._take(r) if r in active else const(None, OBJECT) for r in instr.results]
+        if not active or not wanted or all(map(_is_zero, ds)):
+            return
+        b = self.builder
+        if instr.op == "unpack":
+            d = b.op("call_object", const(objects.unpacked), *ds, keywords=())
+            self._add(instr.operands[0], d)
+            return
+        rule = objects.RULES.get(instr.op)
+        if rule is None:
+            raise Unsupported(
+                f"the derivative of `{instr.op}` on an object whose type is not known when compiling",
+                instr.position,
+                hint="make the types of all values clear, so that the function compiles natively",
+            )
+        operands = [self.need(v, self.current) for v in instr.operands]
+        given = b.op("call_object", const(rule), ds[0], self.need(instr.result, self.current), *operands, keywords=())
+        self._spread(given, instr.operands, wanted)
+
+    def _spread(self, given: Value, operands: list[Value], wanted: list[int]) -> None:
+        """Add the items of a tuple of cotangents to those of the operands."""
+        types = (OBJECT,) * len(operands)
+        parts = self.builder.emit("unpack", given, types=types, count=len(operands))
+        for k in wanted:
+            self._add(operands[k], parts[k])
+
+    def _reverse_unpack(self, instr: Instr) -> None:
+        made = self.made_by.get(instr)
+        if made is None:
+            self._reverse_object(instr)
+            return
+        call, back = made
+        assert isinstance(back, Value)
+        d = self._take(call.result)
+        if not _is_zero(d):
+            given = self.builder.op("call_object", self.need(back, self.current), d, keywords=())
+            wanted = [k for k, v in enumerate(call.operands) if self.active(v)]
+            self._spread(given, call.operands, wanted)
 
     def _nothing(self, instr: Instr) -> None:
         """These have no reverse."""
@@ -1037,7 +1106,7 @@ class _Adjoint:
                 shadow = self._needed_shadow(p)
                 self.final.append(shadow if self.mode == "joint" else helpers.copy(b, shadow))
             else:
-                self.final.append(self._read(p) if self.active(p) else const(0.0, cotangent_type(p.type)))
+                self.final.append(self._read(p) if self.active(p) else _zero(cotangent_type(p.type)))
 
     def _finish(self) -> Adjoint:
         f = self.function
@@ -1227,7 +1296,13 @@ def _cotangent_item(stack: Type) -> Type | None:
 
 
 def _is_zero(v: Value) -> bool:
-    return isinstance(v, Const) and v.value == 0
+    if not isinstance(v, Const):
+        return False
+    return v.value is None if v.type is OBJECT else v.value == 0
+
+
+def _zero(t: Type) -> Const:
+    return const(None, OBJECT) if t is OBJECT else const(0.0, t)
 
 
 def _position(block: Block) -> Position | None:
