@@ -26,7 +26,7 @@ from typing import Any, Protocol
 
 from ...ir.analysis import reverse_postorder
 from ...ir.core import Block, Const, Function, Instr, Module, Position, Target, Value
-from ...ir.types import BOOL, F32, F64, I64, U8, Array, Scalar, Stack, Tape, Type
+from ...ir.types import BOOL, F32, F64, I64, U8, Array, Scalar, Stack, Tape, Tuple, Type
 from . import runtime
 from .boxing import Boxing
 from .text import (
@@ -1099,7 +1099,15 @@ class FunctionLowering(Emitter):
         self.define(instr, ["null", "null", "null"])
 
     def op_tape(self, instr: Instr) -> None:
-        self.define(instr, [self.at("%ctx", runtime.CTX.tape)])
+        """A tape is a position in memory that the arena owns, so that it outlives the function."""
+        chunk = "{ptr, ptr, ptr}"
+        callee = self.module.external("zyg_stack_grow", chunk, "ptr, ptr, ptr, ptr, i64", ARENA)
+        made = self.call(chunk, callee, "ptr %ctx", "ptr null", "ptr null", "ptr null", "i64 24")
+        place = self.let(f"extractvalue {chunk} {made}, 0", "tape")
+        self.check(self.let(f"icmp ne ptr {place}, null"), self.site(*NO_MEMORY))
+        for offset in (0, 8, 16):
+            self.set_field("ptr", "null", place, offset, "tape")
+        self.define(instr, [place])
 
     def op_cursor(self, instr: Instr) -> None:
         source = instr.operands[0]
@@ -1115,10 +1123,14 @@ class FunctionLowering(Emitter):
 
     def op_drop(self, instr: Instr) -> None:
         stack = instr.operands[0]
-        if isinstance(stack.type, Tape):
-            return  # the tape is the call's; it goes when the call ends
-        _, begin, _ = self.components_of(stack)
         callee = self.module.external("zyg_stack_drop", "void", "ptr, ptr", ARENA)
+        if isinstance(stack.type, Tape):
+            pointer = self.value(stack)
+            begin = self.let(f"load ptr, ptr {self.at(pointer, 8)}{self.word_tag(stack)}", "begin")
+            self.call("void", callee, "ptr %ctx", f"ptr {begin}")
+            self.call("void", callee, "ptr %ctx", f"ptr {pointer}")  # where its position was kept
+            return
+        _, begin, _ = self.components_of(stack)
         self.call("void", callee, "ptr %ctx", f"ptr {begin}")
 
     def op_push(self, instr: Instr) -> None:
@@ -1127,7 +1139,7 @@ class FunctionLowering(Emitter):
             layout = Record([v.type for v in values])
             size = -(-layout.size // 8) * 8
         else:
-            layout = Record([stack.type.item])  # type: ignore[union-attr]
+            layout = Record(_record_types(stack))
             size = layout.size
         top_slot, begin_slot, end_slot = self.position(stack)
         words, memory = self.word_tag(stack), self.stack_memory(stack)
@@ -1170,7 +1182,7 @@ class FunctionLowering(Emitter):
         stack, count = instr.operands
         top_slot, begin_slot, end_slot = self.position(stack)
         words = self.word_tag(stack)
-        size = Record([stack.type.item]).size  # type: ignore[union-attr]
+        size = Record(_record_types(stack)).size
         both = self.with_overflow("smul", self.value(count), str(size))
         self.check_none([self.let(f"extractvalue {{i64, i1}} {both}, 1")], self.site(*NO_MEMORY))
         needed = self.let(f"extractvalue {{i64, i1}} {both}, 0")
@@ -1185,7 +1197,7 @@ class FunctionLowering(Emitter):
             layout = Record(types)
             size = -(-layout.size // 8) * 8
         else:
-            layout = Record([stack.type.item])  # type: ignore[union-attr]
+            layout = Record(_record_types(stack))
             size = layout.size
         top_slot, begin_slot, end_slot = self.position(stack)
         words, memory = self.word_tag(stack), self.stack_memory(stack)
@@ -1339,6 +1351,13 @@ class Scopes:
 
     def _list(self, numbers: list[int]) -> int:
         return self.module.node("!{" + ", ".join(f"!{n}" for n in numbers) + "}")
+
+
+def _record_types(stack: Value) -> tuple[Type, ...]:
+    """The types of what one push puts on a stack: a tuple is a record of several values."""
+    assert isinstance(stack.type, Stack)
+    item = stack.type.item
+    return item.items if isinstance(item, Tuple) else (item,)
 
 
 def _metadata_string(text: str) -> str:
