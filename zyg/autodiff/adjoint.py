@@ -128,6 +128,7 @@ class _Adjoint:
         _inline_pullbacks(module, self.function)
         loop_simplify.run(self.function)
         loop_simplify.merge_returns(self.function)
+        simplify_cfg.remove_redundant_params(self.function)  # new preheaders pass on what their loops start from
         self.primal_params = list(self.function.params)
         self.builder = Builder(self.function)
         self.shadows: dict[Value, Value] = {}
