@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from zyg import rules
-from zyg.dispatch import _Binder, holds, watch_words
+from zyg.dispatch import _Binder, input_value, inputs_fit, native_guards, rules_hold
 from zyg.errors import UntypableValue
 from zyg.ir.types import BOOL, F32, F64, I64, NONE, RANGE, Array, Closure, Const, NpScalar, Struct, Tuple
 from zyg.typeof import UNBOUND, type_of
@@ -183,58 +183,45 @@ def test_empty_cells_and_untypable_captures():
 # ----------------------------------------------------------------------------------------------- staleness
 
 
-def words_of(guards):
-    import ctypes
+def test_guards_about_rules_become_the_epoch():
+    def f(x):
+        return x
 
-    return [ctypes.c_uint64.from_address(word).value for word in watch_words(guards)]
-
-
-def changed(guards, change):
-    before = words_of(guards)
-    assert words_of(guards) == before
-    change()
-    return words_of(guards) != before
-
-
-def test_a_rebound_global_is_seen():
-    space = {"f": math.sin, "__builtins__": {}}
-    guard = ("global", space, "f", math.sin)
-    assert holds(guard)
-    assert changed([guard], lambda: space.update(g=1))
-    assert holds(guard)
-    assert changed([guard], lambda: space.update(f=math.cos))
-    assert not holds(guard)
-
-
-def test_a_shadowed_and_a_replaced_builtin_are_seen():
-    space, names = {}, {"abs": abs}
-    guard = ("builtin", space, names, "abs", abs)
-    assert holds(guard)
-    assert changed([guard], lambda: space.update(abs=1)) and not holds(guard)
-    assert changed([guard], space.clear) and holds(guard)
-    assert changed([guard], lambda: names.update(abs=max)) and not holds(guard)
-
-
-def test_a_replaced_module_attribute_is_seen():
-    module = types.ModuleType("m")
-    module.f = math.sin
-    guard = ("attr", module, "f", math.sin)
-    assert holds(guard)
-    assert changed([guard], lambda: setattr(module, "f", math.cos)) and not holds(guard)
-
-
-def test_a_changed_cell_is_seen():
-    cell = types.CellType(math.sin)
-    guard = ("cell", cell, math.sin)
-    assert holds(guard)
-    assert changed([guard], lambda: setattr(cell, "cell_contents", math.cos)) and not holds(guard)
+    guards = [("global", {}, "f", f), ("rule", f, None), ("rule", math.sin, None)]
+    assert native_guards(guards) == [guards[0], ("word", rules.epoch_address, rules.epoch())]
+    assert native_guards(guards[:1]) == guards[:1]
 
 
 def test_a_new_rule_is_seen():
     def f(x):
         return x
 
-    guard = ("rule", f, None)
-    assert holds(guard)
-    assert changed([guard], lambda: rules.adjoint(f)(lambda x: (x, lambda d: (d,)))) and not holds(guard)
-    assert holds(("rule", f, rules.rule_for(f)))
+    assert rules_hold([("rule", f, None)])
+    rules.adjoint(f)(lambda x: (x, lambda d: (d,)))
+    assert not rules_hold([("rule", f, None)])
+    assert rules_hold([("rule", f, rules.rule_for(f)), ("global", {}, "gone", None)])
+    rules.remove(f)
+    assert rules_hold([("rule", f, None)])
+
+
+@dataclasses.dataclass
+class Source:
+    kind: str
+    container: object
+    name: str
+    type: object
+
+
+def test_inputs_are_looked_up_as_python_does():
+    cell = types.CellType(1.0)
+    space = {"n": 2}
+    assert input_value(Source("cell", cell, "x", F64)) == 1.0
+    assert input_value(Source("global", space, "n", I64)) == 2
+    assert inputs_fit([Source("cell", cell, "x", F64), Source("global", space, "n", I64)])
+    assert not inputs_fit([Source("cell", cell, "x", I64)])
+    space.clear()
+    assert not inputs_fit([Source("global", space, "n", I64)])
+    with pytest.raises(NameError, match="'n'"):
+        input_value(Source("global", space, "n", I64))
+    del cell.cell_contents
+    assert not inputs_fit([Source("cell", cell, "x", F64)])

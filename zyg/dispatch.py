@@ -1,40 +1,33 @@
 """From a call to native code: find or make the specialisation for the types of the arguments, and keep it honest.
 
-A callable made by zyg is a native object whose entry code checks argument types by itself.  What it does not know it
-hands to the Dispatcher here, which binds the arguments as Python would, types them, compiles if need be, and calls.
-New specialisations are chained in front of the older ones, so the second call with the same types never comes here.
+A callable made by zyg is a native object whose entries check argument types by themselves.  What they do not know they
+hand to the Dispatcher here, which binds the arguments as Python would, types them, compiles if need be, and calls.  New
+specialisations are put in front of the older ones, so the second call with the same types never comes here.
 
-Compiled code rests on assumptions: that a global still names the same function, that a module's attribute is still
-the same, that no rule was registered since.  For each there is a word of memory that changes when the assumption may
-have been broken: a dict's version tag, a cell's content, the epoch of the rules.  The entry compares these *watch
-words* at each call; if one differs the call comes here, the assumptions are looked at one by one, and the code is
-confirmed or compiled anew.
+Compiled code rests on assumptions: that a global still names the same function, that a module's attribute is still the
+same, that no rule was registered since.  The native entry sees when one may have been broken (a dict's version tag, a
+cell's content, the epoch of the rules) and looks the names up again by itself; the call comes here if one is broken.
 """
 
 from __future__ import annotations
 
 import builtins
-import contextlib
-import ctypes
 import threading
 import types
 import warnings
 import weakref
-from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import pipeline
-from .errors import ArgumentError, InternalError, SpecialisationWarning, UntypableValue
+from . import pipeline, rules
+from .errors import ArgumentError, InternalError, SpecialisationWarning, Unsupported, UntypableValue
 from .ir.options import Options
 from .ir.types import Type
-from .rules import epoch_address, rule_for
 from .transforms import ATTRIBUTE, DIRECT_KINDS, Transform, describe, transform_of
 from .typeof import type_of
 
-# So many specialisations of one function are entered natively; further ones go through the dispatcher (which may drop
-# them again: it knows that nobody is running one), with a warning.
+# So many specialisations of one function are kept; more of them warn, and push out the oldest.
 LIMIT = 64
 
 # One compilation at a time: inference and the tables here are not made for several threads.
@@ -44,59 +37,17 @@ compile_lock = threading.RLock()
 # ------------------------------------------------------------------------------------------- assumptions
 
 
-def _dict_word(d: dict[Any, Any]) -> int:
-    from .backend.cpython import DICT_VERSION
-
-    return id(d) + DICT_VERSION
-
-
-def watch_words(guards: list[Any]) -> list[int]:
-    """The addresses of the words that change when one of `guards` may have ceased to hold."""
-    from .backend.cpython import CELL_CONTENTS
-
-    words: dict[int, None] = {}
-    for guard in guards:
-        kind = guard[0]
-        if kind == "global":
-            words[_dict_word(guard[1])] = None
-        elif kind == "builtin":
-            words[_dict_word(guard[1])] = None
-            words[_dict_word(guard[2])] = None
-        elif kind == "attr":
-            words[_dict_word(vars(guard[1]))] = None
-        elif kind == "cell":
-            words[id(guard[1]) + CELL_CONTENTS] = None
-        elif kind == "rule":
-            words[epoch_address] = None
-        else:
-            raise InternalError(f"unknown guard {guard!r}", "dispatch")
-    return list(words)
+def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Guards as the native entry takes them: those about rules become one about the epoch of the registry."""
+    native = [guard for guard in guards if guard[0] != "rule"]
+    if len(native) != len(list(guards)):
+        native.append(("word", rules.epoch_address, rules.epoch()))
+    return native
 
 
-_missing = object()
-
-
-def holds(guard: Any) -> bool:
-    """Whether an assumption of compiled code is still true."""
-    match guard[0]:
-        case "global":
-            _, namespace, name, expected = guard
-            return namespace.get(name, _missing) is expected
-        case "builtin":
-            _, namespace, builtin_names, name, expected = guard
-            return name not in namespace and builtin_names.get(name, _missing) is expected
-        case "attr":
-            _, module, name, expected = guard
-            return vars(module).get(name, _missing) is expected
-        case "cell":
-            _, cell, expected = guard
-            try:
-                return cell.cell_contents is expected
-            except ValueError:
-                return expected is _missing
-        case _:
-            _, function, rule = guard
-            return rule_for(function) is rule
+def rules_hold(guards: Iterable[tuple[Any, ...]]) -> bool:
+    """Whether the functions that had no rule still have none, and the others the same one."""
+    return all(rules.rule_for(guard[1]) is guard[2] for guard in guards if guard[0] == "rule")
 
 
 def input_value(source: Any) -> Any:
@@ -109,6 +60,14 @@ def input_value(source: Any) -> Any:
         raise NameError(f"name {source.name!r} is not defined", name=source.name) from None
 
 
+def inputs_fit(inputs: Iterable[Any]) -> bool:
+    """Whether the hidden inputs have the types that were compiled for."""
+    try:
+        return all(type_of(input_value(source)) == source.type for source in inputs)
+    except (UntypableValue, NameError, ValueError):
+        return False
+
+
 # ---------------------------------------------------------------------------------------- specialisations
 
 
@@ -116,35 +75,57 @@ def input_value(source: Any) -> Any:
 class Specialisation:
     """Native code for one combination of types.
 
-    entry: the back end's entry code; call: a callable that runs this entry alone; words: addresses of the watch words,
-    whose expected values are `entry.expected`.
+    `names` are those of the parameters, "" for one that cannot be passed by keyword; the last `keyword_only` of them can
+    be passed by keyword only.  `call` runs this code alone, all arguments by position; `entry` is the code in a chain.
     """
 
-    types: tuple[Type, ...]
-    keywords: tuple[str, ...]
+    name: str
     compiled: pipeline.Compiled
-    entry: Any
-    call: Callable[..., Any]
-    words: list[int]
-
-    @property
-    def guards(self) -> list[Any]:
-        return self.compiled.inferred.guards
+    names: tuple[str, ...]
+    positional_only: int
+    keyword_only: int
+    epoch: int = -1
+    call: Any = None
+    entry: Any = None
 
     def confirm(self) -> bool:
-        """Whether all assumptions hold; if so the entry is told the present values of the watch words."""
-        # Words are read before the assumptions are looked at: a change in between is then seen at the next call.
-        now = [ctypes.c_uint64.from_address(word).value for word in self.words]
-        if not all(map(holds, self.guards)):
+        """Whether all assumptions hold. Afterwards `call` and `entry` are up to date."""
+        from .backend.calling import make_entry, new_callable, set_entries
+
+        inferred = self.compiled.inferred
+        epoch = rules.epoch()
+        if self.epoch == epoch:
+            return bool(self.entry.revalidate()) and inputs_fit(inferred.inputs)
+        if not rules_hold(inferred.guards) or not inputs_fit(inferred.inputs):
             return False
+        guards = native_guards(inferred.guards)
+        inputs = [_source(source) for source in inferred.inputs]
         try:
-            if any(type_of(input_value(i)) != i.type for i in self.compiled.inferred.inputs):
-                return False
-        except UntypableValue:
-            return False
-        for at, value in enumerate(now):
-            self.entry.expected[at] = value
+            self.entry = make_entry(
+                self.compiled.native,
+                self.names,
+                guards=guards,
+                inputs=inputs,
+                positional_only=self.positional_only,
+                keyword_only=self.keyword_only,
+            )
+            alone = make_entry(self.compiled.native, guards=guards, inputs=inputs)
+        except ValueError:
+            return False  # a guard does not hold
+        self.call = new_callable(self._disagree, self.name)
+        set_entries(self.call, [alone])
+        self.epoch = epoch
         return True
+
+    def _disagree(self, *args: Any, **keywords: Any) -> Any:
+        """The types were looked at before; if native code still refuses them, the two disagree on what a type is."""
+        found = ", ".join(type(a).__name__ for a in args)
+        types = ", ".join(map(str, self.compiled.inferred.parameters))
+        raise InternalError(f"{self.name}: the native entry refused arguments ({found}) of types ({types})", "entry")
+
+
+def _source(source: Any) -> tuple[Any, ...]:
+    return ("cell", source.container) if source.kind == "cell" else ("global", source.container, source.name)
 
 
 @dataclass(eq=False)
@@ -228,8 +209,6 @@ class Dispatcher:
         # Several for one key differ in the types of global or captured inputs.
         self.specialisations: dict[Any, list[Specialisation]] = {}
         self._binder: _Binder | None = None
-        self._installed: list[Specialisation] = []
-        self._overflow: OrderedDict[int, Specialisation] = OrderedDict()
         self._callable: Any = lambda: None
         self._warned = False
 
@@ -237,14 +216,19 @@ class Dispatcher:
         self._callable = weakref.ref(native)
 
     @property
-    def options(self) -> Options:
-        return effective_options(self.transform)
+    def name(self) -> str:
+        return describe(self.transform)
 
     # ------------------------------------------------------------------------------------------ calling
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         args, keywords = self.bind(args, keywords)
-        return self.specialise(args, keywords).call(*args, *keywords.values())
+        try:
+            specialisation = self.specialise(args, keywords)
+        except Unsupported as error:
+            # Where in the compiler it was noticed helps nobody; the message has the place in the user's source.
+            raise error.with_traceback(None) from None
+        return specialisation.call(*args, *keywords.values())
 
     def bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Positional and keyword arguments as they are compiled for."""
@@ -269,31 +253,28 @@ class Dispatcher:
             try:
                 result.append(type_of(value))
             except UntypableValue as error:
-                named = list(keywords)[at - len(args)] if at >= len(args) else self.argument_name(at, args)
+                named = list(keywords)[at - len(args)] if at >= len(args) else argument_name(self.transform, at, args)
                 raise ArgumentError(f"{self.name}(): argument '{named}': {error}", named) from None
         return tuple(result)
-
-    def argument_name(self, at: int, args: tuple[Any, ...]) -> str:
-        return argument_name(self.transform, at, args)
-
-    @property
-    def name(self) -> str:
-        return describe(self.transform)
 
     def specialise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation:
         """The specialisation for these arguments, compiled now if need be."""
         types = self.types_of(args, keywords)
         key = (types, tuple(keywords))
         with compile_lock:
-            known = self.specialisations.setdefault(key, [])
+            known = self.specialisations.get(key, [])
             for specialisation in known:
+                before = specialisation.entry
                 if specialisation.confirm():
+                    if specialisation.entry is not before:
+                        self._install()
                     return specialisation
-            self._forget(key, [s for s in known if not all(map(holds, s.guards))])
             specialisation = self._compile(types, tuple(keywords))
-            self.specialisations.setdefault(key, []).insert(0, specialisation)
-            if not keywords:
-                self._install(key, specialisation)
+            # Those whose assumptions are broken are of no use any more; those for other types of inputs may be.
+            kept = [s for s in known if rules_hold(s.compiled.inferred.guards) and s.entry.revalidate()]
+            self.specialisations.pop(key, None)
+            self.specialisations[key] = [specialisation, *kept]
+            self._install()
             return specialisation
 
     # ---------------------------------------------------------------------------------------- compiling
@@ -302,80 +283,50 @@ class Dispatcher:
         callee = self._callable()
         if callee is None:
             raise InternalError("the callable of a dispatcher is gone", "dispatch")
-        return pipeline.Request(callee, types, keywords, self.options)
+        return pipeline.Request(callee, types, keywords, effective_options(self.transform))
 
     def _compile(self, types: tuple[Type, ...], keywords: tuple[str, ...]) -> Specialisation:
-        from .backend.llvm import Signature, make_entry
-
-        # A guard that changes while we compile makes the code stale before it is used: try again then.
+        names, positional_only = self._names(len(types) - len(keywords), keywords)
+        # What the code refers to may change while it is compiled; then it is stale before it is used.
         for _ in range(10):
             compiled = pipeline.compile(self.request(types, keywords))
-            inferred = compiled.inferred
-            words = watch_words(inferred.guards)
-            signature = Signature(
-                parameters=inferred.parameters, inputs=inferred.inputs, result=inferred.result
-            )
+            specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
             with pipeline.timed(self.name, "entry"):
-                entry = make_entry(compiled.native, signature, self.name, watch=words)
-            call = _raw_callable(entry, self.name, types)
-            specialisation = Specialisation(types, keywords, compiled, entry, call, words)
-            if specialisation.confirm():
-                return specialisation
+                if specialisation.confirm():
+                    return specialisation
         raise RuntimeError(f"{self.name}: what it refers to changes faster than it can be compiled")
 
-    def _install(self, key: Any, specialisation: Specialisation) -> None:
-        """Let the callable's native entry know the new specialisation, if there is room."""
-        if len(self._installed) < LIMIT:
-            self._installed.append(specialisation)
-            self._link()
-            return
-        if not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"{self.name} has been compiled for {LIMIT} combinations of argument types and assumptions; calls with "
-                "further ones are slower. Are constants (strings, classes, new function objects) passed as arguments?",
-                SpecialisationWarning,
-                stacklevel=4,
-            )
-        self._overflow[id(specialisation)] = specialisation
-        if len(self._overflow) > LIMIT:
-            _, oldest = self._overflow.popitem(last=False)
-            for specialisations in self.specialisations.values():
-                if oldest in specialisations:
-                    specialisations.remove(oldest)
+    def _names(self, positional: int, keywords: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
+        """The names of parameters, and how many of the first can be passed by position only."""
+        function = self.transform.function
+        if self.transform.kind == "jit" and isinstance(function, types.FunctionType):
+            code = function.__code__
+            if positional <= code.co_argcount:
+                return (*code.co_varnames[:positional], *keywords), min(positional, code.co_posonlyargcount)
+        return ("",) * positional + keywords, positional
 
-    def _link(self) -> None:
-        """Chain the entries, newest first, on to the dispatcher."""
-        from .backend.llvm import set_entry
+    def _install(self) -> None:
+        """Give the native callable its entries, newest first, and drop the oldest if there are too many."""
+        from .backend.calling import set_entries
 
         native = self._callable()
         if native is None:
             return
-        for newer, older in zip(self._installed[:0:-1], self._installed[-2::-1]):
-            newer.entry.miss.value = older.entry.address
-        set_entry(native, self._installed[-1].entry)
+        if sum(map(len, self.specialisations.values())) > LIMIT:
+            self._drop_oldest()
+        newest = [s.entry for group in reversed(self.specialisations.values()) for s in group]
+        set_entries(native, newest)
 
-    def _forget(self, key: Any, stale: list[Specialisation]) -> None:
-        """Drop specialisations whose assumptions are broken. Those linked stay alive: a thread may be inside."""
-        for specialisation in stale:
-            self.specialisations[key].remove(specialisation)
-            self._overflow.pop(id(specialisation), None)
-
-
-def _raw_callable(entry: Any, name: str, types: tuple[Type, ...]) -> Any:
-    """A callable that runs one entry and nothing else. Its guards were checked before, so a miss is a bug."""
-    from .backend.llvm import new_callable, set_entry
-
-    def disagreement(*args: Any, **keywords: Any) -> Any:
-        raise InternalError(
-            f"{name}: the native entry refused arguments ({', '.join(type(a).__name__ for a in args)}) that were "
-            f"typed as ({', '.join(map(str, types))})",
-            "entry",
-        )
-
-    raw = new_callable(disagreement, name)
-    set_entry(raw, entry)
-    return raw
+    def _drop_oldest(self) -> None:
+        del self.specialisations[next(iter(self.specialisations))]
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"{self.name} is being compiled for more than {LIMIT} combinations of argument types; the oldest are "
+                "dropped. Are constants (strings, classes, new function objects) passed as arguments?",
+                SpecialisationWarning,
+                stacklevel=5,
+            )
 
 
 # ------------------------------------------------------------------------------------------------ helpers
@@ -383,25 +334,80 @@ def _raw_callable(entry: Any, name: str, types: tuple[Type, ...]) -> Any:
 
 def make_callable(transform: Transform) -> Any:
     """The native callable that stands for a transform."""
-    from .backend.llvm import new_callable
+    from .backend.calling import new_callable
 
+    _dress()
     dispatcher = Dispatcher(transform)
-    name = describe(transform)
-    native = new_callable(dispatcher, name)
-    dispatcher.attach(native)
-    setattr(native, ATTRIBUTE, transform)
-    native.__zyg_dispatcher__ = dispatcher
     function = transform.function
+    compiled = transform.kind == "jit"
+    name = describe(transform)
+    attributes: dict[str, Any] = {ATTRIBUTE: transform, DISPATCHER: dispatcher}
     if function is not None:
-        native.__wrapped__ = function
-        for attribute in ("__module__", "__doc__", "__defaults__", "__kwdefaults__", "__annotations__"):
-            if transform.kind != "jit" and attribute in ("__doc__", "__annotations__"):
-                continue
-            with contextlib.suppress(AttributeError):
-                setattr(native, attribute, getattr(function, attribute))
-    native.__name__ = getattr(function, "__name__", name) if transform.kind == "jit" else name
-    native.__qualname__ = getattr(function, "__qualname__", name) if transform.kind == "jit" else name
+        attributes["__wrapped__"] = function
+        attributes["__module__"] = getattr(function, "__module__", None)
+    if compiled:
+        attributes["__doc__"] = getattr(function, "__doc__", None)
+        attributes["__qualname__"] = getattr(function, "__qualname__", name)
+        name = getattr(function, "__name__", name)
+    native = new_callable(dispatcher, name, **attributes)
+    dispatcher.attach(native)
     return native
+
+
+DISPATCHER = "__zyg_dispatcher__"
+_dressed = False
+
+
+def _dress() -> None:
+    """Give the native type what is written in Python: its repr, and the names that Numba's dispatchers have."""
+    global _dressed
+    if _dressed:
+        return
+    from .backend.callable import callable_type
+
+    cls: Any = callable_type()
+    cls.__repr__ = _represent
+    cls.py_func = property(lambda self: python_function(self), doc="The Python function under all transforms.")
+    cls.signatures = property(_signatures, doc="The tuples of argument types that there is native code for.")
+    cls.inspect_llvm = _inspect_llvm
+    cls.inspect_asm = _inspect_asm
+    _dressed = True
+
+
+def _represent(self: Any) -> str:
+    transform = transform_of(self)
+    if transform is None:
+        return f"<zyg native code of {self.__name__}>"
+    inner = describe(transform)
+    return f"<zyg.jit({inner})>" if transform.kind == "jit" else f"<zyg.{inner}>"
+
+
+def _specialisations(self: Any) -> dict[tuple[Type, ...], Specialisation]:
+    dispatcher: Dispatcher | None = getattr(self, DISPATCHER, None)
+    if dispatcher is None:
+        return {}
+    return {s.compiled.inferred.parameters: s for group in dispatcher.specialisations.values() for s in group}
+
+
+def _signatures(self: Any) -> list[tuple[Type, ...]]:
+    return list(_specialisations(self))
+
+
+def _inspect(self: Any, signature: tuple[Type, ...] | None, show: Callable[[Any], Any]) -> Any:
+    specialisations = _specialisations(self)
+    if signature is None:
+        return {types: show(s.compiled.native) for types, s in specialisations.items()}
+    return show(specialisations[tuple(signature)].compiled.native)
+
+
+def _inspect_llvm(self: Any, signature: tuple[Type, ...] | None = None) -> Any:
+    """The LLVM IR for a signature, or by signature for all."""
+    return _inspect(self, signature, lambda native: native.llvm_optimised)
+
+
+def _inspect_asm(self: Any, signature: tuple[Type, ...] | None = None) -> Any:
+    """The assembly for a signature, or by signature for all."""
+    return _inspect(self, signature, lambda native: native.asm)
 
 
 def effective_options(transform: Transform) -> Options:
@@ -463,4 +469,4 @@ def check_one_variable(function: Any, given: int | None = None) -> None:
         )
 
 
-__all__ = ["LIMIT", "Dispatcher", "Specialisation", "holds", "make_callable", "watch_words"]
+__all__ = ["LIMIT", "Dispatcher", "Specialisation", "make_callable"]

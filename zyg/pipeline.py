@@ -70,9 +70,16 @@ def own(request: Request, inferred: Any) -> Any:
 
 
 def generate(request: Request, inferred: Any) -> Compiled:
-    from .backend.llvm import compile_module
+    from .backend.calling import Signature, compile_module
 
-    return Compiled(request, inferred, compile_module(inferred.module, inferred.entry, request.options))
+    signature = Signature(
+        parameters=inferred.parameters,
+        result=inferred.result,
+        inputs=tuple((source.kind, source.type) for source in inferred.inputs),
+        guarded=bool(inferred.guards) or any(source.kind == "global" for source in inferred.inputs),
+    )
+    native = compile_module(inferred.module, inferred.entry, request.options, signature)
+    return Compiled(request, inferred, native)
 
 
 STAGES: list[tuple[str, Callable[..., Any]]] = [
