@@ -28,7 +28,7 @@ def load(program: Program) -> Callable[..., Any]:
     """The program's `f`, compiled so that tracebacks show its source."""
     filename = f"<program {next(_names)}>"
     linecache.cache[filename] = (len(program.source), None, program.source.splitlines(True), filename)
-    module = types.ModuleType("program")
+    module = types.ModuleType(__name__)  # dataclasses look their module up
     exec(compile(program.source, filename, "exec"), module.__dict__)
     return module.f
 

@@ -6,6 +6,7 @@ from rare slips that must raise the same exception everywhere.  The writer keeps
 
     f  float     i  small int     m  int or float     o  None or float
     t  pair of floats     a  1-d array     b  2-d array     k  1-d array of ints
+    s  object of a dataclass with fields u and v
 """
 
 from __future__ import annotations
@@ -20,6 +21,31 @@ from hypothesis import strategies as st
 
 FLOATS = (0.7, 1.3, -0.4, 0.25, 2.1, -1.6, 0.9, 0.5, -0.8, 1.0, 0.0)
 CONSTANTS = ("0.5", "1.0", "2.0", "-1.0", "0.25", "3", "1", "2", "-2", "0.1", "1.5")
+
+
+TOOLS = {
+    "Pair": """
+from dataclasses import dataclass
+
+@dataclass
+class Pair:
+    u: float
+    v: float
+
+def mix(s, x):
+    return Pair(s.v * x, s.u + x)
+""",
+    "apply": """
+def apply(function, x):
+    return function(function(x) * 0.5)
+""",
+    "keywords": """
+def keywords(x, y=0.25, *rest, z=2.0):
+    for e in rest:
+        x = x * e + 0.5
+    return x * z - y
+""",
+}
 
 
 @dataclass(frozen=True)
@@ -53,6 +79,9 @@ class Writer:
         self.array_helpers: list[str] = []
         self.closures: list[str] = []
         self.inside_helper = False
+        self.globals: list[str] = []
+        self.tools: set[str] = set()  # which of the fixed helpers the program has
+        self.scoped = 0  # inside a lambda or comprehension
 
     # ------------------------------------------------------------------------------------------------ choices
 
@@ -167,11 +196,13 @@ class Writer:
     def float(self, depth: int = 2) -> str:
         names, arrays, pairs = self.named("fm"), self.named("ab"), self.named("t")
         forms = ["name"] * 4 * bool(names) + ["const"] + ["element"] * 2 * bool(arrays) + ["pair"] * bool(pairs)
-        forms += ["integer"] * bool(self.named("i"))
+        forms += ["integer"] * bool(self.named("i")) + ["field"] * 2 * bool(self.named("s"))
+        forms += ["global"] * bool(self.globals)
         if depth > 0:
             forms += ["add", "sub", "mul", "mul", "div", "math", "math", "power", "extreme", "neg", "if", "abs"]
             forms += ["helper"] * 2 * bool(self.scalar_helpers) + ["closure"] * 2 * bool(self.closures)
-            forms += ["sum"] * bool(self.named("a")) + ["mod", "sumrange", "cast"]
+            forms += ["sum"] * bool(self.named("a")) + ["mod", "sumrange", "cast", "walrus", "divmod", "generator"]
+            forms += ["apply"] * bool(self.closures and "apply" in self.tools)
         form = self.choose(forms)
         return getattr(self, f"float_{form}")(depth)
 
@@ -179,6 +210,31 @@ class Writer:
         if self.doubtful and self.chance(1):
             return self.choose(self.doubtful)
         return self.choose(self.named("fm"))
+
+    def float_field(self, depth: int) -> str:
+        return f"{self.choose(self.named('s'))}.{self.choose('uv')}"
+
+    def float_global(self, depth: int) -> str:
+        return self.choose(self.globals)
+
+    def float_walrus(self, depth: int) -> str:
+        if self.scoped:
+            return self.float(depth - 1)  # a lambda or comprehension: the name would not reach the function
+        name = self.new("v")
+        return f"(({name} := {self.float(depth - 1)}) * {name})"
+
+    def float_divmod(self, depth: int) -> str:
+        return f"divmod({self.float(depth - 1)}, 0.7)[{self.number(0, 1)}]"
+
+    def float_generator(self, depth: int) -> str:
+        fold = self.choose(("sum", "max", "min"))
+        self.scoped += 1
+        text = f"{fold}({self.float(0)} * j - {self.float(0)} for j in range({self.number(1, 3)}))"
+        self.scoped -= 1
+        return text
+
+    def float_apply(self, depth: int) -> str:
+        return f"apply({self.choose(self.closures)}, {self.float(depth - 1)})"
 
     def float_const(self, depth: int) -> str:
         return self.choose(CONSTANTS[:5])
@@ -273,7 +329,11 @@ class Writer:
             forms += ["write"] * 4 + ["view", "fill", "iterate"]
         if self.array_helpers and self.named("a"):
             forms += ["poke"] * 2
-        forms += ["allocate", "mixed"]
+        forms += ["allocate", "mixed", "unpack", "items"]
+        if "Pair" in self.tools:
+            forms += ["struct"] * 2
+        if "keywords" in self.tools:
+            forms += ["keywords"]
         if self.loops:
             forms += ["leave"] * 2
         if not self.inside_helper:
@@ -317,6 +377,62 @@ class Writer:
         name = self.choose([self.new("p"), *pairs])
         self.line(f"{name} = ({self.float(1)} * 1.0, {self.float(1)} * 1.0)")
         self.kinds[name] = "t"
+
+    def do_unpack(self) -> None:
+        names = [self.choose([*self.named("f"), self.new("v")]) for _ in range(3)]
+        values = [self.float(1) for _ in range(3)]
+        form = self.choose(("nested", "starred", "chained"))
+        if form == "nested":
+            self.line(
+                f"({names[0]}, {names[1]}), {names[2]} = ({values[0]} * 1.0, {values[1]} * 1.0), {values[2]} * 1.0"
+            )
+        elif form == "starred":
+            rest = self.new("r")
+            self.line(f"{names[0]}, *{rest} = ({values[0]} * 1.0, {values[1]} * 1.0, {values[2]} * 1.0)")
+            self.line(f"{names[1]} = {names[2]} = {rest}[0] + {rest}[-1]")
+        else:
+            self.line(f"{names[0]} = {names[1]} = {names[2]} = {values[0]} * 1.0")
+        for name in names:
+            self.kinds.setdefault(name, "f")
+
+    def do_items(self) -> None:
+        """A loop over a tuple or over neighbours in an array."""
+        arrays, element, other = self.named("a"), self.new("e"), self.new("e")
+        if arrays and self.chance(50):
+            array = self.choose(arrays)
+            header = f"for {element}, {other} in zip({array}, {array}[1:]):"
+        else:
+            header = f"for {element}, {other} in ((1.0, {self.float(1)} * 1.0), ({self.float(1)} * 1.0, 0.5)):"
+        with self.block(header):
+            self.kinds[element] = self.kinds[other] = "f"
+            self.loops.append("for")
+            self.statements(3)
+            self.loops.pop()
+
+    def do_struct(self) -> None:
+        structs = self.named("s")
+        if structs and self.chance(60):
+            self.line(
+                f"{self.choose(structs)}.{self.choose('uv')} {self.choose(('=', '+=', '*='))} {self.float(1)} * 1.0"
+            )
+            return
+        name = self.choose([self.new("s"), *structs])
+        if structs and self.chance(30):
+            self.line(f"{name} = mix({self.choose(structs)}, {self.float(1)} * 1.0)")
+        else:
+            self.line(f"{name} = Pair({self.float(1)} * 1.0, v={self.float(1)} * 1.0)")
+        self.kinds[name] = "s"
+
+    def do_keywords(self) -> None:
+        name = self.choose(self.named("f") or [self.new("v")])
+        call = self.choose((
+            f"keywords({self.float(1)})",
+            f"keywords(y={self.float(1)}, x={self.float(1)})",
+            f"keywords({self.float(1)}, {self.float(1)}, {self.float(1)}, z={self.float(1)})",
+            f"keywords(*({self.float(1)}, {self.float(1)}))",
+        ))  # fmt: skip
+        self.line(f"{name} = {call}")
+        self.kinds.setdefault(name, "f")
 
     def do_integer(self) -> None:
         name = self.choose([self.new("i"), *(n for n in self.named("i") if n not in self.frozen)])
@@ -463,6 +579,14 @@ class Writer:
     def do_closure(self) -> None:
         name, targets = self.new("g"), self.named("f")
         outer, loops = dict(self.kinds), self.loops
+        if self.chance(30):
+            self.kinds = {n: k for n, k in outer.items() if k in "fi"} | {"z": "f"}
+            self.scoped += 1
+            self.line(f"{name} = lambda z: {self.float(1)} * z")
+            self.scoped -= 1
+            self.kinds = outer
+            self.closures.append(name)
+            return
         with self.block(f"def {name}(z):"):
             if targets and self.chance(30):
                 target = self.choose(targets)
@@ -486,6 +610,7 @@ class Writer:
             terms = [f"{n}" for n in self.named("fm")][:6]
             terms += [f"{n}.sum()" for n in self.named("a")][:2]
             terms += [f"{n}[0] * {n}[1]" for n in self.named("t")][:1]
+            terms += [f"{n}.u * {n}.v" for n in self.named("s")][:1]
             terms += [f"(0.0 if {n} is None else {n})" for n in self.named("o")][:1]
             terms += [f"{n}[0, 0] * {n}[-1, -1]" for n in self.named("b")][:1]
             self.line(f"return {' + '.join(terms) if terms else '1.0'}")
@@ -506,6 +631,13 @@ class Writer:
         self.line("")
         self.line("import numpy as np")
         self.line("")
+        for tool, text in TOOLS.items():
+            if self.chance(20):
+                self.tools.add(tool)
+                self.lines += [*text.strip("\n").split("\n"), ""]
+        if self.chance(15):
+            self.globals.append("SCALE")
+            self.line(f"SCALE = {self.choose(FLOATS)}")
         self.line("")
         self.inside_helper = True
         if self.chance(25):
