@@ -140,6 +140,11 @@ class Generator:
         """An index with everything that inference puts before an access."""
         length = self.b.op("dim", array, axis=0)
         i = self.pick(scope, I64)
+        counters = [v for v in scope if v.name == "i"]
+        if counters and self.random.random() < 0.7:
+            i = self.random.choice(counters)
+            if self.random.random() < 0.6:
+                i = self.b.op(self.random.choice(("cadd", "csub", "add")), i, const(self.random.randint(-1, 2)))
         if self.random.random() < 0.6:
             below = self.b.op("lt", i, const(0))
             i = self.b.op("select", below, self.b.op("add", i, length), i)
@@ -222,6 +227,11 @@ class Generator:
         start, stop = const(r.randint(0, 2)), const(r.randint(0, 4))
         if r.random() < 0.5 and self.arrays:
             stop = self.b.op("dim", self.pick(scope, ARRAY), axis=0)
+        counters = [v for v in scope if v.name == "i"]
+        if counters and r.random() < 0.3:
+            start = r.choice(counters)
+        elif r.random() < 0.2 and self.arrays:
+            stop = self.b.op("csub", self.b.op("dim", self.pick(scope, ARRAY), axis=0), const(1))
         if step < 0:
             start, stop = stop, const(r.randint(-1, 1))
         types = r.choices([F64, I64, BOOL, *([ARRAY] if self.arrays else [])], k=r.randint(0, 3))

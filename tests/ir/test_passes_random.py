@@ -12,7 +12,21 @@ from hypothesis import strategies as st
 
 from zyg.ir.core import Module
 from zyg.ir.interpret import StepLimit, run
-from zyg.ir.passes import CLEAN, FULL, cse, dce, fold, inline, licm, loop_simplify, mem2reg, optimise, ranges, simplify_cfg
+from zyg.ir.passes import (
+    CLEAN,
+    FULL,
+    cse,
+    dce,
+    fold,
+    guards,
+    inline,
+    licm,
+    loop_simplify,
+    mem2reg,
+    optimise,
+    ranges,
+    simplify_cfg,
+)
 from zyg.ir.text import format_module, parse_module
 from zyg.ir.verify import verify
 
@@ -75,11 +89,12 @@ def each_function(run_pass):
     return transform
 
 
-def after_loop_simplify(run_pass):
+def after_loop_simplify(*passes):
     def transform(module: Module) -> None:
         for f in module.functions.values():
             loop_simplify.run(f)
-            run_pass(f)
+            for run_pass in passes:
+                run_pass(f)
 
     return transform
 
@@ -92,6 +107,7 @@ TRANSFORMS = {
     "loop_simplify": each_function(loop_simplify.run),
     "merge_returns": each_function(loop_simplify.merge_returns),
     "licm": after_loop_simplify(licm.run),
+    "guards": after_loop_simplify(licm.run, guards.run),
     "mem2reg": each_function(mem2reg.run),
     "ranges": each_function(ranges.run),
     "inline": lambda module: inline.run(module),

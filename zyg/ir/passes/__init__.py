@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..core import Module
 from ..verify import verify as verify_module
-from . import cse, dce, fold, inline, licm, loop_simplify, mem2reg, ownership, simplify_cfg
+from . import cse, dce, fold, guards, inline, licm, loop_simplify, mem2reg, ownership, ranges, simplify_cfg
 
 
 class Pass(NamedTuple):
@@ -42,6 +42,8 @@ CLEAN: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind"),
     Pass("fold", fold.run, "constants from callers and variables"),
     Pass("cse", cse.run, "guards and indices repeat; each copy would be differentiated"),
+    Pass("ranges", ranges.run, "guards that always hold need no reverse; indices lose their overflow checks"),
+    Pass("fold", fold.run, "what follows from conditions that ranges decided"),
     Pass("dce", dce.run, "what fold and cse made useless"),
     Pass("simplify_cfg", simplify_cfg.run, "branches that fold and cse decided"),
 ]
@@ -54,11 +56,15 @@ FULL: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind"),
     Pass("fold", _fold_final, "constants from callers and variables"),
     Pass("cse", cse.run, "forward and reverse compute the same things"),
+    Pass("ranges", ranges.run, "after cse: a length is then one value, and guards on it are seen to hold"),
+    Pass("fold", _fold_final, "what follows from conditions that ranges decided"),
     Pass("dce", dce.run, "unused cotangents, stacks that nobody pops"),
-    Pass("simplify_cfg", simplify_cfg.run, "branches that fold and cse decided, blocks that dce emptied"),
+    Pass("simplify_cfg", simplify_cfg.run, "branches that were decided, blocks that dce emptied"),
     Pass("loop_simplify", loop_simplify.run, "preheaders for what follows"),
     Pass("licm", licm.run, "what is invariant leaves the loop"),
-    Pass("simplify_cfg", simplify_cfg.run, "what is left of loops"),
+    Pass("guards", guards.run, "needs invariants outside of loops; only what ranges could not decide is left"),
+    Pass("fold", _fold_final, "the fast versions of loops without their checks"),
+    Pass("simplify_cfg", simplify_cfg.run, "empty preheaders, guards that fold decided"),
     Pass("dce", dce.run, "what is left of conditions"),
     Pass("ownership", ownership.run, "last: no pass knows what moving code past a release means"),
 ]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from ..analysis import Loop, Loops
 from ..core import Block, Function, Instr, Target, Value
+from .rewriting import same
 
 Edge = tuple[Block, Target]
 
@@ -72,14 +73,24 @@ class _Simplifier:
                 _add_to(outer, self.insert(f"{after.name}.exit", after, edges))
 
     def insert(self, name: str, block: Block, edges: list[Edge]) -> Block:
-        """A new block on these edges to `block`, which it jumps to."""
-        new = Block(name, [Value(p.type, p.name) for p in block.params])
-        onward = Target(block, list(new.params))
+        """A new block on these edges to `block`, which it jumps to; it takes as parameters what the edges differ in."""
+        new = Block(name)
+        onward = Target(block)
+        differing: list[int] = []
+        for n, param in enumerate(block.params):
+            first = edges[0][1].args[n]
+            if all(same(target.args[n], first) for _, target in edges[1:]):
+                onward.args.append(first)
+            else:
+                differing.append(n)
+                new.params.append(Value(param.type, param.name))
+                onward.args.append(new.params[-1])
         position = edges[0][0].terminator.position
         new.instrs.append(Instr("jump", targets=[onward], position=position))
         moved = {target for _, target in edges}
         for target in moved:
             target.block = new
+            target.args[:] = [target.args[n] for n in differing]
         self.predecessors[new] = edges
         self.predecessors[block] = [e for e in self.predecessors[block] if e[1] not in moved] + [(new, onward)]
         self.function.blocks.insert(self.function.blocks.index(block), new)
