@@ -1,0 +1,116 @@
+"""Writes what is generated in the documentation: the table of operations, and the output of every stage.
+
+    python docs/generate.py
+
+The output of the stages is that of the oldest Python supported; other versions decode other bytecode.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from zyg.ir.ops import OPS, Op
+
+HERE = Path(__file__).parent
+EFFECTS = {
+    "pure": "none",
+    "read": "reads memory",
+    "write": "writes memory",
+    "check": "may raise",
+    "value_check": "may raise while its value is used",
+    "effect": "any",
+}
+
+
+def derivative(op: Op) -> str:
+    if callable(op.vjp):
+        return "rule"
+    return {"none": "none", "structural": "structural"}[op.vjp]
+
+
+def row(op: Op) -> str:
+    text = op.doc.replace("|", "\\|").replace("<", "&lt;")
+    return f"| `{op.name}` | {text} | {EFFECTS[op.effects]} | {derivative(op)} |"
+
+
+def ops(level: str) -> str:
+    rows = [row(op) for op in OPS.values() if op.level == level]
+    return "\n".join(["| op | meaning | effects | derivative |", "|---|---|---|---|", *rows])
+
+
+def power() -> Callable[..., Any]:
+    """The function of the walk."""
+    spec = importlib.util.spec_from_file_location("power", HERE / "power.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.power
+
+
+def listing(code: object) -> str:
+    """A listing in a fence, without the directories of file names and without the widest comments."""
+    text = str(code).replace(str(HERE) + "/", "")
+    return "```\n" + "\n".join(line.rstrip() for line in text.strip("\n").splitlines()) + "\n```"
+
+
+def bytecode() -> str:
+    import contextlib
+    import dis
+    import io
+
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        dis.dis(power())
+    return listing(out.getvalue())
+
+
+def stage(name: str, *args: Any, **keywords: Any) -> Callable[[], str]:
+    def show() -> str:
+        import zyg
+
+        return listing(getattr(zyg, f"code_{name}")(power(), *args, **keywords))
+
+    return show
+
+
+def second() -> str:
+    import zyg
+
+    return listing(zyg.code_typed(zyg.derivative(zyg.derivative(lambda x: x * x * x)), 2.0))
+
+
+SECTIONS: dict[str, Callable[[], str]] = {
+    "machine ops": lambda: ops("machine"),
+    "python ops": lambda: ops("python"),
+    "bytecode": bytecode,
+    "ssa": stage("ssa", 2.0, 5),
+    "typed": stage("typed", 2.0, 5, optimised=False),
+    "optimised": stage("typed", 2.0, 5),
+    "adjoint": stage("adjoint", 2.0, 5),
+    "split": stage("adjoint", 2.0, 5, split=True),
+    "llvm": stage("llvm", 2.0, 5),
+    "native": stage("native", 2.0, 5),
+    "second": second,
+}
+MARKED = re.compile(r"<!-- made: ([\w ]+) -->\n.*?<!-- end -->", re.DOTALL)
+
+
+def page(text: str) -> str:
+    """`text` with every marked section made again."""
+    return MARKED.sub(lambda m: f"<!-- made: {m[1]} -->\n{SECTIONS[m[1]]()}\n<!-- end -->", text)
+
+
+def pages() -> list[Path]:
+    return [path for path in sorted(HERE.glob("*.md")) if MARKED.search(path.read_text())]
+
+
+if __name__ == "__main__":
+    if sys.version_info[:2] != (3, 11):
+        sys.exit("the stages are shown as Python 3.11 makes them: run this with it")
+    for path in pages():
+        path.write_text(page(path.read_text()))
