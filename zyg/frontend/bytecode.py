@@ -174,7 +174,7 @@ _TABLE: dict[str, tuple[int, Any]] = {
     "FORMAT_WITH_SPEC": _one("FORMAT_VALUE", lambda arg: ("", True)),
     "CALL_INTRINSIC_1": (_EXPAND, _intrinsic_1),
     "CALL_INTRINSIC_2": (_EXPAND, _intrinsic_2),
-    "PRINT_EXPR": _one("INTRINSIC", lambda arg: ("print", 1)),
+    "PRINT_EXPR": (_EXPAND, lambda arg, code: [("INTRINSIC", ("print", 1)), ("POP_TOP", 0)]),
     "ASYNC_GEN_WRAP": _one("INTRINSIC", lambda arg: ("async_gen_wrap", 1)),
     # These join their neighbour, see `_fuse`.
     **{name: (_FUSE, name) for name in "KW_NAMES CALL CALL_KW FORMAT_SIMPLE SET_FUNCTION_ATTRIBUTE".split()},
