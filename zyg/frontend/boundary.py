@@ -284,6 +284,10 @@ def _number(v: Any, type: Scalar) -> Any:
         return const(0, type)
     if isinstance(v, Number) and v.value.type is type:
         return v.value
+    if isinstance(v, Known) and (type.kind == "f" or v.object in (0, 1)) and abs(v.object) <= EXACT_INTEGERS:
+        return const(v.object, type)
+    if isinstance(v, Known) and type is I64 and abs(v.object) < 2**63:
+        return const(int(v.object))
     return lambda e: scalar_value(e, v, type)
 
 

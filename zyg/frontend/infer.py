@@ -187,6 +187,7 @@ class Evaluator:
         # what it is where it does not; None if that is not known).
         self.facts: dict[int, tuple[Value, Value, bool | None, bool | None]] = {}
         self.advancing: dict[Value, tuple[Abstract, Value]] = {}
+        self.views: dict[int, tuple[Value, Value, Abstract]] = {}  # basic slices: the view, of what, and the key
         self.serial = 0
         self.depth = 0
         inference.evaluators.append(self)

@@ -712,6 +712,9 @@ def _compare_numbers(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Value
                 return const(PYTHON[op](0, v.object))
             del other
         return e.op(name, to_int(e, a), to_int(e, b))
+    for v in (a, b):
+        if isinstance(v, Known) and abs(v.object) <= _EXACT:
+            return e.op(name, scalar_value(e, a, F64), scalar_value(e, b, F64))
     if ta is F64:
         return _compare_int_float(e, SWAPPED[name], b, scalar_value(e, a))
     return _compare_int_float(e, name, a, scalar_value(e, b))

@@ -493,6 +493,12 @@ class State:
         )
 
 
+# The fields of iterators that change as they advance, by kind (see iterators.py).
+COUNTERS: dict[Any, tuple[int, ...]] = {
+    "range": (0,), "stepped": (0, 1), "array": (1,), "list": (1,), "enumerate": (0, 1), "zip": tuple(range(64)),
+}  # fmt: skip
+
+
 class Merge:
     """Joins the states of the edges into a block.
 
@@ -664,8 +670,12 @@ class Merge:
 
             return merge_growing(self, path, records)
         fields = []
+        forced = COUNTERS.get(first.meta[0], ()) if first.kind == "iterator" and isinstance(first.meta, tuple) else None
+        whole = force
         for i, part in enumerate(first.fields):
             column = [DEFAULT if r is DEFAULT else r.fields[i] for r in records]
+            if forced is not None:
+                force = whole and i in forced
             if isinstance(part, Value):
                 fields.append(self.leaf((*path, i), part.type, column, force))
             else:

@@ -1,0 +1,442 @@
+"""Arrays: indexing, views, assignment, attributes.
+
+Loads, stores and views are unchecked in the IR; the guards and the wrapping of negative indices are emitted here.  What
+works on whole arrays (`a + b`, ufuncs, broadcasting) has its place in `elementwise`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zyg.ir.core import Const, Value, const
+from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Array, Scalar
+from zyg.typeof import dtype_scalar
+
+from . import lists
+from .boundary import scalar_value
+from .operators import SYMBOLS, as_numpy, python_type_name, settled, to_int
+from .values import (
+    Abstract,
+    ArrayValue,
+    Known,
+    MaybeValue,
+    MethodValue,
+    Number,
+    SliceValue,
+    TupleValue,
+    describe,
+    is_number,
+    number_type,
+)
+
+if TYPE_CHECKING:
+    from .infer import Evaluator
+
+BAD_INDEX = (
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
+)
+_NAMES = {F64: "float64", F32: "float32", I64: "int64", I32: "int32", U8: "uint8", BOOL: "bool"}
+DTYPES = {scalar: np.dtype(name) for scalar, name in _NAMES.items()}
+
+
+def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
+    """An operator on whole arrays. (Arithmetic on whole arrays and broadcasting come in here.)"""
+    for v in operands:
+        if not (isinstance(v, ArrayValue) or is_number(v)):
+            if name in ("eq", "ne"):
+                return Known(name == "ne")
+            e.type_error(
+                f"unsupported operand type(s) for {SYMBOLS.get(name, name)}: "
+                + " and ".join(f"'{python_type_name(e, o)}'" for o in operands)
+            )
+    raise e.refuse(
+        f"the operator {SYMBOLS.get(name, name)} on whole arrays",
+        types=[describe(v, e.heap) for v in operands],
+        hint="write a loop over the elements",
+    )
+
+
+def truth(e: Evaluator, v: ArrayValue) -> Value:
+    raise e.refuse("the truth of an array", types=[describe(v)], hint="test an element, or len(a)")
+
+
+# ----------------------------------------------------------------------------------------------- indexing
+
+
+def get_item(e: Evaluator, a: ArrayValue, key: Abstract) -> Abstract:
+    parts = _parts(e, a, key)
+    if len(parts) == a.type.ndim and all(map(is_number, parts)):
+        positions = [_position(e, a, axis, p) for axis, p in enumerate(parts)]
+        return Number(e.op("load", a.value, *positions), numpy=True)
+    result = _view(e, a, parts)
+    e.views[id(result.value)] = (result.value, a.value, key)
+    return result
+
+
+def element_or_row(e: Evaluator, a: ArrayValue, position: Value) -> Abstract:
+    """a[position] for a position in range."""
+    if a.type.ndim == 1:
+        return Number(e.op("load", a.value, position), numpy=True)
+    type = Array(a.type.dtype, a.type.ndim - 1, a.type.layout, a.type.writable)
+    spec = "i" + ":" * type.ndim
+    return ArrayValue(e.op("view", a.value, position, type=type, spec=spec))
+
+
+_FULL = SliceValue(Known(None), Known(None), Known(None))
+
+
+def _parts(e: Evaluator, a: ArrayValue, key: Abstract) -> list[Abstract]:
+    """One index or slice per axis."""
+    key = settled(e, key, BAD_INDEX)
+    parts = [settled(e, p, BAD_INDEX) for p in (key.items if isinstance(key, TupleValue) else (key,))]
+    ndim = a.type.ndim
+    ellipses = [n for n, p in enumerate(parts) if isinstance(p, Known) and p.object is Ellipsis]
+    if len(ellipses) > 1:
+        e.throw("IndexError", "an index can only have a single ellipsis ('...')")
+    count = len(parts) - len(ellipses)
+    if count > ndim:
+        e.throw("IndexError", f"too many indices for array: array is {ndim}-dimensional, but {count} were indexed")
+    full = [_FULL] * (ndim - count)
+    where = ellipses[0] if ellipses else len(parts)
+    parts[where : where + len(ellipses)] = full
+    for p in parts:
+        if isinstance(p, SliceValue):
+            continue
+        scalar = number_type(p)
+        if scalar is None or scalar.kind not in "iu":
+            if isinstance(p, ArrayValue) or scalar is BOOL or lists.is_list(e, p) or isinstance(p, Known) and p.object is None:
+                raise e.refuse(
+                    "indexing by arrays, lists, bools or None", types=[describe(p, e.heap)], hint="index by integers and slices"
+                )
+            e.throw("IndexError", BAD_INDEX)
+    return parts
+
+
+def _position(e: Evaluator, a: ArrayValue, axis: int, p: Abstract) -> Value:
+    """An index as a position from the start, guarded."""
+    length = e.op("dim", a.value, axis=axis)
+    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
+    if isinstance(p, Known):
+        index = scalar_value(e, p, I64)
+        assert isinstance(index, Const)
+        if index.value >= 0:
+            if e.options.boundscheck:
+                e.guard(e.op("lt", index, length), "IndexError", message, index, length)
+            return index
+        if e.options.boundscheck:
+            e.guard(e.op("le", const(-index.value), length), "IndexError", message, index, length)
+        return e.op("add", length, index)
+    index = e.builder.cast(scalar_value(e, p), I64)
+    position = e.op("select", e.op("lt", index, const(0)), e.op("add", index, length), index)
+    if e.options.boundscheck:
+        inside = e.op("and", e.op("ge", position, const(0)), e.op("lt", position, length))
+        e.guard(inside, "IndexError", message, index, length)
+    return position
+
+
+def _view(e: Evaluator, a: ArrayValue, parts: list[Abstract]) -> ArrayValue:
+    spec = ""
+    operands: list[Value] = []
+    for axis, p in enumerate(parts):
+        if isinstance(p, SliceValue):
+            if all(isinstance(x, Known) and x.object is None for x in p.parts()):
+                spec += ":"
+                continue
+            spec += "s"
+            operands.extend(slice_bounds(e, p, e.op("dim", a.value, axis=axis)))
+        else:
+            spec += "i"
+            operands.append(_position(e, a, axis, p))
+    return view(e, a, spec, operands, parts)
+
+
+def view(e: Evaluator, a: ArrayValue, spec: str, operands: list[Value], parts: list[Abstract]) -> ArrayValue:
+    ndim = sum(c != "i" for c in spec)
+    rest = spec.lstrip("i")
+    unit = True
+    if rest.startswith("s"):
+        first = parts[len(spec) - len(rest)] if parts else None
+        step = first.step if isinstance(first, SliceValue) else None
+        unit = isinstance(step, Known) and step.object in (None, 1)
+        rest = rest[1:]
+    contiguous = a.type.layout == "C" and unit and set(rest) <= {":"}
+    type = Array(a.type.dtype, ndim, "C" if contiguous else "A", a.type.writable)
+    return ArrayValue(e.op("view", a.value, *operands, type=type, spec=spec))
+
+
+def slice_bounds(e: Evaluator, s: SliceValue, length: Value) -> tuple[Value, Value, Value]:
+    """(start, number of items, step) of a slice of a sequence, clipped as Python does (PySlice_AdjustIndices)."""
+    start, stop, step = (settled_bound(e, p) for p in s.parts())
+    stride: Value = const(1) if step is None else step
+    if isinstance(stride, Const):
+        if stride.value == 0:
+            e.throw("ValueError", "slice step cannot be zero")
+        first, last = _bounds(e, start, stop, length, stride.value > 0)
+        return first, _count(e, first, last, stride), stride
+    e.guard(e.op("ne", stride, const(0)), "ValueError", "slice step cannot be zero")
+    up = e.op("gt", stride, const(0))
+    up_first, up_last = _bounds(e, start, stop, length, True)
+    down_first, down_last = _bounds(e, start, stop, length, False)
+    first = e.op("select", up, up_first, down_first)
+    count = e.op(
+        "select", up, _count(e, up_first, up_last, stride, True), _count(e, down_first, down_last, stride, False)
+    )
+    return first, count, stride
+
+
+def settled_bound(e: Evaluator, p: Abstract) -> Value | None:
+    message = "slice indices must be integers or None or have an __index__ method"
+    if isinstance(p, Known) and p.object is None:
+        return None
+    if isinstance(p, MaybeValue):
+        raise e.refuse("a slice bound that may be None", types=[describe(p)], hint="write both slices out under an `if`")
+    scalar = number_type(p)
+    if scalar is None or scalar.kind == "f":
+        e.type_error(message)
+    if isinstance(p, Known):
+        return const(max(-(2**63), min(2**63 - 1, int(p.object))))
+    return e.builder.cast(scalar_value(e, p), I64)
+
+
+def _bounds(e: Evaluator, start: Value | None, stop: Value | None, length: Value, up: bool) -> tuple[Value, Value]:
+    def clip(bound: Value) -> Value:
+        if isinstance(bound, Const) and bound.value >= 0:
+            wrapped = bound
+        elif isinstance(bound, Const):
+            wrapped = e.op("add", bound, length)
+        else:
+            wrapped = e.op("select", e.op("lt", bound, const(0)), e.op("add", bound, length), bound)
+        low = const(0) if up else const(-1)
+        high = length if up else e.op("sub", length, const(1))
+        if not (isinstance(wrapped, Const) and up):
+            wrapped = e.op("select", e.op("lt", wrapped, low), low, wrapped)
+        if isinstance(wrapped, Const) and wrapped.value == 0 and up:
+            return wrapped
+        return e.op("select", e.op("gt", wrapped, high), high, wrapped)
+
+    if up:
+        return (const(0) if start is None else clip(start)), (length if stop is None else clip(stop))
+    first = e.op("sub", length, const(1)) if start is None else clip(start)
+    return first, const(-1) if stop is None else clip(stop)
+
+
+def _count(e: Evaluator, first: Value, last: Value, step: Value, up: bool | None = None) -> Value:
+    """How many items from first (in) to last (out)."""
+    if up is None:
+        assert isinstance(step, Const)
+        up = step.value > 0
+    low, high = (first, last) if up else (last, first)
+    gap = high if isinstance(low, Const) and low.value == 0 else e.op("sub", high, low)
+    if isinstance(step, Const) and abs(step.value) == 1:
+        if isinstance(low, Const) and low.value == 0:
+            return gap
+        return e.op("select", e.op("gt", gap, const(0)), gap, const(0))
+    size = step if up else e.op("neg", step) if not isinstance(step, Const) else const(-step.value)
+    if not isinstance(size, Const):
+        size = e.op("select", e.op("gt", size, const(0)), size, const(1))
+    steps = e.op("add", e.op("floordiv", e.op("sub", gap, const(1)), size), const(1))
+    return e.op("select", e.op("gt", gap, const(0)), steps, const(0))
+
+
+def flipped(e: Evaluator, a: ArrayValue) -> ArrayValue:
+    """a[::-1]"""
+    if a.type.ndim == 0:
+        e.type_error("len() of unsized object")
+    result = get_item(e, a, SliceValue(Known(None), Known(None), Known(-1)))
+    assert isinstance(result, ArrayValue)
+    return result
+
+
+# ---------------------------------------------------------------------------------------------- assignment
+
+
+def element(e: Evaluator, v: Abstract, dtype: Scalar) -> Value:
+    """A number as an element of an array, by NumPy's casting on assignment."""
+    scalar = number_type(v)
+    assert scalar is not None
+    if dtype is BOOL:
+        from .operators import truth as truth_of
+
+        return truth_of(e, v)
+    if scalar.kind == "f" and dtype.kind in "iu":
+        from .infer import known
+        from zyg.library.builtins_ import int_of_float
+
+        whole = e.call(known(int_of_float), [v])
+        return as_numpy(e, whole, dtype) if dtype is not I64 else scalar_value(e, whole, I64)
+    return as_numpy(e, v, dtype)
+
+
+def check_writable(e: Evaluator, a: ArrayValue) -> None:
+    if not a.type.writable:
+        e.throw("ValueError", "assignment destination is read-only")
+
+
+def set_item(e: Evaluator, a: ArrayValue, key: Abstract, value: Abstract) -> None:
+    value = settled(e, value, "float() argument must be a string or a real number, not 'NoneType'")
+    check_writable(e, a)
+    parts = _parts(e, a, key)
+    if len(parts) == a.type.ndim and all(map(is_number, parts)):
+        if isinstance(value, ArrayValue) and value.type.ndim == 0:
+            value = Number(e.op("load", value.value), True)
+        if not is_number(value):
+            raise e.refuse(
+                "an assignment to an element of an array", types=[describe(a), describe(value, e.heap)], hint="assign a number"
+            )
+        positions = [_position(e, a, axis, p) for axis, p in enumerate(parts)]
+        e.emit("store", a.value, element(e, value, a.type.dtype), *positions)
+        return
+    if isinstance(value, ArrayValue):
+        origin = e.views.get(id(value.value))
+        if origin is not None and origin[0] is value.value and origin[1] is a.value and origin[2] is key:
+            return  # `a[i:j] += x` has written through the view already
+    target = _view(e, a, parts)
+    assert isinstance(target, ArrayValue)
+    assign(e, target, value)
+
+
+def assign(e: Evaluator, target: ArrayValue, value: Abstract) -> None:
+    """target[...] = value"""
+    from zyg.library import numpy_
+
+    from .infer import known
+
+    dtype = target.type.dtype
+    if is_number(value):
+        e.emit("fill", target.value, element(e, value, dtype))
+        return
+    items = lists.known_items(e, value)
+    if items is not None and target.type.ndim:
+        length = e.op("dim", target.value, axis=0)
+        message = f"could not broadcast input array from shape ({len(items)},) into shape ({{}},)"
+        e.guard(e.op("eq", length, const(len(items))), "ValueError", message, length)
+        for n, item in enumerate(items):
+            set_item(e, target, Known(n), item)
+        return
+    if not isinstance(value, ArrayValue):
+        raise e.refuse(
+            "an assignment to a part of an array", types=[describe(target), describe(value, e.heap)],
+            hint="assign a number, or an array of the same shape",
+        )  # fmt: skip
+    if value.type.ndim > target.type.ndim:
+        raise e.refuse(
+            "an assignment of an array with more dimensions", types=[describe(target), describe(value)],
+            hint="assign an array of the same shape",
+        )  # fmt: skip
+    if value.type.ndim < target.type.ndim:
+        e.call(known(numpy_.assign_rows), [target, value])
+        return
+    check_same_shape(e, target, value)
+    if value.type.dtype is dtype:
+        e.emit("copyto", target.value, value.value)
+    else:
+        e.call(known(numpy_.assign_converted), [target, value])
+
+
+def check_same_shape(e: Evaluator, target: ArrayValue, value: ArrayValue) -> None:
+    if target.value is value.value:
+        return
+    dims = [[e.op("dim", v.value, axis=axis) for axis in range(v.type.ndim)] for v in (value, target)]
+    shapes = ["(" + ",".join(["{}"] * len(d)) + (",)" if len(d) == 1 else ")") for d in dims]
+    message = f"could not broadcast input array from shape {shapes[0]} into shape {shapes[1]}"
+    for x, y in zip(*dims):
+        e.guard(e.op("eq", x, y), "ValueError", message, *dims[0], *dims[1])
+
+
+def inplace(e: Evaluator, name: str, a: ArrayValue, b: Abstract) -> Abstract:
+    """a += b and its relatives: element by element, in the array's own memory."""
+    from zyg.library import numpy_
+
+    from .infer import known
+
+    b = settled(e, b, "unsupported operand type: 'NoneType'")
+    if name == "matmul" or not (isinstance(b, ArrayValue) or is_number(b)):
+        raise e.refuse(
+            f"the operator {SYMBOLS[name]}= on an array", types=[describe(a), describe(b, e.heap)], hint="write a loop"
+        )
+    check_writable(e, a)
+    if isinstance(b, ArrayValue):
+        if b.type.ndim != a.type.ndim:
+            raise e.refuse(
+                f"the operator {SYMBOLS[name]}= on arrays of different dimensions",
+                types=[describe(a), describe(b)],
+                hint="write a loop over the rows",
+            )
+        check_same_shape(e, a, b)
+        if a.value is not b.value:
+            b = e.call(known(numpy_.without_overlap), [a, b])
+    function = numpy_.INPLACE[name]
+    e.call(known(function), [a, b])
+    return a
+
+
+# --------------------------------------------------------------------------------------------- attributes
+
+
+def attribute(e: Evaluator, a: ArrayValue, name: str) -> Abstract | None:
+    from zyg.library import registry
+
+    ndim = a.type.ndim
+    if name == "shape":
+        return TupleValue(tuple(Number(e.op("dim", a.value, axis=n)) for n in range(ndim)))
+    if name == "ndim":
+        return Known(ndim)
+    if name == "size":
+        return size(e, a)
+    if name == "dtype":
+        return Known(DTYPES[a.type.dtype])
+    if name == "itemsize":
+        return Known(DTYPES[a.type.dtype].itemsize)
+    if registry.method(np.ndarray, name) is not None:
+        return MethodValue((np.ndarray, name), a)
+    return None
+
+
+def size(e: Evaluator, a: ArrayValue) -> Abstract:
+    if a.type.ndim == 0:
+        return Known(1)
+    result = e.op("dim", a.value, axis=0)
+    for n in range(1, a.type.ndim):
+        result = e.op("mul", result, e.op("dim", a.value, axis=n))
+    return Number(result)
+
+
+def dtype_of(e: Evaluator, v: Abstract | None, default: Scalar = F64) -> Scalar:
+    """The element type that a dtype argument names."""
+    if v is None or isinstance(v, Known) and v.object is None:
+        return default
+    if isinstance(v, Known):
+        try:
+            scalar = dtype_scalar(np.dtype(v.object))
+        except TypeError as error:
+            e.type_error(str(error))
+            raise AssertionError from None
+        if scalar is not None:
+            return scalar
+    shown = repr(v.object) if isinstance(v, Known) else describe(v, e.heap)
+    raise e.refuse(f"the dtype {shown}", hint="use " + ", ".join(_NAMES.values()))
+
+
+def allocate(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str) -> ArrayValue:
+    for d in dims:
+        if isinstance(d, Const):
+            if d.value < 0:
+                e.throw("ValueError", "negative dimensions are not allowed")
+        else:
+            e.guard(e.op("ge", d, const(0)), "ValueError", "negative dimensions are not allowed")
+    return ArrayValue(e.op("alloc", *dims, type=Array(dtype, len(dims)), fill=fill))
+
+
+def shape_argument(e: Evaluator, v: Abstract) -> list[Value]:
+    """The dimensions that a shape argument names."""
+    items = lists.all_items(e, v)
+    result = []
+    for item in items if items is not None else (v,):
+        item = settled(e, item, "'NoneType' object cannot be interpreted as an integer")
+        scalar = number_type(item)
+        if scalar is None or scalar.kind not in "iub":
+            e.type_error(f"'{python_type_name(e, item)}' object cannot be interpreted as an integer")
+        result.append(to_int(e, item))
+    return result

@@ -1,0 +1,690 @@
+"""Calls: what is called, how arguments meet parameters, and whether the callee is evaluated in place or on its own.
+
+A Python function is evaluated in place unless it is recursive or large.  Then it becomes a *specialisation*: a function of
+typed SSA for the types, constants and functions that it was called with, which takes what its arguments hold, objects
+included, and returns its result and what became of those objects.  The result type of a recursive one is found by
+iteration from below: at first a recursive call does not return, then it returns what the other paths return, and so on.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import types as python_types
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zyg.errors import UntypableValue
+from zyg.ir import types as t
+from zyg.ir.core import Const, Instr, Value
+from zyg.library import registry
+from zyg.transforms import transform_of
+from zyg.typeof import UNBOUND, type_of
+
+from . import lists
+from .boundary import scalar_value
+from .operators import settled
+from .prepare import Prepared, prepare
+from .values import (
+    NUMBER_CLASSES,
+    Abstract,
+    ChoiceValue,
+    ConflictValue,
+    FunctionValue,
+    Heap,
+    Known,
+    MethodValue,
+    Number,
+    PullbackValue,
+    Record,
+    Reference,
+    TupleValue,
+    describe,
+    is_number,
+    known_key,
+    map_leaves,
+    reachable,
+)
+
+if TYPE_CHECKING:
+    from .infer import Evaluator, Frame
+
+# Functions with more operations than this are compiled on their own when they are called.
+INLINE_SIZE = 400
+MAX_DEPTH = 60
+MAX_ACTIVE = 40
+_GENERATOR_FLAG = 0x20
+_VARARGS, _VARKEYWORDS = 0x04, 0x08
+
+
+# ------------------------------------------------------------------------------------------------ globals
+
+
+def global_value(e: Evaluator, frame: Frame, name: str) -> Abstract:
+    """What a global or builtin name stands for: a number or array is read at each call, the rest is a guarded constant."""
+    from .infer import known
+
+    scope = frame.globals
+    if name in scope:
+        value = scope[name]
+        if frame.library:
+            return known(value)
+        return constant_or_input(e, "global", scope, name, value)
+    inside = scope.get("__builtins__", builtins)
+    inside = inside if isinstance(inside, dict) else vars(inside)
+    if name not in inside:
+        e.throw("NameError", f"name '{name}' is not defined")
+    if not frame.library:
+        e.inference.guard("builtin", scope, inside, name, inside[name])
+    return known(inside[name])
+
+
+def constant_or_input(e: Evaluator, kind: str, container: Any, name: str | None, value: Any) -> Abstract:
+    """A hidden parameter for what holds numbers or arrays, a constant for everything else."""
+    from .infer import known
+
+    if not callable(value) and not isinstance(value, (python_types.ModuleType, str, type(None))) or is_data(value):
+        try:
+            data_type = type_of(value)
+        except UntypableValue:
+            data_type = None
+        if data_type is not None and t.flatten(data_type):
+            return e.input(kind, container, name, data_type)
+    if kind == "global":
+        e.inference.guard("global", container, name, value)
+    else:
+        e.inference.guard("cell", container, value)
+    return known(value)
+
+
+def is_data(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, np.ndarray, np.generic, tuple))
+
+
+def function_value(e: Evaluator, function: python_types.FunctionType, library: bool = False) -> FunctionValue:
+    """A Python function object as an abstract value."""
+    from .infer import known
+
+    captured = []
+    for cell in function.__closure__ or ():
+        try:
+            content = cell.cell_contents
+        except ValueError:
+            captured.append(Known(UNBOUND))
+            continue
+        captured.append(known(content) if library else constant_or_input(e, "cell", cell, None, content))
+    return FunctionValue(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        tuple(captured),
+        tuple(map(known, function.__defaults__ or ())),
+        tuple((n, known(v)) for n, v in (function.__kwdefaults__ or {}).items()),
+        function,
+    )
+
+
+# -------------------------------------------------------------------------------------------------- calls
+
+
+def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+    callee = settled(e, callee, "'NoneType' object is not callable")
+    if isinstance(callee, Known):
+        return call_object(e, callee.object, args, keywords)
+    if isinstance(callee, FunctionValue):
+        if callee.function is not None and e.context.level > 0:
+            result = _by_rule(e, callee.function, args, keywords)
+            if result is not None:
+                return result
+        return call_function(e, callee, args, keywords)
+    if isinstance(callee, MethodValue):
+        return _call_method(e, callee, args, keywords)
+    if isinstance(callee, ChoiceValue):
+        return _call_choice(e, callee, args, keywords)
+    if isinstance(callee, PullbackValue):
+        return callee.plan.call(e, callee, args, keywords)
+    from .classes import operator_method
+
+    result = operator_method(e, "call", callee, *args) if not keywords else None
+    if result is not None:
+        return result
+    from .operators import python_type_name
+
+    e.type_error(f"'{python_type_name(e, callee)}' object is not callable")
+    raise AssertionError
+
+
+def _by_rule(e: Evaluator, function: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract | None:
+    """Under differentiation, a call of a function that has a custom rule."""
+    from zyg.rules import rule_for
+
+    if e.frame is not None and e.frame.library:
+        return None
+    rule = rule_for(function)
+    e.inference.guard("rule", function, rule)
+    if rule is None:
+        return None
+    from zyg.library.differentiation import call_with_rule
+
+    return call_with_rule(e, rule, args, keywords)
+
+
+def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+    from . import classes
+    from .exceptions import ExceptionValue
+
+    if e.context.level > 0 and callable(obj):
+        result = _by_rule(e, obj, args, keywords)
+        if result is not None:
+            return result
+    entry = registry.find(obj)
+    if entry is not None:
+        return _call_entry(e, entry, obj, args, keywords)
+    transform = transform_of(obj)
+    if transform is not None:
+        from zyg.library.differentiation import call_transform
+
+        return call_transform(e, transform, args, keywords)
+    if isinstance(obj, python_types.FunctionType):
+        library = obj.__module__ is not None and obj.__module__.startswith("zyg.library.")
+        return call_function(e, function_value(e, obj, library), args, keywords, library)
+    if isinstance(obj, python_types.MethodType):
+        from .infer import known
+
+        receiver = constant_or_input(e, "cell", obj, None, obj.__self__) if False else known(obj.__self__)
+        return e.call(known(obj.__func__), [receiver, *args], keywords)
+    if isinstance(obj, functools.partial):
+        from .infer import known
+
+        bound = [known(a) for a in obj.args]
+        named = {k: known(v) for k, v in obj.keywords.items()} | keywords
+        return e.call(known(obj.func), [*bound, *args], named)
+    if isinstance(obj, type):
+        if classes.is_struct_class(obj):
+            return classes.construct(e, obj, args, keywords)
+        if issubclass(obj, BaseException):
+            return ExceptionValue(obj, tuple(args))
+    return _unknown_call(e, obj, args, keywords)
+
+
+def _call_entry(
+    e: Evaluator, entry: registry.Entry, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    if not entry.emitter:
+        function: Any = entry.function
+        return call_function(e, function_value(e, function, True), args, keywords, True)
+    try:
+        result = entry.function(e, *args, **keywords)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            # The arguments did not fit the emitter's parameters.
+            name = getattr(obj, "__name__", None) or str(obj[1] if isinstance(obj, tuple) else obj)
+            found = [describe(a, e.heap) for a in args] + [f"{k}={describe(v, e.heap)}" for k, v in keywords.items()]
+            raise e.refuse(f"these arguments of {name}()", types=found, hint="see its documentation") from None
+        raise
+    return result
+
+
+def _call_method(e: Evaluator, m: MethodValue, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+    from .infer import known
+
+    if isinstance(m.function, tuple):
+        entry = registry.method(*m.function)
+        assert entry is not None
+        return _call_entry(e, entry, m.function, [m.receiver, *args], keywords)
+    return e.call(known(m.function), [m.receiver, *args], keywords)
+
+
+def _call_choice(e: Evaluator, c: ChoiceValue, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+    from zyg.ir.core import const
+
+    from .infer import Stop
+
+    join = e.join()
+    heap = e.heap
+    last = len(c.options) - 1
+    for n, option in enumerate(c.options):
+        if n < last:
+            here, following = e.split(e.op("eq", c.tag, const(n)), "option", "next_option")
+            e.at(here)
+        e.heap = dict(heap)
+        try:
+            join.add(e.call(option, args, keywords))
+        except Stop:
+            pass
+        if n < last:
+            e.at(following)
+    return join.finish()
+
+
+def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+    """A Python callable that zyg knows nothing of: called with boxed arguments, for its effects only."""
+    from .exceptions import Print, flat_arguments, python_call
+
+    name = getattr(obj, "__qualname__", None) or repr(obj)
+    if not callable(obj):
+        e.type_error(f"'{type(obj).__name__}' object is not callable")
+    constants = []
+    for key, v in keywords.items():
+        if not isinstance(v, Known):
+            raise e.refuse(
+                f"a call of {name}, which compiled code does not know, with the keyword argument {key}",
+                types=[describe(v, e.heap)],
+                hint="pass it by position",
+            )
+        constants.append((key, v.object))
+    layout, values = flat_arguments(args)
+    plain = not constants and all(template is None for template, _ in layout)
+    python_call(e, obj if plain else Print(obj, layout, tuple(constants)), values)
+    if obj is builtins.print:
+        return Known(None)
+    return ConflictValue(
+        f"the result of {name}, a function that compiled code does not know (register a rule with @zyg.adjoint, or "
+        "write it in Python)",
+        (name,),
+    )
+
+
+# --------------------------------------------------------------------------------------------- arguments
+
+
+@dataclass(slots=True, eq=False)
+class KeywordsValue(Abstract):
+    """A dictionary with constant string keys: `**kwargs`."""
+
+    names: tuple[str, ...]
+    items: tuple[Abstract, ...]
+
+    def head(self) -> Hashable:
+        return ("keywords", self.names)
+
+    def parts(self) -> tuple[Any, ...]:
+        return self.items
+
+    def with_parts(self, parts: list[Any]) -> Abstract:
+        return KeywordsValue(self.names, tuple(parts))
+
+
+def keyword_items(e: Evaluator, v: Abstract) -> list[tuple[str, Abstract]]:
+    from .infer import known
+
+    if isinstance(v, KeywordsValue):
+        return list(zip(v.names, v.items))
+    if isinstance(v, Known) and isinstance(v.object, dict):
+        return [(k, known(x)) for k, x in v.object.items()]
+    if isinstance(v, Reference) and e.heap[v.id].kind == "keywords":
+        record = e.heap[v.id]
+        return list(zip(record.meta, record.fields))  # type: ignore[call-overload]
+    raise e.refuse("a dictionary", types=[describe(v, e.heap)], hint="use a dataclass or a named tuple")
+
+
+def keyword_dict(e: Evaluator, instr: Instr) -> Abstract | None:
+    """Dictionaries with constant string keys, as calls with `**kwargs` build them."""
+    operands = [e.read(v) for v in instr.operands]
+    if instr.op in ("dict_merge", "dict_update"):
+        target, other = operands
+        assert isinstance(target, Reference)
+        merged = dict(keyword_items(e, target))
+        for key, v in keyword_items(e, other):
+            if key in merged and instr.op == "dict_merge":
+                e.type_error(f"got multiple values for keyword argument '{key}'")
+            merged[key] = v
+        e.heap[target.id] = Record("keywords", tuple(merged), tuple(merged.values()))
+        return None
+    if instr.op == "dict":
+        keys, values = operands[::2], operands[1::2]
+    else:
+        keys, values = list(map(Known, instr.attrs["keys"])), operands
+    if not all(isinstance(k, Known) and isinstance(k.object, str) for k in keys):
+        raise e.refuse("a dictionary", types=[describe(k) for k in keys], hint="use a dataclass or a named tuple")
+    id = e.new_id("keywords")
+    e.heap[id] = Record("keywords", tuple(k.object for k in keys if isinstance(k, Known)), tuple(values))
+    return Reference(id)
+
+
+def bind(e: Evaluator, f: FunctionValue, args: list[Abstract], keywords: dict[str, Abstract]) -> list[Abstract]:
+    """Arguments in the order of the code's parameters; TypeError with CPython's text where they do not fit."""
+    code = f.code
+    positional = code.co_argcount
+    names = code.co_varnames
+    total = positional + code.co_kwonlyargcount
+    name = f"{code.co_qualname}()"
+    slots: list[Abstract | None] = [None] * total
+    slots[: min(len(args), positional)] = args[:positional]
+    extra_names: dict[str, Abstract] = {}
+    for key, v in keywords.items():
+        if key in names[code.co_posonlyargcount : total]:
+            n = names.index(key)
+            if slots[n] is not None:
+                e.type_error(f"{name} got multiple values for argument '{key}'")
+            slots[n] = v
+        elif code.co_flags & _VARKEYWORDS:
+            extra_names[key] = v
+        elif key in names[: code.co_posonlyargcount]:
+            e.type_error(f"{name} got some positional-only arguments passed as keyword arguments: '{key}'")
+        else:
+            e.type_error(f"{name} got an unexpected keyword argument '{key}'")
+    if len(args) > positional and not code.co_flags & _VARARGS:
+        _too_many(e, f, len(args), name)
+    first_default = positional - len(f.defaults)
+    for n in range(max(first_default, 0), positional):
+        if slots[n] is None:
+            slots[n] = f.defaults[n - first_default]
+    for key, v in f.kwdefaults:
+        if key in names[positional:total] and slots[names.index(key)] is None:
+            slots[names.index(key)] = v
+    for kind, low, high in (("positional", 0, positional), ("keyword-only", positional, total)):
+        missing = [f"'{names[n]}'" for n in range(low, high) if slots[n] is None]
+        if missing:
+            _missing(e, name, kind, missing)
+    result: list[Abstract] = [s for s in slots if s is not None]
+    if code.co_flags & _VARARGS:
+        result.append(TupleValue(tuple(args[positional:])))
+    if code.co_flags & _VARKEYWORDS:
+        result.append(KeywordsValue(tuple(extra_names), tuple(extra_names.values())))
+    return result
+
+
+def _too_many(e: Evaluator, f: FunctionValue, given: int, name: str) -> None:
+    count, defaults = f.code.co_argcount, len(f.defaults)
+    takes = f"from {count - defaults} to {count}" if defaults else str(count)
+    plural = "" if takes == "1" else "s"
+    e.type_error(f"{name} takes {takes} positional argument{plural} but {given} {'was' if given == 1 else 'were'} given")
+
+
+def _missing(e: Evaluator, name: str, kind: str, missing: list[str]) -> None:
+    if len(missing) == 1:
+        e.type_error(f"{name} missing 1 required {kind} argument: {missing[0]}")
+    listed = f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
+    e.type_error(f"{name} missing {len(missing)} required {kind} arguments: {listed}")
+
+
+# ------------------------------------------------------------------------------------- Python functions
+
+
+def call_function(
+    e: Evaluator, f: FunctionValue, args: list[Abstract], keywords: dict[str, Abstract], library: bool = False
+) -> Abstract:
+    library = library or f.globals.get("__name__", "").startswith("zyg.library.")
+    slots = bind(e, f, args, keywords)
+    prepared = prepare(f.code)
+    if f.code.co_flags & _GENERATOR_FLAG:
+        from .iterators import make_generator
+
+        return make_generator(e, f, prepared, slots, library)
+    if not library and (_calls_itself(f) or prepared.size > INLINE_SIZE) or _is_active(e, f.code):
+        return call_specialised(e, f, prepared, slots, library)
+    return evaluate_in_place(e, f, prepared, slots, library)
+
+
+def evaluate_in_place(
+    e: Evaluator, f: FunctionValue, prepared: Prepared, slots: list[Abstract], library: bool
+) -> Abstract:
+    from .infer import Frame
+
+    if e.depth > MAX_DEPTH:
+        raise e.refuse(f"calls of functions nested more than {MAX_DEPTH} deep, at {f.name}")
+    free = dict(zip(f.code.co_freevars, f.captured))
+    inside = library or e.frame is not None and e.frame.library and not _is_user_code(f)
+    frame = Frame(prepared, f.name, f.globals, free, e.frame, inside)
+    return e.activate(frame, slots)
+
+
+def _is_user_code(f: FunctionValue) -> bool:
+    return not f.globals.get("__name__", "").startswith("zyg.library.")
+
+
+def _is_active(e: Evaluator, code: Any) -> bool:
+    """Whether this code is being evaluated in place around here."""
+    frame = e.frame
+    while frame is not None:
+        if frame.prepared.code is code and frame.generator is None:
+            return True
+        frame = frame.parent
+    return any(s.code is code for s in e.inference.active)
+
+
+def _calls_itself(f: FunctionValue) -> bool:
+    """A quick look: a function that mentions its own name as a global or a free variable."""
+    code = f.code
+    if code.co_name in code.co_freevars:
+        return True
+    if code.co_name in code.co_names and code.co_name in f.globals:
+        found = f.globals[code.co_name]
+        transform = transform_of(found)
+        while transform is not None and transform.kind == "jit":
+            found = transform.function
+            transform = transform_of(found)
+        return getattr(found, "__code__", None) is code
+    return False
+
+
+# ---------------------------------------------------------------------------------------- specialisations
+
+
+@dataclass(eq=False)
+class Specialisation:
+    """A function compiled on its own. `result` has the values of its result and of its arguments' objects, with the
+    heap they reach, in terms of the function's own values; None while nothing is known of it."""
+
+    key: Hashable
+    code: Any
+    name: str
+    result: tuple[list[Abstract], Heap] | None = None
+    outline: Hashable = None
+    leaves: list[Value] = field(default_factory=list)
+    called: bool = False  # while it was being inferred
+    round: int = 0
+
+
+class Outline:
+    """A hashable description of values and of the objects they reach, and their leaves in order."""
+
+    def __init__(self, heap: Heap):
+        self.heap = heap
+        self.numbers: dict[Hashable, int] = {}
+        self.leaves: list[Value] = []
+        self.order: list[Hashable] = []
+
+    def of(self, values: list[Abstract]) -> Hashable:
+        shapes = [self.value(v) for v in values]
+        done = 0
+        while done < len(self.order):
+            record = self.heap[self.order[done]]
+            shapes.append((record.kind, _meta_key(record.meta), *map(self.value, record.fields)))
+            done += 1
+        return tuple(shapes)
+
+    def value(self, v: Any) -> Hashable:
+        if isinstance(v, Value):
+            self.leaves.append(v)
+            return v.type
+        if isinstance(v, Reference):
+            if v.id not in self.numbers:
+                self.numbers[v.id] = len(self.order)
+                self.order.append(v.id)
+            return ("reference", self.numbers[v.id])
+        return (v.head(), *map(self.value, v.parts()))
+
+
+def _meta_key(meta: Any) -> Hashable:
+    return known_key(meta) if isinstance(meta, type) else meta
+
+
+def widened(e: Evaluator, v: Any) -> Any:
+    """Constants that are numbers become values: a recursive function is not specialised by them."""
+    if isinstance(v, Known) and type(v.object) in NUMBER_CLASSES:
+        return Number(scalar_value(e, v))
+    if isinstance(v, (Value, Reference, Known)):
+        return v
+    parts = v.parts()
+    return v.with_parts([widened(e, p) for p in parts]) if parts else v
+
+
+def call_specialised(e: Evaluator, f: FunctionValue, prepared: Prepared, slots: list[Abstract], library: bool) -> Abstract:
+    from .infer import Stop
+
+    roots = [widened(e, f), *(widened(e, s) for s in slots)]
+    heap = {id: r.with_fields(widened(e, x) for x in r.fields) for id, r in reachable(roots, e.heap).items()}
+    outline = Outline(heap)
+    key = (f.code, id(f.globals), outline.of(roots), e.context)
+    spec = e.inference.specialisations.get(key)
+    if spec is None:
+        spec = _specialise(e, key, f, roots, heap, outline, library)
+    elif spec in e.inference.active:
+        spec.called = True
+        if spec.result is None:
+            e.builder.append(Instr("unreachable"))
+            raise Stop
+    if spec.result is None:
+        return _never_returns(e, spec, outline)
+    types = tuple(v.type for v in spec.leaves)
+    results = e.emit("call", *outline.leaves, types=types, callee=spec.name)
+    e.calls.append((e.builder.block.instrs[-1], spec))  # type: ignore[union-attr]
+    values, after = spec.result
+    leaves = dict(zip(map(id, spec.leaves), results))
+    ids: dict[Hashable, Hashable] = {}
+
+    def rename(inner: Hashable) -> Hashable:
+        if inner not in ids:
+            assert spec is not None
+            if isinstance(inner, tuple) and inner[:1] == ("argument",):
+                ids[inner] = outline.order[inner[1]]
+            else:
+                ids[inner] = e.new_id("returned")
+                e.heap[ids[inner]] = after[inner]
+        return ids[inner]
+
+    def leaf(v: Value) -> Value:
+        return v if isinstance(v, Const) else leaves[id(v)]
+
+    result = map_leaves(values[0], leaf, rename)
+    for id_ in list(after):
+        rename(id_)
+    for inner, record in after.items():
+        e.heap[ids[inner]] = record.with_fields(map_leaves(x, leaf, rename) for x in record.fields)
+    return result
+
+
+def _never_returns(e: Evaluator, spec: Specialisation, outline: Outline) -> Abstract:
+    from .infer import Stop
+
+    e.emit("call", *outline.leaves, types=(), callee=spec.name)
+    e.calls.append((e.builder.block.instrs[-1], spec))  # type: ignore[union-attr]
+    e.builder.append(Instr("unreachable"))
+    raise Stop
+
+
+def _specialise(
+    e: Evaluator,
+    key: Hashable,
+    f: FunctionValue,
+    roots: list[Abstract],
+    heap: Heap,
+    outline: Outline,
+    library: bool,
+) -> Specialisation:
+    inference = e.inference
+    if len(inference.active) > MAX_ACTIVE:
+        raise e.refuse(
+            f"the recursion of {f.name}, whose arguments have a new type in each call",
+            types=[describe(r, heap) for r in roots[1:]],
+            hint="keep the types of the arguments the same",
+        )
+    base = "".join(c if c.isalnum() or c == "_" else "_" for c in f.name).strip("_") or "lambda"
+    spec = Specialisation(key, f.code, inference.module.unique_name(base))
+    inference.specialisations[key] = spec
+    inference.active.append(spec)
+    try:
+        for spec.round in range(20):
+            made = set(inference.specialisations)
+            evaluators = len(inference.evaluators)
+            functions = set(inference.module.functions)
+            spec.called = False
+            before = spec.outline
+            _infer_body(e, spec, f, roots, heap, outline, library)
+            settled_ = spec.outline == before or not spec.called
+            if settled_:
+                break
+            # Once more with what is known of the result now; what was made on the old assumption goes.
+            inference.module.functions.pop(spec.name)
+            for other in set(inference.module.functions) - functions:
+                inference.module.functions.pop(other)
+            for other_key in set(inference.specialisations) - made:
+                inference.specialisations.pop(other_key)
+            del inference.evaluators[evaluators:]
+    finally:
+        inference.active.remove(spec)
+    return spec
+
+
+def _infer_body(
+    e: Evaluator, spec: Specialisation, f: FunctionValue, roots: list[Abstract], heap: Heap, outline: Outline, library: bool
+) -> None:
+    from .infer import Evaluator, Stop
+
+    inner = Evaluator(e.inference, spec.name, e.context)
+    e.inference.module.add(inner.function)
+    inner.builder.position = e.builder.position
+    inner.depth = e.depth
+    names = iter(outline.leaves)
+    fresh: dict[int, Value] = {}
+
+    def leaf(v: Value) -> Value:
+        del v
+        outer = next(names)
+        value = fresh[len(fresh)] = Value(outer.type, outer.name)
+        inner.function.params.append(value)
+        return value
+
+    def rename(id: Hashable) -> Hashable:
+        return ("argument", outline.numbers[id])
+
+    own = [map_leaves(r, leaf, rename) for r in roots]
+    for id in outline.order:
+        record = heap[id]
+        inner.heap[rename(id)] = record.with_fields(map_leaves(x, leaf, rename) for x in record.fields)
+    callee = own[0]
+    assert isinstance(callee, FunctionValue)
+    parameters = f.code.co_varnames[: len(roots) - 1]
+    for name, v in zip(parameters, own[1:]):
+        if isinstance(v, Number):
+            v.value.name = name
+    inner.function.attrs["name"] = f.code.co_qualname
+    try:
+        result = evaluate_in_place(inner, callee, prepare(f.code), own[1:], library)
+    except Stop:
+        if spec.result is None:
+            spec.outline = None
+        return
+    result = widened(inner, result)
+    objects = [Reference(rename(id)) for id in outline.order]
+    after = {
+        id: r.with_fields(widened(inner, x) for x in r.fields)
+        for id, r in reachable([result, *objects], inner.heap).items()
+    }
+    shape = Outline(after)
+    spec.outline = shape.of([result, *objects])
+    # A value that is returned twice, or a constant, needs a name of its own in the template.
+    stand_ins = [Value(v.type, v.name) for v in shape.leaves]
+    inner.builder.ret(*shape.leaves)
+    inner.function.results = tuple(v.type for v in shape.leaves)
+    following = iter(stand_ins)
+
+    def stand_in(v: Value) -> Value:
+        del v
+        return next(following)
+
+    values = [map_leaves(result, stand_in), *objects]
+    ordered: Heap = {}
+    for id in shape.order:
+        record = after[id]
+        ordered[id] = record.with_fields(map_leaves(x, stand_in) for x in record.fields)
+    spec.result = (values, ordered)
+    spec.leaves = stand_ins
+
+
+__all__ = ["bind", "call", "call_function", "global_value", "is_number", "keyword_dict", "keyword_items", "lists"]

@@ -1,0 +1,158 @@
+"""Exceptions and the texts in them. Text whose parts are known becomes a constant; other text is put together by Python,
+when it is raised or printed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zyg.ir import types as t
+from zyg.ir.core import Instr, Value
+
+from .values import NUMBER_CLASSES, Abstract, Known, describe
+
+if TYPE_CHECKING:
+    from .infer import Evaluator
+
+
+@dataclass(slots=True, eq=False)
+class ExceptionValue(Abstract):
+    """An exception that was made and not yet raised."""
+
+    cls: type[BaseException]
+    args: tuple[Abstract, ...]
+
+    def head(self) -> Hashable:
+        return ("exception", self.cls, len(self.args))
+
+    def parts(self) -> tuple[Any, ...]:
+        return self.args
+
+    def with_parts(self, parts: list[Any]) -> Abstract:
+        return ExceptionValue(self.cls, tuple(parts))
+
+
+@dataclass(slots=True, eq=False)
+class TextValue(Abstract):
+    """A string with parts that are known at run time only: `template` is for str.format, with these arguments."""
+
+    template: str
+    args: tuple[Abstract, ...]
+
+    def head(self) -> Hashable:
+        return ("text", self.template)
+
+    def parts(self) -> tuple[Any, ...]:
+        return self.args
+
+    def with_parts(self, parts: list[Any]) -> Abstract:
+        return TextValue(self.template, tuple(parts))
+
+
+def format_value(e: Evaluator, v: Abstract, conversion: str, spec: Abstract) -> Abstract:
+    """A replacement field of an f-string."""
+    if not isinstance(spec, Known):
+        raise e.refuse("an f-string whose format is not known when compiling", hint="write the format out")
+    if isinstance(v, Known) and (type(v.object) in NUMBER_CLASSES or v.object is None or isinstance(v.object, str)):
+        return Known(("{" + (f"!{conversion}" if conversion else "") + (f":{spec.object}" if spec.object else "") + "}").format(v.object))  # fmt: skip
+    if isinstance(v, TextValue) and not conversion and not spec.object:
+        return v
+    field = "{" + (f"!{conversion}" if conversion else "") + (f":{spec.object}" if spec.object else "") + "}"
+    return TextValue(field, (v,))
+
+
+def join_strings(e: Evaluator, parts: list[Abstract]) -> Abstract:
+    if all(isinstance(p, Known) for p in parts):
+        return Known("".join(p.object for p in parts if isinstance(p, Known)))
+    template, args = "", []
+    for p in parts:
+        if isinstance(p, Known):
+            template += str(p.object).replace("{", "{{").replace("}", "}}")
+        elif isinstance(p, TextValue):
+            template += p.template
+            args.extend(p.args)
+        else:
+            raise e.refuse("this part of an f-string", types=[describe(p, e.heap)])
+    return TextValue(template, tuple(args))
+
+
+class Raise:
+    """Called from compiled code: raises `cls` with arguments of which some are texts to be formatted."""
+
+    def __init__(self, cls: type[BaseException], layout: tuple[tuple[str | None, int], ...]):
+        self.cls = cls
+        self.layout = layout
+        self.__name__ = self.__qualname__ = f"raise_{cls.__name__}"
+
+    def __call__(self, *values: Any) -> None:
+        raise self.cls(*texts(self.layout, values))
+
+
+class Print:
+    """Called from compiled code: a function some of whose arguments are texts to be formatted."""
+
+    def __init__(self, function: Any, layout: tuple[tuple[str | None, int], ...], keywords: tuple[tuple[str, Any], ...] = ()):
+        self.function = function
+        self.layout = layout
+        self.keywords = keywords
+        self.__name__ = self.__qualname__ = getattr(function, "__qualname__", "call")
+
+    def __call__(self, *values: Any) -> None:
+        self.function(*texts(self.layout, values), **dict(self.keywords))
+
+
+def texts(layout: tuple[tuple[str | None, int], ...], values: tuple[Any, ...]) -> list[Any]:
+    """Arguments from a flat list of values: (template, count) takes `count` of them, (None, 1) one as it is."""
+    result: list[Any] = []
+    at = 0
+    for template, count in layout:
+        part = values[at : at + count]
+        result.append(part[0] if template is None else template.format(*part))
+        at += count
+    return result
+
+
+def flat_arguments(args: list[Abstract]) -> tuple[tuple[tuple[str | None, int], ...], list[Abstract]]:
+    layout: list[tuple[str | None, int]] = []
+    values: list[Abstract] = []
+    for a in args:
+        if isinstance(a, TextValue):
+            layout.append((a.template, len(a.args)))
+            values.extend(a.args)
+        else:
+            layout.append((None, 1))
+            values.append(a)
+    return tuple(layout), values
+
+
+def python_call(e: Evaluator, function: Any, args: list[Abstract]) -> None:
+    """Call a Python callable with boxed arguments; nothing comes back."""
+    from .boundary import disassemble
+
+    leaves: list[Value] = []
+    types = tuple(disassemble(e, a, leaves) for a in args)
+    e.emit("pycall", *leaves, types=(), callable=function, arguments=types, result=t.NONE)
+
+
+def raise_value(e: Evaluator, v: Abstract) -> None:
+    """`raise v`"""
+    from .infer import Stop
+
+    if isinstance(v, Known) and isinstance(v.object, type) and issubclass(v.object, BaseException):
+        v = ExceptionValue(v.object, ())
+    if isinstance(v, Known) and isinstance(v.object, BaseException):
+        v = ExceptionValue(type(v.object), tuple(map(Known, v.object.args)))
+    if not isinstance(v, ExceptionValue):
+        e.type_error("exceptions must derive from BaseException")
+    assert isinstance(v, ExceptionValue)
+    simple = len(v.args) == 0 or len(v.args) == 1 and isinstance(v.args[0], Known) and isinstance(v.args[0].object, str)
+    if simple and v.cls.__module__ == "builtins":
+        text = v.args[0].object if v.args and isinstance(v.args[0], Known) else ""
+        message = text.replace("{", "{{").replace("}", "}}")
+        e.builder.append(Instr("raise", attrs={"exc": v.cls.__name__, "message": message}))
+        raise Stop
+    layout, values = flat_arguments(list(v.args))
+    python_call(e, Raise(v.cls, layout), values)
+    e.builder.append(Instr("unreachable"))
+    raise Stop

@@ -1,0 +1,480 @@
+"""Iteration. An iterator is a record in the heap; advancing it emits the test for the end and replaces the record.
+
+`advance` is written in continuation-passing style: it emits code that ends in `on_item(value)` on the paths where there
+is an item and in `on_end()` where there is none; each of the two has to leave the current block with a terminator.
+
+Iterators whose position is known when compiling (those over tuples) make the evaluator unroll the loop: `static_position`
+is part of what distinguishes the copies of a block.  Generators are iterators too: their record holds the variables that
+are live where they stopped, and advancing one evaluates its code from there in place, up to the next `yield`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+from zyg.ir.core import Block, Const, Instr, Value, const
+from zyg.ir.types import I64
+
+from . import lists
+from .boundary import scalar_value
+from .operators import python_type_name, settled, to_int
+from .values import (
+    Abstract,
+    ArrayValue,
+    FunctionValue,
+    Known,
+    Number,
+    RangeValue,
+    Record,
+    Reference,
+    TupleValue,
+    describe,
+)
+
+if TYPE_CHECKING:
+    from .infer import Evaluator, Frame, Node
+    from .prepare import Prepared
+
+OnItem = Callable[[Abstract], None]
+OnEnd = Callable[[], None]
+
+
+def new_iterator(e: Evaluator, meta: Hashable, *fields: Any) -> Reference:
+    id = e.new_id("iterator")
+    e.heap[id] = Record("iterator", meta, fields)
+    return Reference(id)
+
+
+def is_iterator(e: Evaluator, v: Abstract) -> bool:
+    return isinstance(v, Reference) and e.heap[v.id].kind == "iterator"
+
+
+def make_iterator(e: Evaluator, v: Abstract) -> Reference:
+    """iter(v)"""
+    v = settled(e, v, "'NoneType' object is not iterable")
+    if is_iterator(e, v):
+        assert isinstance(v, Reference)
+        return v
+    items = lists.known_items(e, v)
+    if items is not None and not lists.is_list(e, v):
+        return new_iterator(e, ("tuple",), TupleValue(items), Known(0))
+    if isinstance(v, RangeValue):
+        return _range_iterator(e, v)
+    if isinstance(v, ArrayValue):
+        if v.type.ndim == 0:
+            e.type_error("iteration over a 0-d array")
+        return new_iterator(e, ("array",), v, Known(0), Number(e.op("dim", v.value, axis=0)))
+    if lists.is_list(e, v):
+        return new_iterator(e, ("list",), v, Known(0))
+    if isinstance(v, Known) and type(v.object) is str:
+        return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, v.object))), Known(0))
+    from .classes import user_iterator
+
+    result = user_iterator(e, v)
+    if result is not None:
+        return result
+    e.type_error(f"'{python_type_name(e, v)}' object is not iterable")
+    raise AssertionError
+
+
+def static_position(e: Evaluator, v: Abstract) -> Hashable | None:
+    """Where an iterator stands, if that is known when compiling and code has to be made per position; else None."""
+    if not isinstance(v, Reference):
+        return None
+    record = e.heap[v.id]
+    if record.kind != "iterator":
+        return None
+    meta = record.meta
+    assert isinstance(meta, tuple)
+    if meta[0] == "tuple":
+        return record.fields[1].object
+    if meta[0] == "list":
+        index, source = record.fields[1], e.heap[record.fields[0].id]
+        return ("list", index.object) if isinstance(index, Known) and source.kind == "list" else None
+    if meta[0] in ("range", "stepped", "array", "running", "done"):
+        return None
+    inner = tuple(static_position(e, f) for f in record.fields if isinstance(f, Reference))
+    if meta[0] == "generator":
+        return (meta[2], *inner)
+    return inner if any(p is not None for p in inner) else None
+
+
+def advance(e: Evaluator, v: Abstract, on_item: OnItem, on_end: OnEnd) -> None:
+    from .infer import Stop
+
+    assert isinstance(v, Reference), v
+    record = e.heap[v.id]
+    assert isinstance(record.meta, tuple)
+    try:
+        _ADVANCE[record.meta[0]](e, v.id, record, on_item, on_end)
+    except Stop:
+        pass
+
+
+def _branch(e: Evaluator, condition: Value, item: Callable[[], None], on_end: OnEnd) -> None:
+    from .infer import Stop
+
+    if isinstance(condition, Const):
+        (item if condition.value else on_end)()
+        return
+    more, end = e.split(condition, "more", "end")
+    heap = e.heap
+    for block, then in ((more, item), (end, on_end)):
+        e.heap = dict(heap)
+        e.at(block)
+        try:
+            then()
+        except Stop:
+            pass
+    raise Stop
+
+
+# ------------------------------------------------------------------------------------------------- ranges
+
+
+def range_length(e: Evaluator, r: RangeValue) -> Value:
+    """len(range), by the formula of rangeobject.c."""
+    if all(isinstance(p, Known) for p in r.parts()):
+        return const(len(range(*(p.object for p in r.parts()))))
+    start, stop, step = (to_int(e, p) for p in r.parts())
+    if isinstance(step, Const):
+        if step.value > 0:
+            low, high, size = start, stop, step.value
+        else:
+            low, high, size = stop, start, -step.value
+        some = e.op("lt", low, high)
+        gap = high if isinstance(low, Const) and low.value == 0 else e.op("sub", high, low)
+        if size != 1:
+            # The gap may pass 2**63: then it is negative as a signed number, and so is taken for an empty range.
+            gap = e.op("add", e.op("floordiv", e.op("sub", gap, const(1)), const(size)), const(1))
+        return e.op("select", some, gap, const(0))
+    up = e.op("gt", step, const(0))
+    low, high = e.op("select", up, start, stop), e.op("select", up, stop, start)
+    size = e.op("select", up, step, e.op("neg", step))
+    size = e.op("select", e.op("gt", size, const(0)), size, const(1))
+    gap = e.op("add", e.op("floordiv", e.op("sub", e.op("sub", high, low), const(1)), size), const(1))
+    return e.op("select", e.op("lt", low, high), gap, const(0))
+
+
+def _range_iterator(e: Evaluator, r: RangeValue) -> Reference:
+    step = r.step
+    if isinstance(step, Known) and step.object in (1, -1):
+        return new_iterator(e, ("range", step.object), r.start, Number(to_int(e, r.stop)))
+    return new_iterator(e, ("stepped",), r.start, Number(range_length(e, r)), step)
+
+
+def _counter(e: Evaluator, v: Abstract) -> Abstract:
+    """The item of a range: a number that no derivative flows into."""
+    return v if isinstance(v, Known) else Number(e.op("stop", scalar_value(e, v), name="i"))
+
+
+def _advance_range(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    assert isinstance(record.meta, tuple)
+    step = record.meta[1]
+    current = to_int(e, record.fields[0])
+    stop = scalar_value(e, record.fields[1], I64)
+
+    def item() -> None:
+        # No overflow: there is a stop beyond.
+        following = e.op("add", current, const(step))
+        e.heap[id] = record.replace(0, Number(following))
+        on_item(_counter(e, record.fields[0]))
+
+    _branch(e, e.op("lt" if step > 0 else "gt", current, stop), item, on_end)
+
+
+def _advance_stepped(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    current, left, step = record.fields
+    remaining = to_int(e, left)
+
+    def item() -> None:
+        # The last addition may wrap; its result is not used.
+        following = Number(e.op("add", to_int(e, current), to_int(e, step)))
+        rest = Number(e.op("sub", remaining, const(1)))
+        e.heap[id] = record.with_fields((following, rest, step))
+        on_item(_counter(e, current))
+
+    _branch(e, e.op("gt", remaining, const(0)), item, on_end)
+
+
+# ---------------------------------------------------------------------------------------------- sequences
+
+
+def _advance_tuple(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    items, index = record.fields
+    if index.object >= len(items.items):
+        on_end()
+        return
+    e.heap[id] = record.replace(1, Known(index.object + 1))
+    on_item(items.items[index.object])
+
+
+def _advance_array(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    from .arrays import element_or_row
+
+    array, index, length = record.fields
+    position = to_int(e, index)
+
+    def item() -> None:
+        e.heap[id] = record.replace(1, Number(e.op("add", position, const(1))))
+        on_item(element_or_row(e, array, position))
+
+    _branch(e, e.op("lt", position, length.value), item, on_end)
+
+
+def _advance_list(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    source, index = record.fields
+    content = e.heap[source.id]
+    if content.kind == "list" and isinstance(index, Known):
+        if index.object >= len(content.fields):
+            e.heap[id] = Record("iterator", ("done",), ())
+            on_end()
+            return
+        e.heap[id] = record.replace(1, Known(index.object + 1))
+        on_item(content.fields[index.object])
+        return
+    position = to_int(e, index)
+
+    def item() -> None:
+        e.heap[id] = record.replace(1, Number(e.op("add", position, const(1))))
+        on_item(lists.growing_item(e, source, position))
+
+    _branch(e, e.op("lt", position, lists.growing_length(e, source)), item, on_end)
+
+
+# ------------------------------------------------------------------------------------------- combinations
+
+
+def _advance_enumerate(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    inner, count = record.fields
+
+    def item(value: Abstract) -> None:
+        following = Number(e.op("add", to_int(e, count), const(1)))
+        if isinstance(count, Known) and static_position(e, inner) is not None:
+            e.heap[id] = e.heap[id].replace(1, Known(count.object + 1))
+        else:
+            e.heap[id] = e.heap[id].replace(1, following)
+        on_item(TupleValue((_counter(e, count), value)))
+
+    advance(e, inner, item, on_end)
+
+
+def _advance_zip(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    assert isinstance(record.meta, tuple)
+    strict = record.meta[1]
+    inner = record.fields
+
+    def from_(n: int, values: tuple[Abstract, ...]) -> None:
+        if n == len(inner):
+            on_item(TupleValue(values))
+            return
+
+        def ended() -> None:
+            if strict and n == 0:
+                check(1)
+            elif strict:
+                _strict_error(e, n, "shorter")
+            else:
+                on_end()
+
+        advance(e, inner[n], lambda value: from_(n + 1, (*values, value)), ended)
+
+    def check(n: int) -> None:
+        """The first has ended: strict asks the same of the others."""
+        if n == len(inner):
+            on_end()
+            return
+        advance(e, inner[n], lambda value: _strict_error(e, n, "longer"), lambda: check(n + 1))
+
+    if not inner:
+        on_end()
+        return
+    from_(0, ())
+
+
+def _strict_error(e: Evaluator, n: int, what: str) -> None:
+    before = "argument 1" if n == 1 else f"arguments 1-{n}"
+    message = f"zip() argument {n + 1} is {what} than {before}"
+    e.builder.append(Instr("raise", attrs={"exc": "ValueError", "message": message}))
+
+
+# --------------------------------------------------------------------------------------------- generators
+
+
+def settle(prepared: Prepared, block: Block, slots: list[Any]) -> tuple[Block, list[Any]]:
+    """Follow jumps that do nothing else, so that equal places of a generator are recognised as equal."""
+    from .infer import known
+
+    for _ in range(100):
+        if len(block.instrs) != 1 or block.instrs[0].op != "jump" or block in prepared.loops:
+            break
+        env = dict(zip((*block.params, *prepared.live[block]), slots))
+        target = block.instrs[0].targets[0]
+        wanted = (*target.args, *prepared.live[target.block])
+        slots = [known(v.value) if isinstance(v, Const) else env[v] for v in wanted]
+        block = target.block
+    return block, slots
+
+
+def make_generator(e: Evaluator, f: FunctionValue, prepared: Prepared, args: list[Abstract], library: bool) -> Abstract:
+    entry = prepared.function.entry
+    block, slots = settle(prepared, entry, args)
+    plan = GeneratorPlan(prepared, f, library)
+    captured = TupleValue(f.captured)
+    return new_iterator(e, ("generator", plan, prepared.order[block]), captured, *slots)
+
+
+class GeneratorPlan:
+    """What a generator's record does not hold because it never changes. Plans of the same code are equal."""
+
+    def __init__(self, prepared: Prepared, function: FunctionValue, library: bool):
+        self.prepared = prepared
+        self.function = function
+        self.library = library
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GeneratorPlan) and other.prepared is self.prepared and self.library == other.library
+
+    def __hash__(self) -> int:
+        return id(self.prepared)
+
+
+def suspend(e: Evaluator, frame: Frame, value: Abstract, instr: Instr) -> None:
+    """`yield`: keep what is live behind it in the generator's record, and leave the frame with the value."""
+    from .infer import Node
+
+    if frame.generator is None:
+        raise e.refuse("a generator", hint="consume it on the spot: a `for` loop, sum, min, max, any, all or tuple")
+    block = e.node.block
+    assert block is not None
+    target = block.instrs[-1].targets[0]
+    assert block.instrs[-2] is instr, "prepare ends blocks behind yields"
+    names = (*target.args, *frame.prepared.live[target.block])
+    resume, slots = settle(frame.prepared, target.block, [e.read(v) for v in names])
+    record = e.heap[frame.generator]
+    assert isinstance(record.meta, tuple)
+    meta = ("generator", record.meta[1], frame.prepared.order[resume])
+    e.heap[frame.generator] = Record("iterator", meta, (record.fields[0], *slots))
+    position = static_position(e, Reference(frame.generator))
+    way = frame.yields.get(position)
+    if way is None:
+        way = frame.yields[position] = Node(None, ("yield", position), 1 << 30, "yielded")
+    e.leave(frame, value, way)
+
+
+def _advance_generator(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    from .infer import Frame, Stop
+
+    assert isinstance(record.meta, tuple)
+    _, plan, place = record.meta
+    prepared: Prepared = plan.prepared
+    resume = next(b for b, n in prepared.order.items() if n == place)
+    captured, *slots = record.fields
+    f: FunctionValue = plan.function
+    free = dict(zip(prepared.code.co_freevars, captured.items))
+    library = plan.library or (e.frame is not None and e.frame.library and False)
+    frame = Frame(prepared, f.name, f.globals, free, e.frame, library, resume=resume, generator=id)
+    # While it runs its variables are the frame's; only what it captured stays in the record.
+    e.heap[id] = Record("iterator", ("running", plan), (captured,))
+    e.run(frame, slots)
+
+    def leave_by(way: Node, then: Callable[[Abstract], None]) -> None:
+        if not way.edges:
+            return
+        value = e.finish(way)[0]
+        try:
+            then(value)
+        except Stop:
+            pass
+
+    for way in list(frame.yields.values()):
+        leave_by(way, on_item)
+
+    def ended(_: Abstract) -> None:
+        e.heap[id] = Record("iterator", ("done",), ())
+        on_end()
+
+    leave_by(frame.exit, ended)
+
+
+def _advance_done(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    on_end()
+
+
+def _advance_running(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    e.builder.append(Instr("raise", attrs={"exc": "ValueError", "message": "generator already executing"}))
+
+
+_ADVANCE: dict[str, Callable[..., None]] = {
+    "range": _advance_range,
+    "stepped": _advance_stepped,
+    "tuple": _advance_tuple,
+    "array": _advance_array,
+    "list": _advance_list,
+    "enumerate": _advance_enumerate,
+    "zip": _advance_zip,
+    "generator": _advance_generator,
+    "done": _advance_done,
+    "running": _advance_running,
+}
+
+
+# --------------------------------------------------------------------------------- iter, next, reversed, ...
+
+
+def next_item(e: Evaluator, v: Abstract, default: Abstract | None = None) -> Abstract:
+    """next(v) or next(v, default)"""
+    if not is_iterator(e, v):
+        e.type_error(f"'{python_type_name(e, v)}' object is not an iterator")
+    join = e.join()
+
+    def ended() -> None:
+        if default is None:
+            e.builder.append(Instr("raise", attrs={"exc": "StopIteration", "message": ""}))
+        else:
+            join.add(default)
+
+    advance(e, v, join.add, ended)
+    return join.finish()
+
+
+def enumerate_(e: Evaluator, iterable: Abstract, start: Abstract) -> Abstract:
+    return new_iterator(e, ("enumerate",), make_iterator(e, iterable), start)
+
+
+def zip_(e: Evaluator, iterables: list[Abstract], strict: bool) -> Abstract:
+    return new_iterator(e, ("zip", strict), *(make_iterator(e, i) for i in iterables))
+
+
+def reversed_(e: Evaluator, v: Abstract) -> Abstract:
+    items = lists.known_items(e, v)
+    if items is not None:
+        return new_iterator(e, ("tuple",), TupleValue(items[::-1]), Known(0))
+    if isinstance(v, RangeValue):
+        return _range_iterator(e, reversed_range(e, v))
+    if isinstance(v, ArrayValue):
+        from .arrays import flipped
+
+        return make_iterator(e, flipped(e, v))
+    if lists.is_list(e, v):
+        from zyg.library.builtins_ import reversed_list
+
+        from .infer import known
+
+        return make_iterator(e, e.call(known(reversed_list), [v]))
+    e.type_error(f"'{describe(v, e.heap)}' object is not reversible")
+    raise AssertionError
+
+
+def reversed_range(e: Evaluator, r: RangeValue) -> RangeValue:
+    if all(isinstance(p, Known) for p in r.parts()):
+        back = range(*(p.object for p in r.parts()))[::-1]
+        return RangeValue(Known(back.start), Known(back.stop), Known(back.step))
+    start = to_int(e, r.start)
+    step = to_int(e, r.step)
+    count = range_length(e, r)
+    last = e.op("add", start, e.op("mul", e.op("sub", count, const(1)), step))
+    back = Known(-step.value) if isinstance(step, Const) else Number(e.op("neg", step))
+    end = e.op("sub", start, step)
+    return RangeValue(Number(last), Number(end), back)

@@ -1,0 +1,447 @@
+"""Sequences: lists and what they share with tuples.
+
+A list whose length is known when compiling is a record with an item per field.  Where lists of different lengths meet (a
+comprehension over an array, an `append` in a loop) the list becomes a *growing* one: the number of items, and an array per
+leaf of an item, with spare room that doubles.  So lists need no type in the IR, and are differentiated as arrays are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zyg.ir.core import Const, Value, const
+from zyg.ir.types import BOOL, I64, Array, Scalar
+
+from .boundary import default, scalar_value
+from .operators import python_type_name, to_int
+from .values import (
+    DEFAULT,
+    Abstract,
+    ArrayValue,
+    Known,
+    MaybeValue,
+    Merge,
+    Number,
+    RangeValue,
+    Record,
+    Reference,
+    StructValue,
+    TupleValue,
+    describe,
+    is_number,
+    join_numbers,
+    number_type,
+)
+
+if TYPE_CHECKING:
+    from .infer import Evaluator
+
+
+def new_list(e: Evaluator, items: list[Abstract]) -> Reference:
+    id = e.new_id("list")
+    e.heap[id] = Record("list", None, tuple(items))
+    return Reference(id)
+
+
+def is_list(e: Evaluator, v: Abstract) -> bool:
+    return isinstance(v, Reference) and e.heap[v.id].kind in ("list", "growing")
+
+
+def is_sequence(e: Evaluator, v: Abstract) -> bool:
+    from .classes import class_of
+
+    if isinstance(v, (TupleValue, RangeValue)) or is_list(e, v):
+        return True
+    cls = class_of(e, v)
+    return isinstance(cls, type) and issubclass(cls, tuple)
+
+
+def known_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
+    """The items of a tuple, named tuple or list of known length; None for anything else."""
+    if isinstance(v, TupleValue):
+        return v.items
+    if isinstance(v, StructValue) and issubclass(v.cls, tuple):
+        return v.items
+    if isinstance(v, Reference):
+        record = e.heap[v.id]
+        if record.kind == "list":
+            return record.fields
+    return None
+
+
+def all_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
+    """The items of any iterable of known length (`*args`, tuple(...)); None if the length is not known."""
+    items = known_items(e, v)
+    if items is not None:
+        return items
+    if isinstance(v, RangeValue) and all(isinstance(p, Known) for p in v.parts()):
+        return tuple(map(Known, range(*(p.object for p in v.parts()))))
+    if isinstance(v, Known) and type(v.object) is str:
+        return tuple(map(Known, v.object))
+    return None
+
+
+def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
+    """len(v) for what has a length here; None for anything else."""
+    items = known_items(e, v)
+    if items is not None:
+        return Known(len(items))
+    if isinstance(v, ArrayValue):
+        if v.type.ndim == 0:
+            e.type_error("len() of unsized object")
+        return Number(e.op("dim", v.value, axis=0))
+    if isinstance(v, RangeValue):
+        from .iterators import range_length
+        from .python_ops import boolean
+
+        return boolean(range_length(e, v))
+    if isinstance(v, Known) and isinstance(v.object, (str, bytes)):
+        return Known(len(v.object))
+    if is_list(e, v):
+        return Number(growing_length(e, v))  # type: ignore[arg-type]
+    return None
+
+
+def length(e: Evaluator, v: Abstract) -> Abstract:
+    from .classes import operator_method
+
+    result = length_of(e, v)
+    if result is not None:
+        return result
+    if isinstance(v, MaybeValue) and v.absent is None:
+        e.guard(v.present, "TypeError", "object of type 'NoneType' has no len()")
+        return length(e, v.item)
+    result = operator_method(e, "len", v)
+    if result is not None:
+        return result
+    e.type_error(f"object of type '{python_type_name(e, v)}' has no len()")
+    raise AssertionError
+
+
+def to_tuple(e: Evaluator, v: Abstract) -> Abstract:
+    """tuple(v): of known length only, since a tuple's length is part of its type."""
+    if isinstance(v, TupleValue):
+        return v
+    items = all_items(e, v)
+    if items is not None:
+        return TupleValue(items)
+    collected = to_list(e, v)
+    items = known_items(e, collected)
+    if items is not None:
+        return TupleValue(items)
+    raise e.refuse(
+        "a tuple whose length is not known when compiling", types=[describe(v, e.heap)], hint="use an array"
+    )
+
+
+def to_list(e: Evaluator, v: Abstract) -> Reference:
+    from zyg.library.builtins_ import list_of
+
+    from .infer import known
+
+    items = all_items(e, v)
+    if items is not None:
+        return new_list(e, list(items))
+    result = e.call(known(list_of), [v])
+    assert isinstance(result, Reference)
+    return result
+
+
+def concatenate(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    from zyg.library.builtins_ import list_concatenation
+
+    from .infer import known
+
+    x, y = known_items(e, a), known_items(e, b)
+    if x is not None and y is not None:
+        return new_list(e, [*x, *y])
+    return e.call(known(list_concatenation), [a, b])
+
+
+def repeat(e: Evaluator, v: Reference, count: Abstract) -> Abstract:
+    from zyg.library.builtins_ import list_repetition
+
+    from .infer import known
+
+    items = known_items(e, v)
+    if items is not None and isinstance(count, Known):
+        return new_list(e, list(items) * count.object)
+    return e.call(known(list_repetition), [v, count])
+
+
+def inplace(e: Evaluator, name: str, a: Reference, b: Abstract) -> Abstract:
+    if name == "add":
+        extend(e, a, b)
+        return a
+    result = repeat(e, a, b)
+    assert isinstance(result, Reference)
+    e.heap[a.id] = e.heap[result.id]
+    return a
+
+
+def extend(e: Evaluator, v: Abstract, iterable: Abstract) -> None:
+    from zyg.library.builtins_ import list_extension
+
+    from .infer import known
+
+    assert isinstance(v, Reference)
+    record = e.heap[v.id]
+    items = all_items(e, iterable)
+    if record.kind == "list" and items is not None:
+        e.heap[v.id] = record.with_fields((*record.fields, *items))
+        return
+    e.call(known(list_extension), [v, iterable])
+
+
+# ------------------------------------------------------------------------------------------ growing lists
+
+
+def item_template(records: list[Any]) -> list[Abstract]:
+    """Examples of items of the lists that meet."""
+    examples: list[Abstract] = []
+    for r in records:
+        if r is DEFAULT:
+            continue
+        if r.kind == "growing":
+            examples.append(r.meta.example)
+        else:
+            examples.extend(r.fields)
+    return examples
+
+
+class Layout:
+    """How items of a growing list are stored: `example` is an item with stand-ins for leaves, `leaves` the types of the
+    arrays. Layouts of the same item type are equal."""
+
+    def __init__(self, example: Abstract, leaves: tuple[tuple[Scalar, bool], ...]):
+        self.example = example
+        self.leaves = leaves
+
+    def _key(self) -> Any:
+        return (_outline(self.example), self.leaves)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layout) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+def _outline(v: Any) -> Any:
+    if isinstance(v, Value):
+        return v.type
+    return (v.head(), *map(_outline, v.parts()))
+
+
+def common_layout(items: list[Abstract]) -> Layout | None:
+    """The layout that all these items fit into; None if there is none (or no item to tell)."""
+    leaves: list[tuple[Scalar, bool]] = []
+
+    def join(vs: list[Abstract]) -> Abstract | None:
+        first = vs[0]
+        if all(map(is_number, vs)):
+            joined = join_numbers(vs)
+            if joined is None:
+                return None
+            leaves.append(joined)
+            return Number(Value(joined[0]), joined[1])
+        if isinstance(first, (TupleValue, StructValue)):
+            if any(type(v) is not type(first) or v.head() != first.head() for v in vs):
+                return None
+            parts = [join([v.parts()[i] for v in vs]) for i in range(len(first.parts()))]
+            return None if any(p is None for p in parts) else first.with_parts(parts)
+        if isinstance(first, Known) and all(isinstance(v, Known) and v.head() == first.head() for v in vs):
+            return first
+        return None
+
+    if not items:
+        return None
+    example = join(items)
+    return None if example is None else Layout(example, tuple(leaves))
+
+
+def item_leaves(v: Abstract, layout: Layout) -> list[Abstract]:
+    """The numbers in an item, in the order of the layout's leaves."""
+    result: list[Abstract] = []
+
+    def walk(example: Abstract, v: Abstract) -> None:
+        if isinstance(example, Number):
+            result.append(v)
+        else:
+            for p, q in zip(example.parts(), v.parts()):
+                walk(p, q)
+
+    walk(layout.example, v)
+    return result
+
+
+def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any]) -> Record:
+    layout = common_layout(item_template(records))
+    real = [r for r in records if r is not DEFAULT]
+    if layout is None:
+        kinds = tuple(dict.fromkeys(describe(v) for v in item_template(records)))
+        return Record("list", ("mixed", kinds), ())
+    fields: list[Any] = []
+    growing = [r for r in real if r.kind == "growing" and r.meta == layout]
+    columns = [DEFAULT if r is DEFAULT else r.fields if r in growing else None for r in records]
+    lengths = [c if c is DEFAULT else Value(I64) if c is None else c[0] for c in columns]
+    fields.append(merge.leaf((*path, "length"), I64, lengths, False))
+    for i, (scalar, _) in enumerate(layout.leaves):
+        type = Array(scalar, 1)
+        arrays = [c if c is DEFAULT else Value(type) if c is None else c[i + 1] for c in columns]
+        fields.append(merge.leaf((*path, "data", i), type, arrays, False))
+    return Record("growing", layout, tuple(fields))
+
+
+def growing_fields(merged: Record, other: Any) -> Any:
+    """The fields of a list on an edge, as those of the growing list that it is joined to."""
+    layout: Layout = merged.meta  # type: ignore[assignment]
+    if other is DEFAULT:
+        return DEFAULT
+    if other.kind == "growing" and other.meta == layout:
+        return other.fields
+    if other.kind == "growing":
+        return (other.fields[0], *(_converted(other, i, scalar) for i, (scalar, _) in enumerate(layout.leaves)))
+
+    def data(i: int) -> Any:
+        def make(e: Evaluator) -> Value:
+            scalar, _ = layout.leaves[i]
+            room = max(4, len(other.fields))
+            array = e.op("alloc", const(room), type=Array(scalar, 1), fill="empty")
+            for n, item in enumerate(other.fields):
+                leaf = item_leaves(item, layout)[i]
+                e.emit("store", array, scalar_value(e, leaf, scalar), const(n))
+            return array
+
+        return make
+
+    return (const(len(other.fields)), *(data(i) for i in range(len(layout.leaves))))
+
+
+def _converted(other: Record, i: int, scalar: Scalar) -> Any:
+    array = other.fields[i + 1]
+    if array.type.dtype is scalar:
+        return array
+
+    def make(e: Evaluator) -> Value:
+        from zyg.library.builtins_ import copy_converted
+
+        from .infer import known
+
+        wanted = e.op("alloc", e.op("dim", array, axis=0), type=Array(scalar, 1), fill="empty")
+        e.call(known(copy_converted), [ArrayValue(array), ArrayValue(wanted), Number(other.fields[0])])
+        return wanted
+
+    return make
+
+
+def require_growing(e: Evaluator, v: Reference, example: list[Abstract]) -> Layout:
+    """Turn a list into a growing one that takes items like those of `example`."""
+    record = e.heap[v.id]
+    items = item_template([record]) + example
+    layout = common_layout(items)
+    if layout is None:
+        kinds = [describe(i, e.heap) for i in items] or ["nothing that tells the type"]
+        raise e.refuse("a list whose items do not have one type", types=kinds, hint="use a tuple, or an array")
+    if record.kind == "growing" and record.meta == layout:
+        return layout
+    merged = Record("growing", layout, ())
+    fields = [f(e) if callable(f) and not isinstance(f, Value) else f for f in growing_fields(merged, record)]
+    e.heap[v.id] = Record("growing", layout, tuple(fields))
+    return layout
+
+
+def growing_length(e: Evaluator, v: Reference) -> Value:
+    record = e.heap[v.id]
+    if record.kind == "growing":
+        return record.fields[0]
+    _mixed(e, record)
+    return const(len(record.fields))
+
+
+def _mixed(e: Evaluator, record: Record) -> None:
+    if isinstance(record.meta, tuple) and record.meta and record.meta[0] == "mixed":
+        raise e.refuse(
+            "a list whose items do not have one type, and whose length is not known",
+            types=record.meta[1],
+            hint="use a tuple, or an array",
+        )
+
+
+def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
+    """The item at an index that is in range."""
+    layout = require_growing(e, v, [])
+    record = e.heap[v.id]
+    values = iter(record.fields[1:])
+
+    def build(example: Any) -> Any:
+        if isinstance(example, Number):
+            return Number(e.op("load", next(values), position), example.numpy)
+        parts = example.parts()
+        return example.with_parts([build(p) for p in parts]) if parts else example
+
+    return build(layout.example)
+
+
+def store_growing(e: Evaluator, v: Reference, position: Value, item: Abstract) -> None:
+    layout = require_growing(e, v, [item])
+    record = e.heap[v.id]
+    for (scalar, _), array, leaf in zip(layout.leaves, record.fields[1:], item_leaves(item, layout)):
+        e.emit("store", array, scalar_value(e, leaf, scalar), position)
+
+
+def append(e: Evaluator, v: Abstract, item: Abstract) -> None:
+    assert isinstance(v, Reference)
+    record = e.heap[v.id]
+    if record.kind == "list":
+        _mixed(e, record)
+        e.heap[v.id] = record.with_fields((*record.fields, item))
+        return
+    layout = require_growing(e, v, [item])
+    length, *arrays = e.heap[v.id].fields
+    if not arrays:
+        e.heap[v.id] = Record("growing", layout, (e.op("add", length, const(1)),))
+        return
+    room = e.op("dim", arrays[0], axis=0)
+    full = e.op("ge", length, room)
+    grow, go_on = e.split(full, "grow", "append")
+    join = e.join()
+    heap = e.heap
+    e.at(grow)
+    wider = []
+    double = e.op("mul", e.op("add", room, const(2)), const(2))
+    for array in arrays:
+        bigger = e.op("alloc", double, type=array.type, fill="empty")
+        head = Array(array.type.dtype, 1, "A")
+        part = e.op("view", bigger, const(0), room, const(1), type=head, spec="s")
+        whole = e.op("view", array, type=head, spec=":")
+        e.emit("copyto", part, whole)
+        wider.append(ArrayValue(bigger))
+    join.add(TupleValue(tuple(wider)))
+    e.at(go_on)
+    e.heap = heap
+    join.add(TupleValue(tuple(map(ArrayValue, arrays))))
+    joined = join.finish()
+    assert isinstance(joined, TupleValue)
+    data = tuple(a.value for a in joined.items if isinstance(a, ArrayValue))
+    e.heap[v.id] = Record("growing", layout, (length, *data))
+    store_growing(e, v, length, item)
+    e.heap[v.id] = e.heap[v.id].replace(0, e.op("add", length, const(1)))
+
+
+def pop(e: Evaluator, v: Reference) -> Abstract:
+    """list.pop() of the last item."""
+    record = e.heap[v.id]
+    if record.kind == "list":
+        if not record.fields:
+            e.throw("IndexError", "pop from empty list")
+        e.heap[v.id] = record.with_fields(record.fields[:-1])
+        return record.fields[-1]
+    length = growing_length(e, v)
+    e.guard(e.op("gt", length, const(0)), "IndexError", "pop from empty list")
+    last = e.op("sub", length, const(1))
+    e.heap[v.id] = e.heap[v.id].replace(0, last)
+    return growing_item(e, v, last)
+
+
+__all__ = ["BOOL", "Const", "append", "default", "extend", "length", "new_list", "number_type", "to_int", "to_list", "to_tuple"]

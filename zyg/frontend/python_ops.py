@@ -1,0 +1,476 @@
+"""A handler per operation of untyped SSA. A handler gets the evaluator, the frame and the instruction, reads operands with
+`e.read`, emits, and returns the abstract value of the result, if there is one."""
+
+from __future__ import annotations
+
+import types as python_types
+from collections.abc import Callable
+from typing import Any
+
+from zyg.ir.core import Const, Instr, Target, Value, const
+from zyg.typeof import UNBOUND
+
+from . import calls, classes, iterators, lists, operators, subscripts
+from .boundary import conflict
+from .infer import Evaluator, Frame, Stop, known
+from .values import (
+    NONE,
+    UNBOUND_VALUE,
+    Abstract,
+    ConflictValue,
+    FunctionValue,
+    Known,
+    MaybeValue,
+    Number,
+    Record,
+    Reference,
+    SliceValue,
+    TupleValue,
+    describe,
+)
+
+Handler = Callable[[Evaluator, Frame, Instr], "Abstract | None"]
+HANDLERS: dict[str, Handler] = {}
+
+
+def execute(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    handler = HANDLERS.get(instr.op)
+    if handler is None:
+        what, hint = UNSUPPORTED.get(instr.op, (f"the operation `{instr.op}`", ""))
+        raise e.refuse(what + " in compiled code", hint=hint)
+    result = handler(e, frame, instr)
+    if result is not None:
+        e.env[instr.results[0]] = result
+
+
+def handler(*names: str) -> Callable[[Handler], Handler]:
+    def register(function: Handler) -> Handler:
+        for name in names:
+            assert name not in HANDLERS, name
+            HANDLERS[name] = function
+        return function
+
+    return register
+
+
+UNSUPPORTED: dict[str, tuple[str, str]] = {
+    "set_global": ("an assignment to a global variable", "return the value, or store into an array"),
+    "del_global": ("`del` of a global variable", ""),
+    "dict": ("a dictionary", "use a dataclass or a named tuple"),
+    "frozen_key_dict": ("a dictionary", "use a dataclass or a named tuple"),
+    "dict_setitem": ("a dictionary comprehension", "use a tuple"),
+    "set": ("a set", "use a tuple"),
+    "set_add": ("a set comprehension", "use a tuple"),
+    "with_enter": ("a `with` statement", "call it outside of the compiled function"),
+    "import_name": ("an import", "import at the top of the module"),
+    "import_from": ("an import", "import at the top of the module"),
+    "build_class": ("a class statement", "define the class at the top of the module"),
+    "delattr": ("`del` of an attribute", ""),
+    "delitem": ("`del` of an item", ""),
+    "match_mapping": ("a mapping pattern", ""),
+    "match_keys": ("a mapping pattern", ""),
+    "locals": ("locals()", ""),
+}
+
+
+# ------------------------------------------------------------------------------------------- arithmetic
+
+_BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor", "matmul"]
+_BINARY += ["lt", "le", "eq", "ne", "gt", "ge"]
+_INPLACE = {f"i{name}": name for name in _BINARY[:13] if name != "pow"} | {"ipow_": "pow"}
+
+
+@handler(*_BINARY)
+def _binary(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    a, b = instr.operands
+    return operators.binary(e, instr.op, e.read(a), e.read(b))
+
+
+@handler(*_INPLACE)
+def _inplace(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    a, b = instr.operands
+    return inplace(e, _INPLACE[instr.op], e.read(a), e.read(b))
+
+
+def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
+    from . import arrays
+    from .values import ArrayValue
+
+    if isinstance(a, ArrayValue):
+        return arrays.inplace(e, name, a, b)
+    if isinstance(a, Reference):
+        if e.heap[a.id].kind in ("list", "growing") and name in ("add", "mul"):
+            return lists.inplace(e, name, a, b)
+        result = classes.operator_method(e, f"i{name}", a, b)
+        if result is not None:
+            return result
+    return operators.binary(e, name, a, b)
+
+
+@handler("neg", "pos", "invert", "not")
+def _unary(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return operators.unary(e, instr.op, e.read(instr.operands[0]))
+
+
+@handler("is", "is_not")
+def _identity(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    a, b = instr.operands
+    flag = operators.identical(e, e.read(a), e.read(b))
+    return boolean(flag if instr.op == "is" else operators.negate(e, flag))
+
+
+@handler("contains")
+def _contains(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    item, container = instr.operands
+    return subscripts.contains(e, e.read(item), e.read(container))
+
+
+def boolean(flag: Value) -> Abstract:
+    return Known(flag.value) if isinstance(flag, Const) else Number(flag)
+
+
+@handler("truth")
+def _truth(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return boolean(operators.truth(e, e.read(instr.operands[0])))
+
+
+# --------------------------------------------------------------------------------------- control flow
+
+
+@handler("jump")
+def _jump(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    e.jump_to(e.go(frame, instr.targets[0]))
+
+
+@handler("branch")
+def _branch(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    condition = instr.operands[0]
+    if condition in e.advancing:
+        iterator, item = e.advancing[condition]
+        iterate(e, frame, iterator, item, instr.targets)
+        return
+    value = e.read(condition)
+    flag = operators.truth(e, value)
+    if isinstance(flag, Const):
+        e.jump_to(e.go(frame, instr.targets[0 if flag.value else 1]))
+        return
+    fact = e.facts.get(id(flag))
+    narrow: list[Any] = [None, None]
+    if fact is not None and fact[0] is flag:
+        _, present, if_true, if_false = fact
+        narrow = [None if known is None else narrowing(present, known) for known in (if_true, if_false)]
+    then, other = (e.go(frame, t, n) for t, n in zip(instr.targets, narrow))
+    e.builder.append(Instr("branch", [flag], targets=[then, other]))
+
+
+def narrowing(present: Value, holds: bool) -> Callable[[Abstract], Abstract]:
+    """Replaces optional values that hang on `present` by what they are where it holds, or does not."""
+
+    def narrow(v: Abstract) -> Abstract:
+        if isinstance(v, MaybeValue) and v.present is present:
+            return narrow(v.item) if holds else Known(v.absent)
+        if isinstance(v, TupleValue):
+            items = tuple(map(narrow, v.items))
+            return TupleValue(items) if any(map(lambda a, b: a is not b, items, v.items)) else v
+        return v
+
+    return narrow
+
+
+def iterate(e: Evaluator, frame: Frame, iterator: Abstract, item: Value, targets: list[Target]) -> None:
+    """Advance an iterator: with an item go to the first target, at the end to the second."""
+
+    def on_item(value: Abstract) -> None:
+        e.env[item] = value
+        e.jump_to(e.go(frame, targets[0]))
+        del e.env[item]
+
+    def on_end() -> None:
+        e.jump_to(e.go(frame, targets[1]))
+
+    iterators.advance(e, iterator, on_item, on_end)
+
+
+@handler("return")
+def _return(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    e.leave(frame, e.read(instr.operands[0]))
+
+
+@handler("unreachable")
+def _unreachable(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    e.builder.append(Instr("unreachable"))
+    raise Stop
+
+
+@handler("yield")
+def _yield(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    value = e.read(instr.operands[0])
+    e.env[instr.results[0]] = NONE
+    iterators.suspend(e, frame, value, instr)
+    raise Stop
+
+
+@handler("iter")
+def _iter(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return iterators.make_iterator(e, e.read(instr.operands[0]))
+
+
+@handler("next")
+def _next(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    e.advancing[instr.results[0]] = (e.read(instr.operands[0]), instr.results[1])
+
+
+@handler("raise")
+def _raise(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    from .exceptions import raise_value
+
+    if not instr.operands:
+        raise e.refuse("`raise` without an exception", hint="name the exception")
+    raise_value(e, e.read(instr.operands[0]))
+
+
+@handler("reraise")
+def _reraise(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    raise e.refuse("an exception handler")
+
+
+@handler("assertion_error")
+def _assertion_error(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return Known(AssertionError)
+
+
+# ------------------------------------------------------------------------------------------- variables
+
+
+@handler("global", "name")
+def _global(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return calls.global_value(e, frame, instr.attrs["name"])
+
+
+@handler("unbound")
+def _unbound(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return UNBOUND_VALUE
+
+
+@handler("checked_local")
+def _checked_local(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    v = e.read(instr.operands[0])
+    name = instr.attrs["name"]
+    message = f"cannot access local variable '{name}' where it is not associated with a value"
+    return bound(e, v, "UnboundLocalError", message)
+
+
+def bound(e: Evaluator, v: Abstract, exc: str, message: str) -> Abstract:
+    if isinstance(v, Known) and v.object is UNBOUND:
+        e.throw(exc, message)
+    if isinstance(v, MaybeValue) and v.absent is UNBOUND:
+        e.guard(v.present, exc, message)
+        return v.item
+    return v
+
+
+@handler("new_cell")
+def _new_cell(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    id = e.new_id("cell")
+    content = e.read(instr.operands[0]) if instr.operands else UNBOUND_VALUE
+    e.heap[id] = Record("cell", instr.attrs.get("name"), (content,))
+    return Reference(id)
+
+
+@handler("free_cell")
+def _free_cell(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return frame.free[instr.attrs["name"]]
+
+
+@handler("get_cell")
+def _get_cell(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    v = cell_content(e, e.read(instr.operands[0]))
+    name = instr.attrs.get("name", "")
+    if name in frame.prepared.code.co_freevars:
+        text = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+        return bound(e, v, "NameError", text)
+    text = f"cannot access local variable '{name}' where it is not associated with a value"
+    return bound(e, v, "UnboundLocalError", text)
+
+
+def cell_content(e: Evaluator, v: Abstract) -> Abstract:
+    if isinstance(v, Reference) and e.heap[v.id].kind == "cell":
+        return e.heap[v.id].fields[0]
+    return v  # what a function captured before this code was entered: its value
+
+
+@handler("set_cell")
+def _set_cell(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    set_cell(e, e.read(instr.operands[0]), e.read(instr.operands[1]))
+
+
+def set_cell(e: Evaluator, cell: Abstract, value: Abstract) -> None:
+    if not isinstance(cell, Reference):
+        raise e.refuse(
+            "an assignment to a variable of a function that is not compiled here",
+            hint="return the value, or store into an array",
+        )
+    e.heap[cell.id] = e.heap[cell.id].replace(0, value)
+
+
+@handler("del_cell")
+def _del_cell(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    set_cell(e, e.read(instr.operands[0]), UNBOUND_VALUE)
+
+
+# ------------------------------------------------------------------------------------ objects, subscripts
+
+
+@handler("getattr")
+def _getattr(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return classes.get_attribute(e, e.read(instr.operands[0]), instr.attrs["name"])
+
+
+@handler("setattr")
+def _setattr(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    target, value = (e.read(v) for v in instr.operands)
+    classes.set_attribute(e, target, instr.attrs["name"], value)
+
+
+@handler("getitem")
+def _getitem(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    target, key = (e.read(v) for v in instr.operands)
+    return subscripts.get_item(e, target, key)
+
+
+@handler("setitem")
+def _setitem(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    target, key, value = (e.read(v) for v in instr.operands)
+    subscripts.set_item(e, target, key, value)
+
+
+@handler("make_slice")
+def _make_slice(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    parts = [e.read(v) for v in instr.operands]
+    return SliceValue(*parts, *[NONE] * (3 - len(parts)))
+
+
+@handler("tuple")
+def _tuple(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return TupleValue(tuple(e.read(v) for v in instr.operands))
+
+
+@handler("list")
+def _list(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return lists.new_list(e, [e.read(v) for v in instr.operands])
+
+
+@handler("list_append")
+def _list_append(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    lists.append(e, e.read(instr.operands[0]), e.read(instr.operands[1]))
+
+
+@handler("list_extend")
+def _list_extend(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    lists.extend(e, e.read(instr.operands[0]), e.read(instr.operands[1]))
+
+
+@handler("list_to_tuple")
+def _list_to_tuple(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return lists.to_tuple(e, e.read(instr.operands[0]))
+
+
+@handler("unpack")
+def _unpack(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    items = subscripts.unpack(e, e.read(instr.operands[0]), instr.attrs["count"])
+    e.env.update(zip(instr.results, items))
+
+
+@handler("unpack_rest")
+def _unpack_rest(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    before, after = instr.attrs["before"], instr.attrs["after"]
+    items = subscripts.unpack_rest(e, e.read(instr.operands[0]), before, after)
+    e.env.update(zip(instr.results, items))
+
+
+@handler("len_")
+def _len(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return lists.length(e, e.read(instr.operands[0]))
+
+
+@handler("match_sequence")
+def _match_sequence(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    v = e.read(instr.operands[0])
+    return Known(lists.is_sequence(e, v))
+
+
+@handler("match_class")
+def _match_class(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    subject, cls, names = (e.read(v) for v in instr.operands)
+    return classes.match_class(e, subject, cls, names, instr.attrs["count"])
+
+
+# ------------------------------------------------------------------------------------------- functions
+
+
+@handler("make_function")
+def _make_function(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    code: python_types.CodeType = instr.attrs["code"]
+    parts = dict(zip(instr.attrs["has"], map(e.read, instr.operands)))
+    closure = parts.get("closure")
+    captured = closure.items if isinstance(closure, TupleValue) else ()
+    defaults = parts.get("defaults")
+    kwdefaults = parts.get("kwdefaults")
+    default_items = defaults.items if isinstance(defaults, TupleValue) else ()
+    pairs = calls.keyword_items(e, kwdefaults) if kwdefaults is not None else ()
+    return FunctionValue(code, frame.globals, code.co_name, captured, default_items, tuple(pairs))
+
+
+@handler("call_object")
+def _call_object(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    callee, *args = (e.read(v) for v in instr.operands)
+    names = instr.attrs["keywords"]
+    positional = args[: len(args) - len(names)]
+    return e.call(callee, positional, dict(zip(names, args[len(positional) :])))
+
+
+@handler("call_spread")
+def _call_spread(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    callee, args, *rest = (e.read(v) for v in instr.operands)
+    items = lists.all_items(e, args)
+    if items is None:
+        raise e.refuse(
+            "a call with *args of a length that is not known when compiling", types=[describe(args, e.heap)]
+        )
+    keywords = dict(calls.keyword_items(e, rest[0])) if rest else {}
+    return e.call(callee, list(items), keywords)
+
+
+@handler("dict", "frozen_key_dict", "dict_merge", "dict_update")
+def _dict(e: Evaluator, frame: Frame, instr: Instr) -> Abstract | None:
+    return calls.keyword_dict(e, instr)
+
+
+# ---------------------------------------------------------------------------------------------- strings
+
+
+@handler("format")
+def _format(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    from .exceptions import format_value
+
+    value, *spec = (e.read(v) for v in instr.operands)
+    return format_value(e, value, instr.attrs.get("conversion", ""), spec[0] if spec else Known(""))
+
+
+@handler("string")
+def _string(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    from .exceptions import join_strings
+
+    return join_strings(e, [e.read(v) for v in instr.operands])
+
+
+@handler("intrinsic")
+def _intrinsic(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    if instr.attrs["name"] == "list_to_tuple":
+        return lists.to_tuple(e, e.read(instr.operands[0]))
+    if instr.attrs["name"] == "unary_positive":
+        return operators.unary(e, "pos", e.read(instr.operands[0]))
+    raise e.refuse(f"the interpreter's intrinsic {instr.attrs['name']}")
+
+
+__all__ = ["ConflictValue", "conflict", "const", "execute", "known"]

@@ -1,0 +1,339 @@
+"""x[key], x[key] = v, unpacking, and `in`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zyg.ir.core import Const, Value, const
+from zyg.ir.types import BOOL, I64
+
+from . import arrays, lists
+from .operators import equal, python_type_name, settled, to_int
+from .values import (
+    Abstract,
+    ArrayValue,
+    Known,
+    Number,
+    RangeValue,
+    Record,
+    Reference,
+    SliceValue,
+    StructValue,
+    TupleValue,
+    describe,
+    is_number,
+    join_numbers,
+    number_type,
+)
+
+if TYPE_CHECKING:
+    from .infer import Evaluator
+
+
+def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
+    v = settled(e, v, "'NoneType' object is not subscriptable")
+    if isinstance(v, ArrayValue):
+        return arrays.get_item(e, v, key)
+    items = lists.known_items(e, v)
+    if items is not None:
+        return _item_of(e, v, items, key)
+    if lists.is_list(e, v):
+        assert isinstance(v, Reference)
+        return _growing_item(e, v, key)
+    if isinstance(v, RangeValue):
+        return _range_item(e, v, key)
+    if isinstance(v, Known):
+        return _known_item(e, v, key)
+    from .classes import operator_method
+
+    result = operator_method(e, "getitem", v, key)
+    if result is not None:
+        return result
+    e.type_error(f"'{python_type_name(e, v)}' object is not subscriptable")
+    raise AssertionError
+
+
+def is_index(v: Abstract) -> bool:
+    scalar = number_type(v)
+    return scalar is not None and scalar.kind in "iub"
+
+
+def _item_of(e: Evaluator, v: Abstract, items: tuple[Abstract, ...], key: Abstract) -> Abstract:
+    kind = "list" if lists.is_list(e, v) else "tuple"
+    key = settled(e, key, f"{kind} indices must be integers or slices, not NoneType")
+    if isinstance(key, SliceValue):
+        part = items[known_slice(e, key)]
+        return lists.new_list(e, list(part)) if kind == "list" else TupleValue(part)
+    if not is_index(key):
+        e.type_error(f"{kind} indices must be integers or slices, not {python_type_name(e, key)}")
+    if isinstance(key, Known):
+        try:
+            return items[key.object]
+        except IndexError:
+            e.throw("IndexError", f"{kind} index out of range")
+    if not items:
+        e.throw("IndexError", f"{kind} index out of range")
+    position = wrapped(e, to_int(e, key), const(len(items)), f"{kind} index out of range")
+    return choose(e, position, items)
+
+
+def known_slice(e: Evaluator, key: SliceValue) -> slice:
+    parts = []
+    for p in key.parts():
+        if not isinstance(p, Known):
+            raise e.refuse(
+                "a slice of a tuple whose bounds are not known when compiling", types=[describe(p)], hint="use an array"
+            )
+        parts.append(p.object)
+    try:
+        slice(*parts).indices(1)
+    except (ValueError, TypeError) as error:
+        e.throw(type(error).__name__, str(error))
+    return slice(*parts)
+
+
+def wrapped(e: Evaluator, index: Value, length: Value, message: str) -> Value:
+    """An index counted from the start, in range: negative ones count from the end."""
+    low = e.op("lt", index, const(0))
+    position = e.op("select", low, e.op("add", index, length), index)
+    if e.options.boundscheck:
+        inside = e.op("and", e.op("ge", position, const(0)), e.op("lt", position, length))
+        e.guard(inside, "IndexError", message)
+    return position
+
+
+def choose(e: Evaluator, position: Value, items: tuple[Abstract, ...]) -> Abstract:
+    """items[position] for a position in range: a chain of selects over items of one type."""
+    first = items[0]
+    if len(items) == 1:
+        return first
+    if all(map(is_number, items)):
+        from .boundary import scalar_value
+
+        joined = join_numbers(list(items))
+        if joined is not None:
+            kinds = {number_type(i) for i in items}
+            if len(kinds) > 1:
+                raise e.refuse(
+                    "an index that is not known when compiling, into a tuple of different types",
+                    types=[describe(i) for i in items],
+                    hint="make all items floats (or all ints)",
+                )
+            scalar, numpy = joined
+            values = [scalar_value(e, i, scalar) for i in items]
+            result = values[-1]
+            for n in range(len(values) - 2, -1, -1):
+                result = e.op("select", e.op("eq", position, const(n)), values[n], result)
+            return Number(result, numpy)
+    if all(type(i) is type(first) and i.head() == first.head() for i in items):
+        if isinstance(first, (TupleValue, StructValue)):
+            columns = [choose(e, position, tuple(i.parts()[k] for i in items)) for k in range(len(first.parts()))]
+            return first.with_parts(columns)
+        if isinstance(first, Known):
+            return first
+    return switch(e, position, items)
+
+
+def switch(e: Evaluator, position: Value, items: tuple[Abstract, ...]) -> Abstract:
+    """The same by control flow, for what cannot be selected (functions, arrays)."""
+    join = e.join()
+    heap = e.heap
+    for n, item in enumerate(items[:-1]):
+        here, following = e.split(e.op("eq", position, const(n)), "item", "next_item")
+        e.at(here)
+        join.add(item)
+        e.heap = dict(heap)
+        e.at(following)
+    join.add(items[-1])
+    return join.finish()
+
+
+def _growing_item(e: Evaluator, v: Reference, key: Abstract) -> Abstract:
+    if isinstance(key, SliceValue):
+        raise e.refuse("a slice of a list whose length is not known when compiling", hint="use an array")
+    if not is_index(key):
+        e.type_error(f"list indices must be integers or slices, not {python_type_name(e, key)}")
+    position = wrapped(e, to_int(e, key), lists.growing_length(e, v), "list index out of range")
+    return lists.growing_item(e, v, position)
+
+
+def _range_item(e: Evaluator, v: RangeValue, key: Abstract) -> Abstract:
+    from .iterators import range_length
+
+    if not is_index(key):
+        raise e.refuse("a slice of a range", types=[describe(key)], hint="write the range out")
+    position = wrapped(e, to_int(e, key), range_length(e, v), "range object index out of range")
+    start, step = to_int(e, v.start), to_int(e, v.step)
+    return Number(e.op("stop", e.op("add", start, e.op("mul", position, step))))
+
+
+def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
+    from .infer import known
+
+    if isinstance(v.object, str):
+        if isinstance(key, SliceValue):
+            return Known(v.object[known_slice(e, key)])
+        if isinstance(key, Known) and type(key.object) is int:
+            try:
+                return Known(v.object[key.object])
+            except IndexError as error:
+                e.throw("IndexError", str(error))
+    if isinstance(v.object, (dict, list)):
+        raise e.refuse(
+            f"a {type(v.object).__name__} from outside of the compiled function", hint="use a tuple, or an array"
+        )
+    if isinstance(v.object, type) and hasattr(v.object, "__class_getitem__"):
+        return known(v.object)
+    e.type_error(f"'{type(v.object).__name__}' object is not subscriptable")
+    raise AssertionError
+
+
+# ------------------------------------------------------------------------------------------------ storing
+
+
+def set_item(e: Evaluator, v: Abstract, key: Abstract, value: Abstract) -> None:
+    v = settled(e, v, "'NoneType' object does not support item assignment")
+    if isinstance(v, ArrayValue):
+        arrays.set_item(e, v, key, value)
+        return
+    if lists.is_list(e, v):
+        assert isinstance(v, Reference)
+        _set_list_item(e, v, key, value)
+        return
+    from .classes import operator_method
+
+    if operator_method(e, "setitem", v, key, value) is None:
+        e.type_error(f"'{python_type_name(e, v)}' object does not support item assignment")
+
+
+def _set_list_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -> None:
+    record = e.heap[v.id]
+    if isinstance(key, SliceValue):
+        raise e.refuse("an assignment to a slice of a list", hint="use an array")
+    if not is_index(key):
+        e.type_error(f"list indices must be integers or slices, not {python_type_name(e, key)}")
+    if record.kind == "list" and isinstance(key, Known):
+        n = len(record.fields)
+        if not -n <= key.object < n:
+            e.throw("IndexError", "list assignment index out of range")
+        e.heap[v.id] = record.replace(key.object % n, value)
+        return
+    length = lists.growing_length(e, v)
+    position = wrapped(e, to_int(e, key), length, "list assignment index out of range")
+    lists.require_growing(e, v, [value])
+    lists.store_growing(e, v, position, value)
+
+
+# ---------------------------------------------------------------------------------------------- unpacking
+
+
+def unpack(e: Evaluator, v: Abstract, count: int) -> list[Abstract]:
+    """The items of an iterable, of which there have to be `count`."""
+    v = settled(e, v, "cannot unpack non-iterable NoneType object")
+    items = lists.all_items(e, v)
+    if items is not None:
+        _check_count(e, len(items), count)
+        return list(items)
+    if isinstance(v, ArrayValue):
+        if v.type.ndim == 0:
+            e.type_error("iteration over a 0-d array")
+        length = e.op("dim", v.value, axis=0)
+        e.guard(e.op("ge", length, const(count)), "ValueError", f"not enough values to unpack (expected {count}, got {{}})", length)
+        e.guard(e.op("le", length, const(count)), "ValueError", f"too many values to unpack (expected {count})")
+        return [arrays.element_or_row(e, v, const(n)) for n in range(count)]
+    return _unpack_iterator(e, v, count)
+
+
+def _check_count(e: Evaluator, found: int, count: int) -> None:
+    if found < count:
+        e.throw("ValueError", f"not enough values to unpack (expected {count}, got {found})")
+    if found > count:
+        e.throw("ValueError", f"too many values to unpack (expected {count})")
+
+
+def _unpack_iterator(e: Evaluator, v: Abstract, count: int) -> list[Abstract]:
+    from . import iterators
+
+    iterator = iterators.make_iterator(e, v)
+    items: list[Abstract] = []
+    for n in range(count):
+        join = e.join()
+
+        def too_few(n: int = n) -> None:
+            e.throw("ValueError", f"not enough values to unpack (expected {count}, got {n})")
+
+        carried = TupleValue(tuple(items))
+        iterators.advance(e, iterator, lambda x, carried=carried, join=join: join.add(TupleValue((*carried.items, x))), too_few)
+        joined = join.finish()
+        assert isinstance(joined, TupleValue)
+        items = list(joined.items)
+    join = e.join()
+    carried = TupleValue(tuple(items))
+
+    def too_many(_: Abstract) -> None:
+        e.throw("ValueError", f"too many values to unpack (expected {count})")
+
+    iterators.advance(e, iterator, too_many, lambda: join.add(carried))
+    joined = join.finish()
+    assert isinstance(joined, TupleValue)
+    return list(joined.items)
+
+
+def unpack_rest(e: Evaluator, v: Abstract, before: int, after: int) -> list[Abstract]:
+    """a, *rest, z = v"""
+    v = settled(e, v, "cannot unpack non-iterable NoneType object")
+    items = lists.all_items(e, v)
+    if items is not None:
+        if len(items) < before + after:
+            e.throw("ValueError", f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
+        rest = lists.new_list(e, list(items[before : len(items) - after]))
+        return [*items[:before], rest, *items[len(items) - after :]]
+    if isinstance(v, ArrayValue) and v.type.ndim > 0:
+        length = e.op("dim", v.value, axis=0)
+        message = f"not enough values to unpack (expected at least {before + after}, got {{}})"
+        e.guard(e.op("ge", length, const(before + after)), "ValueError", message, length)
+        end = e.op("sub", length, const(after))
+        middle = arrays.get_item(e, v, SliceValue(Known(before), Number(end), Known(None)))
+        firsts = [arrays.element_or_row(e, v, const(n)) for n in range(before)]
+        lasts = [arrays.element_or_row(e, v, e.op("add", end, const(n))) for n in range(after)]
+        return [*firsts, lists.to_list(e, middle), *lasts]
+    return unpack_rest(e, lists.to_list(e, v), before, after)
+
+
+# ------------------------------------------------------------------------------------------- containment
+
+
+def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
+    """item in container"""
+    from .infer import known
+    from .python_ops import boolean
+
+    container = settled(e, container, "argument of type 'NoneType' is not iterable")
+    items = lists.known_items(e, container)
+    if items is not None:
+        result: Value = const(False)
+        for x in items:
+            flag = equal(e, item, x)
+            if isinstance(flag, Const):
+                if flag.value:
+                    return Known(True)
+                continue
+            result = flag if isinstance(result, Const) else e.op("or", result, flag)
+        return boolean(result)
+    if isinstance(container, Known) and isinstance(container.object, str) and isinstance(item, Known):
+        return Known(item.object in container.object)
+    from .classes import operator_method
+
+    own = operator_method(e, "contains", container, item)
+    if own is not None:
+        from .operators import truth
+
+        return boolean(truth(e, own))
+    from zyg.library import builtins_
+
+    if isinstance(container, RangeValue) and is_index(item):
+        return e.call(known(builtins_.range_contains), [container, item])
+    return e.call(known(builtins_.contains), [item, container])
+
+
+__all__ = ["BOOL", "I64", "Record", "contains", "get_item", "set_item", "unpack", "unpack_rest"]

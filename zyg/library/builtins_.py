@@ -1,0 +1,688 @@
+"""The builtin functions: emitters for what looks at types, Python code for the algorithms."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from zyg.frontend import classes, iterators, lists, operators
+from zyg.frontend.boundary import scalar_value
+from zyg.frontend.infer import known
+from zyg.frontend.operators import message_of, settled
+from zyg.frontend.python_ops import boolean
+from zyg.frontend.values import (
+    Abstract,
+    ChoiceValue,
+    FunctionValue,
+    Known,
+    MaybeValue,
+    MethodValue,
+    Number,
+    PullbackValue,
+    RangeValue,
+    Reference,
+    TupleValue,
+    describe,
+    is_number,
+    join_numbers,
+    number_type,
+)
+from zyg.ir.core import Const, const
+from zyg.ir.types import BOOL, F32, F64, I64
+
+from .intrinsics import check, cut, machine, python_float, select, to_f64, to_i64
+from .registry import emits, implements
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+COMPENSATED = sys.version_info >= (3, 12)
+
+# ------------------------------------------------------------------------------------------------- types
+
+
+@emits(len)
+def _len(e: Evaluator, v: Abstract) -> Abstract:
+    result = lists.length(e, v)
+    return Number(e.op("stop", result.value)) if isinstance(result, Number) else result
+
+
+@emits(isinstance)
+def _isinstance(e: Evaluator, v: Abstract, classes_: Abstract) -> Abstract:
+    return classes.is_instance(e, v, classes_)
+
+
+@emits(issubclass)
+def _issubclass(e: Evaluator, cls: Abstract, classes_: Abstract) -> Abstract:
+    items = lists.known_items(e, classes_) or (classes_,)
+    if not isinstance(cls, Known) or not all(isinstance(c, Known) for c in items):
+        raise e.refuse("issubclass of classes that are not known when compiling")
+    return Known(issubclass(cls.object, tuple(c.object for c in items if isinstance(c, Known))))
+
+
+@emits(type)
+def _type(e: Evaluator, v: Abstract) -> Abstract:
+    cls = classes.class_of(e, v)
+    if cls is None:
+        raise e.refuse(f"type() of a {describe(v, e.heap)}", hint="test for None first" if isinstance(v, MaybeValue) else "")
+    return Known(cls)
+
+
+@emits(callable)
+def _callable(e: Evaluator, v: Abstract) -> Abstract:
+    if isinstance(v, (FunctionValue, MethodValue, PullbackValue, ChoiceValue)):
+        return Known(True)
+    return Known(isinstance(v, Known) and callable(v.object))
+
+
+@emits(float)
+def _float(e: Evaluator, v: Abstract = Known(0.0)) -> Abstract:  # noqa: B008
+    v = settled(e, v, "float() argument must be a string or a real number, not 'NoneType'")
+    v = _scalar_of_array(e, v)
+    if isinstance(v, Known) and isinstance(v.object, str):
+        return operators.fold(e, float, v.object)
+    if is_number(v):
+        return Number(operators.to_float(e, v)) if isinstance(v, Number) else Known(float(operators.to_float(e, v).value))  # type: ignore[attr-defined]
+    own = classes.operator_method(e, "float", v)
+    if own is not None:
+        return own
+    e.type_error(f"float() argument must be a string or a real number, not '{operators.python_type_name(e, v)}'")
+    raise AssertionError
+
+
+def _scalar_of_array(e: Evaluator, v: Abstract) -> Abstract:
+    from zyg.frontend.values import ArrayValue
+
+    if isinstance(v, ArrayValue) and v.type.ndim == 0:
+        return Number(e.op("load", v.value), True)
+    return v
+
+
+@emits(int)
+def _int(e: Evaluator, v: Abstract = Known(0)) -> Abstract:  # noqa: B008
+    message = "int() argument must be a string, a bytes-like object or a real number, not "
+    v = settled(e, v, message + "'NoneType'")
+    v = _scalar_of_array(e, v)
+    if isinstance(v, Known) and isinstance(v.object, (str, bool, int, float)):
+        return operators.fold(e, int, v.object)
+    if isinstance(v, Number):
+        if v.type.kind == "f":
+            return e.call(known(int_of_float), [v])
+        return Number(e.op("stop", operators.to_int(e, v)))
+    own = classes.operator_method(e, "int", v)
+    if own is not None:
+        return own
+    e.type_error(message + f"'{operators.python_type_name(e, v)}'")
+    raise AssertionError
+
+
+NAN_TO_INT = message_of(int, math.nan)
+INF_TO_INT = message_of(int, math.inf)
+TWO_63 = 2.0**63
+
+
+def int_of_float(x: Any) -> int:
+    """int(x)"""
+    x = to_f64(x)
+    check(machine("eq", x, x), ValueError, NAN_TO_INT)
+    check(machine("ne", machine("abs", x), math.inf), OverflowError, INF_TO_INT)
+    inside = machine("and", machine("ge", x, -TWO_63), machine("lt", x, TWO_63))
+    check(inside, OverflowError, "integer result does not fit into 64 bits")
+    return cut(to_i64(x))
+
+
+@emits(bool)
+def _bool(e: Evaluator, v: Abstract = Known(False)) -> Abstract:  # noqa: B008
+    return boolean(operators.truth(e, v))
+
+
+@emits(complex)
+def _complex(e: Evaluator, *args: Abstract) -> Abstract:
+    raise e.refuse("a complex number", hint="compute with real and imaginary part")
+
+
+@emits(str, repr, ascii, format)
+def _str(e: Evaluator, v: Abstract = Known(""), *rest: Abstract) -> Abstract:  # noqa: B008
+    from zyg.frontend.exceptions import format_value
+
+    return format_value(e, v, "s", Known(""))
+
+
+# -------------------------------------------------------------------------------------------- arithmetic
+
+
+@emits(abs)
+def _abs(e: Evaluator, v: Abstract) -> Abstract:
+    return operators.unary(e, "abs", v)
+
+
+DIVMOD = {"i": message_of(divmod, 1, 0), "f": message_of(divmod, 1.0, 0.0)}
+
+
+@emits(divmod)
+def _divmod(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    message = "unsupported operand type(s) for divmod()"
+    a, b = settled(e, a, message), settled(e, b, message)
+    if not (is_number(a) and is_number(b)):
+        e.type_error(
+            f"{message}: '{operators.python_type_name(e, a)}' and '{operators.python_type_name(e, b)}'"
+        )
+    python = not any(isinstance(v, Number) and v.numpy for v in (a, b))
+    if python and e.options.error_model == "python":
+        kind = "f" if F64 in (number_type(a), number_type(b)) else "i"
+        y = operators.to_float(e, b) if kind == "f" else operators.to_int(e, b)
+        e.guard(operators.nonzero(e, y), "ZeroDivisionError", DIVMOD[kind])
+    return TupleValue((operators.binary(e, "floordiv", a, b), operators.binary(e, "mod", a, b)))
+
+
+@emits(pow)
+def _pow(e: Evaluator, base: Abstract, exp: Abstract, mod: Abstract = Known(None)) -> Abstract:  # noqa: B008
+    if isinstance(mod, Known) and mod.object is None:
+        return operators.binary(e, "pow", base, exp)
+    return e.call(known(power_modulo), [base, exp, mod])
+
+
+def power_modulo(base: int, exponent: int, modulus: int) -> int:
+    """pow(base, exponent, modulus) for moduli below 2**31."""
+    if modulus == 0:
+        raise ValueError("pow() 3rd argument cannot be 0")
+    if exponent < 0:
+        raise ValueError("pow() with a modulus and a negative exponent is not compiled")
+    result = 1 % modulus
+    base = base % modulus
+    while exponent > 0:
+        if exponent & 1:
+            result = result * base % modulus
+        exponent >>= 1
+        if exponent > 0:
+            base = base * base % modulus
+    return result
+
+
+def divide_large(x: int, y: int) -> float:
+    """x / y for integers past 53 bits, correctly rounded: 55 bits of the quotient, the last one sticky."""
+    negative = (x < 0) != (y < 0)
+    # Both are counted below zero, where the smallest integer has its place.
+    x = select(x > 0, machine("neg", x), x)
+    y = select(y > 0, machine("neg", y), y)
+    quotient = select(machine("eq", y, -1), machine("neg", x), 0)
+    rest = 0
+    huge = False
+    if y == -1:
+        huge = quotient < 0  # 2**63 does not fit; its float is exact
+    else:
+        quotient = machine("floordiv", x, y)
+        rest = machine("sub", x, machine("mul", quotient, y))
+    exponent = 0
+    while not huge and quotient < 2**55 and (rest != 0 or quotient == 0) and exponent > -1200:
+        # Twice the rest against the divisor, without leaving 64 bits.
+        if rest <= y - rest:
+            rest = rest - (y - rest)
+            quotient = quotient * 2 + 1
+        else:
+            rest = rest + rest
+            quotient = quotient * 2
+        exponent -= 1
+    if rest != 0:
+        quotient = quotient | 1
+    value = select(huge, TWO_63, to_f64(quotient))
+    while exponent < 0:
+        value = value * 0.5
+        exponent += 1
+    return -value if negative else value
+
+
+@emits(round)
+def _round(e: Evaluator, number: Abstract, ndigits: Abstract = Known(None)) -> Abstract:  # noqa: B008
+    v = settled(e, number, "type NoneType doesn't define __round__ method")
+    if isinstance(v, Known) and isinstance(ndigits, Known):
+        return operators.fold(e, round, v.object, *([] if ndigits.object is None else [ndigits.object]))
+    if not is_number(v):
+        own = classes.operator_method(e, "round", v)
+        if own is not None:
+            return own
+        e.type_error(f"type {operators.python_type_name(e, v)} doesn't define __round__ method")
+    scalar = number_type(v)
+    none = isinstance(ndigits, Known) and ndigits.object is None
+    if scalar in (F64, F32):
+        if none:
+            return e.call(known(round_to_int), [v])
+        if isinstance(v, Number) and v.numpy:
+            return e.call(known(round_numpy), [v, ndigits])
+        return e.call(known(round_digits), [v, ndigits])
+    if none or isinstance(ndigits, Known) and ndigits.object >= 0:
+        return Number(operators.to_int(e, v))
+    return e.call(known(round_int), [v, ndigits])
+
+
+def round_to_int(x: Any) -> int:
+    """round(x): halves to even."""
+    return int_of_float(machine("rint", to_f64(x)))
+
+
+def round_digits(x: float, digits: int) -> float:
+    """round(x, digits) of a float: the nearest decimal, halves to even, exactly as repr-based rounding has it.
+
+    Scaling decides where the scaled value is well away from a half; near one the interpreter is asked.
+    """
+    if digits > 22 or digits < 0 or not machine("lt", machine("abs", x), 1e15):
+        return python_float(round, x, digits)
+    scale = 1.0
+    for _ in range(digits):
+        scale *= 10.0
+    scaled = cut(x) * scale
+    if abs(scaled) >= 2.0**50:
+        return python_float(round, x, digits)
+    distance = abs(scaled - machine("floor", scaled) - 0.5)
+    if distance < 1e-9 * (abs(scaled) + 1.0):
+        return python_float(round, x, digits)
+    return machine("copysign", machine("rint", x * scale) / scale, x)
+
+
+def round_numpy(x: Any, digits: int) -> Any:
+    """round(x, digits) of a NumPy float: scaled, rounded, and scaled back."""
+    scale = x * 0 + 1
+    for _ in range(abs(digits)):
+        scale = scale * 10
+    if digits >= 0:
+        return machine("rint", x * scale) / scale
+    return machine("rint", x / scale) * scale
+
+
+def round_int(x: int, digits: int) -> int:
+    """round(x, digits) of an int: halves to even for negative digits."""
+    if digits >= 0:
+        return x
+    if digits < -18:
+        return 0
+    scale = 1
+    for _ in range(-digits):
+        scale *= 10
+    low = x % scale
+    down = x - low
+    if low * 2 > scale or (low * 2 == scale and (down // scale) % 2 == 1):
+        return down + scale
+    return down
+
+
+# --------------------------------------------------------------------------------------------- reductions
+
+
+def _extreme(name: str) -> Callable[..., Abstract]:
+    """min or max: the first one that no other is beyond, by Python's comparisons."""
+    op = "lt" if name == "min" else "gt"
+
+    def emitter(e: Evaluator, *args: Abstract, key: Abstract = Known(None), default: Abstract | None = None) -> Abstract:  # noqa: B008
+        if len(args) > 1:
+            if default is not None:
+                e.type_error(f"Cannot specify a default for {name}() with multiple positional arguments")
+            items: tuple[Abstract, ...] | None = args
+        elif args:
+            items = lists.all_items(e, args[0])
+            if items is not None and not items:
+                if default is not None:
+                    return default
+                e.throw("ValueError", message_of(getattr(builtins, name), []))
+        else:
+            e.type_error(f"{name} expected at least 1 argument, got 0")
+            raise AssertionError
+        no_key = isinstance(key, Known) and key.object is None
+        if items is None:
+            function = minimum if name == "min" else maximum
+            has_default = Known(default is not None)
+            return e.call(known(function), [args[0], key, has_default, default if default is not None else Known(None)])
+        keyed = [v if no_key else e.call(key, [v]) for v in items]
+        best, best_key = items[0], keyed[0]
+        for v, k in zip(items[1:], keyed[1:]):
+            best, best_key = _better(e, op, v, k, best, best_key, no_key)
+        return best
+
+    return emitter
+
+
+def _better(
+    e: Evaluator, op: str, v: Abstract, k: Abstract, best: Abstract, best_key: Abstract, no_key: bool
+) -> tuple[Abstract, Abstract]:
+    flag = operators.truth(e, operators.compare(e, op, k, best_key))
+    if isinstance(flag, Const):
+        return (v, k) if flag.value else (best, best_key)
+    if is_number(v) and is_number(best) and join_numbers([v, best]) is not None:
+        chosen = _select_numbers(e, flag, v, best)
+        if no_key:
+            return chosen, chosen
+        if is_number(k) and is_number(best_key) and join_numbers([k, best_key]) is not None:
+            return chosen, _select_numbers(e, flag, k, best_key)
+    both = e.if_else(flag, lambda: TupleValue((v, k)), lambda: TupleValue((best, best_key)))
+    assert isinstance(both, TupleValue)
+    return both.items[0], both.items[0] if no_key else both.items[1]
+
+
+def _select_numbers(e: Evaluator, flag: Any, x: Abstract, y: Abstract) -> Abstract:
+    joined = join_numbers([x, y])
+    assert joined is not None
+    scalar, numpy = joined
+    return Number(e.op("select", flag, scalar_value(e, x, scalar), scalar_value(e, y, scalar)), numpy)
+
+
+emits(min)(_extreme("min"))
+emits(max)(_extreme("max"))
+
+EMPTY_MIN, EMPTY_MAX = message_of(min, []), message_of(max, [])
+
+
+def minimum(iterable: Any, key: Any, has_default: bool, default: Any) -> Any:
+    """min(iterable, key=key)"""
+    iterator = iter(iterable)
+    found = False
+    best = None
+    best_key = None
+    for first in iterator:
+        best = first
+        best_key = key(first) if key is not None else first
+        found = True
+        break
+    if not found:
+        if has_default:
+            return default
+        raise ValueError(EMPTY_MIN)
+    for x in iterator:
+        k = key(x) if key is not None else x
+        smaller = k < best_key
+        best = _choose(smaller, x, best)
+        best_key = _choose(smaller, k, best_key)
+    return best
+
+
+def maximum(iterable: Any, key: Any, has_default: bool, default: Any) -> Any:
+    """max(iterable, key=key)"""
+    iterator = iter(iterable)
+    found = False
+    best = None
+    best_key = None
+    for first in iterator:
+        best = first
+        best_key = key(first) if key is not None else first
+        found = True
+        break
+    if not found:
+        if has_default:
+            return default
+        raise ValueError(EMPTY_MAX)
+    for x in iterator:
+        k = key(x) if key is not None else x
+        larger = k > best_key
+        best = _choose(larger, x, best)
+        best_key = _choose(larger, k, best_key)
+    return best
+
+
+def _choose(condition: bool, x: Any, y: Any) -> Any:
+    """`x if condition else y`: a select for numbers, a branch for the rest."""
+    return x if condition else y
+
+
+@emits(_choose)
+def _choose_emitter(e: Evaluator, condition: Abstract, x: Abstract, y: Abstract) -> Abstract:
+    flag = operators.truth(e, condition)
+    if isinstance(flag, Const):
+        return x if flag.value else y
+    if is_number(x) and is_number(y) and join_numbers([x, y]) is not None:
+        return _select_numbers(e, flag, x, y)
+    return e.if_else(flag, lambda: x, lambda: y)
+
+
+@implements(sum)
+def sum_(iterable: Any, /, start: Any = 0) -> Any:
+    """sum, as the running CPython adds: floats with Neumaier's compensation from 3.12 on."""
+    if isinstance(start, str):
+        raise TypeError("sum() can't sum strings [use ''.join(seq) instead]")
+    total = start
+    compensation = 0.0
+    for x in iterable:
+        if COMPENSATED and type(total) is float and type(x) is float:
+            t = total + x
+            larger = machine("ge", machine("abs", total), machine("abs", x))
+            # Exact differences, whose derivative is 0.
+            big = cut(select(larger, total, x))
+            small = cut(select(larger, x, total))
+            compensation += (big - cut(t)) + small
+            total = t
+        else:
+            total = total + x
+    if COMPENSATED and type(total) is float:
+        lost = machine("lt", machine("abs", compensation), math.inf)
+        total = total + select(lost, compensation, 0.0)
+    return total
+
+
+@implements(any)
+def any_(iterable: Any, /) -> bool:
+    for x in iterable:  # noqa: SIM110
+        if x:
+            return True
+    return False
+
+
+@implements(all)
+def all_(iterable: Any, /) -> bool:
+    for x in iterable:  # noqa: SIM110
+        if not x:
+            return False
+    return True
+
+
+# ---------------------------------------------------------------------------------------------- iteration
+
+
+@emits(range)
+def _range(e: Evaluator, *args: Abstract) -> Abstract:
+    if not 1 <= len(args) <= 3:
+        e.type_error(f"range expected at {'least 1 argument' if not args else 'most 3 arguments'}, got {len(args)}")
+    parts = []
+    for v in args:
+        v = settled(e, v, "'NoneType' object cannot be interpreted as an integer")
+        scalar = number_type(v)
+        if scalar is None or scalar.kind not in "iub" or isinstance(v, Number) and v.numpy and scalar is BOOL:
+            e.type_error(f"'{operators.python_type_name(e, v)}' object cannot be interpreted as an integer")
+        parts.append(Known(int(v.object)) if isinstance(v, Known) else Number(operators.to_int(e, v)))
+    if len(parts) == 1:
+        return RangeValue(Known(0), parts[0], Known(1))
+    step = parts[2] if len(parts) == 3 else Known(1)
+    nonzero = const(step.object != 0) if isinstance(step, Known) else e.op("ne", scalar_value(e, step), const(0))
+    e.guard(nonzero, "ValueError", "range() arg 3 must not be zero")
+    return RangeValue(parts[0], parts[1], step)
+
+
+@emits(enumerate)
+def _enumerate(e: Evaluator, iterable: Abstract, start: Abstract = Known(0)) -> Abstract:  # noqa: B008
+    return iterators.enumerate_(e, iterable, start)
+
+
+@emits(zip)
+def _zip(e: Evaluator, *iterables: Abstract, strict: Abstract = Known(False)) -> Abstract:  # noqa: B008
+    if not isinstance(strict, Known):
+        raise e.refuse("zip() with a `strict` that is not known when compiling")
+    return iterators.zip_(e, list(iterables), bool(strict.object))
+
+
+@emits(reversed)
+def _reversed(e: Evaluator, v: Abstract) -> Abstract:
+    return iterators.reversed_(e, v)
+
+
+@emits(iter)
+def _iter(e: Evaluator, v: Abstract) -> Abstract:
+    return iterators.make_iterator(e, v)
+
+
+@emits(next)
+def _next(e: Evaluator, v: Abstract, default: Abstract | None = None) -> Abstract:
+    return iterators.next_item(e, v, default)
+
+
+@implements(map)
+def map_(function: Any, /, *iterables: Any) -> Any:
+    for items in zip(*iterables):  # noqa: B905
+        yield function(*items)
+
+
+@implements(filter)
+def filter_(function: Any, iterable: Any, /) -> Any:
+    for x in iterable:
+        if x if function is None else function(x):
+            yield x
+
+
+# ------------------------------------------------------------------------------------------------- lists
+
+
+@emits(tuple)
+def _tuple(e: Evaluator, v: Abstract = TupleValue(())) -> Abstract:  # noqa: B008
+    return lists.to_tuple(e, settled(e, v, "'NoneType' object is not iterable"))
+
+
+@emits(list)
+def _list(e: Evaluator, v: Abstract = TupleValue(())) -> Abstract:  # noqa: B008
+    return lists.to_list(e, settled(e, v, "'NoneType' object is not iterable"))
+
+
+def list_of(iterable: Any) -> list[Any]:
+    result = []
+    for x in iterable:  # noqa: SIM110
+        result.append(x)  # noqa: PERF402
+    return result
+
+
+def list_extension(target: list[Any], iterable: Any) -> None:
+    for x in iterable:
+        target.append(x)  # noqa: PERF402
+
+
+def list_concatenation(a: list[Any], b: list[Any]) -> list[Any]:
+    result = []
+    for x in a:
+        result.append(x)  # noqa: PERF402
+    for x in b:
+        result.append(x)  # noqa: PERF402
+    return result
+
+
+def list_repetition(a: list[Any], count: int) -> list[Any]:
+    result = []
+    for _ in range(count):
+        for x in a:
+            result.append(x)  # noqa: PERF402
+    return result
+
+
+def reversed_list(a: list[Any]) -> Any:
+    for i in range(len(a) - 1, -1, -1):
+        yield a[i]
+
+
+def copy_converted(source: Any, target: Any, count: int) -> None:
+    for i in range(count):
+        target[i] = source[i]
+
+
+def contains(item: Any, container: Any) -> bool:
+    for x in container:  # noqa: SIM110
+        if x == item:
+            return True
+    return False
+
+
+def range_contains(r: Any, item: int) -> bool:
+    if r.step > 0:
+        return r.start <= item < r.stop and (item - r.start) % r.step == 0
+    return r.stop < item <= r.start and (r.start - item) % -r.step == 0
+
+
+@emits((list, "append"))
+def _append(e: Evaluator, v: Abstract, item: Abstract) -> Abstract:
+    lists.append(e, v, item)
+    return Known(None)
+
+
+@emits((list, "extend"))
+def _extend(e: Evaluator, v: Abstract, iterable: Abstract) -> Abstract:
+    lists.extend(e, v, iterable)
+    return Known(None)
+
+
+@emits((list, "pop"))
+def _pop(e: Evaluator, v: Abstract) -> Abstract:
+    assert isinstance(v, Reference)
+    return lists.pop(e, v)
+
+
+@implements((list, "copy"))
+def _copy(a: Any) -> Any:
+    return list_of(a)
+
+
+@implements((tuple, "index"), (list, "index"))
+def _index(items: Any, value: Any) -> int:
+    for i in range(len(items)):
+        if items[i] == value:
+            return i
+    raise ValueError("value is not in the sequence")
+
+
+@implements((tuple, "count"), (list, "count"))
+def _count(items: Any, value: Any) -> int:
+    result = 0
+    for x in items:
+        if x == value:
+            result += 1
+    return result
+
+
+@emits((tuple, "_replace"))
+def _replace(e: Evaluator, v: Abstract, **changes: Abstract) -> Abstract:
+    from zyg.frontend.values import StructValue
+
+    assert isinstance(v, StructValue)
+    unknown = [n for n in changes if n not in v.names]
+    if unknown:
+        e.throw("ValueError", f"Got unexpected field names: {unknown!r}")
+    return StructValue(v.cls, v.names, tuple(changes.get(n, i) for n, i in zip(v.names, v.items)))
+
+
+# ----------------------------------------------------------------------------------- methods of numbers
+
+
+@implements((float, "is_integer"))
+def _is_integer(x: float) -> bool:
+    return machine("floor", x) == x and machine("lt", machine("abs", x), math.inf)
+
+
+@emits((int, "__index__"), (int, "__int__"), (int, "conjugate"), (float, "conjugate"))
+def _same(e: Evaluator, v: Abstract) -> Abstract:
+    return v
+
+
+@implements((int, "bit_length"))
+def _bit_length(x: int) -> int:
+    n = 0
+    x = abs(x)
+    while x:
+        n += 1
+        x >>= 1
+    return n
+
+
+@implements((int, "bit_count"))
+def _bit_count(x: int) -> int:
+    n = 0
+    x = abs(x)
+    while x:
+        x &= x - 1
+        n += 1
+    return n
+
+
+__all__ = ["F64", "I64"]

@@ -1,0 +1,144 @@
+"""Small functions for library code: in Python they compute, in compiled code each is an instruction or two."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+
+from zyg.ir.core import Value
+from zyg.ir.types import BOOL, F64, I64
+
+from .registry import emits
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.values import Abstract
+
+
+def machine(op: str, *operands: Any) -> Any:
+    """The op of the IR's table on values of one type, without Python's checks: machine("add", i, 1) wraps."""
+    from zyg.ir.ops import OPS
+
+    evaluate = OPS[op].eval
+    assert evaluate is not None
+    return evaluate(*operands)
+
+
+def select(condition: bool, x: Any, y: Any) -> Any:
+    """`x if condition else y`, without a branch."""
+    return x if condition else y
+
+
+def cut(x: Any) -> Any:
+    """x, with no derivative."""
+    return x
+
+
+def to_f64(x: Any) -> float:
+    """An int as a float, rounded."""
+    return float(x)
+
+
+def to_i64(x: float) -> int:
+    """A float in range as an int, truncated."""
+    return int(x)
+
+
+def check(ok: bool, exception: type[Exception], message: str) -> None:
+    """Raise unless `ok`."""
+    if not ok:
+        raise exception(message)
+
+
+def python_float(function: Any, *args: Any) -> float:
+    """What the Python function gives, a float: called with boxed arguments, so slow."""
+    return function(*args)
+
+
+@emits(machine)
+def _machine(e: Evaluator, op: Any, *operands: Abstract) -> Abstract:
+    from zyg.frontend.boundary import scalar_value
+    from zyg.frontend.operators import math_op
+    from zyg.frontend.values import Number, number_type
+
+    types = [number_type(v) for v in operands]
+    scalar = F64 if F64 in types else next((t for t in types if t is not None and t is not BOOL), types[0])
+    if op.object == "select":
+        raise AssertionError("use select")
+    varying = [v.type for v in operands if isinstance(v, Number)]
+    values = [scalar_value(e, v, varying[0] if varying else scalar) for v in operands]
+    numpy = any(isinstance(v, Number) and v.numpy for v in operands)
+    name = op.object
+    return Number(math_op(e, name, *values) if name in ("pow", "exp", "log") else e.op(name, *values), numpy)
+
+
+@emits(select)
+def _select(e: Evaluator, condition: Abstract, x: Abstract, y: Abstract) -> Abstract:
+    from zyg.frontend.boundary import scalar_value
+    from zyg.frontend.operators import truth
+    from zyg.frontend.values import Number, join_numbers
+    from zyg.ir.core import Const
+
+    flag = truth(e, condition)
+    if isinstance(flag, Const):
+        return x if flag.value else y
+    joined = join_numbers([x, y])
+    assert joined is not None
+    return Number(e.op("select", flag, scalar_value(e, x, joined[0]), scalar_value(e, y, joined[0])), joined[1])
+
+
+@emits(cut)
+def _cut(e: Evaluator, x: Abstract) -> Abstract:
+    from zyg.frontend.values import ArrayValue, Known, Number, map_leaves
+
+    def leaf(v: Value) -> Value:
+        return e.op("stop", v) if v.type is not BOOL else v
+
+    if isinstance(x, (Known, ArrayValue)):
+        return x if isinstance(x, Known) else ArrayValue(e.op("stop", x.value))
+    return Number(leaf(x.value), x.numpy) if isinstance(x, Number) else map_leaves(x, leaf)
+
+
+@emits(to_f64)
+def _to_f64(e: Evaluator, x: Abstract) -> Abstract:
+    from zyg.frontend.boundary import scalar_value
+    from zyg.frontend.values import Known, Number
+
+    if isinstance(x, Known):
+        return Known(float(x.object))
+    return Number(e.builder.cast(scalar_value(e, x), F64))
+
+
+@emits(to_i64)
+def _to_i64(e: Evaluator, x: Abstract) -> Abstract:
+    from zyg.frontend.boundary import scalar_value
+    from zyg.frontend.values import Known, Number
+
+    if isinstance(x, Known):
+        return Known(int(x.object))
+    return Number(e.builder.cast(scalar_value(e, x), I64))
+
+
+@emits(check)
+def _check(e: Evaluator, ok: Abstract, exception: Abstract, message: Abstract) -> Abstract:
+    from zyg.frontend.operators import truth
+    from zyg.frontend.values import Known
+
+    assert isinstance(exception, Known) and isinstance(message, Known)
+    e.guard(truth(e, ok), exception.object.__name__, message.object)
+    return Known(None)
+
+
+@emits(python_float)
+def _python_float(e: Evaluator, function: Abstract, *args: Abstract) -> Abstract:
+    from zyg.frontend.boundary import disassemble
+    from zyg.frontend.values import Known, Number
+
+    assert isinstance(function, Known)
+    leaves: list[Value] = []
+    types = tuple(disassemble(e, a, leaves) for a in args)
+    (value,) = e.emit("pycall", *leaves, types=(F64,), callable=function.object, arguments=types, result=F64)
+    return Number(e.op("stop", value))
+
+
+__all__ = ["builtins", "check", "cut", "machine", "python_float", "select", "to_f64", "to_i64"]
