@@ -1,12 +1,12 @@
 """THE op table: every operation of the IR, declared once.
 
-An entry gives an op's typing (for inference, the builder and the verifier), its meaning (`eval`, for the interpreter and
-for folding), its effects and its derivative (`vjp`).  Lowerings are tables in the back ends under the same name; a test
-checks that none is missing.
+An entry gives an op's typing (for inference, the builder and the verifier), its meaning (`eval`, for the interpreter
+and for folding), its effects and its derivative (`vjp`).  Lowerings are tables in the back ends under the same name; a
+test checks that none is missing.
 
-Two levels share the table.  *Python ops* mean what Python means and work on `object`; the decoder emits them.  *Machine
-ops* are typed and total, apart from `guard` and the checked ones; inference emits them.  Where both mean the same, as in
-`add`, it is one op with two typings.
+Two levels share the table.  *Python ops* mean what Python means and work on `object`; the decoder emits them.
+*Machine ops* are typed and total, apart from `guard` and the checked ones; inference emits them.  Where both mean the
+same, as in `add`, it is one op with two typings.
 
 A `vjp` is called as `vjp(d, y, *operands)`, with the cotangent `d` of the result `y`, and returns the cotangents of the
 operands, None for those that have none.  It may also be one of the strings
@@ -20,6 +20,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from .trace import (
@@ -27,16 +28,24 @@ from .trace import (
     cos,
     cosh,
     digamma,
+    digamma_of,
+    divide,
+    equal,
     exp,
     floor,
+    ieee_div,
+    ieee_pow,
     log,
-    polygamma1,
     power,
+    quiet,
+    quiet_log,
     sin,
     sinh,
     sqrt,
-    trunc,
+    trigamma,
+    trigamma_of,
     where,
+    whole,
     zero_where_zero,
 )
 from .types import BOOL, F64, I64, OBJECT, TAPE, Array, Scalar, Stack, Type, is_float, is_int
@@ -144,6 +153,12 @@ def _no_result(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
     return ()
 
 
+def _two_arrays(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
+    if len(types) != 2 or not all(isinstance(t, Array) for t in types):
+        _fail(f"two arrays are needed, not {', '.join(map(str, types))}")
+    return (BOOL,)
+
+
 def _select(types: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type]:
     if len(types) != 3 or types[0] is not BOOL or types[1] != types[2]:
         _fail(f"select takes a bool and two values of one type, not {', '.join(map(str, types))}")
@@ -177,6 +192,11 @@ def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+def _quotient(x: Any, y: Any, out: Any) -> Any:
+    """n where out = x - n * y, a whole number that the division misses by a rounding error."""
+    return floor(divide(x - out, y) + 0.5)
+
+
 _add_vjp = lambda d, out, x, y: (d, d)
 _sub_vjp = lambda d, out, x, y: (d, -d)
 _mul_vjp = lambda d, out, x, y: (d * y, d * x)
@@ -198,70 +218,60 @@ op("cneg", _same("i"), "-x, OverflowError past 64 bits", eval=_checked(operator.
 
 def _ipow_vjp(d: Any, out: Any, x: Any, n: Any) -> Any:
     # x**0 is 1 whatever x is: its slope is 0, also at x = 0 where 0 * 0**-1 would not be.
-    return where(equal_int(n, 0), 0.0, d * n * power(x * 1.0, n * 1.0 - 1.0)), None
-
-
-def equal_int(x: Any, y: int) -> Any:
-    from .trace import equal
-
-    return equal(x, y)
+    return where(equal(n, 0), 0.0, d * n * power(x * 1.0, n * 1.0 - 1.0)), None
 
 
 op("ipow", _same("i"), "x ** n for n >= 0, OverflowError past 64 bits", eval=_checked(operator.pow),
    effects="value_check", vjp=_ipow_vjp)  # fmt: skip
-
-
-def _ieee_div(x: float, y: float) -> float:
-    if y == 0.0:
-        return math.nan if x == 0.0 or x != x else math.copysign(math.inf, x) * math.copysign(1.0, y)
-    return x / y
-
-
-op("div", _same("f"), "x / y by IEEE 754 (no exception)", eval=_ieee_div,
-   vjp=lambda d, out, x, y: (d / y, -(d * out) / y))  # fmt: skip
-op("sdiv", _same("f"), "x / y by IEEE 754; where the cotangent is 0 so is the derivative, also at y = 0 (NumPy scalars)",
-   eval=_ieee_div, vjp=lambda d, out, x, y: (zero_where_zero(d, d / y), zero_where_zero(d, -(d * out) / y)))  # fmt: skip
+op("div", _same("f"), "x / y by IEEE 754 (no exception)", eval=ieee_div,
+   vjp=lambda d, out, x, y: (divide(d, y), divide(-(d * out), y)))  # fmt: skip
+op("sdiv", _same("f"), "x / y by IEEE 754, of NumPy scalars; where the cotangent is 0, so is the slope, at y = 0 too",
+   eval=ieee_div,
+   vjp=lambda d, out, x, y: (zero_where_zero(d, divide(d, y)), zero_where_zero(d, divide(-(d * out), y))))  # fmt: skip
 op("floordiv", _same(_num, True), "floor(x / y); y is not 0", eval=operator.floordiv)
 op("mod", _same(_num, True), "x - y * floor(x / y), the sign of y; y is not 0", eval=operator.mod,
-   vjp=lambda d, out, x, y: (d, -(d * floor((x * 1.0 - out * 1.0) / (y * 1.0) + 0.5))))  # fmt: skip
-
-
-def _ieee_pow(x: float, y: float) -> float:
-    try:
-        return math.pow(x, y)
-    except OverflowError:
-        return math.inf if x > 0 or y % 2 == 0 else -math.inf
-    except ValueError:
-        if x == 0:
-            return math.copysign(math.inf, x) if y % 2 == 1 else math.inf
-        return math.nan
+   vjp=lambda d, out, x, y: (d, -(d * _quotient(x * 1.0, y * 1.0, out * 1.0))))  # fmt: skip
 
 
 def _pow_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
-    from .trace import equal
-
     dx = zero_where_zero(d * y, d * y * power(x, y - 1.0))
-    # log x is needed only where y varies; at x <= 0 the derivative by y does not exist, 0**y has slope 0 for y > 0.
+    # The slope in y takes a logarithm, so it is given as a function, called only where y varies.  For x < 0 there is
+    # no such slope (0 here); 0**y has slope 0 for y > 0.
     dy = lambda: where(equal(out, 0.0), 0.0, d * out * log(where(x > 0.0, x, 1.0)))
     return dx, dy
 
 
-op("pow", _same("f", True), "x ** y as C's pow", eval=_ieee_pow, vjp=_pow_vjp)
+op("pow", _same("f", True), "x ** y as C's pow", eval=ieee_pow, vjp=_pow_vjp)
 
 op("abs", _same(_num), "|x|; slope 0 at 0", eval=abs,
    vjp=lambda d, out, x: (where(x > 0, d, where(x < 0, -d, 0.0)),))  # fmt: skip
-op("fmin", _same("f"), "the smaller, as C's fmin", eval=min, vjp=lambda d, out, x, y: (where(x < y, d, 0.0), where(x < y, 0.0, d)))  # fmt: skip
-op("fmax", _same("f"), "the larger, as C's fmax", eval=max, vjp=lambda d, out, x, y: (where(x > y, d, 0.0), where(x > y, 0.0, d)))  # fmt: skip
 
-for _name, _eval in dict(lt=operator.lt, le=operator.le, eq=operator.eq, ne=operator.ne, gt=operator.gt, ge=operator.ge).items():  # fmt: skip
-    op(_name, _same("fiub", True, BOOL), f"comparison {_name}", eval=_eval)
+
+def _fmin(x: float, y: float) -> float:
+    return y if x != x or y < x else x
+
+
+def _fmax(x: float, y: float) -> float:
+    return y if x != x or y > x else x
+
+
+def _choice_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
+    # What was chosen gets all; the first where both are equal, as in Python's min and max.
+    return where(equal(out, x), d, 0.0), where(equal(out, x), 0.0, d)
+
+
+op("fmin", _same("f"), "the smaller, as C's fmin (a nan loses)", eval=_fmin, vjp=_choice_vjp)
+op("fmax", _same("f"), "the larger, as C's fmax (a nan loses)", eval=_fmax, vjp=_choice_vjp)
+
+for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
+    op(_name, _same("fiub", True, BOOL), f"comparison {_name}", eval=getattr(operator, _name))
 
 op("and", _same("bi", True), "bitwise and", eval=operator.and_, commutative=True)
 op("or", _same("bi", True), "bitwise or", eval=operator.or_, commutative=True)
 op("xor", _same("bi", True), "bitwise exclusive or", eval=operator.xor, commutative=True)
 op("not", _same("b", True), "not x", eval=operator.not_)
 op("invert", _same("i", True), "~x", eval=operator.invert)
-op("shl", _same("i"), "x << n, bits past 64 lost", eval=_wrap(operator.lshift))
+op("shl", _same("i"), "x << n, bits past 64 lost", eval=_wrap(lambda x, n: x << n if 0 <= n < 64 else 0))
 op("shr", _same("i"), "x >> n, 0 <= n < 64", eval=operator.rshift)
 op("select", _select, "x if c else y", eval=lambda c, x, y: x if c else y,
    vjp=lambda d, out, c, x, y: (None, where(c, d, 0.0), where(c, 0.0, d)))  # fmt: skip
@@ -277,85 +287,102 @@ op("stop", lambda types, attrs: (types[0],), "x, with no derivative", eval=lambd
 # ------------------------------------------------------------------------------------------- mathematics
 
 
-def _quiet(function: Callable[..., float]) -> Callable[..., float]:
-    """`function` as C has it: nan for a domain error, infinity on overflow."""
-
-    def quiet(*args: float) -> float:
-        try:
-            return function(*args)
-        except OverflowError:
-            return math.inf
-        except ValueError:
-            return math.nan
-
-    return quiet
+def _signed_infinity(x: float) -> float:
+    return math.copysign(math.inf, x)
 
 
-def _log_eval(function: Callable[[float], float], pole: float) -> Callable[[float], float]:
-    return lambda x: -math.inf if x == pole else _quiet(function)(x)
+def _atanh(x: float) -> float:
+    return _signed_infinity(x) if abs(x) == 1.0 else quiet(math.atanh)(x)
+
+
+def _lgamma(x: float) -> float:
+    return math.inf if x <= 0.0 and x == math.floor(x) else math.lgamma(x)
+
+
+def _gamma(x: float) -> float:
+    return _signed_infinity(x) if x == 0.0 else quiet(math.gamma)(x)
+
+
+def _fma(x: float, y: float, z: float) -> float:
+    """x * y + z rounded once, in exact fractions (math.fma comes with Python 3.13)."""
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)) or x == 0.0 or y == 0.0:
+        return x * y + z
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    try:
+        # A sum that cancels exactly is +0; one that underflows keeps its sign.
+        return math.copysign(float(exact), exact) if exact else 0.0
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
 
 
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 
 _UNARY: dict[str, tuple[Callable[..., Any], Callable[..., Any] | str]] = {
-    "sqrt": (_quiet(math.sqrt), lambda d, y, x: (zero_where_zero(d, d / (2.0 * y)),)),
-    "cbrt": (_quiet(getattr(math, "cbrt")), lambda d, y, x: (zero_where_zero(d, d / (3.0 * y * y)),)),
-    "exp": (_quiet(math.exp), lambda d, y, x: (d * y,)),
-    "exp2": (_quiet(getattr(math, "exp2")), lambda d, y, x: (d * y * math.log(2.0),)),
-    "expm1": (_quiet(math.expm1), lambda d, y, x: (d * (y + 1.0),)),
-    "log": (_log_eval(math.log, 0.0), lambda d, y, x: (d / x,)),
-    "log2": (_log_eval(math.log2, 0.0), lambda d, y, x: (d / (x * math.log(2.0)),)),
-    "log10": (_log_eval(math.log10, 0.0), lambda d, y, x: (d / (x * math.log(10.0)),)),
-    "log1p": (_log_eval(math.log1p, -1.0), lambda d, y, x: (d / (1.0 + x),)),
-    "sin": (_quiet(math.sin), lambda d, y, x: (d * cos(x),)),
-    "cos": (_quiet(math.cos), lambda d, y, x: (-(d * sin(x)),)),
-    "tan": (_quiet(math.tan), lambda d, y, x: (d * (1.0 + y * y),)),
-    "asin": (_quiet(math.asin), lambda d, y, x: (zero_where_zero(d, d / sqrt(1.0 - x * x)),)),
-    "acos": (_quiet(math.acos), lambda d, y, x: (zero_where_zero(d, -d / sqrt(1.0 - x * x)),)),
-    "atan": (_quiet(math.atan), lambda d, y, x: (d / (1.0 + x * x),)),
-    "sinh": (_quiet(math.sinh), lambda d, y, x: (d * cosh(x),)),
-    "cosh": (_quiet(math.cosh), lambda d, y, x: (d * sinh(x),)),
-    "tanh": (_quiet(math.tanh), lambda d, y, x: (d * (1.0 - y * y),)),
-    "asinh": (_quiet(math.asinh), lambda d, y, x: (d / sqrt(x * x + 1.0),)),
-    "acosh": (_quiet(math.acosh), lambda d, y, x: (zero_where_zero(d, d / sqrt(x * x - 1.0)),)),
-    "atanh": (_quiet(math.atanh), lambda d, y, x: (d / (1.0 - x * x),)),
-    "erf": (_quiet(math.erf), lambda d, y, x: (d * _TWO_OVER_SQRT_PI * exp(-(x * x)),)),
-    "erfc": (_quiet(math.erfc), lambda d, y, x: (-(d * _TWO_OVER_SQRT_PI * exp(-(x * x))),)),
-    "lgamma": (_quiet(math.lgamma), lambda d, y, x: (d * digamma(x),)),
-    "gamma": (_quiet(math.gamma), lambda d, y, x: (d * y * digamma(x),)),
-    "floor": (lambda x: float(math.floor(x)) if math.isfinite(x) else x, "none"),
-    "ceil": (lambda x: float(math.ceil(x)) if math.isfinite(x) else x, "none"),
-    "trunc": (lambda x: float(math.trunc(x)) if math.isfinite(x) else x, lambda d, y, x: (None,)),
-    "rint": (lambda x: float(round(x)) if math.isfinite(x) else x, lambda d, y, x: (None,)),
+    "sqrt": (quiet(math.sqrt), lambda d, y, x: (zero_where_zero(d, divide(d, 2.0 * y)),)),
+    "cbrt": (quiet(math.cbrt), lambda d, y, x: (zero_where_zero(d, divide(d, 3.0 * y * y)),)),
+    "exp": (quiet(math.exp), lambda d, y, x: (d * y,)),
+    "exp2": (quiet(math.exp2), lambda d, y, x: (d * y * math.log(2.0),)),
+    "expm1": (quiet(math.expm1), lambda d, y, x: (d * (y + 1.0),)),
+    "log": (quiet_log(math.log), lambda d, y, x: (zero_where_zero(d, divide(d, x)),)),
+    "log2": (quiet_log(math.log2), lambda d, y, x: (zero_where_zero(d, divide(d, x * math.log(2.0))),)),
+    "log10": (quiet_log(math.log10), lambda d, y, x: (zero_where_zero(d, divide(d, x * math.log(10.0))),)),
+    "log1p": (quiet_log(math.log1p, -1.0), lambda d, y, x: (zero_where_zero(d, divide(d, 1.0 + x)),)),
+    "sin": (quiet(math.sin), lambda d, y, x: (d * cos(x),)),
+    "cos": (quiet(math.cos), lambda d, y, x: (-(d * sin(x)),)),
+    "tan": (quiet(math.tan), lambda d, y, x: (d * (1.0 + y * y),)),
+    "asin": (quiet(math.asin), lambda d, y, x: (zero_where_zero(d, divide(d, sqrt((1.0 - x) * (1.0 + x)))),)),
+    "acos": (quiet(math.acos), lambda d, y, x: (zero_where_zero(d, divide(-d, sqrt((1.0 - x) * (1.0 + x)))),)),
+    "atan": (quiet(math.atan), lambda d, y, x: (d / (1.0 + x * x),)),
+    "sinh": (quiet(math.sinh, _signed_infinity), lambda d, y, x: (d * cosh(x),)),
+    "cosh": (quiet(math.cosh), lambda d, y, x: (d * sinh(x),)),
+    "tanh": (quiet(math.tanh), lambda d, y, x: (d * (1.0 - y * y),)),
+    "asinh": (quiet(math.asinh), lambda d, y, x: (d / sqrt(x * x + 1.0),)),
+    "acosh": (quiet(math.acosh), lambda d, y, x: (zero_where_zero(d, divide(d, sqrt((x - 1.0) * (x + 1.0)))),)),
+    "atanh": (_atanh, lambda d, y, x: (zero_where_zero(d, divide(d, (1.0 - x) * (1.0 + x))),)),
+    "erf": (quiet(math.erf), lambda d, y, x: (d * _TWO_OVER_SQRT_PI * exp(-(x * x)),)),
+    "erfc": (quiet(math.erfc), lambda d, y, x: (-(d * _TWO_OVER_SQRT_PI * exp(-(x * x))),)),
+    "lgamma": (_lgamma, lambda d, y, x: (d * digamma(x),)),
+    "gamma": (_gamma, lambda d, y, x: (d * y * digamma(x),)),
+    "floor": (whole(math.floor), lambda d, y, x: (None,)),
+    "ceil": (whole(math.ceil), lambda d, y, x: (None,)),
+    "trunc": (whole(math.trunc), lambda d, y, x: (None,)),
+    "rint": (whole(round), lambda d, y, x: (None,)),
 }
 for _name, (_eval, _vjp) in _UNARY.items():
     op(_name, _same("f"), f"{_name}(x) as in C", eval=_eval, vjp=_vjp)
 
-from .trace import _digamma, _trigamma  # noqa: E402
+op("digamma", _same("f"), "the derivative of lgamma", eval=digamma_of, vjp=lambda d, y, x: (d * trigamma(x),))
+op("trigamma", _same("f"), "the derivative of digamma", eval=trigamma_of, vjp="structural")
 
-op("digamma", _same("f"), "the derivative of lgamma", eval=_digamma, vjp=lambda d, y, x: (d * polygamma1(x),))
-op("trigamma", _same("f"), "the derivative of digamma", eval=_trigamma, vjp="structural")
 
-op("atan2", _same("f"), "atan2(y, x)", eval=math.atan2,
-   vjp=lambda d, out, y, x: (zero_where_zero(d, d * x / (x * x + y * y)), zero_where_zero(d, -(d * y) / (x * x + y * y))))  # fmt: skip
-op("hypot", _same("f"), "sqrt(x*x + y*y) without overflow", eval=math.hypot,
-   vjp=lambda d, out, x, y: (zero_where_zero(d * x, d * x / out), zero_where_zero(d * y, d * y / out)))  # fmt: skip
+def _atan2_vjp(d: Any, out: Any, y: Any, x: Any) -> Any:
+    square = x * x + y * y
+    return zero_where_zero(d, divide(d * x, square)), zero_where_zero(d, divide(-(d * y), square))
+
+
+def _hypot_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
+    # 0 at the origin, where there is no slope, as for the absolute value
+    return zero_where_zero(d * x, divide(d * x, out)), zero_where_zero(d * y, divide(d * y, out))
+
+
+op("atan2", _same("f"), "atan2(y, x)", eval=math.atan2, vjp=_atan2_vjp)
+op("hypot", _same("f"), "sqrt(x*x + y*y) without overflow", eval=math.hypot, vjp=_hypot_vjp)
 op("copysign", _same("f"), "|x| with the sign of y", eval=math.copysign,
    vjp=lambda d, out, x, y: (d * copysign(1.0, x) * copysign(1.0, y), None))  # fmt: skip
-op("fmod", _same("f"), "the remainder with the sign of x", eval=_quiet(math.fmod),
-   vjp=lambda d, out, x, y: (d, -(d * trunc(x / y))))  # fmt: skip
-op("remainder", _same("f"), "the IEEE remainder", eval=_quiet(math.remainder),
-   vjp=lambda d, out, x, y: (d, -(d * floor((x - out) / y + 0.5))))  # fmt: skip
+op("fmod", _same("f"), "the remainder with the sign of x", eval=quiet(math.fmod),
+   vjp=lambda d, out, x, y: (d, -(d * _quotient(x, y, out))))  # fmt: skip
+op("remainder", _same("f"), "the IEEE remainder", eval=quiet(math.remainder),
+   vjp=lambda d, out, x, y: (d, -(d * _quotient(x, y, out))))  # fmt: skip
 op("nextafter", _same("f"), "the next float after x towards y", eval=math.nextafter, vjp=lambda d, out, x, y: (d, None))
-op("fma", _same("f"), "x * y + z, rounded once", eval=lambda x, y, z: x * y + z,
+op("fma", _same("f"), "x * y + z, rounded once", eval=_fma,
    vjp=lambda d, out, x, y, z: (d * y, d * x, d))  # fmt: skip
 
 # ------------------------------------------------------------------------------------- checks and effects
 
 op("guard", _no_result, "raise attrs['exc'](attrs['message']) unless the bool operand holds; further operands are "
    "formatted into the message with str.format", effects="check", vjp="structural")  # fmt: skip
-op("call", _stated, "call the function of the module that attrs['callee'] names; several results; attrs['rule'] may name "
-   "a (forward, reverse) pair that differentiation uses", effects="effect", vjp="structural")  # fmt: skip
+op("call", _stated, "call the function of the module that attrs['callee'] names; several results; attrs['rule'], a "
+   "Rule, names the functions that differentiation uses instead", effects="effect", vjp="structural")  # fmt: skip
 op("pycall", _stated, "call the Python callable attrs['callable'] with arguments of the structured types "
    "attrs['arguments'], flattened; the result is of attrs['result'], a structured type (NONE: ignored)",
    effects="effect", vjp="structural")  # fmt: skip
@@ -370,8 +397,8 @@ op("stride", lambda types, attrs: (I64,), "the stride in bytes of dimension attr
 op("load", _element(0), "an element, by in-bounds non-negative indices", effects="read", vjp="structural")
 op("store", _element(1), "array, value, indices: a[indices] = value", effects="write", vjp="structural")
 op("accum", _element(1), "array, value, indices: a[indices] += value", effects="write", vjp="structural")
-op("view", _stated, "a view by basic indexing; attrs['spec'] has a letter per dimension of the array: 'i' an index (one "
-   "operand), 's' a slice (start, length, step), ':' all of it; all in bounds", vjp="structural")  # fmt: skip
+op("view", _stated, "a view by basic indexing; attrs['spec'] has a letter per dimension of the array: 'i' an index "
+   "(one operand), 's' a slice (start, length, step), ':' all of it; all in bounds", vjp="structural")  # fmt: skip
 op("reshape", _stated, "a C-contiguous array seen in another shape of the same size (an i64 per dimension)",
    vjp="structural")  # fmt: skip
 op("fill", _no_result, "array, value: set every element", effects="write", vjp="structural")
@@ -379,26 +406,27 @@ op("copyto", _no_result, "destination, source of the same shape and dtype: copy 
    effects="write", vjp="structural")  # fmt: skip
 op("addto", _no_result, "destination, source of the same shape and dtype: destination += source, element by element",
    effects="write", vjp="structural")  # fmt: skip
-op("overlap", _exactly_arrays := (lambda types, attrs: (BOOL,)), "whether the memory of two arrays may overlap", effects="read")
-op("same", _exactly_arrays, "whether two array values are the same array (data, shape, strides)")
+op("overlap", _two_arrays, "whether the memory of two arrays may overlap", effects="read")
+op("same", _two_arrays, "whether two array values are the same array (data, shape, strides)")
 op("retain", _no_result, "one more owner of the array's memory", effects="effect", vjp="structural")
-op("release", _no_result, "one owner less of the array's memory; the last frees it", effects="effect", vjp="structural")
+op("release", _no_result, "one owner less of the array's memory; the last frees it", effects="effect",
+   vjp="structural")  # fmt: skip
 
 op("stack", _stated, "a new empty stack", effects="write", vjp="structural")
 op("push", _no_result, "stack or tape, values: push; attrs['unchecked'] where `reserve` made room", effects="write",
    vjp="structural")  # fmt: skip
-op("pop", _stated, "stack or tape: take the last pushed (several results from a tape); attrs['unchecked'] after `rewind`",
+op("pop", _stated, "stack or tape: take the last pushed (several results from a tape); attrs['unchecked'] after "
+   "`rewind`", effects="write", vjp="structural")  # fmt: skip
+op("reserve", _no_result, "stack, n: make contiguous room for n more items",
    effects="write", vjp="structural")  # fmt: skip
-op("reserve", _exactly_stack := (lambda types, attrs: ()), "stack, n: make contiguous room for n more items",
-   effects="write", vjp="structural")  # fmt: skip
-op("rewind", _exactly_stack, "stack, n: the next n pops take what was pushed under one reserve", effects="write",
+op("rewind", _no_result, "stack, n: the next n pops take what was pushed under one reserve", effects="write",
    vjp="structural")  # fmt: skip
-op("cursor", lambda types, attrs: (types[0],), "stack or tape: a copy of its position, to read without moving the original",
-   effects="write", vjp="structural")  # fmt: skip
+op("cursor", lambda types, attrs: (types[0],), "stack or tape: a copy of its position, to read without moving the "
+   "original", effects="write", vjp="structural")  # fmt: skip
 op("drop", _no_result, "stack or tape: free its memory; it is not used again", effects="write", vjp="structural")
 op("undefined", _stated, "some value; used only where control cannot come", vjp="none")
-op("tape", lambda types, attrs: (TAPE,), "a new empty tape; calls take it by reference, results and records by value", effects="write",
-   vjp="structural")  # fmt: skip
+op("tape", lambda types, attrs: (TAPE,), "a new empty tape; calls take it by reference, results and records by value",
+   effects="write", vjp="structural")  # fmt: skip
 
 # -------------------------------------------------------------------------------------------- terminators
 
@@ -410,7 +438,8 @@ op("return", _no_result, "return the operands", effects="effect", vjp="structura
 op("raise", _no_result, "typed: raise attrs['exc'](attrs['message']); object: raise the operand (from the second, or "
    "again what is being handled if there is none)", effects="effect", vjp="structural")  # fmt: skip
 op("reraise", _no_result, "object: raise the operand again with its traceback", effects="effect", vjp="structural")
-op("unreachable", _no_result, "control does not come here (after a call that raises)", effects="effect", vjp="structural")
+op("unreachable", _no_result, "control does not come here (after a call that raises)", effects="effect",
+   vjp="structural")  # fmt: skip
 
 # --------------------------------------------------------------------------------- Python ops (on `object`)
 
@@ -421,7 +450,8 @@ def python(names: str, doc: str, *results: Type, effects: str = "effect", typing
 
 
 python("matmul truediv lshift rshift pos", "the operator of that name", OBJECT)
-python("iadd isub imul imatmul itruediv ifloordiv imod ipow_ iand ior ixor ilshift irshift", "in-place operator", OBJECT)
+python("iadd isub imul imatmul itruediv ifloordiv imod ipow_ iand ior ixor ilshift irshift", "in-place operator",
+       OBJECT)  # fmt: skip
 python("is is_not", "identity of two objects", OBJECT, effects="pure")
 python("contains", "item, container: item in container", OBJECT)
 python("truth", "bool(x), for a branch", BOOL)
@@ -448,7 +478,8 @@ python("class_deref", "namespace, cell: attrs['name'] from the namespace, else f
 python("dict_or_global", "namespace: attrs['name'] from the namespace, else from globals or builtins", OBJECT)
 python("setup_annotations", "class or module scope: make __annotations__ if it is not there")
 python("make_function", "a function with code attrs['code'] and attrs['has'], a subset of ('defaults', 'kwdefaults', "
-       "'annotations', 'closure') in this order, an operand each (tuple, dict, tuple, tuple of cells)", OBJECT)  # fmt: skip
+       "'annotations', 'closure') in this order, an operand each (tuple, dict, tuple, tuple of cells)",
+       OBJECT)  # fmt: skip
 python("call_object", "function, arguments: a call; the last len(attrs['keywords']) arguments are keyword arguments",
        OBJECT)  # fmt: skip
 python("call_spread", "function, tuple of arguments, and optionally a mapping of keyword arguments", OBJECT)
@@ -471,8 +502,8 @@ python("next", "iterator: whether there is a next item, and the item", BOOL, OBJ
 python("len_", "len(x), as `match` uses it", OBJECT)
 python("match_sequence match_mapping", "whether `match` sees a sequence, a mapping", BOOL)
 python("match_keys", "mapping, tuple of keys: a tuple of values or None", OBJECT)
-python("match_class", "subject, class, tuple of attribute names: a tuple of attributes or None; attrs['count'] positional",
-       OBJECT)  # fmt: skip
+python("match_class", "subject, class, tuple of attribute names: a tuple of attributes or None; attrs['count'] are "
+       "positional", OBJECT)  # fmt: skip
 python("import_name", "level, fromlist: __import__(attrs['name'], ...)", OBJECT)
 python("import_from", "module: from module import attrs['name']", OBJECT)
 python("import_star", "module: from module import *")
@@ -511,4 +542,4 @@ def is_removable(name: str) -> bool:
     return OPS[name].effects in ("pure", "read", "value_check")
 
 
-__all__ = ["OPS", "Op", "Stack", "F64", "is_float", "is_int", "is_pure", "is_removable", "op", "result_types"]
+__all__ = ["F64", "OPS", "Op", "Stack", "is_float", "is_int", "is_pure", "is_removable", "op", "result_types"]

@@ -8,6 +8,7 @@ the compiler.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from .core import Value, const
@@ -80,6 +81,55 @@ def _call(op: str, function: Any, *args: Any) -> Any:
     return function(*args)
 
 
+def quiet(function: Callable[..., float], overflow: Callable[..., float] | float = math.inf) -> Callable[..., float]:
+    """`function` as C has it: nan for a domain error, infinity on overflow (`overflow` may say which)."""
+
+    def quietly(*args: float) -> float:
+        try:
+            return function(*args)
+        except OverflowError:
+            return overflow(*args) if callable(overflow) else overflow
+        except ValueError:
+            return math.nan
+
+    return quietly
+
+
+def quiet_log(function: Callable[[float], float], pole: float = 0.0) -> Callable[[float], float]:
+    """A logarithm as C has it: minus infinity at its pole."""
+    inner = quiet(function)
+    return lambda x: -math.inf if x == pole else inner(x)
+
+
+def ieee_div(x: float, y: float) -> float:
+    """x / y by IEEE 754."""
+    if isinstance(y, (float, int)) and y == 0.0:
+        return math.nan if x == 0.0 or x != x else math.copysign(math.inf, x) * math.copysign(1.0, y)
+    return x / y
+
+
+def ieee_pow(x: float, y: float) -> float:
+    """C's pow."""
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return -math.inf if x < 0 and y % 2 == 1 else math.inf
+    except ValueError:
+        if x == 0:
+            return math.copysign(math.inf, x) if y % 2 == 1 else math.inf
+        return math.nan
+
+
+def whole(function: Callable[[float], int]) -> Callable[[float], float]:
+    """Rounding to a whole number as C does it: the result is a float with the sign of the argument."""
+    return lambda x: math.copysign(float(function(x)), x) if math.isfinite(x) else x
+
+
+def divide(x: Any, y: Any) -> Any:
+    """x / y by IEEE 754, for rules whose divisor may be 0."""
+    return _call("div", ieee_div, x, y)
+
+
 def equal(x: Any, y: Any) -> Any:
     return _call("eq", lambda x, y: x == y, x, y)
 
@@ -90,43 +140,43 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def sqrt(x: Any) -> Any:
-    return _call("sqrt", math.sqrt, x)
+    return _call("sqrt", quiet(math.sqrt), x)
 
 
 def exp(x: Any) -> Any:
-    return _call("exp", math.exp, x)
+    return _call("exp", quiet(math.exp), x)
 
 
 def log(x: Any) -> Any:
-    return _call("log", math.log, x)
+    return _call("log", quiet_log(math.log), x)
 
 
 def sin(x: Any) -> Any:
-    return _call("sin", math.sin, x)
+    return _call("sin", quiet(math.sin), x)
 
 
 def cos(x: Any) -> Any:
-    return _call("cos", math.cos, x)
+    return _call("cos", quiet(math.cos), x)
 
 
 def sinh(x: Any) -> Any:
-    return _call("sinh", math.sinh, x)
+    return _call("sinh", quiet(math.sinh, lambda x: math.copysign(math.inf, x)), x)
 
 
 def cosh(x: Any) -> Any:
-    return _call("cosh", math.cosh, x)
+    return _call("cosh", quiet(math.cosh), x)
 
 
 def power(x: Any, y: Any) -> Any:
-    return _call("pow", math.pow, x, y)
+    return _call("pow", ieee_pow, x, y)
 
 
 def floor(x: Any) -> Any:
-    return _call("floor", math.floor, x)
+    return _call("floor", whole(math.floor), x)
 
 
 def trunc(x: Any) -> Any:
-    return _call("trunc", math.trunc, x)
+    return _call("trunc", whole(math.trunc), x)
 
 
 def copysign(x: Any, y: Any) -> Any:
@@ -134,12 +184,12 @@ def copysign(x: Any, y: Any) -> Any:
 
 
 def digamma(x: Any) -> Any:
-    return _call("digamma", _digamma, x)
+    return _call("digamma", digamma_of, x)
 
 
-def polygamma1(x: Any) -> Any:
-    """The derivative of digamma (trigamma)."""
-    return _call("trigamma", _trigamma, x)
+def trigamma(x: Any) -> Any:
+    """The derivative of digamma."""
+    return _call("trigamma", trigamma_of, x)
 
 
 def zero_where_zero(d: Any, quotient: Any) -> Any:
@@ -147,12 +197,12 @@ def zero_where_zero(d: Any, quotient: Any) -> Any:
     return where(equal(d, 0.0), 0.0, quotient)
 
 
-def _digamma(x: float) -> float:
+def digamma_of(x: float) -> float:
     """Abramowitz and Stegun 6.3.5, 6.3.18 (recurrence, then the asymptotic series); 6.3.7 for x < 0."""
     if x <= 0.0 and x == math.floor(x):
         return math.nan
     if x < 0.5:
-        return _digamma(1.0 - x) - math.pi / math.tan(math.pi * x)
+        return digamma_of(1.0 - x) - math.pi / math.tan(math.pi * x)
     result = 0.0
     while x < 10.0:
         result -= 1.0 / x
@@ -162,12 +212,12 @@ def _digamma(x: float) -> float:
     return result + math.log(x) - 0.5 / x - series
 
 
-def _trigamma(x: float) -> float:
+def trigamma_of(x: float) -> float:
     """Abramowitz and Stegun 6.4.6, 6.4.12; 6.4.7 for x < 0."""
     if x <= 0.0 and x == math.floor(x):
         return math.nan
     if x < 0.5:
-        return -_trigamma(1.0 - x) + (math.pi / math.sin(math.pi * x)) ** 2
+        return -trigamma_of(1.0 - x) + (math.pi / math.sin(math.pi * x)) ** 2
     result = 0.0
     while x < 10.0:
         result += 1.0 / (x * x)
