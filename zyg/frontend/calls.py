@@ -21,7 +21,7 @@ from zyg.errors import UntypableValue
 from zyg.ir import types as t
 from zyg.ir.core import Const, Instr, Value
 from zyg.library import registry
-from zyg.transforms import transform_of
+from zyg.transforms import Transform, transform_of
 from zyg.typeof import UNBOUND, type_of
 
 from . import lists
@@ -184,6 +184,8 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
     if entry is not None:
         return _call_entry(e, entry, obj, args, keywords)
     transform = transform_of(obj)
+    if transform is not None and transform.kind == "jit":
+        return _call_jitted(e, transform, args, keywords)
     if transform is not None:
         from zyg.library.differentiation import call_transform
 
@@ -208,6 +210,15 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
         if issubclass(obj, BaseException):
             return ExceptionValue(obj, tuple(args))
     return _unknown_call(e, obj, args, keywords)
+
+
+def _call_jitted(e: Evaluator, transform: Transform, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+    """A jitted function keeps its own options wherever it is called from."""
+    from .infer import Context, known
+
+    context = Context(transform.options or e.options, e.context.level)
+    with e.in_context(context):
+        return e.call(known(transform.function), args, keywords)
 
 
 def _call_entry(
