@@ -3,8 +3,9 @@
 A pass is a function from a Function (or a Module) to whether it changed it; the module's docstring of each says what it
 takes and gives.  `optimise` runs a pipeline, a list that can be read:
 
-    CLEAN   before differentiation: small code makes small adjoints
-    FULL    after it: everything
+    CLEAN       before differentiation: small code makes small adjoints
+    FULL        after it: everything that makes code fast
+    OWNERSHIP   last of all: retain and release of arrays
 """
 
 from __future__ import annotations
@@ -66,11 +67,13 @@ FULL: list[Pass] = [
     Pass("fold", _fold_final, "the fast versions of loops without their checks"),
     Pass("simplify_cfg", simplify_cfg.run, "empty preheaders, guards that fold decided"),
     Pass("dce", dce.run, "what is left of conditions"),
-    Pass("ownership", ownership.run, "last: no pass knows what moving code past a release means"),
 ]
 
-PIPELINES = {"clean": CLEAN, "full": FULL}
-PIPELINE = FULL
+# After FULL and after all differentiation, once: no pass knows what moving code past a release means.
+OWNERSHIP: list[Pass] = [Pass("ownership", ownership.run, "decides who frees which array")]
+
+PIPELINES = {"clean": CLEAN, "full": FULL, "ownership": OWNERSHIP}
+PIPELINE = FULL + OWNERSHIP
 
 
 def optimise(
