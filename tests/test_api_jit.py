@@ -357,10 +357,10 @@ def test_what_cannot_be_compiled_shows_the_place():
 
 
 def test_unknown_functions_that_would_carry_a_value_are_refused():
-    import json
+    import zlib
 
     def g(x):
-        return json.loads(x)
+        return zlib.crc32(x) * 2.0
 
     with pytest.raises(zyg.Unsupported) as error:
         zyg.jit(g)(1.0)
@@ -461,7 +461,7 @@ def test_calls_from_threads():
         for n in range(50):
             results.append(compiled(base, n) == base**n)
 
-    threads = [threading.Thread(target=run, args=(base,)) for base in (2, 1.5, 2.0, 3)]
+    threads = [threading.Thread(target=run, args=(base,)) for base in (2, 1.5, 2.0, -1)]
     for thread in threads:
         thread.start()
     for thread in threads:

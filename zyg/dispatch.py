@@ -38,11 +38,43 @@ compile_lock = threading.RLock()
 
 
 def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Guards as the native entry takes them: those about rules become one about the epoch of the registry."""
-    native = [guard for guard in guards if guard[0] != "rule"]
-    if len(native) != len(list(guards)):
-        native.append(("word", rules.epoch_address, rules.epoch()))
-    return native
+    """Guards as the native entry takes them: about words of memory, and about names in dicts."""
+    native: dict[Any, tuple[Any, ...]] = {}
+
+    def add(*guard: Any) -> None:
+        native.setdefault((guard[0], *map(id, guard[1:])), guard)
+
+    for guard in guards:
+        kind, *rest = guard
+        if kind == "rule":
+            # All of them at once, by the epoch of the registry: a new rule is rare.
+            native["rules"] = ("word", rules.epoch_address, rules.epoch())
+        elif kind == "missing":
+            namespace, builtin_names, name = rest
+            add("absent", namespace, name)
+            add("absent", builtin_names, name)
+        elif kind == "attr":
+            _add_attribute(add, *rest)
+        else:
+            add(*guard)
+    return list(native.values())
+
+
+_IMMUTABLE_TYPE, _HEAP_TYPE = 1 << 8, 1 << 9
+
+
+def _add_attribute(add: Callable[..., None], owner: Any, name: str, expected: Any) -> None:
+    """An attribute of a module or a class: of a class it may be in a base, and must not be in the classes before."""
+    if not isinstance(owner, type):
+        if name in vars(owner):  # else a module's __getattr__ made it up
+            add("attr", owner, name, expected)
+        return
+    for base in owner.__mro__:
+        if base.__flags__ & _IMMUTABLE_TYPE or not base.__flags__ & _HEAP_TYPE:
+            return  # a builtin class stays as it is
+        if name in vars(base):
+            add("attr", base, name, vars(base)[name])
+            return
 
 
 def rules_hold(guards: Iterable[tuple[Any, ...]]) -> bool:
@@ -75,7 +107,7 @@ def inputs_fit(inputs: Iterable[Any]) -> bool:
 class Specialisation:
     """Native code for one combination of types.
 
-    `names` are those of the parameters, "" for one that cannot be passed by keyword; the last `keyword_only` of them can
+    `names` are those of the parameters, "" where one has none; the last `keyword_only` of them can
     be passed by keyword only.  `call` runs this code alone, all arguments by position; `entry` is the code in a chain.
     """
 

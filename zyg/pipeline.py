@@ -77,6 +77,7 @@ def generate(request: Request, inferred: Any) -> Compiled:
         result=inferred.result,
         inputs=tuple((source.kind, source.type) for source in inferred.inputs),
         guarded=bool(inferred.guards) or any(source.kind == "global" for source in inferred.inputs),
+        keyword_only=bool(request.keywords),
     )
     native = compile_module(inferred.module, inferred.entry, request.options, signature)
     return Compiled(request, inferred, native)

@@ -8,6 +8,7 @@ in order; where none fits, the dispatcher gets the arguments.  It may compile, a
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -250,6 +251,12 @@ def _guard_rows(
         rows.append((GUARD.name, id(table), id(name), 0 if expected is _MISSING else id(expected), place))
         watch[_version(table, keep)] = None
 
+    def dict_lacks(table: dict[str, Any], name: str) -> None:
+        name = sys.intern(name)
+        keep.extend((table, name))
+        rows.append((GUARD.absent, id(table), id(name), 0, 0))
+        watch[_version(table, keep)] = None
+
     def word_is(address: int, expected: int) -> None:
         rows.append((GUARD.word, address, 0, expected, 0))
         watch[address] = None
@@ -259,14 +266,13 @@ def _guard_rows(
             dict_has(*rest)
         elif kind == "builtin":
             globals_, builtins_, name, expected = rest
-            name = sys.intern(name)
-            keep.extend((globals_, name))
-            rows.append((GUARD.absent, id(globals_), id(name), 0, 0))
-            watch[_version(globals_, keep)] = None
+            dict_lacks(globals_, name)
             dict_has(builtins_, name, expected)
+        elif kind == "absent":
+            dict_lacks(*rest)
         elif kind == "attr":
             owner, name, expected = rest
-            dict_has(vars(owner), name, expected)
+            dict_has(_namespace(owner), name, expected)
         elif kind == "cell":
             cell, expected = rest
             keep.extend((cell, expected))
@@ -282,6 +288,13 @@ def _guard_rows(
         else:
             dict_has(container, name[0], place=ctypes.addressof(places) + 8 * k)
     return rows, list(watch)
+
+
+def _namespace(owner: Any) -> dict[str, Any]:
+    """The dict that holds the attributes of a module, an instance or a class itself."""
+    names = vars(owner)
+    # A class shows a proxy, made anew each time; the dict is behind it.
+    return names if isinstance(names, dict) else gc.get_referents(names)[0]
 
 
 def _version(table: dict[str, Any], keep: list[Any]) -> int:

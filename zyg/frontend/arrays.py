@@ -271,7 +271,8 @@ def element(e: Evaluator, v: Abstract, dtype: Scalar) -> Value:
 
 def check_writable(e: Evaluator, a: ArrayValue) -> None:
     if not a.type.writable:
-        e.throw("ValueError", "assignment destination is read-only")
+        name = a.value.name
+        e.throw("ValueError", "assignment destination is read-only" + (f": '{name}'" if name else ""))
 
 
 def set_item(e: Evaluator, a: ArrayValue, key: Abstract, value: Abstract) -> None:

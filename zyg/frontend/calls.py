@@ -76,6 +76,7 @@ def global_value(e: Evaluator, frame: Frame, name: str) -> Abstract:
     inside = scope.get("__builtins__", builtins)
     inside = inside if isinstance(inside, dict) else vars(inside)
     if name not in inside:
+        e.inference.guard("missing", scope, inside, name)
         e.throw("NameError", f"name '{name}' is not defined")
     if not frame.library:
         e.inference.guard("builtin", scope, inside, name, inside[name])

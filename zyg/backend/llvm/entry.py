@@ -30,6 +30,7 @@ class Signature:
         closure cell.  The containers are given per callable, to `make_entry`.
     result: of what is returned; its leaves in order are the IR function's results.
     guarded: whether there are guards to check at all.
+    keyword_only: whether any parameter can be passed by keyword only, so that counting arguments is not enough.
     rebuild: makes, for a structured type, the Python function that builds such an object of its leaves (None: the default).
     """
 
@@ -37,6 +38,7 @@ class Signature:
     result: Type
     inputs: tuple[tuple[str, Type], ...] = ()
     guarded: bool = False
+    keyword_only: bool = False
     rebuild: Callable[[Type], Callable[..., Any]] | None = field(default=None, compare=False)
 
 
@@ -109,7 +111,8 @@ class EntryLowering:
         """A pointer to the arguments in order: as they come if all are positional, else bound out of line."""
         e, count = self.e, len(self.signature.parameters)
         given = e.let(f"and i64 %nargs, {2**63 - 1}", "given")
-        right = e.let(f"icmp eq i64 {given}, {count}")
+        # As many positional arguments as parameters are right unless some of them take no positional argument.
+        right = "false" if self.signature.keyword_only else e.let(f"icmp eq i64 {given}, {count}")
         plain = e.let("icmp eq ptr %kwnames, null")
         e.branch(e.let(f"and i1 {right}, {plain}"), e.name("bound"), e.name("bind"), likely=True)
         e.start("bind")
