@@ -62,10 +62,9 @@ def optimise(request: Request, inferred: Any) -> Any:
 
 
 def own(request: Request, inferred: Any) -> Any:
-    from .ir.passes import ownership
+    from .ir.passes import optimise
 
-    for function in inferred.module.functions.values():
-        ownership.run(function)
+    optimise(inferred.module, "ownership", verify=settings.verify)
     return inferred
 
 
