@@ -449,3 +449,33 @@ def test_objects(split):
     assert objects.pullback in [v.value for _, i in forward.instructions() for v in i.operands if hasattr(v, "value")]
     assert "stack<tuple<object" in str(forward)
     assert made.gradients == (0,)
+
+
+ROTATED = """
+func @rotated(%x: f64, %n: i64) -> f64 {
+entry:
+  %go = gt %n, 0 : bool
+  branch %go, loop(1.0, %n), done(1.0)
+loop(%r: f64, %i: i64):
+  %i1 = csub %i, 1 : i64
+  %r1 = mul %r, %x : f64
+  %more = TEST : bool
+  branch %more, loop(%r1, %i1), done(%r1)
+done(%y: f64):
+  return %y
+}
+"""
+
+
+@pytest.mark.parametrize("test", ["gt %i1, 0", "gt %i, 1", "ge %i1, 1", "lt 0, %i1"])
+@pytest.mark.parametrize("n", [0, 1, 2, 7])
+def test_loops_that_test_at_the_end(test, n):
+    """CPython compiles `while` so. The trip count is known, so is the room on the tape."""
+    module = parse_module(ROTATED.replace("TEST", test))
+    made = adjoint(module, "rotated", [True, False])
+    verify(module)
+    function = module.functions[made.function]
+    assert [i.op for _, i in function.instructions()].count("reserve") == 1
+    value, g = run(module, 1.5, n, 1.0, entry=made.function)
+    assert value == 1.5**n
+    assert g == pytest.approx(n * 1.5 ** (n - 1))

@@ -49,15 +49,18 @@ class Adjoint:
     saved: tuple[Type, ...] = ()
 
 
-def adjoint(module: Module, name: str, wrt: Sequence[bool], split: bool = False) -> Adjoint:
-    """Differentiate function `name` by the parameters marked in `wrt`.
+def adjoint(
+    module: Module, name: str, wrt: Sequence[bool], split: bool = False, outputs: Sequence[int] | None = None
+) -> Adjoint:
+    """Differentiate function `name` by the parameters marked in `wrt`; `outputs` are the results to differentiate, all
+    that are numbers or arrays unless given.
 
     Joint (the default): a function of the parameters and a seed per differentiable result, giving the results and the
     cotangents.  Split: a function of the parameters giving the results and what was saved; and a function of what was
     saved and the seeds, giving the cotangents, which may be called any number of times.
     """
     summaries = summarise(module, name)
-    return _Adjoint(module, name, list(wrt), summaries, "split" if split else "joint").run()
+    return _Adjoint(module, name, list(wrt), summaries, "split" if split else "joint", outputs=outputs).run()
 
 
 class Need(Value):
@@ -85,7 +88,7 @@ class Entrance:
 @dataclass
 class Counted:
     """What is known about the iterations of a loop: `trips` is a value of the forward part that, behind the loop, is the
-    number of times that the latch was passed.  `known` is whether it is available before the loop (no `break`)."""
+    number of times that it went round.  `known` is whether it is available before the loop (no `break`)."""
 
     trips: Value
     known: bool
@@ -117,11 +120,13 @@ class _Adjoint:
         summaries: dict[str, Summary],
         mode: str,
         callees: dict[str, _Callee] | None = None,
+        outputs: Sequence[int] | None = None,
     ):
         self.module = module
         self.name = name
         self.mode = mode
         self.wrt = wrt
+        self.outputs = outputs
         self.summaries = summaries
         self.callees = callees if callees is not None else {}
         self.function = clone(module.functions[name])
@@ -150,7 +155,8 @@ class _Adjoint:
         f = self.function
         self.activity = Activity(f, self.module, self.summaries)
         self.bits = sum(1 << k for k, chosen in enumerate(self.wrt) if chosen)
-        self.seeds = tuple(r for r, t in enumerate(f.results) if differentiable(t))
+        chosen = range(len(f.results)) if self.outputs is None else self.outputs
+        self.seeds = tuple(r for r in chosen if differentiable(f.results[r]))
         self.activity.backward(list(self.seeds))
         if self.mode == "callee":
             for k, p in enumerate(self.primal_params):

@@ -313,15 +313,29 @@ class Storage:
         counted = a.counted.get(loop) if loop is not None else None
         if loop is not None and counted is not None and counted.known:
             attrs["unchecked"] = True
-            preheader = loop.preheader
-            assert preheader is not None
-            a.where.insert([Instr("reserve", [stack, counted.trips], [])], preheader)
-            for reverse, behind in a.loop_entries.get(loop, []):
-                trips = self.resolve(counted.trips, behind)
-                reverse.instrs.insert(len(reverse.instrs) - 1, Instr("rewind", [stack, trips], []))
+            self._reserve(stack, place, loop, counted.trips)
         place.instrs.insert(len(place.instrs) - 1, Instr("push", [stack, *[v for v, _ in values]], [], dict(attrs)))
         pop = Instr("pop", [stack], [p for _, p in values], dict(attrs))
         self.prologue.setdefault(place, []).insert(0, pop)
+
+    def _reserve(self, stack: Value, place: Block, loop: Loop, trips: Value) -> None:
+        """Room for all pushes of an execution of the loop.  What is executed in the last, partial, iteration too (up to
+        where the loop is left) pushes once more than the loop goes round."""
+        a = self.a
+        ((exiting, _),) = a.exits[loop]
+        once_more = a.dominators.dominates(place, exiting)
+        preheader = loop.preheader
+        assert preheader is not None
+        b = Builder(a.function, Block("reserve"))
+        b.emit("reserve", stack, b.arith("add", trips, const(1)) if once_more else trips)
+        assert b.block is not None
+        a.where.insert(b.block.instrs, preheader)
+        for reverse, behind in a.loop_entries.get(loop, []):
+            b = Builder(a.function, Block("rewind"))
+            known = self.resolve(trips, behind)
+            b.emit("rewind", stack, b.arith("add", known, const(1)) if once_more else known)
+            assert b.block is not None
+            reverse.instrs[-1:-1] = b.block.instrs
 
     def _may_vectorise(self, place: Block) -> bool:
         """An innermost counted loop that carries nothing but its counter from one iteration to the next."""

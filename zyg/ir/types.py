@@ -224,13 +224,15 @@ class Closure(Type):
 class PullbackType(Type):
     """The `back` of a pullback: what it saved travels as `saved`; `reverse` names the IR function that it calls.
 
-    `value` is the structured type of the cotangent it takes, `gradients` that of the tuple it gives.
+    `value` is the structured type of the cotangent it takes, `gradients` that of the tuple it gives.  `reverse` is unique in
+    the process; `plan` is what inference knows of it.
     """
 
     reverse: str
     value: Type
     gradients: Type
     saved: tuple[Type, ...]
+    plan: Any = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"pullback<{self.value} -> {self.gradients}>"
