@@ -616,7 +616,10 @@ class Emitter:
         live = self.slots.live
         dying = -1
         for source in sources:
-            dying &= live.out_mask[source]
+            dying &= live.out_mask.get(source, 0)
+            for instr in source.instrs[-2:]:
+                if instr.op == "next":  # an exhausted iterator gives no item
+                    dying &= ~self.slots.mask(instr.results)
         into = live.in_mask.get(block, 0)
         dying &= ~into & ((1 << len(live.values)) - 1)
         if not dying:

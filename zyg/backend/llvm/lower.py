@@ -276,7 +276,8 @@ class FunctionLowering(Emitter):
         self.write_failures()
         self.insert_phis(blocks)
         head = f"define {linkage}fastcc {self.abi.result} {self.abi.symbol}({', '.join(parameters)})"
-        attributes = self.module.group("nounwind")
+        # A tail call made a loop would take no stack: recursion without end would never be seen to be too deep.
+        attributes = self.module.group('nounwind "disable-tail-calls"="true"' if self.recursive else "nounwind")
         text = "\n".join([f"{head} {attributes} {{", "entry:", *self.allocas, *self.lines, "}"])
         self.module.functions.append(text)
 
