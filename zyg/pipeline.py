@@ -23,7 +23,7 @@ from typing import Any
 from .errors import InternalError, ZygError
 from .ir.core import Module
 from .ir.options import Options
-from .ir.types import Type
+from .ir.types import PullbackType, Type
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,21 @@ def generate(request: Request, inferred: Any) -> Compiled:
         inputs=tuple((source.kind, source.type) for source in inferred.inputs),
         guarded=bool(inferred.guards) or any(source.kind == "global" for source in inferred.inputs),
         keyword_only=bool(request.keywords),
+        rebuild=lambda type: _rebuild(type, request.options),
     )
     native = compile_module(inferred.module, inferred.entry, request.options, signature)
     return Compiled(request, inferred, native)
+
+
+def _rebuild(type: Type, options: Options) -> Callable[..., Any]:
+    """What makes a Python object of a structured type whose leaves native code has boxed."""
+    from .backend.calling import rebuild
+
+    if isinstance(type, PullbackType):
+        from .pullback import rebuild_pullback
+
+        return rebuild_pullback(type, options)
+    return rebuild(type)
 
 
 STAGES: list[tuple[str, Callable[..., Any]]] = [

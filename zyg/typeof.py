@@ -72,6 +72,9 @@ def type_of(value: Any, _open: tuple[int, ...] = ()) -> Type:
         return _function_type(value, _open)
     if isinstance(value, (str, bytes)):
         return Const(value)
+    own = getattr(value, "__zyg_type__", None)
+    if isinstance(own, Type):
+        return own
     names = struct_fields(cls)
     if names is not None:
         return Struct(cls, names, tuple(type_of(getattr(value, name), _open) for name in names))

@@ -1,0 +1,201 @@
+"""The `back` of a pullback as a Python object.
+
+A pullback that leaves compiled code takes what it saved along in a capsule, which owns that memory.  Calling it from
+Python brings the cotangent into the one form that the reverse code was compiled for, and runs it.  The capsule is only
+read, so a pullback can be called any number of times, from several threads at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import pipeline
+from .dispatch import compile_lock
+from .ir.options import Options
+from .ir.types import (
+    BOOL,
+    F32,
+    F64,
+    NONE,
+    Array,
+    ListType,
+    NpScalar,
+    Optional,
+    PullbackType,
+    Scalar,
+    Struct,
+    Tuple,
+    Type,
+    cotangent_type,
+)
+
+
+class Pullback:
+    """The function from a cotangent of a value to the cotangents of the arguments that it was computed from."""
+
+    __slots__ = ("__weakref__", "__zyg_saved__", "_reverse")
+
+    def __init__(self, saved: Any, reverse: _Reverse):
+        self.__zyg_saved__ = saved
+        self._reverse = reverse
+
+    @property
+    def __zyg_type__(self) -> Type:
+        return self._reverse.type
+
+    def __call__(self, cotangent: Any, /) -> Any:
+        return self._reverse.native(self, cotangent)
+
+    def __repr__(self) -> str:
+        name = self._reverse.name
+        return f"<pullback{' of ' + name if name else ''}: {_describe(self._reverse.cotangent)} -> cotangents>"
+
+
+def call_pullback(back: Any, cotangent: Any) -> Any:
+    """What is compiled for a call from Python."""
+    return back(cotangent)
+
+
+class _Reverse:
+    """What the pullbacks made by one piece of compiled code have in common: the native code of the reverse pass."""
+
+    def __init__(self, type: PullbackType, options: Options):
+        self.type = type
+        self.options = options
+        self.name = getattr(getattr(type, "plan", None), "name", "") or ""
+        self.cotangent = canonical(type.value)
+        self._native: Any = None
+        self._alone: Any = None
+        self._lock = threading.Lock()
+
+    @property
+    def native(self) -> Any:
+        if self._native is None:
+            from .backend.calling import new_callable
+
+            with self._lock:
+                if self._native is None:
+                    self._native = new_callable(self._miss, "pullback")
+        return self._native
+
+    def _miss(self, back: Pullback, cotangent: Any) -> Any:
+        """A cotangent that native code does not take as it is, or the first one of all."""
+        converted = convert(cotangent, self.cotangent, "the cotangent")
+        return self._compiled()(back, converted)
+
+    def _compiled(self) -> Any:
+        from .backend.calling import make_entry, new_callable, set_entries
+
+        if self._alone is None:
+            with compile_lock:
+                if self._alone is None:
+                    request = pipeline.Request(call_pullback, (self.type, self.cotangent), (), self.options)
+                    native = pipeline.compile(request).native
+                    alone = new_callable(_refused, "pullback")
+                    set_entries(alone, [make_entry(native)])
+                    set_entries(self.native, [make_entry(native)])
+                    self._alone = alone
+        return self._alone
+
+
+def _refused(back: Any, cotangent: Any) -> Any:
+    from .errors import InternalError
+
+    raise InternalError(f"the native pullback refused a cotangent of type {type(cotangent).__name__}", "entry")
+
+
+def rebuild_pullback(type: PullbackType, options: Options) -> Callable[[Any], Pullback]:
+    """The function that makes the Python object of a capsule, for the back end."""
+    reverse = _Reverse(type, options)
+    return lambda saved: Pullback(saved, reverse)
+
+
+# --------------------------------------------------------------------------------------------- cotangents
+
+
+def canonical(value: Type) -> Type:
+    """The type of the cotangents of values of a type: floats for numbers, contiguous arrays, tuples for structures,
+    None for what has no derivative."""
+    if isinstance(value, NpScalar):
+        return canonical(value.scalar)
+    if isinstance(value, Scalar):
+        return NONE if value is BOOL else F32 if value is F32 else F64
+    if isinstance(value, Array):
+        if value.dtype is BOOL:
+            return NONE
+        shadow = cotangent_type(value)
+        assert isinstance(shadow, Array)
+        return Array(shadow.dtype, shadow.ndim, "C")
+    if isinstance(value, (Tuple, ListType, Struct)):
+        return Tuple(tuple(map(canonical, value.items)))
+    if isinstance(value, Optional):
+        return canonical(value.item)
+    return NONE
+
+
+def convert(given: Any, wanted: Type, what: str) -> Any:
+    """A cotangent in the form of its canonical type; TypeError or ValueError that says what does not fit."""
+    if wanted == NONE:
+        return None
+    if isinstance(wanted, Scalar):
+        return _number(given, wanted, what)
+    if isinstance(wanted, Array):
+        return _array(given, wanted, what)
+    assert isinstance(wanted, Tuple)
+    if given is None:
+        given = (None,) * len(wanted.items)
+    fields = getattr(type(given), "__dataclass_fields__", None)
+    if fields is not None:
+        given = tuple(getattr(given, name) for name in fields)
+    if not isinstance(given, (tuple, list)):
+        raise TypeError(f"{what} should be a tuple of {len(wanted.items)}, {_describe(wanted)}, not {_kind(given)}")
+    if len(given) != len(wanted.items):
+        count = len(wanted.items)
+        raise ValueError(f"{what} should be a tuple of {count}, {_describe(wanted)}; it has {len(given)} entries")
+    return tuple(convert(g, w, f"{what}[{at}]") for at, (g, w) in enumerate(zip(given, wanted.items)))
+
+
+def _number(given: Any, wanted: Scalar, what: str) -> Any:
+    if given is None:
+        given = 0.0
+    if isinstance(given, np.ndarray) and given.ndim == 0:
+        given = given[()]
+    if not isinstance(given, (int, float, np.floating, np.integer, np.bool_)):
+        raise TypeError(f"{what} should be a number, not {_kind(given)}")
+    return np.float32(given) if wanted is F32 else float(given)
+
+
+def _array(given: Any, wanted: Array, what: str) -> np.ndarray:
+    if given is None:
+        raise TypeError(f"{what} should be an array of {wanted.ndim} dimensions, not None")
+    dtype = np.float32 if wanted.dtype is F32 else np.float64
+    if not isinstance(given, (np.ndarray, list, tuple)):
+        raise TypeError(f"{what} should be an array of {wanted.ndim} dimensions, not {_kind(given)}")
+    array = np.asarray(given)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{what} should be an array of real numbers, not of {array.dtype}")
+    if array.ndim != wanted.ndim:
+        raise ValueError(f"{what} should have {wanted.ndim} dimensions like the value, not {array.ndim}")
+    fitting = np.ascontiguousarray(array, dtype) if array.ndim else array.astype(dtype)
+    return fitting if fitting.flags.writeable and type(fitting) is np.ndarray else np.array(fitting, dtype)
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _describe(type: Type) -> str:
+    if isinstance(type, Scalar):
+        return "number"
+    if isinstance(type, Array):
+        return f"{type.ndim}-d array"
+    if isinstance(type, Tuple):
+        return f"({', '.join(map(_describe, type.items))}{',' if len(type.items) == 1 else ''})"
+    return "None"
