@@ -286,7 +286,10 @@ class Dispatcher:
                 result.append(type_of(value))
             except UntypableValue as error:
                 named = list(keywords)[at - len(args)] if at >= len(args) else argument_name(self.transform, at, args)
-                raise ArgumentError(f"{self.name}(): argument '{named}': {error}", named) from None
+                message = f"{self.name}(): argument '{named}': {error}"
+                if isinstance(error, OverflowError):
+                    raise OverflowError(message) from None
+                raise ArgumentError(message, named) from None
         return tuple(result)
 
     def specialise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation:

@@ -80,6 +80,10 @@ class UntypableValue(Unsupported):
         return prefix + super().__str__()
 
 
+class IntegerTooLarge(UntypableValue, OverflowError):
+    """An int that does not fit into 64 bits."""
+
+
 class ArgumentError(ZygError, TypeError):
     """A call with an argument that does not fit. `argument` is its name."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import UntypableValue
+from .errors import IntegerTooLarge, UntypableValue
 from .ir.types import (
     BOOL,
     F32,
@@ -61,6 +61,8 @@ def type_of(value: Any, _open: tuple[int, ...] = ()) -> Type:
     (i64, f64, None) array<f64, 2, C> np.f32
     """
     cls = type(value)
+    if cls is int and not -(2**63) <= value < 2**63:
+        raise IntegerTooLarge(f"the integer {value}, which does not fit into 64 bits", hint="pass a float")
     simple = _PYTHON_SCALARS.get(cls) or _NUMPY_SCALARS.get(cls)
     if simple is not None:
         return simple
