@@ -11,3 +11,7 @@ def verify_after_each_stage():
     pipeline.settings.verify = True
     yield
     pipeline.settings.verify = before
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update", action="store_true", help="golden files: take over what the passes give now")

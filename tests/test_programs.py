@@ -17,4 +17,4 @@ def test_programs(program: Program) -> None:
 @settings(QUICK, max_examples=20)
 @given(programs(7))
 def test_second_derivatives_of_programs(program: Program) -> None:
-    check(program, second=True)
+    check(program, "second")

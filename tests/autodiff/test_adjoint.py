@@ -307,7 +307,8 @@ def test_gradient(name, args, split):
     module, function = load(name)
     value = run(module, *args, entry=function)[0]
     expected = difference(lambda x: run(load(name)[0], x, *args[1:], entry=function)[0], args[0])
-    made = adjoint(module, function, [True] * len(args), split=split)
+    assert dependence(module, function) == (True, *[False] * (len(args) - 1))
+    made = adjoint(module, function, dependence(module, function), split=split)
     verify(module)
     assert made.gradients == (0,)
     if split:
@@ -324,7 +325,7 @@ def test_gradient(name, args, split):
 @pytest.mark.parametrize(("name", "args"), CASES)
 def test_gradient_after_optimisation(name, args):
     module, function = load(name)
-    made = adjoint(module, function, [True] * len(args))
+    made = adjoint(module, function, dependence(module, function))
     expected = run(module, *args, 1.0, entry=made.function)
     optimise(module, "full", verify=True)
     assert run(module, *args, 1.0, entry=made.function) == pytest.approx(expected, rel=1e-13)

@@ -1,11 +1,17 @@
-"""`python -m tests.programs --count 3000 --seed 1`: many programs, each failure minimised and printed."""
+"""`python -m tests.programs --count 3000 --seed 1`: many programs; each new kind of failure minimised and printed.
+
+A kind of failure is an exception class with its message, names and numbers aside.  Once found it is only counted, so
+that a long run shows all kinds there are.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
 import traceback
+from collections import Counter
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
@@ -13,9 +19,15 @@ from .check import check
 from .generate import Program, programs
 
 
-def run(count: int, number: int, size: int, second: bool) -> tuple[int, BaseException | None, Program | None]:
-    """Up to `count` programs; stops at the first failure and returns it with its smallest program."""
-    done, smallest = 0, None
+def kind(error: BaseException) -> str:
+    first = (str(error).splitlines() or [""])[0]
+    where = traceback.extract_tb(error.__traceback__)[-1].name
+    return f"{type(error).__name__} in {where}: " + re.sub(r"'[^']*'|-?\d[\w.+-]*|%[\w.]+|\b[a-z]+\d+\b", "_", first)
+
+
+def run(count: int, number: int, size: int, what: str, known: Counter[str]) -> tuple[int, BaseException | None]:
+    """Up to `count` programs; stops at the first failure of a kind not known, with its smallest program as a note."""
+    done, smallest = 0, ""
 
     @seed(number)
     @settings(
@@ -32,16 +44,20 @@ def run(count: int, number: int, size: int, second: bool) -> tuple[int, BaseExce
         nonlocal done, smallest
         done += 1
         try:
-            check(program, second)
-        except BaseException:
-            smallest = program
+            check(program, what)
+        except Exception as error:
+            if kind(error) in known:
+                known[kind(error)] += 1
+                return
+            smallest = repr(program)
             raise
 
     try:
         one()
     except Exception as error:
-        return done, error, smallest
-    return done, None, None
+        error.__notes__ = [*(n for n in getattr(error, "__notes__", []) if n.startswith("zyg")), smallest]
+        return min(done, count), error
+    return done, None
 
 
 def main() -> int:
@@ -49,24 +65,26 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000, help="how many programs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--size", type=int, default=14, help="statements per program, at most")
-    parser.add_argument(
-        "--chunk", type=int, default=100, help="programs per search; each search ends at its first failure"
-    )
-    parser.add_argument("--second", action="store_true", help="second derivatives too")
+    parser.add_argument("--chunk", type=int, default=100, help="programs per search; a search ends at a new failure")
+    parser.add_argument("--check", choices=("value", "gradient", "second"), default="gradient", help="how far to go")
     options = parser.parse_args()
-    total, failures, start = 0, 0, time.perf_counter()
-    chunk = 0
+    known: Counter[str] = Counter()
+    total, chunk, start = 0, 0, time.perf_counter()
     while total < options.count:
-        done, error, program = run(min(options.chunk, options.count - total), options.seed + chunk, options.size,
-                                   options.second)  # fmt: skip
-        total += min(done, options.chunk)
-        chunk += 1
+        number = options.seed + chunk
+        count = min(options.chunk, options.count - total)
+        done, error = run(count, number, options.size, options.check, known)
+        total, chunk = total + done, chunk + 1
         if error is not None:
-            failures += 1
-            print(f"----- failure {failures}, seed {options.seed + chunk - 1}", program)
+            known[kind(error)] += 1
+            print(f"----- failure {len(known)}, seed {number}")
             print("".join(traceback.format_exception(error, limit=-4)), flush=True)
-    print(f"{total} programs, {failures} failures, {time.perf_counter() - start:.0f} s")
-    return 1 if failures else 0
+    for text, times in known.most_common():
+        print(f"{times:6d}  {text}")
+    print(
+        f"{total} programs, {sum(known.values())} failures of {len(known)} kinds, {time.perf_counter() - start:.0f} s"
+    )
+    return 1 if known else 0
 
 
 if __name__ == "__main__":
