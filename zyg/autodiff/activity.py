@@ -166,7 +166,7 @@ class Activity:
             if instr.op in ("store", "accum", "fill", "copyto", "addto", "push"):
                 self.written.add(self.rep(instr.operands[0]))
             elif instr.op == "call":
-                summary = self.summaries[instr.attrs["callee"]]
+                summary = self._summary_of(instr)
                 for p in summary.written:
                     self.written.add(self.rep(instr.operands[p]))
             elif instr.op == "pycall":
@@ -214,7 +214,7 @@ class Activity:
                 if _carries(r.type):
                     self._vary(r, self.varied_by(operands[0]))
         elif op == "call":
-            summary = self.summaries[instr.attrs["callee"]]
+            summary = self._summary_of(instr)
             for r, bits in zip(instr.results, summary.results, strict=False):
                 if differentiable(r.type):
                     self._vary(r, self._through(bits, operands))
@@ -234,6 +234,17 @@ class Activity:
             for r in instr.results:
                 if differentiable(r.type):
                     self._vary(r, bits)
+
+    def _summary_of(self, call: Instr) -> Summary:
+        """A call with a rule depends on what the rule gives cotangents for, whatever the function does."""
+        summary = self.summaries[call.attrs["callee"]]
+        rule = call.attrs.get("rule")
+        if rule is None:
+            return summary
+        bits = 0
+        for k in rule.gradients:
+            bits |= 1 << k
+        return Summary([bits] * len(call.results), {}, summary.written)
 
     def _through(self, bits: int, operands: list[Value]) -> int:
         result = 0
@@ -296,7 +307,7 @@ class Activity:
                 if _carries(r.type):
                     self._use(operands[0], self.useful_for(r))
         elif op == "call":
-            summary = self.summaries[instr.attrs["callee"]]
+            summary = self._summary_of(instr)
             for r, bits in zip(instr.results, summary.results, strict=False):
                 self._spread(bits, operands, self.useful_for(r))
             for p, bits in summary.arrays.items():

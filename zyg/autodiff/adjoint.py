@@ -38,8 +38,8 @@ from .storage import Storage
 
 @dataclass(frozen=True)
 class Adjoint:
-    """What the pass made. `gradients` are the indices of the parameters that get a cotangent, in the order of the
-    cotangents; `seeds` the indices of the results that take one; `saved` the types that go from forward to reverse."""
+    """What the pass made. `gradients` are the indices of the parameters that get a cotangent (those asked for, if they can
+    carry one at all), in the order of the cotangents; `seeds` the indices of the results that take one; `saved` the types that go from forward to reverse."""
 
     function: str = ""
     forward: str = ""
@@ -166,7 +166,7 @@ class _Adjoint:
         # them: where the two parts are one function, all.
         self.settled_everywhere = self.mode == "joint"
         self._analyse()
-        self._choose_gradients()
+        self.gradients = tuple(k for k, p in enumerate(self.primal_params) if self.wrt[k] and differentiable(p.type))
         self._forward()
         self.where = helpers.Position(f)
         if self.return_block is None:
@@ -223,16 +223,6 @@ class _Adjoint:
             live.add(block)
             work.extend(source for source, _ in self.predecessors[block] if source in self.position)
         return live
-
-    def _choose_gradients(self) -> None:
-        """Parameters that get a cotangent: asked for, and with a differentiable path to a result."""
-        chosen = []
-        for k, p in enumerate(self.primal_params):
-            if not self.wrt[k] or not differentiable(p.type):
-                continue
-            if self.activity.useful_for(p):
-                chosen.append(k)
-        self.gradients = tuple(chosen)
 
     def active(self, v: Value) -> bool:
         """Whether `v` needs a cotangent or a shadow."""
@@ -391,7 +381,10 @@ class _Adjoint:
         return self.shadows[v] if v in self.shadows else helpers.zeros_like(b, v, f"d_{v.name}")
 
     def _has_shadow(self, array: Value) -> bool:
-        """Active arrays have shadows, and so do those that go through stacks: who pops them may find them active."""
+        """Active arrays have shadows, and so do those that go through stacks: who pops them may find them active.
+        Parameters to differentiate by have one that is returned, if only zeros."""
+        if self.mode != "callee" and any(array is self.primal_params[k] for k in self.gradients):
+            return True
         return self.active(array) or differentiable(array.type) and self.activity.rep(array) in self.moving
 
     def _active_memory(self, v: Value) -> bool:

@@ -110,6 +110,8 @@ def assemble(e: Evaluator, type: Type, leaves: Iterator[Value]) -> Abstract:
         kwdefaults = tuple((name, assemble(e, i, leaves)) for name, i in type.kwdefaults)
         f = type.function
         return FunctionValue(type.code, f.__globals__, f.__name__, captured, defaults, kwdefaults, f)
+    if isinstance(type, t.PullbackType):
+        return PullbackValue(type.plan, tuple(next(leaves) for _ in type.saved))
     raise e.refuse(f"a value of type {type}")
 
 

@@ -31,6 +31,7 @@ from .prepare import Prepared, prepare
 from .values import (
     NUMBER_CLASSES,
     Abstract,
+    CallableValue,
     ChoiceValue,
     ConflictValue,
     FunctionValue,
@@ -145,6 +146,8 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
         return _call_method(e, callee, args, keywords)
     if isinstance(callee, ChoiceValue):
         return _call_choice(e, callee, args, keywords)
+    if isinstance(callee, CallableValue):
+        return callee.call(e, args, keywords)
     if isinstance(callee, PullbackValue):
         return callee.plan.call(e, callee, args, keywords)
     from .classes import operator_method

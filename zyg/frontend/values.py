@@ -233,6 +233,15 @@ class ChoiceValue(Abstract):
         return ChoiceValue(parts[0], tuple(parts[1:]))
 
 
+class CallableValue(Abstract):
+    """A value that knows itself what calling it means."""
+
+    __slots__ = ()
+
+    def call(self, e: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+        raise NotImplementedError
+
+
 @dataclass(slots=True, eq=False)
 class PullbackValue(Abstract):
     """The `back` of a pullback. `plan` (library/differentiation.py) tells how to call it; `saved` is what it holds."""

@@ -26,6 +26,7 @@ from zyg.frontend.values import (
     NONE,
     Abstract,
     ArrayValue,
+    CallableValue,
     FunctionValue,
     Heap,
     Known,
@@ -310,10 +311,8 @@ class Gradients:
     def __init__(self, d: Differentiated):
         self.args = d.body.args
         self.heap = d.body.heap
-        self.place: dict[int, int | None] = {}  # per parameter: which cotangent; None for zero
-        for k in d.dependent:
-            p = d.params[k]
-            self.place[id(p)] = d.adjoint.gradients.index(k) if k in d.adjoint.gradients else None
+        # Per parameter that the value depends on: which of the cotangents is its.
+        self.place = {id(d.params[k]): n for n, k in enumerate(d.adjoint.gradients)}
         self.params = d.params  # keeps the identities
 
     def mirror(self, e: Evaluator, cotangents: Sequence[Value]) -> list[Abstract]:
@@ -323,13 +322,8 @@ class Gradients:
         if isinstance(v, (Number, ArrayValue)):
             if id(v.value) not in self.place:
                 return NONE
-            place = self.place[id(v.value)]
-            if place is not None:
-                d = cotangents[place]
-                return ArrayValue(d) if isinstance(v, ArrayValue) else Number(d)
-            if isinstance(v, Number):
-                return Number(const(0.0, cotangent_type(v.type)))
-            raise e.refuse("the gradient by an array that became a constant")
+            d = cotangents[self.place[id(v.value)]]
+            return ArrayValue(d) if isinstance(v, ArrayValue) else Number(d)
         if isinstance(v, MaybeValue):
             return self.of(e, v.item, cotangents)
         if isinstance(v, TupleValue):
@@ -613,8 +607,28 @@ def _pullback_type(e: Evaluator, plan: Plan, d: Differentiated) -> t.PullbackTyp
     return t.PullbackType(plan.unique, value, gradients, plan.saved, plan)
 
 
+@dataclass(eq=False)
+class TransformValue(CallableValue):
+    """`zyg.grad(f)` and its like, made in compiled code: `function` may have captured values."""
+
+    transform: Transform
+    function: Abstract
+
+    def head(self) -> Any:
+        return ("transform", self.transform.kind, self.transform.argnums, self.transform.options)
+
+    def parts(self) -> tuple[Any, ...]:
+        return (self.function,)
+
+    def with_parts(self, parts: list[Any]) -> Abstract:
+        return TransformValue(self.transform, parts[0])
+
+    def call(self, e: Evaluator, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+        return call_transform(e, self.transform, args, keywords, self.function)
+
+
 def value_and_grad(
-    e: Evaluator, transform: Transform, args: list[Abstract], keywords: dict[str, Abstract]
+    e: Evaluator, transform: Transform, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> tuple[Abstract, Abstract]:
     argnums = transform.argnums
     several = isinstance(argnums, tuple)
@@ -622,16 +636,16 @@ def value_and_grad(
     for n in chosen:
         if not 0 <= n < len(args):
             e.type_error(
-                f"{transform.kind} of {describe_callable(transform.function)} by argument {n}, "
+                f"{transform.kind} of {_name(f)} by argument {n}, "
                 f"but {len(args)} positional arguments were given"
             )
-    value, gradients = with_gradient(e, known(transform.function), args, keywords, transform.kind, chosen)
+    value, gradients = with_gradient(e, f, args, keywords, transform.kind, chosen)
     picked = [gradients[n] for n in chosen]
     return value, TupleValue(tuple(picked)) if several else picked[0]
 
 
-def derivative(e: Evaluator, transform: Transform, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
-    name = describe_callable(transform.function)
+def derivative(e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+    name = _name(f)
     if len(args) != 1:
         e.type_error(
             f"derivative({name}) takes 1 argument, not {len(args)}: it is for functions of one variable; "
@@ -643,27 +657,32 @@ def derivative(e: Evaluator, transform: Transform, args: list[Abstract], keyword
             types=[describe(args[0], e.heap)],
             hint=f"use zyg.gradient({name}, x)",
         )
-    _, (g,) = with_gradient(e, known(transform.function), args, keywords, "derivative")
+    _, (g,) = with_gradient(e, f, args, keywords, "derivative")
     return Number(const(0.0)) if g is NONE else g
 
 
 def call_transform(
-    e: Evaluator, transform: Transform, args: list[Abstract], keywords: dict[str, Abstract]
+    e: Evaluator,
+    transform: Transform,
+    args: list[Abstract],
+    keywords: dict[str, Abstract],
+    function: Abstract | None = None,
 ) -> Abstract:
     """A call of something that zyg made: `jit(f)`, `grad(f)`, ..., or one of the public functions."""
+    f = known(transform.function) if function is None else function
     context = e.context
     if transform.options is not None:
         context = Context(transform.options, context.level)
     with e.in_context(context):
         kind = transform.kind
         if kind == "jit":
-            return e.call(known(transform.function), args, keywords)
+            return e.call(f, args, keywords)
         if kind == "grad":
-            return value_and_grad(e, transform, args, keywords)[1]
+            return value_and_grad(e, transform, f, args, keywords)[1]
         if kind == "value_and_grad":
-            return TupleValue(value_and_grad(e, transform, args, keywords))
+            return TupleValue(value_and_grad(e, transform, f, args, keywords))
         if kind == "derivative":
-            return derivative(e, transform, args, keywords)
+            return derivative(e, f, args, keywords)
         direct = {"gradient": gradient, "withgradient": withgradient, "pullback": pullback, "jacobian": jacobian}[kind]
         return direct(e, *args, **keywords)
 
@@ -735,6 +754,7 @@ def _infer_rule(
     forward = Evaluator(e.inference, module.unique_name(f"{name}.forward"), context)
     module.add(forward.function)
     own, at_entry = _parameters(e, forward, roots, heap, outline)
+    operands = list(forward.function.params)
     made = forward.call(known(rule.function), own[:count], dict(zip(keywords, own[count:])))
     if not isinstance(made, TupleValue) or len(made.items) != 2:
         raise e.refuse(
@@ -768,7 +788,7 @@ def _infer_rule(
 
     cotangent = map_leaves(value, seed)
     given = reverse.call(own_back, [cotangent], {})
-    leaves, gradients = _rule_gradients(e, reverse, rule, given, own[:count], roots[:count], heap, outline)
+    leaves, gradients = _rule_gradients(e, reverse, rule, given, own[:count], at_entry, operands)
     saved = list(back_shape.leaves)
     for entry, _ in reverse.inputs.values():
         extra: list[Value] = []
@@ -836,11 +856,11 @@ def _rule_gradients(
     rule: UserRule,
     given: Abstract,
     own: list[Abstract],
-    roots: list[Abstract],
     heap: Heap,
-    outline: Outline,
+    params: list[Value],
 ) -> tuple[list[Value], list[int]]:
-    """The leaves of what a rule's `back` returns, and which operand of the call each belongs to."""
+    """The leaves of what a rule's `back` returns, and which operand of the call each belongs to; `own` are the arguments
+    in terms of `params`, and `heap` the objects that they reach."""
     name = describe_callable(rule.target)
     if not own and isinstance(given, Known) and given.object is None:
         return [], []
@@ -852,7 +872,7 @@ def _rule_gradients(
         )
     leaves: list[Value] = []
     indices: list[int] = []
-    index = {id(v): k for k, v in enumerate(_leaf_order(own, heap, outline))}
+    index = {id(v): k for k, v in enumerate(params)}
 
     def match(wanted: Abstract, item: Abstract, what: str) -> None:
         if isinstance(item, Known) and item.object is None:
@@ -882,8 +902,8 @@ def _rule_gradients(
                 for n, (w, x) in enumerate(zip(wanted.items, items)):
                     match(w, x, f"{what}[{n}]")
                 return
-        if isinstance(wanted, Reference) and items is not None and len(items) == len(heap_fields(wanted)):
-            for n, (w, x) in enumerate(zip(heap_fields(wanted), items)):
+        if isinstance(wanted, Reference) and items is not None and len(items) == len(heap[wanted.id].fields):
+            for n, (w, x) in enumerate(zip(heap[wanted.id].fields, items)):
                 match(w, x, f"{what}[{n}]")
             return
         raise e.refuse(
@@ -892,38 +912,9 @@ def _rule_gradients(
             hint="give a cotangent of the structure of the argument, or None",
         )
 
-    own_heap = {("argument", n): None for n in range(len(outline.order))}
-    del own_heap
-
-    def heap_fields(v: Reference) -> Sequence[Abstract]:
-        return own_records[v.id]
-
-    own_records = _own_records(own, heap, outline, index)
     for n, (w, item) in enumerate(zip(own, given.items)):
         match(w, item, f"argument {n + 1}")
-    del roots
     return leaves, indices
-
-
-def _leaf_order(own: list[Abstract], heap: Heap, outline: Outline) -> list[Value]:
-    """The parameters that the arguments' own leaves (not those of objects) became, in the order of the operands."""
-    del heap, outline
-    order: list[Value] = []
-
-    def walk(v: Any) -> None:
-        if isinstance(v, Value):
-            order.append(v)
-        elif not isinstance(v, Reference):
-            for p in v.parts():
-                walk(p)
-
-    for v in own:
-        walk(v)
-    return order
-
-
-def _own_records(own: list[Abstract], heap: Heap, outline: Outline, index: dict[int, int]) -> dict[Any, Sequence[Abstract]]:
-    return {}
 
 
 def _field_names(e: Evaluator, v: Abstract) -> tuple[str, ...] | None:
@@ -939,8 +930,33 @@ def _field_names(e: Evaluator, v: Abstract) -> tuple[str, ...] | None:
 # ---------------------------------------------------------------------------------- reflection, and stopping
 
 
+def _transform(e: Evaluator, kind: str, function: Abstract, argnums: Abstract = Known(0)) -> Abstract:
+    """`zyg.grad(f, argnums)` and its like, called in compiled code."""
+    numbers = argnums.items if isinstance(argnums, TupleValue) else (argnums,)
+    if not all(isinstance(n, Known) and type(n.object) is int for n in numbers):
+        raise e.refuse(f"argnums of {kind} that are not known when compiling", hint="write the numbers")
+    found = tuple(n.object for n in numbers if isinstance(n, Known))
+    return TransformValue(Transform(kind, None, found if isinstance(argnums, TupleValue) else found[0]), function)
+
+
 def _register() -> None:
     import zyg
+
+    @emits(zyg.grad)
+    def grad(e: Evaluator, function: Abstract, argnums: Abstract = Known(0)) -> Abstract:
+        return _transform(e, "grad", function, argnums)
+
+    @emits(zyg.value_and_grad)
+    def value_and_grad(e: Evaluator, function: Abstract, argnums: Abstract = Known(0)) -> Abstract:
+        return _transform(e, "value_and_grad", function, argnums)
+
+    @emits(zyg.derivative)
+    def derivative(e: Evaluator, function: Abstract) -> Abstract:
+        return _transform(e, "derivative", function)
+
+    @emits(zyg.jit)
+    def jit(e: Evaluator, function: Abstract) -> Abstract:
+        return function
 
     @emits(zyg.isderiving)
     def isderiving(e: Evaluator) -> Abstract:
