@@ -88,7 +88,7 @@ def _rebuild(type: Type, options: Options) -> Callable[..., Any]:
     from .backend.calling import rebuild
 
     if isinstance(type, PullbackType):
-        from .pullback import rebuild_pullback
+        from .pullbacks import rebuild_pullback
 
         return rebuild_pullback(type, options)
     return rebuild(type)
