@@ -345,7 +345,7 @@ def test_grad_and_value_and_grad():
     for bad in (-1, ()):
         with pytest.raises(ValueError):
             zyg.grad(g, argnums=bad)
-    with pytest.raises((TypeError, ValueError), match="argnums"):
+    with pytest.raises((TypeError, ValueError), match="by argument 2, but 2 positional arguments were given"):
         zyg.grad(g, argnums=2)(1.0, 2.0)
     with pytest.raises(ValueError, match="twice"):
         zyg.grad(g, argnums=(0, 0))

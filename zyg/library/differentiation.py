@@ -331,8 +331,15 @@ class Gradients:
             return NONE if _all_none(items) else TupleValue(tuple(items))
         if isinstance(v, StructValue):
             return self._struct(e, v.cls, v.names, v.items, cotangents)
+        if isinstance(v, FunctionValue):
+            # By what it captured, under the names of the variables.
+            parts = [self.of(e, c, cotangents) for c in v.captured]
+            cls = closure_gradient_class(v.name, v.code.co_freevars)
+            return NONE if _all_none(parts) else StructValue(cls, cls._fields, tuple(parts))  # type: ignore[attr-defined]
         if isinstance(v, Reference):
             record = self.heap[v.id]
+            if record.kind == "cell":
+                return self.of(e, record.fields[0], cotangents)
             if record.kind == "object":
                 from zyg.typeof import struct_fields
 
@@ -362,6 +369,13 @@ def gradient_class(cls: type, names: tuple[str, ...]) -> type:
     made = namedtuple(f"{cls.__name__}Gradient", names)  # type: ignore[misc]
     made.__module__ = cls.__module__
     return made
+
+
+@lru_cache(maxsize=None)
+def closure_gradient_class(name: str, variables: tuple[str, ...]) -> type:
+    """The named tuple that holds the gradient by what a function captured."""
+    plain = "".join(c for c in name if c.isalnum() or c == "_").strip("_0123456789")
+    return namedtuple(f"{plain or 'closure'}Gradient", variables, rename=True)  # type: ignore[misc,return-value]
 
 
 # ------------------------------------------------------------------------------------ the public functions
@@ -720,6 +734,7 @@ class RulePair:
     plain: str
     rule: Rule
     value: Abstract
+    after: Heap
     results: list[Value]
 
 
@@ -741,7 +756,14 @@ def call_with_rule(
     assert e.builder.block is not None
     e.calls.append((e.builder.block.instrs[-1], pair))
     leaves = dict(zip(map(id, pair.results), results))
-    return map_leaves(pair.value, lambda v: v if isinstance(v, Const) else leaves[id(v)])
+    leaf = lambda v: v if isinstance(v, Const) else leaves[id(v)]
+    ids: dict[Any, Any] = {}
+    for i, record in pair.after.items():
+        ids[i] = e.new_id("returned")
+        e.heap[ids[i]] = record
+    for i, record in pair.after.items():
+        e.heap[ids[i]] = record.with_fields(map_leaves(x, leaf, ids.__getitem__) for x in record.fields)
+    return map_leaves(pair.value, leaf, ids.__getitem__)
 
 
 def _infer_rule(
@@ -763,11 +785,19 @@ def _infer_rule(
             hint="return value, back",
         )
     value, back = widened(forward, made.items[0]), made.items[1]
-    if reachable([value], forward.heap):
-        raise e.refuse(f"a rule for {describe_callable(rule.target)} whose value is a mutable object")
+    objects = {
+        i: r.with_fields(widened(forward, x) for x in r.fields) for i, r in reachable([value], forward.heap).items()
+    }
+    if any(i in at_entry for i in objects):
+        raise e.refuse(f"a rule for {describe_callable(rule.target)} whose value is an object that it was given")
     _same_objects(e, rule, at_entry, forward.heap)
-    value_shape = Outline({})
+    value_shape = Outline(objects)
     value_shape.of([value])
+    stand_ins = [Value(v.type, v.name) for v in value_shape.leaves]
+    following = iter(stand_ins)
+    template = map_leaves(value, lambda _: next(following))
+    after = {i: objects[i].with_fields(map_leaves(x, lambda _: next(following)) for x in objects[i].fields)
+             for i in value_shape.order}  # fmt: skip
     back_heap = {
         i: r.with_fields(widened(forward, x) for x in r.fields) for i, r in reachable([back], forward.heap).items()
     }
@@ -777,16 +807,8 @@ def _infer_rule(
     reverse = Evaluator(e.inference, module.unique_name(f"{name}.reverse"), context)
     module.add(reverse.function)
     (own_back,), _ = _parameters(forward, reverse, [back], back_heap, back_shape)
-    seeds: list[Value] = []
-
-    def seed(v: Value) -> Value:
-        made = Value(cotangent_type(v.type) if differentiable(v.type) else v.type, f"d_{v.name}")
-        if differentiable(v.type):
-            seeds.append(made)
-            return made
-        return const(0, v.type) if isinstance(v.type, Scalar) else made
-
-    cotangent = map_leaves(value, seed)
+    seeds = {id(v): Value(cotangent_type(v.type), f"d_{v.name}") for v in stand_ins if differentiable(v.type)}
+    cotangent = _cotangent(template, after, seeds)
     given = reverse.call(own_back, [cotangent], {})
     leaves, gradients = _rule_gradients(e, reverse, rule, given, own[:count], at_entry, operands)
     saved = list(back_shape.leaves)
@@ -797,7 +819,7 @@ def _infer_rule(
     for key in reverse.inputs:
         reverse.function.params.extend(reverse.input_leaves[key])
     reverse.inputs.clear()
-    reverse.function.params.extend(seeds)
+    reverse.function.params.extend(seeds.values())
     reverse.builder.ret(*leaves)
     reverse.function.results = tuple(v.type for v in leaves)
     forward.builder.ret(*value_shape.leaves, *saved)
@@ -813,10 +835,31 @@ def _infer_rule(
     plain.calls.append((plain.builder.block.instrs[-1], None))
     plain.builder.ret(*results[: len(value_shape.leaves)])
     plain.function.results = tuple(v.type for v in value_shape.leaves)
-    stand_ins = [Value(v.type, v.name) for v in value_shape.leaves]
-    following = iter(stand_ins)
     pair_rule = Rule(forward.function.name, reverse.function.name, tuple(gradients))
-    return RulePair(plain.function.name, pair_rule, map_leaves(value, lambda _: next(following)), stand_ins)
+    return RulePair(plain.function.name, pair_rule, template, after, stand_ins)
+
+
+def _cotangent(v: Abstract, heap: Heap, seeds: dict[int, Value]) -> Abstract:
+    """The cotangent that a rule gets for its value: numbers for numbers, and so on, with fields by name for structs."""
+    if isinstance(v, Number):
+        return Number(seeds[id(v.value)]) if id(v.value) in seeds else NONE
+    if isinstance(v, ArrayValue):
+        return ArrayValue(seeds[id(v.value)]) if id(v.value) in seeds else NONE
+    if isinstance(v, TupleValue):
+        return TupleValue(tuple(_cotangent(i, heap, seeds) for i in v.items))
+    if isinstance(v, StructValue):
+        items = tuple(_cotangent(i, heap, seeds) for i in v.items)
+        return StructValue(gradient_class(v.cls, v.names), v.names, items)
+    if isinstance(v, Reference) and heap[v.id].kind in ("object", "list"):
+        record = heap[v.id]
+        items = tuple(_cotangent(i, heap, seeds) for i in record.fields)
+        if record.kind == "list":
+            return TupleValue(items)
+        from zyg.typeof import struct_fields
+
+        names = struct_fields(record.meta) or ()  # type: ignore[arg-type]
+        return StructValue(gradient_class(record.meta, names), names, items)  # type: ignore[arg-type]
+    return NONE
 
 
 def _parameters(
@@ -887,6 +930,12 @@ def _rule_gradients(
             indices.append(index[id(wanted.value)])
             return
         items = items_of(reverse, item)
+        if isinstance(wanted, FunctionValue) and items is not None and len(items) == len(wanted.captured):
+            for variable, w, x in zip(wanted.code.co_freevars, wanted.captured, items):
+                if isinstance(w, Reference) and heap[w.id].kind == "cell":
+                    w = heap[w.id].fields[0]
+                match(w, x, f"'{variable}', captured by {what},")
+            return
         if isinstance(wanted, (TupleValue, StructValue)) and items is not None:
             if isinstance(wanted, StructValue):
                 fields = _field_names(reverse, item)
