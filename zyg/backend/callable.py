@@ -1,7 +1,7 @@
 """The native callable type, whose instances Python calls at the cost of a C function.
 
-An instance has a vectorcall function, a dispatcher (a Python callable) and a chain of entries.  A call tries the entries
-in order; where none fits, the dispatcher gets the arguments.  It may compile, and put a new entry in front with
+An instance has a vectorcall function, a dispatcher (a Python callable) and a chain of entries.  A call tries the
+entries in order; where none fits, the dispatcher gets the arguments.  It may compile, and put a new entry in front with
 `set_entries`.  Instances take attributes and weak references, bind as methods, and take part in garbage collection.
 """
 

@@ -5,8 +5,8 @@
     f = new_callable(dispatcher, "f")
     set_entries(f, [entry])
 
-The native code converts arguments and results itself (llvm/entry.py, llvm/boxing.py); this module has what it asks Python
-for: building structured results of their leaves.
+The native code converts arguments and results itself (llvm/entry.py, llvm/boxing.py); this module has what it asks
+Python for: building structured results of their leaves.
 """
 
 from __future__ import annotations

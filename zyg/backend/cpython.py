@@ -159,7 +159,7 @@ DICT_HAS_VERSION = _dict_has_version()
 
 def numpy_api(name: str) -> int:
     """The address of a function of NumPy's C API."""
-    from numpy._core import _multiarray_umath
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

@@ -1,13 +1,14 @@
 """Python exceptions out of native code: with the user's file, line, function and columns in the traceback.
 
-A failed check is an index into the module's error table.  The exception is raised from a small function whose code object
-claims to be the user's, at the position of the check, so that the traceback reads as if Python had run the code.
+A failed check is an index into the module's error table.  The exception is raised from a small function whose code
+object claims to be the user's, at the position of the check, so that the traceback reads as if Python had run the code.
 """
 
 from __future__ import annotations
 
 import builtins
 import ctypes
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -68,7 +69,7 @@ def raising(error: BaseException, position: Position | None) -> Callable[[], Non
             co_firstlineno=max(1, position.line),
             co_linetable=_locations(position, len(code.co_code) // 2),
         )
-    return type(_raise)(code, {}, None, (error,))
+    return types.FunctionType(code, {}, None, (error,))
 
 
 def _locations(position: Position, units: int) -> bytes:

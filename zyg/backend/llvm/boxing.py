@@ -1,12 +1,12 @@
 """Between Python objects and native values, written as LLVM code.
 
-`Boxing.unbox` reads the leaves of a structured type out of an object, going to a block `miss` where the object is not of
-that type; nothing has happened by then that would have to be undone, but for temporary references, which live in slots.
-`Boxing.box` makes the object from leaves.  Where native code would gain nothing (structs, closures, pullbacks) it calls a
-Python function, `rebuild`, with the boxed leaves.
+`Boxing.unbox` reads the leaves of a structured type out of an object, going to a block `miss` where the object is not
+of that type; nothing has happened by then that would have to be undone, but for temporary references, which live in
+slots. `Boxing.box` makes the object from leaves.  Where native code would gain nothing (structs, closures, pullbacks)
+it calls a Python function, `rebuild`, with the boxed leaves.
 
-References: unboxed objects are borrowed; boxed ones are new.  Every new reference that is not yet part of the result is in
-a slot (an alloca that starts as null), so that `release_slots` frees whatever there is at any exit.
+References: unboxed objects are borrowed; boxed ones are new.  Every new reference that is not yet part of the result is
+in a slot (an alloca that starts as null), so that `release_slots` frees whatever there is at any exit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from ...ir.types import (
     PullbackType,
     RangeType,
     Scalar,
-    Stack,
     Struct,
     Tape,
     Tuple,
@@ -43,7 +42,7 @@ from ...ir.types import (
 )
 from .. import cpython as layout
 from . import runtime
-from .text import SIZES, Emitter, Record, component_types, components
+from .text import SIZES, Emitter, Record, by_value, component_types, components, value_types
 
 if TYPE_CHECKING:
     from .lower import FunctionLowering
@@ -62,11 +61,6 @@ TYPE_NUMBERS: dict[Scalar, list[int]] = {
 }
 
 
-def saved_types(type: PullbackType) -> tuple[Type, ...]:
-    """How the saved leaves lie in memory: a tape as its three words, like a stack."""
-    return tuple(Stack(F64) if isinstance(t, Tape) else t for t in type.saved)
-
-
 def saved_layout(type: PullbackType) -> int:
     """A number that tells layouts of saved leaves apart."""
     return zlib.crc32(f"{type.reverse} {'; '.join(map(str, type.saved))}".encode())
@@ -75,7 +69,9 @@ def saved_layout(type: PullbackType) -> int:
 class Boxing:
     """Emits conversions through `emitter`; `emitter.object(x)` gives a borrowed reference to a Python object."""
 
-    def __init__(self, emitter: Emitter | FunctionLowering, rebuild: Callable[[Type], Callable[..., Any]] | None = None):
+    def __init__(
+        self, emitter: Emitter | FunctionLowering, rebuild: Callable[[Type], Callable[..., Any]] | None = None
+    ):
         self.e = emitter
         self.rebuild = rebuild
         self.slots: list[str] = []
@@ -341,10 +337,10 @@ class Boxing:
         slot = self.slot()
         saved = e.call("ptr", find, f"ptr {o}", f"i64 {saved_layout(type)}", f"ptr {slot}", hint="saved")
         e.require(e.let(f"icmp ne ptr {saved}, null"), miss)
-        fields = iter(Record(saved_types(type)).fields)
+        fields = iter(Record(type.saved).fields)
         leaves = []
         for t in type.saved:
-            words = [self.load_saved(saved, *next(fields)) for _ in components(Stack(F64) if isinstance(t, Tape) else t)]
+            words = [self.load_saved(saved, *next(fields)) for _ in components(by_value(t))]
             if isinstance(t, Tape):
                 place = e.alloca("[3 x ptr]", "tape")
                 for k, word in enumerate(words):
@@ -413,7 +409,7 @@ class Boxing:
         """Items go into the tuple as soon as they are made, so that the tuple owns them if a later one fails."""
         at = 0
         for index, item in enumerate(items):
-            count = len(component_types(flatten(item)))
+            count = len(value_types(flatten(item)))
             value = self.box(item, leaves[at : at + count], ctx, failed)
             self.e.emit(f"store ptr {value}, ptr {self.e.at(made, layout.TUPLE_ITEMS + 8 * index)}")
             at += count
@@ -482,7 +478,7 @@ class Boxing:
     def save(self, type: PullbackType, leaves: list[str], ctx: str, failed: str) -> str:
         """A capsule with a record of the saved leaves; the first one will own the memory of the context."""
         e = self.e
-        record = Record(saved_types(type))
+        record = Record(type.saved)
         parent = e.let(f"load ptr, ptr {self.saved_slot}") if self.saved_slot else "null"
         new = self.api("zyg_saved_new", "ptr", "i64, i64, ptr")
         layout_number = f"i64 {saved_layout(type)}"
@@ -496,11 +492,9 @@ class Boxing:
         index = 0
         keep = self.api("zyg_keep", "i1", "ptr, ptr")
         for t in type.saved:
-            parts = leaves[index : index + len(components(t))]
+            parts = leaves[index : index + len(components(by_value(t)))]
             index += len(parts)
-            if isinstance(t, Tape):
-                parts = [e.field("ptr", parts[0], 8 * k, "tape") for k in range(3)]
-            elif isinstance(t, Array):
+            if isinstance(t, Array):
                 kept = e.call("i1", keep, f"ptr {ctx}", f"ptr {parts[1]}")
                 e.require(kept, failed)
             words += parts

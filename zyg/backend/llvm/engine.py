@@ -1,8 +1,8 @@
 """LLVM itself: target, optimiser, object code, linking. Everything is made on first use, under one lock.
 
 Modules are optimised by the new pass manager's O3 pipeline (loop vectorisation on; SLP off, which was never better and
-sometimes three times worse on adjoint code), emitted as an object and linked by ORC.  The linked code is one library per
-module and goes away with its `Native`, but not while native code that can run Python is on some thread's stack.
+sometimes three times worse on adjoint code), emitted as an object and linked by ORC.  The linked code is one library
+per module and goes away with its `Native`, but not while native code that can run Python is on some thread's stack.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ctypes
 import itertools
 import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -26,7 +26,8 @@ from ..tracebacks import make_raiser
 from . import runtime
 from .boxing import NUMPY_SCALARS
 from .entry import ENTRY, Signature, write_entry
-from .lower import Lowered, lower
+from .lower import OWN_MATH, Lowered, lower, no_variants
+from .specials import special_text
 
 Address = int
 
@@ -99,10 +100,10 @@ class Engine:
         return _library_address(name)
 
     def part(self, name: str) -> Any:
-        """A part of the runtime, compiled at its first use."""
+        """A part of the runtime, or a function of our own mathematics, compiled at its first use."""
         with self.lock:
             if name not in self.parts:
-                text = _PARTS[name]()
+                text = _PARTS[name] if name in _PARTS else special_text(name)
                 module = self.parse(text)
                 self.optimise(module, level=1)
                 exports = [n for n, p in _RUNTIME_EXPORTS.items() if p == name]
@@ -188,25 +189,11 @@ def _numpy_address(name: str) -> Address:
     return id(objects[name.removeprefix("numpy.")])
 
 
-def _specials() -> str:
-    from .specials import specials_text
-
-    return specials_text()
-
-
-_PARTS: dict[str, Callable[[], str]] = {
-    "core": lambda: runtime.CORE,
-    "memory": lambda: runtime.MEMORY,
-    "specials": _specials,
-}
+_PARTS = {"core": runtime.CORE, "memory": runtime.MEMORY}
 _DEFINED = re.compile(r"^define (?!internal)[^@]*@(\w+)\(|^@(zyg_\w+) = (?:global|constant)", re.MULTILINE)
 _RUNTIME_EXPORTS = {
-    name: part
-    for part, text in (("core", runtime.CORE), ("memory", runtime.MEMORY))
-    for match in _DEFINED.findall(text)
-    for name in match
-    if name
-} | {f"zyg_{name}": "specials" for name in ("lgamma", "gamma", "digamma", "trigamma", "hypot")}
+    name: part for part, text in _PARTS.items() for match in _DEFINED.findall(text) for name in match if name
+} | {f"zyg_{name}": name for name in OWN_MATH}
 
 
 _engine: Engine | None = None
@@ -257,7 +244,8 @@ class Native:
             return engine().machine.emit_assembly(self._optimised())
 
     def _bodies(self) -> Lowered:
-        return lower(self.module, self.entry, self._variants(), exported=True)
+        variants = engine().vector_variants if self.options.vectormath else no_variants
+        return lower(self.module, self.entry, variants, exported=True)
 
     def _optimised(self) -> llvm.ModuleRef:
         e = engine()
@@ -265,9 +253,6 @@ class Native:
             module = e.parse(self._bodies().text)
             e.optimise(module)
         return module
-
-    def _variants(self) -> Any:
-        return engine().vector_variants if self.options.vectormath else lambda *_: ()
 
     def __del__(self) -> None:
         # Code may be on the stack of a call that is still under way.
@@ -285,8 +270,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
     """Compile `entry`, and what it calls, to machine code with a Python entry for the given signature."""
     e = engine()
     with e.lock:
-        variants = e.vector_variants if options.vectormath else lambda *_: ()
-        lowered = lower(module, entry, variants)
+        lowered = lower(module, entry, e.vector_variants if options.vectormath else no_variants)
         native = Native(module, entry, options, signature, lowered)
         errors = lowered.errors
         raiser = make_raiser(errors)

@@ -1,8 +1,9 @@
-"""The entry from Python: a vectorcall function that unboxes arguments, calls the compiled function and boxes its results.
+"""The entry from Python: a vectorcall function that unboxes arguments, calls compiled code and boxes its results.
 
-It is `@zyg_entry(self, args, nargsf, kwnames, record)`, where `record` (runtime.RECORD) holds what belongs to one callable
-rather than to the code: guards, containers of hidden inputs, names, defaults.  A wrong count, a type that is not the one
-compiled for, or a guard that no longer holds, leads to the next record, finally to the Python dispatcher, by a tail call.
+It is `@zyg_entry(self, args, nargsf, kwnames, record)`, where `record` (runtime.RECORD) holds what belongs to one
+callable rather than to the code: guards, containers of hidden inputs, names, defaults.  A wrong count, a type that is
+not the one compiled for, or a guard that no longer holds, leads to the next record, finally to the Python dispatcher,
+by a tail call.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ...ir.types import Closure, ListType, Optional, PullbackType, Struct, Tuple
 from . import runtime
 from .boxing import Boxing, is_native
 from .lower import Lowered
-from .text import Emitter, component_types
+from .text import Emitter, component_types, value_types
 
 ENTRY = "zyg_entry"
 
@@ -26,12 +27,12 @@ class Signature:
     """How Python calls a compiled function: structured types, whose leaves in order are the IR function's parameters.
 
     parameters: of the arguments, in order; after them come the hidden inputs.
-    inputs: (kind, type) per hidden input; kind "global": the object that a guard puts in place, "cell": the contents of a
-        closure cell.  The containers are given per callable, to `make_entry`.
+    inputs: (kind, type) per hidden input; kind "global": the object that a guard puts in place, "cell": the contents
+        of a closure cell.  The containers are given per callable, to `make_entry`.
     result: of what is returned; its leaves in order are the IR function's results.
     guarded: whether there are guards to check at all.
     keyword_only: whether any parameter can be passed by keyword only, so that counting arguments is not enough.
-    rebuild: makes, for a structured type, the Python function that builds such an object of its leaves (None: the default).
+    rebuild: makes, for a structured type, the Python function that builds such an object (None: calling.rebuild).
     """
 
     parameters: tuple[Type, ...]
@@ -73,10 +74,9 @@ class EntryLowering:
         types = (*signature.parameters, *(t for _, t in signature.inputs))
         leaves = tuple(leaf for t in types for leaf in flatten(t))
         if leaves != self.abi.params or flatten(signature.result) != self.abi.results:
-            raise TypeError(
-                f"the signature ({', '.join(map(str, leaves))}) -> ({', '.join(map(str, flatten(signature.result)))}) is not "
-                f"that of @{entry}: ({', '.join(map(str, self.abi.params))}) -> ({', '.join(map(str, self.abi.results))})"
-            )
+            given = _signature_text(leaves, flatten(signature.result))
+            its = _signature_text(self.abi.params, self.abi.results)
+            raise TypeError(f"the signature {given} is not that of @{entry}: {its}")
         self.escapes = _has_pullback(signature.result)
         self.nogil = options.nogil
         self.needs_ctx = self.abi.needs_ctx or self.escapes or self.nogil
@@ -118,7 +118,9 @@ class EntryLowering:
         e.start("bind")
         place = e.alloca(f"[{max(1, count)} x ptr]", "arguments")
         bind = e.module.external("zyg_bind", "i1", "ptr, i64, ptr, ptr, ptr", "nounwind")
-        fits = e.call("i1", bind, "ptr %args", f"i64 {given}", "ptr %kwnames", "ptr %record", f"ptr {place}", attributes="cold")
+        fits = e.call(
+            "i1", bind, "ptr %args", f"i64 {given}", "ptr %kwnames", "ptr %record", f"ptr {place}", attributes="cold"
+        )
         e.branch(fits, "bound", "miss")
         e.start("bound")
         return e.let(f"phi ptr [ %args, %entry ], [ {place}, %bind ]", "values")
@@ -194,7 +196,7 @@ class EntryLowering:
         e.branch(e.let(f"icmp eq i32 {status}, 0"), good, bad, likely=True)
 
         e.start(good)
-        types = component_types(abi.results)
+        types = value_types(abi.results)
         parts = [e.let(f"extractvalue {abi.result} {result}, {k + 1}") for k in range(len(types))]
         if self.is_scalar_call():
             # Nothing to clean up: the boxed result, or null if there was no memory for it, is what we return.
@@ -209,7 +211,9 @@ class EntryLowering:
             self.count_running(1)
         fail = e.module.external("zyg_fail", "ptr", "ptr, i32, ptr", "nounwind")
         values = e.at(ctx, runtime.CTX.error) if abi.needs_ctx else "null"
-        nothing = e.call("ptr", fail, f"ptr {e.object(self.raiser)}", f"i32 {status}", f"ptr {values}", attributes="cold")
+        nothing = e.call(
+            "ptr", fail, f"ptr {e.object(self.raiser)}", f"i32 {status}", f"ptr {values}", attributes="cold"
+        )
         if not self.runs_python:
             self.count_running(-1)
         from_bad = e.label
@@ -271,6 +275,10 @@ class EntryLowering:
             self.count_running(-1)
 
 
+def _signature_text(parameters: tuple[Type, ...], results: tuple[Type, ...]) -> str:
+    return f"({', '.join(map(str, parameters))}) -> ({', '.join(map(str, results))})"
+
+
 def _has_pullback(type: Type) -> bool:
     if isinstance(type, PullbackType):
         return True
@@ -286,7 +294,7 @@ def _plain(type: Type) -> bool:
 
 def _asks_python(type: Type) -> bool:
     """Whether unboxing may run Python code: attributes of dataclasses and of pullbacks."""
-    if isinstance(type, PullbackType) or isinstance(type, Struct) and not issubclass(type.cls, tuple):
+    if isinstance(type, PullbackType) or (isinstance(type, Struct) and not issubclass(type.cls, tuple)):
         return True
     if isinstance(type, (Tuple, ListType, Struct, Closure)):
         return any(map(_asks_python, type.items))

@@ -1,21 +1,21 @@
 """Typed SSA to LLVM assembly.
 
-Input: a module of functions without `object` values.  Output: `Lowered`, one LLVM module as text in which the IR function
-`f` is `@py.f`, with the calling convention
+Input: a module of functions without `object` values.  Output: `Lowered`, one LLVM module as text in which the IR
+function `f` is `@py.f`, with the calling convention
 
     fastcc {i32 status, results...} @py.f(ptr ctx?, leaves...)
 
-status 0 is success; k > 0 is the k-th entry of the error table `Lowered.errors`; -1 means that a Python exception is set.
-`ctx` (see runtime.py) is passed only to functions that need it, so that scalar functions stay plain.
+status 0 is success; k > 0 is the k-th entry of the error table `Lowered.errors`; -1 means that a Python exception is
+set. `ctx` (see runtime.py) is passed only to functions that need it, so that scalar functions stay plain.
 
 An array is {data, owner, shape, strides}; the strides are absent for layout C.  The owner is the header of memory that
-`alloc` made, or a Python object with its lowest bit set, whose counting is not this call's business.  A stack is
-{top, begin, end} of its current chunk; in its function these are three allocas, which LLVM turns into registers.  The tape
-is a pointer to such three words.
+`alloc` made, or a Python object with its lowest bit set, whose counting is not this call's business.  A stack is {top,
+begin, end} of its current chunk; in its function these are three allocas, which LLVM turns into registers.  A tape is a
+pointer to such three words; in results and in memory it is the words.
 
 What LLVM is told, because it could not know: memory of stacks, arrays and the context never overlap (TBAA); arrays made
-here, and parameters where the function attribute "noalias" says so, do not overlap each other (alias scopes); guards hold
-(branch weights); mathematical functions have no effects, and have vector variants.
+here, and parameters where the function attribute "noalias" says so, do not overlap each other (alias scopes); guards
+hold (branch weights); mathematical functions have no effects, and have vector variants.
 """
 
 from __future__ import annotations
@@ -37,10 +37,12 @@ from .text import (
     Emitter,
     ModuleText,
     Record,
+    by_value,
     component_types,
     components,
     literal,
     symbol,
+    value_types,
 )
 
 INT_OVERFLOW = ("OverflowError", "integer result does not fit into 64 bits")
@@ -54,6 +56,8 @@ RUNTIME = "nounwind"
 # Reads and writes its arguments' memory and memory that compiled code never touches by itself.
 ARENA = "nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
 
+READS_STACK = "nounwind memory(argmem: read, inaccessiblemem: read)"
+
 
 class LoweringError(Exception):
     """The input is not typed SSA as the back end expects it: a bug in an earlier stage."""
@@ -61,8 +65,8 @@ class LoweringError(Exception):
 
 @dataclass(frozen=True)
 class ErrorSite:
-    """What a failing check raises: the exception (a class or the name of a builtin one), the message with {} for each of
-    `types`, whose values are in the context, and the place in the user's source."""
+    """What a failing check raises: the exception (a class or the name of a builtin one), the message with {} for each
+    of `types`, whose values are in the context, and the place in the user's source."""
 
     exception: Any
     message: str
@@ -98,13 +102,18 @@ class FunctionABI:
     @property
     def result(self) -> str:
         """The LLVM type of what it returns."""
-        return "{" + ", ".join(["i32", *component_types(self.results)]) + "}"
+        return "{" + ", ".join(["i32", *value_types(self.results)]) + "}"
 
 
 class VectorMath(Protocol):
     """Finds the vector variants of a function of the C library (see engine.py)."""
 
     def __call__(self, name: str, arguments: int, single: bool) -> Sequence[tuple[int, str]]: ...
+
+
+def no_variants(name: str, arguments: int, single: bool) -> Sequence[tuple[int, str]]:
+    """For code without vector mathematics."""
+    return ()
 
 
 def lower(module: Module, entry: str, vector_variants: VectorMath, exported: bool = False) -> Lowered:
@@ -134,13 +143,12 @@ def _instrs(f: Function) -> list[Instr]:
     return [i for b in f.blocks for i in b.instrs]
 
 
-_CTX_OPS = frozenset({"alloc", "release", "push", "reserve", "drop", "tape", "poll", "pycall", "copyto"})
+_CTX_OPS = frozenset({"alloc", "release", "push", "reserve", "drop", "poll", "pycall", "copyto"})
 
 
 def _uses_ctx(instr: Instr) -> bool:
-    return instr.op in _CTX_OPS or instr.op == "guard" and len(instr.operands) > 1 or (
-        instr.op == "raise" and bool(instr.operands)
-    )
+    details = {"guard": 1, "raise": 0}.get(instr.op)  # operands before those that the message shows
+    return instr.op in _CTX_OPS or (details is not None and len(instr.operands) > details)
 
 
 def _callees(f: Function) -> list[str]:
@@ -217,13 +225,12 @@ INTRINSICS = {
 }  # fmt: skip
 
 # Functions of the C library, which CPython's `math` calls too; with "f" appended for f32.
-LIBM = {
-    name: name
-    for name in (
-        "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc cbrt "
-        "pow atan2 fmod remainder nextafter"
-    ).split()
-}
+LIBM = frozenset(
+    {
+        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
+        "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "pow", "atan2", "fmod", "remainder", "nextafter",
+    }
+)  # fmt: skip
 
 # Functions that CPython computes by its own algorithms, or that no C library has: see runtime.py.
 OWN_MATH = {"lgamma": 1, "gamma": 1, "digamma": 1, "trigamma": 1, "hypot": 2}
@@ -305,7 +312,7 @@ class FunctionLowering(Emitter):
         elif op in INTRINSICS:
             self.define(instr, [self.intrinsic_math(instr)])
         elif op in LIBM:
-            self.define(instr, [self.library_math(instr, LIBM[op])])
+            self.define(instr, [self.library_math(instr)])
         elif op in OWN_MATH:
             self.define(instr, [self.own_math(instr)])
         else:
@@ -352,6 +359,23 @@ class FunctionLowering(Emitter):
             return self.values[value]
         except KeyError:
             raise LoweringError(f"{value!r} is used in {self.function.name} before it is defined") from None
+
+    def copied(self, value: Value) -> list[str]:
+        """The components that a copy in a result or in memory consists of."""
+        if not isinstance(value.type, Tape):
+            return self.components_of(value)
+        tag = self.module.tag("tape")
+        return [self.let(f"load ptr, ptr {word}{tag}", "s") for word in self.position(value)]
+
+    def bind_copied(self, value: Value, parts: list[str]) -> None:
+        """`value` is such a copy; a tape gets a place of its own."""
+        self.bind(value, [self.new_tape(parts)] if isinstance(value.type, Tape) else parts)
+
+    def new_tape(self, words: list[str]) -> str:
+        place = self.alloca("[3 x ptr]", "tape")
+        for offset, word in zip((0, 8, 16), words, strict=True):
+            self.set_field("ptr", word, place, offset, "tape")
+        return place
 
     def value(self, value: Value) -> str:
         (component,) = self.components_of(value)
@@ -482,7 +506,7 @@ class FunctionLowering(Emitter):
     def op_return(self, instr: Instr) -> None:
         pairs = [("i32", "0")]
         for value in instr.operands:
-            pairs += zip(component_types([value.type]), self.components_of(value), strict=True)
+            pairs += zip(value_types([value.type]), self.copied(value), strict=True)
         self.emit(f"ret {self.abi.result} {self.aggregate(self.abi.result, pairs)}")
 
     def op_unreachable(self, instr: Instr) -> None:
@@ -697,7 +721,8 @@ class FunctionLowering(Emitter):
         type = self.llvm_type(instr.operands[0])
         return self.math_intrinsic(INTRINSICS[instr.op], type, *args, flags=self.flags(instr), hint=instr.result.name)
 
-    def library_math(self, instr: Instr, name: str) -> str:
+    def library_math(self, instr: Instr) -> str:
+        name = instr.op
         single = instr.operands[0].type is F32
         type = self.llvm_type(instr.operands[0])
         args = [self.typed(v) for v in instr.operands]
@@ -756,11 +781,11 @@ class FunctionLowering(Emitter):
         index = first
         for value in results:
             names = []
-            for suffix, _ in components(value.type):
+            for suffix, _ in components(by_value(value.type)):
                 hint = (value.name or "v") + suffix
                 names.append(self.let(f"extractvalue {aggregate_type} {aggregate}, {index}", hint))
                 index += 1
-            self.bind(value, names)
+            self.bind_copied(value, names)
 
     def op_poll(self, instr: Instr) -> None:
         """Counts down in the context; every so often the runtime looks at signals and lets other threads run."""
@@ -1100,38 +1125,14 @@ class FunctionLowering(Emitter):
         self.define(instr, ["null", "null", "null"])
 
     def op_tape(self, instr: Instr) -> None:
-        """A tape is a position in memory that the arena owns, so that it outlives the function."""
-        chunk = "{ptr, ptr, ptr}"
-        callee = self.module.external("zyg_stack_grow", chunk, "ptr, ptr, ptr, ptr, i64", ARENA)
-        made = self.call(chunk, callee, "ptr %ctx", "ptr null", "ptr null", "ptr null", "i64 24")
-        place = self.let(f"extractvalue {chunk} {made}, 0", "tape")
-        self.check(self.let(f"icmp ne ptr {place}, null"), self.site(*NO_MEMORY))
-        for offset in (0, 8, 16):
-            self.set_field("ptr", "null", place, offset, "tape")
-        self.define(instr, [place])
+        self.define(instr, [self.new_tape(["null", "null", "null"])])
 
     def op_cursor(self, instr: Instr) -> None:
-        source = instr.operands[0]
-        if isinstance(source.type, Stack):
-            self.define(instr, self.components_of(source))
-            return
-        copy = self.alloca("[3 x ptr]", "cursor")
-        tag = self.module.tag("tape")
-        for offset, slot in zip((0, 8, 16), self.position(source), strict=True):
-            word = self.let(f"load ptr, ptr {slot}{tag}")
-            self.set_field("ptr", word, copy, offset, "tape")
-        self.define(instr, [copy])
+        self.bind_copied(instr.result, self.copied(instr.operands[0]))
 
     def op_drop(self, instr: Instr) -> None:
-        stack = instr.operands[0]
+        _, begin, _ = self.copied(instr.operands[0])
         callee = self.module.external("zyg_stack_drop", "void", "ptr, ptr", ARENA)
-        if isinstance(stack.type, Tape):
-            pointer = self.value(stack)
-            begin = self.let(f"load ptr, ptr {self.at(pointer, 8)}{self.word_tag(stack)}", "begin")
-            self.call("void", callee, "ptr %ctx", f"ptr {begin}")
-            self.call("void", callee, "ptr %ctx", f"ptr {pointer}")  # where its position was kept
-            return
-        _, begin, _ = self.components_of(stack)
         self.call("void", callee, "ptr %ctx", f"ptr {begin}")
 
     def op_push(self, instr: Instr) -> None:
@@ -1145,7 +1146,7 @@ class FunctionLowering(Emitter):
         top_slot, begin_slot, end_slot = self.position(stack)
         words, memory = self.word_tag(stack), self.stack_memory(stack)
         # First all components: those of a stack that is pushed are loads.
-        parts = [c for v in values for c in self.components_of(v)]
+        parts = [c for v in values for c in self.copied(v)]
         top = self.let(f"load ptr, ptr {top_slot}{words}", "top")
         if not instr.attrs.get("unchecked"):
             top = self.make_room(top, begin_slot, end_slot, str(size), words)
@@ -1217,12 +1218,12 @@ class FunctionLowering(Emitter):
         self.emit(f"store ptr {top}, ptr {top_slot}{words}")
         index = 0
         for value in instr.results:
-            count = len(components(value.type))
-            self.bind(value, names[index : index + count])
+            count = len(components(by_value(value.type)))
+            self.bind_copied(value, names[index : index + count])
             index += count
 
     def result_hints(self, instr: Instr) -> list[str]:
-        return [(v.name or "v") + suffix for v in instr.results for suffix, _ in components(v.type)]
+        return [(v.name or "v") + suffix for v in instr.results for suffix, _ in components(by_value(v.type))]
 
     def go_back(self, top: str, begin_slot: str, end_slot: str, words: str) -> str:
         """The top of the stack, in the chunk before if this one is read to its beginning."""
@@ -1232,7 +1233,7 @@ class FunctionLowering(Emitter):
         self.branch(more, go_on, back, likely=True)
         self.start(back)
         chunk = "{ptr, ptr, ptr}"
-        callee = self.module.external("zyg_stack_back", chunk, "ptr", "nounwind memory(argmem: read, inaccessiblemem: read)")
+        callee = self.module.external("zyg_stack_back", chunk, "ptr", READS_STACK)
         new = self.call(chunk, callee, f"ptr {begin}", attributes="cold")
         new_top, new_begin, new_end = (self.let(f"extractvalue {chunk} {new}, {k}") for k in range(3))
         self.emit(f"store ptr {new_begin}, ptr {begin_slot}{words}")
@@ -1271,9 +1272,9 @@ class ArrayParts:
 class Scopes:
     """Alias scopes: which arrays and stacks of a function cannot overlap, by where their memory comes from.
 
-    A root is an `alloc` (fresh memory, unlike any other), a `stack` (likewise), or an array parameter, which is distinct
-    only where the function attribute "noalias" says so.  What is loaded from a stack or returned by a call may be
-    anything, and gets no annotation.
+    A root is an `alloc` (fresh memory, unlike any other), a `stack` (likewise), or an array parameter, which is
+    distinct only where the function attribute "noalias" says so.  What is loaded from a stack or returned by a call may
+    be anything, and gets no annotation.
     """
 
     UNKNOWN = None
@@ -1296,7 +1297,8 @@ class Scopes:
                 self.roots[instr.result] = frozenset({instr.result})
                 distinct.append(instr.result)
         self.distinct = distinct
-        if 0 < len(distinct) <= MAX_SCOPES and (len(distinct) > 1 or "parameters" in {r for s in self.roots.values() for r in s}):
+        parameters = any("parameters" in roots for roots in self.roots.values())
+        if 0 < len(distinct) <= MAX_SCOPES and (len(distinct) > 1 or parameters):
             self.propagate(function)
             domain = module.node(f'!{{{SELF}, !"{_metadata_string(function.name)}"}}')
             for root in distinct:
@@ -1362,7 +1364,7 @@ def _record_types(stack: Value) -> tuple[Type, ...]:
 
 
 def _metadata_string(text: str) -> str:
-    return "".join(c if c.isalnum() and c.isascii() or c in "._" else "_" for c in text)
+    return "".join(c if (c.isalnum() and c.isascii()) or c in "._" else "_" for c in text)
 
 
 def _scalar(value: Value) -> tuple[Scalar, str]:

@@ -1,12 +1,13 @@
-"""What compiled code calls besides the C library and CPython: memory, errors, the callable type. Written in LLVM assembly.
+"""What compiled code calls besides the C library and CPython, in LLVM assembly: memory, errors, the callable type.
 
 The runtime comes in parts that are compiled and linked when first needed: CORE (the callable type, argument binding,
 errors), MEMORY (arena, arrays, stacks, saved pullbacks, the GIL).  Functions of our own mathematics are in specials.py.
 
-Memory of a call.  Its *context* lives on the native stack of the entry.  It owns an *arena*: blocks that come from a pool
-and go back to it, carved from one end; chunks of stacks and headers of arrays come out of it.  Array data come from
-malloc, so that NumPy can own them when they are returned; headers of live arrays are in a list, and whatever is in it when
-the call ends, by whichever exit, is freed.  Released arrays are kept for reuse by the next `alloc` of the same size.
+Memory of a call.  Its *context* lives on the native stack of the entry.  It owns an *arena*: blocks that come from a
+pool and go back to it, carved from one end; chunks of stacks and headers of arrays come out of it.  Array data come
+from malloc, so that NumPy can own them when they are returned; headers of live arrays are in a list, and whatever is in
+it when the call ends, by whichever exit, is freed.  Released arrays are kept for reuse by the next `alloc` of the same
+size.
 
 A stack is a chain of chunks in the arena, each twice the size of the one before.  Reading a stack never changes its
 memory, so a copy of its position can be read again, also from other threads.
@@ -28,16 +29,15 @@ class CTX:
     poll_count = 40
     thread = 48  # the saved PyThreadState while the GIL is released
     stack_limit = 56
-    tape = 64  # top, begin, end
-    kept = 88  # list of (next, object) that live as long as the call
-    first_block = 96  # if not 0: no block from the pool, this size for the first (the memory will escape)
-    poll_start = 104
-    cache = 112  # released arrays by size
-    chunks = 176  # dropped chunks of stacks by size
-    zeroed = 272  # so far everything starts as 0
-    error = 272  # values for an error's message
+    kept = 64  # list of (next, object) that live as long as the call
+    first_block = 72  # if not 0: no block from the pool, this size for the first (the memory will escape)
+    poll_start = 80
+    cache = 88  # released arrays by size
+    chunks = 152  # dropped chunks of stacks by size
+    zeroed = 248  # so far everything starts as 0
+    error = 248  # values for an error's message
     error_slots = 8
-    size = 336
+    size = 312
 
 
 class HEADER:
@@ -97,7 +97,7 @@ class GUARD:
     """Kinds of guards."""
 
     word = 0  # the word at `object` is `expected`
-    name = 1  # dict `object` has `name`, namely `expected` (anything if null); it is stored at `place` if that is not null
+    name = 1  # dict `object` has `name`: `expected`, or anything if null; it is stored at `place` if that is not null
     absent = 2  # dict `object` does not have `name`
     size = 40
 
@@ -560,8 +560,7 @@ end:
 declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-""".replace("where %U was expected   ", "where %U was expected")
-    .replace("[55 x i8]", "[51 x i8]")
+"""
 )
 
 MEMORY = _fill(

@@ -1,8 +1,8 @@
 """Writing LLVM assembly as text: modules, functions in progress, types and layouts of values.
 
-Strings are an order of magnitude faster than an object model of LLVM IR, and LLVM parses them in no time.  A `ModuleText`
-collects what a module refers to (external symbols, metadata, attribute groups) while functions are written; an `Emitter`
-appends instructions to one function.
+Strings are an order of magnitude faster than an object model of LLVM IR, and LLVM parses them in no time.  A
+`ModuleText` collects what a module refers to (external symbols, metadata, attribute groups) while functions are
+written; an `Emitter` appends instructions to one function.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def components(type: Type) -> list[Component]:
     if isinstance(type, Stack):
         return [(".t", "ptr"), (".b", "ptr"), (".e", "ptr")]
     if isinstance(type, Tape):
-        return [(".p", "ptr")]
+        return [(".p", "ptr")]  # where its three words are: calls share a tape
     raise TypeError(f"a value of type {type} cannot be compiled to machine code")
 
 
@@ -46,13 +46,23 @@ def component_types(types: Iterable[Type]) -> list[str]:
     return [t for type in types for _, t in components(type)]
 
 
+def by_value(type: Type) -> Type:
+    """What stands for a type where values are copied, in results and in memory: a tape is its three words there."""
+    return Stack(F64) if isinstance(type, Tape) else type
+
+
+def value_types(types: Iterable[Type]) -> list[str]:
+    """The LLVM types of values that are copied."""
+    return component_types(map(by_value, types))
+
+
 class Record:
-    """The layout of several values in memory, in order: (offset, LLVM type in registers) per component, and the size."""
+    """How several values lie in memory, in order: `fields` has (offset, LLVM type in registers) per component."""
 
     def __init__(self, types: Iterable[Type]):
         self.fields: list[tuple[int, str]] = []
         offset, widest = 0, 1
-        for register in component_types(types):
+        for register in value_types(types):
             size = _REGISTER_SIZES[register]
             offset = -(-offset // size) * size
             self.fields.append((offset, register))
