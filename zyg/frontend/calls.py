@@ -12,7 +12,7 @@ import builtins
 import functools
 import types as python_types
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +59,15 @@ MAX_DEPTH = 60
 MAX_ACTIVE = 40
 _GENERATOR_FLAG = 0x20
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
+
+
+UNCHECKED: set[Any] = set()
+
+
+def unchecked(function: Any) -> Any:
+    """Decorator for library code whose indices are in range by construction: compiled without bounds checks."""
+    UNCHECKED.add(function.__code__)
+    return function
 
 
 # ------------------------------------------------------------------------------------------------ globals
@@ -438,8 +447,11 @@ def call_function(
 def evaluate_in_place(
     e: Evaluator, f: FunctionValue, prepared: Prepared, slots: list[Abstract], library: bool
 ) -> Abstract:
-    from .infer import Frame
+    from .infer import Context, Frame
 
+    if f.code in UNCHECKED and e.options.boundscheck:
+        with e.in_context(Context(replace(e.options, boundscheck=False), e.context.level)):
+            return evaluate_in_place(e, f, prepared, slots, library)
     if e.depth > MAX_DEPTH:
         raise e.refuse(f"calls of functions nested more than {MAX_DEPTH} deep, at {f.name}")
     free = dict(zip(f.code.co_freevars, f.captured))

@@ -14,7 +14,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Value
 from .capture import capture
 
 # What a handler may do that only cleans up: CPython wraps inlined comprehensions in such handlers.
-_CLEANUP_OPS = frozenset({"push_exception", "pop_exception", "unbound", "reraise", "jump", "set_cell", "del_cell"})
+_CLEANUP_OPS = frozenset("push_exception pop_exception unbound reraise jump set_cell del_cell forget".split())
 
 
 @dataclass(eq=False)

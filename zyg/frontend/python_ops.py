@@ -62,8 +62,6 @@ UNSUPPORTED: dict[str, tuple[str, str]] = {
     "set": ("a set", "use a tuple"),
     "set_add": ("a set comprehension", "use a tuple"),
     "with_enter": ("a `with` statement", "call it outside of the compiled function"),
-    "import_name": ("an import", "import at the top of the module"),
-    "import_from": ("an import", "import at the top of the module"),
     "build_class": ("a class statement", "define the class at the top of the module"),
     "delattr": ("`del` of an attribute", ""),
     "delitem": ("`del` of an item", ""),
@@ -252,6 +250,11 @@ def _unbound(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     return UNBOUND_VALUE
 
 
+@handler("forget")
+def _forget(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    """When the memory of a value goes is decided by `passes.ownership`."""
+
+
 @handler("checked_local")
 def _checked_local(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     v = e.read(instr.operands[0])
@@ -316,6 +319,26 @@ def set_cell(e: Evaluator, cell: Abstract, value: Abstract) -> None:
 @handler("del_cell")
 def _del_cell(e: Evaluator, frame: Frame, instr: Instr) -> None:
     set_cell(e, e.read(instr.operands[0]), UNBOUND_VALUE)
+
+
+@handler("import_name")
+def _import_name(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    """An import inside a function happens when it is compiled."""
+    level, names = (e.read(v) for v in instr.operands)
+    items = lists.known_items(e, names) or ()
+    fromlist = tuple(n.object for n in items if isinstance(n, Known))
+    if not isinstance(level, Known):
+        raise e.refuse("an import", hint="import at the top of the module")
+    try:
+        return Known(__import__(instr.attrs["name"], frame.globals, None, fromlist, level.object))
+    except ImportError as error:
+        e.throw(type(error).__name__, str(error))
+        raise AssertionError from None
+
+
+@handler("import_from")
+def _import_from(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    return classes.get_attribute(e, e.read(instr.operands[0]), instr.attrs["name"])
 
 
 # ------------------------------------------------------------------------------------ objects, subscripts

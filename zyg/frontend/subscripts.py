@@ -44,6 +44,15 @@ def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
         return _range_item(e, v, key)
     if isinstance(v, Known):
         return _known_item(e, v, key)
+    from .calls import KeywordsValue, keyword_items
+
+    if isinstance(v, KeywordsValue) or isinstance(v, Reference) and e.heap[v.id].kind == "keywords":
+        entries = dict(keyword_items(e, v))
+        if not isinstance(key, Known) or not isinstance(key.object, str):
+            raise e.refuse("a key of **kwargs that is not known when compiling", types=[describe(key, e.heap)])
+        if key.object not in entries:
+            e.throw("KeyError", key.object)
+        return entries[key.object]
     from .classes import operator_method
 
     result = operator_method(e, "getitem", v, key)
