@@ -59,8 +59,18 @@ def test_row_11_llvm_of_a_composed_derivative():
     body = "\n".join(instructions(text))
     assert len(re.findall(r"call.*\blog\b", body)) == 1
     assert len(re.findall(r"call.*\bcos\b", body)) == 1
-    assert not re.search(r"call.*\bsin\b", body)
-    assert body.count("fdiv") == 1 and "br " not in body and "alloca" not in body
+    assert body.count("call") == 2 and body.count("fdiv") == 1 and "br " not in body and "alloca" not in body
+    text = zyg.code_llvm(zyg.derivative(f), 3.0)
+    body = "\n".join(instructions(text))
+    assert not re.search(r"call.*\bsin\b", body) and body.count("fdiv") == 1 and "alloca" not in body
+    # The branches are the two checks of the domain: of log, and of cos at infinity.
+    assert len(re.findall(r"\bbr i1", body)) == 2
+
+
+def test_listings_for_reading_and_raw():
+    assert "attributes #" in zyg.code_llvm(f, 3.0, raw=True) and "attributes #" not in zyg.code_llvm(f, 3.0)
+    assert ".globl" in zyg.code_native(f, 3.0, raw=True) and ".globl" not in zyg.code_native(f, 3.0)
+    assert "declare" not in zyg.code_llvm(f, 3.0)
 
 
 def test_row_14_the_adjoint_of_a_loop_is_a_loop_with_a_stack():

@@ -44,12 +44,13 @@ def code_adjoint(function: Callable[..., Any], /, *args: Any, split: bool = Fals
     return list_module(adjoint_module(function, args, split, optimised))
 
 
-def code_llvm(function: Callable[..., Any], /, *args: Any, optimised: bool = True) -> Code:
-    """The LLVM IR of a call with `args`: the body, without the entry that Python calls."""
+def code_llvm(function: Callable[..., Any], /, *args: Any, optimised: bool = True, raw: bool = False) -> Code:
+    """The LLVM IR of a call with `args`: the body, without the entry that Python calls. `raw` keeps declarations,
+    attributes and metadata."""
     native = compiled(function, args).native
-    return list_llvm(native.llvm_optimised if optimised else native.llvm)
+    return list_llvm(native.llvm_optimised if optimised else native.llvm, raw)
 
 
-def code_native(function: Callable[..., Any], /, *args: Any) -> Code:
-    """The machine code of a call with `args`, as assembly."""
-    return list_asm(compiled(function, args).native.asm)
+def code_native(function: Callable[..., Any], /, *args: Any, raw: bool = False) -> Code:
+    """The machine code of a call with `args`, as assembly. `raw` keeps the assembler's directives."""
+    return list_asm(compiled(function, args).native.asm, raw)

@@ -114,11 +114,29 @@ _ASM = re.compile(
 )
 
 
-def list_llvm(text: str) -> Code:
+# What LLVM's printout has for the machine only: attribute groups and where they are used, metadata, declarations.
+_LLVM_NOISE = re.compile(
+    r"^(?:attributes #\d+ = .*|declare .*|![\w.]+ = .*|; Function Attrs:.*|@llvm\..*)\n?", re.MULTILINE
+)
+_LLVM_REFERENCE = re.compile(r" (?:#\d+|local_unnamed_addr|unnamed_addr)(?=[ {\n])|, ![\w.]+ !\d+")
+_ASM_NOISE = re.compile(
+    r"^(?:\t\.(?:file|section|text|globl|p2align|type|size|ident|cfi_\w+|addrsig\w*|prefalign)\b.*|\.Lfunc_end\d+:)\n",
+    re.MULTILINE,
+)
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+def list_llvm(text: str, raw: bool = False) -> Code:
+    """LLVM IR; `raw` keeps what is there for the machine only, so that LLVM can read it again."""
+    if not raw:
+        text = _LLVM_REFERENCE.sub("", _LLVM_NOISE.sub("", text))
+    text = _BLANK_LINES.sub("\n\n", text).strip() + "\n"
     return Code(text, _highlight(text, _LLVM))
 
 
-def list_asm(text: str) -> Code:
+def list_asm(text: str, raw: bool = False) -> Code:
+    """Assembly; `raw` keeps the assembler's directives."""
+    text = (text if raw else _ASM_NOISE.sub("", text)).strip("\n") + "\n"
     return Code(text, _highlight(text, _ASM))
 
 
