@@ -113,10 +113,10 @@ def test_colours(monkeypatch):
 
 def test_highlighting_leaves_the_text_alone():
     llvm = 'define double @"f.1"(double %x) {\nentry:\n  %y = fmul double %x, 5.0e+00 ; comment\n  ret double %y\n}\n'
-    code = listing.list_llvm(llvm)
+    code = listing.list_llvm(llvm, raw=True)
     assert re.sub(r"\x1b\[[\d;]*m", "", code.coloured) == llvm == code[:]
     asm = "\t.text\nf:\n\tmovsd\t%xmm0, 8(%rsp)\n\tret\n"
-    code = listing.list_asm(asm)
+    code = listing.list_asm(asm, raw=True)
     assert re.sub(r"\x1b\[[\d;]*m", "", code.coloured) == asm == code[:]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -448,7 +448,11 @@ def withgradient(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstrac
 @dataclass(eq=False)
 class Plan:
     """What a pullback is, apart from what it saved: its reverse function, the shape of the cotangent it takes and of what
-    it gives."""
+    it gives.
+
+    A `PullbackValue` holds what the reverse function takes, and then the lengths of the arrays in the value, in order:
+    cotangents have to be of the same shape.
+    """
 
     module: Module
     reverse: str
@@ -462,6 +466,11 @@ class Plan:
     saved: tuple[Type, ...]
     type: t.PullbackType | None = None
 
+    def arrays(self) -> list[ArrayValue]:
+        """The arrays in the value that take a cotangent."""
+        wanted = {id(self.outputs[r]) for r in self.seeds}
+        return [ArrayValue(v) for v in self.outputs if id(v) in wanted and isinstance(v.type, Array)]
+
     def type_of(self, v: PullbackValue) -> t.PullbackType:
         assert self.type is not None
         return self.type
@@ -469,18 +478,20 @@ class Plan:
     def call(self, e: Evaluator, v: PullbackValue, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
         if keywords or len(args) != 1:
             e.type_error(f"the pullback of {self.name} takes 1 argument, the cotangent of its value")
-        seeds = Seeds(self, e).of(args[0])
-        results = call_copied(e, self.module, self.reverse, [*v.saved, *seeds])
+        count = len(v.saved) - sum(x.type.ndim for x in self.arrays())
+        seeds = Seeds(self, e, iter(v.saved[count:])).of(args[0])
+        results = call_copied(e, self.module, self.reverse, [*v.saved[:count], *seeds])
         return TupleValue(tuple(self.gradients.mirror(e, results)))
 
 
 class Seeds:
     """Takes a cotangent apart into the seeds of a reverse function, as the value of the forward function was."""
 
-    def __init__(self, plan: Plan, e: Evaluator):
+    def __init__(self, plan: Plan, e: Evaluator, lengths: Iterator[Value]):
         self.plan = plan
         self.e = e
         self.by_value: dict[int, Value] = {}
+        self.shapes = {id(a.value): [next(lengths) for _ in range(a.type.ndim)] for a in plan.arrays()}
 
     def of(self, cotangent: Abstract) -> list[Value]:
         self.match(self.plan.value, cotangent)
@@ -506,6 +517,18 @@ class Seeds:
             "for a tuple, None for zero",
         )
 
+    def check_shape(self, wanted: ArrayValue, given: ArrayValue) -> None:
+        for axis, length in enumerate(self.shapes.get(id(wanted.value), ())):
+            found = self.e.op("dim", given.value, axis=axis)
+            self.e.guard(
+                self.e.op("eq", found, length),
+                "ValueError",
+                f"the cotangent of {self.plan.name} has another shape than its value: along axis {axis} its length is "
+                "{}, not {}",
+                found,
+                length,
+            )
+
     def match(self, wanted: Abstract, given: Abstract) -> None:
         e = self.e
         if isinstance(given, Known) and given.object is None:
@@ -519,6 +542,7 @@ class Seeds:
         if isinstance(wanted, ArrayValue):
             if not isinstance(given, ArrayValue) or given.type.ndim != wanted.type.ndim:
                 raise self.wrong(wanted, given)
+            self.check_shape(wanted, given)
             self.by_value[id(wanted.value)] = array_seed(e, given, wanted.value, self.plan.name)
             return
         if isinstance(wanted, (TupleValue, StructValue)):
@@ -606,6 +630,10 @@ def pullback(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
         Gradients(d),
         d.adjoint.saved,
     )
+    values = dict(zip(map(id, d.body.results), results))
+    for array in plan.arrays():
+        saved += [e.op("dim", values[id(array.value)], axis=axis) for axis in range(array.type.ndim)]
+    plan.saved = tuple(v.type for v in saved)
     plan.type = _pullback_type(e, plan, d)
     return TupleValue((value, PullbackValue(plan, tuple(saved))))
 
