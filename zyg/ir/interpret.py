@@ -137,7 +137,13 @@ def unflatten(type: Type, leaves: Iterator[Any]) -> Any:
     if isinstance(type, t.ListType):
         return [unflatten(x, leaves) for x in type.items]
     if isinstance(type, t.Struct):
-        return type.cls(*[unflatten(x, leaves) for x in type.items])
+        values = [unflatten(x, leaves) for x in type.items]
+        if issubclass(type.cls, tuple):
+            return type.cls(*values)
+        made = object.__new__(type.cls)  # a dataclass: __init__ has run in compiled code
+        for name, value in zip(type.names, values, strict=True):
+            object.__setattr__(made, name, value)
+        return made
     if isinstance(type, t.RangeType):
         return range(next(leaves), next(leaves), next(leaves))
     if isinstance(type, t.Optional):
@@ -417,15 +423,20 @@ def _view(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]
     array, *rest = operands
     numbers = iter(rest)
     key: list[Any] = []
-    for letter in instr.attrs["spec"]:
+    for letter, size in zip(instr.attrs["spec"], array.shape, strict=True):
         if letter == "i":
             key.append(next(numbers))
+            inside = 0 <= key[-1] < size
         elif letter == ":":
             key.append(slice(None))
+            inside = True
         else:
             start, length, step = next(numbers), next(numbers), next(numbers)
             stop = start + length * step
             key.append(slice(start, stop if stop >= 0 else None, step) if length else slice(0, 0))
+            inside = length == 0 or (0 <= start < size and 0 <= stop - step < size)
+        if not inside:
+            raise AssertionError(f"unguarded view {tuple(rest)} of an array of shape {array.shape}")
     return [array[(*key, ...)]]  # the ellipsis makes a 0-d array of a full index
 
 
