@@ -39,10 +39,11 @@ class Engine:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         self.lock = threading.RLock()
-        self.machine = self._machine()
+        self.machine = self._machine(3)
+        self.quick = self._machine(0)
         self.layout = str(self.machine.target_data)
         self.triple = self.machine.triple
-        self.linker = llvm.create_lljit_compiler(self._machine(), use_jit_link=True)
+        self.linker = llvm.create_lljit_compiler(self._machine(3), use_jit_link=True)
         self.numbers = itertools.count()
         self.graveyard: list[Any] = []
         self.running = ctypes.c_int64(0)  # calls under way that may run Python code
@@ -50,11 +51,11 @@ class Engine:
         self.vector_lanes = _vector_lanes()
 
     @staticmethod
-    def _machine() -> llvm.TargetMachine:
+    def _machine(level: int) -> llvm.TargetMachine:
         return llvm.Target.from_default_triple().create_target_machine(
             cpu=llvm.get_host_cpu_name(),
             features=llvm.get_host_cpu_features().flatten(),
-            opt=3,
+            opt=level,
             reloc="pic",
             codemodel="jitdefault",
             jit=True,
@@ -103,13 +104,17 @@ class Engine:
         """A part of the runtime, or a function of our own mathematics, compiled at its first use."""
         with self.lock:
             if name not in self.parts:
-                text = _PARTS[name] if name in _PARTS else special_text(name)
-                module = self.parse(text)
-                self.optimise(module, level=1)
+                machine = self.quick
+                if name in _PARTS:
+                    # Unoptimised: some ten milliseconds less before the first result, and little in it is hot.
+                    module = self.parse(_PARTS[name])
+                else:
+                    module, machine = self.parse(special_text(name)), self.machine
+                    self.optimise(module)
                 exports = [n for n, p in _RUNTIME_EXPORTS.items() if p == name]
                 imports = [f.name for f in [*module.functions, *module.global_variables]
                            if f.is_declaration and not f.name.startswith("llvm.")]  # fmt: skip
-                library = self.link(self.machine.emit_object(module), imports, exports, {})
+                library = self.link(machine.emit_object(module), imports, exports, {})
                 if name == "memory":
                     main = ctypes.c_int64.from_address(library["zyg_main_thread"])
                     main.value = threading.main_thread().ident or 0

@@ -227,8 +227,8 @@ INTRINSICS = {
 # Functions of the C library, which CPython's `math` calls too; with "f" appended for f32.
 LIBM = frozenset(
     {
-        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh",
-        "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "pow", "atan2", "fmod", "remainder", "nextafter",
+        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
+        "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "pow", "atan2", "fmod", "remainder", "nextafter",
     }
 )  # fmt: skip
 
