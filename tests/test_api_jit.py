@@ -367,6 +367,16 @@ def test_unknown_functions_that_would_carry_a_value_are_refused():
     assert "test_api_jit.py" in str(error.value)
 
 
+def test_a_bug_in_the_compiler_is_told_from_an_error_of_the_user(monkeypatch):
+    def broken(request):
+        raise KeyError("oops")
+
+    monkeypatch.setattr(pipeline, "STAGES", [("typed", broken)])
+    with pytest.raises(zyg.InternalError, match="a bug in zyg, in stage 'typed' of compiling f for .f64.: KeyError") as e:
+        zyg.jit(f)(1.0)
+    assert isinstance(e.value.__cause__, KeyError)
+
+
 def test_a_failed_compilation_can_be_tried_again():
     space = {}
     exec("def g(x):\n    return later(x)", space)

@@ -126,7 +126,7 @@ def _check_callable(what: str, function: Any) -> None:
 # For each kind, the native callables by the identity of a function's code object (or of the callable itself, if it has
 # none). An entry keeps what it is for alive, so an identity in the table is never a stale one.
 _Table = dict[int, Any]
-_TABLE_SIZE = 512
+_TABLE_SIZE = 128
 
 
 def _native(kind: str, table: _Table, function: Any) -> Any:

@@ -162,8 +162,11 @@ def compile(request: Request, until: str = "native") -> Any:
                 raise
             except Exception as error:
                 types = ", ".join(map(str, request.types))
-                error.add_note(f"zyg: in stage '{stage}' of compiling {name} for ({types})")
-                raise
+                raise InternalError(
+                    f"a bug in zyg, in stage '{stage}' of compiling {name} for ({types}): "
+                    f"{type(error).__name__}: {error}",
+                    stage,
+                ) from error
         module = getattr(result, "module", None)
         if isinstance(module, Module):
             check(module, stage, name)
