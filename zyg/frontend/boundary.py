@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir import types as t
 from zyg.ir.core import Block, Const, Target, Value, const
-from zyg.ir.types import BOOL, F64, I64, Array, Scalar, Type
+from zyg.ir.types import BOOL, F32, F64, I64, Array, Scalar, Type
 
 from .values import (
     DEFAULT,
@@ -57,7 +59,15 @@ def literal(e: Evaluator, value: Any, type: Scalar) -> Value:
             raise e.refuse(
                 f"the integer {value}, which does not fit into {type.bits} bits", hint="write a float, or less"
             )
-    return const(value, type)
+    return const(single(value) if type is F32 else value, type)
+
+
+def single(value: float) -> float:
+    """A float rounded to single precision."""
+    try:
+        return struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def convert(e: Evaluator, value: Value, type: Scalar) -> Value:
@@ -287,7 +297,7 @@ def _number(v: Any, type: Scalar) -> Any:
     if isinstance(v, Number) and v.value.type is type:
         return v.value
     if isinstance(v, Known) and (type.kind == "f" or v.object in (0, 1)) and abs(v.object) <= EXACT_INTEGERS:
-        return const(v.object, type)
+        return const(single(v.object) if type is F32 else v.object, type)
     if isinstance(v, Known) and type is I64 and abs(v.object) < 2**63:
         return const(int(v.object))
     return lambda e: scalar_value(e, v, type)

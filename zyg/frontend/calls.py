@@ -349,7 +349,7 @@ def keyword_dict(e: Evaluator, instr: Instr) -> Abstract | None:
     """Dictionaries with constant string keys, as calls with `**kwargs` build them."""
     operands = [e.read(v) for v in instr.operands]
     if instr.op in ("dict_merge", "dict_update"):
-        target, other = operands
+        target, other = operands[:2]
         assert isinstance(target, Reference)
         merged = dict(keyword_items(e, target))
         for key, v in keyword_items(e, other):

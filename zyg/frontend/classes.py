@@ -238,6 +238,8 @@ def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
     if isinstance(v, StructValue):
         if name in v.names:
             return v.items[v.names.index(name)]
+        if name == "_replace" and issubclass(v.cls, tuple):
+            return MethodValue((tuple, name), v)
         return _class_attribute(e, v.cls, v, name)
     if isinstance(v, Reference):
         record = e.heap[v.id]
@@ -326,8 +328,6 @@ def _class_attribute(e: Evaluator, cls: Any, v: Abstract, name: str) -> Abstract
             return MethodValue((tuple, name), TupleValue(v.items))
         break
     if isinstance(v, StructValue) and issubclass(v.cls, tuple):
-        if name == "_replace" or name == "_asdict":
-            return MethodValue((tuple, name), v) if _has_method(tuple, name) else None
         if name == "_fields":
             return TupleValue(tuple(map(Known, v.names)))
     if name == "__class__":

@@ -44,6 +44,7 @@ from .values import (
     State,
     TupleValue,
     reachable,
+    references,
 )
 
 # A loop whose state keeps changing is not getting anywhere (a tuple that grows, for example).
@@ -188,6 +189,7 @@ class Evaluator:
         self.facts: dict[int, tuple[Value, Value, bool | None, bool | None]] = {}
         self.advancing: dict[Value, tuple[Abstract, Value]] = {}
         self.views: dict[int, tuple[Value, Value, Abstract]] = {}  # basic slices: the view, of what, and the key
+        self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
         self.serial = 0
         self.depth = 0
         inference.evaluators.append(self)
@@ -244,6 +246,18 @@ class Evaluator:
         while (*base, number) in self.heap:
             number += 1
         return (*base, number)
+
+    def surviving(self) -> tuple[Reference, ...]:
+        """The objects that code behind the present instruction may still use: those that variables refer to, and those that
+        the instruction itself has made so far. (What these refer to in turn may be replaced, so it is not among them.)"""
+        if not self.heap:
+            return ()
+        roots: list[Abstract] = list(self.env.values())
+        if self.frame is not None:
+            roots.extend(self.frame.outer)
+        roots.extend(Reference(id) for id in self.heap if id not in self.before)
+        direct = dict.fromkeys(id for v in roots for id in references(v))
+        return tuple(Reference(id) for id in direct if id in self.heap)
 
     # ---------------------------------------------------------------------------------------- control flow
 
@@ -312,7 +326,8 @@ class Evaluator:
         """Evaluate a function's body; the ways out are `frame.exit` and, of a generator, `frame.yields`."""
         self.depth += 1
         saved = self.frame, self.env, self.node, self.builder.position, self.serial, self.advancing
-        frame.outer = tuple(Reference(id) for id in self.heap)
+        before = self.before
+        frame.outer = self.surviving()
         self.frame = frame
         self.serial = 0
         outer_number = self.node.number, self.node.key, saved[4]
@@ -323,6 +338,7 @@ class Evaluator:
         finally:
             self.frame, self.env, self.node, self.builder.position, _, self.advancing = saved
             self.serial = saved[4] + 1
+            self.before = before
             self.depth -= 1
         for node in frame.reached:
             self.builder.function.blocks.extend(node.blocks)
@@ -360,6 +376,7 @@ class Evaluator:
             for instr in block.instrs:
                 if not frame.library and instr.position is not None:
                     self.builder.position = instr.position
+                self.before = frozenset(self.heap) if self.heap else frozenset()
                 execute(self, frame, instr)
         except Stop:
             pass
@@ -529,7 +546,7 @@ class Join:
     def __init__(self, evaluator: Evaluator):
         self.evaluator = evaluator
         self.node = Node(None, ("join", evaluator.depth, evaluator.serial), evaluator.node.number, "join")
-        self.outer = [Reference(id) for id in evaluator.heap]
+        self.outer = list(evaluator.surviving())
 
     def add(self, value: Abstract) -> None:
         e = self.evaluator

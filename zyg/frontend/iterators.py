@@ -92,7 +92,7 @@ def static_position(e: Evaluator, v: Abstract) -> Hashable | None:
     if meta[0] == "list":
         index, source = record.fields[1], e.heap[record.fields[0].id]
         return ("list", index.object) if isinstance(index, Known) and source.kind == "list" else None
-    if meta[0] in ("range", "stepped", "array", "running", "done"):
+    if meta[0] in ("range", "stepped", "array", "running", "done", "unclear"):
         return None
     inner = tuple(static_position(e, f) for f in record.fields if isinstance(f, Reference))
     if meta[0] == "generator":
@@ -406,6 +406,10 @@ def _advance_running(e: Evaluator, id: Hashable, record: Record, on_item: OnItem
     e.builder.append(Instr("raise", attrs={"exc": "ValueError", "message": "generator already executing"}))
 
 
+def _advance_unclear(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    raise e.refuse("an iterator that stands at different places of its code on different paths", hint="use one loop")
+
+
 _ADVANCE: dict[str, Callable[..., None]] = {
     "range": _advance_range,
     "stepped": _advance_stepped,
@@ -417,6 +421,7 @@ _ADVANCE: dict[str, Callable[..., None]] = {
     "generator": _advance_generator,
     "done": _advance_done,
     "running": _advance_running,
+    "unclear": _advance_unclear,
 }
 
 

@@ -15,7 +15,7 @@ from zyg.ir import types as t
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
-from .boundary import conflict, literal, scalar_value
+from .boundary import conflict, literal, scalar_value, single
 from .values import (
     NUMBER_CLASSES,
     Abstract,
@@ -469,7 +469,7 @@ def as_numpy(e: Evaluator, v: Abstract, scalar: Scalar) -> Value:
             if not low <= value <= high:
                 name = {U8: "uint8", I32: "int32", I64: "int64"}[scalar]
                 e.throw("OverflowError", f"Python integer {value} out of bounds for {name}")
-        return const(float(value) if scalar.kind == "f" else value, scalar)
+        return const(single(value) if scalar is F32 else float(value) if scalar is F64 else value, scalar)
     assert isinstance(v, Number)
     if not v.numpy and v.type is I64 and scalar in (I32, U8):
         low, high = (0, 255) if scalar is U8 else (-(2**31), 2**31 - 1)

@@ -526,9 +526,13 @@ class Merge:
         self.pending: list[tuple[Hashable, list[Record | Default], Hashable, bool]] = []
 
     def run(self) -> State:
-        slots = []
-        for i in range(len(self.states[0].slots)):
-            slots.append(self.value((i,), [s.slots[i] for s in self.states], i in self.force))
+        columns = list(zip(*(s.slots for s in self.states)))
+        slots: list[Any] = [None] * len(columns)
+        # First what is the same object on all edges: another variable that is one object here and another there must not
+        # take its identity.
+        shared = [n for n, vs in enumerate(columns) if isinstance(vs[0], Reference) and len({v.head() for v in vs}) == 1]
+        for n in (*shared, *(n for n in range(len(columns)) if n not in shared)):
+            slots[n] = self.value((n,), list(columns[n]), n in self.force)
             self.drain()
         return State(slots, self.heap)
 
@@ -654,9 +658,13 @@ class Merge:
                 "one object here, on another path two", ("an object that is shared on one path only",)
             )
         ids = {v.id for v in vs if v is not DEFAULT}
-        id: Hashable = next(iter(ids)) if len(ids) == 1 else ("merged", self.owner, path)
-        if id in self.heap:
-            id = ("merged", self.owner, path)
+        # Once an object has an identity of its own here it keeps that, so that the iteration settles.
+        renamed = (*path, "renamed")
+        if len(ids) > 1 or any(v is DEFAULT for v in vs) or renamed in self.parameters or next(iter(ids)) in self.heap:
+            self.parameters.setdefault(renamed, _RENAMED)
+            id: Hashable = ("merged", self.owner, path)
+        else:
+            id = next(iter(ids))
         records: list[Record | Default] = []
         for m, v, s in zip(self.maps, vs, self.states):
             if v is DEFAULT:
@@ -665,6 +673,9 @@ class Merge:
                 m[v.id] = id
                 records.append(s.heap[v.id])
         real = [r for r in records if isinstance(r, Record)]
+        if not records_fit(real) and all(r.kind == "iterator" for r in real):
+            self.heap[id] = Record("iterator", ("unclear",), ())
+            return Reference(id)
         if not records_fit(real):
             return ConflictValue("different kinds of object", tuple(sorted({r.kind for r in real})))
         self.heap[id] = real[0]
@@ -730,6 +741,9 @@ class _Order(Value):
             if o.head() not in self.heads:
                 self.heads.append(o.head())
         return sorted(options, key=lambda o: self.heads.index(o.head()))
+
+
+_RENAMED = Value(t.OBJECT)  # among the parameters of a block: the object at this path has an identity of its own
 
 
 def choice_option(v: Any, option: Abstract) -> Any:
