@@ -16,14 +16,16 @@ import contextlib
 import os
 import sys
 import time
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .errors import InternalError, ZygError
-from .ir.core import Module
+from .errors import InternalError, Unsupported, ZygError
+from .ir.core import Module, Position
 from .ir.options import Options
 from .ir.types import PullbackType, Type
+from .transforms import DIRECT_KINDS, describe, transform_of
 
 
 @dataclass(frozen=True)
@@ -150,20 +152,21 @@ def timed(name: str, stage: str) -> Iterator[None]:
 
 def compile(request: Request, until: str = "native") -> Any:
     """Take `request` through the stages, as far as the one named."""
-    from .transforms import describe
-
     name = describe(request.function)
     result: Any = None
     for stage, run in STAGES:
         with timed(name, stage):
             try:
                 result = run(request) if result is None else run(request, result)
+            except Unsupported as error:
+                # What concerns the function as a whole, such as its result, is at its first line.
+                raise error.at(_first_line(request)) from error.__cause__
             except (ZygError, RecursionError, MemoryError):
                 raise
             except Exception as error:
-                types = ", ".join(map(str, request.types))
+                signature = ", ".join(map(str, request.types))
                 raise InternalError(
-                    f"a bug in zyg, in stage '{stage}' of compiling {name} for ({types}): "
+                    f"a bug in zyg, in stage '{stage}' of compiling {name} for ({signature}): "
                     f"{type(error).__name__}: {error}",
                     stage,
                 ) from error
@@ -173,6 +176,21 @@ def compile(request: Request, until: str = "native") -> Any:
         if stage == until:
             break
     return result
+
+
+def _first_line(request: Request) -> Position | None:
+    """Where the function that the user wrote begins."""
+    from .dispatch import python_function
+
+    function = request.function
+    transform = transform_of(function)
+    if transform is not None and transform.kind in DIRECT_KINDS and request.types:
+        first = request.types[0]
+        function = getattr(first, "function", None) or getattr(first, "value", None)
+    code = getattr(python_function(function), "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return None
+    return Position(code.co_filename, code.co_firstlineno, function=code.co_qualname)
 
 
 def check(module: Module, stage: str, name: str) -> None:
