@@ -333,8 +333,8 @@ class FunctionLowering(Emitter):
             self.lines[place:place] = phis
 
     def new_components(self, value: Value) -> list[str]:
-        base = self.name(value.name or "v")
-        return [f"%{base}{suffix}" for suffix, _ in components(value.type)]
+        base = value.name or "v"
+        return [f"%{self.name(base + suffix)}" for suffix, _ in components(value.type)]
 
     def bind(self, value: Value, names: list[str]) -> None:
         """`value` has these components; a stack gets allocas of its own, since it changes."""
