@@ -71,7 +71,8 @@ def decode(paths: list[Path], report=print) -> tuple[Counter[str], Counter[str]]
             except Exception as error:
                 failed[kind(code)] += 1
                 place = traceback.extract_tb(error.__traceback__)[-1]
-                report(f"{path}:{code.co_firstlineno} {code.co_qualname}: {type(error).__name__} {error} [{place.name}]")
+                where = f"{path}:{code.co_firstlineno} {code.co_qualname}"
+                report(f"{where}: {type(error).__name__} {error} [{place.name}]")
     return total, failed
 
 

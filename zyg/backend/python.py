@@ -1,12 +1,12 @@
 """The Python back end: from SSA on `object` to a code object of the running CPython.
 
-Input is a Function of Python ops, handler edges included, output a code object (`emit`) or a function (`emit_function`).
-It is the inverse of the decoder, and shares no state with it.
+Input is a Function of Python ops, handler edges included, output a code object (`emit`) or a function
+(`emit_function`).  It is the inverse of the decoder, and shares no state with it.
 
-*Where values are.*  A value without a Python name that is used once, where the stack machine wants it, stays on the
-operand stack.  Every other value has a fast local: that of its Python variable if it has a name, so that objects live as
-long as they would in the interpreter, else a scratch slot that is emptied at the last use.  Block parameters share the
-slot of their arguments where lifetimes allow (`Slots`), so that most edges copy nothing.
+*Where values are.* A value without a Python name that is used once, where the stack machine wants it, stays on the
+operand stack. Every other value has a fast local: that of its Python variable if it has a name, so that objects live
+as long as they would in the interpreter, else a scratch slot that is emptied at the last use. Block parameters share
+the slot of their arguments where lifetimes allow (`Slots`), so that most edges copy nothing.
 
 *Exceptions.*  The operand stack is empty at block boundaries.  The code of a block with a handler is one entry of the
 exception table; it leads to a landing pad that puts the exception and the handler's arguments where the handler wants
@@ -16,7 +16,7 @@ them.  The ops push_exception and pop_exception keep sys.exc_info() as the inter
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
@@ -34,6 +34,14 @@ PY312 = VERSION >= (3, 12)
 PY313 = VERSION >= (3, 13)
 
 Nested = Callable[[CodeType], CodeType]
+
+
+class CannotEmit(NotImplementedError):
+    """The function does what only its own frame can do. `position` tells where."""
+
+    def __init__(self, what: str, position: Position | None = None):
+        super().__init__(what)
+        self.position = position
 
 
 class Unbound:
@@ -123,6 +131,8 @@ _FUNCTION_PARTS = {"defaults": 1, "kwdefaults": 2, "annotations": 4, "closure": 
 _CONVERSIONS = {"": 0, "s": 1, "r": 2, "a": 3}
 # Their results are copies of what lives elsewhere, whatever their name.
 _FETCHES = frozenset({"get_cell", "free_cell", "new_cell", "global", "name"})
+# Builtins that look into the caller's frame if they are called with so many arguments.
+_FRAME_READERS = {"locals": 0, "vars": 0, "dir": 0, "eval": 1, "exec": 1}
 _NESTING = 150  # how deep an expression may get on the stack, so that recursion here stays shallow
 
 
@@ -147,6 +157,17 @@ def variable_name(value: Value, maker: Operation | None) -> str:
     return "" if maker is not None and maker.op in _FETCHES else value.name
 
 
+def ends_in_next(block: Block, counts: Mapping[Value, int]) -> bool:
+    """Whether the block ends in `more, item = next it; branch more`, where `item` counts only if there is more."""
+    if len(block.instrs) < 2:
+        return False
+    step, end = block.instrs[-2:]
+    if step.op != "next" or end.op != "branch" or end.operands[0] is not step.results[0]:
+        return False
+    more, item = step.results
+    return item not in end.targets[1].args and counts[more] == 1
+
+
 # -------------------------------------------------------------------------------------------------- slots
 
 
@@ -158,8 +179,16 @@ class Slots:
     both are scratch.  Sets of values are integers.
     """
 
-    def __init__(self, function: Function, on_stack: set[Value], makers: dict[Value, Operation], taken: set[str]):
+    def __init__(
+        self,
+        function: Function,
+        on_stack: set[Value],
+        makers: dict[Value, Operation],
+        counts: Mapping[Value, int],
+        taken: set[str],
+    ):
         self.function = function
+        self.counts = counts
         self.live = Liveness(function)
         self.makers = makers
         self.taken = taken
@@ -211,6 +240,11 @@ class Slots:
                 results = self.mask(instr.results)
                 for r in instr.results:
                     conflicts[bit[r]] |= live | results
+                if instr is block.instrs[-2:][0] and ends_in_next(block, self.counts):
+                    # The item is stored on the way into the loop only: what the way out needs may sit in its slot.
+                    body = block.successors()[0]
+                    into = self.live.in_mask.get(body.block, 0) | self.mask(body.args) | kept
+                    conflicts[bit[instr.results[1]]] = into | results
                 live = live & ~results | kept
                 for v in uses(instr):
                     if v in bit:
@@ -339,25 +373,27 @@ class Emitter:
         self.pad_code: list[tuple[Label, Target]] = []
         self.placed: set[Block] = set()  # blocks whose code is out
         self.sources: dict[Block, list[Block]] = {}
+        self.block = function.entry
         self.next_block: Block | None = None
         self.region: TryBegin | None = None
         self.region_pad: Label | None = None
         self.stop_iteration = Label()
 
     def run(self) -> CodeType:
+        function = self.function
         self._find_cells()
-        trees = {block: self._trees(block) for block in self.function.blocks}
+        trees = {block: self._trees(block) for block in function.blocks}
         on_stack: set[Value] = set()
         for forest in trees.values():
             for tree in forest:
                 self._collect(tree, on_stack)
         fetched = {v for v in self.makers if self.makers[v].op == "unbound" or v in self.cells}
-        self.slots = Slots(self.function, on_stack | fetched, self.makers, self._reserved_names())
+        self.slots = Slots(function, on_stack | fetched, self.makers, self.counts, self._reserved_names())
         self._signature()
         self._prologue()
         self._find_sources()
-        following = [*self.function.blocks[1:], None]
-        for block, self.next_block in zip(self.function.blocks, following):
+        for block, following in zip(function.blocks, [*function.blocks[1:], None]):
+            self.next_block = following
             self._block(block, trees[block])
         self._cold_code()
         return self.code.to_code(stacksize=self.deepest + 2, compute_exception_stack_depths=False)
@@ -550,12 +586,13 @@ class Emitter:
             self._end_region()
         self.label(self.labels[block])
         self.placed.add(block)
+        self.block = block
         if pad is not None and self.region is None:
             self._begin_region(pad)
         self._forget_dead(block)
         self._count_loads(block)
         end = len(forest) - 1
-        fused = self._is_loop_head(forest)
+        fused = ends_in_next(block, self.counts)
         for tree in forest[: end - fused]:
             self.tree(tree)
         self.set_position(forest[end].operation.position)
@@ -787,19 +824,6 @@ class Emitter:
     def _drop_one(self) -> None:
         self.depth += 1
         self.out("POP_TOP")
-
-    def _is_loop_head(self, forest: list[Tree]) -> bool:
-        """Whether the block ends in `more, item = next it; branch more`."""
-        if len(forest) < 2:
-            return False
-        step, end = forest[-2].operation, forest[-1].operation
-        return (
-            end.op == "branch"
-            and step.op == "next"
-            and end.operands[0] is step.results[0]
-            and self.counts[step.results[0]] == 1
-            and step.results[1] not in end.targets[1].args
-        )
 
     def _loop_head(self, block: Block, step: Tree, end: Tree) -> None:
         body, done = end.operation.targets
@@ -1050,6 +1074,7 @@ class Emitter:
 
     def op_call_object(self, tree: Tree) -> None:
         instr = tree.operation
+        self._refuse_frame_access(instr)
         callee = tree.inner.get(0)
         if callee is not None and callee.operation.op == "getattr":
             self.push(callee, 0)
@@ -1069,6 +1094,15 @@ class Emitter:
             self.push(tree, k)
         self.set_position(instr.position)
         self._call(len(instr.operands) - 1, instr.attrs["keywords"])
+
+    def _refuse_frame_access(self, instr: Operation) -> None:
+        """Variables are SSA values here: nobody can look them up by name, as locals() and eval(text) do."""
+        maker = self.makers.get(instr.operands[0])
+        if maker is None or maker.op != "global" or self.template is None or not self.template.co_flags & 0x1:
+            return
+        name = maker.attrs["name"]
+        if _FRAME_READERS.get(name) == len(instr.operands) - 1:
+            raise CannotEmit(f"{name}() of the variables of {self.code.qualname}", instr.position)
 
     def op_call_spread(self, tree: Tree) -> None:
         if not PY313:
@@ -1159,7 +1193,6 @@ class Emitter:
         finished, end = Label(), Label()
         self.push(tree, 0)
         self.set_position(tree.operation.position)
-        more, item = tree.operation.results
         before = self.depth - 1
         self.out("FOR_ITER", finished)
         self.out("SWAP", 2)
@@ -1190,6 +1223,22 @@ class Emitter:
         self.out("WITH_EXCEPT_START")
         self.drop_below(4)
 
+    def op_forget(self, tree: Tree) -> None:
+        """Empty the variable's slot, unless the object has other uses to come."""
+        value = tree.operation.operands[0]
+        slot = self.slots.name_of.get(value)
+        if value in self.remaining:
+            self.remaining[value] -= 1
+        if slot is not None and not self._needed_later(self.block, tree.operation, value):
+            self.out("DELETE_FAST", slot)
+
+    def _needed_later(self, block: Block, operation: Operation, value: Value) -> bool:
+        bit = self.slots.live.bit[value]
+        if (self.slots.live.out_mask.get(block, 0) | self.slots.throughout(block)) >> bit & 1:
+            return True
+        after = block.instrs[block.instrs.index(operation) + 1 :]
+        return any(v is value for instr in after for v in uses(instr))
+
     # Generators.
 
     def op_yield(self, tree: Tree) -> None:
@@ -1198,7 +1247,8 @@ class Emitter:
         self._yield(1)
 
     def _yield(self, kind: int) -> None:
-        """3.12 lets close() skip the generator's code where the argument is 1 (no handler), 3.13 by a flag of RESUME."""
+        """3.12 lets close() skip the generator's code where the argument is 1 (no handler), 3.13 by a flag of RESUME:
+        not used here."""
         if PY313:
             self.out("YIELD_VALUE", int(kind > 1))
         elif PY312:

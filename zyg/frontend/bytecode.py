@@ -55,7 +55,7 @@ class Region(NamedTuple):
 
 
 class Body(NamedTuple):
-    """A code object as instructions. `variables` are the names of its local slots: plain locals, cells and free variables."""
+    """A code object as instructions. `variables` names its local slots: plain locals, cells and free variables."""
 
     code: CodeType
     instructions: list[Instruction]
@@ -65,9 +65,14 @@ class Body(NamedTuple):
 
 # ------------------------------------------------------------------------------------------------- tables
 
-_BINARY = "add and floordiv lshift matmul mul mod or pow rshift sub truediv xor".split()
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+_BINARY = _words("add and floordiv lshift matmul mul mod or pow rshift sub truediv xor")
 BINARY_OPERATORS = [*_BINARY, *(f"i{name}" if name != "pow" else "ipow_" for name in _BINARY)]
-COMPARISONS = "lt le eq ne gt ge".split()
+COMPARISONS = _words("lt le eq ne gt ge")
 CONVERSIONS = ("", "s", "r", "a")
 INTRINSICS_1 = (
     "", "print", "import_star", "stopiteration_error", "async_gen_wrap", "unary_positive", "list_to_tuple", "typevar",
@@ -123,37 +128,39 @@ def _one(op: str, value: Callable[[int], Any]) -> tuple[int, Any]:
     return _EXPAND, lambda arg, code: [(op, value(arg))]
 
 
+_AS_IT_IS = _words(
+    """
+    POP_TOP PUSH_NULL UNARY_NEGATIVE UNARY_NOT UNARY_INVERT UNARY_POSITIVE BINARY_SUBSCR STORE_SUBSCR
+    DELETE_SUBSCR BINARY_SLICE STORE_SLICE GET_LEN MATCH_MAPPING MATCH_SEQUENCE MATCH_KEYS MATCH_CLASS
+    PUSH_EXC_INFO CHECK_EXC_MATCH CHECK_EG_MATCH WITH_EXCEPT_START BEFORE_WITH GET_ITER GET_YIELD_FROM_ITER
+    LOAD_BUILD_CLASS LOAD_ASSERTION_ERROR LIST_TO_TUPLE RETURN_VALUE IMPORT_STAR SETUP_ANNOTATIONS YIELD_VALUE
+    PREP_RERAISE_STAR POP_EXCEPT UNPACK_SEQUENCE UNPACK_EX SWAP COPY BUILD_TUPLE BUILD_LIST BUILD_SET
+    BUILD_MAP BUILD_STRING BUILD_SLICE RERAISE RAISE_VARARGS LOAD_FAST LOAD_FAST_CHECK LOAD_FAST_AND_CLEAR
+    STORE_FAST DELETE_FAST MAKE_CELL LOAD_DEREF STORE_DEREF DELETE_DEREF CALL_FUNCTION_EX LIST_APPEND SET_ADD
+    MAP_ADD LIST_EXTEND SET_UPDATE DICT_MERGE DICT_UPDATE BUILD_CONST_KEY_MAP MAKE_FUNCTION LOAD_LOCALS
+    LOAD_FROM_DICT_OR_DEREF END_SEND CLEANUP_THROW GET_AITER GET_ANEXT GET_AWAITABLE BEFORE_ASYNC_WITH
+    END_ASYNC_FOR
+    """
+)
+_ABOUT_NAMES = _words(
+    """
+    STORE_NAME DELETE_NAME LOAD_NAME STORE_ATTR DELETE_ATTR LOAD_ATTR LOAD_METHOD STORE_GLOBAL DELETE_GLOBAL
+    IMPORT_NAME IMPORT_FROM LOAD_FROM_DICT_OR_GLOBALS
+    """
+)
+_JUMPING = _words(
+    """
+    JUMP_FORWARD FOR_ITER SEND POP_JUMP_IF_FALSE POP_JUMP_IF_TRUE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE
+    JUMP_IF_FALSE_OR_POP JUMP_IF_TRUE_OR_POP
+    """
+)
+
 # opname: how to read the argument, and the op (or, for _EXPAND, the function that makes the ops)
 _TABLE: dict[str, tuple[int, Any]] = {
-    **{
-        name: (_RAW, name)
-        for name in """
-        POP_TOP PUSH_NULL UNARY_NEGATIVE UNARY_NOT UNARY_INVERT UNARY_POSITIVE BINARY_SUBSCR STORE_SUBSCR DELETE_SUBSCR
-        BINARY_SLICE STORE_SLICE GET_LEN MATCH_MAPPING MATCH_SEQUENCE MATCH_KEYS MATCH_CLASS PUSH_EXC_INFO
-        CHECK_EXC_MATCH CHECK_EG_MATCH WITH_EXCEPT_START BEFORE_WITH GET_ITER GET_YIELD_FROM_ITER LOAD_BUILD_CLASS
-        LOAD_ASSERTION_ERROR LIST_TO_TUPLE RETURN_VALUE IMPORT_STAR SETUP_ANNOTATIONS YIELD_VALUE PREP_RERAISE_STAR
-        POP_EXCEPT UNPACK_SEQUENCE UNPACK_EX SWAP COPY BUILD_TUPLE BUILD_LIST BUILD_SET BUILD_MAP BUILD_STRING
-        BUILD_SLICE RERAISE RAISE_VARARGS LOAD_FAST LOAD_FAST_CHECK LOAD_FAST_AND_CLEAR STORE_FAST DELETE_FAST MAKE_CELL
-        LOAD_DEREF STORE_DEREF DELETE_DEREF CALL_FUNCTION_EX LIST_APPEND SET_ADD MAP_ADD LIST_EXTEND SET_UPDATE
-        DICT_MERGE DICT_UPDATE BUILD_CONST_KEY_MAP MAKE_FUNCTION LOAD_LOCALS LOAD_FROM_DICT_OR_DEREF END_SEND
-        CLEANUP_THROW GET_AITER GET_ANEXT GET_AWAITABLE BEFORE_ASYNC_WITH END_ASYNC_FOR
-        """.split()
-    },
-    **{
-        name: (_NAME, name)
-        for name in """
-        STORE_NAME DELETE_NAME LOAD_NAME STORE_ATTR DELETE_ATTR LOAD_ATTR LOAD_METHOD STORE_GLOBAL DELETE_GLOBAL
-        IMPORT_NAME IMPORT_FROM LOAD_FROM_DICT_OR_GLOBALS
-        """.split()
-    },
-    **{name: (_DROP, name) for name in "CACHE NOP RESUME PRECALL COPY_FREE_VARS EXTENDED_ARG TO_BOOL END_FOR".split()},
-    **{
-        name: (_FORWARD, name)
-        for name in """
-        JUMP_FORWARD FOR_ITER SEND POP_JUMP_IF_FALSE POP_JUMP_IF_TRUE POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE
-        JUMP_IF_FALSE_OR_POP JUMP_IF_TRUE_OR_POP
-        """.split()
-    },
+    **{name: (_RAW, name) for name in _AS_IT_IS},
+    **{name: (_NAME, name) for name in _ABOUT_NAMES},
+    **{name: (_DROP, name) for name in _words("CACHE NOP RESUME PRECALL COPY_FREE_VARS EXTENDED_ARG TO_BOOL END_FOR")},
+    **{name: (_FORWARD, name) for name in _JUMPING},
     "JUMP_BACKWARD": (_BACKWARD, "JUMP_BACKWARD"),
     "JUMP_BACKWARD_NO_INTERRUPT": (_BACKWARD, "JUMP_FORWARD"),
     "LOAD_CONST": (_CONST, "LOAD_CONST"),
@@ -177,7 +184,7 @@ _TABLE: dict[str, tuple[int, Any]] = {
     "PRINT_EXPR": (_EXPAND, lambda arg, code: [("INTRINSIC", ("print", 1)), ("POP_TOP", 0)]),
     "ASYNC_GEN_WRAP": _one("INTRINSIC", lambda arg: ("async_gen_wrap", 1)),
     # These join their neighbour, see `_fuse`.
-    **{name: (_FUSE, name) for name in "KW_NAMES CALL CALL_KW FORMAT_SIMPLE SET_FUNCTION_ATTRIBUTE".split()},
+    **{name: (_FUSE, name) for name in _words("KW_NAMES CALL CALL_KW FORMAT_SIMPLE SET_FUNCTION_ATTRIBUTE")},
 }
 
 _VERSIONS: dict[tuple[int, int], dict[str, tuple[int, Any]]] = {
@@ -330,8 +337,11 @@ def _regions(code: CodeType, first: list[int]) -> list[Region]:
 
 
 def _tidy_generator(out: list[Instruction], regions: list[Region]) -> list[Region]:
-    """Replace the loop around SEND by YIELD_FROM, and forget handlers that every generator has (3.12 turns StopIteration
-    into RuntimeError by one, 3.11 does so elsewhere; CLEANUP_THROW belongs to the loop around SEND)."""
+    """Replace the loop around SEND by YIELD_FROM, and forget handlers that every generator has.
+
+    3.12 turns StopIteration into RuntimeError by a handler (3.11 does so elsewhere), and CLEANUP_THROW belongs to the
+    loop around SEND.
+    """
     for index, instruction in enumerate(out):
         if instruction.op != "GET_YIELD_FROM_ITER":
             continue

@@ -27,10 +27,11 @@ from .bytecode import Body, Instruction, read
 from .cfg import LEAVES, UNCONDITIONAL, BasicBlock, build
 
 # Ops that cannot raise, so that what they are part of needs no handler.
-_SILENT = frozenset(
+_SILENT_OPS = (
     "tuple list is is_not make_slice free_cell unbound assertion_error string new_cell set_cell make_function "
-    "push_exception pop_exception jump return branch match_sequence match_mapping locals build_class".split()
+    "push_exception pop_exception forget jump return branch match_sequence match_mapping locals build_class"
 )
+_SILENT = frozenset(_SILENT_OPS.split())
 _COROUTINE_FLAGS = 0x80 | 0x100 | 0x200  # coroutine, iterable coroutine, asynchronous generator
 _GENERATOR_FLAG = 0x20
 _INT64 = range(-(2**63), 2**63)
@@ -159,6 +160,7 @@ class Capture:
         self.cells: dict[int, Value] = {}  # by slot; cells that comprehensions make anew are variables instead
         self.unbound_marker: Value | None = None
         self.operators: list[Instr] = []
+        self.restored: set[int] = set()  # variables that comprehensions put away and back, perhaps unbound
         self.blocks: dict[BasicBlock, Block] = {}
         self.entered: dict[BasicBlock, list[Item]] = {}  # the operand stack at the start of a block
         self.missing: dict[BasicBlock, int] = {}  # edges that have not been announced yet
@@ -224,7 +226,7 @@ class Capture:
             self.position = Position(self.file, first_line, 0, first_line, 0, code.co_qualname)
         self.block = entry
         instructions = self.body.instructions
-        renewed = {i.arg for i in instructions if i.op == "LOAD_FAST_AND_CLEAR"} if code.co_cellvars else ()
+        self.restored = renewed = {i.arg for i in instructions if i.op == "LOAD_FAST_AND_CLEAR"}
         for instruction in instructions:
             if instruction.op != "MAKE_CELL":
                 break
@@ -526,9 +528,7 @@ class Capture:
             assert isinstance(value, Const)
             condition = Const(bool(value.value), BOOL)
         falls, jumps = self._successors()
-        self.entered.setdefault(
-            falls, [NULL if item is NULL else place(k) for k, item in enumerate(self.stack[:-1])]
-        )
+        self.entered.setdefault(falls, [NULL if item is NULL else place(k) for k, item in enumerate(self.stack[:-1])])
         self.branch(condition, *((jumps, falls) if jump_if else (falls, jumps)))
 
     def JUMP_IF_FALSE_OR_POP(self, arg: int) -> None:
@@ -546,9 +546,7 @@ class Capture:
         iterator = self.peek(1)
         more, item = self.emit_typed("next", (BOOL, OBJECT), iterator)
         body, done = self._successors()
-        self.entered.setdefault(
-            done, [NULL if entry is NULL else place(k) for k, entry in enumerate(self.stack[:-1])]
-        )
+        self.entered.setdefault(done, [NULL if entry is NULL else place(k) for k, entry in enumerate(self.stack[:-1])])
         self.push(item)
         self.branch(more, body, done)
 
@@ -621,14 +619,37 @@ class Capture:
         return value
 
     def STORE_FAST(self, index: int) -> None:
-        self._write_local(index, self.pop())
-        self.bound |= 1 << index
+        value = self.pop()
+        if isinstance(value, Const) and value.value is None:
+            self._forget(index)
+        self._write_local(index, value)
+        if index not in self.restored:
+            self.bound |= 1 << index
 
     def DELETE_FAST(self, index: int) -> None:
         if not self.bound >> index & 1 and not self._just_bound(index):
             self._checked(index)
+        if not self._just_bound(index):
+            self._read_local(index)  # settles the value where blocks meet
+        self._forget(index)
         self._write_local(index, self._initial(index))
         self.bound &= ~(1 << index)
+
+    def _forget(self, index: int) -> None:
+        """A variable is deleted, or set to None: tell that its object may go, where it is known without a new block
+        parameter."""
+        block, variables = self.block, self.variables
+        value = None
+        while value is None:
+            value = variables.current.get(block, {}).get(index)
+            edges = variables.edges.get(block, [])
+            if value is None and (block not in variables.sealed or len(edges) != 1 or block.params):
+                return  # blocks that have parameters already are handlers: the variable may not be live in them
+            if value is None:
+                block = edges[0][0]
+        value = variables.resolve(value)
+        if not isinstance(value, Const) and value is not self.unbound_marker:
+            self.emit_typed("forget", (), value, name=self.names[index])
 
     def _just_bound(self, index: int) -> bool:
         """`name = None; del name` is how a handler forgets its exception."""
@@ -640,7 +661,7 @@ class Capture:
         self._write_local(index, self._initial(index))
 
     def MAKE_CELL(self, index: int) -> None:
-        if index in self.cells or self.basic is self._first and self._in_prologue():
+        if index in self.cells or (self.basic is self._first and self._in_prologue()):
             return
         self._write_local(index, self.emit("new_cell", name=self.names[index], attrs={"name": self.names[index]}))
 
@@ -772,7 +793,6 @@ class Capture:
 
     def CALL_FUNCTION_EX(self, flags: int) -> None:
         arguments = self.pop_many(1 + (flags & 1))
-        # Once 3.13 is the oldest: NULL is above the callable there, below it before.
         (function,) = self._callable()
         self.push(self.emit("call_spread", function, *arguments))
 
@@ -937,7 +957,8 @@ def _merge_blocks(function: Function) -> None:
                 break
             if after.handler is None and (block.handler is None or _silent(after)):
                 handler = block.handler
-            elif block.handler is None and len(block.instrs) == 1:  # a jump: values defined here would not reach the handler
+            elif block.handler is None and len(block.instrs) == 1:
+                # Only a jump: what a block defines, its handler cannot see.
                 handler = after.handler
             else:
                 break

@@ -81,7 +81,8 @@ def build(body: Body) -> list[BasicBlock]:
             for block in order:
                 block.predecessors, block.order = 0, -1
             order = _reverse_postorder(blocks[0])
-    if VERSION == (3, 11):  # later versions tell LOAD_FAST from LOAD_FAST_CHECK
+    # Later versions tell LOAD_FAST from LOAD_FAST_CHECK, but not so for DELETE_FAST.
+    if VERSION == (3, 11) or any(i.op == "DELETE_FAST" for i in instructions):
         _bound_variables(body, order)
     return order
 
@@ -203,6 +204,8 @@ def _bound_variables(body: Body, order: list[BasicBlock]) -> None:
     code = body.code
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
     everything = (1 << len(body.variables)) - 1
+    # Comprehensions put these variables away and back, bound or not.
+    restored = {i.arg for i in body.instructions if i.op == "LOAD_FAST_AND_CLEAR"}
     gains: list[int] = []
     losses: list[int] = []  # deleted anywhere in the block: what a handler cannot rely on
     ends: list[int] = []  # deleted, and not set again
@@ -210,10 +213,11 @@ def _bound_variables(body: Body, order: list[BasicBlock]) -> None:
         gain = loss = end = 0
         for instruction in body.instructions[block.start : block.end]:
             op = instruction.op
-            if op in ("STORE_FAST", "LOAD_FAST_CHECK"):  # a variable that was loaded was bound
+            # A variable that was loaded was bound.
+            if op in ("LOAD_FAST", "LOAD_FAST_CHECK") or (op == "STORE_FAST" and instruction.arg not in restored):
                 gain |= 1 << instruction.arg
                 end &= ~(1 << instruction.arg)
-            elif op == "DELETE_FAST":
+            elif op in ("DELETE_FAST", "LOAD_FAST_AND_CLEAR") or op == "STORE_FAST":
                 gain &= ~(1 << instruction.arg)
                 loss |= 1 << instruction.arg
                 end |= 1 << instruction.arg

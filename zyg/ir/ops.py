@@ -305,8 +305,10 @@ def _gamma(x: float) -> float:
 
 def _fma(x: float, y: float, z: float) -> float:
     """x * y + z rounded once, in exact fractions (math.fma comes with Python 3.13)."""
-    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)) or x == 0.0 or y == 0.0:
+    if not (math.isfinite(x) and math.isfinite(y)) or x == 0.0 or y == 0.0:
         return x * y + z
+    if not math.isfinite(z):
+        return z
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     try:
         # A sum that cancels exactly is +0; one that underflows keeps its sign.
@@ -518,6 +520,7 @@ python("check_group", "exception, class: (rest, match) of `except*`", OBJECT, OB
 python("prepare_reraise", "original exception, list: what `except*` raises at its end", OBJECT)
 python("checked_local", "the operand, or UnboundLocalError for attrs['name'] if it is unbound", OBJECT)
 python("unbound", "the marker of an unbound local", OBJECT, effects="pure")
+python("forget", "the variable attrs['name'], which held the operand, is deleted or set to None: its object may go")
 python("yield", "generators: give a value, receive one", OBJECT)
 python("yield_from", "generators: the value of `yield from` the operand", OBJECT)
 python("intrinsic", "an intrinsic function of the interpreter, attrs['name']", OBJECT)
