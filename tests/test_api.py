@@ -1,8 +1,10 @@
 """gradient and its relatives. Expected numbers are worked out by hand or by numerical differences."""
 
 import dataclasses
+import functools
 import math
 import operator
+import pickle
 import threading
 import time
 from collections import namedtuple
@@ -12,6 +14,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from zyg import pipeline
 
 
 def f(x):
@@ -260,6 +263,35 @@ def test_keyword_arguments_are_constants():
     assert zyg.gradient(h, 5.0, 4.0, k=1.0) == (4.0, 5.0)
     assert zyg.gradient(h, 5.0, k=2.0) == (4.0,)
     assert zyg.grad(h)(5.0, k=2.0) == 4.0
+
+
+@dataclasses.dataclass
+class Line:
+    slope: float
+    offset: float
+
+    def at(self, x):
+        return self.slope * x + self.offset
+
+
+def test_bound_methods_and_partials():
+    line = Line(3.0, 1.0)
+    with pipeline.timings() as times:
+        assert zyg.gradient(line.at, 2.0) == (3.0,)
+        compiled = len(times)
+        assert zyg.gradient(Line(5.0, 1.0).at, 2.0) == (5.0,)
+        assert len(times) == compiled, "another object of the same class must not compile again"
+    assert zyg.withgradient(line.at, 2.0) == (7.0, (3.0,))
+    value, back = zyg.pullback(line.at, 2.0)
+    assert value == 7.0 and back(2.0) == (6.0,)
+    assert zyg.gradient(functools.partial(g, 1.0), 2.0) == (3.0,)
+    assert zyg.gradient(functools.partial(g, y=1.0), 2.0) == (2.0,)
+    assert zyg.gradient(Line.at, line, 2.0) == ((2.0, 1.0), 3.0)
+
+
+def test_transforms_can_be_pickled():
+    again = pickle.loads(pickle.dumps(zyg.grad(g, 1)))
+    assert again(1.0, 2.0) == 3.0 and repr(again) == "<zyg.grad(g, argnums=1)>"
 
 
 def test_gradients_of_ints_are_floats():

@@ -157,7 +157,7 @@ def gradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
     native = _gradients.get(id(getattr(function, "__code__", function)))
     if native is None:
         native = _native("gradient", _gradients, function)
-    return native(function, *args, **keywords)
+    return native(function, *args, **keywords) if keywords else native(function, *args)
 
 
 def withgradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -165,7 +165,7 @@ def withgradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -
     native = _withgradients.get(id(getattr(function, "__code__", function)))
     if native is None:
         native = _native("withgradient", _withgradients, function)
-    return native(function, *args, **keywords)
+    return native(function, *args, **keywords) if keywords else native(function, *args)
 
 
 def pullback(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, Callable[[Any], Any]]:
@@ -182,7 +182,7 @@ def pullback(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
     native = _pullbacks.get(id(getattr(function, "__code__", function)))
     if native is None:
         native = _native("pullback", _pullbacks, function)
-    return native(function, *args, **keywords)
+    return native(function, *args, **keywords) if keywords else native(function, *args)
 
 
 def grad(function: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:

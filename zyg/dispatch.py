@@ -12,6 +12,7 @@ cell's content, the epoch of the rules) and looks the names up again by itself; 
 from __future__ import annotations
 
 import builtins
+import functools
 import threading
 import types
 import warnings
@@ -254,6 +255,8 @@ class Dispatcher:
     # ------------------------------------------------------------------------------------------ calling
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if self.transform.kind in DIRECT_KINDS and args and isinstance(args[0], (types.MethodType, functools.partial)):
+            return self._call_unbound(args[0], args[1:], keywords)
         args, keywords = self.bind(args, keywords)
         try:
             specialisation = self.specialise(args, keywords)
@@ -261,6 +264,20 @@ class Dispatcher:
             # Where in the compiler it was noticed helps nobody; the message has the place in the user's source.
             raise error.with_traceback(None) from None
         return specialisation.call(*args, *keywords.values())
+
+    def _call_unbound(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Differentiate a bound method or a partial as the function under it, which stays the same from call to call,
+        while the object bound here may be new each time. What is bound takes part and is left out of the answer."""
+        if isinstance(function, types.MethodType):
+            plain, bound, named = function.__func__, (function.__self__,), {}
+        else:
+            plain, bound, named = function.func, function.args, function.keywords
+        found = self._callable()(plain, *bound, *args, **{**named, **keywords})
+        hidden = len(bound)
+        if self.transform.kind == "gradient":
+            return found[hidden:]
+        value, second = found
+        return value, second[hidden:] if isinstance(second, tuple) else lambda d: second(d)[hidden:]
 
     def bind(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Positional and keyword arguments as they are compiled for."""
@@ -402,6 +419,7 @@ def _dress() -> None:
 
     cls: Any = callable_type()
     cls.__repr__ = _represent
+    cls.__reduce__ = _reduce
     cls.py_func = property(lambda self: python_function(self), doc="The Python function under all transforms.")
     cls.signatures = property(_signatures, doc="The tuples of argument types that there is native code for.")
     cls.inspect_llvm = _inspect_llvm
@@ -415,6 +433,14 @@ def _represent(self: Any) -> str:
         return f"<zyg native code of {self.__name__}>"
     inner = describe(transform)
     return f"<zyg.jit({inner})>" if transform.kind == "jit" else f"<zyg.{inner}>"
+
+
+def _reduce(self: Any) -> Any:
+    """Compiled functions are pickled by name, as functions are; what was made of them is made again."""
+    transform = transform_of(self)
+    if transform is None or transform.kind == "jit":
+        return self.__qualname__
+    return make_callable, (transform,)
 
 
 def _specialisations(self: Any) -> dict[tuple[Type, ...], Specialisation]:
