@@ -148,11 +148,13 @@ def _bind_fields(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[s
     positional = [n for n in taking if not fields[n].kw_only]
     name = f"{cls.__qualname__}.__init__()"
     if len(args) > len(positional):
-        e.type_error(
-            f"{name} takes {len(positional) + 1} positional arguments but {len(args) + 1} were given"
-            if len(positional)
-            else f"{name} takes 1 positional argument but {len(args) + 1} were given"
+        required = sum(
+            fields[n].default is dataclasses.MISSING and fields[n].default_factory is dataclasses.MISSING for n in positional
         )
+        most = len(positional) + 1
+        takes = f"from {required + 1} to {most}" if required + 1 < most else str(most)
+        plural = "" if takes == "1" else "s"
+        e.type_error(f"{name} takes {takes} positional argument{plural} but {len(args) + 1} were given")
     bound = dict(zip(positional, args))
     for key, v in keywords.items():
         if key not in taking:
@@ -376,7 +378,7 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
             call_known(e, attribute.fset, [v, value])
             return
         if cls.__dataclass_params__.frozen:
-            e.throw("dataclasses.FrozenInstanceError", f"cannot assign to field '{name}'")
+            _frozen(e, name)
         if name not in names:
             raise e.refuse(
                 f"a new attribute '{name}' of a {cls.__name__}", hint=f"declare it as a field of {cls.__name__}"
@@ -387,13 +389,19 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
         if issubclass(v.cls, tuple):
             e.throw("AttributeError", "can't set attribute")
         if v.cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-            e.throw("dataclasses.FrozenInstanceError", f"cannot assign to field '{name}'")
+            _frozen(e, name)
         raise e.refuse(
             f"an assignment to '{name}' of a {v.cls.__name__} that was not made in the compiled code",
             types=[describe(v, e.heap)],
             hint=f"make a new {v.cls.__name__}, or keep what changes in an array",
         )
     raise e.refuse(f"an assignment to the attribute '{name}' of a {describe(v, e.heap)}")
+
+
+def _frozen(e: Evaluator, name: str) -> None:
+    from .exceptions import ExceptionValue, raise_value
+
+    raise_value(e, ExceptionValue(dataclasses.FrozenInstanceError, (Known(f"cannot assign to field '{name}'"),)))
 
 
 # ------------------------------------------------------------------------------------- isinstance, match

@@ -149,8 +149,7 @@ def raise_value(e: Evaluator, v: Abstract) -> None:
     simple = len(v.args) == 0 or len(v.args) == 1 and isinstance(v.args[0], Known) and isinstance(v.args[0].object, str)
     if simple and v.cls.__module__ == "builtins":
         text = v.args[0].object if v.args and isinstance(v.args[0], Known) else ""
-        message = text.replace("{", "{{").replace("}", "}}")
-        e.builder.append(Instr("raise", attrs={"exc": v.cls.__name__, "message": message}))
+        e.builder.append(Instr("raise", attrs={"exc": v.cls.__name__, "message": text}))
         raise Stop
     layout, values = flat_arguments(list(v.args))
     python_call(e, Raise(v.cls, layout), values)

@@ -325,8 +325,6 @@ def _int_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
         n = int(b.object)
         if n < 0:
             return float_power(e, Number(x), b)
-        if n == 0:
-            return Known(1)
         if n == 1:
             return Number(x)
         if n == 2:
@@ -352,8 +350,6 @@ def float_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     python = e.options.error_model == "python"
     if isinstance(b, Known):
         y = float(b.object)
-        if y == 0.0:
-            return Known(1.0)
         if y == 1.0:
             return Number(x)
         if y < 0 and python:
