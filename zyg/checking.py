@@ -137,7 +137,7 @@ def _step(x: Any, step: float | None) -> float:
 
     if step is not None:
         return step
-    eps = 1.2e-7 if isinstance(x, np.float32) else 2.2e-16
+    eps = 1.2e-7 if getattr(x, "dtype", None) == np.float32 else 2.2e-16
     return eps ** (1 / 3) * max(1.0, abs(float(x)))
 
 
