@@ -18,6 +18,8 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from .check import check
 from .generate import Program, programs
 
+MINIMISE_SECONDS = 15.0
+
 
 def kind(error: BaseException) -> str:
     first = (str(error).splitlines() or [""])[0]
@@ -27,7 +29,7 @@ def kind(error: BaseException) -> str:
 
 def run(count: int, number: int, size: int, what: str, known: Counter[str]) -> tuple[int, BaseException | None]:
     """Up to `count` programs; stops at the first failure of a kind not known, with its smallest program as a note."""
-    done, smallest = 0, ""
+    done, smallest, deadline = 0, "", 0.0
 
     @seed(number)
     @settings(
@@ -41,14 +43,18 @@ def run(count: int, number: int, size: int, what: str, known: Counter[str]) -> t
     )
     @given(programs(size))
     def one(program: Program) -> None:
-        nonlocal done, smallest
+        nonlocal done, smallest, deadline
         done += 1
+        if smallest and time.perf_counter() > deadline and repr(program) != smallest:
+            return  # minimised for long enough
         try:
             check(program, what)
         except Exception as error:
             if kind(error) in known:
                 known[kind(error)] += 1
                 return
+            if not smallest:
+                deadline = time.perf_counter() + MINIMISE_SECONDS
             smallest = repr(program)
             raise
 

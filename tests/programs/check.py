@@ -42,6 +42,8 @@ def outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[str, A
         except zyg.ZygError:
             raise
         except Exception as error:
+            if type(error) is RuntimeError or any(note.startswith("zyg:") for note in getattr(error, "__notes__", ())):
+                raise  # the compiler itself failed
             return "raised", type(error)
 
 
