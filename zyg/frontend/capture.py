@@ -15,13 +15,13 @@ unless nothing before it can raise.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from types import CodeType
 from typing import Any
 
 from ..errors import Unsupported
 from ..ir.builder import Variables
-from ..ir.core import Block, Const, Function, Instr, Position, Target, Value, uses
+from ..ir.core import Block, Const, Function, Instr, Position, Target, Value, map_uses, uses
 from ..ir.types import BOOL, F64, I64, NONE, OBJECT, Type
 from .bytecode import Body, Instruction, read
 from .cfg import LEAVES, UNCONDITIONAL, BasicBlock, build
@@ -160,6 +160,7 @@ class Capture:
         self.cells: dict[int, Value] = {}  # by slot; cells that comprehensions make anew are variables instead
         self.unbound_marker: Value | None = None
         self.operators: list[Instr] = []
+        self.has_checks = False
         self.restored: set[int] = set()  # variables that comprehensions put away and back, perhaps unbound
         self.blocks: dict[BasicBlock, Block] = {}
         self.entered: dict[BasicBlock, list[Item]] = {}  # the operand stack at the start of a block
@@ -198,6 +199,8 @@ class Capture:
             if isinstance(first, Const) and all(v.type is not OBJECT for v in instr.operands):
                 instr.operands[0] = Const(first.value, OBJECT)
         marker = self.unbound_marker
+        if self.has_checks:
+            _drop_checks(self.function, marker)
         if marker is not None and any(_uses(block, marker) for block in self.function.blocks):
             entry.instrs.insert(0, Instr("unbound", [], [marker], {}, [], None))
         if self.body.regions:
@@ -614,6 +617,7 @@ class Capture:
         """The variable's value, or UnboundLocalError; from here on it is known to be bound."""
         name = self.names[index]
         value = self.emit("checked_local", self._read_local(index), name=name, attrs={"name": name})
+        self.has_checks = True
         self._write_local(index, value)
         self.bound |= 1 << index
         return value
@@ -937,6 +941,49 @@ def _uses(block: Block, value: Value) -> bool:
     if block.handler is not None and value in block.handler.args:
         return True
     return any(v is value for instr in block.instrs for v in uses(instr))
+
+
+def _drop_checks(function: Function, marker: Value | None) -> None:
+    """Remove the checks of values that cannot be the marker of an unbound variable.
+
+    3.12 and later check too often around comprehensions, 3.11 where a variable is a copy of a bound one.
+    """
+    unbound: set[Value] = set() if marker is None else {marker}
+    edges = [(p, a) for p, a in _passed(function) if not isinstance(a, Const)]
+    size = -1
+    while size != len(unbound):
+        size = len(unbound)
+        unbound.update(p for p, a in edges if a in unbound)
+    bound: dict[Value, Value] = {}
+    for block in function.blocks:
+        kept = []
+        for instr in block.instrs:
+            if instr.op == "checked_local" and instr.operands[0] not in unbound:
+                bound[instr.results[0]] = instr.operands[0]
+            else:
+                kept.append(instr)
+        block.instrs[:] = kept
+
+    def resolve(value: Value) -> Value:
+        while value in bound:
+            value = bound[value]
+        return value
+
+    if bound:
+        for block in function.blocks:
+            for instr in block.instrs:
+                map_uses(instr, resolve)
+            if block.handler is not None:
+                block.handler.args[:] = map(resolve, block.handler.args)
+
+
+def _passed(function: Function) -> Iterator[tuple[Value, Value]]:
+    """Block parameters with what is passed for them."""
+    for block in function.blocks:
+        for target in block.successors():
+            yield from zip(target.block.params, target.args, strict=True)
+        if block.handler is not None:
+            yield from zip(block.handler.block.params[1:], block.handler.args, strict=True)
 
 
 def _silent(block: Block) -> bool:
