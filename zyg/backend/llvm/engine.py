@@ -8,7 +8,6 @@ per module and goes away with its `Native`, but not while native code that can r
 from __future__ import annotations
 
 import ctypes
-import itertools
 import re
 import threading
 from collections.abc import Iterable, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from ...ir.core import Module
 from ...ir.options import Options
@@ -30,6 +30,18 @@ from .lower import OWN_MATH, Lowered, lower, no_variants
 from .specials import special_text
 
 Address = int
+GENERATION = 64  # libraries per linker
+
+
+@dataclass(eq=False, slots=True)
+class Library:
+    """Linked code; it goes away with this object, the linker after its last library."""
+
+    tracker: Any
+    linker: Any
+
+    def __getitem__(self, name: str) -> Address:
+        return self.tracker[name]
 
 
 class Engine:
@@ -43,8 +55,8 @@ class Engine:
         self.quick = self._machine(0)
         self.layout = str(self.machine.target_data)
         self.triple = self.machine.triple
-        self.linker = llvm.create_lljit_compiler(self._machine(3), use_jit_link=True)
-        self.numbers = itertools.count()
+        self.linker: Any = None
+        self.links = 0
         self.graveyard: list[Any] = []
         self.running = ctypes.c_int64(0)  # calls under way that may run Python code
         self.parts: dict[str, Any] = {}
@@ -57,7 +69,7 @@ class Engine:
             features=llvm.get_host_cpu_features().flatten(),
             opt=level,
             reloc="pic",
-            codemodel="jitdefault",
+            codemodel="small",  # the linker puts stubs where the C library is too far away
             jit=True,
         )
 
@@ -74,18 +86,28 @@ class Engine:
         tuning.loop_vectorization = True
         tuning.slp_vectorization = False
         builder = llvm.create_pass_builder(self.machine, tuning)
-        builder.getModulePassManager().run(module, builder)
+        passes = builder.getModulePassManager()
+        passes.run(module, builder)
+        # llvmlite's own disposal of it is hidden by that of a base class that does nothing.
+        NewPassManager._dispose(passes)
 
     def link(self, image: bytes, imports: Iterable[str], exports: Iterable[str], extra: dict[str, int]) -> Any:
         """Load an object; gives the library, a mapping from exported names to addresses that keeps the code alive."""
         if not self.running.value:
             self.graveyard.clear()
+        # First of all, since it may link a part of the runtime.
+        addresses = {name: extra[name] if name in extra else self.address_of(name) for name in imports}
+        if self.links % GENERATION == 0:
+            # A linker keeps some ten kilobytes per library that it ever held, so each serves for a while only; it
+            # lives as long as a library of its own does.
+            self.linker = llvm.create_lljit_compiler(self._machine(3), use_jit_link=True)
+        self.links += 1
         builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
-        for name in imports:
-            builder.import_symbol(name, extra[name] if name in extra else self.address_of(name))
+        for name, address in addresses.items():
+            builder.import_symbol(name, address)
         for name in exports:
             builder.export_symbol(name)
-        return builder.link(self.linker, f"zyg{next(self.numbers)}")
+        return Library(builder.link(self.linker, f"zyg{self.links}"), self.linker)
 
     # ------------------------------------------------------------------------------------------ symbols
 

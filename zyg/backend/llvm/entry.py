@@ -17,7 +17,7 @@ from ...ir.types import Closure, ListType, Optional, PullbackType, Struct, Tuple
 from . import runtime
 from .boxing import Boxing, is_native
 from .lower import Lowered
-from .text import Emitter, component_types, value_types
+from .text import Emitter, component_types
 
 ENTRY = "zyg_entry"
 
@@ -188,16 +188,16 @@ class EntryLowering:
         ctx = self.make_ctx() if self.needs_ctx else "null"
         if abi.needs_ctx:
             arguments.insert(0, f"ptr {ctx}")
-        result = e.call(abi.result, abi.symbol, *arguments, convention="fastcc ", hint="result")
+        status, parts = abi.call(e, arguments)
         if self.needs_ctx and (abi.may_run_python or self.nogil):
             e.call("void", e.module.external("zyg_gil_take", "void", "ptr", "nounwind"), f"ptr {ctx}")
-        status = e.let(f"extractvalue {abi.result} {result}, 0", "status")
         good, bad, failed, done = (e.name(n) for n in ("returned", "error", "failed", "finish"))
-        e.branch(e.let(f"icmp eq i32 {status}, 0"), good, bad, likely=True)
+        if status is None:
+            e.jump(good)
+        else:
+            e.branch(e.let(f"icmp eq i32 {status}, 0"), good, bad, likely=True)
 
         e.start(good)
-        types = value_types(abi.results)
-        parts = [e.let(f"extractvalue {abi.result} {result}, {k + 1}") for k in range(len(types))]
         if self.is_scalar_call():
             # Nothing to clean up: the boxed result, or null if there was no memory for it, is what we return.
             boxed = self.boxing.box_native(self.signature.result, parts, ctx, failed)
@@ -206,27 +206,32 @@ class EntryLowering:
         from_good = e.label
         e.jump(done)
 
-        e.start(bad)
-        if not self.runs_python:
-            self.count_running(1)
-        fail = e.module.external("zyg_fail", "ptr", "ptr, i32, ptr", "nounwind")
-        values = e.at(ctx, runtime.CTX.error) if abi.needs_ctx else "null"
-        nothing = e.call(
-            "ptr", fail, f"ptr {e.object(self.raiser)}", f"i32 {status}", f"ptr {values}", attributes="cold"
-        )
-        if not self.runs_python:
-            self.count_running(-1)
-        from_bad = e.label
-        e.jump(done)
+        incoming = [(boxed, from_good), ("null", failed)]
+        if status is not None:
+            e.start(bad)
+            incoming.append((self.raise_error(ctx, status), e.label))
+            e.jump(done)
 
         e.start(failed)
         e.jump(done)
 
         e.start(done)
-        incoming = [(boxed, from_good), (nothing, from_bad), ("null", failed)]
         returned = e.let("phi ptr " + ", ".join(f"[ {v}, %{label} ]" for v, label in incoming), "boxed")
         self.clean_up(ctx, returned)
         return returned
+
+    def raise_error(self, ctx: str, status: str) -> str:
+        """Turn a status into a Python exception; null."""
+        e = self.e
+        if not self.runs_python:
+            self.count_running(1)
+        fail = e.module.external("zyg_fail", "ptr", "ptr, i32, ptr", "nounwind")
+        values = e.at(ctx, runtime.CTX.error) if self.abi.needs_ctx else "null"
+        raiser = e.object(self.raiser)
+        nothing = e.call("ptr", fail, f"ptr {raiser}", f"i32 {status}", f"ptr {values}", attributes="cold")
+        if not self.runs_python:
+            self.count_running(-1)
+        return nothing
 
     def is_scalar_call(self) -> bool:
         return not isinstance(self.signature.result, Tuple) and is_native(self.signature.result)

@@ -5,6 +5,7 @@ function `f` is `@py.f`, with the calling convention
 
     fastcc {i32 status, results...} @py.f(ptr ctx?, leaves...)
 
+(a function in which nothing can fail returns its results alone);
 status 0 is success; k > 0 is the k-th entry of the error table `Lowered.errors`; -1 means that a Python exception is
 set. `ctx` (see runtime.py) is passed only to functions that need it, so that scalar functions stay plain.
 
@@ -98,11 +99,26 @@ class FunctionABI:
     results: tuple[Type, ...]
     may_run_python: bool
     recursive: bool = False
+    fails: bool = True
 
     @property
     def result(self) -> str:
         """The LLVM type of what it returns."""
-        return "{" + ", ".join(["i32", *value_types(self.results)]) + "}"
+        types = value_types(self.results)
+        if self.fails:
+            types.insert(0, "i32")
+        elif len(types) < 2:
+            return types[0] if types else "void"
+        return "{" + ", ".join(types) + "}"
+
+    def call(self, emitter: Emitter, arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+        """Emit a call: the status, None if there is none, and the components of the results."""
+        result = emitter.call(self.result, self.symbol, *arguments, convention="fastcc ", hint="r")
+        count = len(value_types(self.results))
+        if not self.fails and count < 2:
+            return None, [result] if count else []
+        extract = [emitter.let(f"extractvalue {self.result} {result}, {k}", "r") for k in range(count + self.fails)]
+        return (extract[0], extract[1:]) if self.fails else (None, extract)
 
 
 class VectorMath(Protocol):
@@ -123,6 +139,7 @@ def lower(module: Module, entry: str, vector_variants: VectorMath, exported: boo
     recursive = _recursive(module, names)
     needs_ctx = _closure(module, names, lambda f: f.name in recursive or any(map(_uses_ctx, _instrs(f))))
     runs_python = _closure(module, names, lambda f: any(i.op in ("pycall", "poll") for i in _instrs(f)))
+    fails = _closure(module, names, lambda f: f.name in recursive or any(map(_may_fail, _instrs(f))))
     for name in names:
         f = module.functions[name]
         lowered.signatures[name] = FunctionABI(
@@ -132,6 +149,7 @@ def lower(module: Module, entry: str, vector_variants: VectorMath, exported: boo
             f.results,
             name in runs_python,
             name == entry and any(n in recursive for n in names),
+            name in fails,
         )
     for name in names:
         linkage = "" if exported and name == entry else "internal "
@@ -149,6 +167,24 @@ _CTX_OPS = frozenset({"alloc", "release", "push", "reserve", "drop", "poll", "py
 def _uses_ctx(instr: Instr) -> bool:
     details = {"guard": 1, "raise": 0}.get(instr.op)  # operands before those that the message shows
     return instr.op in _CTX_OPS or (details is not None and len(instr.operands) > details)
+
+
+_FAILING = frozenset({"raise", "cadd", "csub", "cmul", "cneg", "ipow", "alloc", "reserve", "poll", "pycall"})
+
+
+def _may_fail(instr: Instr) -> bool:
+    if instr.op == "guard":
+        condition = instr.operands[0]
+        return not (isinstance(condition, Const) and condition.value)
+    if instr.op == "push":
+        return not instr.attrs.get("unchecked")
+    return instr.op in _FAILING or (instr.op == "copyto" and not _copies_at_once(instr))
+
+
+def _copies_at_once(instr: Instr) -> bool:
+    """Whether a `copyto` is one memmove."""
+    types = [v.type for v in instr.operands]
+    return all(isinstance(t, Array) and (t.layout == "C" or t.ndim == 0) for t in types)
 
 
 def _callees(f: Function) -> list[str]:
@@ -227,8 +263,8 @@ INTRINSICS = {
 # Functions of the C library, which CPython's `math` calls too; with "f" appended for f32.
 LIBM = frozenset(
     {
-        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
-        "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "pow", "atan2", "fmod", "remainder", "nextafter",
+        "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+        "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "pow", "fmod", "remainder", "nextafter",
     }
 )  # fmt: skip
 
@@ -423,6 +459,7 @@ class FunctionLowering(Emitter):
     def write_failures(self) -> None:
         if not self.failures:
             return
+        assert self.abi.fails, self.function.name
         self.start("fail")
         pairs = ", ".join(f"[ {status}, %{label} ]" for label, status in self.failures)
         status = self.let(f"phi i32 {pairs}", "status")
@@ -504,10 +541,15 @@ class FunctionLowering(Emitter):
         self.jump_to(instr, template)
 
     def op_return(self, instr: Instr) -> None:
-        pairs = [("i32", "0")]
+        pairs = [("i32", "0")] if self.abi.fails else []
         for value in instr.operands:
             pairs += zip(value_types([value.type]), self.copied(value), strict=True)
-        self.emit(f"ret {self.abi.result} {self.aggregate(self.abi.result, pairs)}")
+        if not pairs:
+            self.emit("ret void")
+        elif not self.abi.fails and len(pairs) == 1:
+            self.emit(f"ret {pairs[0][0]} {pairs[0][1]}")
+        else:
+            self.emit(f"ret {self.abi.result} {self.aggregate(self.abi.result, pairs)}")
 
     def op_unreachable(self, instr: Instr) -> None:
         self.emit("unreachable")
@@ -772,20 +814,14 @@ class FunctionLowering(Emitter):
         for value in instr.operands:
             types = component_types([value.type])
             args += [f"{t} {c}" for t, c in zip(types, self.components_of(value), strict=True)]
-        result = self.call(callee.result, callee.symbol, *args, convention="fastcc ", hint="r")
-        status = self.let(f"extractvalue {callee.result} {result}, 0", "status")
-        self.check_status(status)
-        self.bind_results(instr.results, callee.result, result, first=1)
-
-    def bind_results(self, results: list[Value], aggregate_type: str, aggregate: str, first: int) -> None:
-        index = first
-        for value in results:
-            names = []
-            for suffix, _ in components(by_value(value.type)):
-                hint = (value.name or "v") + suffix
-                names.append(self.let(f"extractvalue {aggregate_type} {aggregate}, {index}", hint))
-                index += 1
-            self.bind_copied(value, names)
+        status, parts = callee.call(self, args)
+        if status is not None:
+            self.check_status(status)
+        index = 0
+        for value in instr.results:
+            count = len(components(by_value(value.type)))
+            self.bind_copied(value, parts[index : index + count])
+            index += count
 
     def op_poll(self, instr: Instr) -> None:
         """Counts down in the context; every so often the runtime looks at signals and lets other threads run."""
@@ -997,7 +1033,7 @@ class FunctionLowering(Emitter):
         target, source = instr.operands
         a, b = self.array(target), self.array(source)
         size = SIZES[a.type.dtype]
-        if a.type.layout == b.type.layout == "C" or a.type.ndim == 0:
+        if _copies_at_once(instr):
             length = self.product(self.size(a), str(size))
             self.memmove(a.data, b.data, length)
             return

@@ -249,8 +249,6 @@ def special_text(name: str) -> str:
     builder.ret(FORMULAS[name](builder.traced(x)).value())
     lowered = lower(Module([function]), name, no_variants)
     abi = lowered.signatures[name]
-    lowered.module.functions.append(
-        f"define double @zyg_{name}(double %x) {{\n  %r = call fastcc {abi.result} {abi.symbol}(double %x)\n"
-        f"  %y = extractvalue {abi.result} %r, 1\n  ret double %y\n}}"
-    )
+    call = f"%y = call fastcc double {abi.symbol}(double %x)"
+    lowered.module.functions.append(f"define double @zyg_{name}(double %x) {{\n  {call}\n  ret double %y\n}}")
     return lowered.text
