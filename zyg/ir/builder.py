@@ -190,15 +190,16 @@ class Variables:
 
     def read(self, block: Block, variable: Hashable) -> Value:
         """The value of `variable` at the end of what has been emitted into `block`."""
-        chain: list[Block] = []  # blocks with one predecessor, walked without recursion: some functions have thousands
+        # Blocks with one predecessor are walked without recursion: some functions have thousands of them.
+        chain: dict[Block, None] = {}
         while True:
             known = self.current.setdefault(block, {}).get(variable)
             if known is not None:
                 value = self.resolve(known)
                 break
             edges = self.edges.get(block, [])
-            if block in self.sealed and len(edges) == 1:
-                chain.append(block)
+            if block in self.sealed and len(edges) == 1 and block not in chain:  # else a cycle that nothing enters
+                chain[block] = None
                 block = edges[0][0]
                 continue
             value = self._read_here(block, variable, len(edges))

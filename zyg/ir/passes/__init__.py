@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..core import Module
+from ..verify import VerifyError
 from ..verify import verify as verify_module
 from . import cse, dce, fold, guards, inline, licm, loop_simplify, mem2reg, ownership, ranges, simplify_cfg
 
@@ -39,8 +40,8 @@ CLEAN: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "inference leaves jumps to jumps; fewer blocks make all else cheaper"),
     Pass("fold", fold.run, "callees shrink before their size decides on inlining"),
     Pass("inline", inline.run, "bodies meet their arguments", whole_module=True),
+    Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind, and parameters for arguments"),
     Pass("mem2reg", mem2reg.run, "a captured variable is local once its closure is inlined"),
-    Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind"),
     Pass("fold", fold.run, "constants from callers and variables"),
     Pass("cse", cse.run, "guards and indices repeat; each copy would be differentiated"),
     Pass("ranges", ranges.run, "guards that always hold need no reverse; indices lose their overflow checks"),
@@ -53,8 +54,8 @@ FULL: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "the adjoint comes with a block per edge"),
     Pass("fold", _fold_final, "rules leave products with constants; stops are copies from here on"),
     Pass("inline", _inline_all, "adjoints of callees and rules", whole_module=True),
+    Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind, and parameters for arguments"),
     Pass("mem2reg", mem2reg.run, "shadows of captured variables"),
-    Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind"),
     Pass("fold", _fold_final, "constants from callers and variables"),
     Pass("cse", cse.run, "forward and reverse compute the same things"),
     Pass("ranges", ranges.run, "after cse: a length is then one value, and guards on it are seen to hold"),
@@ -83,19 +84,35 @@ def optimise(
     verify: bool = False,
     dump: Callable[[str, Module], None] | None = None,
 ) -> Module:
-    """Run a pipeline over the module, in place. `dump(name, module)` is called after each pass that changed
-    something."""
+    """Run a pipeline over the module, in place.
+
+    `dump(name, module)` is called after each pass that changed something, and the verifier runs there if `verify`.
+    A pass that found nothing to do is not asked again until another has changed the function.
+    """
+    changes: dict[Any, int] = {}  # per function, how often it was changed
+    settled: dict[tuple[Any, Any], int] = {}  # per pass and function, `changes` when the pass found nothing to do
     for entry in PIPELINES[level]:
         changed = False
         for subject in [module] if entry.whole_module else list(module.functions.values()):
-            changed |= entry.run(subject)
-        if not changed:
-            continue
-        if verify:
-            try:
-                verify_module(module)
-            except Exception as error:
-                raise type(error)(f"after pass {entry.name}: {error}") from error
-        if dump is not None:
-            dump(entry.name, module)
+            version = changes.get(subject, 0)
+            if settled.get((entry.run, subject)) == version and not entry.whole_module:
+                continue
+            if entry.run(subject):
+                changed = True
+                for function in module.functions.values() if entry.whole_module else [subject]:
+                    changes[function] = changes.get(function, 0) + 1
+            else:
+                settled[entry.run, subject] = version
+        if changed:
+            _report(entry, module, verify, dump)
     return module
+
+
+def _report(entry: Pass, module: Module, verify: bool, dump: Callable[[str, Module], None] | None) -> None:
+    if verify:
+        try:
+            verify_module(module)
+        except VerifyError as error:
+            raise VerifyError(f"after pass {entry.name}: {error}") from error
+    if dump is not None:
+        dump(entry.name, module)

@@ -54,7 +54,11 @@ class _Simplifier:
     def latch(self, loop: Loop) -> None:
         back = self.edges(loop.header, lambda b: b in loop.blocks)
         if len(back) > 1:
-            _add_to(loop, self.insert(f"{loop.header.name}.again", loop.header, back))
+            block = self.insert(f"{loop.header.name}.again", loop.header, back)
+            _add_to(loop, block)
+            blocks = self.function.blocks  # it reads best at the loop's end
+            blocks.remove(block)
+            blocks.insert(max(blocks.index(source) for source, _ in back) + 1, block)
 
     def exits(self, loop: Loop) -> None:
         seen: set[Block] = set()

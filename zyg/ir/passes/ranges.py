@@ -347,7 +347,7 @@ class _Walk:
         interval = self.exact_interval(instr)
         if interval is None:
             return
-        fits = LOW <= interval[0] and interval[1] <= HIGH
+        fits = interval[0] >= LOW and interval[1] <= HIGH
         if op in UNCHECKED and fits:
             instr.op = UNCHECKED[op]
             self.changed = True
@@ -441,7 +441,7 @@ def _abs(walk: _Walk, instr: Instr, x: Interval) -> Interval | None:
 
 def _mod(walk: _Walk, instr: Instr, x: Interval, y: Interval) -> Interval | None:
     if y[0] > 0:
-        return (x if 0 <= x[0] and x[1] < y[0] else (0, y[1] - 1))
+        return (x if x[0] >= 0 and x[1] < y[0] else (0, y[1] - 1))
     return (y[0] + 1, 0) if y[1] < 0 else None
 
 

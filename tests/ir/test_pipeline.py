@@ -1,0 +1,96 @@
+"""The pipelines as a whole: order, reports, speed."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from zyg.ir import passes
+from zyg.ir.core import Value
+from zyg.ir.passes import CLEAN, FULL, OWNERSHIP, PIPELINE, Pass, optimise
+from zyg.ir.text import format_module, parse_module
+from zyg.ir.types import F64
+from zyg.ir.verify import VerifyError
+
+from .generate import Generator
+
+
+def test_pipelines_are_readable_lists():
+    assert PIPELINE == FULL + OWNERSHIP
+    for entry in CLEAN + PIPELINE:
+        assert entry.name and entry.why and callable(entry.run)
+    names = [p.name for p in FULL]
+    assert names.index("loop_simplify") < names.index("licm") < names.index("guards")
+    assert names.index("cse") < names.index("ranges") < names.index("guards")
+
+
+def test_dump_is_called_after_passes_that_changed_something():
+    module = parse_module("func @f(%x: f64) -> f64 {\nentry:\n  %y = mul %x, 1.0 : f64\n  return %y\n}")
+    seen = []
+    optimise(module, "full", dump=lambda name, m: seen.append((name, str(m))))
+    assert [name for name, _ in seen] == ["fold"]
+    assert "return %x" in seen[0][1]
+
+
+def test_a_pass_that_breaks_the_code_is_named(monkeypatch):
+    def break_it(function):
+        function.entry.instrs[-1].operands = [Value(F64, "nowhere")]
+        return True
+
+    monkeypatch.setitem(passes.PIPELINES, "full", [Pass("break_it", break_it, "to see")])
+    module = parse_module("func @f(%x: f64) -> f64 {\nentry:\n  return %x\n}")
+    with pytest.raises(VerifyError, match=r"after pass break_it: in @f, block entry: %nowhere is not defined"):
+        optimise(module, "full", verify=True)
+
+
+def test_running_again_changes_little():
+    """After the pipeline its own cleaning passes find nothing more to do, on almost all functions."""
+    changing = 0
+    for seed in range(40):
+        module = Generator(seed).make()
+        optimise(module, "full")
+        optimise(module, "full")
+        before = format_module(module)
+        optimise(module, "full")
+        changing += format_module(module) != before
+    assert changing <= 4
+
+
+def test_speed():
+    """A few milliseconds for a function of 200 instructions (with room for slow machines)."""
+    module = max((Generator(seed).make() for seed in range(60)), key=size)
+    text = format_module(module)
+    best = min(timed(parse_module(text)) for _ in range(5))
+    assert best / size(module) < 100e-6
+
+
+def timed(module) -> float:
+    start = time.perf_counter()
+    optimise(module, "full")
+    return time.perf_counter() - start
+
+
+def size(module) -> int:
+    return sum(1 for f in module.functions.values() for _ in f.instructions())
+
+
+def test_time_is_linear_in_size():
+    """A long straight function, and one of many blocks."""
+
+    def straight(count):
+        lines = [f"  %v{n} = mul %v{n - 1}, %v{max(n - 2, 0)} : f64" for n in range(1, count)]
+        return "func @f(%v0: f64) -> f64 {\nentry:\n" + "\n".join(lines) + f"\n  return %v{count - 1}\n}}"
+
+    def branchy(count):
+        lines = []
+        for n in range(count):
+            lines += [f"b{n}(%x{n}: f64):", f"  %c{n} = lt %x{n}, {float(n)} : bool", f"  branch %c{n}, t{n}, e{n}"]
+            lines += [f"t{n}:", f"  %y{n} = add %x{n}, 1.0 : f64", f"  jump b{n + 1}(%y{n})"]
+            lines += [f"e{n}:", f"  %z{n} = sin %x{n} : f64", f"  jump b{n + 1}(%z{n})"]
+        head = "func @f(%x: f64) -> f64 {\nentry:\n  jump b0(%x)\n"
+        return head + "\n".join(lines) + f"\nb{count}(%r: f64):\n  return %r\n}}"
+
+    for make in (straight, branchy):
+        small, large = (min(timed(parse_module(make(n))) for _ in range(5)) for n in (100, 800))
+        assert large < 8 * 5 * small, make.__name__  # quadratic would be 8 * 8
