@@ -1,9 +1,11 @@
 """zyg.jit: calls, arguments, staleness, errors. The oracle is the plain Python function."""
 
+import contextlib
 import dataclasses
 import gc
 import math
 import pickle
+import resource
 import sys
 import threading
 import warnings
@@ -448,9 +450,42 @@ def test_a_compiled_function_can_be_collected():
     compiled = zyg.jit(g)
     compiled(1.0)
     gone = weakref.ref(compiled)
-    del compiled
+    gc.disable()
+    try:
+        del compiled
+        assert gone() is None, "a compiled function is part of a cycle, so its code waits for the garbage collector"
+    finally:
+        gc.enable()
+
+
+def resident_kilobytes():
+    with open("/proc/self/statm") as stream:
+        return int(stream.read().split()[1]) * (resource.getpagesize() // 1024)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("count, what", [(200_000, "call"), (200_000, "gradient"), (5_000, "error"), (150, "compile")])
+def test_memory_does_not_grow(count, what):
+    compiled = zyg.jit(f)
+
+    def error():
+        with contextlib.suppress(ValueError):
+            compiled(-1.0)
+
+    run = {
+        "call": lambda: compiled(3.0),
+        "gradient": lambda: zyg.gradient(power, 1.5, 3),
+        "error": error,
+        "compile": lambda: zyg.jit(lambda x: x * 2.0)(1.0),
+    }[what]
+    for _ in range(100 if what == "compile" else 1000):
+        run()
     gc.collect()
-    assert gone() is None
+    before = resident_kilobytes()
+    for _ in range(count):
+        run()
+    gc.collect()
+    assert resident_kilobytes() - before < 1000
 
 
 def test_references_are_balanced():

@@ -40,9 +40,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Compiled:
-    """What came out: the typed SSA after the last pass with its signature (`inferred`), and the native code."""
+    """What came out: the typed SSA after the last pass with its signature (`inferred`), and the native code.
 
-    request: Request
+    It does not know the request: a callable that owns its code would own itself, and wait for the garbage collector.
+    """
+
     inferred: Any
     native: Any
 
@@ -79,10 +81,10 @@ def generate(request: Request, inferred: Any) -> Compiled:
         inputs=tuple((source.kind, source.type) for source in inferred.inputs),
         guarded=bool(inferred.guards) or any(source.kind == "global" for source in inferred.inputs),
         keyword_only=bool(request.keywords),
-        rebuild=lambda type: _rebuild(type, request.options),
+        rebuild=lambda type, options=request.options: _rebuild(type, options),
     )
     native = compile_module(inferred.module, inferred.entry, request.options, signature)
-    return Compiled(request, inferred, native)
+    return Compiled(inferred, native)
 
 
 def _rebuild(type: Type, options: Options) -> Callable[..., Any]:
