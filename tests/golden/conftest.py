@@ -6,7 +6,7 @@ text.  A comment above a case's first function describes it and names the test.
     # test: <pass>      one pass, or several separated by spaces, run in order with the verifier between
     # test: clean       a pipeline
     # test: text        the parser and the printer: the expected text is what is printed
-    # test: verify      no expected text; the lines that the verifier complains about end in `# error: <part of message>`
+    # test: verify      no expected text; lines that the verifier complains about end in `# error: <part of message>`
 
 For passes and pipelines the interpreter also runs the function before and after, on a few arguments.
 """
@@ -175,7 +175,7 @@ def check_verifier(source: str) -> None:
 def check_meaning(before: Module, after: Module) -> None:
     name = next(iter(before.functions))
     params = before.functions[name].params
-    if not all(isinstance(p.type, Scalar) or isinstance(p.type, Array) for p in params):
+    if not all(isinstance(p.type, (Scalar, Array)) for p in params):
         return
     for n in range(8):
         arguments = [argument(p.type, n + k) for k, p in enumerate(params)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -196,7 +197,7 @@ caught(%e: object):
 def test_long_functions_do_not_recurse(blocks):
     """Every analysis is iterative: some functions have thousands of blocks in a row."""
     chain = [Block(f"b{n}") for n in range(blocks)]
-    for block, following in zip(chain, chain[1:], strict=False):
+    for block, following in itertools.pairwise(chain):
         block.instrs.append(Instr("jump", targets=[Target(following)]))
     chain[-1].instrs.append(Instr("return"))
     function = Function("long", chain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -188,7 +189,7 @@ def test_a_thousand_blocks_in_a_row():
     ssa = Variables(type_of=lambda v: I64)
     ssa.seal(blocks[0])
     ssa.write(blocks[0], "x", const(1))
-    for block, following in zip(blocks, blocks[1:], strict=False):
+    for block, following in itertools.pairwise(blocks):
         block.instrs.append(Instr("jump", targets=[Target(following)]))
         ssa.add_edge(block, block.successors()[0])
         ssa.seal(following)
@@ -258,7 +259,8 @@ b:
     assert copy.name == "g"
     text = format_function(function)
     assert format_function(copy) == text.replace("@f", "@g")
-    original = {id(v) for b in function.blocks for v in b.params} | {id(r) for _, i in function.instructions() for r in i.results}
+    original = {id(v) for b in function.blocks for v in b.params}
+    original |= {id(r) for _, i in function.instructions() for r in i.results}
     for _, instr in copy.instructions():
         assert not any(id(v) in original for v in uses(instr))
         instr.attrs["changed"] = True

@@ -185,7 +185,8 @@ def test_one_instruction_for_a_message():
 
 
 def test_values_are_separate_objects():
-    a, b = parse_module("func @f(%x: f64) {\nentry:\n  return\n}\nfunc @g(%x: f64) {\nentry:\n  return\n}").functions.values()
+    text = "func @f(%x: f64) {\nentry:\n  return\n}\nfunc @g(%x: f64) {\nentry:\n  return\n}"
+    a, b = parse_module(text).functions.values()
     assert a.params[0] is not b.params[0]
 
 

@@ -338,7 +338,7 @@ def _not(folder: _Folder, instr: Instr) -> Folded:
     if made.op == "not":
         return made.operands[0]
     # for floats, `not (x < y)` also holds if one is nan
-    if (made.op in ("eq", "ne") and isinstance(made.operands[0].type, Scalar)) or (made.op in _OPPOSITE and _is_int(made)):
+    if made.op in _OPPOSITE and (_is_int(made) or (made.op in ("eq", "ne") and _is_float(made))):
         return _OPPOSITE[made.op], list(made.operands)
     return None
 

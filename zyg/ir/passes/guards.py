@@ -1,10 +1,10 @@
 """Hoist guards out of loops by having two versions of the loop.
 
 Input: loops in the form of loop_simplify, invariant code in preheaders (licm), what is certain already gone (ranges).
-Output: where the guards of a counted loop nest compare linear functions of the counters with invariants, the preheader
-of the outermost loop for which this can be computed tests whether they hold in all iterations.  If so, a version without
-these guards runs (and without the wrapping of negative indices and the overflow checks of indices), else a copy of the
-loop as it was.  Without checks in its body a stencil vectorises.
+Output: where the guards of a counted loop nest compare linear functions of the counters with invariants, the
+preheader of the outermost loop for which this can be computed tests whether they hold in all iterations.  If so, a
+version without these guards runs (and without the wrapping of negative indices and the overflow checks of indices),
+else a copy of the loop as it was.  Without checks in its body a stencil vectorises.
 
 The forms are exact because the test also asks that every invariant in them is small (below 2**55 in magnitude): then
 nothing wraps, in the loop or in the test.
@@ -89,7 +89,7 @@ class Linear:
 class Assumption:
     """A condition that the fast version takes for granted.
 
-    `form`, of values outside of the loop, is not negative just if this is right; None if the condition is itself outside.
+    `form`, of values outside of the loop, is not negative just if this is right; None if `condition` itself is outside.
     """
 
     condition: Value

@@ -1,15 +1,16 @@
 """Insert `retain` and `release`, so that the memory of an array is freed when the array is dead.
 
-Input: typed code without them.  Output: code in which each array that is made here (by `alloc`, a call, a `select`) and
-each array parameter of a block is released after its last use, on every path that goes on or returns; on paths that raise
-the caller frees everything.
+Input: typed code without them.  Output: code in which each array that is made here (by `alloc`, a call, a `select`)
+and each array parameter of a block is released after its last use, on every path that goes on or returns; on paths that
+raise the caller frees everything.
 
 Who owns what:
-* Parameters of the function are borrowed: the caller keeps them alive.  So are views of them, what is popped from a stack
-  (the stack keeps its owner until the end), and block parameters that only receive such values.
-* A view lives on its base: a use of the view counts as a use of the array that it was made from, and no owner is counted.
-* Results of the function are owned by the caller.  An array that dies as an argument of a jump, as a pushed value or as a
-  result is moved there; any other use of this kind retains it first.
+* Parameters of the function are borrowed: the caller keeps them alive.  So are views of them, what is popped from a
+  stack (the stack keeps its owner until the end), and block parameters that only receive such values.
+* A view lives on its base: a use of the view counts as a use of the array that it was made from, and no owner is
+  counted.
+* Results of the function are owned by the caller.  An array that dies as an argument of a jump, as a pushed value or as
+  a result is moved there; any other use of this kind retains it first.
 
 Invariant: run once, as the last pass (`attrs["ownership"]` remembers it).
 """
@@ -187,7 +188,7 @@ class _Inserter:
                 self.on_edge(block, terminator, target, held, at_start)
 
     def around(self, instr: Instr, live: int, inserted: list[Instr]) -> None:
-        """Put an instruction, what it needs before, and the releases of what dies with it; `live` is what is needed after."""
+        """An instruction, what it needs before, and releases of what dies with it; `live` is what is needed after."""
         dying = self.used(instr) & ~live
         for r in instr.results:
             mask = self.bit.get(r, 0)

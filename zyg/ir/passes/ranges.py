@@ -1,8 +1,8 @@
 """Integer ranges: remove overflow checks and comparisons whose outcome is certain.
 
-Input: typed code; loops are best in the form `loop(i): branch (lt i, stop), body, done` with `i + step` on the way back.
-Output: `cadd csub cmul cneg` become `add sub mul neg` where they cannot overflow; comparisons that always come out the
-same are constants; guards that always hold are gone.  fold and simplify_cfg finish what follows.
+Input: typed code; loops are best in the form `loop(i): branch (lt i, stop), body, done` with `i + step` on the way
+back.  Output: `cadd csub cmul cneg` become `add sub mul neg` where they cannot overflow; comparisons that always come
+out the same are constants; guards that always hold are gone.  fold and simplify_cfg finish what follows.
 
 What is known about an i64 value, valid in the part of the dominator tree that is being walked:
 * an interval, from constants, `dim`, arithmetic, loop counters, and conditions that were tested on the way;
@@ -246,7 +246,7 @@ class _Walk:
         return y.value if instr.op in ("add", "cadd") else -y.value
 
     def limit(self, latch: Block, header: Block, param: Value, upper: bool) -> int:
-        """The largest (smallest) value of a counter at the end of `latch`, by the conditions tested on the way there."""
+        """The largest (smallest) value of a counter at the end of `latch`, by the conditions tested on the way."""
         best = HIGH if upper else LOW
         block: Block | None = latch
         while block is not None and block is not header:
