@@ -4,8 +4,10 @@ import contextlib
 import dataclasses
 import gc
 import math
+import pathlib
 import pickle
 import resource
+import subprocess
 import sys
 import threading
 import warnings
@@ -374,7 +376,7 @@ def test_a_bug_in_the_compiler_is_told_from_an_error_of_the_user(monkeypatch):
         raise KeyError("oops")
 
     monkeypatch.setattr(pipeline, "STAGES", [("typed", broken)])
-    with pytest.raises(zyg.InternalError, match="a bug in zyg, in stage 'typed' of compiling f for .f64.: KeyError") as e:
+    with pytest.raises(zyg.InternalError, match=r"a bug in zyg, in stage .typed. of compiling f for") as e:
         zyg.jit(f)(1.0)
     assert isinstance(e.value.__cause__, KeyError)
 
@@ -464,7 +466,7 @@ def resident_kilobytes():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("count, what", [(200_000, "call"), (200_000, "gradient"), (5_000, "error"), (150, "compile")])
+@pytest.mark.parametrize("count, what", [(200_000, "call"), (200_000, "gradient"), (5_000, "error")])
 def test_memory_does_not_grow(count, what):
     compiled = zyg.jit(f)
 
@@ -476,9 +478,8 @@ def test_memory_does_not_grow(count, what):
         "call": lambda: compiled(3.0),
         "gradient": lambda: zyg.gradient(power, 1.5, 3),
         "error": error,
-        "compile": lambda: zyg.jit(lambda x: x * 2.0)(1.0),
     }[what]
-    for _ in range(100 if what == "compile" else 1000):
+    for _ in range(1000):
         run()
     gc.collect()
     before = resident_kilobytes()
@@ -486,6 +487,28 @@ def test_memory_does_not_grow(count, what):
         run()
     gc.collect()
     assert resident_kilobytes() - before < 1000
+
+
+COMPILE_AND_DROP = """
+import gc, sys
+sys.path.insert(0, {path!r})
+from tests.test_api_jit import resident_kilobytes
+import zyg
+sizes = []
+for _ in range(5):
+    for _ in range(64):
+        zyg.jit(lambda x: x * 2.0)(1.0)
+    gc.collect()
+    sizes.append(resident_kilobytes())
+print(sizes[-1] - sizes[0])
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_code_is_freed():
+    script = COMPILE_AND_DROP.format(path=str(pathlib.Path(__file__).parent.parent))
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(result.stdout) < 700, "256 compilations should leave next to nothing behind"
 
 
 def test_references_are_balanced():
@@ -516,8 +539,6 @@ def test_calls_from_threads():
 
 
 def test_import_is_thin():
-    import subprocess
-
     script = "import sys, zyg; assert not {'numpy', 'llvmlite'} & set(sys.modules); dir(zyg); zyg.ir"
     subprocess.run([sys.executable, "-c", script], check=True)
 
