@@ -3,6 +3,8 @@
 `CASES` are (function, arguments); calling the function may raise.
 """
 
+# The constructs are what they are on purpose, however unwise: ruff is to leave them.
+# ruff: noqa: B007, B012, B016, B023, B904, C400, F841, RUF012, RUF021, UP008
 from __future__ import annotations
 
 import sys
@@ -607,7 +609,7 @@ def finally_swallows():
     try:
         fail()
     finally:
-        return "swallowed"  # noqa: B012
+        return "swallowed"
 
 
 @case((3,))
@@ -760,6 +762,9 @@ class Point:
     def __init__(self, x, y):
         self.x, self.y = x, y
 
+    def __repr__(self):
+        return f"Point({self.x}, {self.y})"
+
 
 @case((Point(0, 0),), (Point(0, 3),), (Point(2, 2),), (Point(1, 2),), (5,))
 def match_class(p):
@@ -867,7 +872,7 @@ def recursive_generator(tree):
 
 # --------------------------------------------------------------------------------- newer syntax, as text
 
-NEWER = '''
+NEWER = """
 @case((3,))
 def type_parameters(x):
     def first[T](xs: list[T]) -> T:
@@ -881,6 +886,6 @@ def type_parameters(x):
 @case((3,))
 def nested_fstring(x):
     return f"{f"{x!r}" + "{"} {", ".join(str(i) for i in range(x))}"
-'''
+"""
 if sys.version_info >= (3, 12):
     exec(compile(NEWER, __file__, "exec"))

@@ -66,7 +66,9 @@ def test_loop():
             s += i * i
         return s
 
-    assert text(sum_of_squares) == """\
+    assert (
+        text(sum_of_squares)
+        == """\
 entry:
   %0 = global {name="range"} : object
   %1 = call_object %0, %n {keywords=()} : object
@@ -81,6 +83,7 @@ body:
   jump loop(%s.1)
 done:
   return %s"""
+    )
 
 
 def test_unused_values_do_not_go_around_loops():
@@ -100,7 +103,9 @@ def test_conditions():
             return a is None
         return b
 
-    assert text(f) == """\
+    assert (
+        text(f)
+        == """\
 entry:
   %0 = truth %a : bool
   branch %0, then, join
@@ -113,6 +118,7 @@ else:
 join:
   %3 = is %a, none : object
   return %3"""
+    )
 
 
 def test_closure():
@@ -126,7 +132,9 @@ def test_closure():
 
         return add
 
-    assert text(outer) == """\
+    assert (
+        text(outer)
+        == """\
 entry:
   %k.1 = new_cell %k {name="k"} : object
   %total = new_cell {name="total"} : object
@@ -134,7 +142,10 @@ entry:
   %0 = tuple %k.1, %total : object
   %add = make_function %0 {code=<code test_closure.<locals>.outer.<locals>.add>, has=("closure",)} : object
   return %add"""
-    assert text(outer(2)) == """\
+    )
+    assert (
+        text(outer(2))
+        == """\
 entry:
   %k = free_cell {name="k"} : object
   %total = free_cell {name="total"} : object
@@ -145,6 +156,7 @@ entry:
   set_cell %total, %1
   %total.2 = get_cell %total {name="total"} : object
   return %total.2"""
+    )
 
 
 def test_unbound_is_checked_where_it_may_be():
@@ -225,7 +237,14 @@ def test_constants():
         return 1, 2.0, True, None, "s", 1180591620717411303424
 
     (result,) = [i for _, i in capture(f.__code__).instructions() if i.op == "return"]
-    assert isinstance(result.operands[0], Const) and result.operands[0].value == (1, 2.0, True, None, "s", 1180591620717411303424)
+    assert isinstance(result.operands[0], Const) and result.operands[0].value == (
+        1,
+        2.0,
+        True,
+        None,
+        "s",
+        1180591620717411303424,
+    )
 
     def g(x):
         y = 1.0
@@ -292,7 +311,7 @@ def _seconds(code: CodeType) -> float:
 def test_inlined_comprehension_leaves_its_variable_alone():
     def f(xs):
         x = 1
-        ys = [x for x in xs]
+        ys = [x for x in xs if x]
         return x, ys
 
     (result,) = [i for _, i in capture(f.__code__).instructions() if i.op == "tuple"]

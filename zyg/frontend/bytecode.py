@@ -115,6 +115,11 @@ def _global_with_null(arg: int, code: CodeType) -> list[tuple[str, Any]]:
     return [("PUSH_NULL", 0), load] if arg & 1 else [load]
 
 
+def _global_below_null(arg: int, code: CodeType) -> list[tuple[str, Any]]:
+    load = ("LOAD_GLOBAL", code.co_names[arg >> 1])
+    return [load, ("PUSH_NULL", 0)] if arg & 1 else [load]
+
+
 def _attribute_with_method(arg: int, code: CodeType) -> list[tuple[str, Any]]:
     return [("LOAD_METHOD" if arg & 1 else "LOAD_ATTR", code.co_names[arg >> 1])]
 
@@ -137,7 +142,7 @@ _AS_IT_IS = _words(
     PREP_RERAISE_STAR POP_EXCEPT UNPACK_SEQUENCE UNPACK_EX SWAP COPY BUILD_TUPLE BUILD_LIST BUILD_SET
     BUILD_MAP BUILD_STRING BUILD_SLICE RERAISE RAISE_VARARGS LOAD_FAST LOAD_FAST_CHECK LOAD_FAST_AND_CLEAR
     STORE_FAST DELETE_FAST MAKE_CELL LOAD_DEREF STORE_DEREF DELETE_DEREF CALL_FUNCTION_EX LIST_APPEND SET_ADD
-    MAP_ADD LIST_EXTEND SET_UPDATE DICT_MERGE DICT_UPDATE BUILD_CONST_KEY_MAP MAKE_FUNCTION LOAD_LOCALS
+    MAP_ADD LIST_EXTEND SET_UPDATE DICT_UPDATE BUILD_CONST_KEY_MAP MAKE_FUNCTION LOAD_LOCALS
     LOAD_FROM_DICT_OR_DEREF END_SEND CLEANUP_THROW GET_AITER GET_ANEXT GET_AWAITABLE BEFORE_ASYNC_WITH
     END_ASYNC_FOR
     """
@@ -175,6 +180,8 @@ _TABLE: dict[str, tuple[int, Any]] = {
     "STORE_FAST_STORE_FAST": (_EXPAND, _pair("STORE_FAST", "STORE_FAST")),
     "BINARY_OP": _one("BINARY_OP", BINARY_OPERATORS.__getitem__),
     "IS_OP": _one("IS_OP", bool),
+    # Where the dict is, and where the callable that messages name.
+    "DICT_MERGE": _one("DICT_MERGE", lambda arg: (arg, arg + 2)),
     "CONTAINS_OP": _one("CONTAINS_OP", bool),
     "FORMAT_VALUE": _one("FORMAT_VALUE", lambda arg: (CONVERSIONS[arg & 3], bool(arg & 4))),
     "CONVERT_VALUE": _one("CONVERT_VALUE", CONVERSIONS.__getitem__),
@@ -203,6 +210,8 @@ _VERSIONS: dict[tuple[int, int], dict[str, tuple[int, Any]]] = {
     },
     (3, 13): {
         "COMPARE_OP": _one("COMPARE_OP", lambda arg: COMPARISONS[arg >> 5]),
+        "DICT_MERGE": _one("DICT_MERGE", lambda arg: (arg, arg + 3)),
+        "LOAD_GLOBAL": (_EXPAND, _global_below_null),
         "LOAD_ATTR": (_EXPAND, _attribute_with_method),
     },
 }

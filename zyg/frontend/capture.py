@@ -229,9 +229,11 @@ class Capture:
             self.position = Position(self.file, first_line, 0, first_line, 0, code.co_qualname)
         self.block = entry
         instructions = self.body.instructions
-        self.restored = renewed = {i.arg for i in instructions if i.op == "LOAD_FAST_AND_CLEAR"}
-        for instruction in instructions:
-            if instruction.op != "MAKE_CELL":
+        self.restored = {i.arg for i in instructions if i.op == "LOAD_FAST_AND_CLEAR"}
+        makers = [i for i in instructions if i.op == "MAKE_CELL"]
+        renewed = self.restored | {i.arg for k, i in enumerate(makers) if instructions[k] is not i}
+        for k, instruction in enumerate(makers):
+            if instructions[k] is not instruction:
                 break
             index = instruction.arg
             initial = [entry.params[index]] if index < count else []
@@ -667,7 +669,10 @@ class Capture:
     def MAKE_CELL(self, index: int) -> None:
         if index in self.cells or (self.basic is self._first and self._in_prologue()):
             return
-        self._write_local(index, self.emit("new_cell", name=self.names[index], attrs={"name": self.names[index]}))
+        initial = self._read_local(index)
+        operands = [] if initial is self.unbound_marker else [initial]
+        name = self.names[index]
+        self._write_local(index, self.emit("new_cell", *operands, name=name, attrs={"name": name}))
 
     def _in_prologue(self) -> bool:
         instructions = self.body.instructions
@@ -830,11 +835,10 @@ class Capture:
     LIST_APPEND, LIST_EXTEND = _extender("list_append"), _extender("list_extend")
     SET_ADD, SET_UPDATE, DICT_UPDATE = _extender("set_add"), _extender("set_update"), _extender("dict_update")
 
-    def DICT_MERGE(self, depth: int) -> None:
+    def DICT_MERGE(self, depths: tuple[int, int]) -> None:
+        container, function = depths
         mapping = self.pop()
-        # The callable is told in the message: it lies below the positional arguments, perhaps with a NULL between.
-        below = 2 if self.stack[-depth - 2] is not NULL else 3
-        self.emit_typed("dict_merge", (), self.peek(depth), mapping, self.peek(depth + below))
+        self.emit_typed("dict_merge", (), self.peek(container), mapping, self.peek(function))
 
     def MAP_ADD(self, depth: int) -> None:
         key, value = self.pop_many(2)

@@ -1,0 +1,59 @@
+"""A slice of the standard library: decoded and verified here, emitted and tested by its own tests in a subprocess.
+
+The whole of it: `python -m tests.stdlib.decode`; any module: `python -m tests.stdlib.emitted <name>`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .decode import decode, modules
+
+ROOT = Path(__file__).parents[2]
+
+# Modules emitted and run by their own tests, and tests of the language that are emitted themselves.
+MODULES = ["textwrap", "json", "heapq", "bisect", "difflib", "fractions", "string", "colorsys"]
+LANGUAGE = [
+    "grammar", "with", "except_star", "exception_group", "generators", "contextlib", "listcomps", "unpack_ex", "scope",
+    "super", "raise", "named_expressions", "augassign", "extcall", "keywordonlyarg", "dictcomps", "genexps",
+]  # fmt: skip
+
+needs_tests = pytest.mark.skipif(
+    importlib.util.find_spec("test.test_grammar") is None, reason="this Python comes without the package `test`"
+)
+
+
+def test_decoding():
+    paths = modules(["json/", "email/", "unittest/", "decimal", "typing", "dataclasses", "argparse", "inspect.py"])
+    reports: list[object] = []
+    total, failed = decode(paths, reports.append)
+    assert total["function"] > 1000
+    assert failed["function"] <= 0.01 * total["function"], reports
+    assert not failed["generator"] and not failed["class or module"], reports
+
+
+@needs_tests
+@pytest.mark.parametrize("name", MODULES)
+def test_emitted_module_passes_its_tests(name):
+    run(name)
+
+
+@needs_tests
+@pytest.mark.parametrize("name", LANGUAGE)
+def test_emitted_test_of_the_language_passes(name):
+    if importlib.util.find_spec(f"test.test_{name}") is None:
+        pytest.skip(f"this Python has no test.test_{name}")
+    run(f"test.test_{name}")
+
+
+def run(name: str) -> None:
+    """In a process of its own: modules that were replaced stay so."""
+    command = [sys.executable, "-m", "tests.stdlib.emitted", name]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-5000:]
+    assert " 0 failed" in done.stdout or "not here" in done.stdout
