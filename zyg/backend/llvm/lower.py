@@ -257,14 +257,15 @@ CHECKED = {"cadd": "sadd", "csub": "ssub", "cmul": "smul"}
 # Exact operations that LLVM has as intrinsics (their results are determined by IEEE 754).
 INTRINSICS = {
     "sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint",
-    "copysign": "copysign", "fma": "fma", "fmin": "minnum", "fmax": "maxnum",
+    "copysign": "copysign", "fma": "fma",
 }  # fmt: skip
 
 # Functions of the C library, which CPython's `math` calls too; with "f" appended for f32.
 LIBM = frozenset(
     {
         "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
-        "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "pow", "fmod", "remainder", "nextafter",
+        "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "pow", "fmod", "remainder",
+        "nextafter",
     }
 )  # fmt: skip
 
@@ -607,6 +608,21 @@ class FunctionLowering(Emitter):
         else:
             name = self.module.intrinsic(f"llvm.abs.{type}", type, f"{type}, i1 immarg")
             self.define(instr, [self.let(f"call {type} {name}({type} {x}, i1 false)", instr.result.name)])
+
+    def op_fmin(self, instr: Instr) -> None:
+        self.define(instr, [self.extremum(instr, "olt")])
+
+    def op_fmax(self, instr: Instr) -> None:
+        self.define(instr, [self.extremum(instr, "ogt")])
+
+    def extremum(self, instr: Instr, comparison: str) -> str:
+        """y if it is better, or if x is a nan; LLVM's own minnum leaves open which zero comes out."""
+        x, y = map(self.value, instr.operands)
+        type, fast = self.llvm_type(instr.operands[0]), self.flags(instr)
+        better = self.let(f"fcmp {fast}{comparison} {type} {y}, {x}")
+        chosen = self.let(f"select {fast}i1 {better}, {type} {y}, {type} {x}")
+        nan = self.let(f"fcmp {fast}uno {type} {x}, {x}")
+        return self.let(f"select {fast}i1 {nan}, {type} {y}, {type} {chosen}", instr.result.name)
 
     def op_not(self, instr: Instr) -> None:
         self.define(instr, [self.let(f"xor i1 {self.value(instr.operands[0])}, true", instr.result.name)])
