@@ -12,13 +12,16 @@ import sys
 import time
 import traceback
 from collections import Counter
+from dataclasses import dataclass
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from .check import check
 from .generate import Program, programs
+from .isolate import Crash, Marker, forked, smaller
 
 MINIMISE_SECONDS = 15.0
+HANG_SECONDS = 60.0
 
 
 def kind(error: BaseException) -> str:
@@ -27,9 +30,19 @@ def kind(error: BaseException) -> str:
     return f"{type(error).__name__} in {where}: " + re.sub(r"'[^']*'|-?\d[\w.+-]*|%[\w.]+|\b[a-z]+\d+\b", "_", first)
 
 
-def run(count: int, number: int, size: int, what: str, known: Counter[str]) -> tuple[int, BaseException | None]:
-    """Up to `count` programs; stops at the first failure of a kind not known, with its smallest program as a note."""
-    done, smallest, deadline = 0, "", 0.0
+@dataclass
+class Found:
+    """What a search came to: how many programs it ran, and the first failure of a new kind, as text."""
+
+    done: int
+    known: Counter[str]
+    failure: str = ""
+
+
+def search(count: int, number: int, options: argparse.Namespace, known: Counter[str], marker: Marker) -> Found:
+    """Up to `count` programs; stops at the first failure of a kind not known, and minimises it."""
+    found = Found(0, Counter())
+    smallest, deadline = "", 0.0
 
     @seed(number)
     @settings(
@@ -41,17 +54,18 @@ def run(count: int, number: int, size: int, what: str, known: Counter[str]) -> t
         report_multiple_bugs=False,
         print_blob=False,
     )
-    @given(programs(size))
+    @given(programs(options.size))
     def one(program: Program) -> None:
-        nonlocal done, smallest, deadline
-        done += 1
+        nonlocal smallest, deadline
         if smallest and time.perf_counter() > deadline and repr(program) != smallest:
             return  # minimised for long enough
+        found.done += not smallest
+        marker.at(program)
         try:
-            check(program, what)
+            check(program, options.check)
         except Exception as error:
             if kind(error) in known:
-                known[kind(error)] += 1
+                found.known[kind(error)] += 1
                 return
             if not smallest:
                 deadline = time.perf_counter() + MINIMISE_SECONDS
@@ -62,8 +76,9 @@ def run(count: int, number: int, size: int, what: str, known: Counter[str]) -> t
         one()
     except Exception as error:
         error.__notes__ = [*(n for n in getattr(error, "__notes__", []) if n.startswith("zyg")), smallest]
-        return min(done, count), error
-    return done, None
+        found.known[kind(error)] += 1
+        found.failure = "".join(traceback.format_exception(error, limit=-4))
+    return found
 
 
 def main() -> int:
@@ -79,12 +94,17 @@ def main() -> int:
     while total < options.count:
         number = options.seed + chunk
         count = min(options.chunk, options.count - total)
-        done, error = run(count, number, options.size, options.check, known)
-        total, chunk = total + done, chunk + 1
-        if error is not None:
-            known[kind(error)] += 1
-            print(f"----- failure {len(known)}, seed {number}")
-            print("".join(traceback.format_exception(error, limit=-4)), flush=True)
+        chunk += 1
+        try:
+            found = forked(lambda marker: search(count, number, options, known, marker), HANG_SECONDS)  # noqa: B023
+        except Crash as crash:
+            found = Found(1, Counter({f"crash: {crash}": 1}))
+            if crash.program and f"crash: {crash}" not in known:
+                found.failure = f"crash: {crash}\n{smaller(crash.program, options.check)}"
+        total += max(1, min(found.done, count))
+        known += found.known
+        if found.failure:
+            print(f"----- failure, seed {number}\n{found.failure}", flush=True)
     for text, times in known.most_common():
         print(f"{times:6d}  {text}")
     print(

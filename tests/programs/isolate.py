@@ -1,0 +1,127 @@
+"""Running things in a forked process, so that what crashes takes nobody along."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from .check import check
+from .generate import Program
+
+
+class Crash(Exception):
+    """The process died by a signal, or hung; `program` is what it was at."""
+
+    def __init__(self, name: str, program: Program | None):
+        super().__init__(name)
+        self.program = program
+
+
+class Marker:
+    """Remembers, outside the process, which program is being run."""
+
+    def __init__(self) -> None:
+        self.path = tempfile.mkstemp(prefix="zyg-programs-")[1]
+
+    def at(self, program: Program) -> None:
+        with open(self.path, "wb") as file:
+            pickle.dump(program, file)
+
+    def read(self) -> Program | None:
+        with open(self.path, "rb") as file:
+            data = file.read()
+        return pickle.loads(data) if data else None
+
+    def __enter__(self) -> Marker:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        os.unlink(self.path)
+
+
+def forked(function: Callable[[Marker], Any], seconds: float) -> Any:
+    """What `function` gives, run in a forked process; Crash if that dies or takes too long over one program."""
+    with Marker() as marker, tempfile.TemporaryFile() as out:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                pickle.dump(function(marker), out)
+                out.flush()
+                os._exit(0)
+            except BaseException:
+                import traceback
+
+                traceback.print_exc()
+            os._exit(1)
+        last, since = None, time.monotonic()
+        while True:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                break
+            time.sleep(0.002)
+            stamp = os.stat(marker.path).st_mtime_ns
+            if stamp != last:
+                last, since = stamp, time.monotonic()
+            elif time.monotonic() - since > seconds:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                raise Crash(f"hung for {seconds:.0f} s", marker.read())
+        if os.WIFSIGNALED(status):
+            raise Crash(signal.Signals(os.WTERMSIG(status)).name, marker.read())
+        if os.WEXITSTATUS(status):
+            raise Crash(f"exit status {os.WEXITSTATUS(status)}", marker.read())
+        out.seek(0)
+        return pickle.load(out)
+
+
+def crashes(program: Program, what: str, seconds: float = 10.0) -> bool:
+    def attempt(marker: Marker) -> None:
+        marker.at(program)
+        os.close(2)  # the interpreter's dying words
+        try:
+            check(program, what)
+        except Exception:
+            return
+
+    try:
+        forked(attempt, seconds)
+    except Crash:
+        return True
+    return False
+
+
+def smaller(program: Program, what: str, seconds: float = 60.0) -> Program:
+    """A program that still crashes, with lines and blocks left out."""
+    deadline = time.monotonic() + seconds
+    changed = True
+    while changed and time.monotonic() < deadline:
+        changed = False
+        lines = program.source.splitlines()
+        for i in reversed(range(len(lines))):
+            if time.monotonic() > deadline:
+                break
+            depth = len(lines[i]) - len(lines[i].lstrip())
+            end = i + 1
+            while end < len(lines) and lines[end].strip() and len(lines[end]) - len(lines[end].lstrip()) > depth:
+                end += 1
+            for middle in ([], [line[4:] for line in lines[i + 1 : end]]):  # without the block, or without its header
+                candidate = lines[:i] + middle + lines[end:]
+                attempt = replace(program, source="\n".join(candidate))
+                if candidate != lines and _compiles(attempt) and crashes(attempt, what):
+                    program, lines, changed = attempt, candidate, True
+                    break
+    return program
+
+
+def _compiles(program: Program) -> bool:
+    try:
+        compile(program.source, "", "exec")
+    except SyntaxError:
+        return False
+    return "def f(" in program.source
