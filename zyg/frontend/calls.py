@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 INLINE_SIZE = 400
 MAX_DEPTH = 60
 MAX_ACTIVE = 40
+MAX_PARTS = 5000  # of one argument, all nested tuples and objects taken apart
 _GENERATOR_FLAG = 0x20
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
 
@@ -554,6 +555,8 @@ def widened(e: Evaluator, v: Any) -> Any:
 def call_specialised(e: Evaluator, f: FunctionValue, prepared: Prepared, slots: list[Abstract], library: bool) -> Abstract:
     from .infer import Stop
 
+    if any(_parts(s, {}) > MAX_PARTS for s in slots):
+        raise _ever_new_types(e, f, slots)
     roots = [widened(e, f), *(widened(e, s) for s in slots)]
     heap = {id: r.with_fields(widened(e, x) for x in r.fields) for id, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
@@ -596,6 +599,24 @@ def call_specialised(e: Evaluator, f: FunctionValue, prepared: Prepared, slots: 
     return result
 
 
+def _parts(v: Any, known_sizes: dict[int, int]) -> int:
+    """How many nodes a value has; parts that occur again are counted again, but looked at once."""
+    if isinstance(v, (Value, Reference, Known)):
+        return 1
+    if id(v) not in known_sizes:
+        known_sizes[id(v)] = 1 + sum(_parts(p, known_sizes) for p in v.parts())
+    return known_sizes[id(v)]
+
+
+def _ever_new_types(e: Evaluator, f: FunctionValue, args: list[Abstract]) -> Exception:
+    shown = [describe(a, e.heap) if _parts(a, {}) < 30 else "a large tuple" for a in args]
+    return e.refuse(
+        f"the recursion of {f.name}, whose arguments have a new type in each call",
+        types=shown,
+        hint="keep the types of the arguments the same",
+    )
+
+
 def _never_returns(e: Evaluator, spec: Specialisation, outline: Outline) -> Abstract:
     from .infer import Stop
 
@@ -616,11 +637,7 @@ def _specialise(
 ) -> Specialisation:
     inference = e.inference
     if len(inference.active) > MAX_ACTIVE:
-        raise e.refuse(
-            f"the recursion of {f.name}, whose arguments have a new type in each call",
-            types=[describe(r, heap) for r in roots[1:]],
-            hint="keep the types of the arguments the same",
-        )
+        raise _ever_new_types(e, f, roots[1:])
     base = "".join(c if c.isalnum() or c == "_" else "_" for c in f.name).strip("_") or "lambda"
     spec = Specialisation(key, f.code, inference.module.unique_name(base))
     inference.specialisations[key] = spec
