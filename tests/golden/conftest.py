@@ -37,6 +37,7 @@ from zyg.ir.passes import (
     ownership,
     ranges,
     simplify_cfg,
+    stacks,
 )
 from zyg.ir.text import format_module, parse_module
 from zyg.ir.types import Array, Scalar
@@ -64,6 +65,7 @@ TESTS = {
     "mem2reg": _each(mem2reg.run),
     "ranges": _each(ranges.run),
     "guards": _each(guards.run),
+    "stacks": _each(stacks.run),
     "ownership": _each(ownership.run),
     "inline": inline.run,
     "clean": lambda module: optimise(module, "clean", verify=True),

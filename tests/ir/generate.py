@@ -9,7 +9,7 @@ import random
 
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Function, Instr, Module, Value, const
-from zyg.ir.types import BOOL, F64, I64, Array, Stack
+from zyg.ir.types import BOOL, F64, I64, Array, Stack, Tuple
 
 ARRAY = Array(F64, 1)
 CELL = Array(F64, 0)
@@ -257,23 +257,26 @@ class Generator:
 
     def stacks(self, scope: list[Value], depth: int) -> None:
         """Push in one loop, pop in another."""
-        type = self.random.choice((F64, ARRAY))
-        stack = self.b.op("stack", type=Stack(type))
-        count = const(self.random.randint(0, 4))
+        r = self.random
+        types = r.choice(([F64], [ARRAY], [F64, I64], [F64, ARRAY, F64]))
+        stack = self.b.op("stack", type=Stack(types[0] if len(types) == 1 else Tuple(tuple(types))))
+        count = const(r.randint(0, 4))
+        outside = [self.pick(scope, t) for t in types]
         for popping in (False, True):
             head, body, done = (self.b.new_block(n) for n in ("loop", "body", "done"))
-            counter, carried = Value(I64, "k"), Value(type, "z")
+            counter, carried = Value(I64, "k"), Value(types[0], "z")
             head.params = [counter, carried]
-            self.b.jump(head, const(0), self.pick(scope, type))
+            self.b.jump(head, const(0), self.pick(scope, types[0]))
             self.b.at(head).branch(self.b.op("lt", counter, count), body, done)
             self.b.at(body)
             inner = [*scope, counter, carried]
             if popping:
-                inner.append(self.b.op("pop", stack, type=type))
+                inner += self.b.emit("pop", stack, types=tuple(types))
             self.statements(inner, 0)
             if not popping:
-                self.b.emit("push", stack, self.pick(inner, type))
+                values = [v if r.random() < 0.4 else self.pick(inner, v.type) for v in outside]
+                self.b.emit("push", stack, *values)
             following = self.b.op("add", counter, const(1))
-            self.b.jump(head, following, self.pick(inner, type))
+            self.b.jump(head, following, self.pick(inner, types[0]))
             self.b.at(done)
             scope.append(carried)

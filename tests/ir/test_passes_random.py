@@ -26,6 +26,7 @@ from zyg.ir.passes import (
     optimise,
     ranges,
     simplify_cfg,
+    stacks,
 )
 from zyg.ir.text import format_module, parse_module
 from zyg.ir.verify import verify
@@ -110,6 +111,7 @@ TRANSFORMS = {
     "guards": after_loop_simplify(licm.run, guards.run),
     "mem2reg": each_function(mem2reg.run),
     "ranges": each_function(ranges.run),
+    "stacks": each_function(stacks.run),
     "inline": lambda module: inline.run(module),
 }
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ..core import Module
 from ..verify import VerifyError
 from ..verify import verify as verify_module
-from . import cse, dce, fold, guards, inline, licm, loop_simplify, mem2reg, ownership, ranges, simplify_cfg
+from . import cse, dce, distribute, fold, guards, inline, licm, loop_simplify, mem2reg, ownership, ranges, simplify_cfg, stacks
 
 
 class Pass(NamedTuple):
@@ -64,10 +64,13 @@ FULL: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "branches that were decided, blocks that dce emptied"),
     Pass("loop_simplify", loop_simplify.run, "preheaders for what follows"),
     Pass("licm", licm.run, "what is invariant leaves the loop"),
+    Pass("stacks", stacks.run, "what left the loop need not be remembered for each of its iterations"),
+    Pass("dce", dce.run, "stacks that nobody reads any more"),
     Pass("guards", guards.run, "needs invariants outside of loops; only what ranges could not decide is left"),
     Pass("fold", _fold_final, "the fast versions of loops without their checks"),
     Pass("simplify_cfg", simplify_cfg.run, "empty preheaders, guards that fold decided"),
     Pass("dce", dce.run, "what is left of conditions"),
+    Pass("distribute", distribute.run, "after licm and guards: rows and offsets are seen best in loops without checks"),
 ]
 
 # After FULL and after all differentiation, once: no pass knows what moving code past a release means.
