@@ -1148,6 +1148,22 @@ null:
   ret ptr null
 }
 
+; The blocks that a pullback owned: contexts that escape take new ones, so the pool would only ever grow by them.
+define internal void @free_blocks(ptr %block) {
+entry:
+  br label %each
+each:
+  %b = phi ptr [ %block, %entry ], [ %previous, %one ]
+  %end = icmp eq ptr %b, null
+  br i1 %end, label %done, label %one
+one:
+  %previous = load ptr, ptr %b
+  call void @free(ptr %b)
+  br label %each
+done:
+  ret void
+}
+
 define internal void @saved_free(ptr %capsule) {
   %saved_at = getelementptr i8, ptr %capsule, i64 $CAPSULE_POINTER
   %saved = load ptr, ptr %saved_at
@@ -1159,7 +1175,7 @@ define internal void @saved_free(ptr %capsule) {
   call void @free_kept(ptr %kept)
   %blocks_at = getelementptr i8, ptr %saved, i64 $S_blocks
   %blocks = load ptr, ptr %blocks_at
-  call void @give_back(ptr %blocks)
+  call void @free_blocks(ptr %blocks)
   %parent_at = getelementptr i8, ptr %saved, i64 $S_parent
   %parent = load ptr, ptr %parent_at
   call void @Py_DecRef(ptr %parent)
