@@ -66,6 +66,35 @@ def test_row_21_a_new_rule_is_seen_by_code_compiled_before():
     assert zyg.jit(h)(3.0) == 12.0
 
 
+def test_closures_of_one_code_object_may_have_rules_of_their_own():
+    def make(n):
+        def h(x):
+            return x * n
+
+        return h
+
+    two, three = make(2.0), make(3.0)
+    assert zyg.gradient(two, 1.0) == (2.0,) and zyg.gradient(three, 1.0) == (3.0,)
+    zyg.adjoint(two)(lambda x: (x * 2.0, lambda d: (d * 200.0,)))
+    assert zyg.gradient(three, 1.0) == (3.0,)
+    assert zyg.gradient(two, 1.0) == (200.0,)
+    assert zyg.gradient(lambda f, x: f(x), three, 1.0)[1] == 3.0
+    assert zyg.gradient(lambda f, x: f(x), two, 1.0)[1] == 200.0
+    zyg.rules.remove(two)
+    assert zyg.gradient(two, 1.0) == (2.0,) and zyg.gradient(three, 1.0) == (3.0,)
+
+
+def test_functions_without_captures_share_a_rule_through_their_code():
+    def make():
+        def h(x):
+            return x
+
+        return h
+
+    zyg.adjoint(make())(lambda x: (x, lambda d: (7.0 * d,)))
+    assert zyg.gradient(make(), 1.0) == (7.0,)
+
+
 def test_a_rule_that_answers_none():
     def h(x, n):
         return x * n

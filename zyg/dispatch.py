@@ -24,7 +24,7 @@ from typing import Any
 from . import pipeline, rules
 from .errors import ArgumentError, InternalError, SpecialisationWarning, Unsupported, UntypableValue
 from .ir.options import Options
-from .ir.types import Type
+from .ir.types import Closure, Type, children
 from .transforms import ATTRIBUTE, DIRECT_KINDS, Transform, describe, transform_of
 from .typeof import type_of
 
@@ -78,9 +78,18 @@ def _add_attribute(add: Callable[..., None], owner: Any, name: str, expected: An
             return
 
 
-def rules_hold(guards: Iterable[tuple[Any, ...]]) -> bool:
-    """Whether the functions that had no rule still have none, and the others the same one."""
+def rules_hold(guards: Iterable[tuple[Any, ...]], parameters: Iterable[Type] = ()) -> bool:
+    """Whether the functions that had no rule still have none, and the others the same one; and whether the closures
+    among the arguments are still one type for all that have their code."""
+    if any(map(_has_singled_out, parameters)):
+        return False
     return all(rules.rule_for(guard[1]) is guard[2] for guard in guards if guard[0] == "rule")
+
+
+def _has_singled_out(type: Type) -> bool:
+    if isinstance(type, Closure) and type.captured and rules.singled_out(type.code):
+        return True
+    return any(map(_has_singled_out, children(type)))
 
 
 def input_value(source: Any) -> Any:
@@ -129,7 +138,7 @@ class Specialisation:
         epoch = rules.epoch()
         if self.epoch == epoch:
             return bool(self.entry.revalidate()) and inputs_fit(inferred.inputs)
-        if not rules_hold(inferred.guards) or not inputs_fit(inferred.inputs):
+        if not rules_hold(inferred.guards, inferred.parameters) or not inputs_fit(inferred.inputs):
             return False
         guards = native_guards(inferred.guards)
         inputs = [_source(source) for source in inferred.inputs]
@@ -149,6 +158,11 @@ class Specialisation:
         set_entries(self.call, [alone])
         self.epoch = epoch
         return True
+
+    def usable(self) -> bool:
+        """Whether this may fit again, for other values of its hidden inputs."""
+        inferred = self.compiled.inferred
+        return rules_hold(inferred.guards, inferred.parameters) and bool(self.entry.revalidate())
 
     def _disagree(self, *args: Any, **keywords: Any) -> Any:
         """The types were looked at before; if native code still refuses them, the two disagree on what a type is."""
@@ -323,7 +337,7 @@ class Dispatcher:
                     return specialisation
             specialisation = self._compile(types, tuple(keywords))
             # Those whose assumptions are broken are of no use any more; those for other types of inputs may be.
-            kept = [s for s in known if rules_hold(s.compiled.inferred.guards) and s.entry.revalidate()]
+            kept = [s for s in known if s.usable()]
             self.specialisations.pop(key, None)
             self.specialisations[key] = [specialisation, *kept]
             self._install()

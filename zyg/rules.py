@@ -41,6 +41,9 @@ class Rule:
 
 
 _rules: dict[Any, Rule] = {}
+
+# The code objects of closures that have a rule. Other closures of one code object are one type; these are told apart.
+_closures: dict[types.CodeType, int] = {}
 _lock = threading.Lock()
 
 # A word of memory, not a Python int: native code compares it at each call.
@@ -71,7 +74,8 @@ class _Identity:
 def key_of(function: Any) -> Any:
     """What identifies a callable: itself, the Python function under a jitted or bound one.
 
-    Methods of builtin types are made anew at each attribute access, so they go by their type and name.
+    Functions that capture nothing go by their code object, as compiled code does: `def` makes a new function object
+    each time it is executed.  Methods of builtin types are made anew at each access, so they go by type and name.
     """
     seen = 0
     while seen < 100:
@@ -87,6 +91,8 @@ def key_of(function: Any) -> Any:
         owner = function.__self__
         if owner is not None and not isinstance(owner, types.ModuleType):
             return (type(owner), function.__name__)
+    if isinstance(function, types.FunctionType) and not function.__closure__:
+        return _Identity(function.__code__)
     return _Identity(function)
 
 
@@ -113,7 +119,10 @@ def adjoint(target: Callable[..., Any]) -> Callable[[F], F]:
             raise TypeError(f"the rule for {describe(target)} has to be a function, not {rule!r}")
         with _lock:
             number = _epoch.value + 1
+            known = _rules.get(key_of(target))
             _rules[key_of(target)] = Rule(target, rule, number)
+            if known is None:
+                _count_closure(target, 1)
             _epoch.value = number
         return rule
 
@@ -130,4 +139,19 @@ def remove(target: Any) -> None:
     with _lock:
         if _rules.pop(key_of(target), None) is None:
             raise KeyError(f"there is no rule for {describe(target)}")
+        _count_closure(target, -1)
         _epoch.value += 1
+
+
+def _count_closure(target: Any, by: int) -> None:
+    function = getattr(key_of(target), "value", None)
+    if isinstance(function, types.FunctionType):
+        count = _closures.get(function.__code__, 0) + by
+        _closures.pop(function.__code__, None)
+        if count:
+            _closures[function.__code__] = count
+
+
+def singled_out(code: types.CodeType) -> bool:
+    """Whether closures of this code object have to be told apart, since one of them has a rule of its own."""
+    return bool(_closures) and code in _closures

@@ -27,6 +27,7 @@ from .ir.types import (
     Tuple,
     Type,
 )
+from .rules import singled_out
 
 
 class _Unbound:
@@ -120,7 +121,7 @@ def _array_type(array: np.ndarray) -> Array:
 
 def _function_type(function: types.FunctionType, open_: tuple[int, ...]) -> Type:
     """By code and captures; by identity where a function captures itself (its type would contain itself)."""
-    if id(function) in open_:
+    if id(function) in open_ or (function.__closure__ and singled_out(function.__code__)):
         return Const(function)
     open_ = (*open_, id(function))
     try:
