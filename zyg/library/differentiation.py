@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import Summary, differentiable, summarise
 from zyg.autodiff.adjoint import Adjoint, adjoint
-from zyg.frontend.boundary import disassemble, scalar_value
+from zyg.frontend.boundary import conflict, disassemble, scalar_value
 from zyg.frontend.calls import Outline, widened
 from zyg.frontend.infer import Context, Evaluator, Inference, Stop, _hidden_parameters, _order_blocks, known
 from zyg.frontend.values import (
@@ -27,6 +27,7 @@ from zyg.frontend.values import (
     Abstract,
     ArrayValue,
     CallableValue,
+    ConflictValue,
     FunctionValue,
     Heap,
     Known,
@@ -388,6 +389,8 @@ def _real_scalar(what: str) -> Callable[[Evaluator, Body], None]:
             return
         if isinstance(v, Number) and v.type is not BOOL:
             return
+        if isinstance(v, ConflictValue):
+            raise conflict(e, v)
         raise e.refuse(
             f"the {what} of a function whose value is not a real number",
             types=[describe(v, body.after)],
