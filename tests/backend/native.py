@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from zyg.backend.calling import Entry, Native, Signature, compile_module, make_entry, new_callable, set_entries
@@ -20,6 +21,10 @@ def missing(*args: Any, **kwargs: Any) -> Any:
     raise Missed(args, kwargs)
 
 
+def parse(text: str) -> Module:
+    return parse_module(textwrap.dedent(text).strip("\n"))
+
+
 def compile_text(
     source: str | Module,
     parameters: tuple[Type, ...],
@@ -30,7 +35,7 @@ def compile_text(
     **signature: Any,
 ) -> Native:
     """Compile a module, given as text or as such, for the first of its functions or `entry`."""
-    module = parse_module(source) if isinstance(source, str) else source
+    module = parse(source) if isinstance(source, str) else source
     verify(module)
     name = entry or next(iter(module.functions))
     return compile_module(module, name, options or Options(), Signature(parameters, result, **signature))
@@ -42,9 +47,11 @@ def install(native: Native, names: tuple[str, ...] = (), **entry: Any) -> Any:
     return function
 
 
-def native(source: str | Module, parameters: tuple[Type, ...], result: Type, names: tuple[str, ...] = (), **kw: Any) -> Any:
+def native(
+    source: str | Module, parameters: tuple[Type, ...], result: Type, names: tuple[str, ...] = (), **kw: Any
+) -> Any:
     """A callable for a function given as text; where the arguments do not fit it raises Missed."""
     return install(compile_text(source, parameters, result, **kw), names)
 
 
-__all__ = ["Entry", "Missed", "compile_text", "install", "missing", "native"]
+__all__ = ["Entry", "Missed", "compile_text", "install", "missing", "native", "parse"]

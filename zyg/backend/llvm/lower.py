@@ -292,6 +292,7 @@ class FunctionLowering(Emitter):
         self.phi_names: dict[Block, list[str]] = {}
         self.failures: list[tuple[str, str]] = []  # edges into the block that returns a status: label, status
         self.instr = Instr("jump")
+        self.parallel = False  # whether the block goes back in a loop of independent iterations
         self.scopes = Scopes(self.module, function)
 
     # ---------------------------------------------------------------------------------------- framework
@@ -333,6 +334,7 @@ class FunctionLowering(Emitter):
             for p, names in incoming:
                 self.bind(p, names)
             self.phi_names[block] = [n for _, names in incoming for n in names]
+        self.parallel = bool(block.terminator.attrs.get("parallel"))
         for instr in block.instrs:
             self.instr = instr
             self.lower_instr(instr)
@@ -529,6 +531,10 @@ class FunctionLowering(Emitter):
         condition = self.value(instr.operands[0])
         likely = instr.attrs.get("likely")
         weights = "" if likely is None else f", !prof !{self.module.likely if likely else self.module.unlikely}"
+        if self.parallel:
+            group = self.module.access_group()
+            parallel = self.module.node(f'!{{!"llvm.loop.parallel_accesses", !{group}}}')
+            weights += f", !llvm.loop !{self.module.node(f'!{{{SELF}, !{parallel}}}')}"
         self.jump_to(instr, lambda to: f"br i1 {condition}, label %{to[0]}, label %{to[1]}{weights}")
 
     def op_switch(self, instr: Instr) -> None:
@@ -938,7 +944,8 @@ class FunctionLowering(Emitter):
 
     def memory(self, array: Value) -> str:
         """Annotations of an access to an array's elements."""
-        return self.module.tag("array") + self.scopes.annotation(array)
+        parallel = f", !llvm.access.group !{self.module.access_group()}" if self.parallel else ""
+        return self.module.tag("array") + self.scopes.annotation(array) + parallel
 
     def op_load(self, instr: Instr) -> None:
         a = self.array(instr.operands[0])

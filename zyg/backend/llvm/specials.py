@@ -87,7 +87,7 @@ def gamma(x: Traced) -> Traced:
     negative = negative - z * negative
     negative = where(small, negative / at_once, negative / halfway / halfway)
     result = where(x < 0.0, negative, positive)
-    result = where(size > 200.0, where(x < 0.0, 0.0 / _sin_pi(x), math.inf), result)
+    result = where(size > 200.0, where(x < 0.0, copysign(0.0, _sin_pi(x)), math.inf), result)
     result = where(size < 1e-20, 1.0 / x, result)
     for n in range(1, EXACT_FACTORIALS + 1):
         result = where(equal(x, float(n)), float(math.factorial(n - 1)), result)

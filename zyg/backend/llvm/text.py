@@ -144,6 +144,11 @@ class ModuleText:
         self.metadata.append(text)
         return number
 
+    def access_group(self) -> int:
+        """The group of accesses that do not depend on each other in different iterations of a loop.  One will do: loops
+        that refer to it are never nested."""
+        return self.node("distinct !{}")
+
     def tag(self, kind: str) -> str:
         """A TBAA annotation: memory of different kinds ("array", "stack", "ctx", "header") never overlaps."""
         number = self._tags.get(kind)
