@@ -84,7 +84,7 @@ class Builder:
             return const(value.value, type)
         return self.op("cast", value, type=type, name=value.name)
 
-    def arith(self, op: str, *operands: Value) -> Value:
+    def arith(self, op: str, *operands: Value, **attrs: Any) -> Value:
         """`op` on operands converted to their common type (f64 over f32 over integers); see `Traced`.
 
         A constant adapts to the other operand's type.  Products and sums with a literal 0.0 or 1.0 fold here, so that
@@ -95,10 +95,10 @@ class Builder:
             if isinstance(condition, Const):
                 return rest[0] if condition.value else rest[1]
             condition = condition if condition.type is BOOL else self.op("ne", condition, const(0, condition.type))
-            return self.op("select", condition, *self._common(rest))
+            return self.op("select", condition, *self._common(rest), **attrs)
         values = self._common(operands)
         folded = self._fold(op, values)
-        return folded if folded is not None else self.op(op, *values)
+        return folded if folded is not None else self.op(op, *values, **attrs)
 
     def _common(self, operands: Any) -> list[Value]:
         varying = [v.type for v in operands if not isinstance(v, Const)]

@@ -17,7 +17,7 @@ from .core import Value, const
 class Emits(Protocol):
     """What `Traced` needs of a builder."""
 
-    def arith(self, op: str, *operands: Value) -> Value:
+    def arith(self, op: str, *operands: Value, **attrs: Any) -> Value:
         """Emit `op` after converting the operands to their common type."""
         ...
 
@@ -36,9 +36,9 @@ class Traced:
     def value(self) -> Value:
         return self.builder.resolve(self.leaf)
 
-    def apply(self, op: str, *operands: Any) -> Traced:
+    def apply(self, op: str, *operands: Any, **attrs: Any) -> Traced:
         values = [v.value() if isinstance(v, Traced) else const(v) for v in operands]
-        return Traced(self.builder, self.builder.arith(op, *values))
+        return Traced(self.builder, self.builder.arith(op, *values, **attrs))
 
     def __add__(self, other: Any) -> Traced:
         return self.apply("add", self, other)
@@ -193,7 +193,12 @@ def trigamma(x: Any) -> Any:
 
 
 def zero_where_zero(d: Any, quotient: Any) -> Any:
-    """`quotient`, but 0 where the cotangent `d` is 0: the strong zero at a rule's singular point."""
+    """`quotient`, but 0 where the cotangent `d` is 0: the strong zero at a rule's singular point.
+
+    The attribute tells the optimiser that the sign of that zero does not matter.
+    """
+    if isinstance(d, Traced):
+        return d.apply("select", equal(d, 0.0), 0.0, quotient, strong=True)
     return where(equal(d, 0.0), 0.0, quotient)
 
 

@@ -16,7 +16,21 @@ from typing import Any, NamedTuple
 from ..core import Module
 from ..verify import VerifyError
 from ..verify import verify as verify_module
-from . import cse, dce, distribute, fold, guards, inline, licm, loop_simplify, mem2reg, ownership, ranges, simplify_cfg, stacks
+from . import (
+    cse,
+    dce,
+    distribute,
+    fold,
+    guards,
+    inline,
+    licm,
+    loop_simplify,
+    mem2reg,
+    ownership,
+    ranges,
+    simplify_cfg,
+    stacks,
+)
 
 
 class Pass(NamedTuple):

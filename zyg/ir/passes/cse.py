@@ -5,6 +5,9 @@ ops and overflow checks); a load is replaced by an earlier load or store of the 
 write in between; guards and branches on conditions that are known to hold (tested by a dominating guard or branch) go
 or are decided.
 
+The strong zero of a derivative, `select (eq d, 0), 0, d / x` with attrs["strong"], is the quotient where it is known
+that x is not 0.
+
 Invariant: no instruction moves.
 """
 
@@ -26,6 +29,8 @@ _COMMUTATIVE = frozenset(name for name, op in OPS.items() if op.commutative)
 # writes that cannot change an element of an array
 _HARMLESS = frozenset({"alloc", "stack", "push", "pop", "reserve", "rewind", "cursor", "tape", "drop", "guard",
                        "retain", "poll"})  # fmt: skip
+_ARITHMETIC = frozenset({"add", "sub", "mul", "div", "sdiv", "neg", "abs", "select", "cast", "lt", "le", "gt", "ge",
+                         "eq", "ne", "and", "or", "not", "cadd", "csub", "cmul", "cneg", "fmin", "fmax"})  # fmt: skip
 _EFFECTS = {name: op.effects for name, op in OPS.items()}
 
 
@@ -41,6 +46,8 @@ class _Walk:
         self.table: dict[Any, list[Value]] = {}
         self.replaced: dict[Value, Value] = {}
         self.known: dict[Value, Const] = {}  # conditions whose truth is known here
+        self.divisors: dict[Value, Value] = {}  # per quotient
+        self.logic: dict[Value, Instr] = {}  # what makes a condition out of others
         self.changed = False
 
     def run(self) -> bool:
@@ -89,9 +96,20 @@ class _Walk:
             self.learn(condition, last.targets[0].block is block, conditions)
 
     def learn(self, condition: Value, holds: bool, conditions: list[Value]) -> None:
-        if condition not in self.known:
+        work = [(condition, holds)]
+        while work:
+            condition, holds = work.pop()
+            if condition in self.known or isinstance(condition, Const):
+                continue
             self.known[condition] = const(holds, BOOL)
             conditions.append(condition)
+            instr = self.logic.get(condition)
+            if instr is None:
+                continue
+            if instr.op == "not":
+                work.append((instr.operands[0], not holds))
+            elif (instr.op == "and") == holds:  # all of an `and` that holds, none of an `or` that does not
+                work += [(v, holds) for v in instr.operands]
 
     def block(self, block: Block, keys: list[Any], conditions: list[Value]) -> None:
         table, replaced = self.table, self.replaced
@@ -104,6 +122,14 @@ class _Walk:
             if op in _MERGED:
                 if self.known:
                     self.use_known(instr)
+                    if "strong" in instr.attrs and self.is_quotient(instr):
+                        replaced[instr.results[0]] = instr.operands[2]
+                        self.changed = True
+                        continue
+                if op in ("and", "or", "not") and instr.results[0].type is BOOL:
+                    self.logic[instr.results[0]] = instr
+                elif op == "div":
+                    self.divisors[instr.results[0]] = instr.operands[1]
                 key = _key(instr)
                 before = table.get(key) if key is not None else None
                 if before is not None:
@@ -161,6 +187,26 @@ class _Walk:
                     self.changed = True
 
 
+    def is_quotient(self, select: Instr) -> bool:
+        """Whether the third operand of a strong zero may stand for all of it, its divisor not being 0."""
+        divisor = self.divisors.get(select.operands[2])
+        if divisor is None:
+            return False
+        if isinstance(divisor, Const):
+            return bool(divisor.value)
+        zero = _operand(const(0.0, divisor.type))
+        for op, holds in _NOT_ZERO:
+            condition = self.table.get((op, None, _operand(divisor), zero))
+            known = self.known.get(condition[0]) if condition is not None else None
+            if known is not None and known.value is holds:
+                return True
+        return False
+
+
+# comparisons with 0 that say that something is not 0, and how they have to come out
+_NOT_ZERO = (("gt", True), ("lt", True), ("ne", True), ("le", False), ("ge", False), ("eq", False))
+
+
 def _operand(v: Value) -> Any:
     return constant_key(v) if isinstance(v, Const) else v
 
@@ -174,9 +220,13 @@ def _key(instr: Instr) -> Any:
     operands = [_operand(v) for v in instr.operands]
     if instr.op in _COMMUTATIVE and len(operands) == 2 and id(instr.operands[0]) > id(instr.operands[1]):
         operands.reverse()
-    if not instr.attrs:
+    # what matters to mathematical functions, and promises, make no difference to arithmetic
+    attrs = instr.attrs
+    if attrs and instr.op in _ARITHMETIC:
+        attrs = {k: v for k, v in attrs.items() if k not in ("vectormath", "nsw")}
+    if not attrs:
         return (instr.op, instr.results[0].type if instr.op == "cast" else None, *operands)
-    attributes = tuple(sorted(instr.attrs.items()))
+    attributes = tuple(sorted(attrs.items()))
     key = (instr.op, attributes, tuple(r.type for r in instr.results), *operands)
     try:
         hash(key)

@@ -89,6 +89,8 @@ class _Folder:
             if isinstance(new, Value):
                 return new
             instr.op, instr.operands = new
+            if "nsw" in instr.attrs:  # promised for other operands
+                instr.attrs = {k: v for k, v in instr.attrs.items() if k != "nsw"}
         return None
 
 

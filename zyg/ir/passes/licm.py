@@ -60,6 +60,8 @@ def hoist(loop: Loop, preheader: Block, blocks: list[Block]) -> bool:
                         movable = False
                         break
             if movable:
+                if "nsw" in instr.attrs:  # promised for where it stood
+                    instr.attrs = {k: v for k, v in instr.attrs.items() if k != "nsw"}
                 moved.append(instr)
                 varying.difference_update(instr.results)
                 continue
