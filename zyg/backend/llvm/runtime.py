@@ -622,8 +622,8 @@ define internal void @unlock() {
   ret void
 }
 
-; A block of at least `need` bytes out of the pool, or null.
-define internal ptr @pool_take(i64 %need) {
+; A block of `need` to `limit` bytes out of the pool, or null.
+define internal ptr @pool_take(i64 %need, i64 %limit) {
 entry:
   %first = load ptr, ptr @pool
   %none = icmp eq ptr %first, null
@@ -639,7 +639,9 @@ look:
 test:
   %size_at = getelementptr i8, ptr %block, i64 8
   %size = load i64, ptr %size_at
-  %fits = icmp uge i64 %size, %need
+  %enough = icmp uge i64 %size, %need
+  %modest = icmp ule i64 %size, %limit
+  %fits = and i1 %enough, %modest
   br i1 %fits, label %take, label %next
 next:
   br label %look
@@ -706,12 +708,6 @@ sized:
   %first_at = getelementptr i8, ptr %ctx, i64 $C_first_block
   %first = load i64, ptr %first_at
   %escapes = icmp ne i64 %first, 0
-  br i1 %escapes, label %fresh, label %pooled
-pooled:
-  %pool_block = call ptr @pool_take(i64 %need)
-  %got = icmp ne ptr %pool_block, null
-  br i1 %got, label %ready, label %fresh
-fresh:
   %is_first = icmp eq ptr %old, null
   br i1 %is_first, label %start_size, label %double
 start_size:
@@ -726,6 +722,18 @@ double:
 choose:
   %wish = phi i64 [ %start, %start_size ], [ %capped, %double ]
   %enough = call i64 @llvm.umax.i64(i64 %wish, i64 %need)
+  ; What escapes takes no more than it is likely to need, and little things not from the pool.
+  %little = icmp ult i64 %enough, $BLOCK_BYTES
+  %own = and i1 %escapes, %little
+  br i1 %own, label %fresh, label %pooled
+pooled:
+  %most = shl i64 %enough, 2
+  %at_least = select i1 %escapes, i64 %enough, i64 %need
+  %at_most = select i1 %escapes, i64 %most, i64 -1
+  %pool_block = call ptr @pool_take(i64 %at_least, i64 %at_most)
+  %got = icmp ne ptr %pool_block, null
+  br i1 %got, label %ready, label %fresh
+fresh:
   %huge = icmp uge i64 %enough, $LARGE_BLOCK
   br i1 %huge, label %large, label %small
 large:
