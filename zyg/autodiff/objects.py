@@ -24,7 +24,7 @@ def accumulate(x: Any, y: Any) -> Any:
     if y is None:
         return x
     if isinstance(x, (tuple, list)):
-        return type(x)(map(accumulate, x, y, strict=True)) if _same_length(x, y) else _mismatch(x, y)
+        return type(x)(map(accumulate, x, y)) if _same_length(x, y) else _mismatch(x, y)
     if isinstance(x, dict):
         return {key: accumulate(x.get(key), y.get(key)) for key in [*x, *(k for k in y if k not in x)]}
     return x + y

@@ -325,8 +325,7 @@ _UNARY: dict[str, tuple[Callable[..., Any], Callable[..., Any] | str]] = {
     "exp": (quiet(math.exp), lambda d, y, x: (d * y,)),
     "exp2": (quiet(math.exp2), lambda d, y, x: (d * y * math.log(2.0),)),
     "expm1": (quiet(math.expm1), lambda d, y, x: (d * (y + 1.0),)),
-    # No strong zero: where x is 0, Python's domain check has raised, and 5*sin(log(x)) costs nothing it need not.
-    "log": (quiet_log(math.log), lambda d, y, x: (divide(d, x),)),
+    "log": (quiet_log(math.log), lambda d, y, x: (zero_where_zero(d, divide(d, x)),)),
     "log2": (quiet_log(math.log2), lambda d, y, x: (zero_where_zero(d, divide(d, x * math.log(2.0))),)),
     "log10": (quiet_log(math.log10), lambda d, y, x: (zero_where_zero(d, divide(d, x * math.log(10.0))),)),
     "log1p": (quiet_log(math.log1p, -1.0), lambda d, y, x: (zero_where_zero(d, divide(d, 1.0 + x)),)),
