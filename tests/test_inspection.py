@@ -10,7 +10,7 @@ import pytest
 
 import zyg
 from zyg.__main__ import main
-from zyg.inspection import listing
+from zyg.inspection import listing, tape_bytes
 
 
 def f(x):
@@ -118,6 +118,38 @@ def test_highlighting_leaves_the_text_alone():
     asm = "\t.text\nf:\n\tmovsd\t%xmm0, 8(%rsp)\n\tret\n"
     code = listing.list_asm(asm, raw=True)
     assert re.sub(r"\x1b\[[\d;]*m", "", code.coloured) == asm == code[:]
+
+
+# ------------------------------------------------------------------------------------------------ the tape
+
+
+def test_tape_bytes_are_exact_and_linear():
+    def product(x, n):
+        r = 1.0
+        for _ in range(n):
+            r *= x
+        return r
+
+    assert [tape_bytes(product, 1.5, n) for n in (0, 1, 10, 1000)] == [0, 8, 80, 8000]
+    assert tape_bytes(product, 1.5, 10, argnums=0) == 80
+    assert tape_bytes(f, 3.0) == 0
+
+    def recursive(x, n):
+        return 1.0 if n == 0 else x * recursive(x, n - 1)
+
+    first, second, third = (tape_bytes(recursive, 1.5, n) for n in (10, 20, 30))
+    assert second - first == third - second > 0
+
+
+def test_tape_bytes_leaves_the_arguments_alone():
+    def h(a):
+        for i in range(len(a)):
+            a[i] = math.sin(a[i])
+        return a[0] + a[1]
+
+    a = np.array([1.0, 2.0])
+    assert tape_bytes(h, a) > 0
+    assert a.tolist() == [1.0, 2.0]
 
 
 # --------------------------------------------------------------------------------------- the command line

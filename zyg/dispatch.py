@@ -141,7 +141,7 @@ class Specialisation:
         if not rules_hold(inferred.guards, inferred.parameters) or not inputs_fit(inferred.inputs):
             return False
         guards = native_guards(inferred.guards)
-        inputs = [_source(source) for source in inferred.inputs]
+        inputs = [native_input(source) for source in inferred.inputs]
         try:
             self.entry = make_entry(
                 self.compiled.native,
@@ -171,7 +171,7 @@ class Specialisation:
         raise InternalError(f"{self.name}: the native entry refused arguments ({found}) of types ({types})", "entry")
 
 
-def _source(source: Any) -> tuple[Any, ...]:
+def native_input(source: Any) -> tuple[Any, ...]:
     return ("cell", source.container) if source.kind == "cell" else ("global", source.container, source.name)
 
 

@@ -17,8 +17,9 @@ from typing import Any
 
 from .listing import Code, list_asm, list_llvm, list_module
 from .stages import adjoint_module, compiled, ssa_function, typed_module
+from .tape import tape_bytes
 
-__all__ = ["Code", "code_adjoint", "code_llvm", "code_native", "code_ssa", "code_typed"]
+__all__ = ["Code", "code_adjoint", "code_llvm", "code_native", "code_ssa", "code_typed", "tape_bytes"]
 
 
 def code_ssa(function: Callable[..., Any], /, *args: Any) -> Code:
