@@ -415,14 +415,26 @@ class _Versioning:
                 seen.add(key)
                 conditions.append(self.emit_not_negative(form))
         for value in self.analysis.values():
-            maker = self.forms.maker(value)
-            if maker is None or maker.op != "dim":
+            if not self.is_small(value, 4):
                 conditions.append(self.emit("le", value, const(MAGNITUDE)))
                 conditions.append(self.emit("ge", value, const(-MAGNITUDE)))
         everything = conditions[0]
         for condition in conditions[1:]:
             everything = self.emit("and", everything, condition)
         return everything
+
+    def is_small(self, value: Value, depth: int) -> bool:
+        """Whether it can be seen that a value is small: made from lengths of arrays and literals."""
+        if isinstance(value, Const):
+            return type(value.value) is int and abs(value.value) <= _CONSTANT
+        maker = self.forms.maker(value)
+        if maker is None or depth == 0:
+            return False
+        if maker.op in ("add", "sub", "neg", "stop"):
+            return all(self.is_small(v, depth - 1) for v in maker.operands)
+        if maker.op == "select":
+            return all(self.is_small(v, depth - 1) for v in maker.operands[1:])
+        return maker.op == "dim"
 
     def emit_not_negative(self, form: Linear) -> Value:
         total: Value = const(form.constant)
