@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 INLINE_SIZE = 400
 MAX_DEPTH = 60
 MAX_ACTIVE = 40
+MAX_LEAVES = 1000
 MAX_PARTS = 5000  # of one argument, all nested tuples and objects taken apart
 _GENERATOR_FLAG = 0x20
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
@@ -636,7 +637,7 @@ def _specialise(
     library: bool,
 ) -> Specialisation:
     inference = e.inference
-    if len(inference.active) > MAX_ACTIVE:
+    if len(inference.active) > MAX_ACTIVE or len(outline.leaves) > MAX_LEAVES:
         raise _ever_new_types(e, f, roots[1:])
     base = "".join(c if c.isalnum() or c == "_" else "_" for c in f.name).strip("_") or "lambda"
     spec = Specialisation(key, f.code, inference.module.unique_name(base))

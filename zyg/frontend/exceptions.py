@@ -3,6 +3,7 @@ when it is raised or printed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,9 @@ def format_value(e: Evaluator, v: Abstract, conversion: str, spec: Abstract) -> 
         return Known(("{" + (f"!{conversion}" if conversion else "") + (f":{spec.object}" if spec.object else "") + "}").format(v.object))  # fmt: skip
     if isinstance(v, TextValue) and not conversion and not spec.object:
         return v
+    if isinstance(v, TextValue) and not conversion and re.fullmatch(r"\{(![rsa])\}", v.template):
+        # `{x!r:>5}` where the interpreter converts and formats in two steps.
+        return TextValue(v.template[:-1] + ":" + spec.object + "}", v.args)
     field = "{" + (f"!{conversion}" if conversion else "") + (f":{spec.object}" if spec.object else "") + "}"
     return TextValue(field, (v,))
 

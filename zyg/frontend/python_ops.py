@@ -68,6 +68,20 @@ UNSUPPORTED: dict[str, tuple[str, str]] = {
     "match_mapping": ("a mapping pattern", ""),
     "match_keys": ("a mapping pattern", ""),
     "locals": ("locals()", ""),
+    "set_name": ("code of a class or a module", ""),
+    "del_name": ("code of a class or a module", ""),
+    "class_deref": ("code of a class", ""),
+    "dict_or_global": ("code of a class", ""),
+    "setup_annotations": ("code of a class or a module", ""),
+    "import_star": ("`from ... import *`", "import at the top of the module"),
+    "set_update": ("a set", "use a tuple"),
+    "with_exit": ("a `with` statement", "call it outside of the compiled function"),
+    "push_exception": ("an exception handler", "test for the condition with `if` instead"),
+    "pop_exception": ("an exception handler", "test for the condition with `if` instead"),
+    "check_match": ("an exception handler", "test for the condition with `if` instead"),
+    "check_group": ("an exception handler", "test for the condition with `if` instead"),
+    "prepare_reraise": ("an exception handler", "test for the condition with `if` instead"),
+    "yield_from": ("`yield from`", "write a loop that yields"),
 }
 
 
@@ -478,6 +492,13 @@ def _format(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 
     value, *spec = (e.read(v) for v in instr.operands)
     return format_value(e, value, instr.attrs.get("conversion", ""), spec[0] if spec else Known(""))
+
+
+@handler("convert")
+def _convert(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
+    from .exceptions import format_value
+
+    return format_value(e, e.read(instr.operands[0]), instr.attrs.get("conversion", "s"), Known(""))
 
 
 @handler("string")

@@ -1,0 +1,163 @@
+"""What is refused, and how it is said; completeness of the handlers."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+from zyg.errors import Unsupported
+from zyg.frontend import python_ops
+from zyg.frontend.infer import infer
+from zyg.ir.ops import OPS
+from zyg.ir.types import F64, I64
+
+from .running import evaluate
+
+
+def test_every_python_op_has_a_handler_or_a_refusal():
+    known = set(python_ops.HANDLERS) | set(python_ops.UNSUPPORTED)
+    assert [name for name, op in OPS.items() if op.level == "python" and name not in known] == []
+
+
+def refusal(function, *types) -> str:
+    with pytest.raises(Unsupported) as caught:
+        infer(function, types)
+    return str(caught.value)
+
+
+def test_a_refusal_shows_place_types_and_what_to_write_instead():
+    def f(x):
+        d = {1: x}
+        return d
+
+    text = refusal(f, F64)
+    assert "a dictionary" in text
+    assert "test_infer_errors.py" in text and 'in "test_a_refusal' in text
+    assert "d = {1: x}" in text and "^^^" in text
+    assert "instead: use a dataclass" in text
+
+
+def test_unknown_function_whose_result_is_used():
+    def f(x):
+        return time.time() + x
+
+    text = refusal(f, F64)
+    assert "the result of time, a function that compiled code does not know" in text
+    assert "@zyg.adjoint" in text
+
+
+def test_different_types_on_two_paths():
+    def f(x):
+        y = (x, x) if x > 0 else x
+        return y
+
+    text = refusal(f, F64)
+    assert "(f64, f64) on one path and f64 on another" in text
+
+
+def test_a_tuple_that_grows_in_a_loop():
+    def f(x, n):
+        t = ()
+        for _ in range(n):
+            t = (*t, x)
+        return t
+
+    text = refusal(f, F64, I64)
+    assert "instead" in text
+
+
+def test_global_assignment():
+    def f(x):
+        global SOMETHING
+        SOMETHING = x
+
+    assert "an assignment to a global variable" in refusal(f, F64)
+
+
+def test_recursion_with_ever_new_types():
+    def f(t, n):
+        return 0 if n == 0 else f((t, t), n - 1)
+
+    assert "a new type in each call" in refusal(f, F64, I64)
+
+
+def test_type_errors_are_python_s():
+    def f(x):
+        return x + None
+
+    assert isinstance(_error(f, 1.0), TypeError)
+    assert str(_error(f, 1.0)) == "unsupported operand type(s) for +: 'float' and 'NoneType'"
+
+    def g(x):
+        return x.nothing
+
+    assert str(_error(g, 1.0)) == "'float' object has no attribute 'nothing'"
+
+    def h(x):
+        return x(1)
+
+    assert str(_error(h, 1.0)) == "'float' object is not callable"
+
+    def k(x):
+        return undefined_name + x  # noqa: F821
+
+    assert str(_error(k, 1.0)) == "name 'undefined_name' is not defined"
+
+
+def _error(function, *args):
+    try:
+        evaluate(function, *args)
+    except Exception as error:
+        return error
+    raise AssertionError("no error")
+
+
+def test_int_that_no_float_can_hold():
+    def f(n, x, c):
+        r = n
+        if c:
+            r = x
+        return r
+
+    assert evaluate(f, 2**53, 1.5, False) == 2.0**53
+    with pytest.raises(OverflowError, match="an int and a float meet"):
+        evaluate(f, 2**53 + 1, 1.5, False)
+
+
+def test_type_depends_on_value():
+    def f(x, n):
+        return x**n
+
+    with pytest.raises(ValueError, match="negative power is a float"):
+        evaluate(f, 2, -1)
+    with pytest.raises(ValueError, match="complex"):
+        evaluate(f, -8.0, 1 / 3)
+
+
+def test_guards_and_inputs():
+    result = infer(uses_globals, (F64,))
+    kinds = [g[0] for g in result.guards]
+    assert "attr" in kinds and "global" in kinds
+    assert [(i.kind, i.name, str(i.type)) for i in result.inputs] == [("global", "FACTOR", "f64"), ("global", "TABLE", "array<f64, 1, C>")]
+
+
+FACTOR = 2.0
+TABLE = np.arange(3.0)
+
+
+def uses_globals(x):
+    return math.sin(x) * FACTOR + TABLE[1]
+
+
+def test_positions_are_those_of_the_user_s_code_in_library_code_too():
+    def f(x):
+        return math.dist((x, 1.0), (2.0, x))
+
+    module = infer(f, (F64,)).module
+    for function in module.functions.values():
+        for _, instr in function.instructions():
+            if instr.position is not None:
+                assert instr.position.file == __file__
