@@ -210,6 +210,15 @@ def make_closure(a, b):
     return inner
 
 
+CHANGED_DEFAULTS = [
+    ("__defaults__", None),
+    ("__defaults__", (1,)),
+    ("__defaults__", (1.0, 2.0)),
+    ("__kwdefaults__", None),
+    ("__kwdefaults__", {"w": 1}),
+]
+
+
 def test_closures():
     model = make_closure(1.0, 2)
     t = Closure(model.__code__, (F64, I64), (F64,), (("z", I64),), id(model.__globals__), model)
@@ -221,8 +230,7 @@ def test_closures():
     changed.__kwdefaults__ = {"z": 8}
     assert f(changed)(0.0) == 5.0 + 6 + 3.5 + 8
     assert misses(f, make_closure(5, 6)) and misses(f, math.sin) and misses(f, lambda x: x)
-    for name, value in (("__defaults__", None), ("__defaults__", (1,)), ("__defaults__", (1.0, 2.0)), ("__kwdefaults__", None),
-                        ("__kwdefaults__", {"w": 1})):  # fmt: skip
+    for name, value in CHANGED_DEFAULTS:
         other = make_closure(5.0, 6)
         setattr(other, name, value)
         assert misses(f, other), (name, value)
@@ -279,9 +287,9 @@ def test_arrays_that_do_not_fit():
     class Sub(np.ndarray):
         pass
 
-    for wrong in (good.reshape(2, 2), good[::2], good.astype("f4"), good.astype("i8"), good.astype(">f8"), locked, unaligned,
-                  good.view(Sub), good.tolist(), good.astype(object), np.array(1.0), None, memoryview(good),
-                  np.ma.array(good), good.astype("c16"), good.astype("M8[ns]")):  # fmt: skip
+    others = [good.astype(code) for code in ("f4", "i8", ">f8", object, "c16", "M8[ns]")]
+    others += [good.reshape(2, 2), good[::2], np.array(1.0), locked, unaligned, good.view(Sub), np.ma.array(good)]
+    for wrong in [*others, good.tolist(), None, memoryview(good)]:
         assert misses(f, wrong)
     assert identity(Array(F64, 1, "C", False))(locked) is locked
     other = pickle.loads(pickle.dumps(good))  # has a dtype object of its own
@@ -290,7 +298,12 @@ def test_arrays_that_do_not_fit():
 
 
 def test_a_view_of_an_argument():
-    text = 'func @f(%a: array<f64, 2, C>) -> array<f64, 1, A> {\nentry:\n  %v = view %a, 1 {spec=":i"} : array<f64, 1, A>\n  return %v\n}'
+    text = """
+    func @f(%a: array<f64, 2, C>) -> array<f64, 1, A> {
+    entry:
+      %v = view %a, 1 {spec=":i"} : array<f64, 1, A>
+      return %v
+    }"""
     f = native(text, (Array(F64, 2),), Array(F64, 1, "A"))
     a = np.arange(12.0).reshape(3, 4).copy()
     v = f(a)
@@ -404,8 +417,13 @@ def test_it_binds_as_a_method():
 
 def test_the_type_cannot_be_misused():
     cls = callable_type()
-    for misuse in (lambda: cls(), lambda: object.__new__(cls), lambda: cls.__new__(cls), lambda: type("Sub", (cls,), {}),
-                   lambda: copy.copy(new_callable(len, "no.such.name"))):  # fmt: skip
+    for misuse in (
+        lambda: cls(),
+        lambda: object.__new__(cls),
+        lambda: cls.__new__(cls),
+        lambda: type("Sub", (cls,), {}),
+        lambda: copy.copy(new_callable(len, "no.such.name")),
+    ):
         with pytest.raises(Exception):  # noqa: B017
             misuse()()
     f = identity(F64)
@@ -547,7 +565,13 @@ class OwnError(Exception):
 
 def test_errors_of_any_class():
     f = native(CHECK, (F64, I64), F64)
-    text = 'func @f(%x: f64) -> f64 {\nentry:\n  %ok = gt %x, 0.0 : bool\n  guard %ok {exc="IndexError", message=""}\n  return %x\n}'
+    text = """
+    func @f(%x: f64) -> f64 {
+    entry:
+      %ok = gt %x, 0.0 : bool
+      guard %ok {exc="IndexError", message=""}
+      return %x
+    }"""
     with pytest.raises(IndexError) as caught:
         native(text, (F64,), F64)(-1.0)
     assert caught.value.args == ()
@@ -771,12 +795,12 @@ def test_a_pullback_keeps_arrays():
       fill %c, 4.0
       return %b, %a, %b, %c
     }
-    func @reverse(%a: array<f64, 1, C>, %b: array<f64, 1, C>, %c: array<f64, 1, C>, %k: f64) -> (array<f64, 1, C>, f64, f64) {
+    func @reverse(%a: VECTOR, %b: VECTOR, %c: VECTOR, %k: f64) -> (VECTOR, f64, f64) {
     entry:
       %x = load %b, 0 : f64
       %y = load %c, 1 : f64
       return %a, %x, %y
-    }"""
+    }""".replace("VECTOR", str(VECTOR))
     back_type = PullbackType("reverse", VECTOR, Tuple(()), (VECTOR, VECTOR, VECTOR))
     forward = native(text, (VECTOR,), Tuple((VECTOR, back_type)), entry="forward", rebuild=lambda t: Back)
     reverse = native(text, (back_type, F64), Tuple((VECTOR, F64, F64)), entry="reverse")

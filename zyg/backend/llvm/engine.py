@@ -293,6 +293,11 @@ def _without_noise(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith(drop)).strip() + "\n"
 
 
+def arena_bytes() -> int:
+    """How many bytes of tape, with what chunks of stacks have left over, the last call that used any took."""
+    return ctypes.c_int64.from_address(engine().part("memory")["zyg_arena_bytes"]).value
+
+
 def compile_module(module: Module, entry: str, options: Options, signature: Signature) -> Native:
     """Compile `entry`, and what it calls, to machine code with a Python entry for the given signature."""
     e = engine()
@@ -313,4 +318,4 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
     return native
 
 
-__all__ = ["Engine", "Native", "Signature", "compile_module", "engine"]
+__all__ = ["Engine", "Native", "Signature", "arena_bytes", "compile_module", "engine"]

@@ -599,6 +599,7 @@ declare i64 @llvm.umin.i64(i64, i64)
 @pool_bytes = internal global i64 0
 @pool_lock = internal global i32 0
 @zyg_main_thread = global i64 0
+@zyg_arena_bytes = global i64 0
 @main_limit = internal global ptr null
 
 ; ---------------------------------------------------------------- the pool of blocks; block: {previous, size}
@@ -1077,12 +1078,39 @@ done:
 
 ; ------------------------------------------------------------------------------------- contexts and pullbacks
 
+; Note how much of the arena a call has used, for whoever asks (zyg_arena_bytes).
+define internal void @account(ptr %ctx) {
+entry:
+  %block_at = getelementptr i8, ptr %ctx, i64 $C_block
+  %block = load ptr, ptr %block_at
+  %top = load ptr, ptr %ctx
+  %top_number = ptrtoint ptr %top to i64
+  %block_number = ptrtoint ptr %block to i64
+  %used = sub i64 %top_number, %block_number
+  br label %each
+each:
+  %b = phi ptr [ %block, %entry ], [ %previous, %one ]
+  %total = phi i64 [ %used, %entry ], [ %sum, %one ]
+  %previous = load ptr, ptr %b
+  %last = icmp eq ptr %previous, null
+  br i1 %last, label %done, label %one
+one:
+  %size_at = getelementptr i8, ptr %previous, i64 8
+  %size = load i64, ptr %size_at
+  %sum = add i64 %total, %size
+  br label %each
+done:
+  store i64 %total, ptr @zyg_arena_bytes
+  ret void
+}
+
 define void @zyg_ctx_finish(ptr %ctx) {
   %block_at = getelementptr i8, ptr %ctx, i64 $C_block
   %block = load ptr, ptr %block_at
   %unused = icmp eq ptr %block, null
   br i1 %unused, label %done, label %finish
 finish:
+  call void @account(ptr %ctx)
   %arrays_at = getelementptr i8, ptr %ctx, i64 $C_arrays
   %arrays = load ptr, ptr %arrays_at
   call void @free_arrays(ptr %arrays, i1 false)
