@@ -666,8 +666,10 @@ class FunctionLowering(Emitter):
         self.define(instr, self.components_of(instr.operands[0]))
 
     def op_undefined(self, instr: Instr) -> None:
+        # Stacks are empty and arrays are nobody's, since both may be released; all else is never looked at.
         null = isinstance(instr.result.type, (Stack, Tape))
-        self.define(instr, ["null" if null else "poison" for _ in components(instr.result.type)])
+        parts = components(instr.result.type)
+        self.define(instr, ["null" if null or suffix == ".o" else "poison" for suffix, _ in parts])
 
     def op_cast(self, instr: Instr) -> None:
         value = instr.operands[0]
