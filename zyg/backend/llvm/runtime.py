@@ -102,7 +102,7 @@ class GUARD:
     size = 40
 
 
-POOL_BYTES = 1 << 28  # what the pool keeps at most
+POOL_BYTES = 1 << 30  # what the pool keeps at most
 BLOCK_BYTES = 1 << 16
 LARGE_BLOCK = 1 << 22  # from here on blocks are aligned and advised for huge pages
 LARGEST_BLOCK = 1 << 26
