@@ -184,7 +184,7 @@ def test_row_14_the_adjoint_of_a_loop_is_a_loop_with_a_stack():
 def test_row_15_control_flow_is_blocks_and_branches():
     text = re.sub(r"#.*", "", str(zyg.code_ssa(power, 2, 5)))
     assert re.search(r"\bbranch %\w+, ", text)
-    assert re.search(r"\bjump \w+", text)
+    assert re.search(r"^loop\(%[\w.]+: object, %[\w.]+: object\):", text, re.MULTILINE)
     assigned = re.findall(r"^\s*%([\w.]+)(?:, %[\w.]+)* =", text, re.MULTILINE)
     assert len(assigned) == len(set(assigned)) > 0
 

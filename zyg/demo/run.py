@@ -120,8 +120,8 @@ def agreement(value_and_grad: Callable[..., Any], q: np.ndarray, hare: np.ndarra
         for x in (elsewhere, 0.5 * (elsewhere + q)):
             value, gradient = value_and_grad(x, hare, lynx, steps)
             other_value, other_gradient = function(x)
-            value_error = max(value_error, abs(value - other_value) / abs(other_value))
-            scale = float(np.max(np.abs(other_gradient)))
+            value_error = max(value_error, abs(value - other_value) / abs(value))
+            scale = float(np.max(np.abs(gradient)))
             gradient_error = max(gradient_error, float(np.max(np.abs(gradient - other_gradient))) / scale)
         worst = max(worst, value_error, gradient_error)
         print(f"  {name:<{WIDTH - 26}}{value_error:12.1e}{gradient_error:12.1e}")
