@@ -516,6 +516,19 @@ def class_scope(x):
     return C.y, C.z, C().method()
 
 
+@case((2,))
+def namespace_of_a_class(n):
+    class C:
+        for i in range(n):
+            locals()[f"made_{i}"] = i
+        try:
+            fail()
+        except ValueError:
+            vars()["caught"] = True
+
+    return sorted(name for name in vars(C) if not name.startswith("_") and name[0] != ".")
+
+
 @case((1,))
 def metaclasses(x):
     class Meta(type):

@@ -548,7 +548,8 @@ class Emitter:
 
     def _load_last(self, slot: str) -> None:
         """Load, and leave the slot empty."""
-        if PY312:
+        # In module and class scope LOAD_FAST_AND_CLEAR marks the slot as hidden, and locals() is not the namespace then.
+        if PY312 and self.code.flags & 0x1:
             self.out("LOAD_FAST_AND_CLEAR", slot)
         else:
             self.out("LOAD_FAST", slot)
