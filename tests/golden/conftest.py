@@ -27,6 +27,7 @@ from zyg.ir.interpret import DTYPES, StepLimit, run
 from zyg.ir.passes import (
     cse,
     dce,
+    distribute,
     fold,
     guards,
     inline,
@@ -65,6 +66,7 @@ TESTS = {
     "mem2reg": _each(mem2reg.run),
     "ranges": _each(ranges.run),
     "guards": _each(guards.run),
+    "distribute": _each(distribute.run),
     "stacks": _each(stacks.run),
     "ownership": _each(ownership.run),
     "inline": inline.run,

@@ -895,7 +895,9 @@ class _Adjoint:
         if _is_zero(d):
             return
         shadow = self._needed_shadow(instr.operands[0])
-        self.builder.emit("accum", shadow, self.builder.cast(d, helpers.dtype(shadow)), *self._indices(instr, 1))
+        d = self.builder.cast(d, helpers.dtype(shadow))
+        # The order in which cotangents are added up is nobody's business: the optimiser may change it.
+        self.builder.emit("accum", shadow, d, *self._indices(instr, 1), cotangent=True)
 
     def _reverse_store(self, instr: Instr) -> None:
         """What was stored gets what has gathered at the place, and the place starts from zero."""

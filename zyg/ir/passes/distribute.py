@@ -13,13 +13,13 @@ value goes to a buffer, and a loop of its own gathers from there,
 
     for q:   accum s, buffer[q] + buffer[q+2], i, q;  accum s, buffer[q+1], i+1, q
 
-over the range of all offsets, with zeros in the buffer on both sides.  Its iterations are independent, which the attribute
-"parallel" of the jump back tells to the back end.  This is done for strips of iterations, so that the buffer stays small.
-An accum whose element is taken (loaded, and then stored to) a few iterations later, as in the reverse of a Gauss-Seidel
-sweep, is *carried*: its value goes there in registers.  Loops of few iterations run as they were.
+over the range of all offsets, with zeros in the buffer on both sides.  Its iterations are independent, which the
+attribute "parallel" of its branch tells to the back end.  This is done for strips of iterations, so that the buffer
+stays small.  An accum whose element is taken (loaded, and then stored to) a few iterations later, as in the reverse of
+a Gauss-Seidel sweep, is *carried*: its value goes there in a register.  Loops of few iterations run as they were.
 
-Before that, in every block, `d = load e; store e, 0; ... accum e, d` is reduced to the load (the reverse of e += x), and
-`store e, 0; ... accum e, x` to a store.
+Before that, in every block, `d = load e; store e, 0; ... accum e, d` is reduced to the load (the reverse of e += x),
+and `store e, 0; ... accum e, x` to a store.
 
 Invariant: results agree up to the order of sums of cotangents.
 """
@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..analysis import Loops, definitions
+from ..analysis import Loops
 from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Target, Value, clone_blocks, const, uses
 from ..ops import OPS
@@ -45,7 +45,8 @@ _DEPTH = 16  # of additions that make up an index
 _PENDING = 16  # stores of zero that are watched at once
 
 # What may stand in a loop besides accesses to arrays: nothing that looks at arrays, nothing that stops half-way.
-_HARMLESS = frozenset(name for name, op in OPS.items() if op.effects == "pure" and op.level == "machine") | {"pop", "push"}
+_PURE = frozenset(name for name, op in OPS.items() if op.effects == "pure" and op.level == "machine")
+_HARMLESS = _PURE | {"pop", "push"}
 _ACCESSES = frozenset({"load", "store", "accum"})
 
 
@@ -53,18 +54,18 @@ def run(function: Function) -> bool:
     blocks = [b for b in function.blocks if any(i.op == "accum" and "cotangent" in i.attrs for i in b.instrs)]
     if not blocks or any(b.handler is not None for b in function.blocks):
         return False
-    memory = _Memory(function)
+    memory, predecessors = _Memory(function), function.predecessors()
+    buffers: _Buffers | None = None
     changed = False
     for block in blocks:
         changed |= _cancel(block, memory)
-    predecessors = function.predecessors()
-    plans = [plan for block in blocks if (plan := _plan(block, memory, predecessors)) is not None]
-    if plans:
-        loops = Loops(function)  # none of them changes what the others are about
-        buffers = _Buffers(function, loops)
-        for plan in plans:
+        plan = _plan(block, memory, predecessors)
+        if plan is not None:
+            buffers = buffers or _Buffers(Loops(function))
             _Splitting(function, plan, buffers).run()
-    return changed or bool(plans)
+            memory, predecessors = _Memory(function), function.predecessors()
+            changed = True
+    return changed
 
 
 # --------------------------------------------------------------------------------------------------- places
@@ -220,7 +221,8 @@ def _cancel(block: Block, memory: _Memory) -> bool:
                 loaded[place] = instr
             continue
         forget(place, loaded)  # type: ignore[arg-type]
-        if instr.op == "store" and _is_zero(instr.operands[1]) and len(pending) < _PENDING and memory.proper(place.root):
+        zeroed = instr.op == "store" and _is_zero(instr.operands[1])
+        if zeroed and len(pending) < _PENDING and memory.proper(place.root):
             pending[place] = instr, before
     if removed:
         block.instrs[:] = [i for i in block.instrs if id(i) not in removed]
@@ -271,10 +273,9 @@ class Access:
 
 @dataclass
 class Carried:
-    """Values of accums, all to one place, that `load` takes `distance` iterations later."""
+    """Accums to one place whose values `load` takes `distance` iterations later."""
 
-    place: Access
-    values: list[Value]
+    accums: list[Access]
     load: Instr
     distance: int
 
@@ -296,7 +297,7 @@ class Plan:
         return self.header.instrs[-1].targets[0]
 
     def values(self) -> list[Value]:
-        """What needs buffers."""
+        """What goes to buffers."""
         return list(dict.fromkeys(a.value for a in self.sunk))
 
 
@@ -324,12 +325,13 @@ def _plan(body: Block, memory: _Memory, predecessors: dict[Block, list[tuple[Blo
 
 
 def _loop(body: Block, memory: _Memory, predecessors: dict[Block, list[tuple[Block, Target]]]) -> Plan | None:
-    """The loop of which this is the body, if it is `header(.., k, ..): branch (eq k, 0), exit, body` and k goes down."""
+    """The loop of which this is the body, if it is `header(.., k, ..): branch (eq k, 0), exit, body` and k goes down by
+    ones."""
     latch = body.instrs[-1]
     if latch.op != "jump" or body.params or len(predecessors[body]) != 1:
         return None
     header = latch.targets[0].block
-    if len(header.instrs) != 2 or predecessors[body][0][0] is not header:
+    if len(header.instrs) != 2 or predecessors[body][0][0] is not header or "kept" in latch.attrs:
         return None
     test, branch = header.instrs
     if test.op != "eq" or branch.op != "branch" or branch.operands[0] is not test.results[0]:
@@ -351,7 +353,7 @@ def _loop(body: Block, memory: _Memory, predecessors: dict[Block, list[tuple[Blo
 
 
 def _sign(place: Place, counter: Value, inside: set[Value], memory: _Memory) -> int:
-    """1 or -1 if the last index goes with the counter or against it, and all else stays the same in the loop; else 0."""
+    """1 or -1 if the last index goes with the counter or against it and all else stays the same in the loop; else 0."""
     if place.root in inside or not place.terms or not memory.proper(place.root):
         return 0
     *others, last = place.terms
@@ -370,7 +372,7 @@ class _Dependences:
         self.memory = memory
         self.accesses = accesses
 
-    def later(self, accum: Access, other: Access) -> int | None | str:
+    def later(self, accum: Access, other: Access) -> int | str | None:
         """How many iterations after `accum` the other comes to the same element: "never", or None if unknown."""
         a, b = accum.place, other.place
         if a.root is not b.root:
@@ -413,13 +415,10 @@ def _decide(plan: Plan, root: Value, dependences: _Dependences) -> None:
         if taken is None:
             return
         load, distance = taken
-        if accum.place in carried:
-            carried[accum.place].values.append(accum.value)
-        else:
-            carried[accum.place] = Carried(accum, [accum.value], load, distance)
+        carried.setdefault(accum.place, Carried([], load, distance)).accums.append(accum)
     if not carried and len({a.place for a in sunk}) < 2:
         return
-    if len({a.place for a in sunk}) == 1 and not _crossed(sunk[0], accesses):
+    if carried:  # each iteration waits for the one before anyway: the rest costs nothing where it is
         sunk = []
     for members in _groups(sunk).values():
         offsets = [a.offset for a in members]
@@ -432,10 +431,6 @@ def _decide(plan: Plan, root: Value, dependences: _Dependences) -> None:
 def _fixed(access: Access, inside: set[Value]) -> bool:
     """Whether it is the same element in all iterations."""
     return not any(v in inside for terms in access.place.terms for v, _ in terms)
-
-
-def _crossed(accum: Access, accesses: list[Access]) -> bool:
-    return any(a.place != accum.place for a in accesses if not a.cotangent)
 
 
 def _taken(coming: list[tuple[int, Access]]) -> tuple[Instr, int] | None:
@@ -462,10 +457,9 @@ def _groups(sunk: list[Access]) -> dict[tuple[Value, Terms], list[Access]]:
 
 
 class _Buffers:
-    """Buffers, shared by the loops of a function: each is empty again when its loop is through with a strip."""
+    """Buffers, shared by the loops of a function: none holds anything between two strips."""
 
-    def __init__(self, function: Function, loops: Loops):
-        self.function = function
+    def __init__(self, loops: Loops):
         self.loops = loops
         self.made: dict[tuple[Block, Scalar], list[Value]] = {}
 
@@ -478,163 +472,277 @@ class _Buffers:
         made = self.made.setdefault((home, type), [])
         while number >= len(made):
             buffer = Value(Array(type, 1, "C"), "strip")
-            home.instrs.insert(-1, Instr("alloc", [const(STRIP + 2 * WIDEST)], [buffer], {"fill": "empty"}))
+            attrs = {"fill": "empty"}
+            position = home.instrs[-1].position
+            home.instrs.insert(-1, Instr("alloc", [const(STRIP + 2 * WIDEST)], [buffer], attrs, [], position))
             made.append(buffer)
         return made[number]
 
 
 class _Splitting:
-    """Carries out one plan.  With the loop's parameters p, of which k is its counter:
+    """Carries out one plan.  Of a loop with parameters p, of which k is the counter, it makes these blocks:
 
-    choose(p):   few iterations: original loop, then after(p); else strips(p, 0.0 ..)
-    strips(p, r): if k is 0: done; else strip
-    strip:       stop = max(k - STRIP, 0); zeros beside the buffers; header(p, r)
-    header(p, r): if k is stop: gather; else body
-    body:        as it was, but values go to buffers and registers r; header(..)
-    gather:      a loop per group of rows; strips(p, r)
-    done:        what is left in registers goes to its place; after(p)
-    after(p):    what came after the loop
+    choose(p):    for few iterations the loop as it was, and then after(p); else strips(p, 0.0 ..)
+    strips(p, r): done if k is 0, else strip
+    strip:        stop = max(k - STRIP, 0); zeros beside what will be in the buffers; header(p, r)
+    header(p, r): gather if k is stop, else body
+    body:         as it was, but values go to buffers and registers r; header(..)
+    gather:       a loop per group of rows; strips(p, r)
+    done:         what is left in registers goes to memory; after(p)
+    after(p):     what came after the loop
+
+    Where nothing is sunk, there are no strips: choose goes on at header, and header at done.
     """
 
     def __init__(self, function: Function, plan: Plan, buffers: _Buffers):
         self.function = function
         self.plan = plan
+        self.header, self.body = plan.header, plan.body
+        self.n = plan.header.params.index(plan.counter)
         self.b = Builder(function)
         self.b.position = plan.body.instrs[-1].position
-        types: dict[Scalar, int] = {}
-        self.buffers: dict[Value, Value] = {}
-        for value in plan.values():
-            assert isinstance(value.type, Scalar)
-            number = types.get(value.type, 0)
-            types[value.type] = number + 1
-            self.buffers[value] = buffers.get(plan.header, value.type, number)
-        offsets = [[a.offset for a in members] for members in _groups(plan.sunk).values()]
-        self.pad = max((max(o) - min(o) for o in offsets), default=0)
+        self.buffers = buffers
         self.blocks: list[Block] = []  # new ones, in order
+        ranges = [[a.offset for a in members] for members in _groups(plan.sunk).values()]
+        self.pad = max((max(offsets) - min(offsets) for offsets in ranges), default=0)
 
     def run(self) -> None:
-        plan, b = self.plan, self.b
-        header, body, counter = plan.header, plan.body, plan.counter
-        n = header.params.index(counter)
+        header, body, b = self.header, self.body, self.b
         original = clone_blocks([header, body], {}, lambda name: f"{name}.few")
-        after = self.after(original)
-
-        choose = self.block("choose", header.params)
-        strips = self.block("strips", header.params)
-        strip = self.block("strip")
-        registers = self.carry()
-        strips.params += [Value(r.type, r.name) for r in registers]
-        for target in plan.entering:
+        original[1].instrs[-1].attrs["kept"] = True  # a later run does not try again
+        outside = self.params_used_outside()
+        after = self.after(original[0], outside)
+        choose, done = self.block("choose"), self.block("done")
+        choose.params = _copies(header.params)
+        for target in self.plan.entering:
             target.block = choose
-
+        registers = self.carry()  # parameters of the header from here on
+        start = self.strips(done) if self.plan.sunk else header
         b.at(choose)
-        few = b.op("lt", choose.params[n], const(FEWEST))
+        few = b.op("lt", choose.params[self.n], const(FEWEST))
         zeros = [const(0.0, r.type) for r in registers]
-        b.branch(few, original[0], strips, choose.params, [*choose.params, *zeros])
+        b.branch(few, original[0], start, choose.params, [*choose.params, *zeros])
 
-        done = self.block("done")
+        if start is header:
+            header.instrs[1].targets[0] = Target(done)
+        b.at(done)
+        self.empty(start.params[len(start.params) - len(registers) :])
+        b.jump(after, *[start.params[header.params.index(p)] for p in outside])
+
+        blocks = self.function.blocks
+        at = blocks.index(header)
+        blocks[at:at] = [choose, *original, *self.blocks[2:4]]
+        at = blocks.index(body) + 1
+        blocks[at:at] = [*self.blocks[4:], done, after]
+
+    def strips(self, done: Block) -> Block:
+        """The loop over strips, around the loop itself."""
+        b, header = self.b, self.header
+        strips, strip, gather = self.block("strips"), self.block("strip"), self.block("gather")
+        strips.params = _copies(header.params)
         b.at(strips)
-        k = strips.params[n]
+        k = strips.params[self.n]
         b.branch(b.op("eq", k, const(0)), done, strip)
 
         b.at(strip)
         length = b.op("select", b.op("lt", k, const(STRIP)), k, const(STRIP))
         stop = b.op("sub", k, length, name="stop", nsw=True)
-        for value, buffer in self.buffers.items():
-            zero = const(0.0, value.type)
+        stored = self.fill(stop)
+        for value, buffer in stored.items():
             for p in range(self.pad):
-                b.emit("store", buffer, zero, const(p))
-            for p in range(self.pad):
-                b.emit("store", buffer, zero, b.op("add", length, const(self.pad + p), nsw=True))
+                b.emit("store", buffer, const(0.0, value.type), const(p))
+                behind = b.op("add", length, const(self.pad + p), nsw=True)
+                b.emit("store", buffer, const(0.0, value.type), behind)
         b.jump(header, *strips.params)
 
-        gather = self.block("gather")
-        header.instrs[0] = Instr("eq", [counter, stop], header.instrs[0].results, {}, [], header.instrs[0].position)
-        header.instrs[-1].targets[0] = Target(gather)
-        self.fill(stop)
+        test = header.instrs[0]
+        header.instrs[0] = Instr("eq", [self.plan.counter, stop], test.results, {}, [], test.position)
+        header.instrs[1].targets[0] = Target(gather)
 
         b.at(gather)
-        for members in _groups(plan.sunk).values():
-            self.gather(members, stop, length)
+        for members in _groups(self.plan.sunk).values():
+            self.gather(members, stored, stop, length)
         b.jump(strips, *header.params)
+        return strips
 
-        b.at(done)
-        self.empty(strips.params[len(strips.params) - len(registers) :])
-        where = {p: v for p, v in zip(header.params, strips.params)}
-        b.jump(after, *[where[p] for p in self.outside])
-        blocks = self.function.blocks
-        at = blocks.index(header)
-        blocks[at:at] = self.blocks[:3]
-        at = blocks.index(body) + 1
-        blocks[at:at] = [*self.blocks[3:], *original, after]
-
-    def block(self, name: str, params: list[Value] | None = None) -> Block:
-        block = Block(f"{self.plan.header.name}.{name}", [Value(p.type, p.name) for p in params or []])
+    def block(self, name: str) -> Block:
+        block = Block(f"{self.header.name}.{name}")
         self.blocks.append(block)
         return block
 
-    def after(self, original: list[Block]) -> Block:
-        """A block in which the two versions meet; it takes what is used of the loop's parameters later."""
-        header, body = self.plan.header, self.plan.body
-        params = set(header.params)
-        used = set(self.plan.exit.args) & params
+    def params_used_outside(self) -> list[Value]:
+        params = set(self.header.params)
+        used = {v for v in self.plan.exit.args if v in params}
         for block in self.function.blocks:
-            if block is not header and block is not body:
+            if block is not self.header and block is not self.body:
                 for instr in block.instrs:
                     used.update(v for v in uses(instr) if v in params)
-        self.outside = [p for p in header.params if p in used]
-        after = Block(f"{header.name}.after", [Value(p.type, p.name) for p in self.outside])
-        where = dict(zip(self.outside, after.params))
+        return [p for p in self.header.params if p in used]
+
+    def after(self, original: Block, outside: list[Value]) -> Block:
+        """The block in which the two versions meet; it takes what is used later of the loop's parameters."""
+        after = Block(f"{self.header.name}.after", _copies(outside))
+        where = dict(zip(outside, after.params))
         for block in self.function.blocks:
-            if block is not header and block is not body:
+            if block is not self.header and block is not self.body:
                 for instr in block.instrs:
                     substitute(instr, where)
-        exit = self.plan.exit
-        after.instrs.append(Instr("jump", targets=[Target(exit.block, [where.get(v, v) for v in exit.args])],
-                                  position=header.instrs[-1].position))  # fmt: skip
-        index = {p: k for k, p in enumerate(header.params)}
-        mine = original[0].params
-        original[0].instrs[-1].targets[0] = Target(after, [mine[index[p]] for p in self.outside])
+        onward = self.plan.exit
+        onward.args[:] = [where.get(v, v) for v in onward.args]
+        after.instrs.append(Instr("jump", targets=[onward], position=self.header.instrs[1].position))
+        mine = dict(zip(self.header.params, original.params))
+        original.instrs[1].targets[0] = Target(after, [mine[p] for p in outside])
         return after
 
     def carry(self) -> list[Value]:
-        """Registers for what is carried, the newest value first; the loads that take it add it."""
-        header, body = self.plan.header, self.plan.body
-        b = self.b
+        """Registers for what is carried, in each group the newest value first; the load that takes it adds it."""
         registers: list[Value] = []
         following: list[Value] = []
-        taken: dict[Value, Value] = {}
+        sums: dict[Value, Value] = {}
+        behind: dict[int, list[Instr]] = {}  # the additions behind each load
         for carried in self.plan.carried:
-            load = carried.load
-            mine = [Value(load.result.type, "carried") for _ in range(carried.distance)]
-            b.at(Block("sum"))
-            total = carried.values[0]
-            for value in carried.values[1:]:
-                total = b.op("add", total, value)
-            body.instrs[-1:-1] = b.block.instrs  # type: ignore[union-attr]
+            value = carried.load.result
+            mine = [Value(value.type, "carried") for _ in range(carried.distance)]
+            sum = Value(value.type, value.name)
+            addition = Instr("add", [sums.get(value, value), mine[-1]], [sum], {}, [], carried.load.position)
+            behind.setdefault(id(carried.load), []).append(addition)
+            sums[value] = sum
             registers += mine
-            following += [total, *mine[:-1]]
-            before = taken.get(load.result, load.result)
-            sum = Value(load.result.type, load.result.name)
-            at = next(k for k, i in enumerate(body.instrs) if i is load or before in i.results)
-            body.instrs.insert(at + 1, Instr("add", [before, mine[-1]], [sum], {}, [], load.position))
-            taken[load.result] = sum
-        if taken:
-            sums = {id(i) for i in body.instrs if i.op == "add" and i.operands[1] in registers}
-            for instr in body.instrs:
-                if id(instr) not in sums:
-                    substitute(instr, taken)
-            following = [taken.get(v, v) for v in following]
-            self.taken = taken
-        header.params += registers
-        body.instrs[-1].targets[0].args += following
+            following += [self.total([a.value for a in carried.accums]), *mine[:-1]]
+        gone = {id(a.instr) for a in self.plan.sunk} | {id(a.instr) for c in self.plan.carried for a in c.accums}
+        instrs = []
+        for instr in self.body.instrs:
+            if id(instr) not in gone:
+                instrs += [instr, *behind.get(id(instr), ())]
+        self.body.instrs[:] = instrs
+        self.header.params += registers
+        self.body.instrs[-1].targets[0].args += following
+        additions = {id(i) for group in behind.values() for i in group}
+        for instr in self.body.instrs:
+            if id(instr) not in additions:
+                substitute(instr, sums)
+        for access in self.plan.sunk:  # their instructions are no longer in the block
+            substitute(access.instr, sums)
         return registers
 
-    def fill(self, stop: Value) -> None:
-        """In the body: values go to their buffers instead of to memory."""
-        plan, b = self.plan, self.b
-        gone = {id(a.instr) for a in plan.sunk} | {id(c.place.instr) for c in plan.carried}
-        raise NotImplementedError
+    def total(self, values: list[Value]) -> Value:
+        """The sum, at the end of the body."""
+        total = values[0]
+        for value in values[1:]:
+            sum = Value(total.type, total.name)
+            self.body.instrs.insert(-1, Instr("add", [total, value], [sum], {}, [], self.b.position))
+            total = sum
+        return total
+
+    def fill(self, stop: Value) -> dict[Value, Value]:
+        """The body stores to the buffers; gives the buffer of each value.  What is only ever added to one and the same
+        element is added before."""
+        places: dict[Value, set[Place]] = {}
+        for access in self.plan.sunk:
+            places.setdefault(access.value, set()).add(access.place)
+        single: dict[Place, list[Access]] = {}
+        for access in self.plan.sunk:
+            if len(places[access.value]) == 1:
+                single.setdefault(access.place, []).append(access)
+        for accesses in single.values():
+            if len(accesses) > 1:
+                accesses[0].instr.operands[1] = self.total([a.value for a in accesses])
+                self.plan.sunk = [a for a in self.plan.sunk if not any(a is other for other in accesses[1:])]
+        values = self.plan.values()
+        if not values:
+            return {}
+        slot = Value(I64, "slot")
+        instrs = [Instr("sub", [self.plan.counter, stop], [slot], {"nsw": True})]
+        if self.pad != 1:
+            shifted = Value(I64, "slot")
+            instrs.append(Instr("add", [slot, const(self.pad - 1)], [shifted], {"nsw": True}))
+            slot = shifted
+        stored: dict[Value, Value] = {}
+        count: dict[Scalar, int] = {}
+        for value in values:
+            assert isinstance(value.type, Scalar)
+            number = count[value.type] = count.get(value.type, -1) + 1
+            stored[value] = self.buffers.get(self.header, value.type, number)
+            instrs.append(Instr("store", [stored[value], value, slot]))
+        for instr in instrs:
+            instr.position = self.b.position
+        self.body.instrs[-1:-1] = instrs
+        return stored
+
+    def gather(self, members: list[Access], stored: dict[Value, Value], stop: Value, length: Value) -> None:
+        """A loop over all elements that the group reaches.  In iteration q it is at offset `least` of the counter
+        stop + 1 + q, whose slot in the buffers is `pad + q`."""
+        b = self.b
+        offsets = [a.offset for a in members]
+        least, most = min(offsets), max(offsets)
+        sign, root = members[0].sign, members[0].place.root
+        first = self.index(members[0].place.terms[-1], stop, sign * (1 + least))
+        count = b.arith("add", length, const(most - least))
+        rows: dict[tuple[tuple[Terms, ...], tuple[int, ...]], list[Access]] = {}
+        for access in members:
+            rows.setdefault((access.place.terms[:-1], access.place.constants[:-1]), []).append(access)
+        others = [[self.index(t, None, c) for t, c in zip(*row)] for row in rows]
+        loop, following = self.block("gather.row"), self.block("gather.next")
+        q = Value(I64, "q")
+        loop.params = [q]
+        b.jump(loop, const(0))
+        b.at(loop)
+        index = b.op("add" if sign > 0 else "sub", first, q, nsw=True)
+        # All loads come first: LLVM reuses what it has loaded in the iteration before, and can then still vectorise.
+        shifted = {(a.value, self.pad + least - a.offset): a for a in members}
+        found: dict[tuple[Value, int], Value] = {}
+        for value, shift in shifted:
+            slot = b.op("add", q, const(shift), nsw=True) if shift else q
+            found[value, shift] = b.op("load", stored[value], slot)
+        for row, accesses in zip(others, rows.values(), strict=True):
+            parts = [found[a.value, self.pad + least - a.offset] for a in accesses]
+            total = parts[0]
+            for part in parts[1:]:
+                total = b.op("add", total, part)
+            b.position, before = accesses[0].instr.position, b.position
+            b.emit("accum", root, total, *row, index, **accesses[0].instr.attrs)
+            b.position = before
+        onward = b.op("add", q, const(1), nsw=True)
+        b.append(
+            Instr(
+                "branch",
+                [b.op("lt", onward, count)],
+                attrs={"parallel": True},
+                targets=[Target(loop, [onward]), Target(following)],
+            )
+        )
+        b.at(following)
+
+    def index(self, terms: Terms, counter: Value | None, constant: int) -> Value:
+        """The linear form with `counter` for the loop's counter."""
+        b = self.b
+        result: Value | None = None
+        for value, coefficient in sorted(terms, key=lambda t: -t[1]):
+            if value is self.plan.counter:
+                assert counter is not None
+                value = counter
+            if abs(coefficient) != 1:
+                value, coefficient = b.op("mul", value, const(coefficient)), 1
+            if result is None:
+                result = value if coefficient > 0 else b.op("neg", value)
+            else:
+                result = b.arith("add" if coefficient > 0 else "sub", result, value)
+        return const(constant) if result is None else b.arith("add", result, const(constant))
+
+    def empty(self, registers: list[Value]) -> None:
+        """A value that nobody took, of the iteration with counter 1, 2, .., is added to memory."""
+        rest = iter(registers)
+        for carried in self.plan.carried:
+            access = carried.accums[0]
+            place = access.place
+            for k in range(1, carried.distance + 1):
+                row = [self.index(t, None, c) for t, c in zip(place.terms[:-1], place.constants[:-1])]
+                last = self.index(place.terms[-1], const(k), place.constants[-1])
+                self.b.emit("accum", place.root, next(rest), *row, last, **access.instr.attrs)
+
+
+def _copies(params: list[Value]) -> list[Value]:
+    return [Value(p.type, p.name) for p in params]
 
 
 __all__ = ["run"]
