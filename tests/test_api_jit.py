@@ -538,6 +538,55 @@ def test_calls_from_threads():
     assert sum(results) > 190  # repeated multiplication and ** round differently for 1.5
 
 
+def test_globals_that_other_threads_rebind_all_the_time():
+    space = {}
+    exec("def f(x):\n    return helper(x) * factor", space)
+    space.update(helper=lambda x: x + 1.0, factor=2.0)
+    compiled = zyg.jit(space["f"])
+    stop, failures = threading.Event(), []
+
+    def change():
+        while not stop.is_set():
+            space["helper"] = lambda x: x + 1.0
+            space["helper"] = lambda x: x + 2.0
+            space["factor"] = 2
+            space["factor"] = 2.0
+
+    def call():
+        try:
+            for _ in range(6):
+                if compiled(1.0) not in (4.0, 6.0):
+                    failures.append("wrong")
+        except BaseException as error:
+            failures.append(error)
+
+    changing = threading.Thread(target=change)
+    calling = [threading.Thread(target=call) for _ in range(2)]
+    changing.start()
+    for thread in calling:
+        thread.start()
+    for thread in calling:
+        thread.join()
+    stop.set()
+    changing.join()
+    assert not failures
+
+
+def test_compiling_in_several_threads():
+    results = []
+
+    def work(k):
+        for n in range(4):
+            results.append(zyg.jit(lambda x, n=n: x * n + k)(2.0) == 2.0 * n + k)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 16
+
+
 def test_import_is_thin():
     script = "import sys, zyg; assert not {'numpy', 'llvmlite'} & set(sys.modules); dir(zyg); zyg.ir"
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -12,6 +12,7 @@ cell's content, the epoch of the rules) and looks the names up again by itself; 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import functools
 import threading
 import types
@@ -132,7 +133,7 @@ class Specialisation:
 
     def confirm(self) -> bool:
         """Whether all assumptions hold. Afterwards `call` and `entry` are up to date."""
-        from .backend.calling import make_entry, new_callable, set_entries
+        from .backend.calling import make_entry
 
         inferred = self.compiled.inferred
         epoch = rules.epoch()
@@ -151,13 +152,20 @@ class Specialisation:
                 positional_only=self.positional_only,
                 keyword_only=self.keyword_only,
             )
-            alone = make_entry(self.compiled.native, guards=guards, inputs=inputs)
         except ValueError:
             return False  # a guard does not hold
-        self.call = new_callable(self._disagree, self.name)
-        set_entries(self.call, [alone])
+        if self.call is None:
+            self.stand_alone()
         self.epoch = epoch
         return True
+
+    def stand_alone(self) -> None:
+        """Make `call`. It has no guards: whatever another thread changes from here on, this call came before."""
+        from .backend.calling import make_entry, new_callable, set_entries
+
+        inputs = [native_input(source) for source in self.compiled.inferred.inputs]
+        self.call = new_callable(self._disagree, self.name)
+        set_entries(self.call, [make_entry(self.compiled.native, inputs=inputs)])
 
     def usable(self) -> bool:
         """Whether this may fit again, for other values of its hidden inputs."""
@@ -165,7 +173,10 @@ class Specialisation:
         return rules_hold(inferred.guards, inferred.parameters) and bool(self.entry.revalidate())
 
     def _disagree(self, *args: Any, **keywords: Any) -> Any:
-        """The types were looked at before; if native code still refuses them, the two disagree on what a type is."""
+        """The types were looked at before; if native code still refuses them, then a hidden input changed in between,
+        or the two disagree on what a type is."""
+        if not inputs_fit(self.compiled.inferred.inputs):
+            raise _Changed
         found = ", ".join(type(a).__name__ for a in args)
         types = ", ".join(map(str, self.compiled.inferred.parameters))
         raise InternalError(f"{self.name}: the native entry refused arguments ({found}) of types ({types})", "entry")
@@ -248,6 +259,13 @@ def _make_binder(
     return bind
 
 
+_ATTEMPTS = 4
+
+
+class _Changed(Exception):
+    """A hidden input has another type than a moment ago."""
+
+
 class Dispatcher:
     """The Python side of one callable: `transform` says what it means, `specialisations` what was compiled so far."""
 
@@ -272,12 +290,15 @@ class Dispatcher:
         if self.transform.kind in DIRECT_KINDS and args and isinstance(args[0], (types.MethodType, functools.partial)):
             return self._call_unbound(args[0], args[1:], keywords)
         args, keywords = self.bind(args, keywords)
-        try:
-            specialisation = self.specialise(args, keywords)
-        except Unsupported as error:
-            # Where in the compiler it was noticed helps nobody; the message has the place in the user's source.
-            raise error.with_traceback(None) from None
-        return specialisation.call(*args, *keywords.values())
+        for _ in range(_ATTEMPTS):
+            try:
+                specialisation = self.specialise(args, keywords)
+            except Unsupported as error:
+                # Where in the compiler it was noticed helps nobody; the message has the place in the user's source.
+                raise error.with_traceback(None) from None
+            with contextlib.suppress(_Changed):
+                return specialisation.call(*args, *keywords.values())
+        raise RuntimeError(f"{self.name}: the types of globals or captured variables change faster than it is compiled")
 
     def _call_unbound(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Differentiate a bound method or a partial as the function under it, which stays the same from call to call,
@@ -336,6 +357,8 @@ class Dispatcher:
                         self._install()
                     return specialisation
             specialisation = self._compile(types, tuple(keywords))
+            if specialisation.entry is None:
+                return specialisation
             # Those whose assumptions are broken are of no use any more; those for other types of inputs may be.
             kept = [s for s in known if s.usable()]
             self.specialisations.pop(key, None)
@@ -353,14 +376,17 @@ class Dispatcher:
 
     def _compile(self, types: tuple[Type, ...], keywords: tuple[str, ...]) -> Specialisation:
         names, positional_only = self._names(len(types) - len(keywords), keywords)
-        # What the code refers to may change while it is compiled; then it is stale before it is used.
-        for _ in range(10):
+        # Another thread may change what the code refers to while it is compiled, and do so again and again.  In the end
+        # code is run as of when it was compiled, which was during the call, but it is not kept.
+        for _ in range(_ATTEMPTS):
             compiled = pipeline.compile(self.request(types, keywords))
             specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
             with pipeline.timed(self.name, "entry"):
                 if specialisation.confirm():
                     return specialisation
-        raise RuntimeError(f"{self.name}: what it refers to changes faster than it can be compiled")
+        specialisation.stand_alone()
+        specialisation.entry = None
+        return specialisation
 
     def _names(self, positional: int, keywords: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
         """The names of parameters, and how many of the first can be passed by position only."""
