@@ -733,7 +733,7 @@ def call_transform(
 
 
 def jacobian(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
-    """By a pullback per element of the value: numbers and tuples of numbers here, arrays in Python code."""
+    """By a pullback per element of the value."""
     f, rest = _split_function(e, args, "jacobian")
     pair = pullback(e, f, *rest, **keywords)
     assert isinstance(pair, TupleValue)
@@ -750,9 +750,11 @@ def jacobian(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
         for k in range(len(rest)):
             columns.append(TupleValue(tuple(r.items[k] for r in rows if isinstance(r, TupleValue))))
         return TupleValue(tuple(columns))
-    from zyg.library.intrinsics import array_jacobian
-
-    return e.call(known(array_jacobian), [value, back, TupleValue(tuple(rest))])
+    raise e.refuse(
+        "zyg.jacobian, inside compiled code, of a function whose value is not a number or a tuple of numbers",
+        types=[describe(value, e.heap)],
+        hint="call zyg.jacobian from Python, or pull unit vectors back with zyg.pullback",
+    )
 
 
 # ------------------------------------------------------------------------------------------ custom rules
