@@ -998,3 +998,51 @@ def test_recursion_in_threads_with_small_stacks():
     threading.stack_size(before)
     run()
     assert len(caught) == 4
+
+
+def test_containers_that_change_while_they_are_read():
+    """A field that runs Python code may take away what the entry has yet to read."""
+
+    @dataclass
+    class Thief:
+        x: float = 1.0
+        steal = None
+
+        def __getattribute__(self, name):
+            if name == "x":
+                Thief.steal()
+                gc.collect()
+                [bytearray(64) for _ in range(100)]
+                return 1.0
+            return object.__getattribute__(self, name)
+
+    thief = Struct(Thief, ("x",), (F64,))
+    items = [Thief(), (1.5, 2.5), np.arange(1000.0)]
+    f = identity(ListType((thief, Tuple((F64, F64)), VECTOR)))
+    Thief.steal = staticmethod(items.clear)
+    got = f(items)
+    assert got[1] == (1.5, 2.5) and got[2].sum() == 499500.0
+
+    def closure(a, b):
+        def inner():
+            return a, b
+
+        def lose():
+            nonlocal a, b
+            a = b = None
+
+        return inner, lose
+
+    inner, lose = closure(Thief(), (1.5, np.arange(1000.0)))
+    t = Closure(inner.__code__, (thief, Tuple((F64, VECTOR))), (), (), id(inner.__globals__), inner)
+    f = native(
+        "func @f(%t: f64, %x: f64, %a: array<f64, 1, C>) -> (f64, array<f64, 1, C>) {\nentry:\n  return %x, %a\n}",
+        (t,),
+        Tuple((F64, VECTOR)),
+    )
+    Thief.steal = staticmethod(lose)
+    try:
+        x, a = f(inner)
+        assert x == 1.5 and a.sum() == 499500.0
+    except Missed:
+        pass  # it was gone before it was looked at

@@ -249,13 +249,13 @@ def _guard_rows(
         name = sys.intern(name)
         keep.extend((table, name, expected))
         rows.append((GUARD.name, id(table), id(name), 0 if expected is _MISSING else id(expected), place))
-        watch[_version(table, keep)] = None
+        watch[_version(table)] = None
 
     def dict_lacks(table: dict[str, Any], name: str) -> None:
         name = sys.intern(name)
         keep.extend((table, name))
         rows.append((GUARD.absent, id(table), id(name), 0, 0))
-        watch[_version(table, keep)] = None
+        watch[_version(table)] = None
 
     def word_is(address: int, expected: int) -> None:
         rows.append((GUARD.word, address, 0, expected, 0))
@@ -297,14 +297,9 @@ def _namespace(owner: Any) -> dict[str, Any]:
     return names if isinstance(names, dict) else gc.get_referents(names)[0]
 
 
-def _version(table: dict[str, Any], keep: list[Any]) -> int:
-    """The address of a word that changes whenever the dict does."""
-    if layout.DICT_HAS_VERSION:
-        return id(table) + layout.DICT_VERSION
-    # Without versions a word that never is as expected sends every call to the guards themselves.
-    counter = ctypes.c_uint64(0)
-    keep.append(counter)
-    raise NotImplementedError("this Python's dicts have no version to watch")
+def _version(table: dict[str, Any]) -> int:
+    """The address of the word that changes whenever the dict does."""
+    return id(table) + layout.DICT_VERSION
 
 
 def set_entries(target: Any, entries: Sequence[Entry]) -> None:

@@ -75,7 +75,10 @@ class Boxing:
         self.e = emitter
         self.rebuild = rebuild
         self.slots: list[str] = []
-        self.hold_arrays = False  # whether unboxed arrays need references of their own: Python code may run meanwhile
+        # Whether Python code may run before all is unboxed (`careful`) or during the call (`hold_arrays`): what was
+        # read out of something mutable then needs a reference of its own.
+        self.careful = False
+        self.hold_arrays = False
         self.saved_slot: str | None = None  # the first pullback's capsule, which will own the context's memory
 
     # ----------------------------------------------------------------------------------------- helpers
@@ -223,12 +226,19 @@ class Boxing:
     def unbox_list(self, type: ListType, o: str, miss: str) -> list[str]:
         self.require_type(o, self.data("PyList_Type"), miss)
         self.require_equal("i64", self.field("i64", o, layout.OB_SIZE), str(len(type.items)), miss)
-        leaves = []
+        items: list[str] = []
         if type.items:
             table = self.field("ptr", o, layout.LIST_ITEMS)
-            for index, item in enumerate(type.items):
-                leaves += self.unbox(item, self.field("ptr", table, 8 * index, "item"), miss)
-        return leaves
+            for index in range(len(type.items)):
+                items.append(self.hold(self.field("ptr", table, 8 * index, "item")))
+        return [leaf for item, o in zip(type.items, items) for leaf in self.unbox(item, o, miss)]
+
+    def hold(self, o: str) -> str:
+        """An object that its container may lose."""
+        if self.careful:
+            self.incref(o)
+            self.keep(o)
+        return o
 
     def unbox_range(self, type: Type, o: str, miss: str) -> list[str]:
         self.require_type(o, self.data("PyRange_Type"), miss)
@@ -274,7 +284,7 @@ class Boxing:
         self.require_equal("ptr", self.field("ptr", o, layout.FUNCTION_GLOBALS), globals_, miss)
         leaves: list[str] = []
         if type.captured:
-            closure = self.field("ptr", o, layout.FUNCTION_CLOSURE, "closure")
+            closure = self.hold(self.field("ptr", o, layout.FUNCTION_CLOSURE, "closure"))
             for index, item in enumerate(type.captured):
                 cell = self.field("ptr", closure, layout.TUPLE_ITEMS + 8 * index, "cell")
                 leaves += self.unbox_cell(item, cell, miss)
@@ -284,6 +294,7 @@ class Boxing:
                 self.require_equal("ptr", table, "null", miss)
             else:
                 e.require(e.let(f"icmp ne ptr {table}, null"), miss)
+                self.hold(table)
                 leaves += self.unbox_tuple_items(items, table, miss)
         table = self.field("ptr", o, layout.FUNCTION_KWDEFAULTS, "kwdefaults")
         if not type.kwdefaults:
@@ -294,13 +305,13 @@ class Boxing:
         for name, item in type.kwdefaults:
             value = e.call("ptr", lookup, f"ptr {table}", f"ptr {self.object(_interned(name))}", hint=name)
             e.require(e.let(f"icmp ne ptr {value}, null"), miss)
-            leaves += self.unbox(item, value, miss)
+            leaves += self.unbox(item, self.hold(value), miss)
         return leaves
 
     def unbox_cell(self, type: Type, cell: str, miss: str) -> list[str]:
         contents = self.field("ptr", cell, layout.CELL_CONTENTS, "contents")
         self.e.require(self.e.let(f"icmp ne ptr {contents}, null"), miss)
-        return self.unbox(type, contents, miss)
+        return self.unbox(type, self.hold(contents), miss)
 
     def unbox_array(self, type: Array, o: str, miss: str) -> list[str]:
         """An ndarray proper, of the right dtype in native byte order, aligned, writable if it will be written."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...ir.options import Options
 from ...ir.types import Closure, ListType, Optional, PullbackType, Struct, Tuple, Type, flatten
+from .. import cpython as layout
 from . import runtime
 from .boxing import Boxing, is_native
 from .lower import Lowered
@@ -83,7 +84,8 @@ class EntryLowering:
         self.runs_python = (
             self.abi.may_run_python or self.nogil or not _plain(signature.result) or any(map(_asks_python, types))
         )
-        self.boxing.hold_arrays = self.abi.may_run_python or self.nogil
+        self.boxing.careful = any(map(_asks_python, types))
+        self.boxing.hold_arrays = self.boxing.careful or self.abi.may_run_python or self.nogil
 
     def write(self) -> None:
         e = self.e
@@ -128,6 +130,13 @@ class EntryLowering:
     def check_guards(self) -> None:
         """Compare the watched words; if one has changed, the runtime looks at the guards themselves."""
         e = self.e
+        revalidate = e.module.external("zyg_revalidate", "i1", "ptr", "nounwind")
+        if not layout.DICT_HAS_VERSION:
+            # Nothing tells of changes in a dict: look every time.
+            holds = e.name("valid")
+            e.branch(e.call("i1", revalidate, "ptr %record"), holds, "miss", likely=True)
+            e.start(holds)
+            return
         before = e.label
         count = e.field("i64", "%record", runtime.RECORD.watch_count, "", "watches")
         table = e.field("ptr", "%record", runtime.RECORD.watch, "", "watch")
@@ -146,7 +155,6 @@ class EntryLowering:
         e.emit(f"{k1} = add i64 {k}, 1")
         e.jump(head)
         e.start(changed)
-        revalidate = e.module.external("zyg_revalidate", "i1", "ptr", "nounwind")
         e.branch(e.call("i1", revalidate, "ptr %record", attributes="cold"), valid, "miss", likely=True)
         e.start(valid)
 
@@ -157,8 +165,10 @@ class EntryLowering:
         table = e.field("ptr", "%record", runtime.RECORD.inputs, "", "inputs")
         for index, (kind, type) in enumerate(self.signature.inputs):
             container = e.field("ptr", table, 8 * index, "", "input")
-            read = self.boxing.unbox_cell if kind == "cell" else self.boxing.unbox
-            leaves += read(type, container, "drop")
+            if kind == "cell":
+                leaves += self.boxing.unbox_cell(type, container, "drop")
+            else:
+                leaves += self.boxing.unbox(type, self.boxing.hold(container), "drop")
         return leaves
 
     def write_misses(self) -> None:
@@ -293,8 +303,10 @@ def _has_pullback(type: Type) -> bool:
 
 
 def _plain(type: Type) -> bool:
-    """Whether boxing runs no Python code."""
-    return is_native(type) and (not isinstance(type, Tuple) or all(map(_plain, type.items)))
+    """Whether boxing runs no Python code (before 3.12 a new tuple may start the garbage collector)."""
+    if isinstance(type, Tuple):
+        return layout.VERSION >= (3, 12) and all(map(_plain, type.items))
+    return is_native(type)
 
 
 def _asks_python(type: Type) -> bool:
