@@ -45,7 +45,7 @@ def test_unknown_function_whose_result_is_used():
         return time.time() + x
 
     text = refusal(f, F64)
-    assert "the result of time, a function that compiled code does not know" in text
+    assert "the value of time(...), a function that compiled code does not know" in text
     assert "@zyg.adjoint" in text
 
 

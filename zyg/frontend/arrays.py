@@ -116,23 +116,39 @@ def _parts(e: Evaluator, a: ArrayValue, key: Abstract) -> list[Abstract]:
 
 def _position(e: Evaluator, a: ArrayValue, axis: int, p: Abstract) -> Value:
     """An index as a position from the start, guarded."""
-    length = e.op("dim", a.value, axis=axis)
-    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
     if isinstance(p, Known):
-        index = scalar_value(e, p, I64)
-        assert isinstance(index, Const)
-        if index.value >= 0:
-            if e.options.boundscheck:
-                e.guard(e.op("lt", index, length), "IndexError", message, index, length)
-            return index
-        if e.options.boundscheck:
-            e.guard(e.op("le", const(-index.value), length), "IndexError", message, index, length)
-        return e.op("add", length, index)
+        return e.once(("index", a.value, axis, p.object), lambda: _known_position(e, a, axis, p))
     index = e.builder.cast(scalar_value(e, p), I64)
+    return e.once(("position", a.value, axis, index), lambda: _checked_position(e, a, axis, index))
+
+
+def _out_of_bounds(axis: int) -> str:
+    return f"index {{}} is out of bounds for axis {axis} with size {{}}"
+
+
+def _known_position(e: Evaluator, a: ArrayValue, axis: int, p: Known) -> Value:
+    length = e.dim(a.value, axis)
+    index = scalar_value(e, p, I64)
+    assert isinstance(index, Const)
+    if index.value >= 0:
+        if e.options.boundscheck:
+            e.guard(e.op("lt", index, length), "IndexError", _out_of_bounds(axis), index, length)
+        return index
+    if e.options.boundscheck:
+        e.guard(e.op("le", const(-index.value), length), "IndexError", _out_of_bounds(axis), index, length)
+    return e.op("add", length, index)
+
+
+def _checked_position(e: Evaluator, a: ArrayValue, axis: int, index: Value) -> Value:
+    length = e.dim(a.value, axis)
+    if id(index) in e.nonnegative:
+        if e.options.boundscheck:
+            e.guard(e.op("lt", index, length), "IndexError", _out_of_bounds(axis), index, length)
+        return index
     position = e.op("select", e.op("lt", index, const(0)), e.op("add", index, length), index)
     if e.options.boundscheck:
         inside = e.op("and", e.op("ge", position, const(0)), e.op("lt", position, length))
-        e.guard(inside, "IndexError", message, index, length)
+        e.guard(inside, "IndexError", _out_of_bounds(axis), index, length)
     return position
 
 
@@ -145,7 +161,7 @@ def _view(e: Evaluator, a: ArrayValue, parts: list[Abstract]) -> ArrayValue:
                 spec += ":"
                 continue
             spec += "s"
-            operands.extend(slice_bounds(e, p, e.op("dim", a.value, axis=axis)))
+            operands.extend(slice_bounds(e, p, e.dim(a.value, axis)))
         else:
             spec += "i"
             operands.append(_position(e, a, axis, p))
@@ -310,7 +326,7 @@ def assign(e: Evaluator, target: ArrayValue, value: Abstract) -> None:
         return
     items = lists.known_items(e, value)
     if items is not None and target.type.ndim:
-        length = e.op("dim", target.value, axis=0)
+        length = e.dim(target.value, 0)
         message = f"could not broadcast input array from shape ({len(items)},) into shape ({{}},)"
         e.guard(e.op("eq", length, const(len(items))), "ValueError", message, length)
         for n, item in enumerate(items):
@@ -339,7 +355,7 @@ def assign(e: Evaluator, target: ArrayValue, value: Abstract) -> None:
 def check_same_shape(e: Evaluator, target: ArrayValue, value: ArrayValue) -> None:
     if target.value is value.value:
         return
-    dims = [[e.op("dim", v.value, axis=axis) for axis in range(v.type.ndim)] for v in (value, target)]
+    dims = [[e.dim(v.value, axis) for axis in range(v.type.ndim)] for v in (value, target)]
     shapes = ["(" + ",".join(["{}"] * len(d)) + (",)" if len(d) == 1 else ")") for d in dims]
     message = f"could not broadcast input array from shape {shapes[0]} into shape {shapes[1]}"
     for x, y in zip(*dims):
@@ -381,7 +397,7 @@ def attribute(e: Evaluator, a: ArrayValue, name: str) -> Abstract | None:
 
     ndim = a.type.ndim
     if name == "shape":
-        return TupleValue(tuple(Number(e.op("dim", a.value, axis=n)) for n in range(ndim)))
+        return TupleValue(tuple(Number(e.dim(a.value, n)) for n in range(ndim)))
     if name == "ndim":
         return Known(ndim)
     if name == "size":
@@ -398,9 +414,9 @@ def attribute(e: Evaluator, a: ArrayValue, name: str) -> Abstract | None:
 def size(e: Evaluator, a: ArrayValue) -> Abstract:
     if a.type.ndim == 0:
         return Known(1)
-    result = e.op("dim", a.value, axis=0)
+    result = e.dim(a.value, 0)
     for n in range(1, a.type.ndim):
-        result = e.op("mul", result, e.op("dim", a.value, axis=n))
+        result = e.op("mul", result, e.dim(a.value, n))
     return Number(result)
 
 

@@ -189,12 +189,9 @@ def _function_type(e: Evaluator, v: FunctionValue, leaves: list[Value]) -> Type:
 
 
 def conflict(e: Evaluator, v: ConflictValue) -> Exception:
-    return e.refuse(
-        f"a value that is {' on one path and '.join(v.found)} on another"
-        if len(v.found) > 1
-        else f"a value that is {v.what}: {', '.join(v.found)}",
-        hint="give the variable one type",
-    )
+    if len(v.found) > 1:
+        return e.refuse(f"a value that is {' on one path and '.join(v.found)} on another", hint=v.hint)
+    return e.refuse(v.what, hint=v.hint)
 
 
 # ------------------------------------------------------------------------------------------------- edges

@@ -302,16 +302,17 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
                 hint="pass it by position",
             )
         constants.append((key, v.object))
+    described = f"the value of {name}(...), a function that compiled code does not know"
+    hint = f"write it in Python, or give it a rule: @zyg.adjoint({name})"
+    if not isinstance(obj, (python_types.BuiltinFunctionType, python_types.FunctionType, type, np.ufunc)):
+        described = f"a call of a {type(obj).__qualname__} object"
+        hint = "classes with __call__ are not compiled yet; write a function"
     layout, values = flat_arguments(args)
     plain = not constants and all(template is None for template, _ in layout)
     python_call(e, obj if plain else Print(obj, layout, tuple(constants)), values)
     if obj is builtins.print:
         return Known(None)
-    return ConflictValue(
-        f"the result of {name}, a function that compiled code does not know (register a rule with @zyg.adjoint, or "
-        "write it in Python)",
-        (name,),
-    )
+    return ConflictValue(described, (described,), hint=hint)
 
 
 # --------------------------------------------------------------------------------------------- arguments
@@ -458,7 +459,7 @@ def evaluate_in_place(
         raise e.refuse(f"calls of functions nested more than {MAX_DEPTH} deep, at {f.name}")
     free = dict(zip(f.code.co_freevars, f.captured))
     inside = library or e.frame is not None and e.frame.library and not _is_user_code(f)
-    frame = Frame(prepared, f.name, f.globals, free, e.frame, inside)
+    frame = Frame(prepared, f.code, f.name, f.globals, free, e.frame, inside)
     return e.activate(frame, slots)
 
 
@@ -470,7 +471,7 @@ def _is_active(e: Evaluator, code: Any) -> bool:
     """Whether this code is being evaluated in place around here."""
     frame = e.frame
     while frame is not None:
-        if frame.prepared.code is code and frame.generator is None:
+        if frame.code is code and frame.generator is None:
             return True
         frame = frame.parent
     return any(s.code is code for s in e.inference.active)

@@ -99,12 +99,15 @@ class Edge:
     target: Target
     state: State
     position: Position | None
+    source: Node
 
 
 class Node:
     """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
 
-    __slots__ = ("block", "blocks", "edges", "force", "head", "key", "number", "out", "parameters", "rounds", "state")
+    __slots__ = (
+        "block", "blocks", "edges", "force", "head", "key", "number", "out", "parameters", "rounds", "stale", "state",
+    )  # fmt: skip
 
     def __init__(self, block: Block | None, key: Hashable, number: int, name: str):
         self.block = block
@@ -118,6 +121,8 @@ class Node:
         self.state: State | None = None
         self.blocks: list[Block] = []
         self.rounds = 0
+        # Back edges of a loop whose entry has changed: out of date if the header's state has.
+        self.stale: dict[Hashable, Edge] = {}
 
     def merge(self) -> State:
         states = [e.state for e in self.edges.values()]
@@ -131,6 +136,7 @@ class Frame:
     """One activation of a Python function."""
 
     prepared: Prepared
+    code: Any
     name: str
     globals: dict[str, Any]
     free: dict[str, Abstract]
@@ -190,6 +196,8 @@ class Evaluator:
         self.advancing: dict[Value, tuple[Abstract, Value]] = {}
         self.views: dict[int, tuple[Value, Value, Abstract]] = {}  # basic slices: the view, of what, and the key
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
+        self.nonnegative: dict[int, Value] = {}  # values that are known not to be below 0
+        self.local: tuple[Block | None, dict[Hashable, Any]] = (None, {})
         self.serial = 0
         self.depth = 0
         inference.evaluators.append(self)
@@ -214,6 +222,21 @@ class Evaluator:
 
     def emit(self, op: str, *operands: Value, types: tuple[Type, ...] | None = None, **attrs: Any) -> list[Value]:
         return self.builder.emit(op, *operands, types=types, **attrs)
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What `make()` emits, once per block: for pure instructions and guards that are often repeated."""
+        block = self.builder.block
+        if self.local[0] is not block:
+            self.local = (block, {})
+        found = self.local[1].get(key)
+        if found is None:
+            # The values in the key are kept alive, so that their ids stay theirs.
+            found = self.local[1][key] = (make(), key)
+        return found[0]
+
+    def dim(self, array: Value, axis: int) -> Value:
+        """The length of an axis."""
+        return self.once(("dim", array, axis), lambda: self.op("dim", array, axis=axis))
 
     def guard(self, ok: Value, exc: str, message: str, *values: Value) -> None:
         """Raise `exc(message)` unless `ok` holds."""
@@ -269,7 +292,7 @@ class Evaluator:
         key = (self.node.number, self.node.key, order if order is not None else len(node.edges))
         while key in node.edges:
             key = (*key, "more")
-        node.edges[key] = Edge(self.builder.block, target, state, self.builder.position)
+        node.edges[key] = Edge(self.builder.block, target, state, self.builder.position, self.node)
         return target
 
     def jump_to(self, target: Target) -> None:
@@ -390,6 +413,11 @@ class Evaluator:
             if not node.edges or node.block is None:
                 continue
             state = node.merge()
+            if node.stale:
+                if node.state is not None and state.same(node.state):
+                    node.edges.update(node.stale)
+                    state = node.merge()
+                node.stale = {}
             if node.state is not None and state.same(node.state):
                 continue
             node.rounds += 1
@@ -421,10 +449,12 @@ class Evaluator:
         assert node.state is not None and node.block is not None
         for target, key in node.out:
             target.edges.pop(key, None)
+            target.stale.pop(key, None)
             if target.block is not None:
                 heapq.heappush(frame.queue, (target.number, id(target), target))
         node.out = []
         node.head.instrs = []
+        self.local = (None, {})
         blocks = self.builder.function.blocks
         self.builder.function.blocks = node.blocks = [node.head]
         self.node = node
@@ -480,6 +510,10 @@ class Evaluator:
         node = self._node(frame, block, slots)
         slots = [*slots, *frame.outer]
         order = len(self.node.out)
+        loop = frame.prepared.loops.get(block)
+        if loop is not None and self.node.block not in loop:
+            for key in [k for k, edge in node.edges.items() if edge.source.block in loop]:
+                node.stale[key] = node.edges.pop(key)
         result = self.edge(node, slots, order)
         self.node.out.append((node, next(reversed(node.edges))))
         heapq.heappush(frame.queue, (node.number, id(node), node))

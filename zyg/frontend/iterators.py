@@ -64,7 +64,7 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
     if isinstance(v, ArrayValue):
         if v.type.ndim == 0:
             e.type_error("iteration over a 0-d array")
-        return new_iterator(e, ("array",), v, Known(0), Number(e.op("dim", v.value, axis=0)))
+        return new_iterator(e, ("array",), v, Known(0), Number(e.dim(v.value, 0)))
     if lists.is_list(e, v):
         return new_iterator(e, ("list",), v, Known(0))
     if isinstance(v, Known) and type(v.object) is str:
@@ -160,18 +160,24 @@ def range_length(e: Evaluator, r: RangeValue) -> Value:
 def _range_iterator(e: Evaluator, r: RangeValue) -> Reference:
     step = r.step
     if isinstance(step, Known) and step.object in (1, -1):
-        return new_iterator(e, ("range", step.object), r.start, Number(to_int(e, r.stop)))
+        nonnegative = step.object > 0 and isinstance(r.start, Known) and r.start.object >= 0
+        return new_iterator(e, ("range", step.object, nonnegative), r.start, Number(to_int(e, r.stop)))
     return new_iterator(e, ("stepped",), r.start, Number(range_length(e, r)), step)
 
 
-def _counter(e: Evaluator, v: Abstract) -> Abstract:
+def _counter(e: Evaluator, v: Abstract, nonnegative: bool = False) -> Abstract:
     """The item of a range: a number that no derivative flows into."""
-    return v if isinstance(v, Known) else Number(e.op("stop", scalar_value(e, v), name="i"))
+    if isinstance(v, Known):
+        return v
+    value = e.op("stop", scalar_value(e, v), name="i")
+    if nonnegative:
+        e.nonnegative[id(value)] = value
+    return Number(value)
 
 
 def _advance_range(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
     assert isinstance(record.meta, tuple)
-    step = record.meta[1]
+    _, step, nonnegative = record.meta
     current = to_int(e, record.fields[0])
     stop = scalar_value(e, record.fields[1], I64)
 
@@ -179,7 +185,7 @@ def _advance_range(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, 
         # No overflow: there is a stop beyond.
         following = e.op("add", current, const(step))
         e.heap[id] = record.replace(0, Number(following))
-        on_item(_counter(e, record.fields[0]))
+        on_item(_counter(e, record.fields[0], nonnegative))
 
     _branch(e, e.op("lt" if step > 0 else "gt", current, stop), item, on_end)
 
@@ -372,9 +378,9 @@ def _advance_generator(e: Evaluator, id: Hashable, record: Record, on_item: OnIt
     resume = next(b for b, n in prepared.order.items() if n == place)
     captured, *slots = record.fields
     f: FunctionValue = plan.function
-    free = dict(zip(prepared.code.co_freevars, captured.items))
+    free = dict(zip(f.code.co_freevars, captured.items))
     library = plan.library or (e.frame is not None and e.frame.library and False)
-    frame = Frame(prepared, f.name, f.globals, free, e.frame, library, resume=resume, generator=id)
+    frame = Frame(prepared, f.code, f.name, f.globals, free, e.frame, library, resume=resume, generator=id)
     # While it runs its variables are the frame's; only what it captured stays in the record.
     e.heap[id] = Record("iterator", ("running", plan), (captured,))
     e.run(frame, slots)

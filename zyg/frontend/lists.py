@@ -89,7 +89,7 @@ def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
     if isinstance(v, ArrayValue):
         if v.type.ndim == 0:
             e.type_error("len() of unsized object")
-        return Number(e.op("dim", v.value, axis=0))
+        return Number(e.dim(v.value, 0))
     if isinstance(v, RangeValue):
         from .iterators import range_length
         from .python_ops import boolean
@@ -328,7 +328,7 @@ def _converted(other: Record, i: int, scalar: Scalar) -> Any:
 
         from .infer import known
 
-        wanted = e.op("alloc", e.op("dim", array, axis=0), type=Array(scalar, 1), fill="empty")
+        wanted = e.op("alloc", e.dim(array, 0), type=Array(scalar, 1), fill="empty")
         e.call(known(copy_converted), [ArrayValue(array), ArrayValue(wanted), Number(other.fields[0])])
         return wanted
 
@@ -402,7 +402,7 @@ def append(e: Evaluator, v: Abstract, item: Abstract) -> None:
     if not arrays:
         e.heap[v.id] = Record("growing", layout, (e.op("add", length, const(1)),))
         return
-    room = e.op("dim", arrays[0], axis=0)
+    room = e.dim(arrays[0], 0)
     full = e.op("ge", length, room)
     grow, go_on = e.split(full, "grow", "append")
     join = e.join()

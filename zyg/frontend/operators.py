@@ -177,6 +177,10 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
         raise e.refuse(
             f"operator {SYMBOLS[name]} on these values", types=[describe(a, e.heap), describe(b, e.heap)]
         )
+    for v in (a, b):
+        if isinstance(v, Known) and not isinstance(v.object, (str, bytes, type(None), type)) and not callable(v.object):
+            hint = "compute with real and imaginary part" if isinstance(v.object, complex) else ""
+            raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}", hint=hint)
     e.type_error(
         f"unsupported operand type(s) for {SYMBOLS[name]}: '{python_type_name(e, a)}' and '{python_type_name(e, b)}'"
     )

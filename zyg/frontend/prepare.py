@@ -9,7 +9,7 @@ import types as python_types
 import weakref
 from dataclasses import dataclass, field
 
-from zyg.ir.core import Block, Const, Function, Instr, Value
+from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone_blocks
 
 from .capture import capture
 
@@ -23,7 +23,6 @@ class Prepared:
     or a successor uses and an earlier block defines.  loops: per loop header the blocks of its loop.  iterators: per loop
     header the iterators that `next` advances in it."""
 
-    code: python_types.CodeType
     function: Function
     order: dict[Block, int] = field(default_factory=dict)
     live: dict[Block, tuple[Value, ...]] = field(default_factory=dict)
@@ -31,22 +30,28 @@ class Prepared:
     iterators: dict[Block, tuple[Value, ...]] = field(default_factory=dict)
     trying: dict[Block, Instr] = field(default_factory=dict)
     size: int = 0
-    resume: dict[Block, int] = field(default_factory=dict)
 
 
-_cache: weakref.WeakKeyDictionary[python_types.CodeType, Prepared] = weakref.WeakKeyDictionary()
+# By identity: code objects compare by value. Nothing here may refer to the code object, or it would never be freed.
+_cache: dict[int, tuple[weakref.ref[python_types.CodeType], Prepared]] = {}
 
 
 def prepare(code: python_types.CodeType) -> Prepared:
-    prepared = _cache.get(code)
-    if prepared is None:
-        prepared = _cache[code] = analyse(code, capture(code))
+    found = _cache.get(id(code))
+    if found is not None:
+        return found[1]
+    key = id(code)
+    prepared = analyse(capture(code).blocks)
+    _cache[key] = (weakref.ref(code, lambda _: _cache.pop(key, None)), prepared)
     return prepared
 
 
-def analyse(code: python_types.CodeType, function: Function) -> Prepared:
-    prepared = Prepared(code, function)
-    for block in function.blocks:
+def analyse(blocks: list[Block]) -> Prepared:
+    if any(i.op == "yield" for b in blocks for i in b.instrs):
+        blocks = clone_blocks(blocks, {})
+    function = Function("", blocks)
+    prepared = Prepared(function)
+    for block in list(function.blocks):
         _split_after_yields(function, block)
     prepared.loops = _loops(function)
     prepared.order = _order(function, prepared.loops)
@@ -66,8 +71,6 @@ def _split_after_yields(function: Function, block: Block) -> None:
 
     The parameter of the new block is what `yield` gives; the `yield` becomes the terminator's predecessor.
     """
-    from zyg.ir.core import Target
-
     for n, instr in enumerate(block.instrs):
         if instr.op == "yield":
             following = block.instrs[n + 1 :]

@@ -303,7 +303,7 @@ def _free_cell(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 def _get_cell(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     v = cell_content(e, e.read(instr.operands[0]))
     name = instr.attrs.get("name", "")
-    if name in frame.prepared.code.co_freevars:
+    if name in frame.code.co_freevars:
         text = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
         return bound(e, v, "NameError", text)
     text = f"cannot access local variable '{name}' where it is not associated with a value"

@@ -246,7 +246,7 @@ def unpack(e: Evaluator, v: Abstract, count: int) -> list[Abstract]:
     if isinstance(v, ArrayValue):
         if v.type.ndim == 0:
             e.type_error("iteration over a 0-d array")
-        length = e.op("dim", v.value, axis=0)
+        length = e.dim(v.value, 0)
         e.guard(e.op("ge", length, const(count)), "ValueError", f"not enough values to unpack (expected {count}, got {{}})", length)
         e.guard(e.op("le", length, const(count)), "ValueError", f"too many values to unpack (expected {count})")
         return [arrays.element_or_row(e, v, const(n)) for n in range(count)]
@@ -298,7 +298,7 @@ def unpack_rest(e: Evaluator, v: Abstract, before: int, after: int) -> list[Abst
         rest = lists.new_list(e, list(items[before : len(items) - after]))
         return [*items[:before], rest, *items[len(items) - after :]]
     if isinstance(v, ArrayValue) and v.type.ndim > 0:
-        length = e.op("dim", v.value, axis=0)
+        length = e.dim(v.value, 0)
         message = f"not enough values to unpack (expected at least {before + after}, got {{}})"
         e.guard(e.op("ge", length, const(before + after)), "ValueError", message, length)
         end = e.op("sub", length, const(after))

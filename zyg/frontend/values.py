@@ -271,13 +271,15 @@ class Reference(Abstract):
 
 @dataclass(slots=True, eq=False)
 class ConflictValue(Abstract):
-    """What a variable is where control flow meets with values that have nothing in common: an error if it is used."""
+    """What cannot be used: a variable where control flow meets with values that have nothing in common, the result of a
+    Python function that compiled code does not know. It is an error only where it is used."""
 
     what: str
     found: tuple[str, ...]
+    hint: str = "give the variable one type"
 
     def head(self) -> Hashable:
-        return ("conflict", self.found)
+        return ("conflict", self.what, self.found)
 
 
 @dataclass(slots=True, eq=False)
@@ -564,7 +566,7 @@ class Merge:
         if len(present) > 1 and not all(type(v) is type(first) and v.head() == head for v in present[1:]):
             return self.unlike(path, vs, present)
         if isinstance(first, ArrayValue):
-            return self.array(path, vs)
+            return self.array(path, vs, force)
         parts = first.parts()
         if not parts:
             return first
@@ -612,7 +614,7 @@ class Merge:
             return first
         return Number(leaf, numpy)
 
-    def array(self, path: tuple[Any, ...], vs: list[Any]) -> Abstract:
+    def array(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
         present = [v for v in vs if v is not DEFAULT]
         first: t.Array = present[0].type
         layout = "C" if all(v.type.layout == "C" for v in present) else "A"
@@ -621,7 +623,7 @@ class Merge:
         if isinstance(previous, Value) and isinstance(previous.type, t.Array):
             layout = "A" if previous.type.layout == "A" else layout
         type = t.Array(first.dtype, first.ndim, layout, writable)
-        leaf = self.leaf((*path, 0), type, [v if v is DEFAULT else v.value for v in vs], False)
+        leaf = self.leaf((*path, 0), type, [v if v is DEFAULT else v.value for v in vs], force)
         return present[0] if leaf is present[0].value else ArrayValue(leaf)
 
     def maybe(self, path: tuple[Any, ...], vs: list[Any], mark: Any, force: bool) -> Abstract:
@@ -655,7 +657,9 @@ class Merge:
             if len(known) == 1:
                 return Reference(known.pop())
             return ConflictValue(
-                "one object here, on another path two", ("an object that is shared on one path only",)
+                "an object that is shared on one path only (two variables refer to it here, and to two objects there)",
+                ("an object",),
+                "use a variable per object, or a named tuple",
             )
         ids = {v.id for v in vs if v is not DEFAULT}
         # Once an object has an identity of its own here it keeps that, so that the iteration settles.

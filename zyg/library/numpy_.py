@@ -90,7 +90,7 @@ def _like(e: Evaluator, a: Abstract, dtype: Abstract, fill: str, value: Abstract
         return _filled(e, [], scalar, value or Known(0))
     if not isinstance(a, ArrayValue):
         raise e.refuse("an array like something that is no array", types=[describe(a, e.heap)], hint="pass an array")
-    dims = [e.op("dim", a.value, axis=n) for n in range(a.type.ndim)]
+    dims = [e.dim(a.value, n) for n in range(a.type.ndim)]
     scalar = dtype_of(e, dtype, a.type.dtype)
     # The lengths are those of an array: no check that they are not negative.
     array = ArrayValue(e.op("alloc", *dims, type=Array(scalar, len(dims)), fill=fill))
