@@ -16,7 +16,8 @@ value goes to a buffer, and a loop of its own gathers from there,
 over the range of all offsets, with zeros in the buffer on both sides.  Its iterations are independent, which the
 attribute "parallel" of its branch tells to the back end.  This is done for strips of iterations, so that the buffer
 stays small.  An accum whose element is taken (loaded, and then stored to) a few iterations later, as in the reverse of
-a Gauss-Seidel sweep, is *carried*: its value goes there in a register.  Loops of few iterations run as they were.
+a Gauss-Seidel sweep, is *carried*: its value goes there in a register.  The loop as it was stays for few iterations,
+and for arrays that turn out to overlap.
 
 Before that, in every block, `d = load e; store e, 0; ... accum e, d` is reduced to the load (the reverse of e += x),
 and `store e, 0; ... accum e, x` to a store.
@@ -37,10 +38,11 @@ from ..types import I64, Array, Scalar
 from .rewriting import substitute
 
 STRIP = 512  # iterations between two gatherings: a buffer of 4 KB
-FEWEST = 8  # iterations; loops of fewer are left as they were
+FEWEST = 24  # iterations that make up for the buffers; for fewer there is the loop as it was
 WIDEST = 8  # between the offsets of a group, at most
 LONGEST = 4  # iterations that a carried value is under way, at most; not more than FEWEST
 BUFFERS = 8  # per loop
+PAIRS = 4  # of arrays per loop that are tested for having no memory in common
 _DEPTH = 16  # of additions that make up an index
 _PENDING = 16  # stores of zero that are watched at once
 
@@ -289,6 +291,7 @@ class Plan:
     counter: Value
     entering: list[Target]
     memory: _Memory
+    apart: list[tuple[Value, Value]] = field(default_factory=list)  # taken to be different memory, to be tested
     sunk: list[Access] = field(default_factory=list)
     carried: list[Carried] = field(default_factory=list)
 
@@ -319,7 +322,7 @@ def _plan(body: Block, memory: _Memory, predecessors: dict[Block, list[tuple[Blo
     roots = dict.fromkeys(a.place.root for a in accesses if a.cotangent)
     for root in roots:
         _decide(loop, root, dependences)
-    if len(loop.values()) > BUFFERS:
+    if len(loop.values()) > BUFFERS or len(loop.apart) > PAIRS:
         return None
     return loop if loop.sunk or loop.carried else None
 
@@ -371,12 +374,23 @@ class _Dependences:
         self.inside = inside
         self.memory = memory
         self.accesses = accesses
+        self.apart: dict[tuple[Value, Value], None] = {}
+
+    def different(self, a: Value, b: Value) -> bool:
+        """Whether two arrays have no memory in common, as far as is known, or as can be tested before the loop."""
+        if self.memory.distinct(a, b):
+            return True
+        x, y = self.memory.owner(a), self.memory.owner(b)
+        if (x is y and x is not None) or a in self.inside or b in self.inside:
+            return False
+        self.apart[a, b] = None
+        return True
 
     def later(self, accum: Access, other: Access) -> int | str | None:
         """How many iterations after `accum` the other comes to the same element: "never", or None if unknown."""
         a, b = accum.place, other.place
         if a.root is not b.root:
-            return "never" if self.memory.distinct(a.root, b.root) else None
+            return "never" if self.different(a.root, b.root) else None
         result: int | None = None
         known = True
         for x, y, c, d in zip(a.terms, b.terms, a.constants, b.constants):
@@ -399,6 +413,7 @@ def _decide(plan: Plan, root: Value, dependences: _Dependences) -> None:
     carried: dict[Place, Carried] = {}
     # All that looks at memory, or sets it. What adds to it may come in any order.
     others = [a for a in dependences.accesses if not a.cotangent]
+    dependences.apart = {}
     for accum in accums:
         later = [(dependences.later(accum, other), other) for other in others]
         if any(when is None for when, _ in later):
@@ -424,6 +439,7 @@ def _decide(plan: Plan, root: Value, dependences: _Dependences) -> None:
         offsets = [a.offset for a in members]
         if max(offsets) - min(offsets) > WIDEST:
             return
+    plan.apart += dependences.apart
     plan.sunk += sunk
     plan.carried += carried.values()
 
@@ -482,7 +498,7 @@ class _Buffers:
 class _Splitting:
     """Carries out one plan.  Of a loop with parameters p, of which k is the counter, it makes these blocks:
 
-    choose(p):    for few iterations the loop as it was, and then after(p); else strips(p, 0.0 ..)
+    choose(p):    for few iterations or overlap the loop as it was, and then after(p); else strips(p, 0.0 ..)
     strips(p, r): done if k is 0, else strip
     strip:        stop = max(k - STRIP, 0); zeros beside what will be in the buffers; header(p, r)
     header(p, r): gather if k is stop, else body
@@ -519,7 +535,9 @@ class _Splitting:
         registers = self.carry()  # parameters of the header from here on
         start = self.strips(done) if self.plan.sunk else header
         b.at(choose)
-        few = b.op("lt", choose.params[self.n], const(FEWEST))
+        few = b.op("lt", choose.params[self.n], const(FEWEST if self.plan.sunk else LONGEST))
+        for pair in dict.fromkeys(self.plan.apart):
+            few = b.op("or", few, b.op("overlap", *pair))
         zeros = [const(0.0, r.type) for r in registers]
         b.branch(few, original[0], start, choose.params, [*choose.params, *zeros])
 
