@@ -367,7 +367,7 @@ def test_stencil(split):
     assert y == value(u, c)
     for k in range(7):
         e = np.eye(7)[k]
-        assert close(du[k], difference(lambda t: value(u + t * e, c), 0.0))
+        assert close(du[k], difference(lambda t, e=e: value(u + t * e, c), 0.0))
     assert close(dc, difference(lambda t: value(u, t), c))
 
 

@@ -62,7 +62,7 @@ class Aliases:
             for v in [*i.operands[1:], *i.results]
             if isinstance(v.type, Stack)
         }
-        for block, instr in function.instructions():
+        for _, instr in function.instructions():
             for target in instr.targets:
                 for param, arg in zip(target.block.params, target.args, strict=True):
                     self._join_if_memory(param, arg)

@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING
 from zyg.ir.analysis import Loop
 from zyg.ir.builder import Builder, Variables
 from zyg.ir.core import Block, Const, Instr, Target, Value, const, map_uses
-from zyg.ir.types import F32, F64, I64, TAPE, Array, Scalar, Stack, Type
+from zyg.ir.types import F32, F64, I64, TAPE, Scalar, Stack, Type
 
 from . import helpers
 
 if TYPE_CHECKING:
-    from .adjoint import Need, _Adjoint
+    from .instructions import ReverseInstructions
+    from .state import Need
 
 # What recomputing may cost, in units of one addition; a pop costs about as much as a few additions.
 BUDGET = 4
@@ -44,7 +45,7 @@ INFINITE = 10**9
 class Storage:
     """Resolves the needs of one adjoint."""
 
-    def __init__(self, adjoint: _Adjoint):
+    def __init__(self, adjoint: ReverseInstructions):
         self.a = adjoint
         self.prologue: dict[Block, list[Instr]] = {}  # per forward block: what goes to the start of its reverse
         self.known: dict[tuple[Value, Block], Value] = {}
@@ -70,7 +71,10 @@ class Storage:
             self.carrier.finish(a.function.blocks)
             for need, value in replacement.items():
                 replacement[need] = self.carrier.resolve(value)
-        replace = lambda v: replacement.get(v, v)
+
+        def replace(v: Value) -> Value:
+            return replacement.get(v, v)
+
         forward = set(a.forward_blocks)
         for block in a.function.blocks:
             if block not in forward:
@@ -113,6 +117,7 @@ class Storage:
         a = self.a
         if isinstance(v, Const) or v not in a.where.block:
             return True
+        assert a.return_block is not None
         return a.dominators.dominates(a.where.block[v], a.return_block) and self._settled(v, block)
 
     def _settled(self, v: Value, block: Block) -> bool:
@@ -185,7 +190,7 @@ class Storage:
         """Whether the element is still there: nobody writes the array, and it is not the caller's to change later."""
         a = self.a
         representative = a.activity.rep(load.operands[0])
-        return representative not in a.activity.written and a.settled(representative)
+        return representative not in a.activity.written and a.settled
 
     def _recompute(self, v: Value, block: Block) -> Value:
         a = self.a
@@ -235,6 +240,7 @@ class Storage:
             for block in a.order:
                 self.carrier.seal(block)
         self.carrier.write(a.where.block[v], v, v)
+        assert a.return_block is not None
         result = self.carrier.read(a.return_block, v)
         self.carried[v] = result
         return result

@@ -14,7 +14,7 @@ import itertools
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import Summary, differentiable, summarise
@@ -46,8 +46,9 @@ from zyg.ir import types as t
 from zyg.ir.core import Const, Instr, Module, Rule, Value, clone, const
 from zyg.ir.passes import optimise
 from zyg.ir.passes.inline import remove_unused
-from zyg.ir.types import BOOL, F32, F64, Array, Scalar, Type, cotangent_type
-from zyg.transforms import Transform, describe as describe_callable
+from zyg.ir.types import BOOL, F32, F64, Array, Type, cotangent_type
+from zyg.transforms import Transform
+from zyg.transforms import describe as describe_callable
 
 from .registry import emits
 
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from zyg.rules import Rule as UserRule
 
 _numbers = itertools.count(1)
+FIRST = Known(0)
 
 # ------------------------------------------------------------------------------------------- the function
 
@@ -113,7 +115,9 @@ def infer_body(e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[s
     _name_parameters(own[0], own[1:])
     at_entry = dict(inner.heap)
     count = len(args)
-    body = Body(inference.module, name, own[1 : 1 + count], at_entry, list(outline.leaves), list(outline.order), NONE, {}, 0)
+    body = Body(
+        inference.module, name, own[1 : 1 + count], at_entry, list(outline.leaves), list(outline.order), NONE, {}, 0
+    )
     try:
         value = inner.call(own[0], own[1 : 1 + count], dict(zip(keywords, own[1 + count :])))
     except Stop:
@@ -251,9 +255,7 @@ def differentiate(
         bits |= summaries[name].results[r]
     dependent = {k for k, p in enumerate(params) if id(p) in wanted and bits >> k & 1 and differentiable(p.type)}
     optimise(module, "clean")
-    made = adjoint(
-        module, name, [k in dependent for k in range(len(params))], split=split, outputs=range(body.outputs)
-    )
+    made = adjoint(module, name, [k in dependent for k in range(len(params))], split=split, outputs=range(body.outputs))
     return Differentiated(body, made, dependent, params)
 
 
@@ -355,7 +357,9 @@ class Gradients:
                 return Reference(i)
         return NONE
 
-    def _struct(self, e: Evaluator, cls: Any, names: tuple[str, ...], items: Any, cotangents: Sequence[Value]) -> Abstract:
+    def _struct(
+        self, e: Evaluator, cls: Any, names: tuple[str, ...], items: Any, cotangents: Sequence[Value]
+    ) -> Abstract:
         parts = [self.of(e, i, cotangents) for i in items]
         return NONE if _all_none(parts) else StructValue(gradient_class(cls, tuple(names)), tuple(names), tuple(parts))
 
@@ -364,7 +368,7 @@ def _all_none(items: Sequence[Abstract]) -> bool:
     return all(isinstance(i, Known) and i.object is None for i in items)
 
 
-@lru_cache(maxsize=None)
+@cache
 def gradient_class(cls: type, names: tuple[str, ...]) -> type:
     """The named tuple that holds the gradient by an instance of `cls`."""
     made = namedtuple(f"{cls.__name__}Gradient", names)  # type: ignore[misc]
@@ -372,7 +376,7 @@ def gradient_class(cls: type, names: tuple[str, ...]) -> type:
     return made
 
 
-@lru_cache(maxsize=None)
+@cache
 def closure_gradient_class(name: str, variables: tuple[str, ...]) -> type:
     """The named tuple that holds the gradient by what a function captured."""
     plain = "".join(c for c in name if c.isalnum() or c == "_").strip("_0123456789")
@@ -681,8 +685,7 @@ def value_and_grad(
     for n in chosen:
         if not 0 <= n < len(args):
             e.type_error(
-                f"{transform.kind} of {_name(f)} by argument {n}, "
-                f"but {len(args)} positional arguments were given"
+                f"{transform.kind} of {_name(f)} by argument {n}, but {len(args)} positional arguments were given"
             )
     value, gradients = with_gradient(e, f, args, keywords, transform.kind, chosen)
     picked = [gradients[n] for n in chosen]
@@ -771,9 +774,7 @@ class RulePair:
     results: list[Value]
 
 
-def call_with_rule(
-    e: Evaluator, rule: UserRule, args: list[Abstract], keywords: dict[str, Abstract]
-) -> Abstract:
+def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     """A call, under differentiation, of a function that has a rule."""
     roots = [widened(e, v) for v in (*args, *keywords.values())]
     heap = {i: r.with_fields(widened(e, x) for x in r.fields) for i, r in reachable(roots, e.heap).items()}
@@ -800,7 +801,13 @@ def call_with_rule(
 
 
 def _infer_rule(
-    e: Evaluator, rule: UserRule, roots: list[Abstract], count: int, keywords: tuple[str, ...], heap: Heap, outline: Outline
+    e: Evaluator,
+    rule: UserRule,
+    roots: list[Abstract],
+    count: int,
+    keywords: tuple[str, ...],
+    heap: Heap,
+    outline: Outline,
 ) -> RulePair:
     name = f"{describe_callable(rule.target)}.rule"
     name = "".join(c if c.isalnum() or c in "_." else "_" for c in name)
@@ -861,9 +868,7 @@ def _infer_rule(
     module.add(plain.function)
     for p in forward.function.params:
         plain.function.params.append(Value(p.type, p.name))
-    results = plain.emit(
-        "call", *plain.function.params, types=forward.function.results, callee=forward.function.name
-    )
+    results = plain.emit("call", *plain.function.params, types=forward.function.results, callee=forward.function.name)
     assert plain.builder.block is not None
     plain.calls.append((plain.builder.block.instrs[-1], None))
     plain.builder.ret(*results[: len(value_shape.leaves)])
@@ -1012,7 +1017,7 @@ def _field_names(e: Evaluator, v: Abstract) -> tuple[str, ...] | None:
 # ---------------------------------------------------------------------------------- reflection, and stopping
 
 
-def _transform(e: Evaluator, kind: str, function: Abstract, argnums: Abstract = Known(0)) -> Abstract:
+def _transform(e: Evaluator, kind: str, function: Abstract, argnums: Abstract = FIRST) -> Abstract:
     """`zyg.grad(f, argnums)` and its like, called in compiled code."""
     numbers = argnums.items if isinstance(argnums, TupleValue) else (argnums,)
     if not all(isinstance(n, Known) and type(n.object) is int for n in numbers):
@@ -1025,11 +1030,11 @@ def _register() -> None:
     import zyg
 
     @emits(zyg.grad)
-    def grad(e: Evaluator, function: Abstract, argnums: Abstract = Known(0)) -> Abstract:
+    def grad(e: Evaluator, function: Abstract, argnums: Abstract = FIRST) -> Abstract:
         return _transform(e, "grad", function, argnums)
 
     @emits(zyg.value_and_grad)
-    def value_and_grad(e: Evaluator, function: Abstract, argnums: Abstract = Known(0)) -> Abstract:
+    def value_and_grad(e: Evaluator, function: Abstract, argnums: Abstract = FIRST) -> Abstract:
         return _transform(e, "value_and_grad", function, argnums)
 
     @emits(zyg.derivative)

@@ -1,0 +1,263 @@
+"""The forward part of an adjoint: the function itself, with shadows for active arrays, and with calls replaced by the
+forward halves of their adjoints or rules.
+
+Each method `_forward_<op>` handles an op that needs more than a copy.
+"""
+
+from __future__ import annotations
+
+from zyg.errors import Unsupported
+from zyg.ir.builder import Builder
+from zyg.ir.core import Block, Function, Instr, Value, const
+from zyg.ir.types import OBJECT, TAPE, Array, Scalar, Stack, Type
+
+from . import helpers, objects
+from .activity import differentiable
+from .state import Callee, State
+
+
+class ForwardPart(State):
+    """Adds to the forward part what the reverse part needs of it."""
+
+    def _forward(self) -> None:
+        """Add to the forward part what the reverse part needs of it: shadows of arrays, adjoint calls, the tape."""
+        entry = self.function.entry
+        self._prologue()
+        for block in self.order:
+            if block is not entry:
+                for p in list(block.params):
+                    if isinstance(p.type, Array) and self._has_shadow(p):
+                        self.shadows[p] = Value(helpers.shadow_type(p.type), f"d_{p.name}")
+        for block in self.order:
+            self._forward_block(block)
+        for block in self.order:
+            arrays = [k for k, p in enumerate(block.params) if p in self.shadows and block is not entry]
+            for _, target in self.predecessors[block]:
+                target.args.extend([self.shadow(target.args[k]) for k in arrays])
+            block.params.extend([self.shadows[block.params[k]] for k in arrays])
+
+    def _prologue(self) -> None:
+        """At entry: shadows of array parameters (passed in, for a callee), and the tape."""
+        block = Block("prologue")
+        b = Builder(self.function, block)
+        extra: list[Value] = []
+        for p in self.primal_params:
+            if not isinstance(p.type, Array) or not differentiable(p.type):
+                continue
+            if self.mode == "callee":
+                self.shadows[p] = Value(helpers.shadow_type(p.type), f"d_{p.name}")
+                extra.append(self.shadows[p])
+            elif self._has_shadow(p):
+                self.shadows[p] = helpers.zeros_like(b, p, f"d_{p.name}")
+        self.tape: Value | None = None
+        if self.mode == "callee":
+            for p in self.primal_params:
+                if p.type is TAPE:
+                    self.companions[p] = Value(TAPE, f"shadows_{p.name}")
+                    self.shadow_stacks[p] = Value(TAPE, f"d_{p.name}")
+                    extra.append(self.companions[p])
+            self.tape = Value(TAPE, "tape")
+            extra.append(self.tape)
+        elif any(i.op == "call" and "rule" not in i.attrs and self._takes_part(i) for i in self._instructions()):
+            self.tape = b.op("tape", name="tape")
+        entry = self.function.entry
+        entry.params.extend(extra)
+        entry.instrs[:0] = block.instrs
+
+    def _instructions(self) -> list[Instr]:
+        return [instr for block in self.order for instr in block.instrs]
+
+    def shadow(self, v: Value) -> Value:
+        return self.shadows[v]
+
+    def _forward_block(self, block: Block) -> None:
+        old, block.instrs = block.instrs, []
+        b = self.builder.at(block)
+        for instr in old:
+            b.position = instr.position
+            method = getattr(self, f"_forward_{instr.op}", None)
+            if method is None:
+                block.instrs.append(instr)
+            else:
+                method(b, instr)
+
+    def _forward_alloc(self, b: Builder, instr: Instr) -> None:
+        b.append(instr)
+        array = instr.result
+        if self._has_shadow(array):
+            shape = instr.operands
+            self.shadows[array] = b.op(
+                "alloc", *shape, type=helpers.shadow_type(array.type), name=f"d_{array.name}", fill="zeros"
+            )
+
+    def _forward_view(self, b: Builder, instr: Instr) -> None:
+        b.append(instr)
+        if self._has_shadow(instr.result):
+            base, *rest = instr.operands
+            self.shadows[instr.result] = b.op(
+                instr.op,
+                self.shadow(base),
+                *rest,
+                type=helpers.shadow_type(instr.result.type),
+                name=f"d_{instr.result.name}",
+                **instr.attrs,
+            )
+
+    _forward_reshape = _forward_view
+
+    def _forward_select(self, b: Builder, instr: Instr) -> None:
+        b.append(instr)
+        if isinstance(instr.result.type, Array) and self._has_shadow(instr.result):
+            c, x, y = instr.operands
+            self.shadows[instr.result] = b.op("select", c, self.shadow(x), self.shadow(y), name=f"d_{x.name}")
+
+    def _forward_undefined(self, b: Builder, instr: Instr) -> None:
+        b.append(instr)
+        if isinstance(instr.result.type, Array) and self._has_shadow(instr.result):
+            self.shadows[instr.result] = b.op("undefined", type=helpers.shadow_type(instr.result.type))
+
+    # Arrays that go through a stack or tape take their shadows along on a companion; so do stacks that have companions.
+
+    def _forward_stack(self, b: Builder, instr: Instr) -> None:
+        b.append(instr)
+        item = _companion_item(instr.result.type)
+        if item is not None:
+            self.companions[instr.result] = b.op("stack", type=Stack(item), name=f"shadows_{instr.result.name}")
+
+    def _forward_tape(self, b: Builder, instr: Instr) -> None:
+        b.append(instr)
+        self.companions[instr.result] = b.op("tape", name=f"shadows_{instr.result.name}")
+
+    def _forward_cursor(self, b: Builder, instr: Instr) -> None:
+        b.append(instr)
+        companion = self.companions.get(instr.operands[0])
+        if companion is not None:
+            self.companions[instr.result] = b.op("cursor", companion, name=companion.name)
+
+    def _forward_push(self, b: Builder, instr: Instr) -> None:
+        b.append(instr)
+        stack, *values = instr.operands
+        companion = self.companions.get(stack)
+        if companion is not None:
+            shadows = [self._going_along(b, v) for v in values if _goes_along(v.type)]
+            if shadows:
+                b.emit("push", companion, *shadows)
+
+    def _forward_pop(self, b: Builder, instr: Instr) -> None:
+        b.append(instr)
+        companion = self.companions.get(instr.operands[0])
+        if companion is not None:
+            along = [r for r in instr.results if _goes_along(r.type)]
+            types = tuple(_along_type(r.type) for r in along)
+            for r, s in zip(along, b.emit("pop", companion, types=types) if along else [], strict=True):
+                (self.shadows if isinstance(r.type, Array) else self.companions)[r] = s
+
+    def _going_along(self, b: Builder, v: Value) -> Value:
+        return self._shadow_or_dummy(b, v) if isinstance(v.type, Array) else self.companions[v]
+
+    def _shadow_or_dummy(self, b: Builder, v: Value) -> Value:
+        return self.shadows[v] if v in self.shadows else helpers.zeros_like(b, v, f"d_{v.name}")
+
+    def _forward_call(self, b: Builder, instr: Instr) -> None:
+        if not self._takes_part(instr):
+            b.append(instr)
+            return
+        if "rule" in instr.attrs:
+            self._forward_rule(b, instr)
+            return
+        callee = self._callee(instr.attrs["callee"])
+        assert self.tape is not None
+        operands = list(instr.operands)
+        operands += [self._shadow_or_dummy(b, instr.operands[k]) for k in callee.array_params]
+        operands += [self.companions[instr.operands[k]] for k in callee.tape_params]
+        shadows = [
+            Value(helpers.shadow_type(instr.results[k].type), f"d_{instr.results[k].name}")
+            for k in callee.array_results
+        ]
+        for k, s in zip(callee.array_results, shadows, strict=True):
+            self.shadows[instr.results[k]] = s
+        attrs = {**instr.attrs, "callee": callee.forward}
+        call = b.append(Instr("call", [*operands, self.tape], [*instr.results, *shadows], attrs, [], instr.position))
+        self.made_by[call] = (instr, callee)
+
+    def _forward_rule(self, b: Builder, instr: Instr) -> None:
+        rule = instr.attrs["rule"]
+        forward = self.module.functions[rule.forward]
+        saved = [Value(t, "saved") for t in forward.results[len(instr.results) :]]
+        attrs = {k: v for k, v in instr.attrs.items() if k != "rule"} | {"callee": rule.forward}
+        call = b.append(Instr("call", list(instr.operands), [*instr.results, *saved], attrs, [], instr.position))
+        for r in instr.results:
+            if isinstance(r.type, Array) and self.active(r):
+                self.shadows[r] = helpers.zeros_like(b, r, f"d_{r.name}")
+        self.made_by[call] = (instr, saved)
+
+    def _callee(self, name: str) -> Callee:
+        """The out-of-line adjoint of a callee, made at its first use; recursion finds the names already there."""
+        if name in self.callees:
+            return self.callees[name]
+        source = self.module.functions[name]
+        summary = self.summaries[name]
+        flowing = 0
+        for bits in summary.results:
+            flowing |= bits
+        for bits in summary.arrays.values():
+            flowing |= bits
+        params = source.params
+        callee = Callee(
+            forward=self.module.unique_name(f"{name}.fwd"),
+            reverse=self.module.unique_name(f"{name}.rev"),
+            scalar_gradients=tuple(
+                k for k, p in enumerate(params)
+                if differentiable(p.type) and isinstance(p.type, Scalar) and flowing >> k & 1
+            ),
+            array_params=tuple(
+                k for k, p in enumerate(params) if isinstance(p.type, Array) and differentiable(p.type)
+            ),
+            seeds=tuple(
+                k for k, t in enumerate(source.results) if differentiable(t) and isinstance(t, Scalar)
+            ),
+            array_results=tuple(
+                k for k, t in enumerate(source.results) if differentiable(t) and isinstance(t, Array)
+            ),
+            tape_params=tuple(k for k, p in enumerate(params) if p.type is TAPE),
+        )  # fmt: skip
+        self.callees[name] = callee
+        self.module.add(Function(callee.forward))  # placeholders keep the names; the run replaces them
+        self.module.add(Function(callee.reverse))
+        everything = [True] * len(params)
+        type(self)(self.module, name, everything, self.summaries, "callee", self.callees).run()
+        return callee
+
+    def _forward_call_object(self, b: Builder, instr: Instr) -> None:
+        """A call of something unknown gives, in the forward part, its value and its pullback."""
+        if not self.active(instr.result):
+            b.append(instr)
+            return
+        if instr.attrs.get("keywords"):
+            raise Unsupported(
+                "the derivative of a call with keyword arguments of a function that is not known when compiling",
+                instr.position,
+                hint="pass the arguments by position",
+            )
+        pair = b.op("call_object", const(objects.pullback), *instr.operands, keywords=())
+        back = Value(OBJECT, "back")
+        unpack = b.append(Instr("unpack", [pair], [instr.result, back], {"count": 2}, [], instr.position))
+        self.made_by[unpack] = (instr, back)
+
+
+def _companion_item(stack: Type) -> Type | None:
+    """The item type of the companion of a stack: what goes along with its fields; None if nothing does."""
+    along = [_along_type(t) for t in helpers.fields(stack) if _goes_along(t)]
+    return helpers.record(along) if along else None
+
+
+def _goes_along(t: Type) -> bool:
+    return isinstance(t, Array) and differentiable(t) or isinstance(t, Stack) and _companion_item(t) is not None
+
+
+def _along_type(t: Type) -> Type:
+    if isinstance(t, Stack):
+        item = _companion_item(t)
+        assert item is not None
+        return Stack(item)
+    return helpers.shadow_type(t)

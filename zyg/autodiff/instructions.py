@@ -1,0 +1,348 @@
+"""The reverse of each instruction: by the rule in the op table, or by a method `_reverse_<op>` here for what has to do
+with memory, calls and stacks."""
+
+from __future__ import annotations
+
+from zyg.errors import Unsupported
+from zyg.ir.core import Block, Const, Instr, Value, const
+from zyg.ir.ops import OPS
+from zyg.ir.trace import Traced
+from zyg.ir.types import OBJECT, TAPE, Array, Scalar, Stack, Type, cotangent_type
+
+from . import helpers, objects
+from .activity import differentiable, differentiable_operands
+from .reverse import ReverseGraph
+from .state import Callee, is_zero
+
+
+class ReverseInstructions(ReverseGraph):
+    """Visits instructions backwards."""
+
+    def _reverse_instr(self, instr: Instr) -> None:
+        method = getattr(self, f"_reverse_{instr.op}", None)
+        if method is not None:
+            method(instr)
+            return
+        if any(r.type is OBJECT for r in instr.results):
+            self._reverse_object(instr)
+            return
+        if not instr.results or not isinstance(instr.results[0].type, Scalar) or not self.active(instr.results[0]):
+            return
+        wanted = [k for k in differentiable_operands(instr) if self.active(instr.operands[k])]
+        d = self._take(instr.results[0])
+        if not wanted or is_zero(d):
+            return
+        rule = OPS[instr.op].vjp
+        if isinstance(rule, str):
+            raise Unsupported(
+                f"the derivative of `{instr.op}`",
+                instr.position,
+                hint="zyg has no rule for it; take it out of the derivative's path with zyg.stop_gradient",
+            )
+        b = self.builder
+        start = len(self._here.instrs)
+        block = self.current
+        leaf = lambda v: Traced(b, v if isinstance(v, Const) else (lambda _: self.need(v, block)))
+        contributions = rule(Traced(b, d), leaf(instr.results[0]), *[leaf(v) for v in instr.operands])
+        kept: list[tuple[int, Value]] = []
+        for k in wanted:
+            c = contributions[k]
+            c = c() if callable(c) and not isinstance(c, Traced) else c
+            if c is not None:
+                kept.append((k, c.value() if isinstance(c, Traced) else const(float(c))))
+        _drop_unused(self._here, start, [c for _, c in kept])
+        fast = instr.attrs.get("fast")
+        if fast:
+            for made in self._here.instrs[start:]:
+                made.attrs.setdefault("fast", fast)
+        if instr.attrs.get("vectormath"):
+            for made in self._here.instrs[start:]:
+                made.attrs.setdefault("vectormath", True)
+        for k, c in kept:
+            self._add(instr.operands[k], c)
+
+    # ---- operations on objects
+
+    def _reverse_object(self, instr: Instr) -> None:
+        """Objects: the rule runs when the code runs, on whatever the operands are."""
+        active = [r for r in instr.results if self.active(r)]
+        wanted = [k for k in differentiable_operands(instr) if self.active(instr.operands[k])]
+        ds = [self._take(r) if r in active else const(None, OBJECT) for r in instr.results]
+        if not active or not wanted or all(map(is_zero, ds)):
+            return
+        b = self.builder
+        if instr.op == "unpack":
+            d = b.op("call_object", const(objects.unpacked), *ds, keywords=())
+            self._add(instr.operands[0], d)
+            return
+        rule = objects.RULES.get(instr.op)
+        if rule is None:
+            raise Unsupported(
+                f"the derivative of `{instr.op}` on an object whose type is not known when compiling",
+                instr.position,
+                hint="make the types of all values clear, so that the function compiles natively",
+            )
+        operands = [self.need(v, self.current) for v in instr.operands]
+        given = b.op("call_object", const(rule), ds[0], self.need(instr.result, self.current), *operands, keywords=())
+        self._spread(given, instr.operands, wanted)
+
+    def _spread(self, given: Value, operands: list[Value], wanted: list[int]) -> None:
+        """Add the items of a tuple of cotangents to those of the operands."""
+        types = (OBJECT,) * len(operands)
+        parts = self.builder.emit("unpack", given, types=types, count=len(operands))
+        for k in wanted:
+            self._add(operands[k], parts[k])
+
+    def _reverse_unpack(self, instr: Instr) -> None:
+        made = self.made_by.get(instr)
+        if made is None:
+            self._reverse_object(instr)
+            return
+        call, back = made
+        assert isinstance(back, Value)
+        d = self._take(call.result)
+        if not is_zero(d):
+            given = self.builder.op("call_object", self.need(back, self.current), d, keywords=())
+            wanted = [k for k, v in enumerate(call.operands) if self.active(v)]
+            self._spread(given, call.operands, wanted)
+
+    def _nothing(self, instr: Instr) -> None:
+        """These have no reverse."""
+
+    _reverse_jump = _reverse_branch = _reverse_switch = _reverse_return = _nothing
+    _reverse_guard = _reverse_poll = _reverse_dim = _reverse_stride = _reverse_overlap = _reverse_same = _nothing
+    _reverse_view = _reverse_reshape = _reverse_stack = _reverse_tape = _reverse_cursor = _reverse_drop = _nothing
+    _reverse_reserve = _reverse_rewind = _reverse_retain = _reverse_release = _reverse_undefined = _nothing
+
+    def _indices(self, instr: Instr, start: int) -> list[Value]:
+        return [self.need(v, self.current) for v in instr.operands[start:]]
+
+    def _reverse_load(self, instr: Instr) -> None:
+        if not self.active(instr.result):
+            return
+        d = self._take(instr.result)
+        if is_zero(d):
+            return
+        shadow = self._needed_shadow(instr.operands[0])
+        d = self.builder.cast(d, helpers.dtype(shadow))
+        # The order in which cotangents are added up is nobody's business: the optimiser may change it.
+        self.builder.emit("accum", shadow, d, *self._indices(instr, 1), cotangent=True)
+
+    def _reverse_store(self, instr: Instr) -> None:
+        """What was stored gets what has gathered at the place, and the place starts from zero."""
+        array, value, *_ = instr.operands
+        if not self._active_memory(array):
+            return
+        shadow, indices = self._needed_shadow(array), self._indices(instr, 2)
+        b = self.builder
+        if self.active(value):
+            self._add(value, b.op("load", shadow, *indices, name=f"d_{value.name}"))
+        b.emit("store", shadow, const(0.0, helpers.dtype(shadow)), *indices)
+
+    def _reverse_accum(self, instr: Instr) -> None:
+        array, value, *_ = instr.operands
+        if self._active_memory(array) and self.active(value):
+            shadow = self._needed_shadow(array)
+            self._add(value, self.builder.op("load", shadow, *self._indices(instr, 2), name=f"d_{value.name}"))
+
+    def _reverse_fill(self, instr: Instr) -> None:
+        array, value = instr.operands
+        if not self._active_memory(array):
+            return
+        shadow = self._needed_shadow(array)
+        if self.active(value):
+            total = helpers.sum_function(self.module, shadow.type)
+            self._add(value, self.builder.op("call", shadow, type=helpers.dtype(shadow), callee=total))
+        self.builder.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
+
+    def _reverse_copyto(self, instr: Instr) -> None:
+        target, source = instr.operands
+        if not self._active_memory(target):
+            return
+        b = self.builder
+        shadow = self._needed_shadow(target)
+        if self.active(source):
+            moved = shadow
+            into = self._needed_shadow(source)
+            if self.activity.rep(target) is self.activity.rep(source):  # they may overlap: go by way of a copy
+                moved = helpers.copy(b, shadow)
+                b.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
+                b.emit("addto", into, moved)
+                return
+            b.emit("addto", into, moved)
+        b.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
+
+    def _reverse_addto(self, instr: Instr) -> None:
+        target, source = instr.operands
+        if self._active_memory(target) and self.active(source):
+            b = self.builder
+            shadow, into = self._needed_shadow(target), self._needed_shadow(source)
+            if self.activity.rep(target) is self.activity.rep(source):
+                shadow = helpers.copy(b, shadow)
+            b.emit("addto", into, shadow)
+
+    def _reverse_alloc(self, instr: Instr) -> None:
+        """A reverse part that may run again finds its shadows zeroed, as they were made."""
+        if self.mode != "joint" and instr.result in self.shadows:
+            shadow = self._needed_shadow(instr.result)
+            self.builder.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
+
+    def _reverse_select(self, instr: Instr) -> None:
+        if isinstance(instr.result.type, Array) or not self.active(instr.result):
+            return
+        c, x, y = instr.operands
+        d = self._take(instr.result)
+        if is_zero(d):
+            return
+        chosen = self.builder.traced(self.need(c, self.current)) if not isinstance(c, Const) else None
+        zero = const(0.0, d.type)
+        for v, then, other in ((x, d, zero), (y, zero, d)):
+            if self.active(v):
+                if chosen is None:
+                    value = then if c.value else other  # type: ignore[union-attr]
+                else:
+                    value = self.builder.op("select", chosen.value(), then, other)
+                self._add(v, value)
+
+    def _reverse_pycall(self, instr: Instr) -> None:
+        if any(self.active(r) for r in instr.results):
+            name = getattr(instr.attrs.get("callable"), "__qualname__", None) or repr(instr.attrs.get("callable"))
+            raise Unsupported(
+                f"a derivative through `{name}`, which zyg cannot see into",
+                instr.position,
+                hint=f"give it a rule with @zyg.adjoint({name}), or wrap its arguments in zyg.stop_gradient",
+            )
+
+    # ---- stacks of an inner derivative: a push is undone by a pop of cotangents, and a pop by a push
+
+    def _shadow_stack(self, stack: Value) -> Value:
+        root = self._stack_root(stack)
+        if root not in self.shadow_stacks:
+            made = Value(TAPE if stack.type is TAPE else _shadow_stack_type(stack.type), f"d_{stack.name}")
+            self.shadow_stacks[root] = made
+            self.own_shadow_stacks.append(made)
+        return self.shadow_stacks[root]
+
+    def _mirrored(self, stack: Value) -> bool:
+        """Whether pushes and pops of this stack are undone.  What travels on tapes always is: the function that pushes
+        and the one that pops are differentiated apart, and have to agree."""
+        return stack.type is TAPE or self._stack_root(stack) in self.travelling or self._active_memory(stack)
+
+    def _reverse_pop(self, instr: Instr) -> None:
+        stack = instr.operands[0]
+        if not self._mirrored(stack):
+            return
+        cotangents: list[Value] = []
+        for r in instr.results:
+            if isinstance(r.type, Scalar) and differentiable(r.type):
+                cotangents.append(self._take(r) if self.active(r) else const(0.0, cotangent_type(r.type)))
+            elif isinstance(r.type, Stack) and _cotangent_item(r.type) is not None:
+                cotangents.append(self._shadow_stack(r))
+        if cotangents:
+            self._one_reader(stack, instr)
+            self.builder.emit("push", self._shadow_stack(stack), *cotangents)
+
+    def _reverse_push(self, instr: Instr) -> None:
+        stack, *values = instr.operands
+        if not self._mirrored(stack):
+            return
+        along = [v for v in values if isinstance(v.type, Scalar) and differentiable(v.type)
+                 or isinstance(v.type, Stack) and _cotangent_item(v.type) is not None]  # fmt: skip
+        if not along:
+            return
+        types = tuple(_shadow_stack_type(v.type) if isinstance(v.type, Stack) else cotangent_type(v.type)
+                      for v in along)  # type: ignore[arg-type]  # fmt: skip
+        for v, d in zip(along, self.builder.emit("pop", self._shadow_stack(stack), types=types), strict=True):
+            if isinstance(v.type, Stack):
+                self.shadow_stacks[self._stack_root(v)] = d
+            elif self.active(v):
+                self._add(v, d)
+
+    def _one_reader(self, stack: Value, instr: Instr) -> None:
+        root = self._stack_root(stack)
+        cursors = [v for v in self.cursors if self._stack_root(v) is root]
+        if len(cursors) > 1:
+            raise Unsupported(
+                "the derivative of a pullback that is called more than once",
+                instr.position,
+                hint="call zyg.pullback again for each call of `back` inside a function that is differentiated",
+            )
+
+    # ---- calls
+
+    def _reverse_call(self, instr: Instr) -> None:
+        made = self.made_by.get(instr)
+        if made is None:
+            return
+        original, info = made
+        if isinstance(info, Callee):
+            self._reverse_callee(original, info)
+        else:
+            assert isinstance(info, list)
+            self._reverse_rule(original, info)
+
+    def _reverse_callee(self, instr: Instr, callee: Callee) -> None:
+        b = self.builder
+        seeds = []
+        for k in callee.seeds:
+            r = instr.results[k]
+            seeds.append(self._take(r) if self.active(r) else const(0.0, cotangent_type(r.type)))
+        assert self.tape is not None
+        types = tuple(cotangent_type(instr.operands[k].type) for k in callee.scalar_gradients)
+        tape = self.reverse_tape if self.mode == "callee" else self.need(self.tape, self.current)
+        shadows = [self._shadow_stack(instr.operands[k]) for k in callee.tape_params]
+        cotangents = b.emit("call", tape, *seeds, *shadows, types=types, callee=callee.reverse)
+        for k, d in zip(callee.scalar_gradients, cotangents, strict=True):
+            if self.active(instr.operands[k]):
+                self._add(instr.operands[k], d)
+
+    def _reverse_rule(self, instr: Instr, saved: list[Value]) -> None:
+        b = self.builder
+        rule = instr.attrs["rule"]
+        seeds = []
+        for r in instr.results:
+            if not differentiable(r.type):
+                continue
+            if isinstance(r.type, Array):
+                seeds.append(self._needed_shadow(r) if r in self.shadows else helpers.zeros_like(
+                    b, self.need(r, self.current), f"d_{r.name}"))  # fmt: skip
+            else:
+                seeds.append(self._take(r) if self.active(r) else const(0.0, cotangent_type(r.type)))
+        reverse = self.module.functions[rule.reverse]
+        arguments = [self.need(v, self.current) for v in saved] + seeds
+        cotangents = b.emit("call", *arguments, types=tuple(reverse.results), callee=rule.reverse)
+        for k, d in zip(rule.gradients, cotangents, strict=True):
+            v = instr.operands[k]
+            if not self.active(v):
+                continue
+            if isinstance(v.type, Array):
+                b.emit("addto", self._needed_shadow(v), d)
+            else:
+                self._add(v, d)
+        for r in instr.results:
+            if isinstance(r.type, Array) and r in self.shadows:
+                shadow = self._needed_shadow(r)
+                b.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
+
+
+def _shadow_stack_type(stack: Type) -> Stack:
+    item = _cotangent_item(stack)
+    assert item is not None
+    return Stack(item)
+
+
+def _cotangent_item(stack: Type) -> Type | None:
+    """The item type of the shadow of a stack: the cotangents of the numbers among its fields; None if there are none."""
+    numbers = [cotangent_type(t) for t in helpers.fields(stack) if isinstance(t, Scalar) and differentiable(t)]
+    return helpers.record(numbers) if numbers else None
+
+
+def _drop_unused(block: Block, start: int, kept: list[Value]) -> None:
+    """Remove instructions from `start` on that no value in `kept` needs: rules compute for all operands."""
+    wanted = set(kept)
+    result: list[Instr] = []
+    for instr in reversed(block.instrs[start:]):
+        if any(r in wanted for r in instr.results):
+            wanted.update(instr.operands)
+            result.append(instr)
+    block.instrs[start:] = result[::-1]

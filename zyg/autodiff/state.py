@@ -1,0 +1,240 @@
+"""What the parts of the adjoint pass share: the function as it is analysed, activity, and the small records.
+
+The pass is one class in four files, each a step: `State` (here), `ForwardPart`, `ReverseGraph`, `ReverseInstructions`,
+and `adjoint.py`, which runs them and puts the result together.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from zyg.errors import Unsupported
+from zyg.ir.analysis import Dominators, Loop, Loops, PostDominators
+from zyg.ir.builder import Builder
+from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Value, clone, const
+from zyg.ir.passes import inline, loop_simplify, simplify_cfg
+from zyg.ir.types import I64, OBJECT, TAPE, Array, Stack, Type
+
+from . import helpers
+from .activity import Activity, Summary, differentiable
+
+
+class Need(Value):
+    """Stands in the reverse part for `primal`, a value of the forward part, wanted in the reverse of `block`."""
+
+    __slots__ = ("block", "primal")
+
+    def __init__(self, primal: Value, block: Block):
+        super().__init__(primal.type, primal.name)
+        self.primal = primal
+        self.block = block
+
+
+@dataclass(frozen=True)
+class Entrance:
+    """The variable of the reverse part that tells where the reverse of the next iteration of `loop` starts: 0 at the
+    latch, k at the k-th of the edges by which the loop can be left."""
+
+    loop: Loop
+
+    type = I64
+    name = "entrance"
+
+
+@dataclass
+class Counted:
+    """What is known about the iterations of a loop: `trips` is a value of the forward part that, behind the loop, is the
+    number of times that it went round.  `known` is whether it is available before the loop (no `break`)."""
+
+    trips: Value
+    known: bool
+
+
+@dataclass
+class Callee:
+    """The out-of-line adjoint of a callee: names, which scalar parameters get cotangents, which array parameters have
+    shadows passed, which results take seeds, which array results come with shadows."""
+
+    forward: str
+    reverse: str
+    scalar_gradients: tuple[int, ...]
+    array_params: tuple[int, ...]
+    seeds: tuple[int, ...]
+    array_results: tuple[int, ...]
+    tape_params: tuple[int, ...]  # tapes of an inner derivative: a companion goes forward, a shadow tape backward
+
+
+class State(ABC):
+    """The state of one run. `mode` is "joint", "split" (a pullback) or "callee" (for an out-of-line call: shadows of
+    arrays are parameters, and what is saved goes on a tape)."""
+
+    def __init__(
+        self,
+        module: Module,
+        name: str,
+        wrt: list[bool],
+        summaries: dict[str, Summary],
+        mode: str,
+        callees: dict[str, Callee] | None = None,
+        outputs: Sequence[int] | None = None,
+    ):
+        self.module = module
+        self.name = name
+        self.mode = mode
+        self.wrt = wrt
+        self.outputs = outputs
+        self.summaries = summaries
+        self.callees = callees if callees is not None else {}
+        self.function = clone(module.functions[name])
+        _inline_pullbacks(module, self.function)
+        loop_simplify.run(self.function)
+        loop_simplify.merge_returns(self.function)
+        simplify_cfg.remove_redundant_params(self.function)  # new preheaders pass on what their loops start from
+        self.primal_params = list(self.function.params)
+        self.builder = Builder(self.function)
+        self.shadows: dict[Value, Value] = {}
+        self.companions: dict[Value, Value] = {}  # per stack: carries the shadows of arrays that go through it
+        self.shadow_stacks: dict[Value, Value] = {}  # per stack or tape: cotangents of numbers, in the reverse part
+        self.own_shadow_stacks: list[Value] = []  # those of them that the reverse part makes at its start
+        self.made_by: dict[Instr, tuple[Instr, object]] = {}  # adjoint calls of the forward part
+        self.needs: dict[tuple[Value, Block], Need] = {}
+        self.counted: dict[Loop, Counted] = {}
+        self.negations: dict[tuple[Value, Block], Value] = {}
+        self.reverse_of: dict[Block, Block] = {}
+        self.loop_entries: dict[Loop, list[tuple[Block, Block]]] = {}  # (reverse block that enters, exit block)
+        self.seed_params: list[Value] = []
+        self.reverse_tape = Value(TAPE, "tape")  # parameter of the reverse half of a callee
+        self.activity = Activity(self.function, module, summaries)
+        self.bits = sum(1 << k for k, chosen in enumerate(wrt) if chosen)
+        results = range(len(self.function.results)) if outputs is None else outputs
+        self.seeds = tuple(r for r in results if differentiable(self.function.results[r]))
+        self.gradients = tuple(k for k, p in enumerate(self.primal_params) if wrt[k] and differentiable(p.type))
+        self.activity.backward(list(self.seeds))
+        if mode == "callee":
+            for k, p in enumerate(self.primal_params):
+                if (isinstance(p.type, Array) and differentiable(p.type)) or p.type is TAPE:
+                    self.activity.mark_useful(p, 1 << (len(self.function.results) + k))
+        # Arrays keep their contents between the forward and the reverse part, unless the function writes them, where the
+        # two parts are one function.
+        self.settled = mode == "joint"
+        self._analyse()
+
+    @abstractmethod
+    def run(self) -> object:
+        """Make the adjoint (in adjoint.py)."""
+
+    def _analyse(self) -> None:
+        f = self.function
+        self.dominators = Dominators(f)
+        self.order = list(self.dominators.order)
+        f.blocks[:] = self.order
+        self.position = {b: k for k, b in enumerate(self.order)}
+        self.predecessors = f.predecessors()
+        self.postdominators = PostDominators(f)
+        self.loops = Loops(f, self.dominators)
+        self.loop_of: dict[Block, Loop | None] = {b: self.loops.of.get(b) for b in self.order}
+        self.where = helpers.Position(f)
+        returns = [b for b in self.order if b.terminator.op == "return"]
+        self.return_block = returns[0] if returns else None
+        popped = {i.operands[0] for _, i in f.instructions() if i.op == "pop"}
+        self.cursors = [i.result for _, i in f.instructions() if i.op == "cursor" and i.result in popped]
+        self.moving = {
+            self.activity.rep(v)
+            for _, i in f.instructions()
+            if i.op in ("push", "pop")
+            for v in [*i.operands[1:], *i.results]
+            if isinstance(v.type, Array)
+        }
+        self.travelling = {
+            self._stack_root(v)
+            for _, i in f.instructions()
+            if i.op in ("push", "pop") and i.operands[0].type is TAPE
+            for v in [*i.operands[1:], *i.results]
+            if isinstance(v.type, Stack)
+        }
+        for block in self.order:
+            for target in block.successors():
+                backwards = self.position[target.block] <= self.position[block]
+                if backwards and not self.dominators.dominates(target.block, block):
+                    raise Unsupported("a jump into the middle of a loop", position_of(block))
+        self.live = self._blocks_that_return()
+
+    def _blocks_that_return(self) -> set[Block]:
+        live: set[Block] = set()
+        work = [self.return_block] if self.return_block is not None else []
+        while work:
+            block = work.pop()
+            if block is None or block in live:
+                continue
+            live.add(block)
+            work.extend(source for source, _ in self.predecessors[block] if source in self.position)
+        return live
+
+    def active(self, v: Value) -> bool:
+        """Whether `v` needs a cotangent or a shadow."""
+        if isinstance(v, Const) or not differentiable(v.type):
+            return False
+        return bool(self.activity.varied_by(v) & self.bits) and bool(self.activity.useful_for(v))
+
+    def _takes_part(self, call: Instr) -> bool:
+        """Whether a call is part of the derivative: something active goes in, and something comes out."""
+        if any(self.active(r) for r in call.results):
+            return True
+        if any(v.type is TAPE for v in call.operands):
+            return True  # what one call puts on a tape another takes off: all go along, or none
+        written = self.summaries[call.attrs["callee"]].written
+        return any(self.active(call.operands[p]) for p in written)
+
+    def _has_shadow(self, array: Value) -> bool:
+        """Active arrays have shadows, and so do those that go through stacks: who pops them may find them active.
+        Parameters to differentiate by have one that is returned, if only zeros."""
+        if self.mode != "callee" and any(array is self.primal_params[k] for k in self.gradients):
+            return True
+        return self.active(array) or differentiable(array.type) and self.activity.rep(array) in self.moving
+
+    def _active_memory(self, v: Value) -> bool:
+        return bool(self.activity.varied_by(v) & self.bits) and bool(self.activity.useful_for(v))
+
+    def _stack_root(self, stack: Value) -> Value:
+        """The `stack` behind a chain of cursors."""
+        while (definition := self.where.definition.get(stack)) is not None and definition.op == "cursor":
+            stack = definition.operands[0]
+        return stack
+
+    # Calls: by a user's rule, or by the adjoint of the callee.
+
+
+def _inline_pullbacks(module: Module, function: Function) -> None:
+    """Inline calls that pass stacks by value, the halves of pullbacks: their stacks are then ordinary ones."""
+    changed = False
+    work = list(function.blocks)
+    while work:
+        block = work.pop()
+        for n, instr in enumerate(block.instrs):
+            if instr.op != "call" or instr.attrs["callee"] == function.name:
+                continue
+            results = [r for r in instr.results if isinstance(r.type, Stack) or r.type is TAPE]
+            if results or any(isinstance(v.type, Stack) for v in instr.operands):
+                before = set(function.blocks)
+                inline.inline_call(module, function, block, n)
+                work.extend(b for b in function.blocks if b not in before)
+                changed = True
+                break
+    if changed:
+        simplify_cfg.run(function)  # stacks that came as block arguments are the stacks themselves
+
+
+def is_zero(v: Value) -> bool:
+    if not isinstance(v, Const):
+        return False
+    return v.value is None if v.type is OBJECT else v.value == 0
+
+
+def zero(t: Type) -> Const:
+    return const(None, OBJECT) if t is OBJECT else const(0.0, t)
+
+
+def position_of(block: Block) -> Position | None:
+    return next((i.position for i in block.instrs if i.position is not None), None)
