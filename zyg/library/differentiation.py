@@ -10,6 +10,7 @@ A custom rule becomes a pair of functions that the call carries along (`ir.core.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ from zyg.autodiff.adjoint import Adjoint, adjoint
 from zyg.frontend.boundary import conflict, disassemble, scalar_value
 from zyg.frontend.calls import Outline, widened
 from zyg.frontend.infer import Context, Evaluator, Inference, Stop, _hidden_parameters, _order_blocks, known
+from zyg.frontend.operators import settled
 from zyg.frontend.values import (
     NONE,
     Abstract,
@@ -81,8 +83,13 @@ class Body:
     results: list[Value] = field(default_factory=list)  # stand-ins for the results in `value` and `after`
 
 
-def infer_body(e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract], level: int) -> Body:
-    """Infer a call of `f` as a function of its own, at the given level of differentiation."""
+def infer_body(
+    e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract], level: int, not_none: str
+) -> Body:
+    """Infer a call of `f` as a function of its own, at the given level of differentiation.
+
+    A value that may be None is checked when the code runs, if `not_none` has the message for it.
+    """
     if e.depth > 40:
         raise e.refuse(
             "derivatives nested more than 40 deep", hint="a function that takes its own derivative cannot be compiled"
@@ -123,7 +130,7 @@ def infer_body(e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[s
     except Stop:
         pass
     else:
-        value = widened(inner, value)
+        value = widened(inner, settled(inner, value, not_none) if not_none else value)
         objects = [Reference(rename(i)) for i in outline.order]
         kept = {
             i: r.with_fields(widened(inner, x) for x in r.fields)
@@ -162,13 +169,16 @@ def _count_leaves(v: Abstract, heap: Heap) -> int:
     return len(shape.leaves)
 
 
-def _name(f: Abstract) -> str:
+def _shown(f: Abstract) -> str:
+    """The name of a function for a message."""
     if isinstance(f, FunctionValue):
-        name = f.name
-    elif isinstance(f, Known):
-        name = describe_callable(f.object)
-    else:
-        name = "function"
+        return f.name
+    return describe_callable(f.object) if isinstance(f, Known) else "function"
+
+
+def _name(f: Abstract) -> str:
+    """The name of a function as a name in the IR."""
+    name = _shown(f)
     return "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "lambda"
 
 
@@ -241,7 +251,8 @@ def differentiate(
     check: Callable[[Evaluator, Body], None],
     chosen: Sequence[int] | None = None,
 ) -> Differentiated:
-    body = infer_body(e, f, args, keywords, e.context.level + 1)
+    not_none = "" if split else f"the value of {_shown(f)} is None; its gradient takes a number"
+    body = infer_body(e, f, args, keywords, e.context.level + 1, not_none)
     if not body.results and body.value is NONE:
         pass  # it raises always, or gives nothing: `check` says what that means
     check(e, body)
@@ -629,7 +640,7 @@ def pullback(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
         d.body.module,
         d.adjoint.reverse,
         f"{d.adjoint.reverse}#{next(_numbers)}",
-        _name(f),
+        _shown(f),
         d.body.value,
         d.body.after,
         d.body.results,
@@ -693,7 +704,7 @@ def value_and_grad(
 
 
 def derivative(e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
-    name = _name(f)
+    name = _shown(f)
     if len(args) != 1:
         e.type_error(
             f"derivative({name}) takes 1 argument, not {len(args)}: it is for functions of one variable; "
@@ -817,6 +828,7 @@ def _infer_rule(
     module.add(forward.function)
     own, at_entry = _parameters(e, forward, roots, heap, outline)
     operands = list(forward.function.params)
+    _check_parameters(e, rule, rule.function, count, keywords, "the rule for")
     made = forward.call(known(rule.function), own[:count], dict(zip(keywords, own[count:])))
     if not isinstance(made, TupleValue) or len(made.items) != 2:
         raise e.refuse(
@@ -824,6 +836,16 @@ def _infer_rule(
             types=[describe(made, forward.heap)],
             hint="return value, back",
         )
+    if not isinstance(made.items[1], FunctionValue) and not (
+        isinstance(made.items[1], Known) and callable(made.items[1].object)
+    ):
+        raise e.refuse(
+            f"the rule for {describe_callable(rule.target)}, whose second result is not a function",
+            types=[describe(made.items[1], forward.heap)],
+            hint="return value, back, where back takes the cotangent of the value and gives those of the arguments",
+        )
+    if isinstance(made.items[1], FunctionValue):
+        _check_parameters(e, rule, made.items[1], 1, (), "the pullback of the rule for")
     value, back = widened(forward, made.items[0]), made.items[1]
     objects = {
         i: r.with_fields(widened(forward, x) for x in r.fields) for i, r in reachable([value], forward.heap).items()
@@ -875,6 +897,21 @@ def _infer_rule(
     plain.function.results = tuple(v.type for v in value_shape.leaves)
     pair_rule = Rule(forward.function.name, reverse.function.name, tuple(gradients))
     return RulePair(plain.function.name, pair_rule, template, after, stand_ins)
+
+
+def _check_parameters(e: Evaluator, rule: UserRule, f: Any, count: int, keywords: tuple[str, ...], what: str) -> None:
+    """Whether a rule, or what it returns, can be called with so many arguments."""
+    code = f.code if isinstance(f, FunctionValue) else getattr(f, "__code__", None)
+    if code is None:
+        return
+    defaults = len(f.defaults) if isinstance(f, FunctionValue) else len(getattr(f, "__defaults__", None) or ())
+    takes_any = bool(code.co_flags & inspect.CO_VARARGS)
+    if count > code.co_argcount and not takes_any or count + len(keywords) < code.co_argcount - defaults:
+        raise e.refuse(
+            f"{what} {describe_callable(rule.target)}, which takes {code.co_argcount} positional arguments where {count} "
+            "are given",
+            hint="a rule takes the arguments of its function; what it returns takes one, the cotangent of the value",
+        )
 
 
 def _cotangent(v: Abstract, heap: Heap, seeds: dict[int, Value]) -> Abstract:
