@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite.binding.newpassmanagers import NewPassManager
@@ -23,7 +24,7 @@ from ...ir.core import Module
 from ...ir.options import Options
 from .. import cpython as layout
 from ..tracebacks import make_raiser
-from . import runtime
+from . import cache, runtime
 from .boxing import NUMPY_SCALARS
 from .entry import ENTRY, Signature, write_entry
 from .lower import OWN_MATH, Lowered, lower, no_variants
@@ -31,6 +32,7 @@ from .specials import special_text
 
 Address = int
 GENERATION = 64  # libraries per linker
+SETTINGS = "O3, loop vectorisation, no SLP"  # of `Engine.optimise`; part of the key of code kept on disk
 
 
 @dataclass(eq=False, slots=True)
@@ -91,6 +93,22 @@ class Engine:
         # llvmlite's own disposal of it is hidden by that of a base class that does nothing.
         NewPassManager._dispose(passes)
 
+    def object_file(self, assembly: str, cached: bool = False) -> bytes:
+        """The optimised object file of a module; `cached` looks for it on disk, and keeps it there."""
+        name = ""
+        if cached:
+            features = llvm.get_host_cpu_features().flatten()
+            name = cache.key(assembly, self.triple, llvm.get_host_cpu_name(), features, llvmlite.__version__, SETTINGS)
+            image = cache.load(name)
+            if image is not None:
+                return image
+        module = self.parse(assembly)
+        self.optimise(module)
+        image = self.machine.emit_object(module)
+        if cached:
+            cache.store(name, image)
+        return image
+
     def link(self, image: bytes, imports: Iterable[str], exports: Iterable[str], extra: dict[str, int]) -> Any:
         """Load an object; gives the library, a mapping from exported names to addresses that keeps the code alive."""
         if not self.running.value:
@@ -118,6 +136,8 @@ class Engine:
             return self.part(part)[name]
         if name.startswith("numpy.") or name in layout.numpy_functions():
             return _numpy_address(name)
+        if name in ("zyg_pow", "zyg_powf"):
+            return _library_address(name.removeprefix("zyg_"))
         if name == "zyg_running":
             return ctypes.addressof(self.running)
         return _library_address(name)
@@ -307,9 +327,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         errors = lowered.errors
         raiser = make_raiser(errors)
         write_entry(lowered, entry, signature, options, raiser)
-        parsed = e.parse(lowered.text)
-        e.optimise(parsed)
-        image = e.machine.emit_object(parsed)
+        image = e.object_file(lowered.text, options.cache)
         objects = lowered.objects
         native.table = (ctypes.py_object * max(1, len(objects)))(*objects)
         extra = {"zyg_objects": ctypes.addressof(native.table)}

@@ -1,0 +1,98 @@
+"""Machine code kept on disk between processes, for functions compiled with cache=True.
+
+What is cached is the last and slowest step, from LLVM assembly to an object file.  The key is a digest of the assembly
+itself, with the processor and the versions of everything that turns it into code; so an entry can never be stale,
+whatever has changed in the user's program.  Inference and the passes before it run as usual.
+
+An entry is the object file behind a digest of its own.  One that does not fit its digest is ignored and written anew.  The
+directory has to belong to the user and be writable for nobody else, since what is in it is executed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+MAGIC = b"zyg object 1\n"
+MAX_ENTRIES = 4096
+
+
+def directory() -> Path:
+    """Where entries are: ZYG_CACHE_DIR, or zyg in the user's cache directory."""
+    chosen = os.environ.get("ZYG_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "zyg"
+
+
+def key(assembly: str, *circumstances: str) -> str:
+    """The name of the entry for a module, compiled for these circumstances (processor, versions, settings)."""
+    digest = hashlib.sha256()
+    for part in (assembly, sys.implementation.cache_tag or "", *circumstances):
+        digest.update(part.encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def load(name: str) -> bytes | None:
+    """The object file of an entry; None if there is none that can be used."""
+    place = _usable_directory(create=False)
+    if place is None:
+        return None
+    try:
+        content = (place / name).read_bytes()
+    except OSError:
+        return None
+    digest, image = content[len(MAGIC) : len(MAGIC) + 32], content[len(MAGIC) + 32 :]
+    if not content.startswith(MAGIC) or hashlib.sha256(image).digest() != digest:
+        return None
+    return image
+
+
+def store(name: str, image: bytes) -> None:
+    """Keep an object file. A directory that cannot be used is not an error: the next process compiles again."""
+    place = _usable_directory(create=True)
+    if place is None:
+        return
+    with contextlib.suppress(OSError):
+        descriptor, temporary = tempfile.mkstemp(dir=place, prefix=".new-")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(MAGIC + hashlib.sha256(image).digest() + image)
+            os.replace(temporary, place / name)  # at once, so that no other process ever sees half an entry
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+        _drop_oldest(place)
+
+
+def _usable_directory(create: bool) -> Path | None:
+    place = directory()
+    try:
+        if create:
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = os.stat(place)
+    except OSError:
+        return None
+    if not stat.S_ISDIR(found.st_mode):
+        return None
+    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+        return None
+    return place
+
+
+def _drop_oldest(place: Path) -> None:
+    entries = [entry for entry in os.scandir(place) if entry.is_file()]
+    if len(entries) <= MAX_ENTRIES:
+        return
+    entries.sort(key=lambda entry: entry.stat().st_mtime)
+    for entry in entries[: MAX_ENTRIES // 4]:
+        with contextlib.suppress(OSError):
+            os.unlink(entry.path)
