@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from zyg.backend.llvm.boxing import TYPE_NUMBERS
+from zyg.backend.llvm.engine import engine
 from zyg.backend.llvm.lower import LOWERED_OPS, LoweringError
 from zyg.backend.llvm.text import literal, symbol
 from zyg.ir.interpret import run
@@ -282,7 +283,7 @@ def test_loops_are_vectorised_with_vector_mathematics():
     compiled = compile_text(text, (VECTOR, VECTOR), I64)
     assert "vector.body" in compiled.llvm_optimised
     assert "memcheck" not in compiled.llvm_optimised  # it was told that they do not overlap
-    assert "exp" in compiled.asm
+    assert ("_ZGV" in compiled.asm) == bool(engine().vector_variants("exp", 1, False))
     strict = compile_text(text, (VECTOR, VECTOR), I64, options=Options(vectormath=False))
     assert "_ZGV" not in strict.asm
     x, y = np.linspace(-3, 3, 1001), np.empty(1001)

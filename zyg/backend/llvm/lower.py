@@ -793,10 +793,11 @@ class FunctionLowering(Emitter):
         type = self.llvm_type(instr.operands[0])
         args = [self.typed(v) for v in instr.operands]
         called = name + "f" if single else name
+        if name == "pow" and not instr.attrs.get("fast"):
+            # By its own name LLVM would make pow(x, 2.0) x * x, which differs in the last bit for some x.
+            called = "zyg_" + called
         callee = self.module.external(called, type, ", ".join([type] * len(args)), MATH)
         attributes = MATH
-        if name == "pow" and not instr.attrs.get("fast"):
-            attributes += " nobuiltin"  # LLVM would make pow(x, 2.0) x * x, which differs in the last bit for some x
         if instr.attrs.get("vectormath"):
             attributes += self.vector_attribute(called, name, len(args), single)
         group = self.module.group(attributes)
