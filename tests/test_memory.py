@@ -67,14 +67,18 @@ def test_a_million_calls_do_not_grow():
 
 
 @linux
-def test_a_thousand_compilations_do_not_grow():
+def test_a_thousand_compilations_do_not_grow(monkeypatch):
+    monkeypatch.setattr(zyg.pipeline.settings, "verify", False)  # for the sake of time
     source = "def f(x, n):\n    for _ in range(n):\n        x = x * {} + 0.5\n    return x\n"
 
     def work(times):
         for i in range(times):
             scope: dict = {}
             exec(source.format(1 + i / 1000), scope)
-            zyg.grad(scope["f"])(0.5, 3)
+            if i % 10 == 0:
+                zyg.grad(scope["f"])(0.5, 3)
+            else:
+                zyg.jit(scope["f"])(0.5, 3)
 
     assert growth(work, 200, 1000) < 1 << 20
 
