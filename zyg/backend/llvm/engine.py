@@ -24,7 +24,7 @@ from ...ir.core import Module
 from ...ir.options import Options
 from .. import cpython as layout
 from ..tracebacks import make_raiser
-from . import cache, runtime
+from . import runtime
 from .boxing import NUMPY_SCALARS
 from .entry import ENTRY, Signature, write_entry
 from .lower import OWN_MATH, Lowered, lower, no_variants
@@ -95,17 +95,20 @@ class Engine:
 
     def object_file(self, assembly: str, cached: bool = False) -> bytes:
         """The optimised object file of a module; `cached` looks for it on disk, and keeps it there."""
-        name = ""
         if cached:
-            features = llvm.get_host_cpu_features().flatten()
-            name = cache.key(assembly, self.triple, llvm.get_host_cpu_name(), features, llvmlite.__version__, SETTINGS)
-            image = cache.load(name)
-            if image is not None:
-                return image
+            return self._cached_object_file(assembly)
         module = self.parse(assembly)
         self.optimise(module)
-        image = self.machine.emit_object(module)
-        if cached:
+        return self.machine.emit_object(module)
+
+    def _cached_object_file(self, assembly: str) -> bytes:
+        from . import cache  # on demand: what it imports takes as long as a small compilation
+
+        features = llvm.get_host_cpu_features().flatten()
+        name = cache.key(assembly, self.triple, llvm.get_host_cpu_name(), features, llvmlite.__version__, SETTINGS)
+        image = cache.load(name)
+        if image is None:
+            image = self.object_file(assembly)
             cache.store(name, image)
         return image
 

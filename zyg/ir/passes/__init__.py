@@ -14,8 +14,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..core import Module
-from ..verify import VerifyError
-from ..verify import verify as verify_module
 from . import (
     cse,
     dce,
@@ -127,6 +125,9 @@ def optimise(
 
 def _report(entry: Pass, module: Module, verify: bool, dump: Callable[[str, Module], None] | None) -> None:
     if verify:
+        from ..verify import VerifyError  # on demand: it is not needed outside of tests
+        from ..verify import verify as verify_module
+
         try:
             verify_module(module)
         except VerifyError as error:
