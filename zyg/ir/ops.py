@@ -20,7 +20,6 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from .trace import (
@@ -309,6 +308,8 @@ def _fma(x: float, y: float, z: float) -> float:
         return x * y + z
     if not math.isfinite(z):
         return z
+    from fractions import Fraction  # on demand: it brings decimal with it
+
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     try:
         # A sum that cancels exactly is +0; one that underflows keeps its sign.
