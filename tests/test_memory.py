@@ -80,7 +80,22 @@ def test_a_thousand_compilations_do_not_grow(monkeypatch):
             else:
                 zyg.jit(scope["f"])(0.5, 3)
 
-    assert growth(work, 200, 1000) < 1 << 20
+    assert growth(work, 200, 1000) < (1 << 20) + lost_by_llvmlite(1000)
+
+
+def lost_by_llvmlite(compilations: int) -> int:
+    """What llvmlite itself loses with so many pass builders, some 1.4 kB each: their instrumentation is never freed."""
+    import llvmlite.binding as llvm
+
+    def work(times):
+        for _ in range(times):
+            machine = llvm.Target.from_default_triple().create_target_machine()
+            tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+            llvm.create_pass_builder(machine, tuning).close()
+            tuning.close()
+            machine.close()
+
+    return growth(work, 100, compilations)
 
 
 @linux
