@@ -283,7 +283,8 @@ def test_cached_and_not_kept_alive():
 
 
 def test_deep_and_long_functions():
-    long = "def f(x):\n" + "".join(f"    if x > {i}:\n        x = x - {i}\n" for i in range(2000)) + "    return x\n"
+    steps = "".join(f"    if x > {i}:\n        x = x - {i}\n" for i in range(2000))
+    long = f"def f(x, y):\n{steps}    return x + y\n"
     deep = "def g(x):\n    return " + "+".join(["x"] * 900) + "\n"
     space: dict = {}
     exec(long, space)

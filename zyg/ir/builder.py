@@ -190,26 +190,39 @@ class Variables:
 
     def read(self, block: Block, variable: Hashable) -> Value:
         """The value of `variable` at the end of what has been emitted into `block`."""
-        # Blocks with one predecessor are walked without recursion: some functions have thousands of them.
-        chain: dict[Block, None] = {}
+        work: list[tuple[Block, Hashable, Value]] = []
+        value = self._find(block, variable, work)
+        if work:
+            self._complete(work)
+        return self.resolve(value)
+
+    def _find(self, block: Block, variable: Hashable, work: list[tuple[Block, Hashable, Value]]) -> Value:
+        """The value, perhaps a new parameter: `work` then tells whose arguments are to be found.
+
+        Neither this nor `_complete` recurses along the control flow: some functions have thousands of blocks.
+        """
+        chain: dict[Block, None] = {}  # blocks with one predecessor
         while True:
             known = self.current.setdefault(block, {}).get(variable)
             if known is not None:
                 value = self.resolve(known)
                 break
             edges = self.edges.get(block, [])
-            if block in self.sealed and len(edges) == 1 and block not in chain:  # else a cycle that nothing enters
-                chain[block] = None
-                block = edges[0][0]
-                continue
-            value = self._read_here(block, variable, len(edges))
-            break
+            if (
+                block not in self.sealed or len(edges) != 1 or block in chain
+            ):  # in the chain: a cycle that nothing enters
+                value = self._begin(block, variable, len(edges), work)
+                break
+            chain[block] = None
+            block = edges[0][0]
         for b in chain:
             self.write(b, variable, value)
         return value
 
-    def _read_here(self, block: Block, variable: Hashable, edges: int) -> Value:
-        if block in self.sealed and edges == 0:
+    def _begin(self, block: Block, variable: Hashable, edges: int, work: list[tuple[Block, Hashable, Value]]) -> Value:
+        """A block that does not know the variable, and cannot ask one predecessor: a parameter, or the initial value."""
+        sealed = block in self.sealed
+        if sealed and edges == 0:
             if self.initial is None:
                 raise KeyError(variable)
             value = self.initial(variable)
@@ -218,26 +231,34 @@ class Variables:
         param = Value(self.type_of(variable), self.name_of(variable))
         self.params.setdefault(block, []).append(param)
         self.write(block, variable, param)
-        if block not in self.sealed:
+        if sealed:
+            work.append((block, variable, param))
+        else:
             self.incomplete.setdefault(block, {})[variable] = param
-            return param
-        return self._complete(block, variable, param)
+        return param
 
     def seal(self, block: Block) -> None:
         """All edges into `block` are known from now on."""
         assert block not in self.sealed, block
         self.sealed.add(block)
-        for variable, param in self.incomplete.pop(block, {}).items():
-            self._complete(block, variable, param)
+        incomplete = self.incomplete.pop(block, None)
+        if incomplete:
+            self._complete([(block, variable, param) for variable, param in incomplete.items()])
 
-    def _complete(self, block: Block, variable: Hashable, param: Value) -> Value:
-        self.incoming[param] = []
-        for source, _ in self.edges.get(block, []):
-            value = self.read(source, variable)
-            self.incoming[param].append(value)
-            self.users.setdefault(value, []).append(param)
-        self._remove_redundant(param)
-        return self.resolve(param)
+    def _complete(self, work: list[tuple[Block, Hashable, Value]]) -> None:
+        """Find what is passed for new parameters, and for those that this makes."""
+        made: list[Value] = []
+        while work:
+            block, variable, param = work.pop()
+            incoming: list[Value] = []
+            for source, _ in self.edges.get(block, []):
+                value = self._find(source, variable, work)
+                incoming.append(value)
+                self.users.setdefault(value, []).append(param)
+            self.incoming[param] = incoming
+            made.append(param)
+        for param in reversed(made):
+            self._remove_redundant(param)
 
     def _remove_redundant(self, param: Value) -> None:
         work = [param]
