@@ -36,7 +36,7 @@ def program(seed: int):
 
 
 def simulate(names, blocks, decisions: list[bool]) -> list[int] | None:
-    """What running it gives: the variables' values at the return."""
+    """What running it gives: the variables' values at the return; None if the decisions don't last that long."""
     values = dict.fromkeys(names, 100)
     at, step = 0, 0
     for _ in range(200):
@@ -47,8 +47,10 @@ def simulate(names, blocks, decisions: list[bool]) -> list[int] | None:
             return [values[n] for n in names]
         if len(targets) == 1:
             at = targets[0]
+        elif step == len(decisions):
+            return None
         else:
-            at = targets[0 if decisions[step % len(decisions)] else 1]
+            at = targets[0 if decisions[step] else 1]
             step += 1
     return None
 
