@@ -119,7 +119,7 @@ def test_variables_read_what_was_assigned(seed):
         raise AssertionError(format_function(function)) from error
     for n in range(6):
         bits = random.Random(seed + n).getrandbits(60)
-        decisions = [not bits >> k & 1 for k in range(63)]
+        decisions = [not bits >> k & 1 for k in range(60)]
         expected = simulate(names, blocks, decisions)
         if expected is not None:
             got = run(function, bits, limit=100_000)
