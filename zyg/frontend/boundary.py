@@ -166,9 +166,11 @@ def disassemble(e: Evaluator, v: Abstract, leaves: list[Value]) -> Type:
             return t.ListType(tuple(disassemble(e, i, leaves) for i in record.fields))
     if isinstance(v, ConflictValue):
         raise conflict(e, v)
-    raise e.refuse(
-        f"a {describe(v, e.heap)} as a result", hint="return numbers, arrays, tuples, named tuples or dataclasses"
-    )
+    what = describe(v, e.heap)
+    hint = "return numbers, arrays, tuples, named tuples or dataclasses"
+    if what == "list":
+        what, hint = "list whose length is not known when compiling", "return an array: np.array(...)"
+    raise e.refuse(f"a {what}, as an argument or a result of compiled code", hint=hint)
 
 
 def _function_type(e: Evaluator, v: FunctionValue, leaves: list[Value]) -> Type:

@@ -149,6 +149,8 @@ class Frame:
     resume: Block | None = None  # generators: where to go on
     generator: Hashable = None  # the id of the generator's record
     yields: dict[Hashable, Node] = field(default_factory=dict)  # per place and position: where it gives a value
+    place: Hashable = None  # where the call stands, the same when the code around it is evaluated again
+    seeds: dict[tuple[Block, Hashable], dict[Hashable, Value]] = field(default_factory=dict)
     base: Node = field(default_factory=lambda: Node(None, (), 0, "body"))
     reached: list[Node] = field(default_factory=list)
 
@@ -196,6 +198,7 @@ class Evaluator:
         self.advancing: dict[Value, tuple[Abstract, Value]] = {}
         self.views: dict[int, tuple[Value, Value, Abstract]] = {}  # basic slices: the view, of what, and the key
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
+        self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[Hashable, Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # values that are known not to be below 0
         self.local: tuple[Block | None, dict[Hashable, Any]] = (None, {})
         self.serial = 0
@@ -222,6 +225,18 @@ class Evaluator:
 
     def emit(self, op: str, *operands: Value, types: tuple[Type, ...] | None = None, **attrs: Any) -> list[Value]:
         return self.builder.emit(op, *operands, types=types, **attrs)
+
+    def forget(self) -> None:
+        """Drop what only inference needs: there is much of it, in cycles."""
+        self.seeds.clear()
+        self.env.clear()
+        self.heap.clear()
+        self.facts.clear()
+        self.views.clear()
+        self.nonnegative.clear()
+        self.local = (None, {})
+        self.frame = None
+        self.node = Node(None, (), 0, "")
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What `make()` emits, once per block: for pure instructions and guards that are often repeated."""
@@ -354,6 +369,7 @@ class Evaluator:
         self.frame = frame
         self.serial = 0
         outer_number = self.node.number, self.node.key, saved[4]
+        shape = self._seed(frame, args, saved[0], saved[2], saved[4])
         base = frame.base = Node(None, outer_number, 0, "body")
         try:
             self._start(frame, base, args)
@@ -365,6 +381,25 @@ class Evaluator:
             self.depth -= 1
         for node in frame.reached:
             self.builder.function.blocks.extend(node.blocks)
+        self.seeds[frame.place] = (shape, {key: node.parameters for key, node in frame.nodes.items()})
+        for node in (base, *frame.nodes.values()):  # cycles, which would otherwise wait for the garbage collector
+            node.edges.clear()
+            node.out.clear()
+            node.state = None
+        frame.nodes.clear()
+        frame.reached.clear()
+
+    def _seed(self, frame: Frame, args: list[Abstract], parent: Frame | None, node: Node, serial: int) -> Hashable:
+        """A call that is evaluated again with arguments of the same types starts from the types that it settled on."""
+        from .calls import Outline
+
+        above = parent.place if parent is not None else None
+        frame.place = (above, id(node.block), node.key, serial, frame.code, frame.resume)
+        shape = Outline(self.heap).of([*args, *frame.free.values()])
+        found = self.seeds.get(frame.place)
+        if found is not None and found[0] == shape:
+            frame.seeds = found[1]
+        return shape
 
     def _start(self, frame: Frame, base: Node, args: list[Abstract]) -> None:
         """Evaluate the first block, in the block where the call stands."""
@@ -484,6 +519,7 @@ class Evaluator:
                 raise self.refuse("a loop over a tuple that is too long to unroll", hint="use an array")
             node = Node(block, tuple(key), prepared.order[block], block.name)
             frame.nodes[block, tuple(key)] = node
+            node.parameters = dict(frame.seeds.get((block, tuple(key)), ()))
             if block in prepared.loops:
                 # What a loop changes becomes a parameter at once: its variables and the counters of its iterators.
                 static = {n for n, _ in key}
@@ -622,11 +658,11 @@ def infer(
     params = e.function.params
     args = []
     names = _argument_names(function)
-    for n, type in enumerate(arg_types):
+    for n, arg_type in enumerate(arg_types):
         hint = names[n] if n < len(names) else ""
-        leaves = [Value(leaf, hint) for leaf in t.flatten(type)]
+        leaves = [Value(leaf, hint) for leaf in t.flatten(arg_type)]
         params.extend(leaves)
-        args.append(assemble(e, type, iter(leaves)))
+        args.append(assemble(e, arg_type, iter(leaves)))
     positional = args[: len(args) - len(keywords)]
     result_type: Type = t.NONE
     try:
@@ -640,6 +676,7 @@ def infer(
     _hidden_parameters(inference)
     for evaluator in inference.evaluators:
         _order_blocks(evaluator.function)
+        evaluator.forget()
     inputs = tuple(entry for entry, _ in e.inputs.values())
     return Inferred(module, entry, tuple(arg_types), inputs, result_type, tuple(inference.guards.values()))
 

@@ -490,6 +490,15 @@ def numpy_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstr
     if scalar is BOOL:
         return _bool_arithmetic(e, name, a, b)
     x, y = as_numpy(e, a, scalar), as_numpy(e, b, scalar)
+    if scalar is U8 and name in ("and", "or", "xor", "lshift", "rshift"):
+        # Bits of bytes: as i64, and cut off again.
+        wide = [Number(e.builder.cast(v, I64), True) for v in (x, y)]
+        result = numpy_arithmetic(e, name, *wide)
+        if name == "lshift":
+            small = e.op("lt", wide[1].value, const(8))
+            result = Number(e.op("select", small, scalar_value(e, result), const(0)), True)
+            result = Number(e.op("and", result.value, const(255)), True)
+        return Number(e.builder.cast(scalar_value(e, result), U8), True)
     if name in ("add", "sub", "mul", "and", "or", "xor"):
         return Number(e.op(name, x, y), True)
     if name == "pow":
@@ -618,6 +627,9 @@ def _numpy_unary(e: Evaluator, name: str, v: Number) -> Abstract:
     if name == "invert" and v.type.kind == "f":
         e.type_error("ufunc 'invert' not supported for the input types, and the inputs could not be safely coerced to any "
                      "supported types according to the casting rule ''safe''")  # fmt: skip
+    if name == "invert" and v.type is U8:
+        flipped = e.op("xor", e.builder.cast(v.value, I64), const(255))
+        return Number(e.builder.cast(flipped, U8), True)
     return Number(e.op(name, v.value), True)
 
 

@@ -608,6 +608,10 @@ class Merge:
         if joined is None:
             return self.unlike(path, vs, present)
         scalar, numpy = joined
+        previous = self.parameters.get(path_leaf)
+        if previous is not None and previous.type is F64 and scalar is I64 and not numpy and len(self.states) == 1:
+            # It was a float in the end when this was evaluated before, so it will be again.
+            scalar = F64
         values = [DEFAULT if v is DEFAULT else number_leaf(v, scalar) for v in vs]
         leaf = self.leaf(path_leaf, scalar, values, force)
         if isinstance(first, Number) and leaf is first.value and first.numpy == numpy:

@@ -245,6 +245,8 @@ def _round(e: Evaluator, number: Abstract, ndigits: Abstract = Known(None)) -> A
         if own is not None:
             return own
         e.type_error(f"type {operators.python_type_name(e, v)} doesn't define __round__ method")
+    if isinstance(v, Number) and v.numpy and v.type is BOOL:
+        e.type_error("type numpy.bool doesn't define __round__ method")
     scalar = number_type(v)
     none = isinstance(ndigits, Known) and ndigits.object is None
     if scalar in (F64, F32):

@@ -156,3 +156,17 @@ def reduce(function: Any, iterable: Any, /, *initial: Any) -> Any:
     for x in iterator:
         total = function(total, x)
     return total
+
+
+@emits(functools.partial)
+def _partial(e: Evaluator, function: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+    from zyg.frontend.calls import KeywordsValue
+
+    named = KeywordsValue(tuple(keywords), tuple(keywords.values()))
+    return MethodValue(call_partial, TupleValue((function, TupleValue(args), named)))
+
+
+def call_partial(bound: Any, *args: Any, **keywords: Any) -> Any:
+    """What calling `functools.partial(...)` does."""
+    function, first, named = bound
+    return function(*first, *args, **{**named, **keywords})
