@@ -25,6 +25,7 @@ from . import (
     loop_simplify,
     mem2reg,
     ownership,
+    polls,
     ranges,
     simplify_cfg,
     stacks,
@@ -86,7 +87,10 @@ FULL: list[Pass] = [
 ]
 
 # After FULL and after all differentiation, once: no pass knows what moving code past a release means.
-OWNERSHIP: list[Pass] = [Pass("ownership", ownership.run, "decides who frees which array")]
+OWNERSHIP: list[Pass] = [
+    Pass("polls", polls.run, "no pass that moves code has to know what a poll is"),
+    Pass("ownership", ownership.run, "decides who frees which array"),
+]
 
 PIPELINES = {"clean": CLEAN, "full": FULL, "ownership": OWNERSHIP}
 PIPELINE = FULL + OWNERSHIP

@@ -1,0 +1,92 @@
+"""Polls: loops can be interrupted, and compute what they did."""
+
+from __future__ import annotations
+
+import pytest
+
+from zyg.ir.interpret import run
+from zyg.ir.passes import polls
+from zyg.ir.text import parse_module
+from zyg.ir.verify import verify
+
+COUNTED = """
+func @f(%x: f64, %n: i64) -> f64 {
+entry:
+  jump loop(0, %x)
+loop(%i: i64, %s: f64):
+  %go = lt %i, %n : bool
+  branch %go, body, done
+body:
+  %t = mul %s, 1.5 : f64
+  %i1 = add %i, 1 : i64
+  jump loop(%i1, %t)
+done:
+  return %s
+}
+"""
+DOWN = """
+func @f(%x: f64, %n: i64) -> f64 {
+entry:
+  jump loop(%n, %x)
+loop(%k: i64, %s: f64):
+  %end = eq %k, 0 : bool
+  branch %end, done, body
+body:
+  %t = mul %s, 1.5 : f64
+  %k1 = sub %k, 1 : i64
+  jump loop(%k1, %t)
+done:
+  return %s
+}
+"""
+WHILE = """
+func @f(%x: f64, %n: i64) -> f64 {
+entry:
+  jump loop(%n, %x)
+loop(%k: i64, %s: f64):
+  %t = mul %s, 1.5 : f64
+  %k1 = sub %k, 1 : i64
+  %more = gt %k1, 0 : bool
+  branch %more, loop(%k1, %t), done
+done:
+  return %t
+}
+"""
+NESTED = """
+func @f(%x: f64, %n: i64) -> f64 {
+entry:
+  jump outer(0, %x)
+outer(%i: i64, %s: f64):
+  %go = lt %i, %n : bool
+  branch %go, inner(0, %s), done
+inner(%j: i64, %t: f64):
+  %more = lt %j, %n : bool
+  branch %more, body, next
+body:
+  %u = mul %t, 1.25 : f64
+  %j1 = add %j, 1 : i64
+  jump inner(%j1, %u)
+next:
+  %i1 = add %i, 1 : i64
+  jump outer(%i1, %t)
+done:
+  return %s
+}
+"""
+
+
+@pytest.mark.parametrize("text", [COUNTED, DOWN, WHILE, NESTED])
+@pytest.mark.parametrize("strip", [1, 3, 1 << 16])
+def test_values_do_not_change(text, strip, monkeypatch):
+    monkeypatch.setattr(polls, "STRIP", strip)
+    monkeypatch.setattr(polls, "ROUNDS", 4)
+    plain, polled = parse_module(text), parse_module(text)
+    assert polls.run(polled.functions["f"])
+    verify(polled)
+    assert sum(i.op == "poll" for _, i in polled.functions["f"].instructions()) == 1
+    for n in (1, 2, 3, 6, 7):
+        assert run(polled, 1.0, n, entry="f") == run(plain, 1.0, n, entry="f")
+
+
+def test_short_loops_do_not_poll():
+    assert not polls.run(parse_module(COUNTED.replace("%i, %n", "%i, 100")).functions["f"])
