@@ -470,7 +470,7 @@ def _dress() -> None:
 def _represent(self: Any) -> str:
     transform = transform_of(self)
     if transform is None:
-        return f"<zyg native code of {self.__name__}>"
+        return f"<zyg native code of {getattr(self, '__name__', '?')}>"
     inner = describe(transform)
     return f"<zyg.jit({inner})>" if transform.kind == "jit" else f"<zyg.{inner}>"
 
