@@ -4,7 +4,7 @@
 """
 
 # The constructs are what they are on purpose, however unwise: ruff is to leave them.
-# ruff: noqa: B007, B012, B016, B023, B904, C400, F841, RUF012, RUF021, UP008
+# ruff: noqa: B007, B012, B016, B023, B904, C400, F841, RUF012, UP008
 from __future__ import annotations
 
 import sys
