@@ -49,7 +49,7 @@ from zyg.ir.types import (
     flatten,
 )
 
-from .native import Missed, compile_text, install, native
+from .native import Missed, compile_text, install, native, parse
 
 VECTOR = Array(F64, 1)
 
@@ -295,6 +295,12 @@ def test_arrays_that_do_not_fit():
     other = pickle.loads(pickle.dumps(good))  # has a dtype object of its own
     assert f(other) is other
     assert identity(Array(I64, 1))(np.arange(3, dtype=np.longlong)).sum() == 3
+
+
+def test_mapped_files(tmp_path):
+    mapped = np.memmap(tmp_path / "numbers", np.float64, "w+", shape=(5,))
+    f = identity(Array(F64, 1))
+    assert f(mapped) is mapped
 
 
 def test_a_view_of_an_argument():
@@ -657,6 +663,61 @@ def test_pycall_errors():
     nothing = native(calls_python(lambda x: "ignored", (F64,), NONE, (F64,)), (F64,), NONE)
     assert nothing(1.0) is None
     assert engine().running.value == 0
+
+
+SHOWN = """
+    func @f(%n: i64) -> array<f64, 1, C> {
+    entry:
+      jump loop(0)
+    loop(%i: i64):
+      %more = lt %i, 50 : bool
+      branch %more, body, done
+    body:
+      %a = alloc %n {fill="zeros"} : array<f64, 1, C>
+      %x = cast %i : f64
+      fill %a, %x
+      pycall %a
+      store %a, -1.0, 0
+      %back = load %a, 1 : f64
+      %same = eq %back, %x : bool
+      guard %same {exc="ValueError", message="the memory is gone"}
+      release %a
+      %i1 = add %i, 1 : i64
+      jump loop(%i1)
+    done:
+      %last = alloc %n {fill="zeros"} : array<f64, 1, C>
+      pycall %last
+      return %last
+    }"""
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_arrays_that_python_has_seen(keeps):
+    seen = []
+
+    def look(array):
+        if keeps:
+            seen.append(array)
+        else:
+            seen[:] = [float(array[1])]
+
+    module = parse(SHOWN)
+    for block in module.functions["f"].blocks:
+        for instr in block.instrs:
+            if instr.op == "pycall":
+                instr.attrs.update(callable=look, arguments=(VECTOR,), result=NONE)
+    f = native(module, (I64,), VECTOR)
+    for _ in range(20):
+        seen.clear()
+        last = f(300)
+        if keeps:
+            assert [s[1] for s in seen] == [*range(50), 0] and all(s[0] == -1.0 for s in seen[:-1]) and seen[-1] is last
+        assert last.flags.owndata and not last.any()
+    before = resident()
+    for _ in range(20):
+        seen.clear()
+        f(20_000)
+    assert resident() - before < 10_000_000
 
 
 def test_pycall_of_arrays_and_structs():

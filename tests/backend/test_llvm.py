@@ -627,6 +627,12 @@ def test_overlap_and_same():
     assert f(a[::-1], a[9:]) == (True, False)
     assert f(a[3:3], a) == (False, False)
     assert f(a, a.copy()) == (False, False)
+    # Interleaved elements do not overlap.
+    m = np.zeros((4, 5))
+    for x, y in [(a[::2], a[1::2]), (m[:, 0], m[:, 1]), (m[:, 4], m[::-1, 0]), (a[::4], a[2::4]), (a[1::4], a[2::2])]:
+        assert f(x, y) == (np.shares_memory(x, y), False) == (False, False)
+    for x, y in [(a[::2], a[::3]), (m[:, 0], m[0]), (a[::2], a[2::4]), (m[::2, 1], m[:, 1])]:
+        assert f(x, y) == (True, False) and np.shares_memory(x, y)
 
 
 NEW = 'func @f(%n: i64, %m: i64) -> array<f64, 2, C> {\nentry:\n  %a = alloc %n, %m {fill="FILL"} : array<f64, 2, C>\n  return %a\n}'

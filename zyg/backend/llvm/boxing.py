@@ -314,9 +314,12 @@ class Boxing:
         return self.unbox(type, self.hold(contents), miss)
 
     def unbox_array(self, type: Array, o: str, miss: str) -> list[str]:
-        """An ndarray proper, of the right dtype in native byte order, aligned, writable if it will be written."""
+        """An ndarray proper (or one of a mapped file), of the right dtype in native byte order, aligned, writable if it will be written."""
         e = self.e
-        self.require_type(o, self.data("numpy.ndarray"), miss)
+        cls = self.field("ptr", o, layout.OB_TYPE, "type")
+        plain = e.let(f"icmp eq ptr {cls}, {self.data('numpy.ndarray')}")
+        mapped = e.let(f"icmp eq ptr {cls}, {self.data('numpy.memmap')}")
+        e.require(e.let(f"or i1 {plain}, {mapped}"), miss)
         self.require_equal("i32", self.field("i32", o, layout.ARRAY_NDIM), str(type.ndim), miss)
         descr = self.field("ptr", o, layout.ARRAY_DESCR, "descr")
         number = self.field("i32", descr, layout.DESCR_TYPE_NUMBER)

@@ -235,7 +235,7 @@ def _numpy_address(name: str) -> Address:
         return layout.numpy_api(name)
     if name == "numpy.data_handler":
         return id(layout.array_memory_handler())
-    objects = {"ndarray": np.ndarray, **{cls.__name__: cls for cls in NUMPY_SCALARS.values()}}
+    objects = {"ndarray": np.ndarray, "memmap": np.memmap, **{cls.__name__: cls for cls in NUMPY_SCALARS.values()}}
     return id(objects[name.removeprefix("numpy.")])
 
 

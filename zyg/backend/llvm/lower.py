@@ -1119,7 +1119,27 @@ class FunctionLowering(Emitter):
 
     def op_overlap(self, instr: Instr) -> None:
         a, b = map(self.array, instr.operands)
-        self.define(instr, [self.overlap(a, b)])
+        meets, before = self.overlap(a, b), self.label
+        look, done = self.name("look"), self.name("overlap")
+        self.branch(meets, look, done, likely=False)
+        self.start(look)
+        shared = self.elements_overlap(a, b)
+        self.jump(done)
+        self.start(done)
+        self.define(instr, [self.let(f"phi i1 [ false, %{before} ], [ {shared}, %{look} ]", instr.result.name)])
+
+    def elements_overlap(self, a: ArrayParts, b: ArrayParts) -> str:
+        """Whether elements overlap too where ranges do: those of two columns of a matrix do not."""
+        count = a.type.ndim + b.type.ndim
+        table = self.alloca(f"[{max(1, count)} x i64]", "strides")
+        steps = zip(a.shape + b.shape, self.strides(a) + self.strides(b), strict=True)
+        for k, (extent, stride) in enumerate(steps):
+            several = self.let(f"icmp sgt i64 {extent}, 1")
+            self.set_field("i64", self.let(f"select i1 {several}, i64 {stride}, i64 0"), table, 8 * k)
+        callee = self.module.external("zyg_apart", "i1", "ptr, ptr, i64, i64, ptr, i64", RUNTIME)
+        sizes = [f"i64 {SIZES[x.type.dtype]}" for x in (a, b)]
+        arguments = [f"ptr {a.data}", f"ptr {b.data}", *sizes, f"ptr {table}", f"i64 {count}"]
+        return self.let(f"xor i1 {self.call('i1', callee, *arguments)}, true")
 
     def overlap(self, a: ArrayParts, b: ArrayParts) -> str:
         """Whether the address ranges from first to last element intersect."""

@@ -48,7 +48,7 @@ class HEADER:
     previous = 16
     data = 24
     bytes = 32
-    object = 40  # the ndarray that owns the data since they were returned
+    object = 40  # the ndarray that owns the data since Python has seen them (a counted reference)
     size = 64
 
 
@@ -523,6 +523,54 @@ null:
   ret ptr null
 }
 
+; Whether two arrays share no byte although their ranges of addresses intersect: all elements of each lie at its first
+; address plus multiples of the greatest common divisor of the strides (0 where a dimension has one element).
+define i1 @zyg_apart(ptr %a, ptr %b, i64 %a_size, i64 %b_size, ptr %strides, i64 %count) {
+entry:
+  br label %next
+next:
+  %k = phi i64 [ 0, %entry ], [ %k1, %reduced ]
+  %divisor = phi i64 [ 0, %entry ], [ %x, %reduced ]
+  %more = icmp slt i64 %k, %count
+  br i1 %more, label %one, label %decide
+one:
+  %stride_at = getelementptr i64, ptr %strides, i64 %k
+  %signed = load i64, ptr %stride_at
+  %stride = call i64 @llvm.abs.i64(i64 %signed, i1 false)
+  br label %euclid
+euclid:
+  %x = phi i64 [ %divisor, %one ], [ %y, %step ]
+  %y = phi i64 [ %stride, %one ], [ %rest, %step ]
+  %zero = icmp eq i64 %y, 0
+  br i1 %zero, label %reduced, label %step
+step:
+  %rest = urem i64 %x, %y
+  br label %euclid
+reduced:
+  %k1 = add i64 %k, 1
+  br label %next
+decide:
+  %none = icmp eq i64 %divisor, 0
+  br i1 %none, label %no, label %compare
+compare:
+  %a_number = ptrtoint ptr %a to i64
+  %b_number = ptrtoint ptr %b to i64
+  %difference = sub i64 %b_number, %a_number
+  %remainder = srem i64 %difference, %divisor
+  %negative = icmp slt i64 %remainder, 0
+  %lifted = add i64 %remainder, %divisor
+  %offset = select i1 %negative, i64 %lifted, i64 %remainder
+  %after = icmp sge i64 %offset, %a_size
+  %end = add i64 %offset, %b_size
+  %before = icmp sle i64 %end, %divisor
+  %apart = and i1 %after, %before
+  ret i1 %apart
+no:
+  ret i1 false
+}
+
+declare i64 @llvm.abs.i64(i64, i1)
+
 ; x ** n for n >= 0 by squaring; the flag tells of overflow.
 define {i64, i1} @zyg_ipow(i64 %x, i64 %n) {
 entry:
@@ -592,6 +640,7 @@ declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.umin.i64(i64, i64)
 @PyCapsule_Type = external global i8
 @numpy.ndarray = external global i8
+@numpy.memmap = external global i8
 @numpy.data_handler = external global i8
 @zyg_saved_name = constant [10 x i8] c"zyg.Saved\\00"
 @saved_attribute = private constant [14 x i8] c"__zyg_saved__\\00"
@@ -966,6 +1015,14 @@ back:
   store ptr %previous, ptr %back_at
   br label %cache
 cache:
+  %object_at = getelementptr i8, ptr %owner, i64 $H_object
+  %object = load ptr, ptr %object_at
+  %mine = icmp eq ptr %object, null
+  br i1 %mine, label %recycle, label %theirs
+theirs:
+  call void @let_go(ptr %ctx, ptr %owner, ptr %object)
+  br label %done
+recycle:
   %bytes_at = getelementptr i8, ptr %owner, i64 $H_bytes
   %bytes = load i64, ptr %bytes_at
   %bucket = call ptr @bucket(ptr %ctx, i64 %bytes)
@@ -986,6 +1043,31 @@ put:
   store ptr %owner, ptr %bucket
   br label %done
 done:
+  ret void
+}
+
+; Give up the reference to the ndarray that owns an array's data: at once if we hold the GIL, else when the call ends, for
+; which the header serves as the list's node.
+define internal void @let_go(ptr %ctx, ptr %header, ptr %object) {
+  %thread_at = getelementptr i8, ptr %ctx, i64 $C_thread
+  %thread = load ptr, ptr %thread_at
+  %held = icmp eq ptr %thread, null
+  br i1 %held, label %now, label %later
+now:
+  call void @Py_DecRef(ptr %object)
+  %free_at = getelementptr i8, ptr %ctx, i64 $C_headers
+  %free = load ptr, ptr %free_at
+  %next_at = getelementptr i8, ptr %header, i64 $H_next
+  store ptr %free, ptr %next_at
+  store ptr %header, ptr %free_at
+  ret void
+later:
+  %kept_at = getelementptr i8, ptr %ctx, i64 $C_kept
+  %first = load ptr, ptr %kept_at
+  store ptr %first, ptr %header
+  %node_object = getelementptr i8, ptr %header, i64 8
+  store ptr %object, ptr %node_object
+  store ptr %header, ptr %kept_at
   ret void
 }
 
@@ -1028,8 +1110,8 @@ done:
   ret void
 }
 
-; Free the data of all arrays of a list that NumPy does not own.  Those that it does own are counted if `counted`.
-define internal void @free_arrays(ptr %list, i1 %counted) {
+; Free the data of all arrays of a list, or give up the reference where an ndarray owns them.
+define internal void @free_arrays(ptr %list) {
 entry:
   br label %each
 each:
@@ -1049,8 +1131,6 @@ release:
   call void @free(ptr %data)
   br label %freed
 theirs:
-  br i1 %counted, label %decref, label %freed
-decref:
   call void @Py_DecRef(ptr %object)
   br label %freed
 freed:
@@ -1113,7 +1193,7 @@ finish:
   call void @account(ptr %ctx)
   %arrays_at = getelementptr i8, ptr %ctx, i64 $C_arrays
   %arrays = load ptr, ptr %arrays_at
-  call void @free_arrays(ptr %arrays, i1 false)
+  call void @free_arrays(ptr %arrays)
   call void @flush_all(ptr %ctx)
   %kept_at = getelementptr i8, ptr %ctx, i64 $C_kept
   %kept = load ptr, ptr %kept_at
@@ -1142,22 +1222,6 @@ entry:
   %arrays = load ptr, ptr %arrays_at
   %saved_arrays_at = getelementptr i8, ptr %saved, i64 $S_arrays
   store ptr %arrays, ptr %saved_arrays_at
-  br label %each
-each:
-  %h = phi ptr [ %arrays, %entry ], [ %next, %one ], [ %next, %own ]
-  %end = icmp eq ptr %h, null
-  br i1 %end, label %done, label %one
-one:
-  %next_at = getelementptr i8, ptr %h, i64 $H_next
-  %next = load ptr, ptr %next_at
-  %object_at = getelementptr i8, ptr %h, i64 $H_object
-  %object = load ptr, ptr %object_at
-  %mine = icmp eq ptr %object, null
-  br i1 %mine, label %each, label %own
-own:
-  call void @Py_IncRef(ptr %object)
-  br label %each
-done:
   ret void
 }
 
@@ -1205,7 +1269,7 @@ define internal void @saved_free(ptr %capsule) {
   %saved = load ptr, ptr %saved_at
   %arrays_at = getelementptr i8, ptr %saved, i64 $S_arrays
   %arrays = load ptr, ptr %arrays_at
-  call void @free_arrays(ptr %arrays, i1 true)
+  call void @free_arrays(ptr %arrays)
   %kept_at = getelementptr i8, ptr %saved, i64 $S_kept
   %kept = load ptr, ptr %kept_at
   call void @free_kept(ptr %kept)
@@ -1295,12 +1359,19 @@ yes:
 
 ; ------------------------------------------------------------------------------------------ arrays for Python
 
+define internal i1 @is_array(ptr %object) {
+  %class_at = getelementptr i8, ptr %object, i64 $OB_TYPE
+  %class = load ptr, ptr %class_at
+  %plain = icmp eq ptr %class, @numpy.ndarray
+  %mapped = icmp eq ptr %class, @numpy.memmap
+  %either = or i1 %plain, %mapped
+  ret i1 %either
+}
+
 ; Whether the ndarray shows just these data.
 define internal i1 @shows(ptr %object, ptr %data, i32 %type, i32 %nd, ptr %dims, ptr %strides, i64 %itemsize) {
 entry:
-  %class_at = getelementptr i8, ptr %object, i64 $OB_TYPE
-  %class = load ptr, ptr %class_at
-  %is_array = icmp eq ptr %class, @numpy.ndarray
+  %is_array = call i1 @is_array(ptr %object)
   br i1 %is_array, label %same_data, label %no
 same_data:
   %data_at = getelementptr i8, ptr %object, i64 $ARRAY_DATA
@@ -1364,9 +1435,7 @@ no:
 ; An ndarray on memory that `base` owns (a new reference to it is taken).
 define internal ptr @view(ptr %base, ptr %data, i32 %type, i32 %nd, ptr %dims, ptr %strides) {
 entry:
-  %class_at = getelementptr i8, ptr %base, i64 $OB_TYPE
-  %class = load ptr, ptr %class_at
-  %is_array = icmp eq ptr %class, @numpy.ndarray
+  %is_array = call i1 @is_array(ptr %base)
   br i1 %is_array, label %its_flags, label %make
 its_flags:
   %flags_at = getelementptr i8, ptr %base, i64 $ARRAY_FLAGS
@@ -1394,7 +1463,8 @@ null:
   ret ptr null
 }
 
-; An ndarray that owns the data of a header from now on.
+; An ndarray that owns the data of a header from now on: the header keeps a reference to it, so that compiled code may
+; go on using them.
 define internal ptr @hand_over(ptr %header, i32 %type, i32 %nd, ptr %dims) {
   %data_at = getelementptr i8, ptr %header, i64 $H_data
   %data = load ptr, ptr %data_at
@@ -1412,6 +1482,7 @@ own:
   store ptr @numpy.data_handler, ptr %handler_at
   %object_at = getelementptr i8, ptr %header, i64 $H_object
   store ptr %made, ptr %object_at
+  call void @Py_IncRef(ptr %made)
   br label %done
 done:
   ret ptr %made
