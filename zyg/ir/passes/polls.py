@@ -29,17 +29,33 @@ def run(function: Function) -> bool:
         if any(i.op == "poll" for b in loop.blocks for i in b.instrs):
             continue
         if loop.children:
-            for latch in loop.latches:
-                latch.instrs.insert(len(latch.instrs) - 1, Instr("poll", position=latch.instrs[-1].position))
+            _poll_on_back_edges(function, loop)
             changed = True
             continue
         counter = _counter(loop)
-        if counter is None:
+        if counter is None and (loop.parent is None or not _is_counted(loop)):
             changed |= _count_rounds(function, loop)
+        elif counter is None:
+            continue
         elif loop.parent is None and not _short(loop, *counter):
             _strip(function, loop, *counter)
             changed = True
     return changed
+
+
+def _poll_on_back_edges(function: Function, loop: Loop) -> None:
+    """A block for the poll on each edge back to the head: the latch itself may be the head of an inner loop."""
+    for latch in loop.latches:
+        for target in latch.terminator.targets:
+            if target.block is loop.header:
+                again = Block(f"{loop.header.name}.next")
+                position = latch.terminator.position
+                again.instrs = [
+                    Instr("poll", position=position),
+                    Instr("jump", targets=[Target(loop.header, list(target.args))], position=position),
+                ]
+                target.block, target.args = again, []
+                function.blocks.insert(function.blocks.index(latch) + 1, again)
 
 
 def _counter(loop: Loop) -> tuple[Instr, int, int] | None:
@@ -67,6 +83,23 @@ def _counter(loop: Loop) -> tuple[Instr, int, int] | None:
     if test.op == "eq" and leaving == [0] and isinstance(bound, Const) and bound.value == 0:
         return test, index, 0
     return None
+
+
+def _is_counted(loop: Loop) -> bool:
+    """Whether some exit compares what is a counter, or a step beyond it, with something that the loop does not change."""
+    inside = {v: i for b in loop.blocks for i in b.instrs for v in i.results}
+    params = {p for b in loop.blocks for p in b.params}
+    for block, _ in loop.exits:
+        test = inside.get(block.terminator.operands[0]) if block.terminator.op == "branch" else None
+        if test is None or test.op not in ("lt", "le", "gt", "ge", "eq", "ne") or test.operands[0].type is not I64:
+            continue
+        for counter, bound in (test.operands, test.operands[::-1]):
+            step = inside.get(counter)
+            if step is not None and step.op in ("add", "sub") and isinstance(step.operands[1], Const):
+                counter = step.operands[0]
+            if counter in loop.header.params and bound not in inside and bound not in params:
+                return True
+    return False
 
 
 def _short(loop: Loop, test: Instr, index: int, leaving: int) -> bool:
