@@ -112,7 +112,7 @@ def orders(a):
         t = t * 2 + x
     for i, x in enumerate(a[::-1]):
         t += i * x
-    for x, y in zip(a, a[1:]):
+    for x, y in zip(a, a[1:]):  # noqa: RUF007
         t -= x * y
     return t
 
@@ -145,6 +145,15 @@ def array_or_view(a, c):
     return a[::2]
 
 
+def new_axes(a, i):
+    return a[None, :], a[:, None], a[None], a[None, i:, None], a.reshape(2, 3)[1, None], a.reshape(2, 3)[..., None, :]
+
+
+def slice_object(a, i, j):
+    s = slice(i, j)
+    return a[s].copy(), a[slice(j)].copy(), s.start
+
+
 A = np.arange(6.0)
 RANDOM = np.random.default_rng(1).standard_normal
 CASES = [
@@ -161,7 +170,7 @@ CASES = [
     (single, np.array([0.1], np.float32)), (accumulate, RANDOM(9).astype(np.float32)), (mean, A),
     (count_positive, A - 2), (count_positive, np.arange(-2, 3)), (orders, A), (unpack, A), (unpack, A[:1]), (swap, A, 0, -1),
     (store_first, np.arange(3), 2.9), (store_first, np.arange(3, dtype=np.uint8), 300), (store_first, np.arange(3), math.nan),
-    (bubble_sort, RANDOM(8)), (array_or_view, A, True), (array_or_view, A, False),
+    (new_axes, A, 2), (slice_object, A, 1, 4), (bubble_sort, RANDOM(8)), (array_or_view, A, True), (array_or_view, A, False),
 ]  # fmt: skip
 
 

@@ -141,7 +141,10 @@ def test_guards_and_inputs():
     result = infer(uses_globals, (F64,))
     kinds = [g[0] for g in result.guards]
     assert "attr" in kinds and "global" in kinds
-    assert [(i.kind, i.name, str(i.type)) for i in result.inputs] == [("global", "FACTOR", "f64"), ("global", "TABLE", "array<f64, 1, C>")]
+    assert [(i.kind, i.name, str(i.type)) for i in result.inputs] == [
+        ("global", "FACTOR", "f64"),
+        ("global", "TABLE", "array<f64, 1, C>"),
+    ]
 
 
 FACTOR = 2.0

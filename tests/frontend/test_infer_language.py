@@ -410,7 +410,8 @@ def endless_generator(n):
 
     it = evens(n)
     a = next(it)
-    return a, sum(it), list(map(lambda t: t * t, (1, 2, 3))), tuple(x for x in (1, 2.5, 3) if x != 3)
+    squares = list(map(lambda t: t * t, (1, 2, 3)))  # noqa: C417
+    return a, sum(it), squares, tuple(x for x in (1, 2.5, 3) if x != 3)
 
 
 def strict_zip(n):

@@ -34,9 +34,7 @@ from .values import (
 if TYPE_CHECKING:
     from .infer import Evaluator
 
-BAD_INDEX = (
-    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
-)
+BAD_INDEX = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
 _NAMES = {F64: "float64", F32: "float32", I64: "int64", I32: "int32", U8: "uint8", BOOL: "bool"}
 DTYPES = {scalar: np.dtype(name) for scalar, name in _NAMES.items()}
 
@@ -66,6 +64,8 @@ def truth(e: Evaluator, v: ArrayValue) -> Value:
 
 
 def get_item(e: Evaluator, a: ArrayValue, key: Abstract) -> Abstract:
+    if _has_new_axis(key):
+        return _with_new_axes(e, a, key)
     parts = _parts(e, a, key)
     if len(parts) == a.type.ndim and all(map(is_number, parts)):
         positions = [_position(e, a, axis, p) for axis, p in enumerate(parts)]
@@ -84,11 +84,48 @@ def element_or_row(e: Evaluator, a: ArrayValue, position: Value) -> Abstract:
     return ArrayValue(e.op("view", a.value, position, type=type, spec=spec))
 
 
+def _has_new_axis(key: Abstract) -> bool:
+    parts = key.items if isinstance(key, TupleValue) else (key,)
+    return any(isinstance(p, Known) and p.object is None for p in parts)
+
+
+def _with_new_axes(e: Evaluator, a: ArrayValue, key: Abstract) -> Abstract:
+    """a[..., None]: the view without the new axes, seen with axes of length 1 among its own."""
+    wanted = list(key.items) if isinstance(key, TupleValue) else [key]
+    given = [p for p in wanted if not (isinstance(p, Known) and p.object is None)]
+    plain = get_item(e, a, TupleValue(tuple(given)))
+    if not isinstance(plain, ArrayValue) or plain.type.layout != "C":
+        raise e.refuse(
+            "a new axis (None) in an array that is not contiguous",
+            types=[describe(a)],
+            hint="copy it first: a.copy()[None]",
+        )
+    dims: list[Value] = []
+    axis = 0
+    for p in wanted:
+        if isinstance(p, Known) and p.object is None:
+            dims.append(const(1))
+        elif isinstance(p, Known) and p.object is Ellipsis:
+            for _ in range(a.type.ndim - (len(given) - 1)):
+                dims.append(e.dim(plain.value, axis))
+                axis += 1
+        elif isinstance(p, SliceValue):
+            dims.append(e.dim(plain.value, axis))
+            axis += 1
+    while axis < plain.type.ndim:
+        dims.append(e.dim(plain.value, axis))
+        axis += 1
+    type = Array(a.type.dtype, len(dims), "C", a.type.writable)
+    return ArrayValue(e.op("reshape", plain.value, *dims, type=type))
+
+
 _FULL = SliceValue(Known(None), Known(None), Known(None))
 
 
 def _parts(e: Evaluator, a: ArrayValue, key: Abstract) -> list[Abstract]:
     """One index or slice per axis."""
+    if _has_new_axis(key):
+        raise e.refuse("an assignment to an index with None", types=[describe(a)], hint="leave the None out")
     key = settled(e, key, BAD_INDEX)
     parts = [settled(e, p, BAD_INDEX) for p in (key.items if isinstance(key, TupleValue) else (key,))]
     ndim = a.type.ndim
@@ -106,9 +143,17 @@ def _parts(e: Evaluator, a: ArrayValue, key: Abstract) -> list[Abstract]:
             continue
         scalar = number_type(p)
         if scalar is None or scalar.kind not in "iu":
-            if isinstance(p, ArrayValue) or scalar is BOOL or lists.is_list(e, p) or isinstance(p, Known) and p.object is None:
+            if (
+                isinstance(p, ArrayValue)
+                or scalar is BOOL
+                or lists.is_list(e, p)
+                or isinstance(p, Known)
+                and p.object is None
+            ):
                 raise e.refuse(
-                    "indexing by arrays, lists, bools or None", types=[describe(p, e.heap)], hint="index by integers and slices"
+                    "indexing by arrays, lists, bools or None",
+                    types=[describe(p, e.heap)],
+                    hint="index by integers and slices",
                 )
             e.throw("IndexError", BAD_INDEX)
     return parts
@@ -207,7 +252,9 @@ def settled_bound(e: Evaluator, p: Abstract) -> Value | None:
     if isinstance(p, Known) and p.object is None:
         return None
     if isinstance(p, MaybeValue):
-        raise e.refuse("a slice bound that may be None", types=[describe(p)], hint="write both slices out under an `if`")
+        raise e.refuse(
+            "a slice bound that may be None", types=[describe(p)], hint="write both slices out under an `if`"
+        )
     scalar = number_type(p)
     if scalar is None or scalar.kind == "f":
         e.type_error(message)
@@ -277,8 +324,9 @@ def element(e: Evaluator, v: Abstract, dtype: Scalar) -> Value:
 
         return truth_of(e, v)
     if scalar.kind == "f" and dtype.kind in "iu":
-        from .infer import known
         from zyg.library.builtins_ import int_of_float
+
+        from .infer import known
 
         whole = e.call(known(int_of_float), [v])
         return as_numpy(e, whole, dtype) if dtype is not I64 else scalar_value(e, whole, I64)
@@ -300,7 +348,9 @@ def set_item(e: Evaluator, a: ArrayValue, key: Abstract, value: Abstract) -> Non
             value = Number(e.op("load", value.value), True)
         if not is_number(value):
             raise e.refuse(
-                "an assignment to an element of an array", types=[describe(a), describe(value, e.heap)], hint="assign a number"
+                "an assignment to an element of an array",
+                types=[describe(a), describe(value, e.heap)],
+                hint="assign a number",
             )
         positions = [_position(e, a, axis, p) for axis, p in enumerate(parts)]
         e.emit("store", a.value, element(e, value, a.type.dtype), *positions)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir import types as t
-from zyg.ir.core import Block, Const, Target, Value, const
-from zyg.ir.types import BOOL, F32, F64, I64, Array, Scalar, Type
+from zyg.ir.core import Const, Value, const
+from zyg.ir.types import BOOL, F32, I64, Array, Scalar, Type
 
 from .values import (
     DEFAULT,
@@ -30,7 +30,6 @@ from .values import (
     choice_option,
     describe,
     is_number,
-    known_key,
     maybe_present,
     number_type,
 )
@@ -338,6 +337,7 @@ def _plain(v: Any, type: Type) -> Any:
         return v
     if isinstance(type, Array):
         return lambda e: array_as(e, v, type)
+    assert isinstance(type, Scalar)
     return lambda e: convert(e, v, type)
 
 
@@ -389,6 +389,3 @@ def _fill(e: Evaluator, edge: Edge, column: list[Any]) -> None:
         edge.target.block = middle
         edge.target.args = []
     e.builder.position = position
-
-
-__all__ = ["F64", "Block", "Target", "array_as", "assemble", "conflict", "convert", "convert_edges", "disassemble", "known_key"]

@@ -12,6 +12,7 @@ import builtins
 import functools
 import types as python_types
 from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,6 @@ from zyg.library import registry
 from zyg.transforms import Transform, transform_of
 from zyg.typeof import UNBOUND, type_of
 
-from . import lists
 from .boundary import scalar_value
 from .operators import settled
 from .prepare import Prepared, prepare
@@ -44,7 +44,6 @@ from .values import (
     Reference,
     TupleValue,
     describe,
-    is_number,
     known_key,
     map_leaves,
     reachable,
@@ -277,10 +276,8 @@ def _call_choice(e: Evaluator, c: ChoiceValue, args: list[Abstract], keywords: d
             here, following = e.split(e.op("eq", c.tag, const(n)), "option", "next_option")
             e.at(here)
         e.heap = dict(heap)
-        try:
+        with suppress(Stop):
             join.add(e.call(option, args, keywords))
-        except Stop:
-            pass
         if n < last:
             e.at(following)
     return join.finish()
@@ -419,7 +416,9 @@ def _too_many(e: Evaluator, f: FunctionValue, given: int, name: str) -> None:
     count, defaults = f.code.co_argcount, len(f.defaults)
     takes = f"from {count - defaults} to {count}" if defaults else str(count)
     plural = "" if takes == "1" else "s"
-    e.type_error(f"{name} takes {takes} positional argument{plural} but {given} {'was' if given == 1 else 'were'} given")
+    e.type_error(
+        f"{name} takes {takes} positional argument{plural} but {given} {'was' if given == 1 else 'were'} given"
+    )
 
 
 def _missing(e: Evaluator, name: str, kind: str, missing: list[str]) -> None:
@@ -554,7 +553,9 @@ def widened(e: Evaluator, v: Any) -> Any:
     return v.with_parts([widened(e, p) for p in parts]) if parts else v
 
 
-def call_specialised(e: Evaluator, f: FunctionValue, prepared: Prepared, slots: list[Abstract], library: bool) -> Abstract:
+def call_specialised(
+    e: Evaluator, f: FunctionValue, prepared: Prepared, slots: list[Abstract], library: bool
+) -> Abstract:
     from .infer import Stop
 
     if any(_parts(s, {}) > MAX_PARTS for s in slots):
@@ -668,7 +669,13 @@ def _specialise(
 
 
 def _infer_body(
-    e: Evaluator, spec: Specialisation, f: FunctionValue, roots: list[Abstract], heap: Heap, outline: Outline, library: bool
+    e: Evaluator,
+    spec: Specialisation,
+    f: FunctionValue,
+    roots: list[Abstract],
+    heap: Heap,
+    outline: Outline,
+    library: bool,
 ) -> None:
     from .infer import Evaluator, Stop
 
@@ -731,6 +738,3 @@ def _infer_body(
         ordered[id] = record.with_fields(map_leaves(x, stand_in) for x in record.fields)
     spec.result = (values, ordered)
     spec.leaves = stand_ins
-
-
-__all__ = ["bind", "call", "call_function", "global_value", "is_number", "keyword_dict", "keyword_items", "lists"]

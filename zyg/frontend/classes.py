@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.ir.core import Const, const
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 from zyg.typeof import struct_fields
 
@@ -96,7 +95,8 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
     params = cls.__dataclass_params__  # type: ignore[attr-defined]
     if not params.init or "__init__" not in vars(cls) or not _is_generated(cls):
         raise e.refuse(
-            f"the class {cls.__qualname__} with its own __init__", hint="let @dataclass make __init__, and use __post_init__"
+            f"the class {cls.__qualname__} with its own __init__",
+            hint="let @dataclass make __init__, and use __post_init__",
         )
     bound = _bind_fields(e, cls, args, keywords)
     names = struct_fields(cls) or ()
@@ -149,7 +149,8 @@ def _bind_fields(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[s
     name = f"{cls.__qualname__}.__init__()"
     if len(args) > len(positional):
         required = sum(
-            fields[n].default is dataclasses.MISSING and fields[n].default_factory is dataclasses.MISSING for n in positional
+            fields[n].default is dataclasses.MISSING and fields[n].default_factory is dataclasses.MISSING
+            for n in positional
         )
         most = len(positional) + 1
         takes = f"from {required + 1} to {most}" if required + 1 < most else str(most)
@@ -206,7 +207,9 @@ def _construct_named_tuple(e: Evaluator, cls: type, args: list[Abstract], keywor
     return StructValue(cls, names, tuple(bound[n] if n in bound else known(defaults[n]) for n in names))
 
 
-def call_known(e: Evaluator, function: Any, args: list[Abstract], keywords: dict[str, Abstract] | None = None) -> Abstract:
+def call_known(
+    e: Evaluator, function: Any, args: list[Abstract], keywords: dict[str, Abstract] | None = None
+) -> Abstract:
     from .infer import known
 
     return e.call(known(function), args, keywords)
@@ -227,9 +230,18 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     if isinstance(v, (PullbackValue, ChoiceValue)) or class_of(e, v) is None:
         raise e.refuse(f"the attribute '{name}' of a {describe(v, e.heap)}")
     cls = class_of(e, v)
-    if isinstance(v, (Number, ArrayValue, TupleValue)) and hasattr(cls, name) or isinstance(v, Reference) and hasattr(cls, name):
+    if (
+        isinstance(v, (Number, ArrayValue, TupleValue))
+        and hasattr(cls, name)
+        or isinstance(v, Reference)
+        and hasattr(cls, name)
+    ):
         raise e.refuse(f"the attribute '{name}' of a {describe(v, e.heap)}", hint="see the list of what is supported")
-    subject = f"type object '{v.object.__name__}'" if isinstance(v, Known) and isinstance(v.object, type) else f"'{cls.__name__}' object"
+    subject = (
+        f"type object '{v.object.__name__}'"
+        if isinstance(v, Known) and isinstance(v.object, type)
+        else f"'{cls.__name__}' object"
+    )
     e.throw("AttributeError", f"{subject} has no attribute '{name}'")
     raise AssertionError
 
@@ -329,9 +341,8 @@ def _class_attribute(e: Evaluator, cls: Any, v: Abstract, name: str) -> Abstract
         if base is tuple and _has_method(tuple, name) and isinstance(v, StructValue):
             return MethodValue((tuple, name), TupleValue(v.items))
         break
-    if isinstance(v, StructValue) and issubclass(v.cls, tuple):
-        if name == "_fields":
-            return TupleValue(tuple(map(Known, v.names)))
+    if isinstance(v, StructValue) and issubclass(v.cls, tuple) and name == "_fields":
+        return TupleValue(tuple(map(Known, v.names)))
     if name == "__class__":
         return Known(cls)
     return None
@@ -534,6 +545,3 @@ def user_iterator(e: Evaluator, v: Abstract) -> Reference | None:
     from .iterators import make_iterator
 
     return make_iterator(e, result)
-
-
-__all__ = ["Const", "construct", "const", "get_attribute", "is_instance", "match_class", "set_attribute"]

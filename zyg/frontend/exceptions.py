@@ -96,7 +96,9 @@ class Raise:
 class Print:
     """Called from compiled code: a function some of whose arguments are texts to be formatted."""
 
-    def __init__(self, function: Any, layout: tuple[tuple[str | None, int], ...], keywords: tuple[tuple[str, Any], ...] = ()):
+    def __init__(
+        self, function: Any, layout: tuple[tuple[str | None, int], ...], keywords: tuple[tuple[str, Any], ...] = ()
+    ):
         self.function = function
         self.layout = layout
         self.keywords = keywords

@@ -18,28 +18,25 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Hashable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from zyg.errors import Unsupported
 from zyg.ir import types as t
 from zyg.ir.builder import Builder
-from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value, const
+from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value
 from zyg.ir.options import Options
-from zyg.ir.types import BOOL, I64, Scalar, Type
+from zyg.ir.types import Scalar, Type
 
 from .boundary import assemble, convert_edges, disassemble
-from .prepare import Prepared, prepare
+from .prepare import Prepared
 from .values import (
     NONE,
-    UNBOUND_VALUE,
     Abstract,
     Heap,
     Known,
-    MaybeValue,
     Merge,
-    Number,
     Reference,
     State,
     TupleValue,
@@ -338,10 +335,8 @@ class Evaluator:
         for block, side in zip(blocks, (then, other)):
             self.at(block)
             self.heap = dict(heap)
-            try:
+            with suppress(Stop):
                 join.add(side())
-            except Stop:
-                pass
         return join.finish()
 
     @contextmanager
@@ -728,6 +723,3 @@ def _order_blocks(function: Function) -> None:
         names[base] = number + 1
         if number:
             block.name = f"{base}_{number}"
-
-
-__all__ = ["I64", "BOOL", "Evaluator", "Inferred", "Input", "MaybeValue", "Number", "UNBOUND_VALUE", "infer", "prepare"]

@@ -11,6 +11,7 @@ are live where they stopped, and advancing one evaluates its code from there in 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Block, Const, Instr, Value, const
@@ -106,10 +107,8 @@ def advance(e: Evaluator, v: Abstract, on_item: OnItem, on_end: OnEnd) -> None:
     assert isinstance(v, Reference), v
     record = e.heap[v.id]
     assert isinstance(record.meta, tuple)
-    try:
+    with suppress(Stop):
         _ADVANCE[record.meta[0]](e, v.id, record, on_item, on_end)
-    except Stop:
-        pass
 
 
 def _branch(e: Evaluator, condition: Value, item: Callable[[], None], on_end: OnEnd) -> None:
@@ -123,10 +122,8 @@ def _branch(e: Evaluator, condition: Value, item: Callable[[], None], on_end: On
     for block, then in ((more, item), (end, on_end)):
         e.heap = dict(heap)
         e.at(block)
-        try:
+        with suppress(Stop):
             then()
-        except Stop:
-            pass
     raise Stop
 
 
@@ -389,10 +386,8 @@ def _advance_generator(e: Evaluator, id: Hashable, record: Record, on_item: OnIt
         if not way.edges:
             return
         value = e.finish(way)[0]
-        try:
+        with suppress(Stop):
             then(value)
-        except Stop:
-            pass
 
     for way in list(frame.yields.values()):
         leave_by(way, on_item)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zyg.ir.core import Const, Value, const
-from zyg.ir.types import BOOL, I64, Array, Scalar
+from zyg.ir.core import Value, const
+from zyg.ir.types import I64, Array, Scalar
 
-from .boundary import default, scalar_value
-from .operators import python_type_name, to_int
+from .boundary import scalar_value
+from .operators import python_type_name
 from .values import (
     DEFAULT,
     Abstract,
@@ -30,7 +30,6 @@ from .values import (
     describe,
     is_number,
     join_numbers,
-    number_type,
 )
 
 if TYPE_CHECKING:
@@ -129,9 +128,7 @@ def to_tuple(e: Evaluator, v: Abstract) -> Abstract:
     items = known_items(e, collected)
     if items is not None:
         return TupleValue(items)
-    raise e.refuse(
-        "a tuple whose length is not known when compiling", types=[describe(v, e.heap)], hint="use an array"
-    )
+    raise e.refuse("a tuple whose length is not known when compiling", types=[describe(v, e.heap)], hint="use an array")
 
 
 def to_list(e: Evaluator, v: Abstract) -> Reference:
@@ -283,7 +280,7 @@ def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any]) -> Re
         return Record("list", ("mixed", kinds), ())
     fields: list[Any] = []
     growing = [r for r in real if r.kind == "growing" and r.meta == layout]
-    columns = [DEFAULT if r is DEFAULT else r.fields if r in growing else None for r in records]
+    columns: list[Any] = [DEFAULT if r is DEFAULT else r.fields if r in growing else None for r in records]
     lengths = [c if c is DEFAULT else Value(I64) if c is None else c[0] for c in columns]
     fields.append(merge.leaf((*path, "length"), I64, lengths, False))
     for i, (scalar, _) in enumerate(layout.leaves):
@@ -296,7 +293,7 @@ def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any]) -> Re
 def growing_fields(merged: Record, other: Any) -> Any:
     """The fields of a list on an edge, as those of the growing list that it is joined to."""
     layout: Layout = merged.meta  # type: ignore[assignment]
-    if other is DEFAULT:
+    if not isinstance(other, Record):
         return DEFAULT
     if other.kind == "growing" and other.meta == layout:
         return other.fields
@@ -442,6 +439,3 @@ def pop(e: Evaluator, v: Reference) -> Abstract:
     last = e.op("sub", length, const(1))
     e.heap[v.id] = e.heap[v.id].replace(0, last)
     return growing_item(e, v, last)
-
-
-__all__ = ["BOOL", "Const", "append", "default", "extend", "length", "new_list", "number_type", "to_int", "to_list", "to_tuple"]

@@ -11,7 +11,6 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from zyg.ir import types as t
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
@@ -31,7 +30,6 @@ from .values import (
     RangeValue,
     Reference,
     SliceValue,
-    StructValue,
     TupleValue,
     describe,
     is_number,
@@ -43,10 +41,11 @@ if TYPE_CHECKING:
     from .infer import Evaluator
 
 MIN_INT, MAX_INT = -(2**63), 2**63 - 1
-SYMBOLS = dict(
-    add="+", sub="-", mul="*", truediv="/", floordiv="//", mod="%", pow="** or pow()", lshift="<<", rshift=">>",
-    matmul="@", lt="<", le="<=", eq="==", ne="!=", gt=">", ge=">=",
-) | {"and": "&", "or": "|", "xor": "^"}  # fmt: skip
+SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "** or pow()",
+    "lshift": "<<", "rshift": ">>", "matmul": "@", "and": "&", "or": "|", "xor": "^",
+    "lt": "<", "le": "<=", "eq": "==", "ne": "!=", "gt": ">", "ge": ">=",
+}  # fmt: skip
 PYTHON: dict[str, Callable[..., Any]] = {
     name: getattr(operator, name)
     for name in "add sub mul truediv floordiv mod pow lshift rshift xor matmul lt le eq ne gt ge neg pos invert abs".split()
@@ -91,7 +90,9 @@ def settled(e: Evaluator, v: Abstract, message: Callable[[], str] | str) -> Abst
         raise conflict(e, v)
     if isinstance(v, MaybeValue):
         if v.absent is not None:
-            e.guard(v.present, "UnboundLocalError", "cannot access a local variable that is not associated with a value")
+            e.guard(
+                v.present, "UnboundLocalError", "cannot access a local variable that is not associated with a value"
+            )
         else:
             e.guard(v.present, "TypeError", message if isinstance(message, str) else message())
         return settled(e, v.item, message)
@@ -109,8 +110,7 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
 
         def message() -> str:
             return (
-                f"unsupported operand type(s) for {SYMBOLS[name]}: "
-                f"'{_name_or_none(e, a)}' and '{_name_or_none(e, b)}'"
+                f"unsupported operand type(s) for {SYMBOLS[name]}: '{_name_or_none(e, a)}' and '{_name_or_none(e, b)}'"
             )
 
         a, b = settled(e, a, message), settled(e, b, message)
@@ -163,9 +163,9 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
         return TupleValue(a.items + b.items)
     if name == "mul":
         for sequence, count in ((a, b), (b, a)):
-            if isinstance(count, Known) and type(count.object) in (int, bool):
-                if isinstance(sequence, TupleValue):
-                    return TupleValue(sequence.items * count.object)
+            known_count = isinstance(count, Known) and type(count.object) in (int, bool)
+            if known_count and isinstance(sequence, TupleValue) and isinstance(count, Known):
+                return TupleValue(sequence.items * count.object)
             if isinstance(sequence, Reference) and e.heap[sequence.id].kind in ("list", "growing"):
                 return lists.repeat(e, sequence, count)
     if name == "add" and lists.is_list(e, a) and lists.is_list(e, b):
@@ -174,9 +174,7 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
     if result is not None:
         return result
     if any(isinstance(v, (ConflictValue, ChoiceValue)) for v in (a, b)):
-        raise e.refuse(
-            f"operator {SYMBOLS[name]} on these values", types=[describe(a, e.heap), describe(b, e.heap)]
-        )
+        raise e.refuse(f"operator {SYMBOLS[name]} on these values", types=[describe(a, e.heap), describe(b, e.heap)])
     for v in (a, b):
         if isinstance(v, Known) and not isinstance(v.object, (str, bytes, type(None), type)) and not callable(v.object):
             hint = "compute with real and imaginary part" if isinstance(v.object, complex) else ""
@@ -360,7 +358,11 @@ def float_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
             e.guard(nonzero(e, x), "ZeroDivisionError", ZERO_TO_NEGATIVE[kind])
         if not y.is_integer() and python:
             ok = e.op("or", e.op("ge", x, const(0.0)), _not_finite(e, x))
-            e.guard(ok, "ValueError", "a negative number to a fractional power is complex, which compiled code does not have")
+            e.guard(
+                ok,
+                "ValueError",
+                "a negative number to a fractional power is complex, which compiled code does not have",
+            )
         if y == 2.0:
             result = e.op("mul", x, x)
         elif y == -1.0:
@@ -374,11 +376,15 @@ def float_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     if python:
         whole = e.op("eq", e.op("floor", yv), yv) if number_type(b) is F64 else const(True)
         not_zero = nonzero(e, x)
-        e.guard(_or(e, not_zero, e.op("ge", yv, const(0.0)), _is_nan(e, yv)), "ZeroDivisionError", ZERO_TO_NEGATIVE[kind])
+        e.guard(
+            _or(e, not_zero, e.op("ge", yv, const(0.0)), _is_nan(e, yv)), "ZeroDivisionError", ZERO_TO_NEGATIVE[kind]
+        )
         if not (isinstance(whole, Const) or isinstance(x, Const) and x.value >= 0):
             ok = _or(e, e.op("ge", x, const(0.0)), whole, _not_finite(e, x), _not_finite(e, yv))
             e.guard(
-                ok, "ValueError", "a negative number to a fractional power is complex, which compiled code does not have"
+                ok,
+                "ValueError",
+                "a negative number to a fractional power is complex, which compiled code does not have",
             )
     result = math_op(e, "pow", x, yv)
     if python:
@@ -541,7 +547,13 @@ def numpy_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstr
     raise AssertionError
 
 
-_UFUNC = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift"}
+_UFUNC = {
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
+}
 
 
 def _bool_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
@@ -660,11 +672,11 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         if isinstance(flag, Const):
             return Known(bool(flag.value) == (name == "eq"))
         return Number(flag if name == "eq" else negate(e, flag))
-    if not (isinstance(a, MaybeValue) or isinstance(b, MaybeValue)):
-        pass
 
     def message() -> str:
-        return f"'{SYMBOLS[name]}' not supported between instances of '{_name_or_none(e, a)}' and '{_name_or_none(e, b)}'"
+        return (
+            f"'{SYMBOLS[name]}' not supported between instances of '{_name_or_none(e, a)}' and '{_name_or_none(e, b)}'"
+        )
 
     if isinstance(a, MaybeValue) or isinstance(b, MaybeValue):
         return compare(e, name, settled(e, a, message), settled(e, b, message))
@@ -697,7 +709,9 @@ def _compare_sequences(e: Evaluator, name: str, a: tuple[Abstract, ...], b: tupl
                 continue
             return compare(e, name, x, y)
         return e.if_else(
-            flag, lambda i=i: _compare_sequences(e, name, a[i + 1 :], b[i + 1 :]), lambda x=x, y=y: compare(e, name, x, y)
+            flag,
+            lambda i=i: _compare_sequences(e, name, a[i + 1 :], b[i + 1 :]),
+            lambda x=x, y=y: compare(e, name, x, y),
         )
     return Known(PYTHON[name](len(a), len(b)))
 
@@ -841,9 +855,8 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
             if not isinstance(flag, Const):
                 e.facts[id(flag)] = (flag, x.present, False, True)
             return flag
-        if isinstance(x, MaybeValue):
-            if isinstance(y, Known):
-                return _and(e, [x.present, identical(e, x.item, y)])
+        if isinstance(x, MaybeValue) and isinstance(y, Known):
+            return _and(e, [x.present, identical(e, x.item, y)])
     if isinstance(a, ChoiceValue) or isinstance(b, ChoiceValue):
         choice, other = (a, b) if isinstance(a, ChoiceValue) else (b, a)
         assert isinstance(choice, ChoiceValue)
@@ -861,7 +874,14 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
         if a.value is b.value:
             return const(True)
         raise e.refuse("`is` of two arrays", hint="compare what they hold")
-    if isinstance(a, Number) and isinstance(b, Known) and type(b.object) is bool or isinstance(b, Number) and isinstance(a, Known) and type(a.object) is bool:
+    if (
+        isinstance(a, Number)
+        and isinstance(b, Known)
+        and type(b.object) is bool
+        or isinstance(b, Number)
+        and isinstance(a, Known)
+        and type(a.object) is bool
+    ):
         number = a if isinstance(a, Number) else b
         if number_type(number) is BOOL and isinstance(number, Number) and not number.numpy:
             return equal(e, a, b)
@@ -912,6 +932,3 @@ def truth(e: Evaluator, v: Abstract) -> Value:
             return const(True)
         raise e.refuse("the truth of a choice between constants", types=[describe(v, e.heap)])
     return const(True)
-
-
-__all__ = ["binary", "compare", "equal", "identical", "math_op", "settled", "t", "truth", "unary"]

@@ -145,7 +145,8 @@ def _order(function: Function, loops: dict[Block, set[Block]]) -> dict[Block, in
 
     def by_depth(block: Block) -> list[Block]:
         # What is visited first finishes first and so comes last: leave loops first, to come to their bodies before.
-        return sorted(reversed(_successors(block)), key=lambda b: depth.get(b, 0))
+        backwards = list(reversed(_successors(block)))
+        return sorted(backwards, key=lambda b: depth.get(b, 0))
 
     seen = {function.entry}
     postorder: list[Block] = []
@@ -191,9 +192,6 @@ def _liveness(prepared: Prepared) -> dict[Block, tuple[Value, ...]]:
                     if v not in defined[block]:
                         here[v] = None
             changed |= len(here) != before
-    for b, s in ((b, s) for b in prepared.order for s in _successors(b)):
-        for v in live[s]:
-            assert v in defined[b] or v in live[b]
     return {b: tuple(vs) for b, vs in live.items()}
 
 

@@ -7,17 +7,15 @@ import types as python_types
 from collections.abc import Callable
 from typing import Any
 
-from zyg.ir.core import Const, Instr, Target, Value, const
+from zyg.ir.core import Const, Instr, Target, Value
 from zyg.typeof import UNBOUND
 
 from . import calls, classes, iterators, lists, operators, subscripts
-from .boundary import conflict
-from .infer import Evaluator, Frame, Stop, known
+from .infer import Evaluator, Frame, Stop
 from .values import (
     NONE,
     UNBOUND_VALUE,
     Abstract,
-    ConflictValue,
     FunctionValue,
     Known,
     MaybeValue,
@@ -471,9 +469,7 @@ def _call_spread(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     callee, args, *rest = (e.read(v) for v in instr.operands)
     items = lists.all_items(e, args)
     if items is None:
-        raise e.refuse(
-            "a call with *args of a length that is not known when compiling", types=[describe(args, e.heap)]
-        )
+        raise e.refuse("a call with *args of a length that is not known when compiling", types=[describe(args, e.heap)])
     keywords = dict(calls.keyword_items(e, rest[0])) if rest else {}
     return e.call(callee, list(items), keywords)
 
@@ -515,6 +511,3 @@ def _intrinsic(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     if instr.attrs["name"] == "unary_positive":
         return operators.unary(e, "pos", e.read(instr.operands[0]))
     raise e.refuse(f"the interpreter's intrinsic {instr.attrs['name']}")
-
-
-__all__ = ["ConflictValue", "conflict", "const", "execute", "known"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import BOOL, I64
 
 from . import arrays, lists
 from .operators import equal, python_type_name, settled, to_int
@@ -15,7 +14,6 @@ from .values import (
     Known,
     Number,
     RangeValue,
-    Record,
     Reference,
     SliceValue,
     StructValue,
@@ -247,7 +245,12 @@ def unpack(e: Evaluator, v: Abstract, count: int) -> list[Abstract]:
         if v.type.ndim == 0:
             e.type_error("iteration over a 0-d array")
         length = e.dim(v.value, 0)
-        e.guard(e.op("ge", length, const(count)), "ValueError", f"not enough values to unpack (expected {count}, got {{}})", length)
+        e.guard(
+            e.op("ge", length, const(count)),
+            "ValueError",
+            f"not enough values to unpack (expected {count}, got {{}})",
+            length,
+        )
         e.guard(e.op("le", length, const(count)), "ValueError", f"too many values to unpack (expected {count})")
         return [arrays.element_or_row(e, v, const(n)) for n in range(count)]
     return _unpack_iterator(e, v, count)
@@ -272,7 +275,9 @@ def _unpack_iterator(e: Evaluator, v: Abstract, count: int) -> list[Abstract]:
             e.throw("ValueError", f"not enough values to unpack (expected {count}, got {n})")
 
         carried = TupleValue(tuple(items))
-        iterators.advance(e, iterator, lambda x, carried=carried, join=join: join.add(TupleValue((*carried.items, x))), too_few)
+        iterators.advance(
+            e, iterator, lambda x, carried=carried, join=join: join.add(TupleValue((*carried.items, x))), too_few
+        )
         joined = join.finish()
         assert isinstance(joined, TupleValue)
         items = list(joined.items)
@@ -343,6 +348,3 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
     if isinstance(container, RangeValue) and is_index(item):
         return e.call(known(builtins_.range_contains), [container, item])
     return e.call(known(builtins_.contains), [item, container])
-
-
-__all__ = ["BOOL", "I64", "Record", "contains", "get_item", "set_item", "unpack", "unpack_rest"]

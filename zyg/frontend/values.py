@@ -144,9 +144,7 @@ class FunctionValue(Abstract):
     def with_parts(self, parts: list[Any]) -> Abstract:
         n, m = len(self.captured), len(self.captured) + len(self.defaults)
         kw = tuple((name, v) for (name, _), v in zip(self.kwdefaults, parts[m:]))
-        return FunctionValue(
-            self.code, self.globals, self.name, tuple(parts[:n]), tuple(parts[n:m]), kw, self.function
-        )
+        return FunctionValue(self.code, self.globals, self.name, tuple(parts[:n]), tuple(parts[n:m]), kw, self.function)
 
 
 @dataclass(slots=True, eq=False)
@@ -532,7 +530,9 @@ class Merge:
         slots: list[Any] = [None] * len(columns)
         # First what is the same object on all edges: another variable that is one object here and another there must not
         # take its identity.
-        shared = [n for n, vs in enumerate(columns) if isinstance(vs[0], Reference) and len({v.head() for v in vs}) == 1]
+        shared = [
+            n for n, vs in enumerate(columns) if isinstance(vs[0], Reference) and len({v.head() for v in vs}) == 1
+        ]
         for n in (*shared, *(n for n in range(len(columns)) if n not in shared)):
             slots[n] = self.value((n,), list(columns[n]), n in self.force)
             self.drain()
@@ -586,10 +586,10 @@ class Merge:
         if path not in self.parameters and not force:
             present = [v for v in values if v is not DEFAULT]
             first = present[0]
-            if first.type == type and all(same_leaf(first, v) for v in present[1:]):
-                # Where an edge has no value, that of another may be used only if it is available there.
-                if len(present) == len(values) or isinstance(first, Const):
-                    return first
+            # Where an edge has no value, that of another may be used only if it is available there.
+            everywhere = len(present) == len(values) or isinstance(first, Const)
+            if everywhere and first.type == type and all(same_leaf(first, v) for v in present[1:]):
+                return first
         value = self.parameters.get(path)
         if value is None or value.type != type:
             name = next((v.name for v in values if isinstance(v, Value) and v.name), "")

@@ -24,6 +24,7 @@ from zyg.frontend.values import (
     PullbackValue,
     RangeValue,
     Reference,
+    SliceValue,
     TupleValue,
     describe,
     is_number,
@@ -31,13 +32,23 @@ from zyg.frontend.values import (
     number_type,
 )
 from zyg.ir.core import Const, const
-from zyg.ir.types import BOOL, F32, F64, I64
+from zyg.ir.types import BOOL, F32, F64
 
 from .intrinsics import check, cut, machine, python_float, select, to_f64, to_i64
 from .registry import emits, implements
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
+
+# Defaults of emitters' parameters.
+NONE, ZERO, ZERO_FLOAT, FALSE, NO_TEXT, NO_ITEMS = (
+    Known(None),
+    Known(0),
+    Known(0.0),
+    Known(False),
+    Known(""),
+    TupleValue(()),
+)
 
 COMPENSATED = sys.version_info >= (3, 12)
 
@@ -67,7 +78,9 @@ def _issubclass(e: Evaluator, cls: Abstract, classes_: Abstract) -> Abstract:
 def _type(e: Evaluator, v: Abstract) -> Abstract:
     cls = classes.class_of(e, v)
     if cls is None:
-        raise e.refuse(f"type() of a {describe(v, e.heap)}", hint="test for None first" if isinstance(v, MaybeValue) else "")
+        raise e.refuse(
+            f"type() of a {describe(v, e.heap)}", hint="test for None first" if isinstance(v, MaybeValue) else ""
+        )
     return Known(cls)
 
 
@@ -79,13 +92,14 @@ def _callable(e: Evaluator, v: Abstract) -> Abstract:
 
 
 @emits(float)
-def _float(e: Evaluator, v: Abstract = Known(0.0)) -> Abstract:  # noqa: B008
+def _float(e: Evaluator, v: Abstract = ZERO_FLOAT) -> Abstract:
     v = settled(e, v, "float() argument must be a string or a real number, not 'NoneType'")
     v = _scalar_of_array(e, v)
     if isinstance(v, Known) and isinstance(v.object, str):
         return operators.fold(e, float, v.object)
     if is_number(v):
-        return Number(operators.to_float(e, v)) if isinstance(v, Number) else Known(float(operators.to_float(e, v).value))  # type: ignore[attr-defined]
+        value = operators.to_float(e, v)
+        return Known(value.value) if isinstance(value, Const) else Number(value)
     own = classes.operator_method(e, "float", v)
     if own is not None:
         return own
@@ -102,7 +116,7 @@ def _scalar_of_array(e: Evaluator, v: Abstract) -> Abstract:
 
 
 @emits(int)
-def _int(e: Evaluator, v: Abstract = Known(0)) -> Abstract:  # noqa: B008
+def _int(e: Evaluator, v: Abstract = ZERO) -> Abstract:
     message = "int() argument must be a string, a bytes-like object or a real number, not "
     v = settled(e, v, message + "'NoneType'")
     v = _scalar_of_array(e, v)
@@ -135,7 +149,7 @@ def int_of_float(x: Any) -> int:
 
 
 @emits(bool)
-def _bool(e: Evaluator, v: Abstract = Known(False)) -> Abstract:  # noqa: B008
+def _bool(e: Evaluator, v: Abstract = FALSE) -> Abstract:
     return boolean(operators.truth(e, v))
 
 
@@ -145,7 +159,7 @@ def _complex(e: Evaluator, *args: Abstract) -> Abstract:
 
 
 @emits(str, repr, ascii, format)
-def _str(e: Evaluator, v: Abstract = Known(""), *rest: Abstract) -> Abstract:  # noqa: B008
+def _str(e: Evaluator, v: Abstract = NO_TEXT, *rest: Abstract) -> Abstract:
     from zyg.frontend.exceptions import format_value
 
     return format_value(e, v, "s", Known(""))
@@ -167,9 +181,7 @@ def _divmod(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     message = "unsupported operand type(s) for divmod()"
     a, b = settled(e, a, message), settled(e, b, message)
     if not (is_number(a) and is_number(b)):
-        e.type_error(
-            f"{message}: '{operators.python_type_name(e, a)}' and '{operators.python_type_name(e, b)}'"
-        )
+        e.type_error(f"{message}: '{operators.python_type_name(e, a)}' and '{operators.python_type_name(e, b)}'")
     python = not any(isinstance(v, Number) and v.numpy for v in (a, b))
     if python and e.options.error_model == "python":
         kind = "f" if F64 in (number_type(a), number_type(b)) else "i"
@@ -179,7 +191,7 @@ def _divmod(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
 
 
 @emits(pow)
-def _pow(e: Evaluator, base: Abstract, exp: Abstract, mod: Abstract = Known(None)) -> Abstract:  # noqa: B008
+def _pow(e: Evaluator, base: Abstract, exp: Abstract, mod: Abstract = NONE) -> Abstract:
     if isinstance(mod, Known) and mod.object is None:
         return operators.binary(e, "pow", base, exp)
     return e.call(known(power_modulo), [base, exp, mod])
@@ -236,7 +248,7 @@ def divide_large(x: int, y: int) -> float:
 
 
 @emits(round)
-def _round(e: Evaluator, number: Abstract, ndigits: Abstract = Known(None)) -> Abstract:  # noqa: B008
+def _round(e: Evaluator, number: Abstract, ndigits: Abstract = NONE) -> Abstract:
     v = settled(e, number, "type NoneType doesn't define __round__ method")
     if isinstance(v, Known) and isinstance(ndigits, Known):
         return operators.fold(e, round, v.object, *([] if ndigits.object is None else [ndigits.object]))
@@ -255,7 +267,7 @@ def _round(e: Evaluator, number: Abstract, ndigits: Abstract = Known(None)) -> A
         if isinstance(v, Number) and v.numpy:
             return e.call(known(round_numpy), [v, ndigits])
         return e.call(known(round_digits), [v, ndigits])
-    if none or isinstance(ndigits, Known) and ndigits.object >= 0:
+    if none or isinstance(ndigits, Known) and (ndigits.object or 0) >= 0:
         return Number(operators.to_int(e, v))
     return e.call(known(round_int), [v, ndigits])
 
@@ -317,7 +329,7 @@ def _extreme(name: str) -> Callable[..., Abstract]:
     """min or max: the first one that no other is beyond, by Python's comparisons."""
     op = "lt" if name == "min" else "gt"
 
-    def emitter(e: Evaluator, *args: Abstract, key: Abstract = Known(None), default: Abstract | None = None) -> Abstract:  # noqa: B008
+    def emitter(e: Evaluator, *args: Abstract, key: Abstract = NONE, default: Abstract | None = None) -> Abstract:
         if len(args) > 1:
             if default is not None:
                 e.type_error(f"Cannot specify a default for {name}() with multiple positional arguments")
@@ -498,13 +510,21 @@ def _range(e: Evaluator, *args: Abstract) -> Abstract:
     return RangeValue(parts[0], parts[1], step)
 
 
+@emits(slice)
+def _slice(e: Evaluator, *args: Abstract) -> Abstract:
+    if not 1 <= len(args) <= 3:
+        e.type_error(f"slice expected at {'least 1 argument' if not args else 'most 3 arguments'}, got {len(args)}")
+    start, stop, step = (Known(None), args[0], Known(None)) if len(args) == 1 else (*args, Known(None))[:3]
+    return SliceValue(start, stop, step)
+
+
 @emits(enumerate)
-def _enumerate(e: Evaluator, iterable: Abstract, start: Abstract = Known(0)) -> Abstract:  # noqa: B008
+def _enumerate(e: Evaluator, iterable: Abstract, start: Abstract = ZERO) -> Abstract:
     return iterators.enumerate_(e, iterable, start)
 
 
 @emits(zip)
-def _zip(e: Evaluator, *iterables: Abstract, strict: Abstract = Known(False)) -> Abstract:  # noqa: B008
+def _zip(e: Evaluator, *iterables: Abstract, strict: Abstract = FALSE) -> Abstract:
     if not isinstance(strict, Known):
         raise e.refuse("zip() with a `strict` that is not known when compiling")
     return iterators.zip_(e, list(iterables), bool(strict.object))
@@ -527,7 +547,7 @@ def _next(e: Evaluator, v: Abstract, default: Abstract | None = None) -> Abstrac
 
 @implements(map)
 def map_(function: Any, /, *iterables: Any) -> Any:
-    for items in zip(*iterables):  # noqa: B905
+    for items in zip(*iterables):
         yield function(*items)
 
 
@@ -542,33 +562,33 @@ def filter_(function: Any, iterable: Any, /) -> Any:
 
 
 @emits(tuple)
-def _tuple(e: Evaluator, v: Abstract = TupleValue(())) -> Abstract:  # noqa: B008
+def _tuple(e: Evaluator, v: Abstract = NO_ITEMS) -> Abstract:
     return lists.to_tuple(e, settled(e, v, "'NoneType' object is not iterable"))
 
 
 @emits(list)
-def _list(e: Evaluator, v: Abstract = TupleValue(())) -> Abstract:  # noqa: B008
+def _list(e: Evaluator, v: Abstract = NO_ITEMS) -> Abstract:
     return lists.to_list(e, settled(e, v, "'NoneType' object is not iterable"))
 
 
 def list_of(iterable: Any) -> list[Any]:
     result = []
-    for x in iterable:  # noqa: SIM110
-        result.append(x)  # noqa: PERF402
+    for x in iterable:
+        result.append(x)
     return result
 
 
 def list_extension(target: list[Any], iterable: Any) -> None:
     for x in iterable:
-        target.append(x)  # noqa: PERF402
+        target.append(x)
 
 
 def list_concatenation(a: list[Any], b: list[Any]) -> list[Any]:
     result = []
     for x in a:
-        result.append(x)  # noqa: PERF402
+        result.append(x)
     for x in b:
-        result.append(x)  # noqa: PERF402
+        result.append(x)
     return result
 
 
@@ -576,7 +596,7 @@ def list_repetition(a: list[Any], count: int) -> list[Any]:
     result = []
     for _ in range(count):
         for x in a:
-            result.append(x)  # noqa: PERF402
+            result.append(x)
     return result
 
 
@@ -685,6 +705,3 @@ def _bit_count(x: int) -> int:
         x &= x - 1
         n += 1
     return n
-
-
-__all__ = ["F64", "I64"]

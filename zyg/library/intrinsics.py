@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Value
@@ -139,6 +138,3 @@ def _python_float(e: Evaluator, function: Abstract, *args: Abstract) -> Abstract
     types = tuple(disassemble(e, a, leaves) for a in args)
     (value,) = e.emit("pycall", *leaves, types=(F64,), callable=function.object, arguments=types, result=F64)
     return Number(e.op("stop", value))
-
-
-__all__ = ["builtins", "check", "cut", "machine", "python_float", "select", "to_f64", "to_i64"]

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from zyg.frontend import lists
 from zyg.frontend.operators import (
     _finite_or_nan,
     _not_finite,
@@ -22,7 +21,6 @@ from zyg.frontend.operators import (
     settled,
     to_float,
     to_int,
-    truth,
 )
 from zyg.frontend.values import Abstract, ArrayValue, Known, Number, TupleValue, is_number, number_type
 from zyg.ir.core import Const, Value, const
@@ -217,7 +215,9 @@ def _pow(e: Evaluator, x: Abstract, y: Abstract, /) -> Abstract:
         whole = _or(e, e.op("eq", e.op("floor", b), b), _not_finite(e, b), _nan(e, a), _not_finite(e, a))
         e.guard(_or(e, e.op("ge", a, const(0.0)), whole), "ValueError", DOMAIN)
         e.guard(
-            _or(e, e.op("ne", a, const(0.0)), negate(e, e.op("lt", b, const(0.0))), _not_finite(e, b)), "ValueError", DOMAIN
+            _or(e, e.op("ne", a, const(0.0)), negate(e, e.op("lt", b, const(0.0))), _not_finite(e, b)),
+            "ValueError",
+            DOMAIN,
         )
     result = e.op("mul", a, a) if isinstance(b, Const) and b.value == 2.0 else math_op(e, "pow", a, b)
     if e.options.error_model == "python":
@@ -468,7 +468,7 @@ def vector_norm(vector: Any) -> float:
 def dist(p: Any, q: Any, /) -> float:
     if len(p) != len(q):
         raise ValueError("both points must have the same number of dimensions")
-    return vector_norm([to_f64(a) - to_f64(b) for a, b in zip(p, q)])  # noqa: B905
+    return vector_norm([to_f64(a) - to_f64(b) for a, b in zip(p, q)])
 
 
 @implements(math.fsum)
@@ -696,5 +696,3 @@ emits(math.factorial)(_on_integers(factorial))
 emits(math.comb)(_on_integers(comb))
 emits(math.perm)(_on_integers(perm))
 emits(math.isqrt)(_on_integers(isqrt))
-
-__all__ = ["apply", "lists", "real", "truth"]

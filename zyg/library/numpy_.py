@@ -32,13 +32,13 @@ from zyg.frontend.values import (
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Array, Scalar
 
-from .intrinsics import cut, machine, to_f64
+from .intrinsics import cut, machine
 from .registry import emits, implements
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
 
-NONE = Known(None)
+NONE, ZERO, YES = Known(None), Known(0), Known(True)
 
 # ------------------------------------------------------------------------------------------- constructors
 
@@ -125,16 +125,20 @@ def arange(e: Evaluator, *args: Abstract, dtype: Abstract = NONE) -> Abstract:
 
     if not 1 <= len(args) <= 3:
         raise e.refuse("np.arange with this number of arguments", hint="write np.arange(start, stop, step)")
-    start = args[0] if len(args) > 1 else Known(0)
-    stop = args[1] if len(args) > 1 else args[0]
-    step = args[2] if len(args) > 2 else Known(1)
+    bounds: list[Abstract] = [*args]
+    start, stop = (bounds[0], bounds[1]) if len(bounds) > 1 else (ZERO, bounds[0])
+    step = bounds[2] if len(bounds) > 2 else Known(1)
     joined = join_numbers([start, stop, step]) if all(map(is_number, (start, stop, step))) else None
     if joined is None:
         raise e.refuse("np.arange of these arguments", types=[describe(a, e.heap) for a in args])
     scalar = dtype_of(e, dtype, I64 if joined[0] is BOOL else joined[0])
     if joined[0].kind == "f":
-        return e.call(known(arange_floats), [*(Number(to_float(e, v)) for v in (start, stop, step)), Known(arrays.DTYPES[scalar])])
-    return e.call(known(arange_ints), [*(Number(to_int(e, v)) for v in (start, stop, step)), Known(arrays.DTYPES[scalar])])
+        return e.call(
+            known(arange_floats), [*(Number(to_float(e, v)) for v in (start, stop, step)), Known(arrays.DTYPES[scalar])]
+        )
+    return e.call(
+        known(arange_ints), [*(Number(to_int(e, v)) for v in (start, stop, step)), Known(arrays.DTYPES[scalar])]
+    )
 
 
 @unchecked
@@ -163,7 +167,7 @@ def arange_floats(start: float, stop: float, step: float, dtype: Any) -> Any:
 
 
 @emits(np.array, np.asarray, np.ascontiguousarray)
-def array(e: Evaluator, v: Abstract, dtype: Abstract = NONE, copy: Abstract = Known(True)) -> Abstract:  # noqa: B008
+def array(e: Evaluator, v: Abstract, dtype: Abstract = NONE, copy: Abstract = YES) -> Abstract:
     from zyg.frontend.infer import known
 
     v = settled(e, v, "None is no array")
@@ -186,6 +190,7 @@ def array(e: Evaluator, v: Abstract, dtype: Abstract = NONE, copy: Abstract = Kn
             return e.call(known(array_of_list), [v, Known(arrays.DTYPES[scalar])])
         raise e.refuse("an array of this", types=[describe(v, e.heap)], hint="pass numbers in tuples or lists")
     shape, numbers = _nested(e, v)
+    joined: tuple[Scalar, bool] | None
     joined = join_numbers(numbers) if numbers else (F64, True)
     if joined is None:
         raise e.refuse("an array of these numbers", types=[describe(n) for n in numbers])
@@ -209,17 +214,17 @@ def _nested(e: Evaluator, v: Abstract) -> tuple[list[int], list[Abstract]]:
         raise e.refuse("an array of this", types=[describe(v, e.heap)], hint="pass numbers in tuples or lists")
     inner = [_nested(e, i) for i in items]
     if any(shape != inner[0][0] for shape, _ in inner):
-        e.throw("ValueError", "setting an array element with a sequence. The requested array has an inhomogeneous shape")
+        e.throw(
+            "ValueError", "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+        )
     return [len(items), *(inner[0][0] if inner else [])], [n for _, numbers in inner for n in numbers]
 
 
 @unchecked
 def array_of_list(items: Any, dtype: Any) -> Any:
     result = np.empty(len(items), dtype)
-    i = 0
-    for x in items:
+    for i, x in enumerate(items):
         result[i] = x
-        i += 1
     return result
 
 
@@ -297,7 +302,9 @@ def reshape(e: Evaluator, a: Abstract, *shape: Abstract) -> Abstract:
     known_product: Value = const(1)
     for d in dims:
         if not (isinstance(d, Const) and d.value == -1):
-            known_product = d if isinstance(known_product, Const) and known_product.value == 1 else e.op("mul", known_product, d)
+            known_product = (
+                d if isinstance(known_product, Const) and known_product.value == 1 else e.op("mul", known_product, d)
+            )
     unknown = [n for n, d in enumerate(dims) if isinstance(d, Const) and d.value == -1]
     if len(unknown) > 1:
         e.throw("ValueError", "can only specify one unknown dimension")
@@ -308,7 +315,11 @@ def reshape(e: Evaluator, a: Abstract, *shape: Abstract) -> Abstract:
     for d in dims:
         if not isinstance(d, Const):
             e.guard(e.op("ge", d, const(0)), "ValueError", "negative dimensions are not allowed")
-    text = "cannot reshape array of size {} into shape (" + ",".join(["{}"] * len(dims)) + (",)" if len(dims) == 1 else ")")
+    text = (
+        "cannot reshape array of size {} into shape ("
+        + ",".join(["{}"] * len(dims))
+        + (",)" if len(dims) == 1 else ")")
+    )
     e.guard(e.op("eq", known_product, size), "ValueError", text, size, *dims)
     source = a if a.type.layout == "C" else copy(e, a)
     assert isinstance(source, ArrayValue)
@@ -558,7 +569,7 @@ def _cast_scalar(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
 
 
 def _scalar_class(scalar: Scalar) -> Callable[..., Abstract]:
-    return lambda e, v=Known(0), /: _cast_scalar(e, v, scalar)  # noqa: B008
+    return lambda e, v=ZERO, /: _cast_scalar(e, v, scalar)
 
 
 for _cls, _scalar in (
@@ -575,7 +586,9 @@ def _ufunc(op: str) -> Callable[..., Abstract]:
         scalar = number_type(x)
         if scalar is None:
             raise e.refuse(
-                f"the NumPy function of whole arrays ({op})", types=[describe(x, e.heap)], hint="write a loop over elements"
+                f"the NumPy function of whole arrays ({op})",
+                types=[describe(x, e.heap)],
+                hint="write a loop over elements",
             )
         single = isinstance(x, Number) and x.numpy and scalar is F32
         value = scalar_value(e, x, F32) if single else to_float(e, x)
@@ -602,7 +615,9 @@ def _strong(e: Evaluator, v: Abstract) -> Abstract:
         return v
     scalar = number_type(v)
     if scalar is None:
-        raise e.refuse("a NumPy function of whole arrays", types=[describe(v, e.heap)], hint="write a loop over elements")
+        raise e.refuse(
+            "a NumPy function of whole arrays", types=[describe(v, e.heap)], hint="write a loop over elements"
+        )
     return Number(scalar_value(e, v, scalar), True)
 
 
@@ -694,5 +709,3 @@ for _function, _name in (
     (np.floor_divide, "floordiv"), (np.remainder, "mod"), (np.power, "pow"),
 ):  # fmt: skip
     emits(_function)(_operator(_name))
-
-__all__ = ["to_f64"]
