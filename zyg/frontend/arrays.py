@@ -162,9 +162,11 @@ def _parts(e: Evaluator, a: ArrayValue, key: Abstract) -> list[Abstract]:
 def _position(e: Evaluator, a: ArrayValue, axis: int, p: Abstract) -> Value:
     """An index as a position from the start, guarded."""
     if isinstance(p, Known):
-        return e.once(("index", a.value, axis, p.object), lambda: _known_position(e, a, axis, p))
+        return e.once(("index", a.value, axis, p.object, e.options.boundscheck), lambda: _known_position(e, a, axis, p))
     index = e.builder.cast(scalar_value(e, p), I64)
-    return e.once(("position", a.value, axis, index), lambda: _checked_position(e, a, axis, index))
+    return e.once(
+        ("position", a.value, axis, index, e.options.boundscheck), lambda: _checked_position(e, a, axis, index)
+    )
 
 
 def _out_of_bounds(axis: int) -> str:
