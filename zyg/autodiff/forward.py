@@ -12,7 +12,7 @@ from zyg.ir.core import Block, Function, Instr, Value, const
 from zyg.ir.types import OBJECT, TAPE, Array, Scalar, Stack, Type
 
 from . import helpers, objects
-from .activity import differentiable
+from .activity import differentiable, summarise
 from .state import Callee, State
 
 
@@ -183,6 +183,13 @@ class ForwardPart(State):
     def _forward_rule(self, b: Builder, instr: Instr) -> None:
         rule = instr.attrs["rule"]
         forward = self.module.functions[rule.forward]
+        written = summarise(self.module, rule.forward)[rule.forward].written
+        if any(self.active(instr.operands[k]) for k in written):
+            raise Unsupported(
+                f"{instr.attrs['callee']}, a rule that writes to an array that it is given",
+                instr.position,
+                hint="let the rule work on a copy and return the new array; or leave the rule out, zyg differentiates writes",
+            )
         saved = [Value(t, "saved") for t in forward.results[len(instr.results) :]]
         attrs = {k: v for k, v in instr.attrs.items() if k != "rule"} | {"callee": rule.forward}
         call = b.append(Instr("call", list(instr.operands), [*instr.results, *saved], attrs, [], instr.position))

@@ -316,7 +316,17 @@ class ReverseInstructions(ReverseGraph):
             if not self.active(v):
                 continue
             if isinstance(v.type, Array):
-                b.emit("addto", self._needed_shadow(v), d)
+                shadow = self._needed_shadow(v)
+                for axis in range(v.type.ndim):
+                    same = b.op("eq", b.op("dim", shadow, axis=axis), b.op("dim", d, axis=axis))
+                    name = instr.attrs["callee"]
+                    b.emit(
+                        "guard",
+                        same,
+                        exc="ValueError",
+                        message=f"{name} gave a cotangent of another shape than its argument",
+                    )
+                b.emit("addto", shadow, d)
             else:
                 self._add(v, d)
         for r in instr.results:

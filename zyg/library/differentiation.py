@@ -779,7 +779,7 @@ class RulePair:
     """A rule, inferred for arguments of certain types: the names of its functions and the shape of its value."""
 
     plain: str
-    rule: Rule
+    rule: Rule | None  # None for a rule that always raises
     value: Abstract
     after: Heap
     results: list[Value]
@@ -795,11 +795,13 @@ def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords:
     if pair is None:
         pair = _infer_rule(e, rule, roots, len(args), tuple(keywords), heap, outline)
         e.inference.specialisations[key] = pair
-    results = e.emit(
-        "call", *outline.leaves, types=tuple(v.type for v in pair.results), callee=pair.plain, rule=pair.rule
-    )
+    attrs = {} if pair.rule is None else {"rule": pair.rule}
+    results = e.emit("call", *outline.leaves, types=tuple(v.type for v in pair.results), callee=pair.plain, **attrs)
     assert e.builder.block is not None
     e.calls.append((e.builder.block.instrs[-1], pair))
+    if pair.rule is None:
+        e.builder.append(Instr("unreachable"))
+        raise Stop
     leaves = dict(zip(map(id, pair.results), results))
     leaf = lambda v: v if isinstance(v, Const) else leaves[id(v)]
     ids: dict[Any, Any] = {}
@@ -829,13 +831,18 @@ def _infer_rule(
     own, at_entry = _parameters(e, forward, roots, heap, outline)
     operands = list(forward.function.params)
     _check_parameters(e, rule, rule.function, count, keywords, "the rule for")
-    made = forward.call(known(rule.function), own[:count], dict(zip(keywords, own[count:])))
+    try:
+        made = forward.call(known(rule.function), own[:count], dict(zip(keywords, own[count:])))
+    except Stop:
+        return _raising_rule(forward)
     if not isinstance(made, TupleValue) or len(made.items) != 2:
         raise e.refuse(
             f"the rule for {describe_callable(rule.target)}, which does not return two things",
             types=[describe(made, forward.heap)],
             hint="return value, back",
         )
+    if isinstance(made.items[0], ConflictValue):
+        raise conflict(e, made.items[0])
     if not isinstance(made.items[1], FunctionValue) and not (
         isinstance(made.items[1], Known) and callable(made.items[1].object)
     ):
@@ -899,6 +906,11 @@ def _infer_rule(
     return RulePair(plain.function.name, pair_rule, template, after, stand_ins)
 
 
+def _raising_rule(forward: Evaluator) -> RulePair:
+    """A rule that raises, whatever its arguments are: so does the call."""
+    return RulePair(forward.function.name, None, NONE, {}, [])
+
+
 def _check_parameters(e: Evaluator, rule: UserRule, f: Any, count: int, keywords: tuple[str, ...], what: str) -> None:
     """Whether a rule, or what it returns, can be called with so many arguments."""
     code = f.code if isinstance(f, FunctionValue) else getattr(f, "__code__", None)
@@ -912,6 +924,12 @@ def _check_parameters(e: Evaluator, rule: UserRule, f: Any, count: int, keywords
             "are given",
             hint="a rule takes the arguments of its function; what it returns takes one, the cotangent of the value",
         )
+
+
+def _positional(function: Any) -> int | None:
+    """How many positional parameters a function has; None if it takes any number, or does not tell."""
+    code = getattr(function, "__code__", None)
+    return None if code is None or code.co_flags & inspect.CO_VARARGS else code.co_argcount
 
 
 def _cotangent(v: Abstract, heap: Heap, seeds: dict[int, Value]) -> Abstract:
@@ -982,6 +1000,8 @@ def _rule_gradients(
     name = describe_callable(rule.target)
     if not own and isinstance(given, Known) and given.object is None:
         return [], []
+    if isinstance(given, TupleValue) and len(given.items) > len(own) and len(given.items) == _positional(rule.function):
+        given = TupleValue(given.items[: len(own)])  # entries for parameters that this call leaves to their defaults
     if not isinstance(given, TupleValue) or len(given.items) != len(own):
         raise e.refuse(
             f"the rule for {name}, whose pullback does not return one entry for each of the {len(own)} positional arguments",
@@ -1000,7 +1020,7 @@ def _rule_gradients(
                 leaves.append(number_as(reverse, item, cotangent_type(wanted.type)))
                 indices.append(index[id(wanted.value)])
             return
-        if isinstance(wanted, ArrayValue) and isinstance(item, ArrayValue):
+        if isinstance(wanted, ArrayValue) and isinstance(item, ArrayValue) and item.type.ndim == wanted.type.ndim:
             leaves.append(array_seed(reverse, item, wanted.value, name))
             indices.append(index[id(wanted.value)])
             return
