@@ -16,7 +16,7 @@ def pelts():
     """The years, and the pelts of hare and lynx in thousands.
 
     >>> years, hare, lynx = pelts()
-    >>> years[0], hare[0], lynx[0], len(years)
+    >>> years[0], float(hare[0]), float(lynx[0]), len(years)
     (1900, 30.0, 4.0, 21)
     """
     text = resources.files("zyg.demo").joinpath("pelts.csv").read_text()
