@@ -570,8 +570,7 @@ def call_specialised(
     elif spec in e.inference.active:
         spec.called = True
         if spec.result is None:
-            e.builder.append(Instr("unreachable"))
-            raise Stop
+            return _never_returns(e, spec, outline)
     if spec.result is None:
         return _never_returns(e, spec, outline)
     types = tuple(v.type for v in spec.leaves)
