@@ -158,6 +158,11 @@ def _complex(e: Evaluator, *args: Abstract) -> Abstract:
     raise e.refuse("a complex number", hint="compute with real and imaginary part")
 
 
+@emits(dict, set, frozenset)
+def _container(e: Evaluator, *args: Abstract, **entries: Abstract) -> Abstract:
+    raise e.refuse("a dictionary or a set", hint="use a dataclass, a named tuple or a tuple")
+
+
 @emits(str, repr, ascii, format)
 def _str(e: Evaluator, v: Abstract = NO_TEXT, *rest: Abstract) -> Abstract:
     from zyg.frontend.exceptions import format_value
