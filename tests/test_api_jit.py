@@ -508,7 +508,9 @@ print(sizes[-1] - sizes[0])
 def test_code_is_freed():
     script = COMPILE_AND_DROP.format(path=str(pathlib.Path(__file__).parent.parent))
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert int(result.stdout) < 2500, "256 compilations should leave next to nothing behind (LLVM itself leaks 1.5 kB each)"
+    assert int(result.stdout) < 2500, (
+        "256 compilations should leave next to nothing behind (LLVM itself leaks 1.5 kB each)"
+    )
 
 
 def test_references_are_balanced():

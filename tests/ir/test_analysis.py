@@ -160,7 +160,8 @@ def test_liveness(seed):
 
 
 def test_preheader_and_latch():
-    function = parse_function("""
+    function = parse_function(
+        """
         func @f(%n: i64, %c: bool) -> i64 {
         entry:
           branch %c, loop(0), done
@@ -170,7 +171,8 @@ def test_preheader_and_latch():
           branch %more, loop(%i.1), done
         done:
           return %n
-        }""".replace("\n        ", "\n"))
+        }""".replace("\n        ", "\n")
+    )
     (loop,) = Loops(function).all
     assert loop.preheader is None, "the block before it also goes elsewhere"
     assert loop.latch is loop.header

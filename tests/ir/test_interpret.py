@@ -29,7 +29,7 @@ def test_arrays():
     f = function(
         "(%a: array<f64, 2, C>) -> (array<f64, 1, A>, f64, i64)",
         "entry:",
-        "%v = view %a, 1, 0, 2, 2 {spec=\"is\"} : array<f64, 1, A>",
+        '%v = view %a, 1, 0, 2, 2 {spec="is"} : array<f64, 1, A>',
         "store %v, 10.0, 1",
         "accum %v, 1.0, 1",
         "%x = load %a, 1, 2 : f64",
@@ -45,7 +45,7 @@ def test_views_backwards_and_empty():
     f = function(
         "(%a: array<f64, 1, C>, %start: i64, %length: i64, %step: i64) -> array<f64, 1, A>",
         "entry:",
-        "%v = view %a, %start, %length, %step {spec=\"s\"} : array<f64, 1, A>",
+        '%v = view %a, %start, %length, %step {spec="s"} : array<f64, 1, A>',
         "return %v",
     )
     a = np.arange(5.0)

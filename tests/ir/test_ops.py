@@ -199,6 +199,7 @@ def test_unary_rule(name, x):
 @pytest.mark.parametrize(("name", "operands"), [(n, o) for n, os in BINARY.items() for o in os])
 def test_binary_rule(name, operands):
     for n, slope in enumerate(slopes(name, operands, 1.5)):
+
         def moved(x, n=n):
             return OPS[name].eval(*operands[:n], x, *operands[n + 1 :])
 

@@ -303,9 +303,11 @@ class ReverseInstructions(ReverseGraph):
         for r in instr.results:
             if not differentiable(r.type):
                 continue
-            if isinstance(r.type, Array):
-                seeds.append(self._needed_shadow(r) if r in self.shadows else helpers.zeros_like(
-                    b, self.need(r, self.current), f"d_{r.name}"))  # fmt: skip
+            if isinstance(r.type, Array):  # the rule gets a copy: it may keep it, or write to it
+                if r in self.shadows:
+                    seeds.append(helpers.copy(b, self._needed_shadow(r)))
+                else:
+                    seeds.append(helpers.zeros_like(b, self.need(r, self.current), f"d_{r.name}"))
             else:
                 seeds.append(self._take(r) if self.active(r) else const(0.0, cotangent_type(r.type)))
         reverse = self.module.functions[rule.reverse]

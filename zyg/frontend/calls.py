@@ -556,7 +556,6 @@ def widened(e: Evaluator, v: Any) -> Any:
 def call_specialised(
     e: Evaluator, f: FunctionValue, prepared: Prepared, slots: list[Abstract], library: bool
 ) -> Abstract:
-    from .infer import Stop
 
     if any(_parts(s, {}) > MAX_PARTS for s in slots):
         raise _ever_new_types(e, f, slots)

@@ -59,9 +59,7 @@ def typed_module(function: Callable[..., Any], args: tuple[Any, ...], optimised:
     return _reachable(inferred.module, inferred.entry)
 
 
-def adjoint_module(
-    function: Callable[..., Any], args: tuple[Any, ...], split: bool, optimised: bool
-) -> list[Function]:
+def adjoint_module(function: Callable[..., Any], args: tuple[Any, ...], split: bool, optimised: bool) -> list[Function]:
     from ..autodiff.adjoint import adjoint
     from ..frontend.infer import infer
     from ..ir.passes import optimise

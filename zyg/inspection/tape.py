@@ -23,9 +23,7 @@ _COUNTER = Array(I64, 1, "C")
 _NOW, _PEAK = const(0), const(1)
 
 
-def tape_bytes(
-    function: Callable[..., Any], /, *args: Any, argnums: int | tuple[int, ...] | None = None
-) -> int:
+def tape_bytes(function: Callable[..., Any], /, *args: Any, argnums: int | tuple[int, ...] | None = None) -> int:
     """Run the gradient of `function` at (copies of) `args`; the most bytes that were on its tape at any time.
 
     argnums: the gradient is by these arguments only, as for `zyg.grad`; by all of them otherwise.

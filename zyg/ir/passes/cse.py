@@ -186,7 +186,6 @@ class _Walk:
                     instr.operands[n] = known
                     self.changed = True
 
-
     def is_quotient(self, select: Instr) -> bool:
         """Whether the third operand of a strong zero may stand for all of it, its divisor not being 0."""
         divisor = self.divisors.get(select.operands[2])

@@ -441,7 +441,7 @@ def _abs(walk: _Walk, instr: Instr, x: Interval) -> Interval | None:
 
 def _mod(walk: _Walk, instr: Instr, x: Interval, y: Interval) -> Interval | None:
     if y[0] > 0:
-        return (x if x[0] >= 0 and x[1] < y[0] else (0, y[1] - 1))
+        return x if x[0] >= 0 and x[1] < y[0] else (0, y[1] - 1)
     return (y[0] + 1, 0) if y[1] < 0 else None
 
 
