@@ -100,7 +100,7 @@ def main() -> int:
         except Crash as crash:
             found = Found(1, Counter({f"crash: {crash}": 1}))
             if crash.program and f"crash: {crash}" not in known:
-                found.failure = f"crash: {crash}\n{smaller(crash.program, options.check)}"
+                found.failure = f"crash: {crash}\n{smaller(crash.program, options.check, str(crash))}"
         total += max(1, min(found.done, count))
         known += found.known
         if found.failure:

@@ -80,7 +80,9 @@ def forked(function: Callable[[Marker], Any], seconds: float) -> Any:
         return pickle.load(out)
 
 
-def crashes(program: Program, what: str, seconds: float = 10.0) -> bool:
+def crash_of(program: Program, what: str, seconds: float = 10.0) -> str:
+    """How the check of this program dies; empty if it does not."""
+
     def attempt(marker: Marker) -> None:
         marker.at(program)
         os.close(2)  # the interpreter's dying words
@@ -91,13 +93,13 @@ def crashes(program: Program, what: str, seconds: float = 10.0) -> bool:
 
     try:
         forked(attempt, seconds)
-    except Crash:
-        return True
-    return False
+    except Crash as crash:
+        return str(crash)
+    return ""
 
 
-def smaller(program: Program, what: str, seconds: float = 60.0) -> Program:
-    """A program that still crashes, with lines and blocks left out."""
+def smaller(program: Program, what: str, crash: str, seconds: float = 60.0) -> Program:
+    """A program that still crashes in this way, with lines and blocks left out."""
     deadline = time.monotonic() + seconds
     changed = True
     while changed and time.monotonic() < deadline:
@@ -113,7 +115,7 @@ def smaller(program: Program, what: str, seconds: float = 60.0) -> Program:
             for middle in ([], [line[4:] for line in lines[i + 1 : end]]):  # without the block, or without its header
                 candidate = lines[:i] + middle + lines[end:]
                 attempt = replace(program, source="\n".join(candidate))
-                if candidate != lines and _compiles(attempt) and crashes(attempt, what):
+                if candidate != lines and _compiles(attempt) and crash_of(attempt, what) == crash:
                     program, lines, changed = attempt, candidate, True
                     break
     return program
