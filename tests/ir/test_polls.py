@@ -39,6 +39,7 @@ done:
   return %s
 }
 """
+BY_THREE = DOWN.replace("sub %k, 1", "sub %k, 3")
 WHILE = """
 func @f(%x: f64, %n: i64) -> f64 {
 entry:
@@ -90,3 +91,12 @@ def test_values_do_not_change(text, strip, monkeypatch):
 
 def test_short_loops_do_not_poll():
     assert not polls.run(parse_module(COUNTED.replace("%i, %n", "%i, 100")).functions["f"])
+
+
+def test_a_counter_that_jumps_over_the_end_of_a_strip(monkeypatch):
+    monkeypatch.setattr(polls, "STRIP", 4)
+    monkeypatch.setattr(polls, "ROUNDS", 4)
+    module = parse_module(BY_THREE)
+    polls.run(module.functions["f"])
+    verify(module)
+    assert run(module, 1.0, 30, entry="f", limit=10000) == (1.5**10,)

@@ -80,9 +80,26 @@ def _counter(loop: Loop) -> tuple[Instr, int, int] | None:
         return None
     if test.op == "lt" and leaving == [1]:
         return test, index, 1
-    if test.op == "eq" and leaving == [0] and isinstance(bound, Const) and bound.value == 0:
+    to_zero = test.op == "eq" and leaving == [0] and isinstance(bound, Const) and bound.value == 0
+    if to_zero and _counts_down(loop, index):  # the end of a strip must be met exactly
         return test, index, 0
     return None
+
+
+def _counts_down(loop: Loop, index: int) -> bool:
+    """Whether the counter goes down by one in each iteration."""
+    counter = loop.header.params[index]
+    inside = {v: i for b in loop.blocks for i in b.instrs for v in i.results}
+    for target in loop.latches[0].terminator.targets:
+        if target.block is not loop.header:
+            continue
+        step = inside.get(target.args[index])
+        if step is None or step.operands[0] is not counter or not isinstance(step.operands[-1], Const):
+            return False
+        amount = step.operands[-1].value
+        if not (step.op in ("sub", "csub") and amount == 1 or step.op in ("add", "cadd") and amount == -1):
+            return False
+    return True
 
 
 def _is_counted(loop: Loop) -> bool:
