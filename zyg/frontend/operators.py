@@ -30,6 +30,7 @@ from .values import (
     RangeValue,
     Reference,
     SliceValue,
+    StructValue,
     TupleValue,
     describe,
     is_number,
@@ -821,6 +822,8 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
         return identical(e, a, b)
     from .lists import known_items
 
+    if (fields := _compared_fields(e, a, b)) is not None:
+        return _and(e, [equal(e, x, y) for x, y in fields])
     items_a, items_b = known_items(e, a), known_items(e, b)
     if items_a is not None and items_b is not None:
         comparable = type(a) is type(b) and _same_class(e, a, b)
@@ -832,6 +835,24 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     if isinstance(a, (FunctionValue, MethodValue, PullbackValue, SliceValue)) or isinstance(b, FunctionValue):
         return identical(e, a, b)
     return const(False)
+
+
+def _compared_fields(e: Evaluator, a: Abstract, b: Abstract) -> list[tuple[Abstract, Abstract]] | None:
+    """The pairs of fields that the `__eq__` which dataclass() writes compares; None if it does not apply."""
+    from .classes import class_of
+
+    cls = class_of(e, a)
+    parameters = getattr(cls, "__dataclass_params__", None)
+    if parameters is None or not parameters.eq or class_of(e, b) is not cls:
+        return None
+    compared = [f.compare for f in cls.__dataclass_fields__.values()]  # type: ignore[union-attr]
+    sides = [
+        v.items if isinstance(v, StructValue) else e.heap[v.id].fields if isinstance(v, Reference) else ()
+        for v in (a, b)
+    ]
+    if len(sides[0]) != len(sides[1]) or len(sides[0]) != len(compared):
+        return None
+    return [(x, y) for x, y, wanted in zip(*sides, compared) if wanted]
 
 
 def _same_class(e: Evaluator, a: Abstract, b: Abstract) -> bool:
