@@ -286,12 +286,38 @@ def _refuse_overlap(e: Evaluator, body: Body, params: list[Value], summary: Summ
     """Arrays that overlap may not be written under differentiation: their shadows would have to overlap too."""
     arrays = [k for k, p in enumerate(params) if isinstance(p.type, Array) and differentiable(p.type)]
     for n, k in enumerate(arrays):
+        if k in summary.written:
+            _refuse_self_overlap(e, body.operands[k], params[k].name or "?")
         for other in arrays[n + 1 :]:
             if k in summary.written or other in summary.written:
                 names = " and ".join(params[i].name or "?" for i in (k, other))
                 apart = e.op("not", e.op("overlap", body.operands[k], body.operands[other]))
                 e.guard(apart, "ValueError", f"the arrays {names} overlap in memory and are written: "
                         "the derivative needs arrays that are apart; pass a copy")  # fmt: skip
+
+
+def _refuse_self_overlap(e: Evaluator, array: Value, name: str) -> None:
+    """Elements of an array that is written may not share memory (as those of `as_strided` may): those of its shadow do
+    not.  They are apart if of any two dimensions one steps over the whole extent of the other."""
+    assert isinstance(array.type, Array)
+    if array.type.layout == "C":
+        return
+    itemsize = const(array.type.dtype.bits // 8)
+    dims = [e.op("dim", array, axis=k) for k in range(array.type.ndim)]
+    steps = [e.op("abs", e.op("stride", array, axis=k)) for k in range(array.type.ndim)]
+    trivial = [e.op("le", d, const(1)) for d in dims]
+    apart: Value = const(True)
+    for k, step in enumerate(steps):
+        conditions = [e.op("or", trivial[k], e.op("ge", step, itemsize))]
+        for other in range(k):
+            over = e.op("ge", step, e.op("mul", steps[other], dims[other]))
+            under = e.op("ge", steps[other], e.op("mul", step, dims[k]))
+            either = e.op("or", e.op("or", trivial[k], trivial[other]), e.op("or", over, under))
+            conditions.append(either)
+        for condition in conditions:
+            apart = condition if isinstance(apart, Const) else e.op("and", apart, condition)
+    e.guard(apart, "ValueError", f"elements of the array {name} overlap in memory and are written: the derivative needs "
+            "elements that are apart; pass a copy")  # fmt: skip
 
 
 def _finish_objects(e: Evaluator, body: Body, results: list[Value]) -> Abstract:
