@@ -904,8 +904,15 @@ def _infer_rule(
     (own_back,), _ = _parameters(forward, reverse, [back], back_heap, back_shape)
     seeds = {id(v): Value(cotangent_type(v.type), f"d_{v.name}") for v in stand_ins if differentiable(v.type)}
     cotangent = _cotangent(template, after, seeds)
-    given = reverse.call(own_back, [cotangent], {})
-    leaves, gradients = _rule_gradients(e, reverse, rule, given, own[:count], at_entry, operands)
+    try:
+        given = reverse.call(own_back, [cotangent], {})
+    except Stop:  # it raises, whatever its argument is: the types of what it would give are those of the arguments
+        gradients = [k for k, v in enumerate(operands) if differentiable(v.type)]
+        reverse.function.results = tuple(cotangent_type(operands[k].type) for k in gradients)
+    else:
+        leaves, gradients = _rule_gradients(e, reverse, rule, given, own[:count], at_entry, operands)
+        reverse.builder.ret(*leaves)
+        reverse.function.results = tuple(v.type for v in leaves)
     saved = list(back_shape.leaves)
     for entry, _ in reverse.inputs.values():
         extra: list[Value] = []
@@ -915,8 +922,6 @@ def _infer_rule(
         reverse.function.params.extend(reverse.input_leaves[key])
     reverse.inputs.clear()
     reverse.function.params.extend(seeds.values())
-    reverse.builder.ret(*leaves)
-    reverse.function.results = tuple(v.type for v in leaves)
     forward.builder.ret(*value_shape.leaves, *saved)
     forward.function.results = tuple(v.type for v in (*value_shape.leaves, *saved))
     plain = Evaluator(e.inference, module.unique_name(name), context)
