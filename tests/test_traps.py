@@ -167,6 +167,22 @@ def test_return_out_of_nested_loops():
         check(f, 1.2, n)
 
 
+def test_values_saved_on_some_paths_of_a_loop_that_tests_at_its_end():
+    # The last, partial, iteration pushes too: the room reserved on the tape has to reckon with it.
+    def f(x, n):
+        i = 0
+        while i < n:
+            i += 1
+            j = 0
+            while j < i:
+                j += 1
+                x = j * 1.0 if x > 50.0 else sum([x * k for k in range(3)], 0.0) * x
+        return x
+
+    for n in (0, 1, 2, 5):
+        check(f, -0.4, n, rel=1e-10)
+
+
 def test_an_int_that_becomes_a_float():
     def f(x, n):
         r = 1

@@ -325,11 +325,11 @@ class Storage:
         self.prologue.setdefault(place, []).insert(0, pop)
 
     def _reserve(self, stack: Value, place: Block, loop: Loop, trips: Value) -> None:
-        """Room for all pushes of an execution of the loop.  What is executed in the last, partial, iteration too (up to
-        where the loop is left) pushes once more than the loop goes round."""
+        """Room for all pushes of an execution of the loop.  What may be executed in the last, partial, iteration too (all
+        but what comes after the place where the loop is left) pushes once more than the loop goes round."""
         a = self.a
         ((exiting, _),) = a.exits[loop]
-        once_more = a.dominators.dominates(place, exiting)
+        once_more = place is exiting or not a.dominators.dominates(exiting, place)
         preheader = loop.preheader
         assert preheader is not None
         b = Builder(a.function, Block("reserve"))
