@@ -826,7 +826,7 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
         return _and(e, [equal(e, x, y) for x, y in fields])
     items_a, items_b = known_items(e, a), known_items(e, b)
     if items_a is not None and items_b is not None:
-        comparable = type(a) is type(b) and _same_class(e, a, b)
+        comparable = _same_class(e, a, b)
         if not comparable or len(items_a) != len(items_b):
             return const(False)
         return _and(e, [equal(e, x, y) for x, y in zip(items_a, items_b)])
@@ -942,8 +942,14 @@ def truth(e: Evaluator, v: Abstract) -> Value:
         from .iterators import range_length
 
         return e.op("ne", range_length(e, v), const(0))
+    from .classes import operator_method
     from .lists import length_of
 
+    if isinstance(v, (StructValue, Reference)):
+        for method in ("bool", "len"):  # the class's own, in the order that Python asks them
+            answer = operator_method(e, method, v)
+            if answer is not None:
+                return truth(e, answer)
     length = length_of(e, v)
     if length is not None:
         return truth(e, length)
