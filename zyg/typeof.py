@@ -80,6 +80,12 @@ def type_of(value: Any, _open: tuple[int, ...] = ()) -> Type:
         return own
     names = struct_fields(cls)
     if names is not None:
+        method = unfollowed_method(cls)
+        if method is not None:
+            raise UntypableValue(
+                f"a {cls.__qualname__}, whose {method} compiled code does not follow",
+                hint=f"take {method} out of the class",
+            )
         return Struct(cls, names, tuple(type_of(getattr(value, name), _open) for name in names))
     if callable(value) or isinstance(value, (types.ModuleType, type, np.dtype, types.EllipsisType)):
         return Const(value)
@@ -92,6 +98,22 @@ def struct_fields(cls: type) -> tuple[str, ...] | None:
         return tuple(f.name for f in dataclasses.fields(cls))
     names = getattr(cls, "_fields", None) if issubclass(cls, tuple) else None
     return tuple(names) if names is not None else None
+
+
+# What compiled code does itself for instances of structs: a class that overrides it would mean something else.
+_OWN_DATACLASS = ("__setattr__", "__getattr__", "__getattribute__", "__float__", "__int__", "__index__", "__contains__")
+_OWN_NAMED_TUPLE = ("__len__", "__getitem__", "__iter__", "__contains__", "__getattribute__")
+
+
+def unfollowed_method(cls: type) -> str | None:
+    """A special method that the user wrote for a dataclass or named tuple and that compiled code would pass over."""
+    own = _OWN_NAMED_TUPLE if issubclass(cls, tuple) else _OWN_DATACLASS
+    for base in cls.__mro__:
+        for name in own:
+            method = vars(base).get(name)
+            if isinstance(method, types.FunctionType) and method.__code__.co_filename != "<string>":
+                return name
+    return None
 
 
 def dtype_scalar(dtype: np.dtype) -> Scalar | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
-from zyg.typeof import struct_fields
+from zyg.typeof import struct_fields, unfollowed_method
 
 from . import lists
 from .boundary import conflict
@@ -90,6 +90,12 @@ def is_struct_class(cls: Any) -> bool:
 
 def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     """cls(*args, **keywords) for a dataclass or a named tuple."""
+    method = unfollowed_method(cls)
+    if method is not None:
+        raise e.refuse(
+            f"the class {cls.__qualname__}, whose {method} compiled code does not follow",
+            hint=f"take {method} out of the class",
+        )
     if issubclass(cls, tuple):
         return _construct_named_tuple(e, cls, args, keywords)
     params = cls.__dataclass_params__  # type: ignore[attr-defined]
