@@ -181,7 +181,7 @@ def _by_rule(e: Evaluator, function: Any, args: list[Abstract], keywords: dict[s
     e.inference.guard("rule", function, rule)
     if rule is None:
         return None
-    from zyg.library.differentiation import call_with_rule
+    from zyg.library.custom import call_with_rule
 
     return call_with_rule(e, rule, args, keywords)
 
@@ -201,7 +201,7 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
     if transform is not None and transform.kind == "jit":
         return _call_jitted(e, transform, args, keywords)
     if transform is not None:
-        from zyg.library.differentiation import call_transform
+        from zyg.library.derivatives import call_transform
 
         return call_transform(e, transform, args, keywords)
     if isinstance(obj, python_types.FunctionType):

@@ -242,7 +242,7 @@ class CallableValue(Abstract):
 
 @dataclass(slots=True, eq=False)
 class PullbackValue(Abstract):
-    """The `back` of a pullback. `plan` (library/differentiation.py) tells how to call it; `saved` is what it holds."""
+    """The `back` of a pullback. `plan` (library/pullbacks.py) tells how to call it; `saved` is what it holds."""
 
     plan: Any
     saved: tuple[Value, ...]

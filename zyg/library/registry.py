@@ -23,7 +23,7 @@ from typing import Any
 
 from zyg.frontend.values import known_key
 
-MODULES = ("builtins_", "math_", "operator_", "numpy_", "differentiation")
+MODULES = ("builtins_", "math_", "operator_", "numpy_", "derivatives", "reflection")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,194 @@
+"""A function inferred on its own, for differentiation: into a module of its own, whose functions are then copied into the
+module under construction and called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from zyg.frontend.boundary import disassemble
+from zyg.frontend.calls import Outline, widened
+from zyg.frontend.infer import Context, Evaluator, Inference, Stop, _hidden_parameters, _order_blocks
+from zyg.frontend.operators import settled
+from zyg.frontend.values import (
+    NONE,
+    Abstract,
+    ArrayValue,
+    FunctionValue,
+    Heap,
+    Known,
+    Number,
+    Reference,
+    StructValue,
+    map_leaves,
+    reachable,
+)
+from zyg.ir.core import Module, Rule, Value, clone
+from zyg.transforms import describe as describe_callable
+
+
+@dataclass
+class Body:
+    """A function inferred on its own, for differentiation.
+
+    Its parameters are the leaves of the callee, the arguments, the objects they reach, and then its hidden inputs; its
+    results the leaves of its value, then those of the objects afterwards.
+    """
+
+    module: Module
+    name: str
+    args: list[Abstract]  # in terms of its parameters
+    heap: Heap  # as it was at entry
+    operands: list[Value]  # what the caller passes for the parameters
+    order: list[Any]  # ids of the caller's objects
+    value: Abstract  # in terms of its results
+    after: Heap
+    outputs: int  # how many of the results are leaves of the value
+    results: list[Value] = field(default_factory=list)  # stand-ins for the results in `value` and `after`
+
+
+def infer_body(
+    e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract], level: int, not_none: str
+) -> Body:
+    """Infer a call of `f` as a function of its own, at the given level of differentiation.
+
+    A value that may be None is checked when the code runs, if `not_none` has the message for it.
+    """
+    if e.depth > 40:
+        raise e.refuse(
+            "derivatives nested more than 40 deep", hint="a function that takes its own derivative cannot be compiled"
+        )
+    roots = [widened(e, v) for v in (f, *args, *keywords.values())]
+    heap = {i: r.with_fields(widened(e, x) for x in r.fields) for i, r in reachable(roots, e.heap).items()}
+    outline = Outline(heap)
+    outline.of(roots)
+    inference = Inference(e.options)
+    inference.guards = e.inference.guards
+    name = ir_name(f)
+    inner = Evaluator(inference, name, Context(e.options, level))
+    inference.module.add(inner.function)
+    inner.builder.position = e.builder.position
+    inner.depth = e.depth + 1
+    names = iter(outline.leaves)
+
+    def parameter(_: Value) -> Value:
+        outer = next(names)
+        value = Value(outer.type, outer.name)
+        inner.function.params.append(value)
+        return value
+
+    def rename(i: Any) -> Any:
+        return ("argument", outline.numbers[i])
+
+    own = [map_leaves(r, parameter, rename) for r in roots]
+    for i in outline.order:
+        inner.heap[rename(i)] = heap[i].with_fields(map_leaves(x, parameter, rename) for x in heap[i].fields)
+    _name_parameters(own[0], own[1:])
+    at_entry = dict(inner.heap)
+    count = len(args)
+    body = Body(
+        inference.module, name, own[1 : 1 + count], at_entry, list(outline.leaves), list(outline.order), NONE, {}, 0
+    )
+    try:
+        value = inner.call(own[0], own[1 : 1 + count], dict(zip(keywords, own[1 + count :])))
+    except Stop:
+        pass
+    else:
+        value = widened(inner, settled(inner, value, not_none) if not_none else value)
+        objects = [Reference(rename(i)) for i in outline.order]
+        kept = {
+            i: r.with_fields(widened(inner, x) for x in r.fields)
+            for i, r in reachable([value, *objects], inner.heap).items()
+        }
+        shape = Outline(kept)
+        shape.of([value])
+        body.outputs = len(shape.leaves)
+        reached = len(shape.order)
+        shape = Outline(kept)
+        shape.of([value, *objects])
+        if reached and body.outputs != len(shape.leaves):
+            body.outputs = _count_leaves(value, kept)
+        inner.builder.ret(*shape.leaves)
+        inner.function.results = tuple(v.type for v in shape.leaves)
+        body.results = [Value(v.type, v.name) for v in shape.leaves]
+        following = iter(body.results)
+        stand_in = lambda _: next(following)
+        body.value = map_leaves(value, stand_in)
+        for o in objects:
+            map_leaves(o, stand_in)
+        body.after = {i: kept[i].with_fields(map_leaves(x, stand_in) for x in kept[i].fields) for i in shape.order}
+    _hidden_parameters(inference)
+    for evaluator in inference.evaluators:
+        _order_blocks(evaluator.function)
+    for entry, _ in inner.inputs.values():
+        leaves: list[Value] = []
+        disassemble(e, e.input(entry.kind, entry.container, entry.name, entry.type), leaves)
+        body.operands.extend(leaves)
+    return body
+
+
+def _count_leaves(v: Abstract, heap: Heap) -> int:
+    shape = Outline(heap)
+    shape.value(v)
+    return len(shape.leaves)
+
+
+def shown(f: Abstract) -> str:
+    """The name of a function for a message."""
+    if isinstance(f, FunctionValue):
+        return f.name
+    return describe_callable(f.object) if isinstance(f, Known) else "function"
+
+
+def ir_name(f: Abstract) -> str:
+    """The name of a function as a name in the IR."""
+    name = shown(f)
+    return "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "lambda"
+
+
+def _name_parameters(f: Abstract, args: Sequence[Abstract]) -> None:
+    """Give parameters the names that the source has for them."""
+    code = f.code if isinstance(f, FunctionValue) else getattr(getattr(f, "object", None), "__code__", None)
+    if code is None:
+        return
+    for name, v in zip(code.co_varnames, args):
+        if isinstance(v, (Number, ArrayValue)):
+            v.value.name = name
+        elif isinstance(v, StructValue):
+            for inner, item in zip(v.names, v.items):
+                if isinstance(item, (Number, ArrayValue)):
+                    item.value.name = f"{name}.{inner}"
+
+
+def copy_functions(e: Evaluator, module: Module, root: str) -> str:
+    """Copy a function with all that it calls into the module under construction; gives its name there."""
+    target = e.inference.module
+    names: dict[str, str] = {}
+    work = [root]
+    while work:
+        name = work.pop()
+        if name in names:
+            continue
+        names[name] = target.unique_name(name)
+        made = target.add(clone(module.functions[name], names[name]))
+        for _, instr in made.instructions():
+            if instr.op == "call":
+                work.append(instr.attrs["callee"])
+                rule = instr.attrs.get("rule")
+                if rule is not None:
+                    work += [rule.forward, rule.reverse]
+    for name in names.values():
+        for _, instr in target.functions[name].instructions():
+            if instr.op == "call":
+                instr.attrs["callee"] = names[instr.attrs["callee"]]
+                rule = instr.attrs.get("rule")
+                if rule is not None:
+                    instr.attrs["rule"] = Rule(names[rule.forward], names[rule.reverse], rule.gradients)
+    return names[root]
+
+
+def call_copied(e: Evaluator, module: Module, root: str, operands: list[Value]) -> list[Value]:
+    """Copy a function here and call it."""
+    name = copy_functions(e, module, root)
+    return e.emit("call", *operands, types=tuple(e.inference.module.functions[name].results), callee=name)

@@ -1,0 +1,187 @@
+"""Cotangents as abstract values: of the structure of what they belong to, with numbers for numbers, arrays for arrays, and
+named tuples for structs and for what functions captured."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from zyg.frontend.boundary import scalar_value
+from zyg.frontend.infer import Evaluator
+from zyg.frontend.values import (
+    NONE,
+    Abstract,
+    ArrayValue,
+    FunctionValue,
+    Heap,
+    Known,
+    MaybeValue,
+    Number,
+    Reference,
+    StructValue,
+    TupleValue,
+)
+from zyg.ir.core import Const, Value, const
+from zyg.ir.types import BOOL, F64, Array, Type, cotangent_type
+
+from .bodies import Body
+
+
+class Gradients:
+    """Turns the cotangents of parameters into values that mirror the arguments."""
+
+    def __init__(self, body: Body, params: list[Value], gradients: Sequence[int]):
+        self.args = body.args
+        self.heap = body.heap
+        # Per parameter that the value depends on: which of the cotangents is its.
+        self.place = {id(params[k]): n for n, k in enumerate(gradients)}
+        self.params = params  # keeps the identities
+
+    def mirror(self, e: Evaluator, cotangents: Sequence[Value]) -> list[Abstract]:
+        return [self.of(e, a, cotangents) for a in self.args]
+
+    def of(self, e: Evaluator, v: Abstract, cotangents: Sequence[Value]) -> Abstract:
+        if isinstance(v, (Number, ArrayValue)):
+            if id(v.value) not in self.place:
+                return NONE
+            d = cotangents[self.place[id(v.value)]]
+            return ArrayValue(d) if isinstance(v, ArrayValue) else Number(d)
+        if isinstance(v, MaybeValue):
+            return self.of(e, v.item, cotangents)
+        if isinstance(v, TupleValue):
+            items = [self.of(e, i, cotangents) for i in v.items]
+            return NONE if _all_none(items) else TupleValue(tuple(items))
+        if isinstance(v, StructValue):
+            return self._struct(e, v.cls, v.names, v.items, cotangents)
+        if isinstance(v, FunctionValue):
+            # By what it captured, under the names of the variables.
+            parts = [self.of(e, c, cotangents) for c in v.captured]
+            cls = closure_gradient_class(v.name, v.code.co_freevars)
+            return NONE if _all_none(parts) else StructValue(cls, cls._fields, tuple(parts))  # type: ignore[attr-defined]
+        if isinstance(v, Reference):
+            record = self.heap[v.id]
+            if record.kind == "cell":
+                return self.of(e, record.fields[0], cotangents)
+            if record.kind == "object":
+                from zyg.typeof import struct_fields
+
+                names = struct_fields(record.meta) or ()  # type: ignore[arg-type]
+                return self._struct(e, record.meta, names, record.fields, cotangents)
+            if record.kind == "list":
+                items = [self.of(e, i, cotangents) for i in record.fields]
+                if _all_none(items):
+                    return NONE
+                i = e.new_id("list")
+                e.heap[i] = replace(record, fields=tuple(items))
+                return Reference(i)
+        return NONE
+
+    def _struct(
+        self, e: Evaluator, cls: Any, names: tuple[str, ...], items: Any, cotangents: Sequence[Value]
+    ) -> Abstract:
+        parts = [self.of(e, i, cotangents) for i in items]
+        return NONE if _all_none(parts) else StructValue(gradient_class(cls, tuple(names)), tuple(names), tuple(parts))
+
+
+def _all_none(items: Sequence[Abstract]) -> bool:
+    return all(isinstance(i, Known) and i.object is None for i in items)
+
+
+@cache
+def gradient_class(cls: type, names: tuple[str, ...]) -> type:
+    """The named tuple that holds the gradient by an instance of `cls`."""
+    made = namedtuple(f"{cls.__name__}Gradient", names)  # type: ignore[misc]
+    made.__module__ = cls.__module__
+    return made
+
+
+@cache
+def closure_gradient_class(name: str, variables: tuple[str, ...]) -> type:
+    """The named tuple that holds the gradient by what a function captured."""
+    plain = "".join(c for c in name if c.isalnum() or c == "_").strip("_0123456789")
+    return namedtuple(f"{plain or 'closure'}Gradient", variables, rename=True)  # type: ignore[misc,return-value]
+
+
+def leaves_of(v: Any, heap: Heap, seen: set[Any] | None = None) -> list[Value]:
+    seen = set() if seen is None else seen
+    if isinstance(v, Value):
+        return [v]
+    if isinstance(v, Reference):
+        if v.id in seen:
+            return []
+        seen.add(v.id)
+        return [leaf for x in heap[v.id].fields for leaf in leaves_of(x, heap, seen)]
+    return [leaf for p in v.parts() for leaf in leaves_of(p, heap, seen)]
+
+
+def cotangent_of(v: Abstract, heap: Heap, seeds: dict[int, Value]) -> Abstract:
+    """The cotangent that a rule gets for its value: numbers for numbers, and so on, with fields by name for structs."""
+    if isinstance(v, Number):
+        return Number(seeds[id(v.value)]) if id(v.value) in seeds else NONE
+    if isinstance(v, ArrayValue):
+        return ArrayValue(seeds[id(v.value)]) if id(v.value) in seeds else NONE
+    if isinstance(v, TupleValue):
+        return TupleValue(tuple(cotangent_of(i, heap, seeds) for i in v.items))
+    if isinstance(v, StructValue):
+        items = tuple(cotangent_of(i, heap, seeds) for i in v.items)
+        return StructValue(gradient_class(v.cls, v.names), v.names, items)
+    if isinstance(v, Reference) and heap[v.id].kind in ("object", "list"):
+        record = heap[v.id]
+        items = tuple(cotangent_of(i, heap, seeds) for i in record.fields)
+        if record.kind == "list":
+            return TupleValue(items)
+        from zyg.typeof import struct_fields
+
+        names = struct_fields(record.meta) or ()  # type: ignore[arg-type]
+        return StructValue(gradient_class(record.meta, names), names, items)  # type: ignore[arg-type]
+    return NONE
+
+
+def items_of(e: Evaluator, v: Abstract) -> Sequence[Abstract] | None:
+    """The items of a tuple, struct, or list of known length."""
+    if isinstance(v, (TupleValue, StructValue)):
+        return v.items
+    if isinstance(v, Reference) and e.heap[v.id].kind in ("list", "object"):
+        return e.heap[v.id].fields
+    return None
+
+
+def number_as(e: Evaluator, v: Abstract, type: Type) -> Value:
+    """A number as a cotangent of type f64 or f32."""
+    value = scalar_value(e, v)
+    if isinstance(value, Const):
+        return const(float(value.value), type)
+    if value.type is BOOL:
+        value = e.op("cast", value, type=F64)
+    return value if value.type == type else e.op("cast", value, type=type)
+
+
+def array_seed(e: Evaluator, given: ArrayValue, wanted: Value, name: str) -> Value:
+    """An array given as a cotangent, as the shadow type of the array it belongs to."""
+    shadow = cotangent_type(wanted.type)
+    assert isinstance(shadow, Array)
+    contiguous = Array(shadow.dtype, shadow.ndim, "C")
+    if given.type.dtype != shadow.dtype:
+        raise e.refuse(
+            f"a cotangent with elements of type {given.type.dtype} for {name}", hint=f"its value takes {shadow.dtype}"
+        )
+    if given.type == shadow:
+        return given.value
+    shape = [e.op("dim", given.value, axis=axis) for axis in range(shadow.ndim)]
+    copy = e.op("alloc", *shape, type=contiguous, fill="empty", name="seed")
+    e.emit("copyto", e.op("view", copy, type=given.type, spec=":" * shadow.ndim) if given.type != contiguous else copy,
+           given.value)  # fmt: skip
+    return copy if shadow == contiguous else e.op("view", copy, type=shadow, spec=":" * shadow.ndim)
+
+
+def field_names(e: Evaluator, v: Abstract) -> tuple[str, ...] | None:
+    if isinstance(v, StructValue):
+        return v.names
+    if isinstance(v, Reference) and e.heap[v.id].kind == "object":
+        from zyg.typeof import struct_fields
+
+        return struct_fields(e.heap[v.id].meta)  # type: ignore[arg-type]
+    return None

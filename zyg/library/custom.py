@@ -1,0 +1,307 @@
+"""Custom rules in compiled code: a rule becomes a pair of functions that the call carries along (`ir.core.Rule`), for the
+adjoint pass to use."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zyg.autodiff.activity import differentiable
+from zyg.frontend.boundary import conflict, disassemble
+from zyg.frontend.calls import Outline, widened
+from zyg.frontend.infer import Context, Evaluator, Stop, known
+from zyg.frontend.values import (
+    NONE,
+    Abstract,
+    ArrayValue,
+    ConflictValue,
+    FunctionValue,
+    Heap,
+    Known,
+    Number,
+    Reference,
+    StructValue,
+    TupleValue,
+    describe,
+    is_number,
+    map_leaves,
+    reachable,
+)
+from zyg.ir.core import Const, Instr, Rule, Value
+from zyg.ir.types import cotangent_type
+from zyg.transforms import describe as describe_callable
+
+from .cotangents import array_seed, cotangent_of, field_names, items_of, number_as
+
+if TYPE_CHECKING:
+    from zyg.rules import Rule as UserRule
+
+
+@dataclass(eq=False)
+class RulePair:
+    """A rule, inferred for arguments of certain types: the names of its functions and the shape of its value."""
+
+    plain: str
+    rule: Rule | None  # None for a rule that always raises
+    value: Abstract
+    after: Heap
+    results: list[Value]
+
+
+def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+    """A call, under differentiation, of a function that has a rule."""
+    roots = [widened(e, v) for v in (*args, *keywords.values())]
+    heap = {i: r.with_fields(widened(e, x) for x in r.fields) for i, r in reachable(roots, e.heap).items()}
+    outline = Outline(heap)
+    key = ("rule", rule.epoch, outline.of(roots), tuple(keywords), len(args), e.context)
+    pair = e.inference.specialisations.get(key)
+    if pair is None:
+        pair = _infer_rule(e, rule, roots, len(args), tuple(keywords), heap, outline)
+        e.inference.specialisations[key] = pair
+    attrs = {} if pair.rule is None else {"rule": pair.rule}
+    results = e.emit("call", *outline.leaves, types=tuple(v.type for v in pair.results), callee=pair.plain, **attrs)
+    assert e.builder.block is not None
+    e.calls.append((e.builder.block.instrs[-1], pair))
+    if pair.rule is None:
+        e.builder.append(Instr("unreachable"))
+        raise Stop
+    leaves = dict(zip(map(id, pair.results), results))
+    leaf = lambda v: v if isinstance(v, Const) else leaves[id(v)]
+    ids: dict[Any, Any] = {}
+    for i, record in pair.after.items():
+        ids[i] = e.new_id("returned")
+        e.heap[ids[i]] = record
+    for i, record in pair.after.items():
+        e.heap[ids[i]] = record.with_fields(map_leaves(x, leaf, ids.__getitem__) for x in record.fields)
+    return map_leaves(pair.value, leaf, ids.__getitem__)
+
+
+def _infer_rule(
+    e: Evaluator,
+    rule: UserRule,
+    roots: list[Abstract],
+    count: int,
+    keywords: tuple[str, ...],
+    heap: Heap,
+    outline: Outline,
+) -> RulePair:
+    name = f"{describe_callable(rule.target)}.rule"
+    name = "".join(c if c.isalnum() or c in "_." else "_" for c in name)
+    module = e.inference.module
+    context = Context(e.options, e.context.level - 1)
+    forward = Evaluator(e.inference, module.unique_name(f"{name}.forward"), context)
+    module.add(forward.function)
+    own, at_entry = _parameters(e, forward, roots, heap, outline)
+    operands = list(forward.function.params)
+    _check_parameters(e, rule, rule.function, count, keywords, "the rule for")
+    try:
+        made = forward.call(known(rule.function), own[:count], dict(zip(keywords, own[count:])))
+    except Stop:
+        return _raising_rule(forward)
+    if not isinstance(made, TupleValue) or len(made.items) != 2:
+        raise e.refuse(
+            f"the rule for {describe_callable(rule.target)}, which does not return two things",
+            types=[describe(made, forward.heap)],
+            hint="return value, back",
+        )
+    if isinstance(made.items[0], ConflictValue):
+        raise conflict(e, made.items[0])
+    if not isinstance(made.items[1], FunctionValue) and not (
+        isinstance(made.items[1], Known) and callable(made.items[1].object)
+    ):
+        raise e.refuse(
+            f"the rule for {describe_callable(rule.target)}, whose second result is not a function",
+            types=[describe(made.items[1], forward.heap)],
+            hint="return value, back, where back takes the cotangent of the value and gives those of the arguments",
+        )
+    if isinstance(made.items[1], FunctionValue):
+        _check_parameters(e, rule, made.items[1], 1, (), "the pullback of the rule for")
+    value, back = widened(forward, made.items[0]), made.items[1]
+    objects = {
+        i: r.with_fields(widened(forward, x) for x in r.fields) for i, r in reachable([value], forward.heap).items()
+    }
+    if any(i in at_entry for i in objects):
+        raise e.refuse(f"a rule for {describe_callable(rule.target)} whose value is an object that it was given")
+    _same_objects(e, rule, at_entry, forward.heap)
+    value_shape = Outline(objects)
+    value_shape.of([value])
+    stand_ins = [Value(v.type, v.name) for v in value_shape.leaves]
+    following = iter(stand_ins)
+    template = map_leaves(value, lambda _: next(following))
+    after = {i: objects[i].with_fields(map_leaves(x, lambda _: next(following)) for x in objects[i].fields)
+             for i in value_shape.order}  # fmt: skip
+    back_heap = {
+        i: r.with_fields(widened(forward, x) for x in r.fields) for i, r in reachable([back], forward.heap).items()
+    }
+    back = widened(forward, back)
+    back_shape = Outline(back_heap)
+    back_shape.of([back])
+    reverse = Evaluator(e.inference, module.unique_name(f"{name}.reverse"), context)
+    module.add(reverse.function)
+    (own_back,), _ = _parameters(forward, reverse, [back], back_heap, back_shape)
+    seeds = {id(v): Value(cotangent_type(v.type), f"d_{v.name}") for v in stand_ins if differentiable(v.type)}
+    cotangent = cotangent_of(template, after, seeds)
+    try:
+        given = reverse.call(own_back, [cotangent], {})
+    except Stop:  # it raises, whatever its argument is: the types of what it would give are those of the arguments
+        gradients = [k for k, v in enumerate(operands) if differentiable(v.type)]
+        reverse.function.results = tuple(cotangent_type(operands[k].type) for k in gradients)
+    else:
+        leaves, gradients = _rule_gradients(e, reverse, rule, given, own[:count], at_entry, operands)
+        reverse.builder.ret(*leaves)
+        reverse.function.results = tuple(v.type for v in leaves)
+    saved = list(back_shape.leaves)
+    for entry, _ in reverse.inputs.values():
+        extra: list[Value] = []
+        disassemble(forward, forward.input(entry.kind, entry.container, entry.name, entry.type), extra)
+        saved.extend(extra)
+    for key in reverse.inputs:
+        reverse.function.params.extend(reverse.input_leaves[key])
+    reverse.inputs.clear()
+    reverse.function.params.extend(seeds.values())
+    forward.builder.ret(*value_shape.leaves, *saved)
+    forward.function.results = tuple(v.type for v in (*value_shape.leaves, *saved))
+    plain = Evaluator(e.inference, module.unique_name(name), context)
+    module.add(plain.function)
+    for p in forward.function.params:
+        plain.function.params.append(Value(p.type, p.name))
+    results = plain.emit("call", *plain.function.params, types=forward.function.results, callee=forward.function.name)
+    assert plain.builder.block is not None
+    plain.calls.append((plain.builder.block.instrs[-1], None))
+    plain.builder.ret(*results[: len(value_shape.leaves)])
+    plain.function.results = tuple(v.type for v in value_shape.leaves)
+    pair_rule = Rule(forward.function.name, reverse.function.name, tuple(gradients))
+    return RulePair(plain.function.name, pair_rule, template, after, stand_ins)
+
+
+def _raising_rule(forward: Evaluator) -> RulePair:
+    """A rule that raises, whatever its arguments are: so does the call."""
+    return RulePair(forward.function.name, None, NONE, {}, [])
+
+
+def _check_parameters(e: Evaluator, rule: UserRule, f: Any, count: int, keywords: tuple[str, ...], what: str) -> None:
+    """Whether a rule, or what it returns, can be called with so many arguments."""
+    code = f.code if isinstance(f, FunctionValue) else getattr(f, "__code__", None)
+    if code is None:
+        return
+    defaults = len(f.defaults) if isinstance(f, FunctionValue) else len(getattr(f, "__defaults__", None) or ())
+    takes_any = bool(code.co_flags & inspect.CO_VARARGS)
+    if count > code.co_argcount and not takes_any or count + len(keywords) < code.co_argcount - defaults:
+        raise e.refuse(
+            f"{what} {describe_callable(rule.target)}, which takes {code.co_argcount} positional arguments where {count} "
+            "are given",
+            hint="a rule takes the arguments of its function; what it returns takes one, the cotangent of the value",
+        )
+
+
+def _positional(function: Any) -> int | None:
+    """How many positional parameters a function has; None if it takes any number, or does not tell."""
+    code = getattr(function, "__code__", None)
+    return None if code is None or code.co_flags & inspect.CO_VARARGS else code.co_argcount
+
+
+def _parameters(
+    outer: Evaluator, inner: Evaluator, roots: list[Abstract], heap: Heap, outline: Outline
+) -> tuple[list[Abstract], Heap]:
+    """Parameters of a function under construction for the leaves of these values."""
+    inner.builder.position = outer.builder.position
+    inner.depth = outer.depth + 1
+    names = iter(outline.leaves)
+
+    def parameter(_: Value) -> Value:
+        given = next(names)
+        value = Value(given.type, given.name)
+        inner.function.params.append(value)
+        return value
+
+    rename = lambda i: ("argument", outline.numbers[i])
+    own = [map_leaves(r, parameter, rename) for r in roots]
+    for i in outline.order:
+        inner.heap[rename(i)] = heap[i].with_fields(map_leaves(x, parameter, rename) for x in heap[i].fields)
+    return own, dict(inner.heap)
+
+
+def _same_objects(e: Evaluator, rule: UserRule, before: Heap, after: Heap) -> None:
+    from zyg.frontend.values import same_heap
+
+    if not same_heap(before, {i: after[i] for i in before}):
+        raise e.refuse(
+            f"the rule for {describe_callable(rule.target)}, which changes an object that it was given",
+            hint="return the new value instead",
+        )
+
+
+def _rule_gradients(
+    e: Evaluator,
+    reverse: Evaluator,
+    rule: UserRule,
+    given: Abstract,
+    own: list[Abstract],
+    heap: Heap,
+    params: list[Value],
+) -> tuple[list[Value], list[int]]:
+    """The leaves of what a rule's `back` returns, and which operand of the call each belongs to; `own` are the arguments
+    in terms of `params`, and `heap` the objects that they reach."""
+    name = describe_callable(rule.target)
+    if not own and isinstance(given, Known) and given.object is None:
+        return [], []
+    if isinstance(given, TupleValue) and len(given.items) > len(own) and len(given.items) == _positional(rule.function):
+        given = TupleValue(given.items[: len(own)])  # entries for parameters that this call leaves to their defaults
+    if not isinstance(given, TupleValue) or len(given.items) != len(own):
+        raise e.refuse(
+            f"the rule for {name}, whose pullback does not return one entry for each of the {len(own)} positional arguments",
+            types=[describe(given, reverse.heap)],
+            hint="return a tuple with a cotangent per argument, None for those without: lambda d: (d, d)",
+        )
+    leaves: list[Value] = []
+    indices: list[int] = []
+    index = {id(v): k for k, v in enumerate(params)}
+
+    def match(wanted: Abstract, item: Abstract, what: str) -> None:
+        if isinstance(item, Known) and item.object is None:
+            return
+        if isinstance(wanted, Number) and is_number(item):
+            if differentiable(wanted.type):
+                leaves.append(number_as(reverse, item, cotangent_type(wanted.type)))
+                indices.append(index[id(wanted.value)])
+            return
+        if isinstance(wanted, ArrayValue) and isinstance(item, ArrayValue) and item.type.ndim == wanted.type.ndim:
+            leaves.append(array_seed(reverse, item, wanted.value, name))
+            indices.append(index[id(wanted.value)])
+            return
+        items = items_of(reverse, item)
+        if isinstance(wanted, FunctionValue) and items is not None and len(items) == len(wanted.captured):
+            for variable, w, x in zip(wanted.code.co_freevars, wanted.captured, items):
+                if isinstance(w, Reference) and heap[w.id].kind == "cell":
+                    w = heap[w.id].fields[0]
+                match(w, x, f"'{variable}', captured by {what},")
+            return
+        if isinstance(wanted, (TupleValue, StructValue)) and items is not None:
+            if isinstance(wanted, StructValue):
+                fields = field_names(reverse, item)
+                if fields is not None:
+                    by_name = dict(zip(wanted.names, wanted.items))
+                    for n, x in zip(fields, items):
+                        if n not in by_name:
+                            break
+                        match(by_name[n], x, f"{what}.{n}")
+                    else:
+                        return
+            if len(items) == len(wanted.items):
+                for n, (w, x) in enumerate(zip(wanted.items, items)):
+                    match(w, x, f"{what}[{n}]")
+                return
+        if isinstance(wanted, Reference) and items is not None and len(items) == len(heap[wanted.id].fields):
+            for n, (w, x) in enumerate(zip(heap[wanted.id].fields, items)):
+                match(w, x, f"{what}[{n}]")
+            return
+        raise e.refuse(
+            f"the cotangent of {what} that the rule for {name} gives",
+            types=[describe(item, reverse.heap)],
+            hint="give a cotangent of the structure of the argument, or None",
+        )
+
+    for n, (w, item) in enumerate(zip(own, given.items)):
+        match(w, item, f"argument {n + 1}")
+    return leaves, indices

@@ -1,0 +1,165 @@
+"""Derivatives as functions (`zyg.grad(f)` and its like) and what a call of each of zyg's own public functions means in compiled
+code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from zyg.frontend.infer import Context, Evaluator, known
+from zyg.frontend.values import (
+    NONE,
+    Abstract,
+    CallableValue,
+    Known,
+    Number,
+    TupleValue,
+    describe,
+    is_number,
+)
+from zyg.ir.core import const
+from zyg.transforms import Transform
+
+from .bodies import ir_name, shown
+from .cotangents import items_of
+from .gradients import gradient, split_function, with_gradient, withgradient
+from .pullbacks import pullback
+from .registry import emits
+
+FIRST = Known(0)
+
+
+@dataclass(eq=False)
+class TransformValue(CallableValue):
+    """`zyg.grad(f)` and its like, made in compiled code: `function` may have captured values."""
+
+    transform: Transform
+    function: Abstract
+
+    def head(self) -> Any:
+        return ("transform", self.transform.kind, self.transform.argnums, self.transform.options)
+
+    def parts(self) -> tuple[Any, ...]:
+        return (self.function,)
+
+    def with_parts(self, parts: list[Any]) -> Abstract:
+        return TransformValue(self.transform, parts[0])
+
+    def call(self, e: Evaluator, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+        return call_transform(e, self.transform, args, keywords, self.function)
+
+
+def value_and_grad(
+    e: Evaluator, transform: Transform, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract]
+) -> tuple[Abstract, Abstract]:
+    argnums = transform.argnums
+    several = isinstance(argnums, tuple)
+    chosen = [n + len(args) if n < 0 else n for n in (argnums if several else (argnums,))]
+    for n in chosen:
+        if not 0 <= n < len(args):
+            e.type_error(
+                f"{transform.kind} of {ir_name(f)} by argument {n}, but {len(args)} positional arguments were given"
+            )
+    value, gradients = with_gradient(e, f, args, keywords, transform.kind, chosen)
+    picked = [gradients[n] for n in chosen]
+    return value, TupleValue(tuple(picked)) if several else picked[0]
+
+
+def derivative(e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+    name = shown(f)
+    if len(args) != 1:
+        e.type_error(
+            f"derivative({name}) takes 1 argument, not {len(args)}: it is for functions of one variable; "
+            f"use zyg.gradient({name}, ...) for more"
+        )
+    if not is_number(args[0]):
+        raise e.refuse(
+            f"derivative({name}) at something that is not a number",
+            types=[describe(args[0], e.heap)],
+            hint=f"use zyg.gradient({name}, x)",
+        )
+    _, (g,) = with_gradient(e, f, args, keywords, "derivative")
+    return Number(const(0.0)) if g is NONE else g
+
+
+def call_transform(
+    e: Evaluator,
+    transform: Transform,
+    args: list[Abstract],
+    keywords: dict[str, Abstract],
+    function: Abstract | None = None,
+) -> Abstract:
+    """A call of something that zyg made: `jit(f)`, `grad(f)`, ..., or one of the public functions."""
+    f = known(transform.function) if function is None else function
+    context = e.context
+    if transform.options is not None:
+        context = Context(transform.options, context.level)
+    with e.in_context(context):
+        kind = transform.kind
+        if kind == "jit":
+            return e.call(f, args, keywords)
+        if kind == "grad":
+            return value_and_grad(e, transform, f, args, keywords)[1]
+        if kind == "value_and_grad":
+            return TupleValue(value_and_grad(e, transform, f, args, keywords))
+        if kind == "derivative":
+            return derivative(e, f, args, keywords)
+        direct = {"gradient": gradient, "withgradient": withgradient, "pullback": pullback, "jacobian": jacobian}[kind]
+        return direct(e, *args, **keywords)
+
+
+def jacobian(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+    """By a pullback per element of the value."""
+    f, rest = split_function(e, args, "jacobian")
+    pair = pullback(e, f, *rest, **keywords)
+    assert isinstance(pair, TupleValue)
+    value, back = pair.items
+    if is_number(value):
+        return e.call(back, [Number(const(1.0))])
+    items = items_of(e, value)
+    if items is not None and all(map(is_number, items)):
+        rows = []
+        for n in range(len(items)):
+            seed = TupleValue(tuple(Number(const(1.0 if k == n else 0.0)) for k in range(len(items))))
+            rows.append(e.call(back, [seed]))
+        columns = []
+        for k in range(len(rest)):
+            columns.append(TupleValue(tuple(r.items[k] for r in rows if isinstance(r, TupleValue))))
+        return TupleValue(tuple(columns))
+    raise e.refuse(
+        "zyg.jacobian, inside compiled code, of a function whose value is not a number or a tuple of numbers",
+        types=[describe(value, e.heap)],
+        hint="call zyg.jacobian from Python, or pull unit vectors back with zyg.pullback",
+    )
+
+
+def _transform(e: Evaluator, kind: str, function: Abstract, argnums: Abstract = FIRST) -> Abstract:
+    """`zyg.grad(f, argnums)` and its like, called in compiled code."""
+    numbers = argnums.items if isinstance(argnums, TupleValue) else (argnums,)
+    if not all(isinstance(n, Known) and type(n.object) is int for n in numbers):
+        raise e.refuse(f"argnums of {kind} that are not known when compiling", hint="write the numbers")
+    found = tuple(n.object for n in numbers if isinstance(n, Known))
+    return TransformValue(Transform(kind, None, found if isinstance(argnums, TupleValue) else found[0]), function)
+
+
+def _register() -> None:
+    import zyg
+
+    @emits(zyg.grad)
+    def grad(e: Evaluator, function: Abstract, argnums: Abstract = FIRST) -> Abstract:
+        return _transform(e, "grad", function, argnums)
+
+    @emits(zyg.value_and_grad)
+    def value_and_grad(e: Evaluator, function: Abstract, argnums: Abstract = FIRST) -> Abstract:
+        return _transform(e, "value_and_grad", function, argnums)
+
+    @emits(zyg.derivative)
+    def derivative(e: Evaluator, function: Abstract) -> Abstract:
+        return _transform(e, "derivative", function)
+
+    @emits(zyg.jit)
+    def jit(e: Evaluator, function: Abstract) -> Abstract:
+        return function
+
+
+_register()

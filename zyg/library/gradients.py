@@ -1,0 +1,198 @@
+"""Reverse mode inside compiled code, which is also how it is done at top level: `zyg.gradient(f, x)` compiles this very call.
+
+The function to differentiate is inferred on its own, at one level more, into a module of its own (`bodies`); the adjoint pass
+runs there; and what it made is copied into the module under construction and called.  So the result is typed SSA like any
+other, and derivatives nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zyg.autodiff.activity import Summary, differentiable, summarise
+from zyg.autodiff.adjoint import Adjoint, adjoint
+from zyg.frontend.boundary import conflict
+from zyg.frontend.infer import Evaluator, Stop
+from zyg.frontend.values import (
+    NONE,
+    Abstract,
+    ConflictValue,
+    Number,
+    TupleValue,
+    describe,
+    map_leaves,
+)
+from zyg.ir.core import Const, Instr, Value, const
+from zyg.ir.passes import optimise
+from zyg.ir.types import BOOL, Array, cotangent_type
+
+from .bodies import Body, call_copied, infer_body, shown
+from .cotangents import Gradients, leaves_of
+
+
+@dataclass
+class Differentiated:
+    """A body with its adjoint; `dependent` are the indices of the parameters that a differentiable path leads from."""
+
+    body: Body
+    adjoint: Adjoint
+    dependent: set[int]
+    params: list[Value]
+
+    def gradients(self) -> Gradients:
+        return Gradients(self.body, self.params, self.adjoint.gradients)
+
+
+def differentiate(
+    e: Evaluator,
+    f: Abstract,
+    args: list[Abstract],
+    keywords: dict[str, Abstract],
+    split: bool,
+    check: Callable[[Evaluator, Body], None],
+    chosen: Sequence[int] | None = None,
+) -> Differentiated:
+    not_none = "" if split else f"the value of {shown(f)} is None; its gradient takes a number"
+    body = infer_body(e, f, args, keywords, e.context.level + 1, not_none)
+    if not body.results and body.value is NONE:
+        pass  # it raises always, or gives nothing: `check` says what that means
+    check(e, body)
+    module, name = body.module, body.name
+    params = list(module.functions[name].params)
+    wanted = {id(v) for n, a in enumerate(body.args) if chosen is None or n in chosen for v in leaves_of(a, body.heap)}
+    summaries = summarise(module, name)
+    _refuse_overlap(e, body, params, summaries[name])
+    bits = 0
+    for r in range(body.outputs):
+        bits |= summaries[name].results[r]
+    dependent = {k for k, p in enumerate(params) if id(p) in wanted and bits >> k & 1 and differentiable(p.type)}
+    optimise(module, "clean")
+    made = adjoint(module, name, [k in dependent for k in range(len(params))], split=split, outputs=range(body.outputs))
+    return Differentiated(body, made, dependent, params)
+
+
+def _refuse_overlap(e: Evaluator, body: Body, params: list[Value], summary: Summary) -> None:
+    """Arrays that overlap may not be written under differentiation: their shadows would have to overlap too."""
+    arrays = [k for k, p in enumerate(params) if isinstance(p.type, Array) and differentiable(p.type)]
+    for n, k in enumerate(arrays):
+        if k in summary.written:
+            _refuse_self_overlap(e, body.operands[k], params[k].name or "?")
+        for other in arrays[n + 1 :]:
+            if k in summary.written or other in summary.written:
+                names = " and ".join(params[i].name or "?" for i in (k, other))
+                apart = e.op("not", e.op("overlap", body.operands[k], body.operands[other]))
+                e.guard(apart, "ValueError", f"the arrays {names} overlap in memory and are written: "
+                        "the derivative needs arrays that are apart; pass a copy")  # fmt: skip
+
+
+def _refuse_self_overlap(e: Evaluator, array: Value, name: str) -> None:
+    """Elements of an array that is written may not share memory (as those of `as_strided` may): those of its shadow do
+    not.  They are apart if of any two dimensions one steps over the whole extent of the other."""
+    assert isinstance(array.type, Array)
+    if array.type.layout == "C":
+        return
+    itemsize = const(array.type.dtype.bits // 8)
+    dims = [e.op("dim", array, axis=k) for k in range(array.type.ndim)]
+    steps = [e.op("abs", e.op("stride", array, axis=k)) for k in range(array.type.ndim)]
+    trivial = [e.op("le", d, const(1)) for d in dims]
+    apart: Value = const(True)
+    for k, step in enumerate(steps):
+        conditions = [e.op("or", trivial[k], e.op("ge", step, itemsize))]
+        for other in range(k):
+            over = e.op("ge", step, e.op("mul", steps[other], dims[other]))
+            under = e.op("ge", steps[other], e.op("mul", step, dims[k]))
+            either = e.op("or", e.op("or", trivial[k], trivial[other]), e.op("or", over, under))
+            conditions.append(either)
+        for condition in conditions:
+            apart = condition if isinstance(apart, Const) else e.op("and", apart, condition)
+    e.guard(apart, "ValueError", f"elements of the array {name} overlap in memory and are written: the derivative needs "
+            "elements that are apart; pass a copy")  # fmt: skip
+
+
+def finish_objects(e: Evaluator, body: Body, results: list[Value]) -> Abstract:
+    """What a call of the body means here: its value, and the caller's objects afterwards."""
+    leaves = dict(zip(map(id, body.results), results))
+    ids: dict[Any, Any] = {}
+
+    def rename(inner: Any) -> Any:
+        if inner not in ids:
+            if isinstance(inner, tuple) and inner[:1] == ("argument",):
+                ids[inner] = body.order[inner[1]]
+            else:
+                ids[inner] = e.new_id("returned")
+                e.heap[ids[inner]] = body.after[inner]
+        return ids[inner]
+
+    def leaf(v: Value) -> Value:
+        return v if isinstance(v, Const) else leaves[id(v)]
+
+    value = map_leaves(body.value, leaf, rename)
+    for inner in list(body.after):
+        rename(inner)
+    for inner, record in body.after.items():
+        e.heap[ids[inner]] = record.with_fields(map_leaves(x, leaf, rename) for x in record.fields)
+    return value
+
+
+def _real_scalar(what: str) -> Callable[[Evaluator, Body], None]:
+    def check(e: Evaluator, body: Body) -> None:
+        v = body.value
+        if not body.results and v is NONE and returns_nothing(body):
+            return
+        if isinstance(v, Number) and v.type is not BOOL:
+            return
+        if isinstance(v, ConflictValue):
+            raise conflict(e, v)
+        raise e.refuse(
+            f"the {what} of a function whose value is not a real number",
+            types=[describe(v, body.after)],
+            hint="use zyg.pullback(f, *args), which takes a cotangent for the value, or zyg.jacobian(f, *args)",
+        )
+
+    return check
+
+
+def returns_nothing(body: Body) -> bool:
+    """Whether no path of the function returns."""
+    function = body.module.functions[body.name]
+    return not any(i.op == "return" for _, i in function.instructions())
+
+
+def with_gradient(
+    e: Evaluator,
+    f: Abstract,
+    args: list[Abstract],
+    keywords: dict[str, Abstract],
+    what: str = "gradient",
+    chosen: Sequence[int] | None = None,
+) -> tuple[Abstract, list[Abstract]]:
+    """(value, gradient per positional argument)."""
+    d = differentiate(e, f, args, keywords, False, _real_scalar(what), chosen)
+    seeds: list[Value] = []
+    if d.adjoint.seeds:
+        seeds.append(const(1.0, cotangent_type(d.body.results[0].type)))
+    results = call_copied(e, d.body.module, d.adjoint.function, [*d.body.operands, *seeds])
+    if returns_nothing(d.body):
+        e.builder.append(Instr("unreachable"))
+        raise Stop
+    value = finish_objects(e, d.body, results)
+    return value, d.gradients().mirror(e, results[len(d.body.results) :])
+
+
+def split_function(e: Evaluator, args: tuple[Abstract, ...], what: str) -> tuple[Abstract, list[Abstract]]:
+    if not args:
+        e.type_error(f"{what}() missing 1 required positional argument: 'function'")
+    return args[0], list(args[1:])
+
+
+def gradient(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+    f, rest = split_function(e, args, "gradient")
+    return TupleValue(tuple(with_gradient(e, f, rest, keywords)[1]))
+
+
+def withgradient(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+    f, rest = split_function(e, args, "withgradient")
+    value, gradients = with_gradient(e, f, rest, keywords, "withgradient")
+    return TupleValue((value, TupleValue(tuple(gradients))))

@@ -1,0 +1,206 @@
+"""`zyg.pullback` in compiled code: the forward half is called, and what it saved becomes part of a value that can be called
+with a cotangent."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from zyg.autodiff.activity import differentiable
+from zyg.frontend.boundary import disassemble
+from zyg.frontend.infer import Evaluator, Stop
+from zyg.frontend.values import (
+    Abstract,
+    ArrayValue,
+    Heap,
+    Known,
+    Number,
+    PullbackValue,
+    Reference,
+    StructValue,
+    TupleValue,
+    describe,
+    is_number,
+)
+from zyg.ir import types as t
+from zyg.ir.core import Instr, Module, Value, const
+from zyg.ir.passes.inline import remove_unused
+from zyg.ir.types import Array, Type, cotangent_type
+
+from .bodies import Body, call_copied, shown
+from .cotangents import Gradients, array_seed, items_of, number_as
+from .gradients import Differentiated, differentiate, finish_objects, returns_nothing, split_function
+
+_numbers = itertools.count(1)
+
+
+@dataclass(eq=False)
+class Plan:
+    """What a pullback is, apart from what it saved: its reverse function, the shape of the cotangent it takes and of what
+    it gives.
+
+    A `PullbackValue` holds what the reverse function takes, and then the lengths of the arrays in the value, in order:
+    cotangents have to be of the same shape.
+    """
+
+    module: Module
+    reverse: str
+    unique: str
+    name: str
+    value: Abstract
+    after: Heap
+    outputs: list[Value]
+    seeds: tuple[int, ...]
+    gradients: Gradients
+    saved: tuple[Type, ...]
+    type: t.PullbackType | None = None
+
+    def arrays(self) -> list[ArrayValue]:
+        """The arrays in the value that take a cotangent."""
+        wanted = {id(self.outputs[r]) for r in self.seeds}
+        return [ArrayValue(v) for v in self.outputs if id(v) in wanted and isinstance(v.type, Array)]
+
+    def type_of(self, v: PullbackValue) -> t.PullbackType:
+        assert self.type is not None
+        return self.type
+
+    def call(self, e: Evaluator, v: PullbackValue, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+        if keywords or len(args) != 1:
+            e.type_error(f"the pullback of {self.name} takes 1 argument, the cotangent of its value")
+        count = len(v.saved) - sum(x.type.ndim for x in self.arrays())
+        seeds = Seeds(self, e, iter(v.saved[count:])).of(args[0])
+        results = call_copied(e, self.module, self.reverse, [*v.saved[:count], *seeds])
+        return TupleValue(tuple(self.gradients.mirror(e, results)))
+
+
+class Seeds:
+    """Takes a cotangent apart into the seeds of a reverse function, as the value of the forward function was."""
+
+    def __init__(self, plan: Plan, e: Evaluator, lengths: Iterator[Value]):
+        self.plan = plan
+        self.e = e
+        self.by_value: dict[int, Value] = {}
+        self.shapes = {id(a.value): [next(lengths) for _ in range(a.type.ndim)] for a in plan.arrays()}
+
+    def of(self, cotangent: Abstract) -> list[Value]:
+        self.match(self.plan.value, cotangent)
+        seeds = []
+        for r in self.plan.seeds:
+            v = self.plan.outputs[r]
+            found = self.by_value.get(id(v))
+            seeds.append(found if found is not None else self.zero(v))
+        return seeds
+
+    def zero(self, v: Value) -> Value:
+        if isinstance(v.type, Array):
+            raise self.e.refuse(
+                f"None as the cotangent of an array, the value of {self.plan.name}", hint="give an array of zeros"
+            )
+        return const(0.0, cotangent_type(v.type))
+
+    def wrong(self, wanted: Abstract, given: Abstract) -> Exception:
+        return self.e.refuse(
+            f"a cotangent for {self.plan.name} of another structure than its value",
+            types=[describe(given, self.e.heap)],
+            hint=f"the value is {describe(wanted, self.plan.after)}; give a number for a number, an array for an array, a tuple "
+            "for a tuple, None for zero",
+        )
+
+    def check_shape(self, wanted: ArrayValue, given: ArrayValue) -> None:
+        for axis, length in enumerate(self.shapes.get(id(wanted.value), ())):
+            found = self.e.op("dim", given.value, axis=axis)
+            self.e.guard(
+                self.e.op("eq", found, length),
+                "ValueError",
+                f"the cotangent of {self.plan.name} has another shape than its value: along axis {axis} its length is "
+                "{}, not {}",
+                found,
+                length,
+            )
+
+    def match(self, wanted: Abstract, given: Abstract) -> None:
+        e = self.e
+        if isinstance(given, Known) and given.object is None:
+            return
+        if isinstance(wanted, Number):
+            if not is_number(given):
+                raise self.wrong(wanted, given)
+            if differentiable(wanted.type):
+                self.by_value[id(wanted.value)] = number_as(e, given, cotangent_type(wanted.type))
+            return
+        if isinstance(wanted, ArrayValue):
+            if not isinstance(given, ArrayValue) or given.type.ndim != wanted.type.ndim:
+                raise self.wrong(wanted, given)
+            self.check_shape(wanted, given)
+            self.by_value[id(wanted.value)] = array_seed(e, given, wanted.value, self.plan.name)
+            return
+        if isinstance(wanted, (TupleValue, StructValue)):
+            items = items_of(e, given)
+            names = wanted.names if isinstance(wanted, StructValue) else None
+            if isinstance(given, StructValue) and names is not None:
+                fields = dict(zip(given.names, given.items))
+                if not set(fields) <= set(names):
+                    raise self.wrong(wanted, given)
+                for name, item in zip(names, wanted.items):
+                    if name in fields:
+                        self.match(item, fields[name])
+                return
+            if items is None or len(items) != len(wanted.items):
+                raise self.wrong(wanted, given)
+            for w, g in zip(wanted.items, items):
+                self.match(w, g)
+            return
+        if isinstance(wanted, Reference):
+            record = self.plan.after[wanted.id]
+            items = items_of(e, given)
+            if record.kind in ("list", "object") and items is not None and len(items) == len(record.fields):
+                for w, g in zip(record.fields, items):
+                    self.match(w, g)
+                return
+        raise self.wrong(wanted, given)
+
+
+def _any_value(e: Evaluator, body: Body) -> None:
+    """Any value has a pullback."""
+
+
+def pullback(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+    f, rest = split_function(e, args, "pullback")
+    d = differentiate(e, f, rest, keywords, True, _any_value)
+    results = call_copied(e, d.body.module, d.adjoint.forward, d.body.operands)
+    if returns_nothing(d.body):
+        e.builder.append(Instr("unreachable"))
+        raise Stop
+    value = finish_objects(e, d.body, results)
+    saved = results[len(d.body.results) :]
+    remove_unused(d.body.module, {d.adjoint.reverse})
+    plan = Plan(
+        d.body.module,
+        d.adjoint.reverse,
+        f"{d.adjoint.reverse}#{next(_numbers)}",
+        shown(f),
+        d.body.value,
+        d.body.after,
+        d.body.results,
+        d.adjoint.seeds,
+        d.gradients(),
+        d.adjoint.saved,
+    )
+    values = dict(zip(map(id, d.body.results), results))
+    for array in plan.arrays():
+        saved += [e.op("dim", values[id(array.value)], axis=axis) for axis in range(array.type.ndim)]
+    plan.saved = tuple(v.type for v in saved)
+    plan.type = _pullback_type(e, plan, d)
+    return TupleValue((value, PullbackValue(plan, tuple(saved))))
+
+
+def _pullback_type(e: Evaluator, plan: Plan, d: Differentiated) -> t.PullbackType:
+    heap = e.heap
+    e.heap = dict(heap) | plan.after
+    reverse = plan.module.functions[plan.reverse]
+    dummies = [Value(result, "") for result in reverse.results]
+    gradients = disassemble(e, TupleValue(tuple(plan.gradients.mirror(e, dummies))), [])
+    value = disassemble(e, plan.value, [])
+    e.heap = heap
+    return t.PullbackType(plan.unique, value, gradients, plan.saved, plan)
