@@ -44,6 +44,7 @@ _HOMES = {
     "ZygError": "errors",
     "Unsupported": "errors",
     "ArgumentError": "errors",
+    "FallbackWarning": "errors",
     "GradcheckError": "errors",
     "InternalError": "errors",
     "SpecialisationWarning": "errors",
@@ -51,6 +52,7 @@ _HOMES = {
 
 __all__ = [
     "ArgumentError",
+    "FallbackWarning",
     "GradcheckError",
     "InternalError",
     "SpecialisationWarning",
@@ -97,7 +99,15 @@ if TYPE_CHECKING:
         withgradient,
     )
     from .checking import gradcheck
-    from .errors import ArgumentError, GradcheckError, InternalError, SpecialisationWarning, Unsupported, ZygError
+    from .errors import (
+        ArgumentError,
+        FallbackWarning,
+        GradcheckError,
+        InternalError,
+        SpecialisationWarning,
+        Unsupported,
+        ZygError,
+    )
     from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_typed
     from .rules import adjoint
 

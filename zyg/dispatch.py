@@ -23,7 +23,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import pipeline, rules
-from .errors import ArgumentError, InternalError, SpecialisationWarning, Unsupported, UntypableValue
+from .errors import (
+    ArgumentError,
+    IntegerArgumentTooLarge,
+    InternalError,
+    NoDerivative,
+    SpecialisationWarning,
+    Unsupported,
+    UntypableValue,
+)
+from .fallback import Refusal, Refusals, fall_back, may_fall_back
 from .ir.options import Options
 from .ir.types import Closure, Type, children
 from .transforms import ATTRIBUTE, DIRECT_KINDS, Transform, describe, transform_of
@@ -269,8 +278,11 @@ class _Changed(Exception):
 class Dispatcher:
     """The Python side of one callable: `transform` says what it means, `specialisations` what was compiled so far."""
 
-    def __init__(self, transform: Transform):
+    def __init__(self, transform: Transform, refused: Callable[..., Any] = fall_back):
         self.transform = transform
+        # What is done about a call that native code refuses, unless the refusal is an error.
+        self.refused = refused
+        self.refusals: Refusals | None = None
         # Several for one key differ in the types of global or captured inputs.
         self.specialisations: dict[Any, list[Specialisation]] = {}
         self._binder: _Binder | None = None
@@ -287,18 +299,37 @@ class Dispatcher:
     # ------------------------------------------------------------------------------------------ calling
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
+        refusal = self.refusals.find(args, keywords) if self.refusals is not None else None
+        if refusal is not None:
+            return self.refused(self.transform, args, keywords, refusal)
         if self.transform.kind in DIRECT_KINDS and args and isinstance(args[0], (types.MethodType, functools.partial)):
             return self._call_unbound(args[0], args[1:], keywords)
         args, keywords = self.bind(args, keywords)
         for _ in range(_ATTEMPTS):
-            try:
-                specialisation = self.specialise(args, keywords)
-            except Unsupported as error:
-                # Where in the compiler it was noticed helps nobody; the message has the place in the user's source.
-                raise error.with_traceback(None) from None
+            specialisation = self._native(args, keywords)
+            if isinstance(specialisation, Refusal):
+                return self.refused(self.transform, args, keywords, specialisation)
             with contextlib.suppress(_Changed):
                 return specialisation.call(*args, *keywords.values())
         raise RuntimeError(f"{self.name}: the types of globals or captured variables change faster than it is compiled")
+
+    def _native(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation | Refusal:
+        """The native code for a call, or why there is none if the call can go another way."""
+        try:
+            return self.specialise(args, keywords)
+        except InternalError as error:
+            if not may_fall_back(self.transform, args):
+                raise
+            refused = Unsupported(str(error), hint="this is for zyg to mend: please report it")
+        except (Unsupported, ArgumentError) as error:
+            # Where in the compiler it was noticed helps nobody; the message has the place in the user's source.
+            if isinstance(error, NoDerivative) or not may_fall_back(self.transform, args):
+                raise error.with_traceback(None) from None
+            refused = error
+        if isinstance(refused, ArgumentError):
+            refused = Unsupported(str(refused))
+        self.refusals = self.refusals or Refusals()
+        return self.refusals.add(args, keywords, refused.with_traceback(None))
 
     def _call_unbound(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Differentiate a bound method or a partial as the function under it, which stays the same from call to call,
@@ -339,9 +370,8 @@ class Dispatcher:
             except UntypableValue as error:
                 named = list(keywords)[at - len(args)] if at >= len(args) else argument_name(self.transform, at, args)
                 message = f"{self.name}(): argument '{named}': {error}"
-                if isinstance(error, OverflowError):
-                    raise OverflowError(message) from None
-                raise ArgumentError(message, named) from None
+                kind = IntegerArgumentTooLarge if isinstance(error, OverflowError) else ArgumentError
+                raise kind(message, named) from None
         return tuple(result)
 
     def specialise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation:
@@ -424,12 +454,12 @@ class Dispatcher:
 # ------------------------------------------------------------------------------------------------ helpers
 
 
-def make_callable(transform: Transform) -> Any:
-    """The native callable that stands for a transform."""
+def make_callable(transform: Transform, refused: Callable[..., Any] = fall_back) -> Any:
+    """The native callable that stands for a transform; `refused` is called where native code refuses a call."""
     from .backend.calling import new_callable
 
     _dress()
-    dispatcher = Dispatcher(transform)
+    dispatcher = Dispatcher(transform, refused)
     function = transform.function
     compiled = transform.kind == "jit"
     name = describe(transform)

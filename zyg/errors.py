@@ -42,6 +42,8 @@ class Unsupported(ZygError, TypeError):
         self.types = tuple(types)
         self.hint = hint
         self.notes = list(notes)
+        # What the compiler had looked up by then: if it is something else later, the refusal may be void.
+        self.guards: tuple[tuple[object, ...], ...] = ()
         super().__init__(what)
 
     def at(self, position: Position | None) -> Unsupported:
@@ -68,6 +70,10 @@ class Unsupported(ZygError, TypeError):
         return "\n".join(lines)
 
 
+class NoDerivative(Unsupported):
+    """A derivative that does not exist, whichever way the function runs: the gradient of a value that is no real number."""
+
+
 class UntypableValue(Unsupported):
     """A Python value that compiled code cannot take. `argument` names it where it is an argument."""
 
@@ -92,6 +98,10 @@ class ArgumentError(ZygError, TypeError):
         self.argument = argument
 
 
+class IntegerArgumentTooLarge(ArgumentError, OverflowError):
+    """An argument that is an int and does not fit into 64 bits."""
+
+
 class GradcheckError(ZygError, AssertionError):
     """A derivative disagrees with central differences. `report` is the GradcheckReport."""
 
@@ -106,6 +116,10 @@ class InternalError(ZygError, RuntimeError):
     def __init__(self, message: str, stage: str = ""):
         super().__init__(message)
         self.stage = stage
+
+
+class FallbackWarning(UserWarning):
+    """A function is differentiated by way of Python since native code refuses it: right, but slower."""
 
 
 class SpecialisationWarning(RuntimeWarning):

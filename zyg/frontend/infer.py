@@ -668,6 +668,9 @@ def infer(
         e.function.results = tuple(v.type for v in leaves)
     except Stop:
         pass
+    except Unsupported as error:
+        error.guards = tuple(inference.guards.values())
+        raise
     _hidden_parameters(inference)
     for evaluator in inference.evaluators:
         _order_blocks(evaluator.function)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from zyg.errors import NoDerivative
 from zyg.frontend.infer import Context, Evaluator, known
 from zyg.frontend.values import (
     NONE,
@@ -73,8 +74,9 @@ def derivative(e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[s
             f"use zyg.gradient({name}, ...) for more"
         )
     if not is_number(args[0]):
-        raise e.refuse(
+        raise NoDerivative(
             f"derivative({name}) at something that is not a number",
+            e.position,
             types=[describe(args[0], e.heap)],
             hint=f"use zyg.gradient({name}, x)",
         )

@@ -14,6 +14,7 @@ from typing import Any
 from zyg.autodiff.activity import Summary, differentiable, summarise
 from zyg.autodiff.adjoint import Adjoint, adjoint
 from zyg.frontend.boundary import conflict
+from zyg.errors import NoDerivative
 from zyg.frontend.infer import Evaluator, Stop
 from zyg.frontend.values import (
     NONE,
@@ -145,8 +146,9 @@ def _real_scalar(what: str) -> Callable[[Evaluator, Body], None]:
             return
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
-        raise e.refuse(
+        raise NoDerivative(
             f"the {what} of a function whose value is not a real number",
+            e.position,
             types=[describe(v, body.after)],
             hint="use zyg.pullback(f, *args), which takes a cotangent for the value, or zyg.jacobian(f, *args)",
         )
