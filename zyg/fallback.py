@@ -1,0 +1,324 @@
+"""Falling back: derivatives of what native code refuses, by way of the Python back end.
+
+Whether a call is native is decided before anything of the user's function runs, from the types of the arguments.  A refusal is
+remembered with what it rested on (the functions that the names in the code stood for, the rules), so the next call of that
+kind goes to the Python back end at once, and a call after the cause was mended is native.  `zyg.jit` never comes here.
+"""
+
+from __future__ import annotations
+
+import numbers
+import sys
+import types
+import warnings
+import weakref
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import rules
+from .errors import FallbackWarning, NoDerivative, Unsupported
+from .transforms import DIRECT_KINDS, Transform, describe, transform_of
+
+# ------------------------------------------------------------------------------------------------ refusals
+
+# So many refusals of one function are told apart by the arguments. A function with more of them is not tried again.
+LIMIT = 16
+# So often a refusal is looked into again because a name stands for something else. After that it stays.
+RENEWALS = 8
+
+
+class Refusal:
+    """That native code refused calls of one kind, and why. `error` is what the compiler said."""
+
+    __slots__ = ("_kept", "epoch", "error", "names", "renewals")
+
+    def __init__(self, error: Unsupported, kept: Any = (), renewals: int = 0):
+        self.error = error
+        self.epoch = rules.epoch()
+        # What the program can bind anew; builtins and the attributes of modules stay what they are.
+        self.names = tuple(guard for guard in error.guards if guard[0] in _LOOK_UP) if renewals < RENEWALS else ()
+        self.renewals = renewals
+        self._kept = kept  # what has its identity in the key
+
+    def holds(self) -> bool:
+        return self.epoch == rules.epoch() and all(_LOOK_UP[guard[0]](*guard[1:]) for guard in self.names)
+
+
+def _global_holds(namespace: dict[str, Any], name: str, expected: Any) -> bool:
+    return namespace.get(name) is expected
+
+
+def _cell_holds(cell: types.CellType, expected: Any) -> bool:
+    try:
+        return cell.cell_contents is expected
+    except ValueError:
+        return False
+
+
+def _still_missing(namespace: dict[str, Any], builtin_names: dict[str, Any], name: str) -> bool:
+    return name not in namespace and name not in builtin_names
+
+
+_LOOK_UP: dict[str, Callable[..., bool]] = {
+    "global": _global_holds,
+    "cell": _cell_holds,
+    "missing": _still_missing,
+}
+
+
+class Refusals:
+    """The refusals of one callable, by the kind of the arguments."""
+
+    __slots__ = ("_any", "_known")
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Refusal] = {}
+        self._any: Refusal | None = None
+
+    def find(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Refusal | None:
+        """The refusal of calls like this one, if it still holds."""
+        found = self._any or self._known.get(_key(args, keywords))
+        return found if found is not None and found.holds() else None
+
+    def add(self, args: tuple[Any, ...], keywords: dict[str, Any], error: Unsupported) -> Refusal:
+        key = _key(args, keywords)
+        before = self._any or self._known.get(key)
+        refusal = Refusal(error, (args[:1], keywords.keys()), before.renewals + 1 if before is not None else 0)
+        self._known[key] = refusal
+        if self._any is not None or len(self._known) > LIMIT:
+            self._known.clear()
+            self._any = refusal
+        return refusal
+
+
+def _key(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    key = [_kind(value) for value in args]
+    if keywords:
+        key.append(tuple((name, _kind(value)) for name, value in keywords.items()))
+    return tuple(key)
+
+
+def _kind(value: Any, depth: int = 0) -> Any:
+    """What calls that are refused for one reason have in common. It is quick, and coarser than the types of the compiler:
+    what matters is that a call which would be native is not taken for a refused one because of its numbers."""
+    cls = type(value)
+    if cls is float:
+        return cls
+    if cls is int:
+        return cls if -(1 << 63) <= value < 1 << 63 else "int beyond 64 bits"
+    if cls is np.ndarray:
+        return (cls, value.dtype.char, value.ndim, value.flags.writeable)
+    if cls is tuple and depth < 3:
+        return (cls, *[_kind(item, depth + 1) for item in value])
+    if cls is dict:
+        return (cls, *map(type, list(value)[:1]))
+    if cls is types.FunctionType:
+        captured = () if value.__closure__ is None or depth >= 3 else map(_cell_kind, value.__closure__)
+        return (cls, id(value.__code__), *captured)
+    if isinstance(value, (type, types.BuiltinFunctionType, types.ModuleType)):
+        return (cls, id(value))
+    return cls
+
+
+def _cell_kind(cell: types.CellType) -> Any:
+    try:
+        return _kind(cell.cell_contents, 1)
+    except ValueError:
+        return None
+
+
+# ------------------------------------------------------------------------------------------------- warning
+
+_PACKAGE = str(Path(__file__).parent) + "/"
+_warned: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def announce(transform: Transform, function: Any, error: Unsupported) -> None:
+    """Say once per function what keeps it from being native."""
+    from .dispatch import python_function
+
+    plain = python_function(function)
+    plain = getattr(plain, "__func__", plain)
+    call = getattr(type(plain), "__call__", None)
+    anchor = getattr(plain, "__code__", None) or getattr(call, "__code__", None) or plain
+    try:
+        if anchor in _warned:
+            return
+        _warned.add(anchor)
+    except TypeError:
+        pass  # without a weak reference or a hash it is said each time
+    message = f"{describe(function)} is differentiated by way of Python, not as native code, because of {error}"
+    warnings.warn(message, FallbackWarning, stacklevel=_user_level())
+
+
+def _user_level() -> int:
+    """The stacklevel, for the function that asks, of the first frame outside this package."""
+    level, frame = 1, sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+        level += 1
+    return level + 1
+
+
+# ------------------------------------------------------------------------------- through the Python back end
+
+
+def strict(function: Any) -> bool:
+    """Whether this is a jitted function, or was made of one: those are native, or refused."""
+    for _ in range(1000):
+        transform = transform_of(function)
+        if transform is None:
+            return False
+        if transform.kind == "jit":
+            return True
+        function = transform.function
+    return False
+
+
+def may_fall_back(transform: Transform, args: tuple[Any, ...]) -> bool:
+    if transform.kind not in _KINDS:
+        return False
+    if transform.kind in DIRECT_KINDS:
+        return bool(args) and not strict(args[0])
+    return not strict(transform.function)
+
+
+def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, Any], refusal: Refusal) -> Any:
+    """The call, through the Python back end."""
+    if transform.kind in DIRECT_KINDS:
+        function, args = args[0], args[1:]
+    else:
+        function = transform.function
+    announce(transform, function, refusal.error)
+    return _KINDS[transform.kind](transform, function, args, keywords)
+
+
+def python_pullback(
+    function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    from .autodiff.objects.api import pullback
+
+    return pullback(function, args, keywords)
+
+
+class ObjectPullback:
+    """The function from a cotangent of a value to the cotangents of the arguments, of a call through the Python back end."""
+
+    __slots__ = ("__weakref__", "_back", "_name")
+
+    def __init__(self, name: str, back: Callable[[Any], tuple[Any, ...]]):
+        self._name = name
+        self._back = back
+
+    def __call__(self, cotangent: Any, /) -> tuple[Any, ...]:
+        return self._back(cotangent)
+
+    def __repr__(self) -> str:
+        return f"<pullback of {self._name}, through Python>"
+
+
+def _pullback(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    value, back = python_pullback(function, args, keywords)
+    return value, ObjectPullback(describe(function), back)
+
+
+def _with_gradient(what: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
+    value, back = python_pullback(function, args, keywords)
+    cls = type(value)
+    if cls is float:
+        return value, back(1.0)
+    if value is None:
+        raise NoDerivative(f"the value of {describe(function)} is None; its {what} takes a number")
+    if not isinstance(value, numbers.Real) or cls is bool or cls is np.bool_:
+        raise NoDerivative(
+            f"the {what} of a function whose value is not a real number",
+            types=[f"{describe(function)} gives a {cls.__qualname__}"],
+            hint="use zyg.pullback(f, *args), which takes a cotangent for the value, or zyg.jacobian(f, *args)",
+        )
+    # Fractions stay exact.
+    return value, back(1.0 if isinstance(value, (int, float, np.generic)) else cls(1))  # type: ignore[call-arg]
+
+
+def _gradient(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    return _with_gradient("gradient", function, args, keywords)[1]
+
+
+def _withgradient(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    return _with_gradient("withgradient", function, args, keywords)
+
+
+def _value_and_grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    argnums = transform.argnums
+    several = isinstance(argnums, tuple)
+    for n in argnums if isinstance(argnums, tuple) else (argnums,):
+        if not -len(args) <= n < len(args):
+            raise TypeError(
+                f"{transform.kind} of {describe(function)} by argument {n}, but {len(args)} positional arguments were given"
+            )
+    value, gradients = _with_gradient(transform.kind, function, args, keywords)
+    return value, tuple(gradients[n] for n in argnums) if several else gradients[argnums]  # type: ignore[union-attr]
+
+
+def _grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    return _value_and_grad(transform, function, args, keywords)[1]
+
+
+def _derivative(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    (x,) = args
+    if not isinstance(x, numbers.Number):
+        raise NoDerivative(
+            f"derivative({describe(function)}) at something that is not a number",
+            types=[type(x).__qualname__],
+            hint=f"use zyg.gradient({describe(function)}, x)",
+        )
+    (found,) = _with_gradient("derivative", function, args, keywords)[1]
+    return 0.0 if found is None else found
+
+
+_KINDS: dict[str, Callable[[Transform, Any, tuple[Any, ...], dict[str, Any]], Any]] = {
+    "gradient": _gradient,
+    "withgradient": _withgradient,
+    "pullback": _pullback,
+    "grad": _grad,
+    "value_and_grad": _value_and_grad,
+    "derivative": _derivative,
+}
+
+# ------------------------------------------------------------------- native code, called by the Python back end
+
+_natives: dict[int, Any] = {}
+_NATIVES = 1024
+
+
+def native_pullback(
+    function: Any, args: Iterable[Any], keywords: dict[str, Any] | None = None
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
+    """(value, back) of a call that native code takes; None if it does not, and then nothing has run. For jitted functions
+    there is no None: they raise Unsupported.
+
+    >>> import math
+    >>> value, back = native_pullback(math.sin, (0.5,))
+    >>> back(1.0)
+    (0.8775825618903728,)
+    """
+    from .dispatch import make_callable
+
+    anchor = getattr(function, "__code__", function)
+    native = _natives.get(id(anchor))
+    if native is None:
+        native = make_callable(Transform("pullback"), refused=_not_native)
+        native.__zyg_anchor__ = anchor  # alive as long as its identity is a key
+        while len(_natives) >= _NATIVES:
+            _natives.pop(next(iter(_natives)), None)
+        _natives[id(anchor)] = native
+    return native(function, *args, **keywords) if keywords else native(function, *args)
+
+
+def _not_native(transform: Transform, args: tuple[Any, ...], keywords: dict[str, Any], refusal: Refusal) -> None:
+    return None
+
+
+__all__ = ["LIMIT", "ObjectPullback", "Refusal", "Refusals", "fall_back", "native_pullback", "python_pullback"]
