@@ -19,7 +19,6 @@ import types
 import warnings
 import weakref
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from . import pipeline, rules
@@ -34,6 +33,7 @@ from .errors import (
 )
 from .fallback import Refusal, Refusals, fall_back, may_fall_back
 from .ir.options import Options
+from .ir.records import field, record
 from .ir.types import Closure, Type, children
 from .transforms import ATTRIBUTE, DIRECT_KINDS, Transform, describe, transform_of
 from .typeof import type_of
@@ -123,7 +123,7 @@ def inputs_fit(inputs: Iterable[Any]) -> bool:
 # ---------------------------------------------------------------------------------------- specialisations
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Specialisation:
     """Native code for one combination of types.
 
@@ -195,7 +195,7 @@ def native_input(source: Any) -> tuple[Any, ...]:
     return ("cell", source.container) if source.kind == "cell" else ("global", source.container, source.name)
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class _Binder:
     """Binds a call's arguments as Python does, to positional arguments (as few as possible) and keyword-only ones."""
 

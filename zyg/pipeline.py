@@ -18,17 +18,17 @@ import sys
 import time
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from .errors import InternalError, Unsupported, ZygError
 from .ir.core import Module, Position
 from .ir.options import Options
+from .ir.records import field, record
 from .ir.types import PullbackType, Type
 from .transforms import DIRECT_KINDS, describe, transform_of
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Request:
     """What to compile: a call of `function` with arguments of these types, the last len(keywords) by keyword."""
 
@@ -38,7 +38,7 @@ class Request:
     options: Options = field(default_factory=Options)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Compiled:
     """What came out: the typed SSA after the last pass with its signature (`inferred`), and the native code.
 
@@ -110,7 +110,7 @@ STAGES: list[tuple[str, Callable[..., Any]]] = [
 # ------------------------------------------------------------------------------------------------ driving
 
 
-@dataclass
+@record
 class _Settings:
     verify: bool = bool(os.environ.get("ZYG_VERIFY"))
     dump: frozenset[str] = frozenset(filter(None, os.environ.get("ZYG_DUMP", "").split(",")))

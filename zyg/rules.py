@@ -17,15 +17,15 @@ import ctypes
 import threading
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from .ir.records import record
 from .transforms import describe, transform_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Rule:
     """`function` is the rule for `target`, registered as number `epoch`.
 

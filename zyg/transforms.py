@@ -7,17 +7,17 @@ this record.  The compiler expands a call of such an object by its record, so tr
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from .ir.options import Options
+from .ir.records import record
 
 # The kinds whose first argument is the function, and those that carry it.
 DIRECT_KINDS = ("gradient", "withgradient", "pullback", "jacobian")
 KINDS = ("jit", "grad", "value_and_grad", "derivative", *DIRECT_KINDS)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Transform:
     """kind: what is done; function: to what (None for DIRECT_KINDS, which take it as their first argument);
     argnums: by which arguments (grad, value_and_grad); options: None means those of the caller."""

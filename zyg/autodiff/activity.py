@@ -13,10 +13,9 @@ bool, `stop`, an index, the condition of a select.  This is what decides about `
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from zyg.ir.core import Const, Function, Instr, Module, Value
 from zyg.ir.ops import OPS
+from zyg.ir.records import field, record
 from zyg.ir.types import BOOL, OBJECT, TAPE, Array, Scalar, Stack, Type
 
 from . import objects
@@ -36,7 +35,7 @@ def _carries(t: Type) -> bool:
     return differentiable(t) or isinstance(t, Stack)
 
 
-@dataclass
+@record
 class Summary:
     """Across a function: `results[r]` and `arrays[p]` are bit sets of the parameters that flow into result `r`, and into
     the memory of array parameter `p`.  `written` are the array parameters that may be written to."""

@@ -20,10 +20,10 @@ decides for each whether the value is at hand, recomputed, or pushed on a stack 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Target, Value, map_uses, uses
+from zyg.ir.records import record
 from zyg.ir.types import TAPE, Array, Stack, Type, cotangent_type
 
 from . import helpers
@@ -33,7 +33,7 @@ from .state import is_zero
 from .storage import Storage
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Adjoint:
     """What the pass made. `gradients` are the indices of the parameters that get a cotangent (those asked for, if they can
     carry one at all), in the order of the cotangents; `seeds` the indices of the results that take one; `saved` the types that go from forward to reverse."""

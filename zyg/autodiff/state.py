@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from zyg.errors import Unsupported
 from zyg.ir.analysis import Dominators, Loop, Loops, PostDominators
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Value, clone, const
 from zyg.ir.passes import inline, loop_simplify, simplify_cfg
+from zyg.ir.records import record
 from zyg.ir.types import I64, OBJECT, TAPE, Array, Stack, Type
 
 from . import helpers
@@ -32,7 +32,7 @@ class Need(Value):
         self.block = block
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Entrance:
     """The variable of the reverse part that tells where the reverse of the next iteration of `loop` starts: 0 at the
     latch, k at the k-th of the edges by which the loop can be left."""
@@ -43,7 +43,7 @@ class Entrance:
     name = "entrance"
 
 
-@dataclass
+@record
 class Counted:
     """What is known about the iterations of a loop: `trips` is a value of the forward part that, behind the loop, is the
     number of times that it went round.  `known` is whether it is available before the loop (no `break`)."""
@@ -52,7 +52,7 @@ class Counted:
     known: bool
 
 
-@dataclass
+@record
 class Callee:
     """The out-of-line adjoint of a callee: names, which scalar parameters get cotangents, which array parameters have
     shadows passed, which results take seeds, which array results come with shadows."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bytecode import Compare, Label
@@ -17,6 +16,7 @@ from bytecode.instr import BinaryOp, CellVar, FreeVar, Intrinsic1Op, Intrinsic2O
 
 from ..ir.core import Block, Const, Position, Value, uses
 from ..ir.core import Instr as Operation
+from ..ir.records import field, record
 from ..ir.types import BOOL
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Unbound:
 UNBOUND = Unbound()
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Tree:
     """An operation with those operands that are computed on the stack just before it."""
 

@@ -13,7 +13,6 @@ import functools
 import types as python_types
 from collections.abc import Hashable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from zyg.errors import UntypableValue
 from zyg.ir import types as t
 from zyg.ir.core import Const, Instr, Value
+from zyg.ir.records import field, record, replace
 from zyg.library import registry
 from zyg.transforms import Transform, transform_of
 from zyg.typeof import UNBOUND, type_of
@@ -315,7 +315,7 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
 # --------------------------------------------------------------------------------------------- arguments
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class KeywordsValue(Abstract):
     """A dictionary with constant string keys: `**kwargs`."""
 
@@ -494,7 +494,7 @@ def _calls_itself(f: FunctionValue) -> bool:
 # ---------------------------------------------------------------------------------------- specialisations
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Specialisation:
     """A function compiled on its own. `result` has the values of its result and of its arguments' objects, with the
     heap they reach, in terms of the function's own values; None while nothing is known of it."""

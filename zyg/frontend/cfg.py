@@ -8,8 +8,7 @@ Sets of variables are integers, bit `i` for slot `i`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from ..ir.records import field, record
 from .bytecode import JUMPS, VERSION, Body, Instruction, Region
 
 UNCONDITIONAL = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD"})
@@ -20,7 +19,7 @@ _READS |= {"LOAD_FROM_DICT_OR_DEREF"}
 _REPLACES = frozenset({"LOAD_FAST_AND_CLEAR", "DELETE_FAST", "MAKE_CELL"})  # reads it, then sets it
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Handler:
     """Where an exception goes: the block, with the operand stack cut to `depth` (and a marker on top if `lasti`)."""
 
@@ -29,7 +28,7 @@ class Handler:
     lasti: bool
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class BasicBlock:
     """Instructions `start` to `end` (exclusive). `successors`: falling through first, then the jump's target.
 

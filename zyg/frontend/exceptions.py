@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir import types as t
 from zyg.ir.core import Instr, Value
+from zyg.ir.records import record
 
 from .values import NUMBER_CLASSES, Abstract, Known, describe
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .infer import Evaluator
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class ExceptionValue(Abstract):
     """An exception that was made and not yet raised."""
 
@@ -34,7 +34,7 @@ class ExceptionValue(Abstract):
         return ExceptionValue(self.cls, tuple(parts))
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class TextValue(Abstract):
     """A string with parts that are known at run time only: `template` is for str.format, with these arguments."""
 

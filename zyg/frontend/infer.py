@@ -19,7 +19,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Hashable
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 from zyg.errors import Unsupported
@@ -27,6 +26,7 @@ from zyg.ir import types as t
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value
 from zyg.ir.options import Options
+from zyg.ir.records import field, record
 from zyg.ir.types import Scalar, Type
 
 from .boundary import assemble, convert_edges, disassemble
@@ -49,7 +49,7 @@ MAX_ROUNDS = 40
 MAX_NODES = 5000
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Input:
     """A hidden parameter: what a global or a closure cell holds, read at each call."""
 
@@ -59,7 +59,7 @@ class Input:
     type: Type
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Inferred:
     """The outcome: a module and its entry, whose parameters are those of `parameters` flattened, then those of `inputs`.
 
@@ -80,7 +80,7 @@ class Stop(Exception):
     """Control does not come past this point: the block has its terminator."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Context:
     """What holds for the code being emitted: options, and how many derivatives are being taken around it."""
 
@@ -88,7 +88,7 @@ class Context:
     level: int = 0
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Edge:
     """An edge to a node: `block` ends in the terminator that `target` belongs to; `state` is what holds there."""
 
@@ -128,7 +128,7 @@ class Node:
         return Merge(self.parameters, states, self.force, (self.number, self.key)).run()
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Frame:
     """One activation of a Python function."""
 

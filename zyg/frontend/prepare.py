@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import types as python_types
 import weakref
-from dataclasses import dataclass, field
 
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone_blocks
+from zyg.ir.records import field, record
 
 from .capture import capture
 
@@ -17,7 +17,7 @@ from .capture import capture
 _CLEANUP_OPS = frozenset("push_exception pop_exception unbound reraise jump set_cell del_cell forget".split())
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Prepared:
     """order: the reachable blocks by number, loop bodies before what follows the loop.  live: per block the values that it
     or a successor uses and an earlier block defines.  loops: per loop header the blocks of its loop.  iterators: per loop

@@ -11,11 +11,11 @@ control flow like the values of variables.  So aliasing is exact: two names of o
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from zyg.ir import types as t
 from zyg.ir.core import Const, Value, const
+from zyg.ir.records import record
 from zyg.ir.types import BOOL, F32, F64, I64, Scalar, Type
 from zyg.typeof import UNBOUND
 
@@ -35,7 +35,7 @@ class Abstract:
         return self
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Number(Abstract):
     """A scalar in SSA. `numpy` tells a NumPy scalar, which follows NumPy's rules, from a Python number."""
 
@@ -57,7 +57,7 @@ class Number(Abstract):
         return Number(parts[0], self.numpy)
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Known(Abstract):
     """A Python object that is known when compiling: a number, None, a string, a function, a module, a class."""
 
@@ -67,7 +67,7 @@ class Known(Abstract):
         return ("known", known_key(self.object))
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class TupleValue(Abstract):
     items: tuple[Abstract, ...]
 
@@ -81,7 +81,7 @@ class TupleValue(Abstract):
         return TupleValue(tuple(parts))
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class StructValue(Abstract):
     """A named tuple, a frozen dataclass, or a dataclass instance that came in as an argument: never written."""
 
@@ -99,7 +99,7 @@ class StructValue(Abstract):
         return StructValue(self.cls, self.names, tuple(parts))
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class ArrayValue(Abstract):
     value: Value
 
@@ -118,7 +118,7 @@ class ArrayValue(Abstract):
         return ArrayValue(parts[0])
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class FunctionValue(Abstract):
     """A Python function: a representative (for code, globals and names), and what this instance captured.
 
@@ -147,7 +147,7 @@ class FunctionValue(Abstract):
         return FunctionValue(self.code, self.globals, self.name, tuple(parts[:n]), tuple(parts[n:m]), kw, self.function)
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class MethodValue(Abstract):
     """A bound method: `function` (any Python object, or the name of a method of arrays) with `receiver` first."""
 
@@ -164,7 +164,7 @@ class MethodValue(Abstract):
         return MethodValue(self.function, parts[0])
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class RangeValue(Abstract):
     start: Abstract
     stop: Abstract
@@ -180,7 +180,7 @@ class RangeValue(Abstract):
         return RangeValue(*parts)
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class SliceValue(Abstract):
     start: Abstract
     stop: Abstract
@@ -196,7 +196,7 @@ class SliceValue(Abstract):
         return SliceValue(*parts)
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class MaybeValue(Abstract):
     """`item` where `present` holds, else `absent`: None, or the mark of an unbound variable."""
 
@@ -214,7 +214,7 @@ class MaybeValue(Abstract):
         return MaybeValue(parts[0], parts[1], self.absent)
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class ChoiceValue(Abstract):
     """One of several values without leaves in common (functions, strings), by number."""
 
@@ -240,7 +240,7 @@ class CallableValue(Abstract):
         raise NotImplementedError
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class PullbackValue(Abstract):
     """The `back` of a pullback. `plan` (library/pullbacks.py) tells how to call it; `saved` is what it holds."""
 
@@ -257,7 +257,7 @@ class PullbackValue(Abstract):
         return PullbackValue(self.plan, tuple(parts))
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Reference(Abstract):
     """A mutable object: its record is in the heap under `id`."""
 
@@ -267,7 +267,7 @@ class Reference(Abstract):
         return ("reference", self.id)
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class ConflictValue(Abstract):
     """What cannot be used: a variable where control flow meets with values that have nothing in common, the result of a
     Python function that compiled code does not know. It is an error only where it is used."""
@@ -280,7 +280,7 @@ class ConflictValue(Abstract):
         return ("conflict", self.what, self.found)
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Record:
     """A mutable object in the heap.
 
@@ -487,7 +487,7 @@ DEFAULT = Default()
 Slots = list[Abstract]
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class State:
     """What is known on an edge or at the head of a block: a value per slot, and the heap that they reach."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from .. import pipeline
@@ -17,6 +16,7 @@ from ..api import gradient, value_and_grad
 from ..dispatch import compile_lock, native_guards, native_input
 from ..ir.builder import Builder
 from ..ir.core import Block, Function, Instr, Module, Value, const
+from ..ir.records import replace
 from ..ir.types import I64, Array, Tuple, Type
 
 _COUNTER = Array(I64, 1, "C")

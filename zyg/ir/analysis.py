@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from .core import Block, Const, Function, Instr, Target, Value, uses
+from .records import field, record
 
 
 def edges(block: Block) -> list[Target]:
@@ -203,7 +203,7 @@ class PostDominators:
 # ------------------------------------------------------------------------------------------------- loops
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Loop:
     """A natural loop: all blocks from which a back edge to `header` is reached without passing the header."""
 

@@ -9,9 +9,9 @@ predecessors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from .records import field, record
 from .types import BOOL, F32, F64, I32, I64, NONE, OBJECT, U8, Scalar, Type
 
 
@@ -74,7 +74,7 @@ def const(value: Any, type: Type | None = None) -> Const:
     return Const(value, type)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Rule:
     """How to differentiate a `call` out of line: the attribute "rule" of the instruction.
 
@@ -88,7 +88,7 @@ class Rule:
     gradients: tuple[int, ...]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Target:
     """A successor of a terminator: the block, and the arguments for its parameters."""
 
@@ -96,7 +96,7 @@ class Target:
     args: list[Value] = field(default_factory=list)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Instr:
     """One instruction. `attrs` holds what is not a value (a name, a callee), `targets` a terminator's successors."""
 

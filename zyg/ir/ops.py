@@ -19,8 +19,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from zyg.ir.records import record
 
 from .trace import (
     copysign,
@@ -52,7 +53,7 @@ from .types import BOOL, F64, I64, OBJECT, TAPE, Array, Scalar, Stack, Type, is_
 Typing = Callable[[Sequence[Type], dict[str, Any]], "Sequence[Type] | None"]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Op:
     """One operation. `typing(operand_types, attrs)` gives the result types, or None where the caller states them;
     it raises TypeError for operands that do not fit.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from .records import record
 
 FAST_FLAGS = frozenset({"reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"})
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Options:
     """Compilation options, all off the path of exact Python semantics unless stated.
 

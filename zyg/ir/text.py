@@ -24,17 +24,17 @@ import math
 import re
 import types as python_types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from . import types as t
 from .core import Block, Const, Function, Instr, Module, Position, Rule, Target, Value, const
+from .records import record
 from .types import Type
 
 Paint = Callable[[str, str], str]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Opaque:
     """Stands for a Python object that text names but cannot bring back."""
 

@@ -14,8 +14,9 @@ All types are immutable, hashable and compare by value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from .records import field, record
 
 
 class Type:
@@ -27,7 +28,7 @@ class Type:
 # --------------------------------------------------------------------------------------------- value types
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scalar(Type):
     """A machine scalar. `kind` is "f" (IEEE float), "i" (signed), "u" (unsigned) or "b" (boolean)."""
 
@@ -48,7 +49,7 @@ BOOL = Scalar("bool", "b", 1)
 SCALARS: dict[str, Scalar] = {t.name: t for t in (F64, F32, I64, I32, U8, BOOL)}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ObjectType(Type):
     """Any Python object; the top of the lattice."""
 
@@ -59,7 +60,7 @@ class ObjectType(Type):
 OBJECT = ObjectType()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Array(Type):
     """An n-dimensional strided array of scalars.
 
@@ -77,7 +78,7 @@ class Array(Type):
         return f"array<{self.dtype}, {self.ndim}, {self.layout}{mode}>"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Stack(Type):
     """A last-in-first-out store of values of one type, used by adjoint code to remember loop state."""
 
@@ -87,7 +88,7 @@ class Stack(Type):
         return f"stack<{self.item}>"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tape(Type):
     """The stack of mixed records that out-of-line (recursive) adjoint calls share."""
 
@@ -101,7 +102,7 @@ TAPE = Tape()
 # ---------------------------------------------------------------------------------------- structured types
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NoneType(Type):
     def __str__(self) -> str:
         return "None"
@@ -110,7 +111,7 @@ class NoneType(Type):
 NONE = NoneType()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NpScalar(Type):
     """A NumPy scalar: the machine scalar with NumPy's semantics (no ZeroDivisionError, ints wrap)."""
 
@@ -120,7 +121,7 @@ class NpScalar(Type):
         return f"np.{self.scalar}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Const(Type):
     """A value known when compiling: a function, a module, a class, a string, ... compared by identity
     (strings and numbers by value and type)."""
@@ -142,7 +143,7 @@ class Const(Type):
         return f"const {getattr(self.value, '__qualname__', None) or repr(self.value)}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Tuple(Type):
     items: tuple[Type, ...]
 
@@ -150,7 +151,7 @@ class Tuple(Type):
         return f"({', '.join(map(str, self.items))}{',' if len(self.items) == 1 else ''})"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ListType(Type):
     """A list whose length is known when compiling."""
 
@@ -160,7 +161,7 @@ class ListType(Type):
         return f"[{', '.join(map(str, self.items))}]"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Struct(Type):
     """A dataclass instance or a named tuple: `cls` with the given fields."""
 
@@ -173,7 +174,7 @@ class Struct(Type):
         return f"{self.cls.__name__}({fields})"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class RangeType(Type):
     """range(start, stop, step); its leaves are three i64."""
 
@@ -184,7 +185,7 @@ class RangeType(Type):
 RANGE = RangeType()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Optional(Type):
     """A value that may be None; its leaves are a bool ("is present") and the leaves of `item`."""
 
@@ -194,7 +195,7 @@ class Optional(Type):
         return f"{self.item} | None"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Closure(Type):
     """A Python function by code object, with the types of what it captured.
 
@@ -220,7 +221,7 @@ class Closure(Type):
         return f"{self.code.co_qualname}{{{inside}}}" if inside else self.code.co_qualname
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PullbackType(Type):
     """The `back` of a pullback: what it saved travels as `saved`; `reverse` names the IR function that it calls.
 

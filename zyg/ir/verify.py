@@ -8,11 +8,11 @@ the function, the block and the instruction.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from .analysis import Dominators
 from .core import TERMINATORS, Block, Const, Function, Instr, Module, Target, Value, uses
 from .ops import OPS
+from .records import record
 from .text import format_instruction, format_type
 from .types import BOOL, F32, F64, I64, OBJECT, Array, ObjectType, Scalar, Stack, Tape, Tuple, Type, is_int
 
@@ -21,7 +21,7 @@ class VerifyError(Exception):
     """A function breaks an invariant of the IR."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Problem:
     """What is wrong, and where: in a block, at an instruction, or in the function as a whole."""
 

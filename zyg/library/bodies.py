@@ -4,7 +4,6 @@ module under construction and called."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from zyg.frontend.boundary import disassemble
@@ -25,10 +24,11 @@ from zyg.frontend.values import (
     reachable,
 )
 from zyg.ir.core import Module, Rule, Value, clone
+from zyg.ir.records import field, record
 from zyg.transforms import describe as describe_callable
 
 
-@dataclass
+@record
 class Body:
     """A function inferred on its own, for differentiation.
 

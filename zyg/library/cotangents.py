@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -25,6 +24,7 @@ from zyg.frontend.values import (
     TupleValue,
 )
 from zyg.ir.core import Const, Value, const
+from zyg.ir.records import replace
 from zyg.ir.types import BOOL, F64, Array, Type, cotangent_type
 
 from .bodies import Body

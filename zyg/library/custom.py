@@ -4,7 +4,6 @@ adjoint pass to use."""
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import differentiable
@@ -29,6 +28,7 @@ from zyg.frontend.values import (
     reachable,
 )
 from zyg.ir.core import Const, Instr, Rule, Value
+from zyg.ir.records import record
 from zyg.ir.types import cotangent_type
 from zyg.transforms import describe as describe_callable
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from zyg.rules import Rule as UserRule
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class RulePair:
     """A rule, inferred for arguments of certain types: the names of its functions and the shape of its value."""
 

@@ -3,7 +3,6 @@ code."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from zyg.errors import NoDerivative
@@ -19,6 +18,7 @@ from zyg.frontend.values import (
     is_number,
 )
 from zyg.ir.core import const
+from zyg.ir.records import record
 from zyg.transforms import Transform
 
 from .bodies import ir_name, shown
@@ -30,7 +30,7 @@ from .registry import emits
 FIRST = Known(0)
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class TransformValue(CallableValue):
     """`zyg.grad(f)` and its like, made in compiled code: `function` may have captured values."""
 

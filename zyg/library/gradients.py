@@ -8,13 +8,12 @@ other, and derivatives nest.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from zyg.autodiff.activity import Summary, differentiable, summarise
 from zyg.autodiff.adjoint import Adjoint, adjoint
-from zyg.frontend.boundary import conflict
 from zyg.errors import NoDerivative
+from zyg.frontend.boundary import conflict
 from zyg.frontend.infer import Evaluator, Stop
 from zyg.frontend.values import (
     NONE,
@@ -27,13 +26,14 @@ from zyg.frontend.values import (
 )
 from zyg.ir.core import Const, Instr, Value, const
 from zyg.ir.passes import optimise
+from zyg.ir.records import record
 from zyg.ir.types import BOOL, Array, cotangent_type
 
 from .bodies import Body, call_copied, infer_body, shown
 from .cotangents import Gradients, leaves_of
 
 
-@dataclass
+@record
 class Differentiated:
     """A body with its adjoint; `dependent` are the indices of the parameters that a differentiable path leads from."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from zyg.autodiff.activity import differentiable
 from zyg.frontend.boundary import disassemble
@@ -26,6 +25,7 @@ from zyg.frontend.values import (
 from zyg.ir import types as t
 from zyg.ir.core import Instr, Module, Value, const
 from zyg.ir.passes.inline import remove_unused
+from zyg.ir.records import record
 from zyg.ir.types import Array, Type, cotangent_type
 
 from .bodies import Body, call_copied, shown
@@ -35,7 +35,7 @@ from .gradients import Differentiated, differentiate, finish_objects, returns_no
 _numbers = itertools.count(1)
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Plan:
     """What a pullback is, apart from what it saved: its reverse function, the shape of the cotangent it takes and of what
     it gives.

@@ -18,15 +18,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any
 
 from zyg.frontend.values import known_key
 
+from ..ir.records import record
+
 MODULES = ("builtins_", "math_", "operator_", "numpy_", "derivatives", "reflection")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Entry:
     """`function` is Python code to compile, or an emitter."""
 

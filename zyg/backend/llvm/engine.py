@@ -11,7 +11,6 @@ import ctypes
 import re
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +21,7 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from ...ir.core import Module
 from ...ir.options import Options
+from ...ir.records import record
 from .. import cpython as layout
 from ..tracebacks import make_raiser
 from . import runtime
@@ -35,7 +35,7 @@ GENERATION = 64  # libraries per linker
 SETTINGS = "O3, loop vectorisation, no SLP"  # of `Engine.optimise`; part of the key of code kept on disk
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False, slots=True)
 class Library:
     """Linked code; it goes away with this object, the linker after its last library."""
 
@@ -262,7 +262,7 @@ def engine() -> Engine:
 # ------------------------------------------------------------------------------------------ compiled modules
 
 
-@dataclass(eq=False)
+@record(eq=False)
 class Native:
     """Machine code of a module. Keeps alive what the code refers to; texts of the stages are made when asked for."""
 

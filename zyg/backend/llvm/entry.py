@@ -9,10 +9,10 @@ by a tail call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from ...ir.options import Options
+from ...ir.records import field, record
 from ...ir.types import Closure, ListType, Optional, PullbackType, Struct, Tuple, Type, flatten
 from .. import cpython as layout
 from . import runtime
@@ -23,7 +23,7 @@ from .text import Emitter, component_types
 ENTRY = "zyg_entry"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Signature:
     """How Python calls a compiled function: structured types, whose leaves in order are the IR function's parameters.
 

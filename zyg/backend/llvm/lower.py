@@ -22,11 +22,11 @@ hold (branch weights); mathematical functions have no effects, and have vector v
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ...ir.analysis import reverse_postorder
 from ...ir.core import Block, Const, Function, Instr, Module, Position, Target, Value
+from ...ir.records import field, record
 from ...ir.types import BOOL, F32, F64, I64, U8, Array, Scalar, Stack, Tape, Tuple, Type
 from . import runtime
 from .boxing import Boxing
@@ -64,7 +64,7 @@ class LoweringError(Exception):
     """The input is not typed SSA as the back end expects it: a bug in an earlier stage."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ErrorSite:
     """What a failing check raises: the exception (a class or the name of a builtin one), the message with {} for each
     of `types`, whose values are in the context, and the place in the user's source."""
@@ -75,7 +75,7 @@ class ErrorSite:
     types: tuple[Type, ...] = ()
 
 
-@dataclass
+@record
 class Lowered:
     """A module as LLVM text. `errors[0]` is unused; `objects` are Python objects that the code refers to by index."""
 
@@ -89,7 +89,7 @@ class Lowered:
         return self.module.text()
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FunctionABI:
     """How to call a lowered function."""
 

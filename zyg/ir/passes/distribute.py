@@ -27,13 +27,13 @@ Invariant: results agree up to the order of sums of cotangents.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..analysis import Loops
 from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Target, Value, clone_blocks, const, uses
 from ..ops import OPS
+from ..records import field, record
 from ..types import I64, Array, Scalar
 from .rewriting import substitute
 
@@ -247,7 +247,7 @@ def _apart(a: Place, b: Place, memory: _Memory) -> bool:
 # --------------------------------------------------------------------------------------- what can be moved where
 
 
-@dataclass
+@record
 class Access:
     """A load, store or accum in the body of a loop.
 
@@ -273,7 +273,7 @@ class Access:
         return self.sign * self.place.constants[-1]
 
 
-@dataclass
+@record
 class Carried:
     """Accums to one place whose values `load` takes `distance` iterations later."""
 
@@ -282,7 +282,7 @@ class Carried:
     distance: int
 
 
-@dataclass
+@record
 class Plan:
     """What to do with one loop: its blocks, its counter, and the accums that move."""
 

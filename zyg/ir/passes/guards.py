@@ -15,11 +15,10 @@ copy carry attrs["kept"], so that no later run tries again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from ..analysis import Loop, Loops, definitions
 from ..builder import Variables
 from ..core import Block, Const, Function, Instr, Target, Value, clone_blocks, const, map_uses, uses
+from ..records import field, record
 from ..types import BOOL, I64
 from .ranges import UNCHECKED
 from .rewriting import substitute
@@ -59,7 +58,7 @@ def run(function: Function) -> bool:
 # ----------------------------------------------------------------------------------------------- linear forms
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Linear:
     """The sum of coefficient * value, and a constant.
 
@@ -85,7 +84,7 @@ class Linear:
         return Linear(terms, constant, self.values | other.values, self.needs + other.needs)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Assumption:
     """A condition that the fast version takes for granted.
 
@@ -97,7 +96,7 @@ class Assumption:
     form: Linear | None = None
 
 
-@dataclass
+@record
 class Counter:
     """A loop's counter, to which `step` is added each time round.
 
@@ -112,7 +111,7 @@ class Counter:
     bound: Linear
 
 
-@dataclass
+@record
 class Analysis:
     """What versioning one loop gains."""
 

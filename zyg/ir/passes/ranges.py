@@ -16,10 +16,10 @@ Invariant: no instruction moves, and none is removed that could have raised.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from ..analysis import Dominators, edges
 from ..core import Block, Const, Function, Instr, Value, const
+from ..records import field, record
 from ..types import BOOL, I32, I64, U8, Type
 from .rewriting import replace_uses, substitute
 
@@ -41,7 +41,7 @@ def run(function: Function) -> bool:
     return False
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class _Undo:
     """What to restore on the way up the dominator tree."""
 

@@ -11,18 +11,18 @@ Invariant: stacks that escape from the function, and tapes, are left alone.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 
 from ..analysis import Dominators, Loops, definitions
 from ..core import Block, Const, Function, Instr, Value, uses
+from ..records import field, record
 from ..types import Stack, Tuple, Type
 from .rewriting import replace_uses, same
 
 _LOCAL_USES = frozenset({"push", "pop", "reserve", "rewind", "drop"})
 
 
-@dataclass
+@record
 class Local:
     """A stack that only this function sees, with its cursors."""
 
