@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .records import field, record
+from .records import record
 from .types import BOOL, F32, F64, I32, I64, NONE, OBJECT, U8, Scalar, Type
 
 
@@ -93,7 +93,11 @@ class Target:
     """A successor of a terminator: the block, and the arguments for its parameters."""
 
     block: Block
-    args: list[Value] = field(default_factory=list)
+    args: list[Value]
+
+    def __init__(self, block: Block, args: list[Value] | None = None):
+        self.block = block
+        self.args = [] if args is None else args
 
 
 @record(eq=False, slots=True)
@@ -101,11 +105,27 @@ class Instr:
     """One instruction. `attrs` holds what is not a value (a name, a callee), `targets` a terminator's successors."""
 
     op: str
-    operands: list[Value] = field(default_factory=list)
-    results: list[Value] = field(default_factory=list)
-    attrs: dict[str, Any] = field(default_factory=dict)
-    targets: list[Target] = field(default_factory=list)
-    position: Position | None = None
+    operands: list[Value]
+    results: list[Value]
+    attrs: dict[str, Any]
+    targets: list[Target]
+    position: Position | None
+
+    def __init__(
+        self,
+        op: str,
+        operands: list[Value] | None = None,
+        results: list[Value] | None = None,
+        attrs: dict[str, Any] | None = None,
+        targets: list[Target] | None = None,
+        position: Position | None = None,
+    ):
+        self.op = op
+        self.operands = [] if operands is None else operands
+        self.results = [] if results is None else results
+        self.attrs = {} if attrs is None else attrs
+        self.targets = [] if targets is None else targets
+        self.position = position
 
     @property
     def result(self) -> Value:

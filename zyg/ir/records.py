@@ -22,7 +22,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from operator import attrgetter
 from types import CodeType, FunctionType
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
 _FIELDS = "__record_fields__"
@@ -49,10 +49,14 @@ def field(
 _PLAIN = Field(_REQUIRED, None, True, True, True)
 
 
-@dataclass_transform(field_specifiers=(field,))
+@overload
+def record(cls: type[T], /) -> type[T]: ...
+@overload
 def record(
-    cls: Any = None, /, *, init: bool = True, eq: bool = True, frozen: bool = False, slots: bool = False
-) -> Any:
+    *, init: bool = ..., eq: bool = ..., frozen: bool = ..., slots: bool = ...
+) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform(field_specifiers=(field,))
+def record(cls: Any = None, /, *, init: bool = True, eq: bool = True, frozen: bool = False, slots: bool = False) -> Any:
     """Class decorator: `__init__`, `__repr__`, `__match_args__` and, if `eq`, `__eq__` from the annotated fields."""
     if cls is None:
         return lambda cls: _make(cls, init, eq, frozen, slots)
