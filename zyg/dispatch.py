@@ -26,7 +26,7 @@ from .errors import (
     ArgumentError,
     IntegerArgumentTooLarge,
     InternalError,
-    NoDerivative,
+    Misuse,
     SpecialisationWarning,
     Unsupported,
     UntypableValue,
@@ -323,7 +323,7 @@ class Dispatcher:
             refused = Unsupported(str(error), hint="this is for zyg to mend: please report it")
         except (Unsupported, ArgumentError) as error:
             # Where in the compiler it was noticed helps nobody; the message has the place in the user's source.
-            if isinstance(error, NoDerivative) or not may_fall_back(self.transform, args):
+            if isinstance(error, Misuse) or not may_fall_back(self.transform, args):
                 raise error.with_traceback(None) from None
             refused = error
         if isinstance(refused, ArgumentError):

@@ -70,8 +70,9 @@ class Unsupported(ZygError, TypeError):
         return "\n".join(lines)
 
 
-class NoDerivative(Unsupported):
-    """A derivative that does not exist, whichever way the function runs: the gradient of a value that is no real number."""
+class Misuse(Unsupported):
+    """What is wrong whichever way the function runs (the gradient of a value that is no number, a rule of the wrong form),
+    so that going through Python does not help."""
 
 
 class UntypableValue(Unsupported):

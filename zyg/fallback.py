@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from . import rules
-from .errors import FallbackWarning, NoDerivative, Unsupported
+from .errors import FallbackWarning, Misuse, Unsupported
 from .transforms import DIRECT_KINDS, Transform, describe, transform_of
 
 # ------------------------------------------------------------------------------------------------ refusals
@@ -142,16 +142,15 @@ def announce(transform: Transform, function: Any, error: Unsupported) -> None:
 
     plain = python_function(function)
     plain = getattr(plain, "__func__", plain)
-    call = getattr(type(plain), "__call__", None)
-    anchor = getattr(plain, "__code__", None) or getattr(call, "__code__", None) or plain
+    anchor = getattr(plain, "__code__", None) or getattr(vars(type(plain)).get("__call__"), "__code__", None) or plain
     try:
         if anchor in _warned:
             return
-        _warned.add(anchor)
     except TypeError:
-        pass  # without a weak reference or a hash it is said each time
-    message = f"{describe(function)} is differentiated by way of Python, not as native code, because of {error}"
+        return  # it has no weak references or no hash; such things are not functions written in Python
+    message = f"{describe(function)} is differentiated by way of Python, not as native code. The reason: {error}"
     warnings.warn(message, FallbackWarning, stacklevel=_user_level())
+    _warned.add(anchor)
 
 
 def _user_level() -> int:
@@ -231,9 +230,9 @@ def _with_gradient(what: str, function: Any, args: tuple[Any, ...], keywords: di
     if cls is float:
         return value, back(1.0)
     if value is None:
-        raise NoDerivative(f"the value of {describe(function)} is None; its {what} takes a number")
+        raise Misuse(f"the value of {describe(function)} is None; its {what} takes a number")
     if not isinstance(value, numbers.Real) or cls is bool or cls is np.bool_:
-        raise NoDerivative(
+        raise Misuse(
             f"the {what} of a function whose value is not a real number",
             types=[f"{describe(function)} gives a {cls.__qualname__}"],
             hint="use zyg.pullback(f, *args), which takes a cotangent for the value, or zyg.jacobian(f, *args)",
@@ -269,7 +268,7 @@ def _grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: 
 def _derivative(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     (x,) = args
     if not isinstance(x, numbers.Number):
-        raise NoDerivative(
+        raise Misuse(
             f"derivative({describe(function)}) at something that is not a number",
             types=[type(x).__qualname__],
             hint=f"use zyg.gradient({describe(function)}, x)",

@@ -7,6 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import differentiable
+from zyg.errors import Misuse
 from zyg.frontend.boundary import conflict, disassemble
 from zyg.frontend.calls import Outline, widened
 from zyg.frontend.infer import Context, Evaluator, Stop, known
@@ -100,8 +101,9 @@ def _infer_rule(
     except Stop:
         return _raising_rule(forward)
     if not isinstance(made, TupleValue) or len(made.items) != 2:
-        raise e.refuse(
+        raise Misuse(
             f"the rule for {describe_callable(rule.target)}, which does not return two things",
+            e.position,
             types=[describe(made, forward.heap)],
             hint="return value, back",
         )
@@ -188,9 +190,10 @@ def _check_parameters(e: Evaluator, rule: UserRule, f: Any, count: int, keywords
     defaults = len(f.defaults) if isinstance(f, FunctionValue) else len(getattr(f, "__defaults__", None) or ())
     takes_any = bool(code.co_flags & inspect.CO_VARARGS)
     if count > code.co_argcount and not takes_any or count + len(keywords) < code.co_argcount - defaults:
-        raise e.refuse(
+        raise Misuse(
             f"{what} {describe_callable(rule.target)}, which takes {code.co_argcount} positional arguments where {count} "
             "are given",
+            e.position,
             hint="a rule takes the arguments of its function; what it returns takes one, the cotangent of the value",
         )
 
@@ -249,8 +252,9 @@ def _rule_gradients(
     if isinstance(given, TupleValue) and len(given.items) > len(own) and len(given.items) == _positional(rule.function):
         given = TupleValue(given.items[: len(own)])  # entries for parameters that this call leaves to their defaults
     if not isinstance(given, TupleValue) or len(given.items) != len(own):
-        raise e.refuse(
+        raise Misuse(
             f"the rule for {name}, whose pullback does not return one entry for each of the {len(own)} positional arguments",
+            e.position,
             types=[describe(given, reverse.heap)],
             hint="return a tuple with a cotangent per argument, None for those without: lambda d: (d, d)",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zyg.errors import NoDerivative
+from zyg.errors import Misuse
 from zyg.frontend.infer import Context, Evaluator, known
 from zyg.frontend.values import (
     NONE,
@@ -74,7 +74,7 @@ def derivative(e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[s
             f"use zyg.gradient({name}, ...) for more"
         )
     if not is_number(args[0]):
-        raise NoDerivative(
+        raise Misuse(
             f"derivative({name}) at something that is not a number",
             e.position,
             types=[describe(args[0], e.heap)],

@@ -12,7 +12,7 @@ from typing import Any
 
 from zyg.autodiff.activity import Summary, differentiable, summarise
 from zyg.autodiff.adjoint import Adjoint, adjoint
-from zyg.errors import NoDerivative
+from zyg.errors import Misuse
 from zyg.frontend.boundary import conflict
 from zyg.frontend.infer import Evaluator, Stop
 from zyg.frontend.values import (
@@ -146,7 +146,7 @@ def _real_scalar(what: str) -> Callable[[Evaluator, Body], None]:
             return
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
-        raise NoDerivative(
+        raise Misuse(
             f"the {what} of a function whose value is not a real number",
             e.position,
             types=[describe(v, body.after)],
