@@ -50,7 +50,7 @@ class ReverseInstructions(ReverseGraph):
             c = c() if callable(c) and not isinstance(c, Traced) else c
             if c is not None:
                 kept.append((k, c.value() if isinstance(c, Traced) else const(float(c))))
-        _drop_unused(self._here, start, [c for _, c in kept])
+        drop_unused(self._here, start, [c for _, c in kept])
         fast = instr.attrs.get("fast")
         if fast:
             for made in self._here.instrs[start:]:
@@ -349,7 +349,7 @@ def _cotangent_item(stack: Type) -> Type | None:
     return helpers.record(numbers) if numbers else None
 
 
-def _drop_unused(block: Block, start: int, kept: list[Value]) -> None:
+def drop_unused(block: Block, start: int, kept: list[Value]) -> None:
     """Remove instructions from `start` on that no value in `kept` needs: rules compute for all operands."""
     wanted = set(kept)
     result: list[Instr] = []

@@ -88,7 +88,7 @@ class State(ABC):
         self.summaries = summaries
         self.callees = callees if callees is not None else {}
         self.function = clone(module.functions[name])
-        _inline_pullbacks(module, self.function)
+        inline_pullbacks(module, self.function)
         loop_simplify.run(self.function)
         loop_simplify.merge_returns(self.function)
         simplify_cfg.remove_redundant_params(self.function)  # new preheaders pass on what their loops start from
@@ -206,7 +206,7 @@ class State(ABC):
     # Calls: by a user's rule, or by the adjoint of the callee.
 
 
-def _inline_pullbacks(module: Module, function: Function) -> None:
+def inline_pullbacks(module: Module, function: Function) -> None:
     """Inline calls that pass stacks by value, the halves of pullbacks: their stacks are then ordinary ones."""
     changed = False
     work = list(function.blocks)

@@ -11,7 +11,11 @@ same, as in `add`, it is one op with two typings.
 A `vjp` is called as `vjp(d, y, *operands)`, with the cotangent `d` of the result `y`, and returns the cotangents of the
 operands, None for those that have none.  It may also be one of the strings
     "none"        the result carries no derivative (comparisons, integer-valued functions)
-    "structural"  the adjoint pass has a method for it (memory, calls, stacks)
+    "structural"  the passes of differentiation have a method for it (memory, calls, stacks)
+
+The tangent pass reads the forward rule off the `vjp`: a result is a number, so its tangent is the sum, over the operands,
+of `vjp(tangent of the operand, y, *operands)` at that operand.  Where several operands together have a shorter one, `jvp`
+says it: `jvp(tangents, y, *operands)` gives the tangent of the result.
 """
 
 from __future__ import annotations
@@ -70,6 +74,7 @@ class Op:
     doc: str
     commutative: bool = False
     level: str = "machine"
+    jvp: Callable[..., Any] | None = None
 
 
 OPS: dict[str, Op] = {}
@@ -85,9 +90,10 @@ def op(
     vjp: Callable[..., Any] | str = "none",
     commutative: bool = False,
     level: str = "machine",
+    jvp: Callable[..., Any] | None = None,
 ) -> None:
     assert name not in OPS, name
-    OPS[name] = Op(name, typing, eval, effects, vjp, doc, commutative, level)
+    OPS[name] = Op(name, typing, eval, effects, vjp, doc, commutative, level, jvp)
 
 
 # ------------------------------------------------------------------------------------------------- typings
@@ -224,7 +230,8 @@ def _ipow_vjp(d: Any, out: Any, x: Any, n: Any) -> Any:
 op("ipow", _same("i"), "x ** n for n >= 0, OverflowError past 64 bits", eval=_checked(operator.pow),
    effects="value_check", vjp=_ipow_vjp)  # fmt: skip
 op("div", _same("f"), "x / y by IEEE 754 (no exception)", eval=ieee_div,
-   vjp=lambda d, out, x, y: (divide(d, y), divide(-(d * out), y)))  # fmt: skip
+   vjp=lambda d, out, x, y: (divide(d, y), divide(-(d * out), y)),
+   jvp=lambda t, out, x, y: divide(t[0] - t[1] * out, y))  # fmt: skip
 op("sdiv", _same("f"), "x / y by IEEE 754, of NumPy scalars; where the cotangent is 0, so is the slope, at y = 0 too",
    eval=ieee_div,
    vjp=lambda d, out, x, y: (zero_where_zero(d, divide(d, y)), zero_where_zero(d, divide(-(d * out), y))))  # fmt: skip
@@ -260,8 +267,12 @@ def _choice_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
     return where(equal(out, x), d, 0.0), where(equal(out, x), 0.0, d)
 
 
-op("fmin", _same("f"), "the smaller, as C's fmin (a nan loses)", eval=_fmin, vjp=_choice_vjp)
-op("fmax", _same("f"), "the larger, as C's fmax (a nan loses)", eval=_fmax, vjp=_choice_vjp)
+def _choice_jvp(t: Any, out: Any, x: Any, y: Any) -> Any:
+    return where(equal(out, x), t[0], t[1])
+
+
+op("fmin", _same("f"), "the smaller, as C's fmin (a nan loses)", eval=_fmin, vjp=_choice_vjp, jvp=_choice_jvp)
+op("fmax", _same("f"), "the larger, as C's fmax (a nan loses)", eval=_fmax, vjp=_choice_vjp, jvp=_choice_jvp)
 
 for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
     op(_name, _same("fiub", True, BOOL), f"comparison {_name}", eval=getattr(operator, _name))
@@ -369,8 +380,18 @@ def _hypot_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
     return zero_where_zero(d * x, divide(d * x, out)), zero_where_zero(d * y, divide(d * y, out))
 
 
-op("atan2", _same("f"), "atan2(y, x)", eval=math.atan2, vjp=_atan2_vjp)
-op("hypot", _same("f"), "sqrt(x*x + y*y) without overflow", eval=math.hypot, vjp=_hypot_vjp)
+def _atan2_jvp(t: Any, out: Any, y: Any, x: Any) -> Any:
+    turned = t[0] * x - t[1] * y
+    return zero_where_zero(turned, divide(turned, x * x + y * y))
+
+
+def _hypot_jvp(t: Any, out: Any, x: Any, y: Any) -> Any:
+    along = t[0] * x + t[1] * y
+    return zero_where_zero(along, divide(along, out))
+
+
+op("atan2", _same("f"), "atan2(y, x)", eval=math.atan2, vjp=_atan2_vjp, jvp=_atan2_jvp)
+op("hypot", _same("f"), "sqrt(x*x + y*y) without overflow", eval=math.hypot, vjp=_hypot_vjp, jvp=_hypot_jvp)
 op("copysign", _same("f"), "|x| with the sign of y", eval=math.copysign,
    vjp=lambda d, out, x, y: (d * copysign(1.0, x) * copysign(1.0, y), None))  # fmt: skip
 op("fmod", _same("f"), "the remainder with the sign of x", eval=quiet(math.fmod),
