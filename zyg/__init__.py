@@ -35,6 +35,7 @@ _HOMES = {
     "isderiving": "api",
     "nestlevel": "api",
     "adjoint": "rules",
+    "tangent": "rules",
     "gradcheck": "checking",
     "code_ssa": "inspection",
     "code_typed": "inspection",
@@ -77,6 +78,7 @@ __all__ = [
     "pullback",
     "showgrad",
     "stop_gradient",
+    "tangent",
     "value_and_grad",
     "withgradient",
 ]
@@ -109,7 +111,7 @@ if TYPE_CHECKING:
         ZygError,
     )
     from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_typed
-    from .rules import adjoint
+    from .rules import adjoint, tangent
 
 
 def __getattr__(name: str) -> Any:

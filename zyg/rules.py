@@ -1,11 +1,16 @@
-"""The registry of custom adjoints.
+"""The registry of custom rules.
 
-A rule is a Python function that takes the arguments of its target and returns the value and a function from the value's
-cotangent to the cotangents of the positional arguments, one entry each:
+An adjoint rule is a Python function that takes the arguments of its target and returns the value and a function from the
+value's cotangent to the cotangents of the positional arguments, one entry each.  A tangent rule, its forward counterpart,
+returns the value and a function from the tangents of the positional arguments to the tangent of the value:
 
     @zyg.adjoint(math.sin)
     def _(x):
         return math.sin(x), lambda dy: (dy * math.cos(x),)
+
+    @zyg.tangent(math.sin)
+    def _(x):
+        return math.sin(x), lambda dx: dx * math.cos(x)
 
 Rules matter under differentiation only; a plain call never sees them.  Each registration advances an epoch that
 compiled code watches, so a new rule is seen by functions that were compiled before it.
@@ -16,31 +21,70 @@ from __future__ import annotations
 import ctypes
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from .ir.records import record
 from .transforms import describe, transform_of
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+_NOTHING = object()
 
 
 @record(frozen=True)
 class Rule:
     """`function` is the rule for `target`, registered as number `epoch`.
 
+    mutates: positions of the arguments that the target writes; returns: what it gives, if that was said.
     It keeps `target` alive, whose identity is the key in the registry.
     """
 
     target: Any
     function: Callable[..., Any]
     epoch: int
+    mutates: tuple[int, ...] = ()
+    returns: Any = _NOTHING
+    kind: str = "adjoint"
+
+    @property
+    def says_what_it_returns(self) -> bool:
+        return self.returns is not _NOTHING
+
+    def bind(
+        self, args: Iterable[T], keywords: dict[str, T], constant: Callable[[Any], T]
+    ) -> tuple[list[T], dict[str, T]]:
+        """The arguments of a call: those that were passed by keyword for a positional parameter of the rule become
+        positional, since only these have cotangents. `constant` turns a default of the rule into an argument."""
+        positional, keywords = list(args), dict(keywords)
+        names, defaults = parameters_of(self.function)
+        last = max((n for n, name in enumerate(names) if name in keywords), default=-1)
+        for n in range(len(positional), last + 1):
+            if names[n] in keywords:
+                positional.append(keywords.pop(names[n]))
+            elif n >= len(names) - len(defaults):
+                positional.append(constant(defaults[n - len(names)]))
+            else:
+                raise TypeError(f"{describe(self.target)}() missing 1 required positional argument: '{names[n]}'")
+        return positional, keywords
 
     def __repr__(self) -> str:
         return f"<zyg rule for {describe(self.target)}>"
 
 
+def parameters_of(function: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """The names of a Python function's positional parameters ("" for those that cannot be passed by keyword), and the
+    defaults of the last ones."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return (), ()
+    names = code.co_varnames[: code.co_argcount]
+    hidden = code.co_posonlyargcount
+    return ("",) * hidden + names[hidden:], getattr(function, "__defaults__", None) or ()
+
+
 _rules: dict[Any, Rule] = {}
+_tangents: dict[Any, Rule] = {}
 
 # The code objects of closures that have a rule. Other closures of one code object are one type; these are told apart.
 _closures: dict[types.CodeType, int] = {}
@@ -96,11 +140,20 @@ def key_of(function: Any) -> Any:
     return _Identity(function)
 
 
-def adjoint(target: Callable[..., Any]) -> Callable[[F], F]:
-    """Decorator: the decorated function is the adjoint rule of `target`.
+def adjoint(
+    target: Callable[..., Any], *, mutates: int | str | Iterable[int | str] = (), returns: Any = _NOTHING
+) -> Callable[[F], F]:
+    """Decorator: the decorated function is the adjoint rule of `target`: a function, method, class, ufunc, or any other
+    callable.
 
     The rule is called as `rule(*args, **kwargs)` with the arguments of `target` and returns `value, back`;
     `back(cotangent)` returns one entry per positional argument, None for those without derivative.
+
+    mutates: the arguments that `target` writes in place, by position or by name. Then `back` gets, behind the cotangent of
+        the value, the cotangent of what each of them holds after the call; the entry that it returns for such an argument is
+        the cotangent of what that held before.
+    returns: what `target` returns, for a function that zyg cannot see into (of a C extension, say) and that compiled code
+        calls: a type (float, int, bool) or an example (`np.zeros(1)`, `(0.0, 0)`).
 
     >>> import zyg
     >>> def mul(a, b):
@@ -111,16 +164,42 @@ def adjoint(target: Callable[..., Any]) -> Callable[[F], F]:
     >>> zyg.rules.rule_for(mul).function is mul_rule
     True
     """
+    return _registration("adjoint", _rules, target, mutates, returns)
+
+
+def tangent(target: Callable[..., Any], *, mutates: int | str | Iterable[int | str] = ()) -> Callable[[F], F]:
+    """Decorator: the decorated function is the tangent rule of `target`, for forward mode.
+
+    The rule is called as `rule(*args, **kwargs)` with the arguments of `target` and returns `value, push`;
+    `push(*tangents)` takes a tangent per positional argument and returns the tangent of the value.
+
+    mutates: the arguments that `target` writes in place. Then `push` returns a tuple: the tangent of the value, and that of
+        what each of them holds after the call.
+
+    >>> import math, zyg
+    >>> def cube(x):
+    ...     return x ** 3
+    >>> @zyg.tangent(cube)
+    ... def cube_rule(x):
+    ...     return x ** 3, lambda dx: 3 * x ** 2 * dx
+    >>> zyg.rules.tangent_rule_for(cube).function is cube_rule
+    True
+    """
+    return _registration("tangent", _tangents, target, mutates, _NOTHING)
+
+
+def _registration(kind: str, table: dict[Any, Rule], target: Any, mutates: Any, returns: Any) -> Callable[[F], F]:
     if not callable(target):
-        raise TypeError(f"adjoint takes the function that the rule is for, not {target!r}; write @zyg.adjoint(f)")
+        raise TypeError(f"{kind} takes the function that the rule is for, not {target!r}; write @zyg.{kind}(f)")
 
     def register(rule: F) -> F:
         if not callable(rule):
             raise TypeError(f"the rule for {describe(target)} has to be a function, not {rule!r}")
+        positions = _positions(rule, target, mutates)
         with _lock:
             number = _epoch.value + 1
-            known = _rules.get(key_of(target))
-            _rules[key_of(target)] = Rule(target, rule, number)
+            known = table.get(key_of(target))
+            table[key_of(target)] = Rule(target, rule, number, positions, returns, kind)
             if known is None:
                 _count_closure(target, 1)
             _epoch.value = number
@@ -129,16 +208,38 @@ def adjoint(target: Callable[..., Any]) -> Callable[[F], F]:
     return register
 
 
+def _positions(rule: Any, target: Any, mutates: Any) -> tuple[int, ...]:
+    """Which arguments are written, as positions."""
+    listed = (mutates,) if isinstance(mutates, (int, str)) else tuple(mutates)
+    names, _ = parameters_of(rule)
+    result = []
+    for item in listed:
+        if isinstance(item, str):
+            if item not in names:
+                raise ValueError(f"mutates names {item!r}, but the rule for {describe(target)} has no such parameter")
+            item = names.index(item)
+        if not isinstance(item, int) or isinstance(item, bool) or item < 0:
+            raise TypeError(f"mutates takes positions (0, 1, ...) or names of arguments, not {item!r}")
+        result.append(item)
+    return tuple(sorted(set(result)))
+
+
 def rule_for(function: Any) -> Rule | None:
-    """The rule for a callable, or None."""
+    """The adjoint rule for a callable, or None."""
     return _rules.get(key_of(function))
 
 
-def remove(target: Any) -> None:
+def tangent_rule_for(function: Any) -> Rule | None:
+    """The tangent rule for a callable, or None."""
+    return _tangents.get(key_of(function))
+
+
+def remove(target: Any, kind: str = "adjoint") -> None:
     """Forget the rule for `target`; compiled code sees that too."""
+    table = {"adjoint": _rules, "tangent": _tangents}[kind]
     with _lock:
-        if _rules.pop(key_of(target), None) is None:
-            raise KeyError(f"there is no rule for {describe(target)}")
+        if table.pop(key_of(target), None) is None:
+            raise KeyError(f"there is no {kind} rule for {describe(target)}")
         _count_closure(target, -1)
         _epoch.value += 1
 
