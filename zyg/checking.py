@@ -54,27 +54,41 @@ class GradcheckReport:
     def __bool__(self) -> bool:
         return not self.failures
 
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
         total, wrong = len(self.entries), len(self.failures)
         found = f"{wrong} of {total} partial derivatives disagree" if wrong else f"all {total} agree"
-        shown = sorted(self.entries, key=lambda e: e.ok)[:_ROWS]
-        table = [("", "by", "of", "derivative", "difference", "error", "allowed")]
-        for e in shown:
+        return f"gradcheck of {self.function}: {found}"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """The table, those that disagree first."""
+        rows = []
+        for e in sorted(self.entries, key=lambda e: e.ok)[:_ROWS]:
             error = abs(e.derivative - e.difference)
-            table.append(("ok" if e.ok else "WRONG", e.place, e.output, f"{e.derivative:.12g}", f"{e.difference:.12g}",
-                          f"{error:.2g}", f"{e.tolerance:.2g}"))  # fmt: skip
+            rows.append(("ok" if e.ok else "WRONG", e.place, e.output, f"{e.derivative:.12g}", f"{e.difference:.12g}",
+                         f"{error:.2g}", f"{e.tolerance:.2g}"))  # fmt: skip
+        return rows
+
+    def __str__(self) -> str:
+        table = [_HEADER, *self._rows()]
         widths = [max(len(row[n]) for row in table) for n in range(7)]
-        lines = [f"gradcheck of {self.function}: {found}"]
+        lines = [self.title]
         for row in table:
             cells = [cell.ljust(w) if n < 3 else cell.rjust(w) for n, (cell, w) in enumerate(zip(row, widths))]
             lines.append("  " + "  ".join(cells).rstrip())
-        if total > len(shown):
-            lines.append(f"  ... and {total - len(shown)} more")
+        if len(self.entries) > _ROWS:
+            lines.append(f"  ... and {len(self.entries) - _ROWS} more")
         return "\n".join(lines)
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        from .inspection.html import table
 
+        return table(_HEADER, self._rows(), self.title)
+
+
+_HEADER = ("", "by", "of", "derivative", "difference", "error", "allowed")
 _ROWS = 20
 
 

@@ -489,6 +489,7 @@ def _dress() -> None:
 
     cls: Any = callable_type()
     cls.__repr__ = _represent
+    cls._repr_html_ = _represent_html
     cls.__reduce__ = _reduce
     cls.py_func = property(lambda self: python_function(self), doc="The Python function under all transforms.")
     cls.signatures = property(_signatures, doc="The tuples of argument types that there is native code for.")
@@ -503,6 +504,21 @@ def _represent(self: Any) -> str:
         return f"<zyg native code of {getattr(self, '__name__', '?')}>"
     inner = describe(transform)
     return f"<zyg.jit({inner})>" if transform.kind == "jit" else f"<zyg.{inner}>"
+
+
+def _represent_html(self: Any) -> str:
+    """A table of what there is native code for."""
+    from .inspection.html import Markup, code, table
+
+    rows = [
+        (code(", ".join(map(str, types))), code(str(s.compiled.inferred.result)))
+        for types, s in _specialisations(self).items()
+    ]
+    dispatcher: Dispatcher | None = getattr(self, DISPATCHER, None)
+    refusals = dispatcher.refusals.errors() if dispatcher is not None and dispatcher.refusals is not None else []
+    rows += [("through Python: " + error.what, "") for error in refusals]
+    title = code(repr(self))
+    return table(("native code for", "gives"), rows, title) if rows else Markup(f"<div>{title}: not called yet</div>")
 
 
 def _reduce(self: Any) -> Any:

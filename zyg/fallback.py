@@ -93,6 +93,11 @@ class Refusals:
             self._any = refusal
         return refusal
 
+    def errors(self) -> list[Unsupported]:
+        """Why calls were refused, each reason once."""
+        found = [self._any] if self._any is not None else list(self._known.values())
+        return list({refusal.error.what: refusal.error for refusal in found}.values())
+
 
 def _key(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     key = [_kind(value) for value in args]

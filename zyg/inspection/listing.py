@@ -16,7 +16,7 @@ RESET = "\x1b[0m"
 
 
 class Code(str):
-    """Program text. A string like any other; printed or shown in a terminal it has colours."""
+    """Program text. A string like any other; printed or shown in a terminal or a notebook it has colours."""
 
     coloured: str
 
@@ -30,6 +30,11 @@ class Code(str):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        from .html import listing
+
+        return listing(self.coloured)
 
     def __getnewargs__(self) -> tuple[str, str]:
         return (str.__str__(self), self.coloured)
