@@ -79,7 +79,7 @@ before = None
 def f(x, a):
     return 5 * math.sin(math.log(x)) + a[1]
 import numpy as np
-engine.engine().part("core")
+engine.engine().part("callables")
 zyg.jit(lambda x, a: x + a[0])(1.0, np.ones(2))
 count = len(parsed)
 print(f(3.0, np.ones(2)), len(parsed) - count)

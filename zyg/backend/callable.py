@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import cpython as layout
-from .llvm import runtime
 from .llvm.engine import Native, engine
 from .llvm.runtime import CALLABLE, GUARD, RECORD
 
@@ -67,7 +66,7 @@ def callable_type() -> type:
 
 
 def _make_type() -> type:
-    core = engine().part("core")
+    core = engine().part("callables")
     read_only, word = 1, 19  # READONLY, T_PYSSIZET
     offsets = (
         (b"__vectorcalloffset__", CALLABLE.vectorcall),
@@ -132,7 +131,7 @@ def new_callable(dispatcher: Callable[..., Any], name: str, **attributes: Any) -
     allocate = ctypes.pythonapi.PyType_GenericAlloc
     allocate.restype, allocate.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_ssize_t]
     result = allocate(cls, 0)
-    core = engine().part("core")
+    core = engine().part("callables")
     _put(result, CALLABLE.record, _last_record)
     _put(result, CALLABLE.vectorcall, core["zyg_vectorcall"])
     _put_object(result, CALLABLE.dispatcher, dispatcher)
@@ -224,7 +223,7 @@ class Entry:
 
     def revalidate(self) -> bool:
         """Check the guards now; the hidden inputs are fetched again."""
-        check = ctypes.PYFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)(engine().part("core")["zyg_revalidate"])
+        check = ctypes.PYFUNCTYPE(ctypes.c_bool, ctypes.c_void_p)(engine().part("entries")["zyg_revalidate"])
         return check(self.address)
 
     def set_next(self, record: int) -> None:
@@ -312,4 +311,4 @@ def set_entries(target: Any, entries: Sequence[Entry]) -> None:
     _put_object(target, CALLABLE.entries, tuple(entries))
 
 
-__all__ = ["Entry", "callable_type", "is_callable_object", "new_callable", "runtime", "set_entries"]
+__all__ = ["Entry", "callable_type", "is_callable_object", "new_callable", "set_entries"]

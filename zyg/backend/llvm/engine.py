@@ -8,7 +8,6 @@ per module and goes away with its `Native`, but not while native code that can r
 from __future__ import annotations
 
 import ctypes
-import re
 import threading
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -134,7 +133,7 @@ class Engine:
 
     def address_of(self, name: str) -> Address:
         """Where an external symbol is: in the runtime, NumPy, CPython, or the C library."""
-        part = _RUNTIME_EXPORTS.get(name)
+        part = runtime.HOMES.get(name) or _OWN_MATH.get(name)
         if part is not None:
             return self.part(part)[name]
         if name.startswith("numpy.") or name in layout.numpy_functions():
@@ -150,17 +149,16 @@ class Engine:
         with self.lock:
             if name not in self.parts:
                 machine = self.quick
-                if name in _PARTS:
+                if name in runtime.PARTS:
                     # Unoptimised: some ten milliseconds less before the first result, and little in it is hot.
-                    module = self.parse(_PARTS[name])
+                    module, exports = self.parse(runtime.text(name)), runtime.PARTS[name]
                 else:
-                    module, machine = self.parse(special_text(name)), self.machine
+                    module, machine, exports = self.parse(special_text(name)), self.machine, (f"zyg_{name}",)
                     self.optimise(module)
-                exports = [n for n, p in _RUNTIME_EXPORTS.items() if p == name]
                 imports = [f.name for f in [*module.functions, *module.global_variables]
                            if f.is_declaration and not f.name.startswith("llvm.")]  # fmt: skip
                 library = self.link(machine.emit_object(module), imports, exports, {})
-                if name == "memory":
+                if name == "control":
                     main = ctypes.c_int64.from_address(library["zyg_main_thread"])
                     main.value = threading.main_thread().ident or 0
                 self.parts[name] = library
@@ -239,11 +237,7 @@ def _numpy_address(name: str) -> Address:
     return id(objects[name.removeprefix("numpy.")])
 
 
-_PARTS = {"core": runtime.CORE, "memory": runtime.MEMORY}
-_DEFINED = re.compile(r"^define (?!internal)[^@]*@(\w+)\(|^@(zyg_\w+) = (?:global|constant)", re.MULTILINE)
-_RUNTIME_EXPORTS = {
-    name: part for part, text in _PARTS.items() for match in _DEFINED.findall(text) for name in match if name
-} | {f"zyg_{name}": name for name in OWN_MATH}
+_OWN_MATH = {f"zyg_{name}": name for name in OWN_MATH}
 
 
 _engine: Engine | None = None
@@ -318,7 +312,7 @@ def _without_noise(text: str) -> str:
 
 def arena_bytes() -> int:
     """How many bytes of tape, with what chunks of stacks have left over, the last call that used any took."""
-    return ctypes.c_int64.from_address(engine().part("memory")["zyg_arena_bytes"]).value
+    return ctypes.c_int64.from_address(engine().part("arena")["zyg_arena_bytes"]).value
 
 
 def compile_module(module: Module, entry: str, options: Options, signature: Signature) -> Native:

@@ -265,7 +265,10 @@ class EntryLowering:
         """Free what the call used, except what a returned pullback needs."""
         e = self.e
         if self.needs_ctx:
-            finish = e.module.external("zyg_ctx_finish", "void", "ptr", "nounwind")
+            # Code without arrays does not need the part of the runtime that frees them.
+            only_stacks = {runtime.HOMES.get(name) for name in e.module.externals}.isdisjoint(_KEEPING)
+            finish = "zyg_arena_finish" if only_stacks else "zyg_ctx_finish"
+            finish = e.module.external(finish, "void", "ptr", "nounwind")
             if self.boxing.saved_slot is not None:
                 escape = e.module.external("zyg_ctx_escape", "void", "ptr, ptr", "nounwind")
                 escaping, ending, over = e.name("escape"), e.name("end"), e.name("over")
@@ -288,6 +291,10 @@ class EntryLowering:
         self.boxing.release_slots()
         if self.runs_python:
             self.count_running(-1)
+
+
+# Parts of the runtime that leave something in a context for `zyg_ctx_finish`.
+_KEEPING = {"arrays", "boxes", "saved"}
 
 
 def _signature_text(parameters: tuple[Type, ...], results: tuple[Type, ...]) -> str:

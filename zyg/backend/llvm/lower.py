@@ -265,9 +265,11 @@ LIBM = frozenset(
     {
         "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
         "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "cbrt", "pow", "fmod", "remainder",
-        "nextafter",
+        "nextafter", "modulus",
     }
 )  # fmt: skip
+
+_C_NAMES = {"modulus": "hypot"}  # `math.hypot` is CPython's own; `abs` of a complex number is C's
 
 # Functions that CPython computes by its own algorithms, or that no C library has: see runtime.py.
 OWN_MATH = {"lgamma": 1, "gamma": 1, "digamma": 1, "trigamma": 1, "hypot": 2}
@@ -662,6 +664,9 @@ class FunctionLowering(Emitter):
             ],
         )
 
+    def op_slope(self, instr: Instr) -> None:
+        self.define(instr, self.components_of(instr.operands[0]))
+
     def op_stop(self, instr: Instr) -> None:
         self.define(instr, self.components_of(instr.operands[0]))
 
@@ -792,7 +797,7 @@ class FunctionLowering(Emitter):
         single = instr.operands[0].type is F32
         type = self.llvm_type(instr.operands[0])
         args = [self.typed(v) for v in instr.operands]
-        called = name + "f" if single else name
+        called = _C_NAMES.get(name, name) + "f" * single
         if name == "pow" and not instr.attrs.get("fast"):
             # By its own name LLVM would make pow(x, 2.0) x * x, which differs in the last bit for some x.
             called = "zyg_" + called

@@ -1,0 +1,46 @@
+"""What compiled code calls besides the C library and CPython, in LLVM assembly: memory, errors, the callable type.
+
+The runtime comes in parts, a module here for each, which are compiled and linked when compiled code first needs one of
+their symbols: code for scalars never sees the parts for arrays.  A part may use others, but not in a circle.  Functions
+of our own mathematics are in specials.py.
+
+Memory of a call.  Its *context* lives on the native stack of the entry.  It owns an *arena*: blocks that come from a
+pool and go back to it, carved from one end; chunks of stacks and headers of arrays come out of it.  Array data come
+from malloc, so that NumPy can own them when they are returned; headers of live arrays are in a list, and whatever is in
+it when the call ends, by whichever exit, is freed.  Released arrays are kept for reuse by the next `alloc` of the same
+size.
+
+A stack is a chain of chunks in the arena, each twice the size of the one before.  Reading a stack never changes its
+memory, so a copy of its position can be read again, also from other threads.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .layout import CALLABLE, CTX, GUARD, HEADER, POLL_INTERVAL, RECORD, SAVED
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "callables": ("zyg_vectorcall", "zyg_dispatch", "zyg_traverse", "zyg_clear", "zyg_dealloc"),
+    "entries": ("zyg_miss", "zyg_bind", "zyg_equal_constants", "zyg_revalidate", "zyg_fail"),
+    "objects": ("zyg_long", "zyg_getattr", "zyg_lookup", "zyg_wrong_result", "zyg_make_float", "zyg_make_int"),
+    "numbers": ("zyg_apart", "zyg_ipow"),
+    "arena": ("zyg_bump", "zyg_arena_finish", "zyg_arena_bytes"),
+    "stacks": ("zyg_stack_grow", "zyg_stack_back", "zyg_stack_drop"),
+    "arrays": (
+        "zyg_array_new", "zyg_array_retain", "zyg_array_release", "zyg_flush_all", "zyg_free_arrays", "zyg_free_kept",
+        "zyg_ctx_finish", "zyg_keep_object", "zyg_keep",
+    ),
+    "saved": ("zyg_ctx_escape", "zyg_saved_new", "zyg_saved_find", "zyg_saved_name"),
+    "boxes": ("zyg_box_array",),
+    "control": ("zyg_poll", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
+}  # fmt: skip
+HOMES = {symbol: part for part, symbols in PARTS.items() for symbol in symbols}
+
+
+def text(part: str) -> str:
+    """The LLVM assembly of a part."""
+    return import_module(f".{part}", __name__).TEXT
+
+
+__all__ = ["CALLABLE", "CTX", "GUARD", "HEADER", "HOMES", "PARTS", "POLL_INTERVAL", "RECORD", "SAVED", "text"]

@@ -1,0 +1,121 @@
+"""Where the runtime and compiled code find what they share: offsets in structures, sizes, kinds."""
+
+from __future__ import annotations
+
+import re
+
+from ... import cpython as layout
+
+
+class CTX:
+    """Offsets in the context."""
+
+    top = 0  # arena: next free byte, end of the block, the block
+    end = 8
+    block = 16
+    arrays = 24  # list of headers
+    headers = 32  # free headers
+    poll_count = 40
+    thread = 48  # the saved PyThreadState while the GIL is released
+    stack_limit = 56
+    kept = 64  # list of (next, object) that live as long as the call
+    first_block = 72  # if not 0: no block from the pool, this size for the first (the memory will escape)
+    poll_start = 80
+    cache = 88  # released arrays by size
+    chunks = 152  # dropped chunks of stacks by size
+    zeroed = 248  # so far everything starts as 0
+    error = 248  # values for an error's message
+    error_slots = 8
+    size = 312
+
+
+class HEADER:
+    """Offsets in the header of an array's memory."""
+
+    count = 0
+    next = 8
+    previous = 16
+    data = 24
+    bytes = 32
+    object = 40  # the ndarray that owns the data since Python has seen them (a counted reference)
+    size = 64
+
+
+class SAVED:
+    """Offsets in what the capsule of a pullback points to."""
+
+    layout = 0
+    blocks = 8
+    arrays = 16
+    kept = 24
+    parent = 32
+    leaves = 64
+
+
+class CALLABLE:
+    """Offsets in an instance of the callable type."""
+
+    vectorcall = layout.OB_HEAD
+    record = layout.OB_HEAD + 8
+    dispatcher = layout.OB_HEAD + 16
+    dict = layout.OB_HEAD + 24
+    weakrefs = layout.OB_HEAD + 32
+    entries = layout.OB_HEAD + 40  # what the chain of records belongs to
+    size = layout.OB_HEAD + 48
+
+
+class RECORD:
+    """Offsets in the record of an entry: what native code needs to know of one specialisation of one callable."""
+
+    code = 0  # ptr (self, args, nargsf, kwnames, record)
+    next = 8  # the record to try on a miss
+    watch_count = 16
+    watch = 24  # (address, expected word) pairs
+    guard_count = 32
+    guards = 40  # (kind, object, name, expected, place) five words each
+    inputs = 48  # objects of the hidden inputs
+    parameter_count = 56
+    positional_count = 64
+    positional_only = 72
+    names = 80
+    defaults = 88
+    size = 96
+
+
+class GUARD:
+    """Kinds of guards."""
+
+    word = 0  # the word at `object` is `expected`
+    name = 1  # dict `object` has `name`: `expected`, or anything if null; it is stored at `place` if that is not null
+    absent = 2  # dict `object` does not have `name`
+    size = 40
+
+
+POOL_BYTES = 1 << 30  # what the pool keeps at most
+BLOCK_BYTES = 1 << 16
+LARGE_BLOCK = 1 << 22  # from here on blocks are aligned and advised for huge pages
+LARGEST_BLOCK = 1 << 26
+SMALLEST_CHUNK = 9  # log2
+LARGEST_CHUNK = 20
+CHUNK_HEADER = 32  # begin, top and end of the chunk before; the chunk's log2 size
+POLL_INTERVAL = 256
+HOLD_NS = 5_000_000  # the GIL is given up after this time
+AWAY_NS = 50_000_000  # and taken back for a look at signals so often
+STACK_MARGIN = 1 << 18
+
+_C = {f"C_{k}": v for k, v in vars(CTX).items() if isinstance(v, int)}
+_NAMES = {
+    **_C,
+    **{f"H_{k}": v for k, v in vars(HEADER).items() if isinstance(v, int)},
+    **{f"S_{k}": v for k, v in vars(SAVED).items() if isinstance(v, int)},
+    **{f"J_{k}": v for k, v in vars(CALLABLE).items() if isinstance(v, int)},
+    **{f"R_{k}": v for k, v in vars(RECORD).items() if isinstance(v, int)},
+    **{f"G_{k}": v for k, v in vars(GUARD).items() if isinstance(v, int)},
+    **{k: v for k, v in vars(layout).items() if k.isupper() and isinstance(v, int)},
+    **{k: v for k, v in globals().copy().items() if k.isupper() and isinstance(v, int)},
+}
+
+
+def fill(template: str) -> str:
+    """Replace $NAME by numbers."""
+    return re.sub(r"\$(\w+)", lambda match: str(_NAMES[match[1]]), template)

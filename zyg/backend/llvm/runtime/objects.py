@@ -1,0 +1,78 @@
+"""What boxing and unboxing call for objects other than plain numbers."""
+
+from .layout import fill
+
+TEXT = fill(
+    """
+declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)
+declare ptr @PyDict_GetItemWithError(ptr, ptr)
+declare ptr @PyErr_Format(ptr, ptr, ...)
+declare ptr @PyFloat_FromDouble(double)
+declare ptr @PyLong_FromLongLong(i64)
+declare ptr @PyObject_GetAttr(ptr, ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare void @PyErr_Clear()
+declare void @Py_DecRef(ptr)
+@PyExc_TypeError = external global ptr
+@wrong_result = private constant [52 x i8] c"a Python function returned %R where %U was expected\\00"
+
+define i64 @zyg_long(ptr %object, ptr %overflow) {
+  %value = call i64 @PyLong_AsLongLongAndOverflow(ptr %object, ptr %overflow)
+  ret i64 %value
+}
+
+define ptr @zyg_getattr(ptr %object, ptr %name) {
+  %value = call ptr @PyObject_GetAttr(ptr %object, ptr %name)
+  %missing = icmp eq ptr %value, null
+  br i1 %missing, label %clear, label %done
+clear:
+  call void @PyErr_Clear()
+  br label %done
+done:
+  ret ptr %value
+}
+
+define ptr @zyg_lookup(ptr %dict, ptr %name) {
+  %value = call ptr @PyDict_GetItemWithError(ptr %dict, ptr %name)
+  %missing = icmp eq ptr %value, null
+  br i1 %missing, label %clear, label %done
+clear:
+  call void @PyErr_Clear()
+  br label %done
+done:
+  ret ptr %value
+}
+
+define void @zyg_wrong_result(ptr %object, ptr %expected) {
+  %type = load ptr, ptr @PyExc_TypeError
+  %ignored = call ptr (ptr, ptr, ...) @PyErr_Format(ptr %type, ptr @wrong_result, ptr %object, ptr %expected)
+  call void @Py_DecRef(ptr %object)
+  ret void
+}
+
+define ptr @zyg_make_float(ptr %class, double %x) {
+  %value = call ptr @PyFloat_FromDouble(double %x)
+  %result = call ptr @zyg_make(ptr %class, ptr %value)
+  ret ptr %result
+}
+
+define ptr @zyg_make_int(ptr %class, i64 %x) {
+  %value = call ptr @PyLong_FromLongLong(i64 %x)
+  %result = call ptr @zyg_make(ptr %class, ptr %value)
+  ret ptr %result
+}
+
+define internal ptr @zyg_make(ptr %class, ptr %value) {
+  %failed = icmp eq ptr %value, null
+  br i1 %failed, label %null, label %call
+call:
+  %args = alloca ptr
+  store ptr %value, ptr %args
+  %result = call ptr @PyObject_Vectorcall(ptr %class, ptr %args, i64 1, ptr null)
+  call void @Py_DecRef(ptr %value)
+  ret ptr %result
+null:
+  ret ptr null
+}
+"""
+)
