@@ -1,26 +1,58 @@
-"""How many bytes of tape a gradient needs, counted while it runs.
+"""How many bytes of tape a gradient needs, and which lines ask for them, counted while it runs.
 
 The optimised gradient is instrumented: each push adds the size of its record to a counter, each pop takes it off, and
-the highest value is what is returned.  Chunk headers and unused room in chunks are not counted, nor are arrays that
-records refer to.
+the highest value is what is on the tape at most.  Each pop also counts for itself: the instructions that use what it popped
+are those that asked for it to be saved, and they have lines of the user's source.  Chunk headers and unused room in chunks
+are not counted, nor are arrays that records refer to.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import linecache
+import os
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import pipeline
 from ..api import gradient, value_and_grad
 from ..dispatch import compile_lock, native_guards, native_input
 from ..ir.builder import Builder
-from ..ir.core import Block, Function, Instr, Module, Value, const
-from ..ir.records import replace
+from ..ir.core import Block, Function, Instr, Module, Position, Value, const
+from ..ir.records import record, replace
 from ..ir.types import I64, Array, Tuple, Type
 
 _COUNTER = Array(I64, 1, "C")
-_NOW, _PEAK = const(0), const(1)
+# The counter array: the bytes on all tapes now, the most there were, and from _SITES on how often each pop ran.
+_NOW, _PEAK, _SITES = 0, 1, 2
+
+
+@record(frozen=True)
+class Saved:
+    """What one line of source asked for: values of a type, so many of them."""
+
+    file: str
+    line: int
+    type: Type
+    count: int
+    bytes: int
+
+    @property
+    def source(self) -> str:
+        return linecache.getline(self.file, self.line).strip()
+
+    @property
+    def place(self) -> str:
+        return f"{os.path.basename(self.file)}:{self.line}" if self.line else "?"
+
+
+@record(frozen=True)
+class Tape:
+    """`peak`: the most bytes at any time. `saved`: by line, what was written over the whole run (which is more than `peak`
+    where a tape is used again, as by derivatives that are taken in a loop)."""
+
+    peak: int
+    saved: tuple[Saved, ...]
 
 
 def tape_bytes(function: Callable[..., Any], /, *args: Any, argnums: int | tuple[int, ...] | None = None) -> int:
@@ -36,6 +68,11 @@ def tape_bytes(function: Callable[..., Any], /, *args: Any, argnums: int | tuple
     >>> tape_bytes(power, 1.0, 1000)
     8000
     """
+    return tape(function, *args, argnums=argnums).peak
+
+
+def tape(function: Callable[..., Any], /, *args: Any, argnums: int | tuple[int, ...] | None = None) -> Tape:
+    """Run the gradient of `function` at (copies of) `args`; what was on its tape, and which lines asked for it."""
     from ..backend.calling import make_entry, new_callable, set_entries
     from .stages import request
 
@@ -46,20 +83,20 @@ def tape_bytes(function: Callable[..., Any], /, *args: Any, argnums: int | tuple
             callee, given = value_and_grad(function, argnums), args
         wanted = request(callee, given)
         inferred = pipeline.compile(wanted, "optimised")
-        count_pushes(inferred.module, inferred.entry)
-        counted = replace(inferred, result=Tuple((inferred.result, I64)))
+        sites = count_pushes(inferred.module, inferred.entry)
+        counted = replace(inferred, result=Tuple((inferred.result, _COUNTER)))
         for name, stage in pipeline.STAGES[_after("optimised") :]:
-            with pipeline.timed("tape_bytes", name):
+            with pipeline.timed("tape", name):
                 counted = stage(wanted, counted)
         entry = make_entry(
             counted.native,
             guards=native_guards(inferred.guards),
             inputs=[native_input(source) for source in inferred.inputs],
         )
-    run = new_callable(_refused, "tape_bytes")
+    run = new_callable(_refused, "tape")
     set_entries(run, [entry])
-    _, peak = run(*given[: len(given) - len(args)], *copy.deepcopy(args))
-    return peak
+    _, counter = run(*given[: len(given) - len(args)], *copy.deepcopy(args))
+    return Tape(int(counter[_PEAK]), _by_line(sites, counter[_SITES:].tolist()))
 
 
 def _after(stage: str) -> int:
@@ -70,50 +107,6 @@ def _refused(*args: Any) -> Any:
     raise TypeError("the arguments do not fit what they were typed as")
 
 
-def count_pushes(module: Module, entry: str) -> None:
-    """Instrument a module: `entry` has one more result, the highest number of bytes on stacks and tapes."""
-    for function in module.functions.values():
-        counter = _start(function, function.name == entry)
-        for block in function.blocks:
-            _instrument(module, function, block, counter, function.name == entry)
-    main = module.functions[entry]
-    main.results = (*main.results, I64)
-
-
-def _start(function: Function, main: bool) -> Value:
-    """The counter: made in the entry function, passed to the others as their last parameter."""
-    counter = Value(_COUNTER, "tape_counter")
-    if main:
-        function.entry.instrs.insert(0, Instr("alloc", [const(2)], [counter], {"fill": "zeros"}))
-    else:
-        function.params.append(counter)
-    return counter
-
-
-def _instrument(module: Module, function: Function, block: Block, counter: Value, main: bool) -> None:
-    instrs, block.instrs = block.instrs, []
-    builder = Builder(function, block)
-    for instr in instrs:
-        builder.position = instr.position
-        if instr.op == "push":
-            _count(builder, counter, record_size([v.type for v in instr.operands[1:]]))
-        elif instr.op == "pop":
-            _count(builder, counter, -record_size([v.type for v in instr.results]))
-        elif instr.op == "call" and instr.attrs["callee"] in module.functions:
-            instr.operands.append(counter)
-        elif instr.op == "return" and main:
-            instr.operands.append(builder.op("load", counter, _PEAK))
-        block.instrs.append(instr)
-
-
-def _count(builder: Builder, counter: Value, size: int) -> None:
-    now = builder.op("add", builder.op("load", counter, _NOW), const(size))
-    builder.emit("store", counter, now, _NOW)
-    if size > 0:
-        peak = builder.op("load", counter, _PEAK)
-        builder.emit("store", counter, builder.op("select", builder.op("gt", now, peak), now, peak), _PEAK)
-
-
 def record_size(types: list[Type]) -> int:
     """The bytes of a record of these values."""
     from ..backend.llvm.text import Record
@@ -121,4 +114,122 @@ def record_size(types: list[Type]) -> int:
     return Record(types).size
 
 
-__all__ = ["count_pushes", "record_size", "tape_bytes"]
+# --------------------------------------------------------------------------------------- instrumentation
+
+
+@record(eq=False)
+class _Site:
+    """A pop: the types of what it gives, and for each of these the line that asked for it."""
+
+    types: list[Type]
+    askers: list[Position | None]
+
+
+def count_pushes(module: Module, entry: str) -> list[_Site]:
+    """Instrument a module: `entry` has one more result, the array of counters. Returns the sites that are counted there."""
+    uses = {id(function): _users(function) for function in module.functions.values()}
+    sites: list[_Site] = []
+    for function in module.functions.values():
+        counter = Value(_COUNTER, "tape_counter")
+        asker = lambda value, users=uses[id(function)]: _asker(value, users)
+        for block in function.blocks:
+            _instrument(module, function, block, counter, function.name == entry, sites, asker)
+        if function.name != entry:
+            function.params.append(counter)
+        else:
+            alloc = Instr("alloc", [const(0)], [counter], {"fill": "zeros"})
+            function.entry.instrs.insert(0, alloc)
+    alloc.operands[0] = const(_SITES + len(sites))
+    main = module.functions[entry]
+    main.results = (*main.results, _COUNTER)
+    return sites
+
+
+def _instrument(
+    module: Module,
+    function: Function,
+    block: Block,
+    counter: Value,
+    main: bool,
+    sites: list[_Site],
+    asker: Callable[[Value], Position | None],
+) -> None:
+    instrs, block.instrs = block.instrs, []
+    builder = Builder(function, block)
+    for instr in instrs:
+        builder.position = instr.position
+        if instr.op == "push":
+            now = _add(builder, counter, _NOW, record_size([v.type for v in instr.operands[1:]]))
+            peak = builder.op("load", counter, const(_PEAK))
+            highest = builder.op("select", builder.op("gt", now, peak), now, peak)
+            builder.emit("store", counter, highest, const(_PEAK))
+        elif instr.op == "pop":
+            types = [v.type for v in instr.results]
+            _add(builder, counter, _NOW, -record_size(types))
+            _add(builder, counter, _SITES + len(sites), 1)
+            sites.append(_Site(types, [asker(v) for v in instr.results]))
+        elif instr.op == "call" and instr.attrs["callee"] in module.functions:
+            instr.operands.append(counter)
+        elif instr.op == "return" and main:
+            instr.operands.append(counter)
+        block.instrs.append(instr)
+
+
+def _add(builder: Builder, counter: Value, index: int, amount: int) -> Value:
+    now = builder.op("add", builder.op("load", counter, const(index)), const(amount))
+    builder.emit("store", counter, now, const(index))
+    return now
+
+
+# ------------------------------------------------------------------------------------------- who asked for it
+
+
+def _users(function: Function) -> dict[int, list[tuple[Instr, Value | None]]]:
+    """By the identity of a value, the instructions that use it; for an argument of a jump, with the parameter it becomes."""
+    users: dict[int, list[tuple[Instr, Value | None]]] = {}
+    for block in function.blocks:
+        for instr in block.instrs:
+            for operand in instr.operands:
+                users.setdefault(id(operand), []).append((instr, None))
+            for target in instr.targets:
+                for argument, parameter in zip(target.args, target.block.params):
+                    users.setdefault(id(argument), []).append((instr, parameter))
+    return users
+
+
+def _asker(value: Value, users: dict[int, list[tuple[Instr, Value | None]]]) -> Position | None:
+    """The place of the first instruction that uses a value, be it in another block."""
+    seen: set[int] = set()
+    queue = [value]
+    for v in queue:
+        for instr, parameter in users.get(id(v), ()):
+            if parameter is None:
+                if instr.position is not None:
+                    return instr.position
+            elif id(parameter) not in seen:
+                seen.add(id(parameter))
+                queue.append(parameter)
+    return None
+
+
+def _by_line(sites: list[_Site], counts: list[int]) -> tuple[Saved, ...]:
+    found: dict[tuple[str, int, Type], list[int]] = {}
+    for site, count in zip(sites, counts):
+        for type, position, size in _shares(site):
+            key = (position.file, position.line, type) if position is not None else ("", 0, type)
+            entry = found.setdefault(key, [0, 0])
+            entry[0] += count
+            entry[1] += count * size
+    rows = [Saved(file, line, type, count, size) for (file, line, type), (count, size) in found.items() if count]
+    return tuple(sorted(rows, key=lambda row: -row.bytes))
+
+
+def _shares(site: _Site) -> Iterator[tuple[Type, Position | None, int]]:
+    """The bytes of a record by what is in it; the padding goes with the first."""
+    sizes = [record_size([type]) for type in site.types]
+    if sizes:
+        sizes[0] += record_size(site.types) - sum(sizes)
+    yield from zip(site.types, site.askers, sizes)
+
+
+__all__ = ["Saved", "Tape", "count_pushes", "record_size", "tape", "tape_bytes"]
