@@ -22,6 +22,10 @@ __version__ = "0.1.0"
 _HOMES = {
     "jit": "api",
     "gradient": "api",
+    "jvp": "forward",
+    "pushforward": "forward",
+    "hvp": "forward",
+    "hessian": "forward",
     "withgradient": "api",
     "pullback": "api",
     "jacobian": "api",
@@ -70,12 +74,16 @@ __all__ = [
     "grad",
     "gradcheck",
     "gradient",
+    "hessian",
     "hook",
+    "hvp",
     "isderiving",
     "jacobian",
     "jit",
+    "jvp",
     "nestlevel",
     "pullback",
+    "pushforward",
     "showgrad",
     "stop_gradient",
     "tangent",
@@ -110,6 +118,7 @@ if TYPE_CHECKING:
         Unsupported,
         ZygError,
     )
+    from .forward import hessian, hvp, jvp, pushforward
     from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_typed
     from .rules import adjoint, tangent
 

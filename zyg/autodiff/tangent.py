@@ -30,7 +30,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Module, Value, clone, con
 from zyg.ir.ops import OPS
 from zyg.ir.passes import simplify_cfg
 from zyg.ir.trace import Traced
-from zyg.ir.types import OBJECT, TAPE, Array, Scalar, Stack, Type, cotangent_type
+from zyg.ir.types import OBJECT, TAPE, Array, Stack, Type, cotangent_type
 
 from . import helpers
 from .activity import Activity, Summary, differentiable, differentiable_operands, summarise
@@ -75,7 +75,9 @@ class _Pass:
             made = Tangent(
                 self.module.unique_name(f"{name}.tan"),
                 tuple(k for k, p in enumerate(source.params) if wrt[k] and differentiable(p.type)),
-                tuple(r for r in results if self.summaries[name].results[r] & bits and differentiable(source.results[r])),
+                tuple(
+                    r for r in results if self.summaries[name].results[r] & bits and differentiable(source.results[r])
+                ),
             )
             self.known[key] = made
             self.module.add(Function(made.function))  # keeps the name; the run replaces it

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from zyg.autodiff.activity import differentiable
+from zyg.errors import Misuse
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.infer import Evaluator
 from zyg.frontend.values import (
@@ -22,6 +24,8 @@ from zyg.frontend.values import (
     Reference,
     StructValue,
     TupleValue,
+    describe,
+    is_number,
 )
 from zyg.ir.core import Const, Value, const
 from zyg.ir.records import replace
@@ -30,25 +34,21 @@ from zyg.ir.types import BOOL, F64, Array, Type, cotangent_type
 from .bodies import Body
 
 
-class Gradients:
-    """Turns the cotangents of parameters into values that mirror the arguments."""
+class Mirror:
+    """Turns the cotangents or tangents of numbers and arrays into values of the structure that these are part of, None
+    for what has none.  `place` tells for a number or array, by the identity of its SSA value, which one is its."""
 
-    def __init__(self, body: Body, params: list[Value], gradients: Sequence[int]):
-        self.args = body.args
-        self.heap = body.heap
-        # Per parameter that the value depends on: which of the cotangents is its.
-        self.place = {id(params[k]): n for n, k in enumerate(gradients)}
-        self.params = params  # keeps the identities
+    def __init__(self, heap: Heap, place: dict[int, int]):
+        self.heap = heap
+        self.place = place
 
-    def mirror(self, e: Evaluator, cotangents: Sequence[Value]) -> list[Abstract]:
-        return [self.of(e, a, cotangents) for a in self.args]
+    def leaf(self, e: Evaluator, v: Number | ArrayValue, given: Sequence[Value]) -> Abstract:
+        d = given[self.place[id(v.value)]]
+        return ArrayValue(d) if isinstance(v, ArrayValue) else Number(d)
 
     def of(self, e: Evaluator, v: Abstract, cotangents: Sequence[Value]) -> Abstract:
         if isinstance(v, (Number, ArrayValue)):
-            if id(v.value) not in self.place:
-                return NONE
-            d = cotangents[self.place[id(v.value)]]
-            return ArrayValue(d) if isinstance(v, ArrayValue) else Number(d)
+            return self.leaf(e, v, cotangents) if id(v.value) in self.place else NONE
         if isinstance(v, MaybeValue):
             return self.of(e, v.item, cotangents)
         if isinstance(v, TupleValue):
@@ -84,6 +84,19 @@ class Gradients:
     ) -> Abstract:
         parts = [self.of(e, i, cotangents) for i in items]
         return NONE if _all_none(parts) else StructValue(gradient_class(cls, tuple(names)), tuple(names), tuple(parts))
+
+
+class Gradients(Mirror):
+    """Turns the cotangents of parameters into values that mirror the arguments."""
+
+    def __init__(self, body: Body, params: list[Value], gradients: Sequence[int]):
+        # Per parameter that the value depends on: which of the cotangents is its.
+        super().__init__(body.heap, {id(params[k]): n for n, k in enumerate(gradients)})
+        self.args = body.args
+        self.params = params  # keeps the identities
+
+    def mirror(self, e: Evaluator, cotangents: Sequence[Value]) -> list[Abstract]:
+        return [self.of(e, a, cotangents) for a in self.args]
 
 
 def _all_none(items: Sequence[Abstract]) -> bool:
@@ -147,6 +160,94 @@ def items_of(e: Evaluator, v: Abstract) -> Sequence[Abstract] | None:
     if isinstance(v, Reference) and e.heap[v.id].kind in ("list", "object"):
         return e.heap[v.id].fields
     return None
+
+
+class Matching:
+    """Takes a cotangent or tangent (`noun`) of `name` apart, along the structure of what it belongs to (`what`): numbers for
+    numbers, arrays for arrays, None for zero.  Subclasses say what becomes of a number and of an array; `by_value` has the
+    outcome, by the identity of the SSA value."""
+
+    def __init__(self, e: Evaluator, heap: Heap, noun: str, name: str, what: str):
+        self.e = e
+        self.heap = heap
+        self.noun, self.name, self.what = noun, name, what
+        self.by_value: dict[int, Any] = {}
+
+    def number(self, wanted: Number, given: Abstract) -> None:
+        raise NotImplementedError
+
+    def array(self, wanted: ArrayValue, given: ArrayValue) -> None:
+        raise NotImplementedError
+
+    def wrong(self, wanted: Abstract, given: Abstract) -> Exception:
+        return Misuse(
+            f"a {self.noun} for {self.name} of another structure than {self.what}",
+            self.e.position,
+            types=[describe(given, self.e.heap)],
+            hint=f"{self.what} is {describe(wanted, self.heap)}; give a number for a number, an array for an array, a tuple for "
+            "a tuple, None for zero",
+        )
+
+    def fits_number(self, given: Abstract) -> bool:
+        return is_number(given)
+
+    def fits_array(self, wanted: ArrayValue, given: Abstract) -> bool:
+        return isinstance(given, ArrayValue) and given.type.ndim == wanted.type.ndim
+
+    def match(self, wanted: Abstract, given: Abstract) -> None:
+        e = self.e
+        if isinstance(given, Known) and given.object is None:
+            return
+        if isinstance(wanted, Number):
+            if not self.fits_number(given):
+                raise self.wrong(wanted, given)
+            if differentiable(wanted.type):
+                self.number(wanted, given)
+            return
+        if isinstance(wanted, ArrayValue):
+            if not self.fits_array(wanted, given):
+                raise self.wrong(wanted, given)
+            assert isinstance(given, ArrayValue)
+            if differentiable(wanted.type):
+                self.array(wanted, given)
+            return
+        if isinstance(wanted, (TupleValue, StructValue, FunctionValue)):
+            items = items_of(e, given)
+            names: tuple[str, ...] | None = None
+            parts: Sequence[Abstract]
+            if isinstance(wanted, FunctionValue):
+                names, parts = wanted.code.co_freevars, [self._held(c) for c in wanted.captured]
+            else:
+                parts = wanted.items
+                if isinstance(wanted, StructValue):
+                    names = wanted.names
+            if isinstance(given, StructValue) and names is not None:
+                fields = dict(zip(given.names, given.items))
+                if not set(fields) <= set(names):
+                    raise self.wrong(wanted, given)
+                for name, item in zip(names, parts):
+                    if name in fields:
+                        self.match(item, fields[name])
+                return
+            if items is None or len(items) != len(parts):
+                raise self.wrong(wanted, given)
+            for w, g in zip(parts, items):
+                self.match(w, g)
+            return
+        if isinstance(wanted, Reference):
+            record = self.heap[wanted.id]
+            items = items_of(e, given)
+            if record.kind in ("list", "object") and items is not None and len(items) == len(record.fields):
+                for w, g in zip(record.fields, items):
+                    self.match(w, g)
+                return
+        raise self.wrong(wanted, given)
+
+    def _held(self, captured: Abstract) -> Abstract:
+        """What a captured variable holds."""
+        if isinstance(captured, Reference) and self.heap[captured.id].kind == "cell":
+            return self.heap[captured.id].fields[0]
+        return captured
 
 
 def number_as(e: Evaluator, v: Abstract, type: Type) -> Value:

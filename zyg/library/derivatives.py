@@ -21,11 +21,13 @@ from zyg.ir.core import const
 from zyg.ir.records import record
 from zyg.transforms import Transform
 
+from . import drivers
 from .bodies import ir_name, shown
 from .cotangents import items_of
 from .gradients import gradient, split_function, with_gradient, withgradient
 from .pullbacks import pullback
 from .registry import emits
+from .tangents import jvp
 
 FIRST = Known(0)
 
@@ -106,8 +108,16 @@ def call_transform(
             return TupleValue(value_and_grad(e, transform, f, args, keywords))
         if kind == "derivative":
             return derivative(e, f, args, keywords)
-        direct = {"gradient": gradient, "withgradient": withgradient, "pullback": pullback, "jacobian": jacobian}[kind]
-        return direct(e, *args, **keywords)
+        direct = {
+            "gradient": gradient,
+            "withgradient": withgradient,
+            "pullback": pullback,
+            "jacobian": jacobian,
+            "jvp": jvp,
+        }.get(kind)
+        if direct is not None:
+            return direct(e, *args, **keywords)
+        return e.call(known(getattr(drivers, kind)), args, keywords)
 
 
 def jacobian(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:

@@ -64,7 +64,7 @@ def differentiate(
     params = list(module.functions[name].params)
     wanted = {id(v) for n, a in enumerate(body.args) if chosen is None or n in chosen for v in leaves_of(a, body.heap)}
     summaries = summarise(module, name)
-    _refuse_overlap(e, body, params, summaries[name])
+    refuse_overlap(e, body, params, summaries[name])
     bits = 0
     for r in range(body.outputs):
         bits |= summaries[name].results[r]
@@ -74,7 +74,7 @@ def differentiate(
     return Differentiated(body, made, dependent, params)
 
 
-def _refuse_overlap(e: Evaluator, body: Body, params: list[Value], summary: Summary) -> None:
+def refuse_overlap(e: Evaluator, body: Body, params: list[Value], summary: Summary) -> None:
     """Arrays that overlap may not be written under differentiation: their shadows would have to overlap too."""
     arrays = [k for k, p in enumerate(params) if isinstance(p.type, Array) and differentiable(p.type)]
     for n, k in enumerate(arrays):

@@ -6,21 +6,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
-from zyg.autodiff.activity import differentiable
 from zyg.frontend.boundary import disassemble
 from zyg.frontend.infer import Evaluator, Stop
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
     Heap,
-    Known,
     Number,
     PullbackValue,
-    Reference,
-    StructValue,
     TupleValue,
-    describe,
-    is_number,
 )
 from zyg.ir import types as t
 from zyg.ir.core import Instr, Module, Value, const
@@ -29,7 +23,7 @@ from zyg.ir.records import record
 from zyg.ir.types import Array, Type, cotangent_type
 
 from .bodies import Body, call_copied, shown
-from .cotangents import Gradients, array_seed, items_of, number_as
+from .cotangents import Gradients, Matching, array_seed, number_as
 from .gradients import Differentiated, differentiate, finish_objects, returns_nothing, split_function
 
 _numbers = itertools.count(1)
@@ -74,13 +68,12 @@ class Plan:
         return TupleValue(tuple(self.gradients.mirror(e, results)))
 
 
-class Seeds:
+class Seeds(Matching):
     """Takes a cotangent apart into the seeds of a reverse function, as the value of the forward function was."""
 
     def __init__(self, plan: Plan, e: Evaluator, lengths: Iterator[Value]):
+        super().__init__(e, plan.after, "cotangent", plan.name, "its value")
         self.plan = plan
-        self.e = e
-        self.by_value: dict[int, Value] = {}
         self.shapes = {id(a.value): [next(lengths) for _ in range(a.type.ndim)] for a in plan.arrays()}
 
     def of(self, cotangent: Abstract) -> list[Value]:
@@ -99,14 +92,6 @@ class Seeds:
             )
         return const(0.0, cotangent_type(v.type))
 
-    def wrong(self, wanted: Abstract, given: Abstract) -> Exception:
-        return self.e.refuse(
-            f"a cotangent for {self.plan.name} of another structure than its value",
-            types=[describe(given, self.e.heap)],
-            hint=f"the value is {describe(wanted, self.plan.after)}; give a number for a number, an array for an array, a tuple "
-            "for a tuple, None for zero",
-        )
-
     def check_shape(self, wanted: ArrayValue, given: ArrayValue) -> None:
         for axis, length in enumerate(self.shapes.get(id(wanted.value), ())):
             found = self.e.op("dim", given.value, axis=axis)
@@ -119,46 +104,12 @@ class Seeds:
                 length,
             )
 
-    def match(self, wanted: Abstract, given: Abstract) -> None:
-        e = self.e
-        if isinstance(given, Known) and given.object is None:
-            return
-        if isinstance(wanted, Number):
-            if not is_number(given):
-                raise self.wrong(wanted, given)
-            if differentiable(wanted.type):
-                self.by_value[id(wanted.value)] = number_as(e, given, cotangent_type(wanted.type))
-            return
-        if isinstance(wanted, ArrayValue):
-            if not isinstance(given, ArrayValue) or given.type.ndim != wanted.type.ndim:
-                raise self.wrong(wanted, given)
-            self.check_shape(wanted, given)
-            self.by_value[id(wanted.value)] = array_seed(e, given, wanted.value, self.plan.name)
-            return
-        if isinstance(wanted, (TupleValue, StructValue)):
-            items = items_of(e, given)
-            names = wanted.names if isinstance(wanted, StructValue) else None
-            if isinstance(given, StructValue) and names is not None:
-                fields = dict(zip(given.names, given.items))
-                if not set(fields) <= set(names):
-                    raise self.wrong(wanted, given)
-                for name, item in zip(names, wanted.items):
-                    if name in fields:
-                        self.match(item, fields[name])
-                return
-            if items is None or len(items) != len(wanted.items):
-                raise self.wrong(wanted, given)
-            for w, g in zip(wanted.items, items):
-                self.match(w, g)
-            return
-        if isinstance(wanted, Reference):
-            record = self.plan.after[wanted.id]
-            items = items_of(e, given)
-            if record.kind in ("list", "object") and items is not None and len(items) == len(record.fields):
-                for w, g in zip(record.fields, items):
-                    self.match(w, g)
-                return
-        raise self.wrong(wanted, given)
+    def number(self, wanted: Number, given: Abstract) -> None:
+        self.by_value[id(wanted.value)] = number_as(self.e, given, cotangent_type(wanted.type))
+
+    def array(self, wanted: ArrayValue, given: ArrayValue) -> None:
+        self.check_shape(wanted, given)
+        self.by_value[id(wanted.value)] = array_seed(self.e, given, wanted.value, self.plan.name)
 
 
 def _any_value(e: Evaluator, body: Body) -> None:

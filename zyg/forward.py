@@ -1,0 +1,99 @@
+"""Forward mode: tangents pushed through a function, and the second derivatives that need them.
+
+What these mean inside compiled code is the same, by way of their Transform; see `library/tangents.py`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from .transforms import ATTRIBUTE, Transform, describe
+
+
+def jvp(
+    function: Callable[..., Any], arguments: tuple[Any, ...], tangents: tuple[Any, ...], /, **keywords: Any
+) -> tuple[Any, Any]:
+    """`(value, tangent of the value)`: the Jacobian times a vector, in one run of `function`.
+
+    `tangents` has an entry per argument, of its structure: a number for a number, an array for an array, None for zero.
+    What a function writes to an argument is seen by the caller; tangents are never written to.
+
+    >>> import zyg
+    >>> zyg.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.5))
+    (6.0, 4.0)
+    """
+    return _native("jvp", function)(function, arguments, tangents, **keywords)
+
+
+def pushforward(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, Callable[..., Any]]:
+    """`(value, push)`: the value of any function, and a function from tangents of the positional arguments to the tangent
+    of the value.
+
+    `push` can be called many times and refers to the arguments as they were. Each call runs `function` again, on copies of
+    its arguments: its other side effects happen again (`zyg.jvp` runs it once).
+
+    >>> import math, zyg
+    >>> y, push = zyg.pushforward(math.sin, 0.5)
+    >>> y, push(1.0)
+    (0.479425538604203, 0.8775825618903728)
+    """
+    kept = copy.deepcopy(args)
+    value, _ = jvp(function, args, (None,) * len(args), **keywords)
+    return value, Pushforward(function, kept, keywords)
+
+
+class Pushforward:
+    """The function from tangents of the arguments of a call to the tangent of its value."""
+
+    __slots__ = ("__weakref__", "_args", "_function", "_keywords")
+
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]):
+        self._function = function
+        self._args = args
+        self._keywords = keywords
+
+    def __call__(self, *tangents: Any) -> Any:
+        return jvp(self._function, copy.deepcopy(self._args), tangents, **self._keywords)[1]
+
+    def __repr__(self) -> str:
+        return f"<pushforward of {describe(self._function)}: tangents -> tangent of the value>"
+
+
+def hvp(function: Callable[..., Any], x: Any, v: Any, /, **keywords: Any) -> Any:
+    """The Hessian of a real-valued function at `x` times `v`, without forming it: forward over reverse, for a small multiple
+    of the cost of the gradient.
+
+    >>> import zyg
+    >>> zyg.hvp(lambda x: x * x * x, 2.0, 1.0)
+    12.0
+    """
+    return _native("hvp", function)(function, x, v, **keywords)
+
+
+def hessian(function: Callable[..., Any], x: Any, /, **keywords: Any) -> Any:
+    """The second derivatives of a real-valued function of an array, in an array of shape x.shape + x.shape; of a function of
+    a number, a number. Forward over reverse, several columns per pass.
+
+    >>> import zyg, numpy as np
+    >>> zyg.hessian(lambda x: x[0] * x[0] * x[1], np.array([2.0, 3.0]))
+    array([[6., 4.],
+           [4., 0.]])
+    """
+    return _native("hessian", function)(function, x, **keywords)
+
+
+_tables: dict[str, dict[int, Any]] = {"jvp": {}, "hvp": {}, "hessian": {}}
+
+
+def _native(kind: str, function: Any) -> Any:
+    from . import api
+
+    table = _tables[kind]
+    found = table.get(id(getattr(function, "__code__", function)))
+    return found if found is not None else api._native(kind, table, function)
+
+
+for _function in (jvp, pushforward, hvp, hessian):
+    setattr(_function, ATTRIBUTE, Transform(_function.__name__))

@@ -1,0 +1,232 @@
+"""Forward mode inside compiled code, and so at top level: `zyg.jvp(f, (x,), (t,))` compiles this very call.
+
+As for reverse mode, the function is inferred on its own at one level more, the tangent pass runs on it, and what that made is
+copied into the module under construction and called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from zyg.autodiff.activity import summarise
+from zyg.autodiff.tangent import Tangent, tangent
+from zyg.errors import Misuse
+from zyg.frontend.infer import Evaluator, Stop
+from zyg.frontend.values import (
+    NONE,
+    Abstract,
+    ArrayValue,
+    Known,
+    Number,
+    TupleValue,
+    describe,
+    is_number,
+    map_leaves,
+    reachable,
+)
+from zyg.ir.core import Instr, Value, const
+from zyg.ir.passes import optimise
+from zyg.ir.types import Array, cotangent_type
+
+from . import drivers
+from .bodies import Body, call_copied, infer_body, shown
+from .cotangents import Matching, Mirror, items_of, number_as
+from .gradients import finish_objects, refuse_overlap, returns_nothing
+from .registry import emits
+
+
+class Perturbations(Matching):
+    """Takes the tangents of arguments apart into those of a function's parameters.
+
+    With several lanes the tangent of a number is a tuple of numbers, and that of an array has the lanes as its last
+    dimension.
+    """
+
+    def __init__(self, e: Evaluator, body: Body, name: str, lanes: int, writes: bool):
+        super().__init__(e, body.heap, "tangent", name, "its argument")
+        self.lanes = lanes
+        self.writes = writes  # whether the function may write to the tangents of arrays, or give them back
+        params = body.module.functions[body.name].params
+        self.operands = {id(p): v for p, v in zip(params, body.operands)}
+
+    def fits_number(self, given: Abstract) -> bool:
+        items = items_of(self.e, given) if self.lanes > 1 else (given,)
+        return items is not None and len(items) == self.lanes and all(map(is_number, items))
+
+    def fits_array(self, wanted: ArrayValue, given: Abstract) -> bool:
+        return isinstance(given, ArrayValue) and given.type.ndim == wanted.type.ndim + (self.lanes > 1)
+
+    def number(self, wanted: Number, given: Abstract) -> None:
+        items = items_of(self.e, given) if self.lanes > 1 else (given,)
+        assert items is not None
+        self.by_value[id(wanted.value)] = [number_as(self.e, i, cotangent_type(wanted.type)) for i in items]
+
+    def array(self, wanted: ArrayValue, given: ArrayValue) -> None:
+        e = self.e
+        for axis in range(wanted.type.ndim):
+            length = e.op("dim", self.operands[id(wanted.value)], axis=axis)
+            found = e.op("dim", given.value, axis=axis)
+            e.guard(
+                e.op("eq", found, length),
+                "ValueError",
+                f"a tangent for {self.name} has another shape than its argument: along axis {axis} its length is {{}}, not {{}}",
+                found,
+                length,
+            )
+        self.by_value[id(wanted.value)] = [self._own(given, lane_type(wanted.value, self.lanes))]
+
+    def _own(self, given: ArrayValue, wanted: Array) -> Value:
+        """The tangent as an array of the type that the function takes; a copy if it may be written to."""
+        e = self.e
+        if given.type.dtype != wanted.dtype:
+            raise Misuse(
+                f"a tangent with elements of type {given.type.dtype} for {self.name}",
+                e.position,
+                hint=f"its argument takes {wanted.dtype}",
+            )
+        if given.type == wanted and not self.writes:
+            return given.value
+        copy = copied(e, given.value)
+        return copy if copy.type == wanted else e.op("view", copy, type=wanted, spec=":" * wanted.ndim)
+
+
+def lane_type(array: Value, lanes: int) -> Array:
+    """The type of the tangent of an array."""
+    made = cotangent_type(array.type)
+    assert isinstance(made, Array)
+    return made if lanes == 1 else Array(made.dtype, made.ndim + 1, made.layout)
+
+
+def copied(e: Evaluator, array: Value) -> Value:
+    """A C-contiguous copy of an array."""
+    given = array.type
+    assert isinstance(given, Array)
+    plain = Array(given.dtype, given.ndim, "C")
+    shape = [e.op("dim", array, axis=axis) for axis in range(given.ndim)]
+    copy = e.op("alloc", *shape, type=plain, fill="empty", name=array.name)
+    seen = Array(given.dtype, given.ndim, given.layout)
+    e.emit("copyto", copy if seen == plain else e.op("view", copy, type=seen, spec=":" * seen.ndim), array)
+    return copy
+
+
+class Tangents(Mirror):
+    """Turns the tangents of results into a value of the structure of the function's value."""
+
+    def __init__(self, body: Body, made: Tangent, lanes: int, results: list[Value]):
+        numbers = list(body.results[: body.outputs])
+        super().__init__(body.after, {id(v): n for n, v in enumerate(numbers)})
+        self.lanes = lanes
+        self.varying = set(made.outputs)
+        self.results = results
+        extra = iter(results[len(body.results) :])
+        self.given: dict[int, list[Value]] = {}
+        for r in made.outputs:
+            count = 1 if isinstance(numbers[r].type, Array) else lanes
+            self.given[r] = [next(extra) for _ in range(count)]
+
+    def leaf(self, e: Evaluator, v: Number | ArrayValue, given: Sequence[Value]) -> Abstract:
+        at = self.place[id(v.value)]
+        from zyg.autodiff.activity import differentiable
+
+        if not differentiable(v.value.type):
+            return NONE
+        if at not in self.given:
+            self.given[at] = self._zero(e, v, self.results[at])
+        found = self.given[at]
+        if isinstance(v, ArrayValue):
+            return ArrayValue(found[0])
+        return Number(found[0]) if self.lanes == 1 else TupleValue(tuple(map(Number, found)))
+
+    def _zero(self, e: Evaluator, v: Number | ArrayValue, result: Value) -> list[Value]:
+        if isinstance(v, Number):
+            return [const(0.0, cotangent_type(v.type))] * self.lanes
+        wanted = lane_type(result, self.lanes)
+        shape = [e.op("dim", result, axis=axis) for axis in range(v.type.ndim)]
+        shape += [const(self.lanes)] * (self.lanes > 1)
+        plain = Array(wanted.dtype, wanted.ndim, "C")
+        made = e.op("alloc", *shape, type=plain, fill="zeros")
+        return [made if wanted == plain else e.op("view", made, type=wanted, spec=":" * wanted.ndim)]
+
+
+def push_forward(
+    e: Evaluator,
+    f: Abstract,
+    args: list[Abstract],
+    tangents: Sequence[Abstract],
+    keywords: dict[str, Abstract],
+    lanes: int = 1,
+) -> tuple[Abstract, Abstract]:
+    """(value, tangent of the value); a tangent per positional argument."""
+    name = shown(f)
+    if len(tangents) != len(args):
+        e.type_error(f"{name} was given {len(args)} positional arguments, but {len(tangents)} tangents")
+    body = infer_body(e, f, args, keywords, e.context.level + 1, "")
+    module = body.module
+    params = list(module.functions[body.name].params)
+    summary = summarise(module, body.name)[body.name]
+    writes = bool(summary.written) or any(isinstance(v.type, Array) for v in body.results)
+    given = Perturbations(e, body, name, lanes, writes)
+    for a, t in zip(body.args, tangents):
+        given.match(a, t)
+    refuse_overlap(e, body, params, summary)
+    optimise(module, "clean")
+    made = tangent(module, body.name, [id(p) in given.by_value for p in params], range(body.outputs), lanes)
+    operands = list(body.operands)
+    for k in made.params:
+        operands.extend(given.by_value[id(params[k])])
+    results = call_copied(e, module, made.function, operands)
+    if returns_nothing(body):
+        e.builder.append(Instr("unreachable"))
+        raise Stop
+    value = finish_objects(e, body, results)
+    return value, Tangents(body, made, lanes, results).of(e, body.value, ())
+
+
+def jvp(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+    if len(args) != 3:
+        e.type_error(
+            f"jvp takes a function, a tuple of its arguments and a tuple of their tangents, not {len(args)} arguments"
+        )
+    f, primals, tangents = args
+    return TupleValue(
+        push_forward(e, f, _several(e, primals, "arguments"), _several(e, tangents, "tangents"), keywords)
+    )
+
+
+def push_lanes(
+    e: Evaluator, f: Abstract, args: Abstract, tangents: Abstract, lanes: Abstract, **keywords: Abstract
+) -> Abstract:
+    """`drivers.several`."""
+    assert isinstance(lanes, Known)
+    pair = push_forward(
+        e, f, _several(e, args, "arguments"), _several(e, tangents, "tangents"), keywords, lanes=lanes.object
+    )
+    return TupleValue(pair)
+
+
+def copies(e: Evaluator, values: Abstract) -> Abstract:
+    """`drivers.copies`."""
+    leaf = lambda v: copied(e, v) if isinstance(v.type, Array) else v
+    kept = {i: r for i, r in reachable([values], e.heap).items() if r.kind in ("list", "object")}
+    ids = {i: e.new_id("copy") for i in kept}
+    rename = lambda i: ids.get(i, i)
+    for i, record in kept.items():
+        e.heap[ids[i]] = record.with_fields(map_leaves(x, leaf, rename) for x in record.fields)
+    return map_leaves(values, leaf, rename)
+
+
+def _several(e: Evaluator, v: Abstract, what: str) -> list[Abstract]:
+    if not isinstance(v, TupleValue):
+        raise Misuse(
+            f"the {what} of zyg.jvp, which are not a tuple",
+            e.position,
+            types=[describe(v, e.heap)],
+            hint="write zyg.jvp(f, (x, y), (tx, ty)), with None for a tangent that is zero",
+        )
+    return list(v.items)
+
+
+emits(drivers.several)(push_lanes)
+emits(drivers.copies)(copies)
+
+__all__ = ["jvp", "push_forward"]
