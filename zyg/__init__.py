@@ -46,6 +46,7 @@ _HOMES = {
     "code_adjoint": "inspection",
     "code_llvm": "inspection",
     "code_native": "inspection",
+    "explain": "inspection",
     "ZygError": "errors",
     "Unsupported": "errors",
     "ArgumentError": "errors",
@@ -71,6 +72,7 @@ __all__ = [
     "code_ssa",
     "code_typed",
     "derivative",
+    "explain",
     "grad",
     "gradcheck",
     "gradient",
@@ -119,7 +121,7 @@ if TYPE_CHECKING:
         ZygError,
     )
     from .forward import hessian, hvp, jvp, pushforward
-    from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_typed
+    from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_typed, explain
     from .rules import adjoint, tangent
 
 

@@ -1,4 +1,4 @@
-"""The command line: zyg demo, zyg inspect, zyg bench."""
+"""The command line: zyg demo, zyg inspect, zyg explain, zyg bench."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ INSPECT = """Show a function at a stage of its compilation.
 Arguments are Python expressions (numpy is there as np, math as math, and so are the names of the file);
 they give the types that the function is compiled for."""
 
+EXPLAIN = """Tell what of a function's derivative is native code, what is not and why, and what is on the tape.
+
+    zyg explain pow.py:power 2.0 5
+
+Arguments are as for `zyg inspect`. The function is run on them."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (sys.argv without the program's name); returns the exit status."""
@@ -32,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[:1] == ["bench"]:
         return bench(words[1:])
     options = _parser().parse_args(words)
-    if options.command == "inspect":
+    if options.command in ("inspect", "explain"):
         return inspect(options)
     _parser().print_help()
     return 0
@@ -56,6 +62,11 @@ def _parser() -> argparse.ArgumentParser:
     look.add_argument("--stage", choices=STAGES, default="typed")
     look.add_argument("--derivative", action="store_true", help="of the derivative of the function")
     look.add_argument("--raw", action="store_true", help="before optimisation")
+    why = commands.add_parser(
+        "explain", help="what is native and what is not, and why", description=EXPLAIN, formatter_class=raw
+    )
+    why.add_argument("function", help="file.py:function or module:function")
+    why.add_argument("args", nargs="*", help="arguments, as Python expressions")
     commands.add_parser("bench", help="small benchmarks: calls, compile times, loops")
     return parser
 
@@ -71,13 +82,16 @@ def inspect(options: argparse.Namespace) -> int:
     try:
         module, function = _load(options.function)
         args = [_evaluate(text, module) for text in options.args]
+        if options.command == "explain":
+            print(inspection.explain(function, *args))
+            return 0
         if options.derivative:
             function = derivative(function)
         show = getattr(inspection, f"code_{options.stage}")
         keywords = {"optimised": False} if options.raw and options.stage not in ("ssa", "native") else {}
         print(show(function, *args, **keywords))
     except (_Usage, ZygError, TypeError, ValueError) as error:
-        print(f"zyg inspect: {error}", file=sys.stderr)
+        print(f"zyg {options.command}: {error}", file=sys.stderr)
         return 1
     return 0
 

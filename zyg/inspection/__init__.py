@@ -5,6 +5,7 @@
     zyg.code_adjoint(f, *args)        its reverse-mode derivative
     zyg.code_llvm(f, *args)           LLVM IR
     zyg.code_native(f, *args)         assembly
+    zyg.explain(f, *args)             what is native and what is not, and why; what is on the tape
 
 `f` may be plain or compiled, or a transform such as `zyg.derivative(f)`; arguments are values, or types of
 zyg.ir.types.
@@ -15,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .explain import explain
 from .listing import Code, list_asm, list_llvm, list_module
 from .stages import adjoint_module, compiled, ssa_function, typed_module
 from .tape import tape_bytes
 
-__all__ = ["Code", "code_adjoint", "code_llvm", "code_native", "code_ssa", "code_typed", "tape_bytes"]
+__all__ = ["Code", "code_adjoint", "code_llvm", "code_native", "code_ssa", "code_typed", "explain", "tape_bytes"]
 
 
 def code_ssa(function: Callable[..., Any], /, *args: Any) -> Code:

@@ -15,22 +15,25 @@ from ..transforms import Transform, describe, transform_of
 from ..typeof import type_of
 
 
-def request(function: Callable[..., Any], args: tuple[Any, ...]) -> pipeline.Request:
+def request(
+    function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any] | None = None
+) -> pipeline.Request:
     """A call of `function` with these arguments, which may be types already."""
     if not callable(function):
         raise TypeError(f"this takes a function and its arguments; {function!r} is not a function")
     transform = transform_of(function) or Transform("jit", function)
+    keywords = keywords or {}
     types: list[Type] = []
-    for at, arg in enumerate(args):
+    for at, arg in enumerate([*args, *keywords.values()]):
         if isinstance(arg, Type):
             types.append(arg)
             continue
         try:
             types.append(type_of(arg))
         except UntypableValue as error:
-            name = argument_name(transform, at, args)
+            name = argument_name(transform, at, args) if at < len(args) else list(keywords)[at - len(args)]
             raise ArgumentError(f"{describe(function)}(): argument '{name}': {error}", name) from None
-    return pipeline.Request(function, tuple(types), (), effective_options(transform))
+    return pipeline.Request(function, tuple(types), tuple(keywords), effective_options(transform))
 
 
 def ssa_function(function: Callable[..., Any]) -> Function:

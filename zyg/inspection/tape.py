@@ -9,6 +9,7 @@ are not counted, nor are arrays that records refer to.
 from __future__ import annotations
 
 import copy
+import functools
 import linecache
 import os
 from collections.abc import Callable, Iterator
@@ -131,7 +132,7 @@ def count_pushes(module: Module, entry: str) -> list[_Site]:
     sites: list[_Site] = []
     for function in module.functions.values():
         counter = Value(_COUNTER, "tape_counter")
-        asker = lambda value, users=uses[id(function)]: _asker(value, users)
+        asker = functools.partial(_asker, users=uses[id(function)])
         for block in function.blocks:
             _instrument(module, function, block, counter, function.name == entry, sites, asker)
         if function.name != entry:
@@ -168,9 +169,7 @@ def _instrument(
             _add(builder, counter, _NOW, -record_size(types))
             _add(builder, counter, _SITES + len(sites), 1)
             sites.append(_Site(types, [asker(v) for v in instr.results]))
-        elif instr.op == "call" and instr.attrs["callee"] in module.functions:
-            instr.operands.append(counter)
-        elif instr.op == "return" and main:
+        elif (instr.op == "call" and instr.attrs["callee"] in module.functions) or (instr.op == "return" and main):
             instr.operands.append(counter)
         block.instrs.append(instr)
 
