@@ -194,15 +194,23 @@ class ReverseInstructions(ReverseGraph):
         d = self._take(instr.result)
         if is_zero(d):
             return
-        chosen = self.builder.traced(self.need(c, self.current)) if not isinstance(c, Const) else None
         zero = const(0.0, d.type)
+        if isinstance(c, Const):
+            v = x if c.value else y
+            if self.active(v):
+                self._add(v, d)
+            return
+        b = self.builder
+        chosen = self.need(c, self.current)
+        attrs = {}
+        if instr.attrs.get("strong"):
+            # Where the cotangent c tests happens to be 0 the quotient y is 0 too, and has its own slope.  Only where it is
+            # nan, the rule being singular, there is none.
+            quotient = self.need(y, self.current)
+            chosen, attrs = b.op("and", chosen, b.op("ne", quotient, quotient)), {"strong": True}
         for v, then, other in ((x, d, zero), (y, zero, d)):
             if self.active(v):
-                if chosen is None:
-                    value = then if c.value else other  # type: ignore[union-attr]
-                else:
-                    value = self.builder.op("select", chosen.value(), then, other)
-                self._add(v, value)
+                self._add(v, b.op("select", chosen, then, other, **attrs))
 
     def _reverse_pycall(self, instr: Instr) -> None:
         if any(self.active(r) for r in instr.results):
