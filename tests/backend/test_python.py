@@ -225,7 +225,7 @@ def test_deep_expressions():
 def test_every_python_op_has_a_lowering():
     """Ops of the Python level, and the operators that they share with machines."""
     tables = (
-        opcodes._OPERATIONS, opcodes._BINARY_OPS, opcodes._COMPARISONS, opcodes._PLAIN, opcodes._NAMED,
+        opcodes.OPERATIONS, opcodes.BINARY_OPS, opcodes._COMPARISONS, opcodes._PLAIN, opcodes._NAMED,
         opcodes._LEAVES_BELOW, opcodes._CONTAINER,
     )  # fmt: skip
     known = {name for table in tables for name in table}

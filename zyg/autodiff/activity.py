@@ -16,15 +16,11 @@ from __future__ import annotations
 from zyg.ir.core import Const, Function, Instr, Module, Value
 from zyg.ir.ops import OPS
 from zyg.ir.records import field, record
-from zyg.ir.types import BOOL, OBJECT, TAPE, Array, Scalar, Stack, Type
-
-from . import objects
+from zyg.ir.types import BOOL, TAPE, Array, Scalar, Stack, Type
 
 
 def differentiable(t: Type) -> bool:
-    """Whether values of type `t` can carry a derivative: numbers (integers too), arrays of numbers, any object."""
-    if t is OBJECT:
-        return True
+    """Whether values of type `t` can carry a derivative: numbers (integers too), arrays of numbers."""
     if isinstance(t, Array):
         t = t.dtype
     return isinstance(t, Scalar) and t is not BOOL and t.name != "u8"
@@ -115,10 +111,6 @@ class Aliases:
 def differentiable_operands(instr: Instr) -> list[int]:
     """Which operands of an instruction its results depend on differentiably."""
     op = OPS[instr.op]
-    if any(r.type is OBJECT for r in instr.results):
-        if instr.op in objects.CONSTANT:
-            return []
-        return [k for k, v in enumerate(instr.operands) if v.type is OBJECT]
     if op.vjp == "none" or not instr.results:
         return []
     result = instr.results[0].type

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Target, Value, map_uses, uses
 from zyg.ir.records import record
-from zyg.ir.types import TAPE, Array, Stack, Type, cotangent_type
+from zyg.ir.types import OBJECT, TAPE, Array, Stack, Type, cotangent_type
 
 from . import helpers
 from .activity import summarise
@@ -55,9 +55,24 @@ def adjoint(
     Joint (the default): a function of the parameters and a seed per differentiable result, giving the results and the
     cotangents.  Split: a function of the parameters giving the results and what was saved; and a function of what was
     saved and the seeds, giving the cotangents, which may be called any number of times.
+
+    A function of Python ops is always split, and gives cotangents for all its parameters (see zyg.autodiff.python).
     """
+    if module.functions[name].results == (OBJECT,):
+        return _of_objects(module, name)
     summaries = summarise(module, name)
     return _Adjoint(module, name, list(wrt), summaries, "split" if split else "joint", outputs=outputs).run()
+
+
+def _of_objects(module: Module, name: str) -> Adjoint:
+    from .python import halves
+
+    forward, reverse = halves(module.functions[name])
+    for half in (forward, reverse):
+        half.name = module.unique_name(half.name)
+        module.add(half)
+    params = tuple(range(len(module.functions[name].params)))
+    return Adjoint(forward=forward.name, reverse=reverse.name, gradients=params, seeds=(0,))
 
 
 class _Adjoint(ReverseInstructions):

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from zyg.errors import Unsupported
 from zyg.ir.builder import Builder
-from zyg.ir.core import Block, Function, Instr, Value, const
-from zyg.ir.types import OBJECT, TAPE, Array, Scalar, Stack, Type
+from zyg.ir.core import Block, Function, Instr, Value
+from zyg.ir.types import TAPE, Array, Scalar, Stack, Type
 
-from . import helpers, objects
+from . import helpers
 from .activity import differentiable, summarise
 from .state import Callee, State
 
@@ -234,23 +234,6 @@ class ForwardPart(State):
         everything = [True] * len(params)
         type(self)(self.module, name, everything, self.summaries, "callee", self.callees).run()
         return callee
-
-    def _forward_call_object(self, b: Builder, instr: Instr) -> None:
-        """A call of something unknown gives, in the forward part, its value and its pullback."""
-        if not self.active(instr.result):
-            b.append(instr)
-            return
-        if instr.attrs.get("keywords"):
-            raise Unsupported(
-                "the derivative of a call with keyword arguments of a function that is not known when compiling",
-                instr.position,
-                hint="pass the arguments by position",
-            )
-        pair = b.op("call_object", const(objects.pullback), *instr.operands, keywords=())
-        back = Value(OBJECT, "back")
-        unpack = b.append(Instr("unpack", [pair], [instr.result, back], {"count": 2}, [], instr.position))
-        self.made_by[unpack] = (instr, back)
-
 
 def _companion_item(stack: Type) -> Type | None:
     """The item type of the companion of a stack: what goes along with its fields; None if nothing does."""

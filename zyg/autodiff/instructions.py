@@ -7,9 +7,9 @@ from zyg.errors import Unsupported
 from zyg.ir.core import Block, Const, Instr, Value, const
 from zyg.ir.ops import OPS
 from zyg.ir.trace import Traced
-from zyg.ir.types import OBJECT, TAPE, Array, Scalar, Stack, Type, cotangent_type
+from zyg.ir.types import TAPE, Array, Scalar, Stack, Type, cotangent_type
 
-from . import helpers, objects
+from . import helpers
 from .activity import differentiable, differentiable_operands
 from .reverse import ReverseGraph
 from .state import Callee, is_zero
@@ -22,9 +22,6 @@ class ReverseInstructions(ReverseGraph):
         method = getattr(self, f"_reverse_{instr.op}", None)
         if method is not None:
             method(instr)
-            return
-        if any(r.type is OBJECT for r in instr.results):
-            self._reverse_object(instr)
             return
         if not instr.results or not isinstance(instr.results[0].type, Scalar) or not self.active(instr.results[0]):
             return
@@ -60,51 +57,6 @@ class ReverseInstructions(ReverseGraph):
                 made.attrs.setdefault("vectormath", True)
         for k, c in kept:
             self._add(instr.operands[k], c)
-
-    # ---- operations on objects
-
-    def _reverse_object(self, instr: Instr) -> None:
-        """Objects: the rule runs when the code runs, on whatever the operands are."""
-        active = [r for r in instr.results if self.active(r)]
-        wanted = [k for k in differentiable_operands(instr) if self.active(instr.operands[k])]
-        ds = [self._take(r) if r in active else const(None, OBJECT) for r in instr.results]
-        if not active or not wanted or all(map(is_zero, ds)):
-            return
-        b = self.builder
-        if instr.op == "unpack":
-            d = b.op("call_object", const(objects.unpacked), *ds, keywords=())
-            self._add(instr.operands[0], d)
-            return
-        rule = objects.RULES.get(instr.op)
-        if rule is None:
-            raise Unsupported(
-                f"the derivative of `{instr.op}` on an object whose type is not known when compiling",
-                instr.position,
-                hint="make the types of all values clear, so that the function compiles natively",
-            )
-        operands = [self.need(v, self.current) for v in instr.operands]
-        given = b.op("call_object", const(rule), ds[0], self.need(instr.result, self.current), *operands, keywords=())
-        self._spread(given, instr.operands, wanted)
-
-    def _spread(self, given: Value, operands: list[Value], wanted: list[int]) -> None:
-        """Add the items of a tuple of cotangents to those of the operands."""
-        types = (OBJECT,) * len(operands)
-        parts = self.builder.emit("unpack", given, types=types, count=len(operands))
-        for k in wanted:
-            self._add(operands[k], parts[k])
-
-    def _reverse_unpack(self, instr: Instr) -> None:
-        made = self.made_by.get(instr)
-        if made is None:
-            self._reverse_object(instr)
-            return
-        call, back = made
-        assert isinstance(back, Value)
-        d = self._take(call.result)
-        if not is_zero(d):
-            given = self.builder.op("call_object", self.need(back, self.current), d, keywords=())
-            wanted = [k for k, v in enumerate(call.operands) if self.active(v)]
-            self._spread(given, call.operands, wanted)
 
     def _nothing(self, instr: Instr) -> None:
         """These have no reverse."""

@@ -8,9 +8,9 @@ from abc import abstractmethod
 from zyg.ir.analysis import Loop
 from zyg.ir.builder import Variables
 from zyg.ir.core import Block, Const, Instr, Target, Value, const
-from zyg.ir.types import BOOL, I64, OBJECT, U8, Array, cotangent_type
+from zyg.ir.types import BOOL, I64, U8, Array, cotangent_type
 
-from . import helpers, objects
+from . import helpers
 from .forward import ForwardPart
 from .state import Counted, Entrance, Need, is_zero, zero
 
@@ -131,8 +131,6 @@ class ReverseGraph(ForwardPart):
             return
         if is_zero(old):
             new = contribution
-        elif v.type is OBJECT:
-            new = b.op("call_object", const(objects.accumulate), old, contribution, keywords=())
         else:
             new = b.op("add", old, contribution, name=f"d_{v.name}")
         if not new.name and not isinstance(new, Const):

@@ -15,7 +15,7 @@ from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Value, clone, const
 from zyg.ir.passes import inline, loop_simplify, simplify_cfg
 from zyg.ir.records import record
-from zyg.ir.types import I64, OBJECT, TAPE, Array, Stack, Type
+from zyg.ir.types import I64, TAPE, Array, Stack, Type
 
 from . import helpers
 from .activity import Activity, Summary, differentiable
@@ -227,13 +227,11 @@ def inline_pullbacks(module: Module, function: Function) -> None:
 
 
 def is_zero(v: Value) -> bool:
-    if not isinstance(v, Const):
-        return False
-    return v.value is None if v.type is OBJECT else v.value == 0
+    return isinstance(v, Const) and v.value == 0
 
 
 def zero(t: Type) -> Const:
-    return const(None, OBJECT) if t is OBJECT else const(0.0, t)
+    return const(0.0, t)
 
 
 def position_of(block: Block) -> Position | None:

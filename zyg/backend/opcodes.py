@@ -61,8 +61,8 @@ _BINARY = {
     "mul": "MULTIPLY", "mod": "REMAINDER", "or": "OR", "pow": "POWER", "rshift": "RSHIFT", "sub": "SUBTRACT",
     "truediv": "TRUE_DIVIDE", "xor": "XOR",
 }  # fmt: skip
-_BINARY_OPS: dict[str, BinaryOp] = {name: BinaryOp[op] for name, op in _BINARY.items()}
-_BINARY_OPS |= {f"i{name}" if name != "pow" else "ipow_": BinaryOp[f"INPLACE_{op}"] for name, op in _BINARY.items()}
+BINARY_OPS: dict[str, BinaryOp] = {name: BinaryOp[op] for name, op in _BINARY.items()}
+BINARY_OPS |= {f"i{name}" if name != "pow" else "ipow_": BinaryOp[f"INPLACE_{op}"] for name, op in _BINARY.items()}
 _COMPARISONS = {name: Compare[name.upper()] for name in ("lt", "le", "eq", "ne", "gt", "ge")}
 
 # Ops that are one instruction: its name, and whether its argument is the number of operands.
@@ -128,14 +128,14 @@ _INTRINSICS_2 = ("", "prep_reraise_star", "typevar_with_bound", "typevar_with_co
 def lower(e: Emitter, tree: Tree) -> None:
     """The code of an operation; its results are stored unless the one result is wanted on the stack."""
     instr = tree.operation
-    function = _OPERATIONS.get(instr.op)
+    function = OPERATIONS.get(instr.op)
     if function is not None:
         function(e, tree)
     else:
         e.push_all(tree)
         e.set_position(instr.position)
         _lower_row(e, instr)
-    if not tree.kept and instr.op not in _STORE_THEMSELVES:
+    if not tree.kept and instr.op not in STORE_THEMSELVES:
         for result in reversed(instr.results) if instr.op not in _TOP_FIRST else instr.results:
             e.store(result)
 
@@ -143,8 +143,8 @@ def lower(e: Emitter, tree: Tree) -> None:
 def _lower_row(e: Emitter, instr: Operation) -> None:
     """An op that is a row of a table."""
     op, attrs = instr.op, instr.attrs
-    if op in _BINARY_OPS:
-        e.out("BINARY_OP", _BINARY_OPS[op])
+    if op in BINARY_OPS:
+        e.out("BINARY_OP", BINARY_OPS[op])
     elif op in _COMPARISONS:
         e.out("COMPARE_OP", _COMPARISONS[op])
     elif op in _PLAIN:
@@ -200,15 +200,15 @@ def op_truth(e: Emitter, tree: Tree) -> None:
 def op_pos(e: Emitter, tree: Tree) -> None:
     e.push_all(tree)
     e.set_position(tree.operation.position)
-    _intrinsic_1(e, "UNARY_POSITIVE", 5)
+    intrinsic_1(e, "UNARY_POSITIVE", 5)
 
 
 def op_list_to_tuple(e: Emitter, tree: Tree) -> None:
     e.push_all(tree)
-    _intrinsic_1(e, "LIST_TO_TUPLE", 6)
+    intrinsic_1(e, "LIST_TO_TUPLE", 6)
 
 
-def _intrinsic_1(e: Emitter, name: str, number: int) -> None:
+def intrinsic_1(e: Emitter, name: str, number: int) -> None:
     """An instruction of its own in 3.11."""
     if PY312:
         e.out("CALL_INTRINSIC_1", Intrinsic1Op(number))
@@ -218,7 +218,7 @@ def _intrinsic_1(e: Emitter, name: str, number: int) -> None:
 
 def op_import_star(e: Emitter, tree: Tree) -> None:
     e.push_all(tree)
-    _intrinsic_1(e, "IMPORT_STAR", 2)
+    intrinsic_1(e, "IMPORT_STAR", 2)
     if PY312:
         e.out("POP_TOP")
 
@@ -349,7 +349,7 @@ def _check_bound(e: Emitter, slot: str | None, name: str) -> None:
     if PY313:
         e.out("PUSH_NULL")
     e.out("LOAD_CONST", f"cannot access local variable '{name}' where it is not associated with a value")
-    _call(e, 1, ())
+    call(e, 1, ())
     e.out("RAISE_VARARGS", 1)
     e.label(bound, depth)
 
@@ -357,7 +357,7 @@ def _check_bound(e: Emitter, slot: str | None, name: str) -> None:
 # Calls.
 
 
-def _call(e: Emitter, count: int, keywords: tuple[str, ...]) -> None:
+def call(e: Emitter, count: int, keywords: tuple[str, ...]) -> None:
     if not PY313:
         if keywords:
             e.out("KW_NAMES", keywords)
@@ -392,7 +392,7 @@ def op_call_object(e: Emitter, tree: Tree) -> None:
     for k in tree.order[1:]:
         e.push(tree, k)
     e.set_position(instr.position)
-    _call(e, len(instr.operands) - 1, instr.attrs["keywords"])
+    call(e, len(instr.operands) - 1, instr.attrs["keywords"])
 
 
 def _refuse_frame_access(e: Emitter, instr: Operation) -> None:
@@ -617,8 +617,8 @@ def is_none(value: Value) -> bool:
 _TOP_FIRST = frozenset({"unpack", "unpack_rest"})
 
 # Ops whose function takes care of the result.
-_STORE_THEMSELVES = frozenset({"unbound", "free_cell", "new_cell", "checked_local"})
+STORE_THEMSELVES = {"unbound", "free_cell", "new_cell", "checked_local"}
 
-_OPERATIONS: dict[str, Callable[[Emitter, Tree], None]] = {
+OPERATIONS: dict[str, Callable[[Emitter, Tree], None]] = {
     name[3:]: function for name, function in list(globals().items()) if name.startswith("op_")
 }

@@ -24,12 +24,15 @@ from bytecode.instr import CellVar, FreeVar, InstrLocation, Intrinsic1Op, TryBeg
 
 from ..ir.analysis import use_counts
 from ..ir.core import Block, Const, Function, Position, Target, Value
+from . import recording
 from .opcodes import ORDER, PY312, PY313, UNBOUND, CannotEmit, Tree, is_none, lower
 from .slots import Slots, candidates, ends_in_next, variable_name
 
 __all__ = ["CannotEmit", "Emitter", "emit", "emit_function"]
 
 Nested = Callable[[CodeType], CodeType]
+# Ops whose results are not left on the stack.
+IN_SLOTS = frozenset({"unbound", "new_cell", *recording.OPS})
 _NESTING = 150  # how deep an expression may get on the stack, so that recursion here stays shallow
 
 
@@ -85,6 +88,7 @@ class Emitter:
         self.region: TryBegin | None = None
         self.region_pad: Label | None = None
         self.stop_iteration = Label()
+        self.exhausted: Label | None = None
 
     def run(self) -> CodeType:
         function = self.function
@@ -96,6 +100,8 @@ class Emitter:
                 self._collect(tree, on_stack)
         fetched = {v for v in self.makers if self.makers[v].op == "unbound" or v in self.cells}
         self.slots = Slots(function, on_stack | fetched, self.makers, self.counts, self._reserved_names())
+        if function.attrs.get("keep"):
+            self.slots.scratch.clear()
         self._signature()
         self._prologue()
         self._find_sources()
@@ -111,7 +117,7 @@ class Emitter:
         """Cells that the interpreter can keep: each new_cell is a variable of the code object."""
         template = self.template
         self.cell_names: list[str] = []
-        free = list(template.co_freevars) if template is not None else []
+        free = list(template.co_freevars if template is not None else self.function.attrs.get("free", ()))
         arguments = {p.name for p in self.function.params}
         entry = self.function.entry
         for block, instr in self.function.instructions():
@@ -192,9 +198,9 @@ class Emitter:
                 at = index_of.get(operand, -1)
                 if at != tree.start - 1 or at < 0 or depth >= _NESTING or operand in passed_on:
                     continue
-                if self.counts[operand] != 1 or operand in self.cells or instrs[at].op in ("unbound", "new_cell"):
+                if self.counts[operand] != 1 or operand in self.cells or instrs[at].op in IN_SLOTS:
                     continue
-                if variable_name(operand, instrs[at]):
+                if variable_name(operand, instrs[at]) or recording.loads_twice(instr):
                     continue
                 inner = build(at, depth + 1)
                 inner.kept = True
@@ -402,6 +408,11 @@ class Emitter:
                 self.out("STORE_FAST", slot)
             self.store(target.block.params[0])
             self._jump_back(target.block)
+        if self.exhausted is not None:
+            self.label(self.exhausted, 0)
+            self.end_for()
+            self.out("LOAD_CONST", None)
+            self.out("RETURN_VALUE")
         if self.generator and PY312:
             self.label(self.stop_iteration, 2)
             self.out("CALL_INTRINSIC_1", Intrinsic1Op(3))
@@ -539,6 +550,12 @@ class Emitter:
         self.out("POP_TOP")
         self.stubs.append((finished, done, self.end_for, block))
         self._go(body)
+
+    def exhausted_tape(self) -> Label:
+        """Where an iterator over a tape goes at its end, which it never comes to."""
+        if self.exhausted is None:
+            self.exhausted = Label()
+        return self.exhausted
 
     def end_for(self) -> None:
         """What an exhausted FOR_ITER wants to find; the interpreter steps over it with the iterator popped."""

@@ -547,6 +547,16 @@ python("forget", "the variable attrs['name'], which held the operand, is deleted
 python("yield", "generators: give a value, receive one", OBJECT)
 python("yield_from", "generators: the value of `yield from` the operand", OBJECT)
 python("intrinsic", "an intrinsic function of the interpreter, attrs['name']", OBJECT)
+python("record", "function, arguments: what op attrs['of'] gives, and last its pullback (None: nothing flows); the function "
+       "gives them as a tuple; for 'call_object' it gives what to call in its place; attrs['direct'] is an operator that "
+       "may be run plainly on real numbers", typing=_stated)  # fmt: skip
+python("pull", "pullback, cotangent, shadows: run a pullback, which gives a tuple; the results are its items "
+       "attrs['wanted'], None where it gives None; then result and operands of an operator that was run plainly, with "
+       "attrs['expressions'] for its cotangents", typing=_stated)  # fmt: skip
+python("rule", "function, cotangent, result, operands: the cotangents attrs['wanted'] of an operator on numbers, None where "
+       "the cotangent is; by attrs['expressions'] if the numbers are real", typing=_stated)  # fmt: skip
+python("cotangents", "a tuple or None: the items attrs['wanted'], or None", typing=_stated)
+python("accumulate", "function, two cotangents: their sum (None is zero), by the function unless both are floats", OBJECT)
 
 
 def result_types(name: str, operands: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type] | None:

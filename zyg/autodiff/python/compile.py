@@ -1,0 +1,76 @@
+"""Code objects of the two halves, cached by the code object that they belong to."""
+
+from __future__ import annotations
+
+import weakref
+from types import CodeType, FunctionType
+
+from zyg.backend.python import emit
+from zyg.frontend.capture import capture
+from zyg.ir.core import Const, Function, Instr, Value
+from zyg.ir.types import OBJECT
+
+from .forward import ForwardHalf
+from .normal import normalise
+from .reverse import ReverseHalf
+
+# By identity, since code objects compare by value. Nothing here refers to the code, or it would never be freed.
+_cache: dict[int, tuple[weakref.ref[CodeType], CodeType]] = {}
+
+
+def differentiated(code: CodeType) -> CodeType:
+    """The code object of the forward half of the adjoint of a function with code `code`.
+
+    Its parameters are those of `code`, in the order of `co_varnames`, all positional (`*args` as a tuple, `**kwargs` as a dict);
+    its free variables are the same.  It returns the value and a pullback `back`: a tuple whose first item is the reverse half,
+    to be called as `back[0](back, d, shadows)`; that gives None (for the function) and a cotangent for each parameter.
+    """
+    found = _cache.get(id(code))
+    if found is not None:
+        return found[1]
+    key = id(code)
+    made = _compile(code)
+    _cache[key] = (weakref.ref(code, lambda _: _cache.pop(key, None)), made)
+    return made
+
+
+def _compile(code: CodeType) -> CodeType:
+    forward, reverse = halves(capture(code))
+    runs = FunctionType(emit(reverse), {})
+    install(forward, runs)
+    return emit(forward)
+
+
+def halves(function: Function) -> tuple[Function, Function]:
+    """The SSA of the two halves. The forward half returns a pair; where its pullback wants the reverse half stands None, until
+    `install` puts it there."""
+    normal = normalise(function)
+    forward = ForwardHalf(normal)
+    reverse = ReverseHalf(forward)
+    made = reverse.run()
+    half = forward.function
+    code = half.attrs.pop("code", None)
+    half.name = f"{function.name}.fwd"
+    half.attrs["keep"] = made.attrs["keep"] = True
+    if code is not None:
+        half.attrs["free"] = tuple(code.co_freevars)
+    if forward.returning is not None:
+        _return_pair(forward, reverse.kept)
+    return half, made
+
+
+def _return_pair(forward: ForwardHalf, kept: list[Value]) -> None:
+    block = forward.returning
+    assert block is not None
+    ret = block.instrs.pop()
+    back, pair = Value(OBJECT, "back"), Value(OBJECT)
+    block.instrs.append(Instr("tuple", [Const(None, OBJECT), *kept], [back], {}, [], ret.position))
+    block.instrs.append(Instr("tuple", [ret.operands[0], back], [pair], {}, [], ret.position))
+    block.instrs.append(Instr("return", [pair], [], {}, [], ret.position))
+
+
+def install(forward: Function, reverse: FunctionType) -> None:
+    """Put the reverse half into the pullback that the forward half returns."""
+    for _, instr in forward.instructions():
+        if instr.op == "tuple" and instr.results[0].name == "back" and isinstance(instr.operands[0], Const):
+            instr.operands[0] = Const(reverse, OBJECT)

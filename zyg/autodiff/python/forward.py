@@ -1,0 +1,188 @@
+"""The forward half: the function itself, which also records what its reverse will want.
+
+Operations on objects of unknown type become `record` instructions, that give their results and a pullback.  Where edges meet,
+a block parameter tells which one control came along.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zyg.errors import Unsupported
+from zyg.ir.analysis import Dominators
+from zyg.ir.core import Block, Const, Function, Instr, Value, const
+from zyg.ir.types import BOOL, I64, OBJECT
+
+from .. import objects
+from . import rules
+from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
+from .normal import successors
+
+
+class Saved(Value):
+    """Stands in the reverse half for `primal`, a value of the forward half, wanted in the reverse of `block`."""
+
+    __slots__ = ("block", "primal")
+
+    def __init__(self, primal: Value, block: Block):
+        super().__init__(primal.type, primal.name)
+        self.primal = primal
+        self.block = block
+
+
+class ForwardHalf:
+    """A function in normal form, which becomes the forward half, and what is known about it."""
+
+    def __init__(self, function: Function, numbers: frozenset[Value] = frozenset()):
+        self.function = function
+        self.params = list(function.params)
+        self.blocks = list(function.blocks)
+        self.activity = Activity(function, numbers)
+        self.edges = function.predecessors()
+        self.dominators = Dominators(function)
+        self.cyclic = blocks_in_cycles(function)
+        self.returning = next((b for b in function.blocks if b.terminator.op == "return"), None)
+        self.live = self._live()
+        self.home = {p: b for b in function.blocks for p in b.params}
+        self.home |= {r: b for b, i in function.instructions() for r in i.results}
+        self.kinds: dict[Instr, str] = {}
+        self.originals: dict[Instr, Instr] = {}  # what `record` instructions stand for
+        self.came: dict[Block, Value] = {}
+        for block in self.blocks:
+            if block in self.live:
+                block.instrs[:] = [self._recorded(block, instr) for instr in block.instrs]
+        for block in self.blocks:
+            if block in self.live and len(self.edges[block]) > 1:
+                self._number_edges(block)
+
+    def _live(self) -> set[Block]:
+        """The blocks from which the function can return."""
+        live: set[Block] = set()
+        work = [self.returning] if self.returning is not None else []
+        while work:
+            block = work.pop()
+            if block not in live:
+                live.add(block)
+                work += [source for source, _ in self.edges[block]]
+        return live
+
+    # ---- instructions
+
+    def _recorded(self, block: Block, instr: Instr) -> Instr:
+        kind = self._kind(instr)
+        made = instr
+        if kind == "record":
+            made = self._record(instr)
+            self.originals[made] = instr
+            self.home[made.results[-1]] = block
+        self.kinds[made] = kind
+        return made
+
+    def _record(self, instr: Instr) -> Instr:
+        """`record` takes the run-time function of the op, then what it is called with."""
+        op, attrs = instr.op, {"of": instr.op}
+        operands = [*instr.operands, *[Const(x, OBJECT) for x in extra_operands(instr)]]
+        if op == "call_object":
+            function = objects.forward_of
+            if instr.attrs["keywords"]:
+                attrs["of"], function = "call_keywords", objects.RECORD["call_keywords"]
+                operands.insert(0, Const(instr.attrs["keywords"], OBJECT))
+        else:
+            function = objects.RECORD[op]
+            if rules.base(op) in rules.EXPRESSIONS:
+                attrs["direct"] = op
+        return Instr(
+            "record", [Const(function, OBJECT), *operands], [*instr.results, Value(OBJECT)], attrs, [], instr.position
+        )
+
+    def _kind(self, instr: Instr) -> str:
+        """How an instruction is reversed: not at all ("none"), by its rule for numbers, by a plain function of objects that
+        run plainly, by what it recorded, or by passing its cotangent on ("copy")."""
+        op = instr.op
+        if op in CONTROL:
+            return "none"
+        if (op in ARITHMETIC or op in INTEGRAL) and all(map(self.activity.number, instr.operands)):
+            return "none" if self.activity.inert(instr.result) else "rule"
+        if op in objects.RECORD:
+            return "record"
+        if op in objects.PLAIN:
+            return "plain"
+        if op == "checked_local":
+            return "copy"
+        if op in objects.CONSTANT:
+            return "none"
+        raise Unsupported(
+            f"the derivative of `{op}`", instr.position, hint="move it out of the differentiated function"
+        )
+
+    def _number_edges(self, block: Block) -> None:
+        """A block parameter that tells which edge control came along."""
+        edges = self.edges[block]
+        two = len(edges) == 2
+        came = Value(BOOL if two else I64, "came")
+        block.params.append(came)
+        self.home[came] = block
+        self.came[block] = came
+        for number, (_, target) in enumerate(edges):
+            target.args.append(const(bool(number)) if two else const(number))
+
+    # ---- what the reverse half can have
+
+    def settled(self, v: Value) -> bool:
+        """Whether `v` has been computed, once and for all, when the function returns."""
+        home = self.home.get(v)
+        if home is None or home in self.cyclic or self.returning is None:
+            return False
+        if home is self.returning:
+            return True
+        if v in home.params:
+            return self.dominators.dominates(home, self.returning)
+        return self.dominators.available(home, self.returning)
+
+
+def extra_operands(instr: Instr) -> list[Any]:
+    """The attributes of a Python op that its run-time functions take, in order."""
+    return [instr.attrs[name] for name in objects.ATTRS.get(instr.op, ())]
+
+
+def blocks_in_cycles(function: Function) -> set[Block]:
+    """The blocks that control can come back to (Tarjan's strongly connected components, without recursion)."""
+    index: dict[Block, int] = {}
+    low: dict[Block, int] = {}
+    path: list[Block] = []
+    on_path: set[Block] = set()
+    cyclic: set[Block] = set()
+    for root in function.blocks:
+        if root in index:
+            continue
+        work = [(root, iter(successors(root)))]
+        index[root] = low[root] = len(index)
+        path.append(root)
+        on_path.add(root)
+        while work:
+            block, rest = work[-1]
+            for s in rest:
+                if s not in index:
+                    index[s] = low[s] = len(index)
+                    path.append(s)
+                    on_path.add(s)
+                    work.append((s, iter(successors(s))))
+                    break
+                if s in on_path:
+                    low[block] = min(low[block], index[s])
+            else:
+                work.pop()
+                if work:
+                    parent = work[-1][0]
+                    low[parent] = min(low[parent], low[block])
+                if low[block] == index[block]:
+                    component = []
+                    while True:
+                        member = path.pop()
+                        on_path.discard(member)
+                        component.append(member)
+                        if member is block:
+                            break
+                    if len(component) > 1 or block in successors(block):
+                        cyclic.update(component)
+    return cyclic

@@ -1,0 +1,329 @@
+"""The reverse half: a block for each block of the function, and the edges the other way."""
+
+from __future__ import annotations
+
+from zyg.ir.builder import Builder, Variables
+from zyg.ir.core import Block, Const, Function, Instr, Target, Value, map_uses
+from zyg.ir.types import NONE, OBJECT, TAPE
+
+from .. import objects
+from . import rules
+from .forward import ForwardHalf, Saved, extra_operands
+
+NOTHING = Const(None, NONE)
+_ACCUMULATE = Const(objects.accumulate, OBJECT)
+
+
+class ReverseHalf:
+    """Makes the reverse half of a forward half, and completes the forward half with what it keeps."""
+
+    def __init__(self, forward: ForwardHalf):
+        self.forward = forward
+        self.activity = forward.activity
+        self.function = Function(f"{forward.function.name}.rev", [], (OBJECT,))
+        self.function.attrs = {k: v for k, v in forward.function.attrs.items() if k in ("name", "file", "line")}
+        self.builder = Builder(self.function)
+        self.cotangents = Variables(
+            type_of=lambda v: OBJECT,
+            initial=lambda v: NOTHING,
+            name_of=lambda v: f"d_{v.name}" if v.name else "",  # type: ignore[attr-defined]
+        )
+        self.back, self.seed, self.shadows = (Value(OBJECT, name) for name in ("back", "d", "shadows"))
+        self.saved: dict[tuple[Value, Block], Saved] = {}
+        self.bodies: dict[Block, Block] = {}  # where the reverse of a block begins
+        self.tails: dict[Block, Block] = {}  # where it goes on to the blocks before
+        self.current = forward.blocks[0]
+
+    def run(self) -> Function:
+        """The reverse half; the forward half pushes what it needs and returns its pullback."""
+        forward = self.forward
+        entry = self.builder.new_block("entry")
+        entry.params = [self.back, self.seed, self.shadows]
+        self.cotangents.sealed.add(entry)
+        if forward.returning is None:  # the function always raises: this is never called
+            self.builder.at(entry).ret(NOTHING)
+            return self.function
+        entered_at_tail = {
+            b for b in forward.blocks if b in forward.live and b.handler and b.handler.block in forward.live
+        }
+        for block in forward.blocks:
+            if block in forward.live:
+                self.bodies[block] = self.tails[block] = self.builder.new_block(f"{block.name}.r")
+                if block in entered_at_tail:
+                    self.tails[block] = self.builder.new_block(f"{block.name}.not.r")
+        first = self.bodies[forward.returning]
+        self.builder.at(entry).jump(first)
+        self.cotangents.add_edge(entry, entry.terminator.targets[0])
+        for block in self._order():
+            self._reverse_block(block)
+        for block in [*self.bodies.values(), *self.tails.values()]:
+            if block not in self.cotangents.sealed:
+                self.cotangents.seal(block)
+        self._keep(entry)
+        self.cotangents.finish(self.function.blocks)
+        drop_zeros(self.function)
+        return self.function
+
+    def _order(self) -> list[Block]:
+        """Live blocks, from the return backwards, those that come together after those that they come from."""
+        forward = self.forward
+        assert forward.returning is not None
+        seen = {forward.returning}
+        postorder: list[Block] = []
+        stack = [(forward.returning, iter([s for s, _ in forward.edges[forward.returning]]))]
+        while stack:
+            block, rest = stack[-1]
+            for b in rest:
+                if b not in seen:
+                    seen.add(b)
+                    stack.append((b, iter([s for s, _ in forward.edges[b]])))
+                    break
+            else:
+                postorder.append(block)
+                stack.pop()
+        return postorder[::-1]
+
+    # --------------------------------------------------------------------------------------------- blocks
+
+    def _reverse_block(self, block: Block) -> None:
+        b = self.builder.at(self.bodies[block])
+        self.current = block
+        if block is self.forward.returning:
+            self._add(block.terminator.operands[0], self.seed)
+        for instr in reversed(block.instrs):
+            b.position = instr.position
+            self._reverse_instr(instr)
+        b.position = block.instrs[0].position
+        tail = self.tails[block]
+        if tail is not self.bodies[block]:
+            self._go(tail)
+            b.at(tail)
+        if block is self.forward.function.entry:
+            b.ret(b.op("tuple", NOTHING, *[self._read(p) for p in self.forward.params]))
+            return
+        self._reverse_edges(block)
+
+    def _go(self, target: Block) -> None:
+        self.builder.jump(target)
+        self.cotangents.add_edge(self._here, self._here.terminator.targets[0])
+
+    def _reverse_edges(self, block: Block) -> None:
+        """To the reverses of the blocks before, with the cotangents of the block's parameters."""
+        b = self.builder
+        came = self.forward.came.get(block)
+        taken = {p: self._take(p) for p in block.params if p is not came and not self.activity.inert(p)}
+        edges = self.forward.edges[block]
+        if came is None:
+            self._reverse_edge(block, *edges[0], taken)
+            return
+        ways = [b.new_block(f"{source.name}.to.{block.name}.r") for source, _ in edges]
+        number = self._primal(came)
+        if len(edges) == 2:
+            b.branch(number, ways[1], ways[0])
+        else:
+            b.switch(number, *ways)
+        for target in self._here.terminator.targets:
+            self.cotangents.add_edge(self._here, target)
+        for way, (source, target) in zip(ways, edges, strict=True):
+            self.cotangents.seal(way)
+            b.at(way)
+            self._reverse_edge(block, source, target, taken)
+
+    def _reverse_edge(self, block: Block, source: Block, target: Target, taken: dict[Value, Value]) -> None:
+        raised = target is source.handler
+        params = block.params[1:] if raised else block.params
+        for p, arg in zip(params, target.args, strict=True):
+            if p in taken:
+                self._add(arg, taken[p])
+        self._go(self.tails[source] if raised else self.bodies[source])
+
+    # ---- cotangents
+
+    @property
+    def _here(self) -> Block:
+        assert self.builder.block is not None
+        return self.builder.block
+
+    def _read(self, v: Value) -> Value:
+        return self.cotangents.read(self._here, v)
+
+    def _take(self, v: Value) -> Value:
+        """The cotangent of `v`, which is thereby used up: where control comes again, it starts from zero."""
+        d = self._read(v)
+        self.cotangents.write(self._here, v, NOTHING)
+        return d
+
+    def _add(self, v: Value, contribution: Value) -> None:
+        if self.activity.inert(v) or is_nothing(contribution):
+            return
+        old = self._read(v)
+        new = contribution if is_nothing(old) else self.builder.op("accumulate", _ACCUMULATE, old, contribution)
+        if not isinstance(new, Const) and not new.name and v.name:
+            new.name = f"d_{v.name}"
+        self.cotangents.write(self._here, v, new)
+
+    def _primal(self, v: Value) -> Value:
+        """A value of the forward half."""
+        if isinstance(v, Const):
+            return v
+        key = (v, self.current)
+        if key not in self.saved:
+            self.saved[key] = Saved(v, self.current)
+        return self.saved[key]
+
+    # ------------------------------------------------------------------------------------------ instructions
+
+    def _reverse_instr(self, instr: Instr) -> None:
+        kind = self.forward.kinds[instr]
+        if kind == "none":
+            return
+        getattr(self, f"_reverse_{kind}")(instr)
+
+    def _wanted(self, instr: Instr) -> list[int]:
+        return [k for k, v in enumerate(instr.operands) if not self.activity.inert(v)]
+
+    def _spread(self, instr: Instr, wanted: list[int], parts: list[Value]) -> None:
+        for k, part in zip(wanted, parts, strict=True):
+            self._add(instr.operands[k], part)
+
+    def _cotangent_of_results(self, results: list[Value]) -> Value:
+        """One result: its cotangent; several: the tuple of theirs."""
+        ds = [NOTHING if self.activity.inert(r) else self._take(r) for r in results]
+        if not ds:
+            return NOTHING
+        return ds[0] if len(ds) == 1 else self.builder.op("tuple", *ds)
+
+    def _reverse_copy(self, instr: Instr) -> None:
+        self._add(instr.operands[0], self._take(instr.result))
+
+    def _reverse_rule(self, instr: Instr) -> None:
+        """Numbers: by the rule of the op table."""
+        d = self._take(instr.result)
+        wanted = self._wanted(instr)
+        if is_nothing(d) or not wanted:
+            return
+        of = rules.base(instr.op)
+        attrs = {"of": of, "wanted": tuple(wanted)}
+        if of in rules.EXPRESSIONS:
+            attrs["expressions"] = tuple(rules.EXPRESSIONS[of][k] for k in wanted)
+        function = Const(objects.RULES[of], OBJECT)
+        operands = [function, d, *self._rule_operands(instr, of, instr.operands, wanted)]
+        parts = self.builder.emit("rule", *operands, types=(OBJECT,) * len(wanted), **attrs)
+        self._spread(instr, wanted, parts)
+
+    def _rule_operands(self, instr: Instr, of: str, operands: list[Value], wanted: list[int]) -> list[Value]:
+        """Result and operands, as far as the rule uses them."""
+        used = rules.used(of, wanted)
+        result = self._primal(instr.results[0]) if "y" in used else NOTHING
+        return [result, *[self._primal(v) if k in used else NOTHING for k, v in enumerate(operands)]]
+
+    def _reverse_plain(self, instr: Instr) -> None:
+        """Objects whose operation runs plainly: their function is called always, also where no cotangent flows."""
+        b = self.builder
+        d = self._cotangent_of_results(instr.results)
+        wanted = self._wanted(instr)
+        operands = [self.shadows, d, *map(self._primal, instr.results[:1]), *map(self._primal, instr.operands)]
+        operands += [Const(x, OBJECT) for x in extra_operands(instr)]
+        given = b.op("call_object", Const(objects.PLAIN[instr.op], OBJECT), *operands, keywords=())
+        if wanted:
+            parts = b.emit("cotangents", given, types=(OBJECT,) * len(wanted), wanted=tuple(wanted))
+            self._spread(instr, wanted, parts)
+
+    def _reverse_record(self, instr: Instr) -> None:
+        original = self.forward.originals[instr]
+        results = original.results[1:] if original.op == "next" else original.results
+        d = self._cotangent_of_results(results)
+        wanted = self._wanted(original)
+        operands = [self._primal(instr.results[-1]), d, self.shadows]
+        of = rules.base(original.op)
+        attrs = {"of": of, "wanted": tuple(wanted)}
+        if of in rules.EXPRESSIONS:
+            attrs["expressions"] = tuple(rules.EXPRESSIONS[of][k] for k in wanted)
+            operands += self._rule_operands(original, of, original.operands, wanted)
+        parts = self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), **attrs)
+        self._spread(original, wanted, parts)
+
+    # ------------------------------------------------------------------------------------------------ the tape
+
+    def _keep(self, entry: Block) -> None:
+        """Decide where what the reverse half wants is kept, and complete both halves."""
+        forward = self.forward
+        assert forward.returning is not None
+        pushed: dict[Block, list[Saved]] = {}
+        settled: dict[Value, Value] = {}
+        replacement: dict[Value, Value] = {}
+        for (v, block), saved in self.saved.items():
+            if forward.settled(v):
+                replacement[saved] = settled.setdefault(v, Value(v.type, v.name))
+            else:
+                pushed.setdefault(block, []).append(saved)
+        start: list[Instr] = []
+        kept: list[Value] = list(settled)
+        given: list[Value] = list(settled.values())
+        if pushed:
+            tape, tape_given, cursor = Value(TAPE, "tape"), Value(TAPE, "tape"), Value(TAPE, "cursor")
+            forward.function.entry.instrs.insert(0, Instr("tape", [], [tape]))
+            kept.insert(0, tape)
+            given.insert(0, tape_given)
+            start.append(Instr("cursor", [tape_given], [cursor]))
+            for block, values in pushed.items():
+                popped = [Value(s.type, s.name) for s in values]
+                replacement.update(zip(values, popped))
+                block.instrs.insert(len(block.instrs) - 1, Instr("push", [tape, *[s.primal for s in values]]))
+                self.bodies[block].instrs.insert(0, Instr("pop", [cursor], popped))
+        start.insert(0, Instr("unpack", [self.back], [Value(OBJECT), *given], {"count": 1 + len(given)}))
+        entry.instrs[:0] = start
+        for block in self.function.blocks:
+            for instr in block.instrs:
+                map_uses(instr, lambda v: replacement.get(v, v))
+        self.cotangents.replace(lambda v: replacement.get(v, v))
+        self.kept = kept
+
+
+def drop_zeros(function: Function) -> None:
+    """Fold sums with what turned out to be zero, and block parameters that only ever get zero."""
+    replaced: dict[Value, Value] = {}
+
+    def resolve(v: Value) -> Value:
+        while v in replaced:
+            v = replaced[v]
+        return v
+
+    changed = True
+    while changed:
+        changed = False
+        incoming: dict[Value, list[Value]] = {}
+        for block in function.blocks:
+            kept = []
+            for instr in block.instrs:
+                map_uses(instr, resolve)
+                if instr.op == "accumulate" and any(map(is_nothing, instr.operands[1:])):
+                    _, a, b = instr.operands
+                    replaced[instr.result] = b if is_nothing(a) else a
+                    changed = True
+                else:
+                    kept.append(instr)
+                for target in instr.targets:
+                    for p, a in zip(target.block.params, target.args, strict=True):
+                        incoming.setdefault(p, []).append(a)
+            block.instrs[:] = kept
+        zero = set(incoming)
+        while True:  # optimistically: a cycle of parameters that pass zero around is zero
+            still = {p for p in zero if all(is_nothing(a) or a in zero for a in map(resolve, incoming[p]))}
+            if still == zero:
+                break
+            zero = still
+        for block in function.blocks:
+            gone = [k for k, p in enumerate(block.params) if p in zero]
+            if gone:
+                changed = True
+                replaced.update((block.params[k], NOTHING) for k in gone)
+                for b in function.blocks:
+                    for target in b.successors():
+                        if target.block is block:
+                            target.args[:] = [a for k, a in enumerate(target.args) if k not in gone]
+                block.params[:] = [p for p in block.params if p not in zero]
+
+
+def is_nothing(v: Value) -> bool:
+    return isinstance(v, Const) and v.value is None

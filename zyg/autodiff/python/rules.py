@@ -1,0 +1,113 @@
+"""Rules of the op table as arithmetic that the back end can write out.
+
+The derivative of an operator on real numbers is in the op table. Where it is made of sums, products, quotients and negations,
+tracing it gives expressions, one per operand: ("mul", "d", 1) is the cotangent times the second operand.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zyg.ir.core import Const, Value
+from zyg.ir.ops import OPS
+from zyg.ir.trace import Traced
+from zyg.ir.types import F64
+
+# Leaves are "d", "y", or the number of an operand; constants are ("const", value).
+Expression = Any
+
+_TABLE = {"truediv": "div"}  # Python's division has raised where C's would not
+_PYTHON = {"add": "add", "sub": "sub", "mul": "mul", "neg": "neg", "div": "truediv"}
+_OPERANDS = {"neg": 1, "pos": 1}
+
+
+def base(op: str) -> str:
+    """The operator that an in-place operator falls back to.
+
+    >>> base("iadd"), base("ipow_"), base("mul")
+    ('add', 'pow', 'mul')
+    """
+    if op == "ipow_":
+        return "pow"
+    plain = op[1:]
+    return plain if op[0] == "i" and plain in ("add", "sub", "mul", "truediv", "floordiv", "mod") else op
+
+
+class _Node(Value):
+    __slots__ = ("expression",)
+
+    def __init__(self, expression: Expression):
+        super().__init__(F64)
+        self.expression = expression
+
+
+class _NotArithmetic(Exception):
+    pass
+
+
+class _Recorder:
+    """In the place of a builder: notes what would be emitted."""
+
+    def arith(self, op: str, *operands: Value, **attrs: Any) -> Value:
+        if op not in _PYTHON:
+            raise _NotArithmetic
+        parts = [v.expression if isinstance(v, _Node) else ("const", v.value) for v in operands]  # type: ignore[attr-defined]
+        return _Node((_PYTHON[op], *parts))
+
+    def resolve(self, value: Any) -> Value:
+        return value
+
+
+def _trace(op: str) -> tuple[Expression, ...] | None:
+    if op == "pos":
+        return ("d",)
+    entry = OPS.get(_TABLE.get(op, op))
+    if entry is None or not callable(entry.vjp):
+        return None
+    recorder = _Recorder()
+    leaf = lambda x: Traced(recorder, _Node(x))
+    count = _OPERANDS.get(op, 2)
+    try:
+        given = entry.vjp(leaf("d"), leaf("y"), *[leaf(k) for k in range(count)])
+        return tuple(c.value().expression if isinstance(c, Traced) else None for c in given)
+    except _NotArithmetic:
+        return None
+
+
+# Per operator the cotangents of its operands, of real numbers.
+EXPRESSIONS: dict[str, tuple[Expression, ...]] = {}
+for _op in ("add", "sub", "mul", "truediv", "neg", "pos"):
+    _traced = _trace(_op)
+    if _traced is not None:
+        EXPRESSIONS[_op] = _traced
+
+
+def leaves(e: Expression) -> set[Any]:
+    """What an expression uses.
+
+    >>> sorted(map(str, leaves(("mul", "d", 1))))
+    ['1', 'd']
+    """
+    if not isinstance(e, tuple):
+        return {e}
+    if e[0] == "const":
+        return set()
+    found: set[Any] = set()
+    for part in e[1:]:
+        found |= leaves(part)
+    return found
+
+
+def used(op: str, wanted: list[int]) -> set[Any]:
+    """Of "y" and the numbers of the operands, what the cotangents of operands `wanted` take; for an operator without
+    expressions everything."""
+    expressions = EXPRESSIONS.get(base(op))
+    if expressions is None:
+        return {"y", *range(_OPERANDS.get(op, 2))}
+    found: set[Any] = set()
+    for k in wanted:
+        found |= leaves(expressions[k])
+    return found
+
+
+__all__ = ["EXPRESSIONS", "Const", "base", "leaves", "used"]

@@ -1,0 +1,386 @@
+"""Lowering of what the adjoint pass adds to Python ops: recorded operations, their pullbacks, cotangents, the tape.
+
+Operators on floats and sums of cotangents are written out, so that they cost no call.  The tape is a list; it is read by an
+iterator over it from the end, which each run of a reverse half makes for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from bytecode import Label
+
+from ..ir.core import Const, Value
+from ..ir.core import Instr as Operation
+from .opcodes import BINARY_OPS, OPERATIONS, PY313, STORE_THEMSELVES, Tree, call, intrinsic_1
+
+if TYPE_CHECKING:
+    from .python import Emitter
+
+REALS = frozenset({float, int, bool})
+
+
+def nothing(back: Any, d: Any, shadows: Any) -> None:
+    """The pullback of what was recorded and carries nothing."""
+
+
+# None is the pullback of an operator that was run plainly.
+NOTHING = (nothing,)
+
+
+def operation(function: Callable[[Emitter, Tree], None]) -> Callable[[Emitter, Tree], None]:
+    name = function.__name__[3:]
+    OPERATIONS[name] = function
+    STORE_THEMSELVES.add(name)
+    return function
+
+
+def loads_twice(instr: Operation) -> bool:
+    """Whether the code of an instruction loads an operand more than once, so that it has to be in a slot."""
+    return instr.op in ("pull", "rule", "accumulate") or (instr.op == "record" and "direct" in instr.attrs)
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def _jump_if_none(e: Emitter, label: Label, negated: bool = False) -> None:
+    e.jump_if("NOT_NONE" if negated else "NONE", label)
+
+
+def _jump(e: Emitter, label: Label) -> None:
+    e.out("JUMP_FORWARD", label)
+
+
+def _begin_call(e: Emitter, load: Callable[[], None]) -> None:
+    if not PY313:
+        e.out("PUSH_NULL")
+    load()
+    if PY313:
+        e.out("PUSH_NULL")
+
+
+def _call_function(e: Emitter, function: Value, arguments: list[Value]) -> None:
+    _begin_call(e, lambda: e.load(function))
+    for v in arguments:
+        e.load(v)
+    call(e, len(arguments), ())
+
+
+def _type_of(e: Emitter, value: Value) -> None:
+    _begin_call(e, lambda: e.out("LOAD_CONST", type))
+    e.load(value)
+    call(e, 1, ())
+
+
+def _go_unless_real(e: Emitter, value: Value, slow: Label) -> None:
+    """Go on if the value is exactly a float, int or bool, else at `slow`."""
+    if isinstance(value, Const):
+        if type(value.value) not in REALS:
+            _jump(e, slow)
+        return
+    real = Label()
+    _type_of(e, value)
+    e.out("LOAD_CONST", float)
+    e.out("IS_OP", 0)
+    depth = e.depth - 1
+    e.jump_if("TRUE", real)
+    _type_of(e, value)
+    e.out("LOAD_CONST", REALS)
+    e.out("CONTAINS_OP", 0)
+    e.jump_if("FALSE", slow)
+    e.label(real, depth)
+
+
+def _store_all(e: Emitter, results: list[Value]) -> None:
+    """What UNPACK_SEQUENCE has left on the stack, the first on top."""
+    for r in results:
+        e.store(r)
+
+
+@operation
+def op_record(e: Emitter, tree: Tree) -> None:
+    instr = tree.operation
+    e.set_position(instr.position)
+    function, *operands = instr.operands
+    direct = instr.attrs.get("direct")
+    end = Label()
+    if direct is not None:
+        slow = Label()
+        depth = e.depth
+        for v in operands:
+            _go_unless_real(e, v, slow)
+        for v in operands:
+            e.load(v)
+        _operator(e, direct)
+        e.store(instr.results[0])
+        e.out("LOAD_CONST", None)
+        e.store(instr.results[1])
+        _jump(e, end)
+        e.label(slow, depth)
+    if direct is not None:
+        _call_function(e, function, operands)
+    elif instr.attrs["of"] == "call_object":
+        _begin_call(e, lambda: _find_callee(e, tree))
+        for k in range(2, len(operands) + 1):
+            e.push(tree, k)
+        e.set_position(instr.position)
+        call(e, len(operands) - 1, ())
+    else:
+        _begin_call(e, lambda: e.load(function))
+        for k in range(1, len(operands) + 1):
+            e.push(tree, k)
+        e.set_position(instr.position)
+        call(e, len(operands), ())
+    if len(instr.results) > 1:
+        e.out("UNPACK_SEQUENCE", len(instr.results))
+        _store_all(e, instr.results[:-1])
+    if direct is not None:
+        recorded = Label()
+        e.out("COPY", 1)
+        depth = e.depth - 1
+        _jump_if_none(e, recorded, negated=True)
+        e.out("POP_TOP")
+        e.out("LOAD_CONST", NOTHING)
+        e.label(recorded, depth)
+    e.store(instr.results[-1])
+    if direct is not None:
+        e.label(end, e.depth)
+
+
+def _find_callee(e: Emitter, tree: Tree) -> None:
+    _begin_call(e, lambda: e.push(tree, 0))
+    e.push(tree, 1)
+    call(e, 1, ())
+
+
+def _operator(e: Emitter, op: str) -> None:
+    if op == "neg":
+        e.out("UNARY_NEGATIVE")
+    elif op == "pos":
+        intrinsic_1(e, "UNARY_POSITIVE", 5)
+    else:
+        e.out("BINARY_OP", BINARY_OPS[op])
+
+
+def _expression(e: Emitter, expression: Any, leaves: dict[Any, Value]) -> None:
+    if not isinstance(expression, tuple):
+        e.load(leaves[expression])
+        return
+    op, *parts = expression
+    if op == "const":
+        e.out("LOAD_CONST", parts[0])
+        return
+    for part in parts:
+        _expression(e, part, leaves)
+    _operator(e, op)
+
+
+def _items(e: Emitter, results: list[Value], wanted: tuple[int, ...], end: Label) -> None:
+    """A tuple, or None, is on the stack: store its items `wanted`, else go on with None on the way to `end`."""
+    if not results:
+        e.out("POP_TOP")
+        return
+    nothing = Label()
+    e.out("COPY", 1)
+    _jump_if_none(e, nothing)
+    depth = e.depth
+    for r, k in zip(results, wanted, strict=True):
+        e.out("COPY", 1)
+        e.out("LOAD_CONST", k)
+        e.out("BINARY_SUBSCR")
+        e.store(r)
+    e.out("POP_TOP")
+    _jump(e, end)
+    e.label(nothing, depth)
+    e.out("POP_TOP")
+
+
+def _store_none(e: Emitter, results: list[Value]) -> None:
+    for r in results:
+        e.out("LOAD_CONST", None)
+        e.store(r)
+
+
+@operation
+def op_pull(e: Emitter, tree: Tree) -> None:
+    instr = tree.operation
+    e.set_position(instr.position)
+    back, d, shadows, *operands = instr.operands
+    results, attrs = instr.results, instr.attrs
+    wanted = attrs["wanted"]
+    none, end = Label(), Label()
+    depth = e.depth
+    if "expressions" in attrs:
+        recorded = Label()
+        e.load(back)
+        _jump_if_none(e, recorded, negated=True)
+        if not _is_none(d) and results:
+            e.load(d)
+            _jump_if_none(e, none)
+            leaves = {"d": d, "y": operands[0], **dict(enumerate(operands[1:]))}
+            _expressions(e, attrs["expressions"], leaves, results)
+            _jump(e, end)
+        else:
+            _jump(e, none)
+        e.label(recorded, depth)
+    else:
+        e.load(back)
+        _jump_if_none(e, none)
+        if attrs["of"] == "call_object":
+            _slope(e, back, d, results, wanted, none, end)
+    _begin_call(e, lambda: _first(e, back))
+    for v in (back, d, shadows):
+        e.load(v)
+    call(e, 3, ())
+    _items(e, results, wanted, end)
+    e.label(none, depth)
+    _store_none(e, results)
+    e.label(end, depth)
+
+
+def _first(e: Emitter, back: Value) -> None:
+    e.load(back)
+    e.out("LOAD_CONST", 0)
+    e.out("BINARY_SUBSCR")
+
+
+def _slope(
+    e: Emitter, back: Value, d: Value, results: list[Value], wanted: tuple[int, ...], none: Label, end: Label
+) -> None:
+    """The pullback may be a float: the slope by the last operand."""
+    other = Label()
+    _type_of(e, back)
+    e.out("LOAD_CONST", float)
+    e.out("IS_OP", 0)
+    depth = e.depth - 1
+    e.jump_if("FALSE", other)
+    if _is_none(d) or not results:
+        _jump(e, none)
+    else:
+        e.load(d)
+        _jump_if_none(e, none)
+        for k in wanted:
+            if k == max(wanted):
+                e.load(d)
+                e.load(back)
+                _operator(e, "mul")
+            else:
+                e.out("LOAD_CONST", None)
+        for r in reversed(results):
+            e.store(r)
+        _jump(e, end)
+    e.label(other, depth)
+
+
+def _expressions(e: Emitter, expressions: Any, leaves: dict[Any, Value], results: list[Value]) -> None:
+    """All are computed before any is stored: a result may share its slot with what another one uses."""
+    for expression in expressions:
+        _expression(e, expression, leaves)
+    for r in reversed(results):
+        e.store(r)
+
+
+@operation
+def op_rule(e: Emitter, tree: Tree) -> None:
+    instr = tree.operation
+    e.set_position(instr.position)
+    function, d, y, *operands = instr.operands
+    none, end = Label(), Label()
+    depth = e.depth
+    e.load(d)
+    _jump_if_none(e, none)
+    if "expressions" in instr.attrs:
+        leaves = {"d": d, "y": y, **dict(enumerate(operands))}
+        _expressions(e, instr.attrs["expressions"], leaves, instr.results)
+        _jump(e, end)
+    else:
+        _call_function(e, function, [d, y, *operands])
+        _items(e, instr.results, instr.attrs["wanted"], end)
+    e.label(none, depth)
+    _store_none(e, instr.results)
+    e.label(end, depth)
+
+
+@operation
+def op_cotangents(e: Emitter, tree: Tree) -> None:
+    instr = tree.operation
+    end = Label()
+    e.push(tree, 0)
+    depth = e.depth - 1
+    _items(e, instr.results, instr.attrs["wanted"], end)
+    _store_none(e, instr.results)
+    e.label(end, depth)
+
+
+@operation
+def op_accumulate(e: Emitter, tree: Tree) -> None:
+    instr = tree.operation
+    function, a, b = instr.operands
+    first, second, slow, end = Label(), Label(), Label(), Label()
+    depth = e.depth
+    e.load(b)
+    _jump_if_none(e, first)
+    e.load(a)
+    _jump_if_none(e, second)
+    _type_of(e, a)
+    e.out("LOAD_CONST", float)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", slow)
+    e.load(a)
+    e.load(b)
+    _operator(e, "add")
+    e.store(instr.result)
+    _jump(e, end)
+    e.label(slow, depth)
+    _call_function(e, function, [a, b])
+    e.store(instr.result)
+    _jump(e, end)
+    e.label(second, depth)
+    e.load(b)
+    e.store(instr.result)
+    _jump(e, end)
+    e.label(first, depth)
+    e.load(a)
+    e.store(instr.result)
+    e.label(end, depth)
+
+
+# ---------------------------------------------------------------------------------------------------- the tape
+
+
+@operation
+def op_tape(e: Emitter, tree: Tree) -> None:
+    e.out("BUILD_LIST", 0)
+    e.store(tree.operation.result)
+
+
+@operation
+def op_push(e: Emitter, tree: Tree) -> None:
+    e.push(tree, 0)
+    for k in range(1, len(tree.operation.operands)):
+        e.push(tree, k)
+        e.out("LIST_APPEND", 1)
+    e.out("POP_TOP")
+
+
+@operation
+def op_cursor(e: Emitter, tree: Tree) -> None:
+    _begin_call(e, lambda: e.out("LOAD_CONST", reversed))
+    e.load(tree.operation.operands[0])
+    call(e, 1, ())
+    e.store(tree.operation.result)
+
+
+@operation
+def op_pop(e: Emitter, tree: Tree) -> None:
+    instr = tree.operation
+    e.load(instr.operands[0])
+    for r in reversed(instr.results):
+        e.out("FOR_ITER", e.exhausted_tape())
+        e.store(r)
+    e.out("POP_TOP")
+
+
+OPS = frozenset({"record", "pull", "rule", "cotangents", "accumulate", "tape", "push", "cursor", "pop"})
