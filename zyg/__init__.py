@@ -32,12 +32,13 @@ _HOMES = {
     "grad": "api",
     "value_and_grad": "api",
     "derivative": "api",
-    "hook": "api",
-    "showgrad": "api",
-    "checkpoint": "api",
-    "stop_gradient": "api",
-    "isderiving": "api",
-    "nestlevel": "api",
+    "hook": "inside",
+    "showgrad": "inside",
+    "checkpoint": "inside",
+    "checkpointed": "inside",
+    "stop_gradient": "inside",
+    "isderiving": "inside",
+    "nestlevel": "inside",
     "adjoint": "rules",
     "tangent": "rules",
     "gradcheck": "checking",
@@ -66,6 +67,7 @@ __all__ = [
     "ZygError",
     "adjoint",
     "checkpoint",
+    "checkpointed",
     "code_adjoint",
     "code_llvm",
     "code_native",
@@ -95,18 +97,12 @@ __all__ = [
 
 if TYPE_CHECKING:
     from .api import (
-        checkpoint,
         derivative,
         grad,
         gradient,
-        hook,
-        isderiving,
         jacobian,
         jit,
-        nestlevel,
         pullback,
-        showgrad,
-        stop_gradient,
         value_and_grad,
         withgradient,
     )
@@ -121,6 +117,7 @@ if TYPE_CHECKING:
         ZygError,
     )
     from .forward import hessian, hvp, jvp, pushforward
+    from .inside import checkpoint, checkpointed, hook, isderiving, nestlevel, showgrad, stop_gradient
     from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_typed, explain
     from .rules import adjoint, tangent
 

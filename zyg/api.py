@@ -14,7 +14,6 @@ import numpy as np
 
 from .dispatch import check_one_variable, make_callable
 from .ir.options import FAST_FLAGS, Options
-from .rules import adjoint
 from .transforms import ATTRIBUTE, Transform, transform_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -289,75 +288,6 @@ def _seed(value: Any, index: tuple[int, ...] | None) -> Any:
         items = [_seed(v, index[1:] if index is not None and at == index[0] else None) for at, v in enumerate(value)]
         return items if isinstance(value, list) else tuple(items)
     return 0.0 if index is None else 1.0
-
-
-# ---------------------------------------------------------------------------- inside differentiated functions
-
-
-def hook(function: Callable[[Any], Any], x: Any) -> Any:
-    """`x`; in a backward pass the cotangent goes through `function`: hook(neg, x) reverses a gradient.
-
-    >>> import operator, zyg
-    >>> zyg.gradient(lambda a, b: zyg.hook(operator.neg, a) * b, 2.0, 3.0)
-    (-3.0, 2.0)
-    """
-    return x
-
-
-@adjoint(hook)
-def _hook_rule(function: Any, x: Any) -> Any:
-    return x, lambda d: (None, function(d))
-
-
-def showgrad(x: Any) -> Any:
-    """`x`; a backward pass prints the cotangent that arrives here."""
-    return x
-
-
-@adjoint(showgrad)
-def _showgrad_rule(x: Any) -> Any:
-    def back(d: Any) -> Any:
-        print("gradient:", d)
-        return (d,)
-
-    return x, back
-
-
-def checkpoint(function: Callable[..., Any], /, *args: Any) -> Any:
-    """`function(*args)`; a backward pass computes it again instead of remembering what happened inside: less memory for
-    one more evaluation. Side effects happen twice."""
-    return function(*args)
-
-
-@adjoint(checkpoint)
-def _checkpoint_rule(function: Any, *args: Any) -> Any:
-    kept = tuple([_kept(arg) for arg in args])
-    # By way of `_apply`, so that what `function` captured gets its cotangents as well.
-    return function(*args), lambda d: pullback(_apply, function, *kept)[1](d)
-
-
-def _apply(function: Any, *args: Any) -> Any:
-    return function(*args)
-
-
-def _kept(arg: Any) -> Any:
-    """What an argument holds now, whatever happens to it later."""
-    return arg.copy() if isinstance(arg, np.ndarray) else arg
-
-
-def stop_gradient(x: F) -> F:
-    """`x`, as a constant to differentiation."""
-    return x
-
-
-def isderiving() -> bool:
-    """Whether this code is being differentiated."""
-    return False
-
-
-def nestlevel() -> int:
-    """How many derivatives are being taken around this code."""
-    return 0
 
 
 for _function in (gradient, withgradient, pullback, jacobian):

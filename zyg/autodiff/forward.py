@@ -13,7 +13,7 @@ from zyg.ir.types import TAPE, Array, Scalar, Stack, Type
 
 from . import helpers
 from .activity import differentiable, summarise
-from .state import Callee, State
+from .state import Callee, Rerun, State
 
 
 class ForwardPart(State):
@@ -63,6 +63,7 @@ class ForwardPart(State):
         entry = self.function.entry
         entry.params.extend(extra)
         entry.instrs[:0] = block.instrs
+        self.prologue_length = len(block.instrs)
 
     def _instructions(self) -> list[Instr]:
         return [instr for block in self.order for instr in block.instrs]
@@ -166,6 +167,9 @@ class ForwardPart(State):
             self._forward_rule(b, instr)
             return
         callee = self._callee(instr.attrs["callee"])
+        if instr.attrs.get("checkpoint") and not callee.tape_params:
+            self._forward_rerun(b, instr, callee)
+            return
         assert self.tape is not None
         operands = list(instr.operands)
         operands += [self._shadow_or_dummy(b, instr.operands[k]) for k in callee.array_params]
@@ -179,6 +183,60 @@ class ForwardPart(State):
         attrs = {**instr.attrs, "callee": callee.forward}
         call = b.append(Instr("call", [*operands, self.tape], [*instr.results, *shadows], attrs, [], instr.position))
         self.made_by[call] = (instr, callee)
+
+    def _forward_rerun(self, b: Builder, instr: Instr, callee: Callee) -> None:
+        """A call that the reverse part makes again: here it is made as it is, and what it starts from is kept."""
+        written = self.summaries[instr.attrs["callee"]].written
+        self._refuse_overlap(b, instr, written)
+        kept = [self._kept(b, v, k in written) if isinstance(v.type, Array) else v
+                for k, v in enumerate(instr.operands)]  # fmt: skip
+        if callee.array_results:
+            # The forward half tells which shadow belongs to an array that comes back. What it saves is not for us.
+            tape = b.op("tape", name="unused")
+            given = [self._shadow_or_dummy(b, instr.operands[k]) for k in callee.array_params]
+            shadows = [Value(helpers.shadow_type(instr.results[k].type), f"d_{instr.results[k].name}")
+                       for k in callee.array_results]  # fmt: skip
+            attrs = {"callee": callee.forward}
+            operands = [*instr.operands, *given, tape]
+            call = b.append(Instr("call", operands, [*instr.results, *shadows], attrs, [], instr.position))
+            b.emit("drop", tape)
+            self.shadows.update(zip([instr.results[k] for k in callee.array_results], shadows, strict=True))
+        else:
+            call = b.append(Instr("call", list(instr.operands), instr.results, instr.attrs, [], instr.position))
+        self.made_by[call] = (instr, Rerun(callee, kept, written))
+
+    def _kept(self, b: Builder, array: Value, written: bool) -> Value:
+        """What an array holds now, for as long as the reverse part may want it."""
+        if written or self.activity.rep(array) in self.activity.written:
+            return helpers.copy(b, array)
+        if self.settled:
+            return array
+        if array not in self.copies:  # it changes behind the function's back only: one copy, where it is made, will do
+            home = self.where.block[array]
+            definition = self.where.definition.get(array)
+            at = Builder(self.function, Block("copy"))
+            self.copies[array] = helpers.copy(at, array)
+            assert at.block is not None
+            here = b.block if home is b.block else home
+            assert here is not None
+            index = here.instrs.index(definition) + 1 if definition is not None else self._behind_prologue(here)
+            here.instrs[index:index] = at.block.instrs
+        return self.copies[array]
+
+    def _behind_prologue(self, block: Block) -> int:
+        return self.prologue_length if block is self.function.entry else 0
+
+    def _refuse_overlap(self, b: Builder, call: Instr, written: set[int]) -> None:
+        """The call is made again with copies, which are apart: so have to be the arrays themselves."""
+        arrays = [k for k, v in enumerate(call.operands) if isinstance(v.type, Array)]
+        for n, k in enumerate(arrays):
+            for other in arrays[n + 1 :]:
+                x, y = call.operands[k], call.operands[other]
+                if (k in written or other in written) and self.activity.rep(x) is self.activity.rep(y):
+                    apart = b.op("not", b.op("overlap", x, y))
+                    message = (f"the arrays {x.name or '?'} and {y.name or '?'} overlap in memory and are written in "
+                               "checkpointed code, which needs arrays that are apart; use a copy")  # fmt: skip
+                    b.emit("guard", apart, exc="ValueError", message=message)
 
     def _forward_rule(self, b: Builder, instr: Instr) -> None:
         rule = instr.attrs["rule"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from zyg.ir.analysis import Loop, Loops
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Value, const
@@ -41,13 +43,12 @@ def lengths(b: Builder, array: Value) -> list[Value]:
 
 
 def copy(b: Builder, array: Value) -> Value:
-    """A contiguous copy of a shadow, of the same type."""
+    """A contiguous copy of an array, of the same type."""
     assert isinstance(array.type, Array)
     plain = Array(array.type.dtype, array.type.ndim, "C")
     made = b.op("alloc", *lengths(b, array), type=plain, name=array.name, fill="empty")
-    made = as_layout(b, made, array.type)
     b.emit("copyto", made, array)
-    return made
+    return as_layout(b, made, array.type)
 
 
 def fields(stack: Type) -> tuple[Type, ...]:
@@ -70,40 +71,68 @@ def sum_function(module: Module, array: Type) -> str:
     return name
 
 
+def dot_function(module: Module, array: Type, tangents: Type, lanes: int) -> str:
+    """The name of a function of the module that gives the inner products of an array with the lanes of a tangent array of
+    its shape (see tangent.py); it is made at its first use."""
+    assert isinstance(array, Array) and isinstance(tangents, Array)
+    name = f"zyg.dot.{array.dtype}.{array.ndim}{array.layout}.{tangents.dtype}{tangents.layout}.{lanes}"
+    if name not in module.functions:
+
+        def terms(b: Builder, arrays: list[Value], indices: list[Value]) -> list[Value]:
+            c = b.op("load", arrays[0], *indices)
+            along = [[]] if lanes == 1 else [[const(lane)] for lane in range(lanes)]
+            return [b.arith("mul", c, b.op("load", arrays[1], *indices, *lane)) for lane in along]
+
+        dtype = F64 if F64 in (array.dtype, tangents.dtype) else array.dtype
+        module.add(_summing_function(name, [array, tangents], [dtype] * lanes, terms))
+    return name
+
+
 def _sum_function(name: str, array: Array) -> Function:
-    function = Function(name, [], (array.dtype,))
-    a = Value(array, "a")
+    return _summing_function(name, [array], [array.dtype], lambda b, arrays, indices: [b.op("load", arrays[0], *indices)])
+
+
+def _summing_function(
+    name: str,
+    types: list[Array],
+    dtypes: list[Scalar],
+    terms: Callable[[Builder, list[Value], list[Value]], list[Value]],
+) -> Function:
+    """A function of arrays that gives the sums, over the indices of the first one, of the terms that `terms` emits."""
+    function = Function(name, [], tuple(dtypes))
+    arrays = [Value(t, "a") for t in types]
     b = Builder(function)
     entry = b.new_block("entry")
-    entry.params = [a]
+    entry.params = list(arrays)
     b.at(entry)
-    shape = lengths(b, a)
+    shape = lengths(b, arrays[0])
     done = Block("done")
+    sums = lambda: [Value(t, "total") for t in dtypes]
 
-    def nest(axis: int, indices: list[Value], total: Value, finish: Block) -> None:
-        """Loop over dimension `axis`; go on at `finish` with the sum as argument."""
-        if axis == array.ndim:
-            b.jump(finish, b.op("add", total, b.op("load", a, *indices)))
+    def nest(axis: int, indices: list[Value], totals: list[Value], finish: Block) -> None:
+        """Loop over dimension `axis`; go on at `finish` with the sums as arguments."""
+        if axis == len(shape):
+            b.jump(finish, *[b.op("add", s, t) for s, t in zip(totals, terms(b, arrays, indices))])
             return
         head, body = b.new_block(f"head{axis}"), b.new_block(f"body{axis}")
         step = Block(f"step{axis}")
-        i, running = Value(I64, "i"), Value(array.dtype, "total")
-        head.params = [i, running]
-        b.jump(head, const(0), total)
+        i, running = Value(I64, "i"), sums()
+        head.params = [i, *running]
+        b.jump(head, const(0), *totals)
         b.at(head)
-        b.branch(b.op("lt", i, shape[axis]), body, finish, (), [running])
+        b.branch(b.op("lt", i, shape[axis]), body, finish, (), running)
         b.at(body)
         nest(axis + 1, [*indices, i], running, step)
-        inner = Value(array.dtype, "total")
-        step.params = [inner]
+        inner = sums()
+        step.params = list(inner)
         function.blocks.append(step)
-        b.at(step).jump(head, b.op("add", i, const(1), nsw=True), inner)
+        b.at(step).jump(head, b.op("add", i, const(1), nsw=True), *inner)
 
-    nest(0, [], const(0.0, array.dtype), done)
-    result = Value(array.dtype, "total")
-    done.params = [result]
+    nest(0, [], [const(0.0, t) for t in dtypes], done)
+    results = sums()
+    done.params = list(results)
     function.blocks.append(done)
-    b.at(done).ret(result)
+    b.at(done).ret(*results)
     return function
 
 
@@ -251,6 +280,6 @@ def _defined_inside(loop: Loop, v: Value, where: Position) -> bool:
 
 
 __all__ = [
-    "F64", "Position", "as_layout", "copy", "dtype", "fields", "induction", "lengths", "record", "shadow_type",
+    "F64", "Position", "as_layout", "copy", "dot_function", "dtype", "fields", "induction", "lengths", "record", "shadow_type",
     "sum_function", "trip_count", "zeros_like",
 ]  # fmt: skip

@@ -12,7 +12,7 @@ from zyg.ir.types import TAPE, Array, Scalar, Stack, Type, cotangent_type
 from . import helpers
 from .activity import differentiable, differentiable_operands
 from .reverse import ReverseGraph
-from .state import Callee, is_zero
+from .state import Callee, Rerun, is_zero
 
 
 class ReverseInstructions(ReverseGraph):
@@ -62,6 +62,7 @@ class ReverseInstructions(ReverseGraph):
         """These have no reverse."""
 
     _reverse_jump = _reverse_branch = _reverse_switch = _reverse_return = _nothing
+    _reverse_checkpoint = _nothing
     _reverse_guard = _reverse_poll = _reverse_dim = _reverse_stride = _reverse_overlap = _reverse_same = _nothing
     _reverse_view = _reverse_reshape = _reverse_stack = _reverse_tape = _reverse_cursor = _reverse_drop = _nothing
     _reverse_reserve = _reverse_rewind = _reverse_retain = _reverse_release = _reverse_undefined = _nothing
@@ -237,24 +238,56 @@ class ReverseInstructions(ReverseGraph):
         original, info = made
         if isinstance(info, Callee):
             self._reverse_callee(original, info)
+        elif isinstance(info, Rerun):
+            self._reverse_rerun(original, info)
         else:
             assert isinstance(info, list)
             self._reverse_rule(original, info)
 
     def _reverse_callee(self, instr: Instr, callee: Callee) -> None:
+        assert self.tape is not None
+        tape = self.reverse_tape if self.mode == "callee" else self.need(self.tape, self.current)
+        self._call_reverse(instr, callee, tape)
+
+    def _call_reverse(self, instr: Instr, callee: Callee, tape: Value) -> None:
         b = self.builder
         seeds = []
         for k in callee.seeds:
             r = instr.results[k]
             seeds.append(self._take(r) if self.active(r) else const(0.0, cotangent_type(r.type)))
-        assert self.tape is not None
         types = tuple(cotangent_type(instr.operands[k].type) for k in callee.scalar_gradients)
-        tape = self.reverse_tape if self.mode == "callee" else self.need(self.tape, self.current)
         shadows = [self._shadow_stack(instr.operands[k]) for k in callee.tape_params]
         cotangents = b.emit("call", tape, *seeds, *shadows, types=types, callee=callee.reverse)
         for k, d in zip(callee.scalar_gradients, cotangents, strict=True):
             if self.active(instr.operands[k]):
                 self._add(instr.operands[k], d)
+
+    def _reverse_rerun(self, instr: Instr, info: Rerun) -> None:
+        """Make the call again, from what it started from, on a tape of its own; and then its reverse."""
+        b = self.builder
+        callee = info.callee
+        tape = b.op("tape", name="again")
+        operands: list[Value] = []
+        for k, v in enumerate(info.kept):
+            start = self.need(v, self.current)
+            # `back` may be called again: what is kept stays as it is.
+            operands.append(helpers.copy(b, start) if k in info.written else start)
+        for k in callee.array_params:
+            v = instr.operands[k]
+            known = v in self.shadows
+            operands.append(self._needed_shadow(v) if known else helpers.zeros_like(b, operands[k], f"d_{v.name}"))
+        types = [r.type for r in instr.results]
+        types += [helpers.shadow_type(types[k]) for k in callee.array_results]
+        results = b.emit("call", *operands, tape, types=tuple(types), callee=callee.forward)
+        for k, shadow in zip(callee.array_results, results[len(instr.results) :], strict=True):
+            if instr.results[k] in self.shadows:
+                # What has gathered goes to the shadow that the reverse of the call knows: often the very same one.
+                old = self._needed_shadow(instr.results[k])
+                gathered = helpers.copy(b, old)
+                b.emit("fill", old, const(0.0, helpers.dtype(old)))
+                b.emit("addto", shadow, gathered)
+        self._call_reverse(instr, callee, tape)
+        b.emit("drop", tape)
 
     def _reverse_rule(self, instr: Instr, saved: list[Value]) -> None:
         b = self.builder

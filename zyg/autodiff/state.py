@@ -66,6 +66,15 @@ class Callee:
     tape_params: tuple[int, ...]  # tapes of an inner derivative: a companion goes forward, a shadow tape backward
 
 
+@record
+class Rerun:
+    """A checkpointed call: what it starts from, with copies of arrays that change, and the shadows of its array results."""
+
+    callee: Callee
+    kept: list[Value]
+    written: set[int]
+
+
 class State(ABC):
     """The state of one run. `mode` is "joint", "split" (a pullback) or "callee" (for an out-of-line call: shadows of
     arrays are parameters, and what is saved goes on a tape)."""
@@ -100,6 +109,8 @@ class State(ABC):
         self.own_shadow_stacks: list[Value] = []  # those of them that the reverse part makes at its start
         self.made_by: dict[Instr, tuple[Instr, object]] = {}  # adjoint calls of the forward part
         self.needs: dict[tuple[Value, Block], Need] = {}
+        self.copies: dict[Value, Value] = {}  # of arrays that may change when the function is done
+        self.prologue_length = 0
         self.counted: dict[Loop, Counted] = {}
         self.negations: dict[tuple[Value, Block], Value] = {}
         self.reverse_of: dict[Block, Block] = {}

@@ -135,6 +135,10 @@ class _Body:
             if instr.op == "call" and instr.attrs["callee"] not in known:
                 for name, summary in summarise(self.module, instr.attrs["callee"]).items():
                     known.setdefault(name, summary)
+            rule = instr.attrs.get("rule")
+            if rule is not None and rule.forward not in known:
+                for name, summary in summarise(self.module, rule.forward).items():
+                    known.setdefault(name, summary)
         return known
 
     # ------------------------------------------------------------------------------------------ what varies
@@ -437,6 +441,9 @@ class _Body:
         if not self._takes_part(instr):
             b.append(instr)
             return
+        if "rule" in instr.attrs:
+            self._transposed_rule(b, instr)
+            return
         mask = [self.active(v) or v.type is TAPE and self.active_memory(v) for v in instr.operands]
         callee = self.whole_run.of(instr.attrs["callee"], mask, None, whole=False)
         operands = list(instr.operands)
@@ -449,6 +456,50 @@ class _Body:
         for r in instr.results:  # arrays that do not vary but are of a kind with others that do
             if isinstance(r.type, Array) and r not in self.shadows and self.active(r):
                 self.shadows[r] = self._zeros(r)
+
+    def _transposed_rule(self, b: _Lean, instr: Instr) -> None:
+        """A function with a rule for reverse mode only: the cotangents that the rule gives for a value that is a number are
+        its partial derivatives."""
+        rule = instr.attrs["rule"]
+        name = instr.attrs["callee"].removesuffix(".rule")
+        forward, reverse = self.module.functions[rule.forward], self.module.functions[rule.reverse]
+        saved = [Value(t, "saved") for t in forward.results[len(instr.results) :]]
+        attrs = {k: v for k, v in instr.attrs.items() if k != "rule"} | {"callee": rule.forward}
+        b.append(Instr("call", list(instr.operands), [*instr.results, *saved], attrs, [], instr.position))
+        numbers = [r for r in instr.results if differentiable(r.type)]
+        if any(isinstance(r.type, Array) for r in numbers) or any(
+            self.active(instr.operands[p]) for p in self.summaries[rule.forward].written
+        ):
+            raise self._unsupported(
+                f"forward mode through {name}, which has a rule for reverse mode and gives or changes an array",
+                instr,
+                hint=f"give it a rule for forward mode, @zyg.tangent({name})",
+            )
+        for r in numbers:
+            if not self.active(r):
+                continue
+            seeds = [const(1.0 if r is other else 0.0, cotangent_type(other.type)) for other in numbers]
+            cotangents = b.emit("call", *saved, *seeds, types=tuple(reverse.results), callee=rule.reverse)
+            totals: list[Value] = [const(0.0, cotangent_type(r.type))] * self.lanes
+            for k, c in zip(rule.gradients, cotangents, strict=True):
+                v = instr.operands[k]
+                if not self.active(v):
+                    continue
+                for lane, term in enumerate(self._inner(b, c, v, name)):
+                    totals[lane] = b.arith("add", totals[lane], term)
+            self.define(r, [b.cast(t, cotangent_type(r.type)) for t in totals])
+
+    def _inner(self, b: _Lean, cotangent: Value, v: Value, name: str) -> list[Value]:
+        """The inner product of a cotangent with the tangents of `v`, per lane."""
+        if not isinstance(v.type, Array):
+            return [b.arith("mul", t, cotangent) for t in self.of(v)]
+        shadow = self.shadow(v)
+        for axis in range(v.type.ndim):
+            same = b.op("eq", b.op("dim", v, axis=axis), b.op("dim", cotangent, axis=axis))
+            message = f"{name} gave a cotangent of another shape than its argument"
+            b.emit("guard", same, exc="ValueError", message=message)
+        callee = helpers.dot_function(self.module, cotangent.type, shadow.type, self.lanes)
+        return b.emit("call", cotangent, shadow, types=self.module.functions[callee].results, callee=callee)
 
     def _takes_part(self, call: Instr) -> bool:
         """Whether something that varies goes into a call and comes out of it."""
@@ -473,6 +524,7 @@ class _Body:
         """These have no tangent of their own."""
         b.append(instr)
 
+    _checkpoint = _plain
     _guard = _poll = _dim = _stride = _overlap = _same = _retain = _release = _raise = _unreachable = _plain
     _stack = _tape = _cursor = _drop = _reserve = _rewind = _plain
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from zyg.ir.core import Block, Const, Instr, Value, const
 from zyg.ir.types import I64
 
-from . import lists
+from . import dicts, lists
 from .boundary import scalar_value
 from .operators import python_type_name, settled, to_int
 from .values import (
@@ -68,6 +68,8 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
         return new_iterator(e, ("array",), v, Known(0), Number(e.dim(v.value, 0)))
     if lists.is_list(e, v):
         return new_iterator(e, ("list",), v, Known(0))
+    if dicts.is_dict(e, v):
+        return new_iterator(e, ("tuple",), dicts.keys(e, v), Known(0))
     if isinstance(v, Known) and type(v.object) is str:
         return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, v.object))), Known(0))
     from .classes import user_iterator
@@ -263,6 +265,15 @@ def _advance_enumerate(e: Evaluator, id: Hashable, record: Record, on_item: OnIt
     advance(e, inner, item, on_end)
 
 
+def _advance_checkpointed(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    """The loop is marked where it asks for the next item."""
+    assert isinstance(record.meta, tuple)
+    inner, *limits = record.fields
+    if static_position(e, inner) is None:
+        e.emit("checkpoint", *(to_int(e, v) for v in limits), types=(), kind=record.meta[1])
+    advance(e, inner, on_item, on_end)
+
+
 def _advance_zip(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
     assert isinstance(record.meta, tuple)
     strict = record.meta[1]
@@ -419,6 +430,7 @@ _ADVANCE: dict[str, Callable[..., None]] = {
     "list": _advance_list,
     "enumerate": _advance_enumerate,
     "zip": _advance_zip,
+    "checkpointed": _advance_checkpointed,
     "generator": _advance_generator,
     "done": _advance_done,
     "running": _advance_running,

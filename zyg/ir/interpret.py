@@ -132,6 +132,10 @@ def unflatten(type: Type, leaves: Iterator[Any]) -> Any:
         return type.value
     if isinstance(type, t.NpScalar):
         return DTYPES[type.scalar](next(leaves))
+    if isinstance(type, t.Complex):
+        return complex(next(leaves), next(leaves))
+    if isinstance(type, t.ComplexArray):
+        return next(leaves).view(np.complex128)[..., 0]
     if isinstance(type, t.Tuple):
         return tuple(unflatten(x, leaves) for x in type.items)
     if isinstance(type, t.ListType):
@@ -160,6 +164,10 @@ def leaves_of(value: Any, type: Type) -> list[Any]:
         return []
     if isinstance(type, t.NpScalar):
         return [machine_value(value, type.scalar)]
+    if isinstance(type, t.Complex):
+        return [value.real, value.imag]
+    if isinstance(type, t.ComplexArray):
+        return [value[..., None].view(np.float64)]
     if isinstance(type, (t.Tuple, t.ListType)):
         return [leaf for v, x in zip(value, type.items, strict=True) for leaf in leaves_of(v, x)]
     if isinstance(type, t.Struct):
@@ -362,6 +370,11 @@ def _pycall(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[An
     split = len(arguments) - len(keywords)
     value = instr.attrs["callable"](*arguments[:split], **dict(zip(keywords, arguments[split:], strict=True)))
     return leaves_of(value, instr.attrs["result"])
+
+
+@_runs
+def _checkpoint(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    return ()
 
 
 @_runs

@@ -293,6 +293,8 @@ def _cast_vjp(d: Any, out: Any, x: Any) -> Any:
 
 
 op("cast", _stated, "conversion between scalar types; float to int truncates (in range)", vjp=_cast_vjp)
+op("slope", _same("f"), "x, p, z: the value x; p times the derivative of z is added to that of x", eval=lambda x, p, z: x,
+   vjp=lambda d, out, x, p, z: (d, None, zero_where_zero(d, d * p)))  # fmt: skip
 op("stop", lambda types, attrs: (types[0],), "x, with no derivative", eval=lambda x: x)
 
 # ------------------------------------------------------------------------------------------- mathematics
@@ -392,6 +394,8 @@ def _hypot_jvp(t: Any, out: Any, x: Any, y: Any) -> Any:
 
 op("atan2", _same("f"), "atan2(y, x)", eval=math.atan2, vjp=_atan2_vjp, jvp=_atan2_jvp)
 op("hypot", _same("f"), "sqrt(x*x + y*y) without overflow", eval=math.hypot, vjp=_hypot_vjp, jvp=_hypot_jvp)
+op("modulus", _same("f"), "abs(complex(x, y)): C's hypot", eval=quiet(lambda x, y: abs(complex(x, y))),
+   vjp=_hypot_vjp, jvp=_hypot_jvp)  # fmt: skip
 op("copysign", _same("f"), "|x| with the sign of y", eval=math.copysign,
    vjp=lambda d, out, x, y: (d * copysign(1.0, x) * copysign(1.0, y), None))  # fmt: skip
 op("fmod", _same("f"), "the remainder with the sign of x", eval=quiet(math.fmod),
@@ -411,6 +415,9 @@ op("call", _stated, "call the function of the module that attrs['callee'] names;
 op("pycall", _stated, "call the Python callable attrs['callable'] with arguments of the structured types "
    "attrs['arguments'], flattened; the result is of attrs['result'], a structured type (NONE: ignored)",
    effects="effect", vjp="structural")  # fmt: skip
+op("checkpoint", _no_result, "in the head of a loop that differentiation is to checkpoint: attrs['kind'] is 'every' (one "
+   "operand: so many iterations at a time) or 'binomial' (the number of iterations, and of snapshots)", effects="effect",
+   vjp="structural")  # fmt: skip
 op("poll", _no_result, "see Ctrl-C, let other threads run", effects="effect", vjp="structural")
 
 # ------------------------------------------------------------------------------------------------- memory

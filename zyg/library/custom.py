@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
-from zyg.frontend.boundary import conflict, disassemble
+from zyg.frontend.boundary import conflict
 from zyg.frontend.calls import Outline, widened
 from zyg.frontend.infer import Context, Evaluator, Stop, known
 from zyg.frontend.values import (
@@ -70,11 +70,11 @@ def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords:
     leaves = dict(zip(map(id, pair.results), results))
     leaf = lambda v: v if isinstance(v, Const) else leaves[id(v)]
     ids: dict[Any, Any] = {}
-    for i, record in pair.after.items():
+    for i, made in pair.after.items():
         ids[i] = e.new_id("returned")
-        e.heap[ids[i]] = record
-    for i, record in pair.after.items():
-        e.heap[ids[i]] = record.with_fields(map_leaves(x, leaf, ids.__getitem__) for x in record.fields)
+        e.heap[ids[i]] = made
+    for i, made in pair.after.items():
+        e.heap[ids[i]] = made.with_fields(map_leaves(x, leaf, ids.__getitem__) for x in made.fields)
     return map_leaves(pair.value, leaf, ids.__getitem__)
 
 
@@ -154,10 +154,9 @@ def _infer_rule(
         reverse.builder.ret(*leaves)
         reverse.function.results = tuple(v.type for v in leaves)
     saved = list(back_shape.leaves)
-    for entry, _ in reverse.inputs.values():
-        extra: list[Value] = []
-        disassemble(forward, forward.input(entry.kind, entry.container, entry.name, entry.type), extra)
-        saved.extend(extra)
+    for key, (entry, _) in reverse.inputs.items():
+        forward.input(entry.kind, entry.container, entry.name, entry.type)
+        saved.extend(forward.input_leaves[key])
     for key in reverse.inputs:
         reverse.function.params.extend(reverse.input_leaves[key])
     reverse.inputs.clear()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from zyg.autodiff import checkpointing
 from zyg.autodiff.activity import Summary, differentiable, summarise
 from zyg.autodiff.adjoint import Adjoint, adjoint
 from zyg.errors import Misuse
@@ -70,6 +71,7 @@ def differentiate(
         bits |= summaries[name].results[r]
     dependent = {k for k, p in enumerate(params) if id(p) in wanted and bits >> k & 1 and differentiable(p.type)}
     optimise(module, "clean")
+    checkpointing.outline(module, name)
     made = adjoint(module, name, [k in dependent for k in range(len(params))], split=split, outputs=range(body.outputs))
     return Differentiated(body, made, dependent, params)
 
@@ -132,8 +134,8 @@ def finish_objects(e: Evaluator, body: Body, results: list[Value]) -> Abstract:
     value = map_leaves(body.value, leaf, rename)
     for inner in list(body.after):
         rename(inner)
-    for inner, record in body.after.items():
-        e.heap[ids[inner]] = record.with_fields(map_leaves(x, leaf, rename) for x in record.fields)
+    for inner, found in body.after.items():
+        e.heap[ids[inner]] = found.with_fields(map_leaves(x, leaf, rename) for x in found.fields)
     return value
 
 

@@ -853,6 +853,9 @@ class FunctionLowering(Emitter):
             self.bind_copied(value, parts[index : index + count])
             index += count
 
+    def op_checkpoint(self, instr: Instr) -> None:
+        """It concerns differentiation only."""
+
     def op_poll(self, instr: Instr) -> None:
         """Counts down in the context; every so often the runtime looks at signals and lets other threads run."""
         count = self.field("i64", "%ctx", runtime.CTX.poll_count, "ctx")

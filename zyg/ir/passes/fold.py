@@ -4,7 +4,7 @@ Input: any function.  Output: the same function with fewer and cheaper instructi
 table's `eval`; algebraic identities are used only where they hold for every IEEE value (x + 0.0 stays: x may be -0.0)
 or where the instruction's fast-math flags allow it.  Branches on constants are left to simplify_cfg.
 
-`run(function, final=True)` also drops `stop`: after differentiation it is a copy.
+`run(function, final=True)` also drops `stop` and `checkpoint`, which mean something to differentiation only.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class _Folder:
             for instr in block.instrs:
                 if replaced:
                     substitute(instr, replaced)
+                if self.final and instr.op == "checkpoint":
+                    continue
                 value = self.simplify(instr)
                 if value is not None:
                     replaced[instr.results[0]] = value
@@ -54,6 +56,7 @@ class _Folder:
                 kept.append(instr)
             if len(kept) < len(block.instrs):
                 block.instrs[:] = kept
+                self.changed = True
         if replaced:
             self.replace_backward()
         return self.changed
@@ -435,6 +438,10 @@ def _stop(folder: _Folder, instr: Instr) -> Folded:
     return x if folder.final or isinstance(x, Const) or _made_by(folder, x, "stop") else None
 
 
+def _slope(folder: _Folder, instr: Instr) -> Folded:
+    return instr.operands[0] if folder.final else None
+
+
 def _dim(folder: _Folder, instr: Instr) -> Folded:
     """The length of what was made here is known where it was made."""
     axis = instr.attrs["axis"]
@@ -474,5 +481,5 @@ _RULES: dict[str, Callable[[_Folder, Instr], Folded]] = {
     "neg": _neg, "pow": _pow, "ipow": _ipow, "floordiv": _floordiv, "mod": _mod,
     "abs": _abs, "select": _select, "not": _not, "and": _and, "or": _or, "xor": _xor, "shl": _shift, "shr": _shift,
     **dict.fromkeys(_OPPOSITE, _compare),
-    "cast": _cast, "stop": _stop, "dim": _dim, "same": _same,
+    "cast": _cast, "stop": _stop, "slope": _slope, "dim": _dim, "same": _same,
 }  # fmt: skip

@@ -1,0 +1,146 @@
+"""What one writes inside a function that is to be differentiated: hooks, checkpoints, and questions about the derivative.
+
+Outside of differentiation each of them is what its body says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .api import pullback
+from .rules import adjoint
+
+T = TypeVar("T")
+
+
+def hook(function: Callable[[Any], Any], x: T) -> T:
+    """`x`; in a backward pass the cotangent goes through `function`: hook(neg, x) reverses a gradient.
+
+    >>> import operator, zyg
+    >>> zyg.gradient(lambda a, b: zyg.hook(operator.neg, a) * b, 2.0, 3.0)
+    (-3.0, 2.0)
+    """
+    return x
+
+
+@adjoint(hook)
+def _hook_rule(function: Any, x: Any) -> Any:
+    return x, lambda d: (None, function(d))
+
+
+def showgrad(x: T) -> T:
+    """`x`; a backward pass prints the cotangent that arrives here.
+
+    >>> import zyg
+    >>> zyg.gradient(lambda a, b: zyg.showgrad(a) * b, 2.0, 3.0)
+    gradient: 3.0
+    (3.0, 2.0)
+    """
+    return x
+
+
+@adjoint(showgrad)
+def _showgrad_rule(x: Any) -> Any:
+    def back(d: Any) -> Any:
+        print("gradient:", d)
+        return (d,)
+
+    return x, back
+
+
+def checkpoint(function: Callable[..., T], /, *args: Any) -> T:
+    """`function(*args)`; a backward pass computes it again instead of remembering what happened inside: less memory for
+    one more evaluation. Side effects happen twice.
+
+    >>> import math, zyg
+    >>> zyg.gradient(lambda x: zyg.checkpoint(math.sin, x), 1.0)
+    (0.5403023058681398,)
+    """
+    return function(*args)
+
+
+@adjoint(checkpoint)
+def _checkpoint_rule(function: Any, *args: Any) -> Any:
+    kept = tuple([_kept(arg) for arg in args])
+    # By way of `_apply`, so that what `function` captured gets its cotangents as well.
+    return function(*args), lambda d: pullback(_apply, function, *kept)[1](d)
+
+
+def _apply(function: Any, *args: Any) -> Any:
+    return function(*args)
+
+
+def _kept(arg: Any) -> Any:
+    """What an argument holds now, whatever happens to it later."""
+    return arg.copy() if isinstance(arg, np.ndarray) else arg
+
+
+def checkpointed(iterable: Iterable[T], every: int | None = None, *, snapshots: int | None = None) -> Iterable[T]:
+    """`iterable`, to loop over: a backward pass keeps the state of the loop once in a while only, and computes the
+    iterations between again.
+
+        for i in zyg.checkpointed(range(n)):
+            x = step(x)
+
+    The state is what the loop changes: its variables, and the arrays that it writes.
+
+    every: keep the state every so many iterations, about sqrt(n) if not given: memory for n / every states and the inside
+        of `every` iterations; each iteration is computed twice.
+    snapshots: keep at most so many states at a time, and compute iterations again as often as that asks for, by the binomial
+        schedule of Griewank and Walther: with s snapshots, (s + r)! / (s! r!) iterations are computed r + 1 times or less.
+
+    >>> import math, zyg
+    >>> def f(x):
+    ...     for i in zyg.checkpointed(range(1000), every=10):
+    ...         x = math.sin(x)
+    ...     return x
+    >>> zyg.gradient(f, 1.0)
+    (0.00012436381135847577,)
+    """
+    check_limits(every, snapshots)
+    if every is None and not hasattr(iterable, "__len__"):
+        raise TypeError(f"checkpointed asks for a length, which {type(iterable).__name__} does not have; say every=")
+    return iterable
+
+
+def check_limits(every: Any, snapshots: Any) -> None:
+    for name, value in (("every", every), ("snapshots", snapshots)):
+        if value is not None and (not isinstance(value, (int, np.integer)) or isinstance(value, bool)):
+            raise TypeError(f"{name} is a number of {'iterations' if name == 'every' else 'states'}, not {value!r}")
+        if value is not None and value < 1:
+            raise ValueError(f"{name} is at least 1, not {value}")
+    if every is not None and snapshots is not None:
+        raise TypeError("checkpointed takes either every= or snapshots=")
+
+
+def stop_gradient(x: T) -> T:
+    """`x`, as a constant to differentiation.
+
+    >>> import zyg
+    >>> zyg.gradient(lambda x: x * zyg.stop_gradient(x), 3.0)
+    (3.0,)
+    """
+    return x
+
+
+def isderiving() -> bool:
+    """Whether this code is being differentiated.
+
+    >>> import zyg
+    >>> zyg.isderiving(), zyg.gradient(lambda x: 2 * x if zyg.isderiving() else x, 1.0)
+    (False, (2.0,))
+    """
+    return False
+
+
+def nestlevel() -> int:
+    """How many derivatives are being taken around this code.
+
+    >>> import zyg
+    >>> zyg.nestlevel(), zyg.derivative(zyg.derivative(lambda x: zyg.nestlevel() * x * x))(1.0)
+    (0, 4.0)
+    """
+    return 0
