@@ -12,12 +12,14 @@ import sys
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from .check import check
-from .generate import Program, programs
+from .generate import programs
 from .isolate import Crash, Marker, forked, smaller
 
 MINIMISE_SECONDS = 15.0
@@ -39,7 +41,9 @@ class Found:
     failure: str = ""
 
 
-def search(count: int, number: int, options: argparse.Namespace, known: Counter[str], marker: Marker) -> Found:
+def search(
+    count: int, number: int, strategy: Any, check: Callable[[Any], None], known: Counter[str], marker: Marker
+) -> Found:
     """Up to `count` programs; stops at the first failure of a kind not known, and minimises it."""
     found = Found(0, Counter())
     smallest, deadline = "", 0.0
@@ -54,15 +58,15 @@ def search(count: int, number: int, options: argparse.Namespace, known: Counter[
         report_multiple_bugs=False,
         print_blob=False,
     )
-    @given(programs(options.size))
-    def one(program: Program) -> None:
+    @given(strategy)
+    def one(program: Any) -> None:
         nonlocal smallest, deadline
         if smallest and time.perf_counter() > deadline and repr(program) != smallest:
             return  # minimised for long enough
         found.done += not smallest
         marker.at(program)
         try:
-            check(program, options.check)
+            check(program)
         except Exception as error:
             if kind(error) in known:
                 found.known[kind(error)] += 1
@@ -81,14 +85,11 @@ def search(count: int, number: int, options: argparse.Namespace, known: Counter[
     return found
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.programs", description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, help="how many programs")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--size", type=int, default=14, help="statements per program, at most")
-    parser.add_argument("--chunk", type=int, default=100, help="programs per search; a search ends at a new failure")
-    parser.add_argument("--check", choices=("value", "gradient", "second"), default="gradient", help="how far to go")
-    options = parser.parse_args()
+def search_all(
+    strategy: Any, check: Callable[[Any], None], options: argparse.Namespace, reduce: Callable[[Any, str], Any]
+) -> int:
+    """Searches of `options.chunk` programs until there were `options.count`; prints what was found. `reduce(program, crash)`
+    minimises a program that ends the process."""
     known: Counter[str] = Counter()
     total, chunk, start = 0, 0, time.perf_counter()
     while total < options.count:
@@ -96,11 +97,11 @@ def main() -> int:
         count = min(options.chunk, options.count - total)
         chunk += 1
         try:
-            found = forked(lambda marker: search(count, number, options, known, marker), HANG_SECONDS)  # noqa: B023
+            found = forked(lambda marker: search(count, number, strategy, check, known, marker), HANG_SECONDS)  # noqa: B023
         except Crash as crash:
             found = Found(1, Counter({f"crash: {crash}": 1}))
             if crash.program and f"crash: {crash}" not in known:
-                found.failure = f"crash: {crash}\n{smaller(crash.program, options.check, str(crash))}"
+                found.failure = f"crash: {crash}\n{reduce(crash.program, str(crash))}"
         total += max(1, min(found.done, count))
         known += found.known
         if found.failure:
@@ -111,6 +112,27 @@ def main() -> int:
         f"{total} programs, {sum(known.values())} failures of {len(known)} kinds, {time.perf_counter() - start:.0f} s"
     )
     return 1 if known else 0
+
+
+def parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog=f"python -m {name}", description=description)
+    made.add_argument("--count", type=int, default=1000, help="how many programs")
+    made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--size", type=int, default=14, help="statements per program, at most")
+    made.add_argument("--chunk", type=int, default=100, help="programs per search; a search ends at a new failure")
+    return made
+
+
+def main() -> int:
+    words = parser("tests.programs", __doc__)
+    words.add_argument("--check", choices=("value", "gradient", "second"), default="gradient", help="how far to go")
+    options = words.parse_args()
+    return search_all(
+        programs(options.size),
+        lambda program: check(program, options.check),
+        options,
+        lambda program, crash: smaller(program, options.check, crash),
+    )
 
 
 if __name__ == "__main__":

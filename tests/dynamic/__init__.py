@@ -1,0 +1,1 @@
+"""Random dynamic programs (containers, objects, exceptions, closures, generators) against CPython and dual numbers."""

@@ -1,0 +1,133 @@
+"""Checks one dynamic program: value, exception and changed arguments against CPython, gradients against dual numbers, through
+the back end that zyg chooses and through the Python back end."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import zyg
+from zyg.fallback import python_pullback
+
+from . import oracle
+from .generate import Program
+
+_numbers = itertools.count()
+
+
+class Mismatch(AssertionError):
+    pass
+
+
+class Skipped(Exception):
+    """The program does not allow a comparison."""
+
+
+def check(program: Program) -> None:
+    number = next(_numbers)
+    filename = f"<dynamic {number}>"
+    linecache.cache[filename] = (len(program.source), None, program.source.splitlines(True), filename)
+    kind, expected, expected_args = outcome(program, filename, lambda f, args: f(*args))
+    if kind == "value":
+        if not math.isfinite(expected):
+            raise Skipped("the value is not finite")
+        gradients = derivatives(program, filename)
+    for name, run in (("zyg.withgradient", through_zyg), ("the Python back end", through_python)):
+        found_kind, found, found_args = outcome(program, filename, run)
+        if kind != found_kind or (kind == "raised" and expected is not found):
+            raise Mismatch(f"CPython {kind} {expected}; {name} {found_kind} {found}")
+        if not same(expected_args, found_args):
+            raise Mismatch(f"CPython leaves the arguments as {expected_args}, {name} as {found_args}")
+        if kind == "value":
+            value, gradient = found
+            if not math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-14):
+                raise Mismatch(f"CPython gives {expected!r}, {name} {value!r}")
+            if len(gradient) != len(gradients):
+                raise Mismatch(f"{len(gradient)} gradients for {len(gradients)} arguments")
+            for at, (wanted, g) in enumerate(zip(gradients, gradient)):
+                compare(wanted, g, f"d{program.parameters[at]}", name)
+
+
+def outcome(program: Program, filename: str, run: Callable[[Any, list[Any]], Any]) -> tuple[str, Any, Any]:
+    """("value", v, arguments afterwards) or ("raised", class, arguments afterwards), in a module of its own."""
+    module = oracle.module_of(program, filename)
+    args = oracle.arguments(program, module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        try:
+            value = run(module.f, args)
+        except (zyg.ZygError, AssertionError, RecursionError):
+            raise
+        except Exception as error:
+            if _is_bug(error):
+                raise
+            return "raised", type(error), plain(args)
+    return "value", value, plain(args)
+
+
+def _is_bug(error: BaseException) -> bool:
+    """Whether an exception comes from zyg and not from the program: its innermost frame tells."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and "/zyg/" in trace.tb_frame.f_code.co_filename
+
+
+def through_zyg(f: Any, args: list[Any]) -> Any:
+    return zyg.withgradient(f, *args)
+
+
+def through_python(f: Any, args: list[Any]) -> Any:
+    value, back = python_pullback(f, tuple(args), {})
+    return value, back(1.0)
+
+
+def plain(value: Any) -> Any:
+    """A structure of numbers as nested dicts."""
+    if oracle.is_number(value):
+        return value
+    return {key: plain(part) for key, part in oracle.parts(value)}
+
+
+def same(x: Any, y: Any) -> bool:
+    if isinstance(x, dict):
+        return isinstance(y, dict) and list(x) == list(y) and all(same(x[k], y[k]) for k in x)
+    return type(x) is type(y) and math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-14)
+
+
+def derivatives(program: Program, filename: str) -> list[Any]:
+    """By dual numbers; checked to be stable, which they are not at a kink or where rounding is amplified."""
+    _, gradients = oracle.value_and_gradient(program, filename)
+    for found in numbers(gradients):
+        if not math.isfinite(found) or abs(found) > 1e8:
+            raise Skipped("a derivative is not finite, or very large")
+    return gradients
+
+
+def numbers(value: Any) -> list[float]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [number for part in value for number in numbers(part)]
+    return [value]
+
+
+def compare(wanted: Any, found: Any, place: str, name: str) -> None:
+    if isinstance(wanted, dict):
+        for key, part in wanted.items():
+            compare(part, None if found is None else part_of(found, key, place, name), f"{place}[{key!r}]", name)
+        return
+    given = 0.0 if found is None else found
+    if not isinstance(given, (int, float)) or not abs(given - wanted) <= 1e-9 * (1.0 + abs(wanted)):
+        raise Mismatch(f"{place}: dual numbers give {wanted!r}, {name} {found!r}")
+
+
+def part_of(gradient: Any, key: Any, place: str, name: str) -> Any:
+    try:
+        return gradient[key] if isinstance(gradient, (dict, list)) or isinstance(key, int) else getattr(gradient, key)
+    except (KeyError, IndexError, AttributeError, TypeError):
+        raise Mismatch(f"{place} of {name} is {gradient!r}, without {key!r}") from None

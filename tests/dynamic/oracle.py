@@ -1,0 +1,93 @@
+"""The derivative of a dynamic program by dual numbers: its source is executed with a `math` that knows them, and run on
+arguments in which each number is a direction of its own."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from ..oracles import dual
+from .generate import Program
+
+_levels = itertools.count(1_000_000)
+_LIFTED = {"math": dual.namespace, "float": dual._dual_float, "isinstance": dual._dual_isinstance}
+
+
+def module_of(program: Program, filename: str, lifted: bool = False) -> Any:
+    """The program, executed; `lifted`: to be run on duals."""
+    module = types.ModuleType(__name__)  # dataclasses look their module up
+    source = program.source
+    if lifted:
+        source = source.replace("import math\n", "\n", 1)
+        module.__dict__.update(_LIFTED)
+    exec(compile(source, filename, "exec"), module.__dict__)
+    return module
+
+
+def arguments(program: Program, module: Any) -> list[Any]:
+    return [eval(text, module.__dict__) for text in program.args]
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, dual.Dual)) and not isinstance(value, bool)
+
+
+def parts(value: Any) -> Iterator[tuple[Any, Any]]:
+    """What a structure is made of: (key, part)."""
+    if isinstance(value, (list, tuple)):
+        yield from enumerate(value)
+    elif isinstance(value, dict):
+        yield from value.items()
+    elif hasattr(value, "__dict__"):
+        yield from vars(value).items()
+
+
+def with_parts(value: Any, new: dict[Any, Any]) -> Any:
+    """`value` with other parts: a new tuple, anything else changed in place."""
+    if isinstance(value, tuple):
+        return type(value)(new.values())
+    for key, part in new.items():
+        if isinstance(value, (list, dict)):
+            value[key] = part
+        else:
+            setattr(value, key, part)
+    return value
+
+
+def _seed(value: Any, directions: Iterator[int], level: int) -> Any:
+    if is_number(value):
+        return dual.Dual(value, {next(directions): 1.0}, level)
+    return with_parts(value, {key: _seed(part, directions, level) for key, part in parts(value)})
+
+
+def _numbered(value: Any, directions: Iterator[int]) -> Any:
+    """The structure with the number of its direction for each number; a dict by key for anything that has parts."""
+    if is_number(value):
+        return next(directions)
+    return {key: _numbered(part, directions) for key, part in parts(value)}
+
+
+def _gather(numbered: Any, tangents: dict[int, Any]) -> Any:
+    if isinstance(numbered, dict):
+        return {key: _gather(part, tangents) for key, part in numbered.items()}
+    return dual.value_of(tangents.get(numbered, 0.0))
+
+
+def value_and_gradient(program: Program, filename: str) -> tuple[float, list[Any]]:
+    """The value, and for each argument its derivatives: a number for a number, a dict by index, key or attribute otherwise."""
+    module = module_of(program, filename, lifted=True)
+    args = arguments(program, module)
+    directions = itertools.count()
+    numbered = [_numbered(arg, directions) for arg in args]
+    level = next(_levels)
+    directions = itertools.count()
+    result = module.f(*[_seed(arg, directions, level) for arg in args])
+    tangents = result.tangents if isinstance(result, dual.Dual) and result.level == level else {}
+    return dual.value_of(result), [_gather(n, tangents) for n in numbered]
+
+
+__all__ = ["arguments", "is_number", "math", "module_of", "operator", "parts", "value_and_gradient", "with_parts"]
