@@ -61,7 +61,10 @@ def adjoint(
     if module.functions[name].results == (OBJECT,):
         return _of_objects(module, name)
     summaries = summarise(module, name)
-    return _Adjoint(module, name, list(wrt), summaries, "split" if split else "joint", outputs=outputs).run()
+    run = _Adjoint(module, name, list(wrt), summaries, "split" if split else "joint", outputs=outputs)
+    made = run.run()
+    run.callees.make_untaped(module)
+    return made
 
 
 def _of_objects(module: Module, name: str) -> Adjoint:

@@ -191,15 +191,13 @@ class ForwardPart(State):
         kept = [self._kept(b, v, k in written) if isinstance(v.type, Array) else v
                 for k, v in enumerate(instr.operands)]  # fmt: skip
         if callee.array_results:
-            # The forward half tells which shadow belongs to an array that comes back. What it saves is not for us.
-            tape = b.op("tape", name="unused")
+            # The forward half tells which shadow belongs to an array that comes back; what it would save is not for us.
             given = [self._shadow_or_dummy(b, instr.operands[k]) for k in callee.array_params]
             shadows = [Value(helpers.shadow_type(instr.results[k].type), f"d_{instr.results[k].name}")
                        for k in callee.array_results]  # fmt: skip
-            attrs = {"callee": callee.forward}
-            operands = [*instr.operands, *given, tape]
+            attrs = {**instr.attrs, "callee": self.callees.untaped_name(self.module, callee.forward)}
+            operands = [*instr.operands, *given]
             call = b.append(Instr("call", operands, [*instr.results, *shadows], attrs, [], instr.position))
-            b.emit("drop", tape)
             self.shadows.update(zip([instr.results[k] for k in callee.array_results], shadows, strict=True))
         else:
             call = b.append(Instr("call", list(instr.operands), instr.results, instr.attrs, [], instr.position))
@@ -292,6 +290,7 @@ class ForwardPart(State):
         everything = [True] * len(params)
         type(self)(self.module, name, everything, self.summaries, "callee", self.callees).run()
         return callee
+
 
 def _companion_item(stack: Type) -> Type | None:
     """The item type of the companion of a stack: what goes along with its fields; None if nothing does."""

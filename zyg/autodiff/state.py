@@ -66,6 +66,37 @@ class Callee:
     tape_params: tuple[int, ...]  # tapes of an inner derivative: a companion goes forward, a shadow tape backward
 
 
+class Callees(dict[str, Callee]):
+    """The adjoints of callees, by name; `untaped` are the forward halves that are wanted without a tape, too."""
+
+    def __init__(self) -> None:
+        self.untaped: dict[str, str] = {}
+
+    def untaped_name(self, module: Module, forward: str) -> str:
+        if forward not in self.untaped:
+            self.untaped[forward] = module.unique_name(f"{forward}.untaped")
+            module.add(Function(self.untaped[forward]))  # keeps the name
+        return self.untaped[forward]
+
+    def make_untaped(self, module: Module) -> None:
+        """When all forward halves are made: those without a tape."""
+        work = list(self.untaped)
+        while work:
+            forward = work.pop()
+            made = clone(module.functions[forward], self.untaped[forward])
+            module.functions[made.name] = made
+            tape = made.params.pop()
+            for block in made.blocks:
+                block.instrs[:] = [i for i in block.instrs if i.op != "push" or i.operands[0] is not tape]
+                for instr in block.instrs:
+                    if tape in instr.operands:
+                        assert instr.op == "call" and instr.operands.pop() is tape
+                        inner = instr.attrs["callee"]
+                        if inner not in self.untaped:
+                            work.append(inner)
+                        instr.attrs = {**instr.attrs, "callee": self.untaped_name(module, inner)}
+
+
 @record
 class Rerun:
     """A checkpointed call: what it starts from, with copies of arrays that change, and the shadows of its array results."""
@@ -86,7 +117,7 @@ class State(ABC):
         wrt: list[bool],
         summaries: dict[str, Summary],
         mode: str,
-        callees: dict[str, Callee] | None = None,
+        callees: Callees | None = None,
         outputs: Sequence[int] | None = None,
     ):
         self.module = module
@@ -95,7 +126,7 @@ class State(ABC):
         self.wrt = wrt
         self.outputs = outputs
         self.summaries = summaries
-        self.callees = callees if callees is not None else {}
+        self.callees = callees if callees is not None else Callees()
         self.function = clone(module.functions[name])
         inline_pullbacks(module, self.function)
         loop_simplify.run(self.function)
