@@ -38,7 +38,7 @@ def operation(function: Callable[[Emitter, Tree], None]) -> Callable[[Emitter, T
 
 def loads_twice(instr: Operation) -> bool:
     """Whether the code of an instruction loads an operand more than once, so that it has to be in a slot."""
-    return instr.op in ("pull", "rule", "accumulate") or (instr.op == "record" and "direct" in instr.attrs)
+    return instr.op in ("item", "pull", "rule", "accumulate") or (instr.op == "record" and "direct" in instr.attrs)
 
 
 def _is_none(value: Value) -> bool:
@@ -304,6 +304,26 @@ def op_rule(e: Emitter, tree: Tree) -> None:
 
 
 @operation
+def op_item(e: Emitter, tree: Tree) -> None:
+    given, whole = tree.operation.operands
+    item, back = tree.operation.results
+    plain, end = Label(), Label()
+    depth = e.depth
+    e.load(whole)
+    _jump_if_none(e, plain)
+    e.load(given)
+    e.out("UNPACK_SEQUENCE", 2)
+    _store_all(e, [item, back])
+    _jump(e, end)
+    e.label(plain, depth)
+    e.load(given)
+    e.store(item)
+    e.out("LOAD_CONST", None)
+    e.store(back)
+    e.label(end, depth)
+
+
+@operation
 def op_cotangents(e: Emitter, tree: Tree) -> None:
     instr = tree.operation
     end = Label()
@@ -383,4 +403,4 @@ def op_pop(e: Emitter, tree: Tree) -> None:
     e.out("POP_TOP")
 
 
-OPS = frozenset({"record", "pull", "rule", "cotangents", "accumulate", "tape", "push", "cursor", "pop"})
+OPS = frozenset({"record", "item", "pull", "rule", "cotangents", "accumulate", "tape", "push", "cursor", "pop"})

@@ -557,6 +557,8 @@ python("intrinsic", "an intrinsic function of the interpreter, attrs['name']", O
 python("record", "function, arguments: what op attrs['of'] gives, and last its pullback (None: nothing flows); the function "
        "gives them as a tuple; for 'call_object' it gives what to call in its place; attrs['direct'] is an operator that "
        "may be run plainly on real numbers", typing=_stated)  # fmt: skip
+python("item", "what an iterator gave, the pullback of all it goes through: if there is one, the former is a pair of an item "
+       "and its pullback, else it is the item, and its pullback is None", OBJECT, OBJECT)  # fmt: skip
 python("pull", "pullback, cotangent, shadows: run a pullback, which gives a tuple; the results are its items "
        "attrs['wanted'], None where it gives None; then result and operands of an operator that was run plainly, with "
        "attrs['expressions'] for its cotangents", typing=_stated)  # fmt: skip

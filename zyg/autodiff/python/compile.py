@@ -24,6 +24,12 @@ def differentiated(code: CodeType) -> CodeType:
     Its parameters are those of `code`, in the order of `co_varnames`, all positional (`*args` as a tuple, `**kwargs` as a dict);
     its free variables are the same.  It returns the value and a pullback `back`: a tuple whose first item is the reverse half,
     to be called as `back[0](back, d, shadows)`; that gives None (for the function) and a cotangent for each parameter.
+
+    The forward half of a generator function is a generator function that gives the pullback first, then what the generator
+    gives.  Its reverse half is a generator function too: each time it is resumed it undoes what the generator did since it
+    gave an item; it gives the cotangent of what was sent then, and wants that of the item.  At the end it returns the
+    cotangents of the parameters.  So, for what was taken last: `r = back[0](back, d, shadows)`, `next(r)` undoes what came
+    after the last item, `r.send(d_item)` what came before it, and so on; after the first item it ends.
     """
     found = _cache.get(id(code))
     if found is not None:
@@ -54,9 +60,18 @@ def halves(function: Function) -> tuple[Function, Function]:
     half.attrs["keep"] = made.attrs["keep"] = True
     if code is not None:
         half.attrs["free"] = tuple(code.co_freevars)
-    if forward.returning is not None:
+    if half.attrs.get("generator"):
+        _give_first(forward, reverse.kept)
+    elif forward.returning is not None:
         _return_pair(forward, reverse.kept)
     return half, made
+
+
+def _give_first(forward: ForwardHalf, kept: list[Value]) -> None:
+    """The pullback of a generator is the first thing that it gives."""
+    back = Value(OBJECT, "back")
+    made = Instr("tuple", [Const(None, OBJECT), *kept], [back])
+    forward.function.entry.instrs[forward.prologue : forward.prologue] = [made, Instr("yield", [back], [Value(OBJECT)])]
 
 
 def _return_pair(forward: ForwardHalf, kept: list[Value]) -> None:

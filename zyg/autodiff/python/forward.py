@@ -11,12 +11,14 @@ from typing import Any
 from zyg.errors import Unsupported
 from zyg.ir.analysis import Dominators
 from zyg.ir.core import Block, Const, Function, Instr, Value, const
-from zyg.ir.types import BOOL, I64, OBJECT
+from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
 from . import rules
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import successors
+
+_PROLOGUE = frozenset({"tape", "new_cell", "free_cell", "unbound"})
 
 
 class Saved(Value):
@@ -42,23 +44,35 @@ class ForwardHalf:
         self.dominators = Dominators(function)
         self.cyclic = blocks_in_cycles(function)
         self.returning = next((b for b in function.blocks if b.terminator.op == "return"), None)
+        self.marked = exits(function)  # where the reverse half may start, if at more than one place
         self.live = self._live()
         self.home = {p: b for b in function.blocks for p in b.params}
         self.home |= {r: b for b, i in function.instructions() for r in i.results}
         self.kinds: dict[Instr, str] = {}
         self.originals: dict[Instr, Instr] = {}  # what `record` instructions stand for
         self.came: dict[Block, Value] = {}
-        for block in self.blocks:
+        self.wholes: dict[Value, Value] = {}  # per iterator of a loop the back of what it goes through
+        # `next` of loops, whose items are taken apart
+        self.stepped = {
+            b.instrs[-2]
+            for b in function.blocks
+            if b.terminator.targets and b.terminator.targets[0].block.instrs[0].op == "item"
+        }
+        for block in self.dominators.order:
             if block in self.live:
                 block.instrs[:] = [self._recorded(block, instr) for instr in block.instrs]
         for block in self.blocks:
             if block in self.live and len(self.edges[block]) > 1:
                 self._number_edges(block)
+        self.tape: Value | None = None
+        self.early: set[Value] = set()
+        if self.marked:
+            self._mark()
 
     def _live(self) -> set[Block]:
-        """The blocks from which the function can return."""
+        """The blocks from which the function can return, or be left suspended."""
         live: set[Block] = set()
-        work = [self.returning] if self.returning is not None else []
+        work = [b for b in (self.returning, *self.marked) if b is not None]
         while work:
             block = work.pop()
             if block not in live:
@@ -68,12 +82,35 @@ class ForwardHalf:
 
     # ---- instructions
 
+    def _mark(self) -> None:
+        """Where the reverse half may start at several places, the last thing on the tape tells at which."""
+        f = self.function
+        entry = f.entry
+        self.tape = Value(TAPE, "tape")
+        entry.instrs.insert(0, Instr("tape", [], [self.tape]))
+        self.kinds[entry.instrs[0]] = "none"
+        for number, block in enumerate(self.marked):
+            mark = Instr("push", [self.tape, const(number)])
+            self.kinds[mark] = "mark"
+            ((source, _),) = self.edges[block]
+            source.instrs.insert(len(source.instrs) - 1, mark)
+        # What is there before anything happens can be given away before the function is left for the first time.
+        self.prologue = next(n for n, i in enumerate(entry.instrs) if i.op not in _PROLOGUE)
+        self.early = {*entry.params, *[r for i in entry.instrs[: self.prologue] for r in i.results]}
+
     def _recorded(self, block: Block, instr: Instr) -> Instr:
         kind = self._kind(instr)
         made = instr
+        if kind == "item":
+            back = Value(OBJECT)
+            made = Instr("item", [*instr.operands], [*instr.results, back], {}, [], instr.position)
+            made.operands[1] = self.wholes[made.operands[1]]
+            self.home[back] = block
         if kind == "record":
             made = self._record(instr)
             self.originals[made] = instr
+            if instr.op == "iter":
+                self.wholes[instr.result] = made.results[-1]
             self.home[made.results[-1]] = block
         self.kinds[made] = kind
         return made
@@ -82,7 +119,9 @@ class ForwardHalf:
         """`record` takes the run-time function of the op, then what it is called with."""
         op, attrs = instr.op, {"of": instr.op}
         operands = [*instr.operands, *[Const(x, OBJECT) for x in extra_operands(instr)]]
-        if op == "call_object":
+        if op == "iter" and instr.attrs.get("loop"):
+            function = objects.pairs
+        elif op == "call_object":
             function = objects.forward_of
             if instr.attrs["keywords"]:
                 attrs["of"], function = "call_keywords", objects.RECORD["call_keywords"]
@@ -99,7 +138,7 @@ class ForwardHalf:
         """How an instruction is reversed: not at all ("none"), by its rule for numbers, by a plain function of objects that
         run plainly, by what it recorded, or by passing its cotangent on ("copy")."""
         op = instr.op
-        if op in CONTROL:
+        if op in CONTROL or instr in self.stepped:
             return "none"
         if (op in ARITHMETIC or op in INTEGRAL) and all(map(self.activity.number, instr.operands)):
             return "none" if self.activity.inert(instr.result) else "rule"
@@ -109,6 +148,8 @@ class ForwardHalf:
             return "plain"
         if op == "checked_local":
             return "copy"
+        if op in ("item", "yield"):
+            return op
         if op in objects.CONSTANT:
             return "none"
         raise Unsupported(
@@ -130,6 +171,8 @@ class ForwardHalf:
 
     def settled(self, v: Value) -> bool:
         """Whether `v` has been computed, once and for all, when the function returns."""
+        if self.marked:
+            return v in self.early
         home = self.home.get(v)
         if home is None or home in self.cyclic or self.returning is None:
             return False
@@ -138,6 +181,13 @@ class ForwardHalf:
         if v in home.params:
             return self.dominators.dominates(home, self.returning)
         return self.dominators.available(home, self.returning)
+
+
+def exits(function: Function) -> list[Block]:
+    """The blocks at which a generator may be left, each behind a block that only leads to it: the return, and each yield."""
+    if not function.attrs.get("generator"):
+        return []
+    return [b for b in function.blocks if b.terminator.op == "return" or b.instrs[0].op == "yield"]
 
 
 def extra_operands(instr: Instr) -> list[Any]:

@@ -4,6 +4,8 @@
 * An instruction that may raise into a handler is the first of its block, and the only such one.  An exception then means that
   nothing of the block has happened, and the way back from the handler leads to the start of the block.
 * Such a block has one edge into it and no parameters, so that nothing has to be known of it when it was not completed.
+* What a `for` loop goes through gives items that an `item` instruction takes apart, at the head of the loop's body.
+* A `yield` is alone in its block; so is, in a generator, the return.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from zyg.ir.types import OBJECT
 # Ops that do not raise, so that a block may hold any number of them.
 _SILENT = frozenset(
     "tuple list is is_not make_slice free_cell unbound assertion_error string new_cell set_cell make_function push_exception "
-    "pop_exception forget jump return branch switch match_sequence match_mapping locals build_class".split()
+    "pop_exception forget item jump return branch switch match_sequence match_mapping locals build_class".split()
 )
 
 
@@ -23,10 +25,13 @@ def normalise(function: Function) -> Function:
     f = clone(function)
     _explicit_super(f)
     _remove_unreachable(f)
+    _separate_items(f)
+    for block in list(f.blocks):
+        _separate_yields(f, block)
     for block in list(f.blocks):
         if block.handler is not None:
             _split_at_raising(f, block)
-    _one_return(f)
+    _one_return(f, alone=bool(f.attrs.get("generator")))
     _single_entry_of_trying_blocks(f)
     _remove_unreachable(f)
     _unique_names(f)
@@ -77,9 +82,9 @@ def _split_at_raising(f: Function, block: Block) -> None:
         current = following
 
 
-def _one_return(f: Function) -> None:
+def _one_return(f: Function, alone: bool) -> None:
     returning = [b for b in f.blocks if b.terminator.op == "return"]
-    if len(returning) <= 1 and not any(b.handler is not None for b in returning):
+    if not alone and len(returning) <= 1 and not any(b.handler is not None for b in returning):
         return
     value = Value(OBJECT, "")
     end = Block("end", [value])
@@ -88,6 +93,12 @@ def _one_return(f: Function) -> None:
         block.instrs.append(Instr("jump", targets=[Target(end, list(ret.operands))], position=ret.position))
     end.instrs.append(Instr("return", [value]))
     f.blocks.append(end)
+    if alone:
+        mark, last = Block("end.mark"), Block("end.return")
+        last.instrs = end.instrs
+        mark.instrs = [Instr("jump", targets=[Target(last)])]
+        end.instrs = [Instr("jump", targets=[Target(mark)])]
+        f.blocks += [mark, last]
 
 
 def _single_entry_of_trying_blocks(f: Function) -> None:
@@ -104,6 +115,65 @@ def _single_entry_of_trying_blocks(f: Function) -> None:
         inner.handler, block.handler = block.handler, None
         block.instrs.append(Instr("jump", targets=[Target(inner)], position=inner.instrs[0].position))
         f.blocks.insert(f.blocks.index(block) + 1, inner)
+
+
+def _separate_items(f: Function) -> None:
+    """Where an iterator is only stepped through by loops, `next` gives what `item` takes apart."""
+    uses_of: dict[Value, list[tuple[Block, Instr]]] = {}
+    passed: set[Value] = set()
+    for block, instr in f.instructions():
+        for v in instr.operands:
+            uses_of.setdefault(v, []).append((block, instr))
+        for target in instr.targets:
+            passed.update(target.args)
+    for block in f.blocks:
+        if block.handler is not None:
+            passed.update(block.handler.args)
+    for _, made in list(f.instructions()):
+        if made.op != "iter" or made.result in passed:
+            continue
+        steps = uses_of.get(made.result, [])
+        if all(instr.op == "next" and _steps_a_loop(block, instr) for block, instr in steps):
+            made.attrs["loop"] = True
+            for block, instr in steps:
+                _take_apart(f, block, instr, made)
+
+
+def _steps_a_loop(block: Block, step: Instr) -> bool:
+    """Whether a block ends in `more, item = next it; branch more`, where the item counts only if there is more."""
+    end = block.terminator
+    if len(block.instrs) < 2 or block.instrs[-2] is not step or end.op != "branch":
+        return False
+    more, item = step.results
+    return end.operands[0] is more and item not in end.targets[1].args and more not in end.targets[0].args
+
+
+def _take_apart(f: Function, block: Block, step: Instr, made: Instr) -> None:
+    target = block.terminator.targets[0]
+    item = step.results[1]
+    pair = step.results[1] = Value(OBJECT)
+    body = Block(f"{block.name}.item")
+    body.instrs.append(Instr("item", [pair, made.result], [item], {}, [], step.position))
+    body.instrs.append(Instr("jump", targets=[Target(target.block, target.args)], position=step.position))
+    block.terminator.targets[0] = Target(body)
+    f.blocks.insert(f.blocks.index(block) + 1, body)
+
+
+def _separate_yields(f: Function, block: Block) -> None:
+    for n, instr in enumerate(block.instrs):
+        if instr.op != "yield":
+            continue
+        before, here, after = (Block(f"{block.name}.{what}") for what in ("mark", "yield", "resume"))
+        after.instrs = block.instrs[n + 1 :]
+        block.instrs[n:] = [Instr("jump", targets=[Target(before)], position=instr.position)]
+        before.instrs = [Instr("jump", targets=[Target(here)], position=instr.position)]
+        here.instrs = [instr, Instr("jump", targets=[Target(after)], position=instr.position)]
+        if block.handler is not None:
+            here.handler, after.handler = (Target(block.handler.block, list(block.handler.args)) for _ in range(2))
+        at = f.blocks.index(block)
+        f.blocks[at + 1 : at + 1] = [before, here, after]
+        _separate_yields(f, after)
+        return
 
 
 def _explicit_super(f: Function) -> None:

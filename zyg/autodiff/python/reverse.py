@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zyg.ir.builder import Builder, Variables
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, map_uses
-from zyg.ir.types import NONE, OBJECT, TAPE
+from zyg.ir.types import I64, NONE, OBJECT, TAPE
 
 from .. import objects
 from . import rules
@@ -21,7 +21,9 @@ class ReverseHalf:
         self.forward = forward
         self.activity = forward.activity
         self.function = Function(f"{forward.function.name}.rev", [], (OBJECT,))
-        self.function.attrs = {k: v for k, v in forward.function.attrs.items() if k in ("name", "file", "line")}
+        self.function.attrs = {
+            k: v for k, v in forward.function.attrs.items() if k in ("name", "file", "line", "generator")
+        }
         self.builder = Builder(self.function)
         self.cotangents = Variables(
             type_of=lambda v: OBJECT,
@@ -29,6 +31,7 @@ class ReverseHalf:
             name_of=lambda v: f"d_{v.name}" if v.name else "",  # type: ignore[attr-defined]
         )
         self.back, self.seed, self.shadows = (Value(OBJECT, name) for name in ("back", "d", "shadows"))
+        self.tape, self.cursor = Value(TAPE, "tape"), Value(TAPE, "cursor")
         self.saved: dict[tuple[Value, Block], Saved] = {}
         self.bodies: dict[Block, Block] = {}  # where the reverse of a block begins
         self.tails: dict[Block, Block] = {}  # where it goes on to the blocks before
@@ -40,7 +43,7 @@ class ReverseHalf:
         entry = self.builder.new_block("entry")
         entry.params = [self.back, self.seed, self.shadows]
         self.cotangents.sealed.add(entry)
-        if forward.returning is None:  # the function always raises: this is never called
+        if not forward.live:  # the function always raises: this is never called
             self.builder.at(entry).ret(NOTHING)
             return self.function
         entered_at_tail = {
@@ -51,9 +54,7 @@ class ReverseHalf:
                 self.bodies[block] = self.tails[block] = self.builder.new_block(f"{block.name}.r")
                 if block in entered_at_tail:
                     self.tails[block] = self.builder.new_block(f"{block.name}.not.r")
-        first = self.bodies[forward.returning]
-        self.builder.at(entry).jump(first)
-        self.cotangents.add_edge(entry, entry.terminator.targets[0])
+        self._start(entry)
         for block in self._order():
             self._reverse_block(block)
         for block in [*self.bodies.values(), *self.tails.values()]:
@@ -64,13 +65,35 @@ class ReverseHalf:
         drop_zeros(self.function)
         return self.function
 
+    def _start(self, entry: Block) -> None:
+        """Where the reverse half begins: where the forward half was left."""
+        forward, b = self.forward, self.builder.at(entry)
+        if not forward.marked:
+            assert forward.returning is not None
+            b.jump(self.bodies[forward.returning])
+        else:
+            last = Value(TAPE, "last")
+            b.append(Instr("cursor", [self.tape], [self.cursor]))
+            b.append(Instr("cursor", [self.tape], [last]))
+            (where,) = b.emit("pop", last, types=(I64,), name="where")
+            b.switch(where, *[self.bodies[block] for block in forward.marked])
+        for target in entry.terminator.targets:
+            self.cotangents.add_edge(entry, target)
+
     def _order(self) -> list[Block]:
         """Live blocks, from the return backwards, those that come together after those that they come from."""
         forward = self.forward
-        assert forward.returning is not None
-        seen = {forward.returning}
         postorder: list[Block] = []
-        stack = [(forward.returning, iter([s for s, _ in forward.edges[forward.returning]]))]
+        seen: set[Block] = set()
+        for root in forward.marked or [forward.returning]:
+            if root is not None and root not in seen:
+                seen.add(root)
+                self._visit(root, seen, postorder)
+        return postorder[::-1]
+
+    def _visit(self, root: Block, seen: set[Block], postorder: list[Block]) -> None:
+        forward = self.forward
+        stack = [(root, iter([s for s, _ in forward.edges[root]]))]
         while stack:
             block, rest = stack[-1]
             for b in rest:
@@ -81,7 +104,6 @@ class ReverseHalf:
             else:
                 postorder.append(block)
                 stack.pop()
-        return postorder[::-1]
 
     # --------------------------------------------------------------------------------------------- blocks
 
@@ -196,6 +218,19 @@ class ReverseHalf:
     def _reverse_copy(self, instr: Instr) -> None:
         self._add(instr.operands[0], self._take(instr.result))
 
+    def _reverse_mark(self, instr: Instr) -> None:
+        self.builder.emit("pop", self.cursor, types=(I64,))
+
+    def _reverse_yield(self, instr: Instr) -> None:
+        """Where a generator gave a value, its reverse gets the cotangent of that."""
+        d = self.builder.op("yield", self._cotangent_of_results(instr.results))
+        self._add(instr.operands[0], d)
+
+    def _reverse_item(self, instr: Instr) -> None:
+        item, back = instr.results
+        d = NOTHING if self.activity.inert(item) else self._take(item)
+        self.builder.emit("pull", self._primal(back), d, self.shadows, types=(), of="item", wanted=())
+
     def _reverse_rule(self, instr: Instr) -> None:
         """Numbers: by the rule of the op table."""
         d = self._take(instr.result)
@@ -248,7 +283,6 @@ class ReverseHalf:
     def _keep(self, entry: Block) -> None:
         """Decide where what the reverse half wants is kept, and complete both halves."""
         forward = self.forward
-        assert forward.returning is not None
         pushed: dict[Block, list[Saved]] = {}
         settled: dict[Value, Value] = {}
         replacement: dict[Value, Value] = {}
@@ -260,12 +294,14 @@ class ReverseHalf:
         start: list[Instr] = []
         kept: list[Value] = list(settled)
         given: list[Value] = list(settled.values())
-        if pushed:
-            tape, tape_given, cursor = Value(TAPE, "tape"), Value(TAPE, "tape"), Value(TAPE, "cursor")
-            forward.function.entry.instrs.insert(0, Instr("tape", [], [tape]))
+        if pushed or forward.marked:
+            tape, cursor = forward.tape, self.cursor
+            if tape is None:
+                tape = Value(TAPE, "tape")
+                forward.function.entry.instrs.insert(0, Instr("tape", [], [tape]))
+                start.append(Instr("cursor", [self.tape], [cursor]))
             kept.insert(0, tape)
-            given.insert(0, tape_given)
-            start.append(Instr("cursor", [tape_given], [cursor]))
+            given.insert(0, self.tape)
             for block, values in pushed.items():
                 popped = [Value(s.type, s.name) for s in values]
                 replacement.update(zip(values, popped))
