@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .api import pullback
 from .rules import adjoint
 
 T = TypeVar("T")
@@ -60,22 +59,6 @@ def checkpoint(function: Callable[..., T], /, *args: Any) -> T:
     (0.5403023058681398,)
     """
     return function(*args)
-
-
-@adjoint(checkpoint)
-def _checkpoint_rule(function: Any, *args: Any) -> Any:
-    kept = tuple([_kept(arg) for arg in args])
-    # By way of `_apply`, so that what `function` captured gets its cotangents as well.
-    return function(*args), lambda d: pullback(_apply, function, *kept)[1](d)
-
-
-def _apply(function: Any, *args: Any) -> Any:
-    return function(*args)
-
-
-def _kept(arg: Any) -> Any:
-    """What an argument holds now, whatever happens to it later."""
-    return arg.copy() if isinstance(arg, np.ndarray) else arg
 
 
 def checkpointed(iterable: Iterable[T], every: int | None = None, *, snapshots: int | None = None) -> Iterable[T]:

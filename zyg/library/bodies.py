@@ -188,7 +188,7 @@ def copy_functions(e: Evaluator, module: Module, root: str) -> str:
     return names[root]
 
 
-def call_copied(e: Evaluator, module: Module, root: str, operands: list[Value]) -> list[Value]:
+def call_copied(e: Evaluator, module: Module, root: str, operands: list[Value], **attrs: Any) -> list[Value]:
     """Copy a function here and call it."""
     name = copy_functions(e, module, root)
-    return e.emit("call", *operands, types=tuple(e.inference.module.functions[name].results), callee=name)
+    return e.emit("call", *operands, types=tuple(e.inference.module.functions[name].results), callee=name, **attrs)

@@ -6,12 +6,14 @@ import math
 
 from zyg.frontend import iterators, lists
 from zyg.frontend.boundary import scalar_value
-from zyg.frontend.infer import Evaluator
+from zyg.frontend.infer import Evaluator, Stop
 from zyg.frontend.operators import to_int
 from zyg.frontend.values import NONE, Abstract, Known, Number, is_number, map_leaves
-from zyg.ir.core import Const, Value, const
+from zyg.ir.core import Const, Instr, Value, const
 from zyg.ir.types import F64, I64
 
+from .bodies import call_copied, infer_body
+from .gradients import finish_objects, returns_nothing
 from .registry import emits
 
 
@@ -29,6 +31,17 @@ def _register() -> None:
     @emits(zyg.stop_gradient)
     def stop_gradient(e: Evaluator, x: Abstract) -> Abstract:
         return map_leaves(x, lambda v: v if isinstance(v, Const) else e.op("stop", v, name=v.name))
+
+    @emits(zyg.checkpoint)
+    def checkpoint(e: Evaluator, function: Abstract, *args: Abstract) -> Abstract:
+        if e.context.level == 0:
+            return e.call(function, list(args))
+        body = infer_body(e, function, list(args), {}, e.context.level, "")
+        results = call_copied(e, body.module, body.name, body.operands, checkpoint=True)
+        if returns_nothing(body):
+            e.builder.append(Instr("unreachable"))
+            raise Stop
+        return finish_objects(e, body, results)
 
     @emits(zyg.checkpointed)
     def checkpointed(

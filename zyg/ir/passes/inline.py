@@ -1,8 +1,8 @@
 """Put the bodies of functions in place of calls.
 
 Input: a module.  Output: calls to functions that are small, or called from one place only, are replaced by their
-bodies, callees before callers.  Recursive functions stay calls, and so do calls with a derivative rule (unless
-`rules=True`).
+bodies, callees before callers.  Recursive functions stay calls, and so do calls with a derivative rule and
+checkpointed ones (unless `rules=True`).
 
 Invariant: a stack that was passed by value is still a copy (by `cursor`) in the inlined body.
 """
@@ -28,7 +28,7 @@ def run(module: Module, limit: int = SMALL, rules: bool = False) -> bool:
                 sites[callee] = sites.get(callee, 0) + 1
 
     def wanted(instr: Instr, caller: str) -> bool:
-        if instr.op != "call" or ("rule" in instr.attrs and not rules):
+        if instr.op != "call" or (not rules and ("rule" in instr.attrs or "checkpoint" in instr.attrs)):
             return False
         callee = instr.attrs["callee"]
         if callee in recursive or callee not in module.functions or _has_tape(module.functions[callee]):
