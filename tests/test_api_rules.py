@@ -173,3 +173,10 @@ def test_rules_of_the_wrong_form_are_refused(rule, words):
     zyg.adjoint(h)(rule)
     with pytest.raises(TypeError, match=words):
         zyg.gradient(lambda x: h(x), 1.0)
+
+
+def test_zygs_own_functions_as_captured_values():
+    def make(ask):
+        return lambda x: ask() * x
+
+    assert zyg.gradient(make(zyg.nestlevel), 2.0) == (1.0,)

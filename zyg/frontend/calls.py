@@ -151,6 +151,9 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
             result = _by_rule(e, callee.function, args, keywords)
             if result is not None:
                 return result
+        entry = registry.find(callee.function) if callee.function is not None else None
+        if entry is not None:  # one of zyg's own functions, that came as an argument or a captured value
+            return _call_entry(e, entry, callee.function, args, keywords)
         return call_function(e, callee, args, keywords)
     if isinstance(callee, MethodValue):
         return _call_method(e, callee, args, keywords)
