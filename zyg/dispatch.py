@@ -36,7 +36,7 @@ from .ir.options import Options
 from .ir.records import field, record
 from .ir.types import Closure, Type, children
 from .transforms import ATTRIBUTE, DIRECT_KINDS, Transform, describe, transform_of
-from .typeof import type_of
+from .typeof import Typing, type_of
 
 # So many specialisations of one function are kept; more of them warn, and push out the oldest.
 LIMIT = 64
@@ -364,9 +364,10 @@ class Dispatcher:
     def types_of(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Type, ...]:
         """The types of the arguments; an error names the argument that has none."""
         result = []
+        typing = Typing()
         for at, value in enumerate([*args, *keywords.values()]):
             try:
-                result.append(type_of(value))
+                result.append(typing.of(value))
             except UntypableValue as error:
                 named = list(keywords)[at - len(args)] if at >= len(args) else argument_name(self.transform, at, args)
                 message = f"{self.name}(): argument '{named}': {error}"

@@ -81,6 +81,7 @@ def generate(request: Request, inferred: Any) -> Compiled:
         inputs=tuple((source.kind, source.type) for source in inferred.inputs),
         guarded=bool(inferred.guards) or any(source.kind == "global" for source in inferred.inputs),
         keyword_only=bool(request.keywords),
+        writes=inferred.writes,
         rebuild=lambda type, options=request.options: _rebuild(type, options),
     )
     native = compile_module(inferred.module, inferred.entry, request.options, signature)

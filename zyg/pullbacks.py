@@ -22,6 +22,8 @@ from .ir.types import (
     F64,
     NONE,
     Array,
+    Complex,
+    ComplexArray,
     ListType,
     NpScalar,
     Optional,
@@ -130,6 +132,10 @@ def canonical(value: Type) -> Type:
         shadow = cotangent_type(value)
         assert isinstance(shadow, Array)
         return Array(shadow.dtype, shadow.ndim, "C")
+    if isinstance(value, Complex):
+        return Complex()
+    if isinstance(value, ComplexArray):
+        return ComplexArray(value.ndim)
     if isinstance(value, (Tuple, ListType, Struct)):
         return Tuple(tuple(map(canonical, value.items)))
     if isinstance(value, Optional):
@@ -143,7 +149,9 @@ def convert(given: Any, wanted: Type, what: str) -> Any:
         return None
     if isinstance(wanted, Scalar):
         return _number(given, wanted, what)
-    if isinstance(wanted, Array):
+    if isinstance(wanted, Complex):
+        return _complex(given, what)
+    if isinstance(wanted, (Array, ComplexArray)):
         return _array(given, wanted, what)
     assert isinstance(wanted, Tuple)
     if given is None:
@@ -169,15 +177,26 @@ def _number(given: Any, wanted: Scalar, what: str) -> Any:
     return np.float32(given) if wanted is F32 else float(given)
 
 
-def _array(given: Any, wanted: Array, what: str) -> np.ndarray:
+def _complex(given: Any, what: str) -> complex:
+    if isinstance(given, np.ndarray) and given.ndim == 0:
+        given = given[()]
+    if isinstance(given, np.complexfloating):
+        given = complex(given)
+    return given if isinstance(given, complex) else complex(_number(given, F64, what))
+
+
+def _array(given: Any, wanted: Array | ComplexArray, what: str) -> np.ndarray:
     if given is None:
         raise TypeError(f"{what} should be an array of {wanted.ndim} dimensions, not None")
-    dtype = np.float32 if wanted.dtype is F32 else np.float64
+    dtype: Any = np.complex128
+    if isinstance(wanted, Array):
+        dtype = np.float32 if wanted.dtype is F32 else np.float64
     if not isinstance(given, (np.ndarray, list, tuple)):
         raise TypeError(f"{what} should be an array of {wanted.ndim} dimensions, not {_kind(given)}")
     array = np.asarray(given)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{what} should be an array of real numbers, not of {array.dtype}")
+    if array.dtype.kind not in ("fiub" if isinstance(wanted, Array) else "cfiub"):
+        numbers = "real numbers" if isinstance(wanted, Array) else "numbers"
+        raise TypeError(f"{what} should be an array of {numbers}, not of {array.dtype}")
     if array.ndim != wanted.ndim:
         raise ValueError(f"{what} should have {wanted.ndim} dimensions like the value, not {array.ndim}")
     fitting = np.ascontiguousarray(array, dtype) if array.ndim else array.astype(dtype)
@@ -194,7 +213,9 @@ def _kind(value: Any) -> str:
 def _describe(type: Type) -> str:
     if isinstance(type, Scalar):
         return "number"
-    if isinstance(type, Array):
+    if isinstance(type, Complex):
+        return "complex number"
+    if isinstance(type, (Array, ComplexArray)):
         return f"{type.ndim}-d array"
     if isinstance(type, Tuple):
         return f"({', '.join(map(_describe, type.items))}{',' if len(type.items) == 1 else ''})"

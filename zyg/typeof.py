@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
+import enum
 import types
-from typing import Any
+from typing import Any, Generic, Protocol
 
 import numpy as np
 
@@ -20,12 +22,21 @@ from .ir.types import (
     U8,
     Array,
     Closure,
+    Complex,
+    ComplexArray,
     Const,
+    DictType,
+    ListType,
     NpScalar,
+    ObjectOf,
+    Opaque,
     Scalar,
+    Sequence,
+    Shared,
     Struct,
     Tuple,
     Type,
+    slot_names,
 )
 from .rules import singled_out
 
@@ -47,49 +58,162 @@ _SCALAR_OF_DTYPE: dict[tuple[str, int], Scalar] = {
     ("u", 1): U8,
     ("b", 1): BOOL,
 }
-_PYTHON_SCALARS: dict[type, Type] = {float: F64, int: I64, bool: BOOL, type(None): NONE, range: RANGE}
+_PYTHON_SCALARS: dict[type, Type] = {float: F64, int: I64, bool: BOOL, complex: Complex(), type(None): NONE, range: RANGE}
 _NUMPY_SCALARS: dict[type, Type] = {
     np.dtype(code).type: NpScalar(scalar)
     for code, scalar in (("f8", F64), ("f4", F32), ("i8", I64), ("i4", I32), ("u1", U8), ("?", BOOL))
-}
-_DTYPES = "float64, float32, int64, int32, uint8 or bool"
+} | {np.complex128: Complex(numpy=True)}
+_DTYPES = "float64, float32, int64, int32, uint8, bool or complex128"
 
 
-def type_of(value: Any, _open: tuple[int, ...] = ()) -> Type:
+def type_of(value: Any) -> Type:
     """The type of a Python value; UntypableValue for those that compiled code cannot take.
 
     >>> print(type_of((1, 2.5, None)), type_of(np.zeros((2, 3))), type_of(np.float32(1)))
     (i64, f64, None) array<f64, 2, C> np.f32
+    >>> print(type_of([1.0, 2.0]), type_of({"rate": 0.1, "steps": 3}))
+    list[f64] {'rate': f64, 'steps': i64}
     """
-    cls = type(value)
-    if cls is int and not -(2**63) <= value < 2**63:
-        raise IntegerTooLarge(f"the integer {value}, which does not fit into 64 bits", hint="pass a float")
-    simple = _PYTHON_SCALARS.get(cls) or _NUMPY_SCALARS.get(cls)
-    if simple is not None:
-        return simple
-    if isinstance(value, np.ndarray):
-        return _array_type(value)
-    if cls is tuple:
-        return Tuple(tuple(type_of(item, _open) for item in value))
-    if cls is types.FunctionType:
-        return _function_type(value, _open)
-    if isinstance(value, (str, bytes)):
-        return Const(value)
-    own = getattr(value, "__zyg_type__", None)
-    if isinstance(own, Type):
-        return own
-    names = struct_fields(cls)
-    if names is not None:
-        method = unfollowed_method(cls)
-        if method is not None:
+    return Typing().of(value)
+
+
+class Typing:
+    """Types of values that belong together, such as the arguments of a call: a list, dict or object that one meets again
+    is of the type `Shared`."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[int, int] = {}
+        self.open: tuple[int, ...] = ()  # functions being looked at
+
+    def of(self, value: Any) -> Type:
+        cls = type(value)
+        if cls is int and not -(2**63) <= value < 2**63:
+            raise IntegerTooLarge(f"the integer {value}, which does not fit into 64 bits", hint="pass a float")
+        simple = _PYTHON_SCALARS.get(cls) or _NUMPY_SCALARS.get(cls)
+        if simple is not None:
+            return simple
+        if isinstance(value, np.ndarray):
+            return _array_type(value)
+        if cls is tuple:
+            return Tuple(tuple(map(self.of, value)))
+        if cls is types.FunctionType:
+            return self._function(value)
+        if isinstance(value, (str, bytes, enum.Enum)):
+            return Const(value)
+        if cls in (list, dict):
+            number = self._number(value)
+            if number is not None:
+                return number
+            return self._list(value) if cls is list else self._dict(value)
+        own = getattr(value, "__zyg_type__", None)
+        if isinstance(own, Type):
+            return own
+        names = struct_fields(cls)
+        if names is not None or plain_class(cls):
+            reason = obstacle(cls)
+            if reason is not None:
+                raise UntypableValue(f"a {cls.__qualname__}, {reason[0]}", hint=reason[1])
+            if issubclass(cls, tuple):
+                return Struct(cls, names or (), tuple(map(self.of, value)))
+            return self._object(value)
+        if callable(value) or isinstance(value, (types.ModuleType, type, np.dtype, types.EllipsisType)):
+            return Const(value)
+        raise _refusal(value)
+
+    def _number(self, value: Any) -> Type | None:
+        """Give a mutable object its number; if it has one already, it is met again."""
+        known = self.numbers.get(id(value))
+        if known is not None:
+            return Shared(known)
+        self.numbers[id(value)] = len(self.numbers)
+        return None
+
+    def _object(self, value: Any) -> Type:
+        cls = type(value)
+        names = field_order(cls, attribute_names(value))
+        if len(names) > MAX_ITEMS:
+            raise UntypableValue(f"a {cls.__qualname__} with {len(names)} attributes", hint="pass what is needed of it")
+        if cls.__dataclass_params__.frozen if dataclasses.is_dataclass(cls) else False:
+            return Struct(cls, names, tuple(self.of(getattr(value, n)) for n in names))
+        number = self._number(value)
+        if number is not None:
+            return number
+        return ObjectOf(cls, names, tuple(self._part(getattr(value, n)) for n in names))
+
+    def _dict(self, value: dict[Any, Any]) -> Type:
+        if any(type(k) is not str for k in value):
+            raise UntypableValue("a dict with keys that are not strings", hint="use strings as keys, or a tuple")
+        if len(value) > MAX_ITEMS:
+            raise UntypableValue(f"a dict with {len(value)} keys", hint="pass an array")
+        return DictType(tuple(value), tuple(map(self._part, value.values())))
+
+    def _part(self, value: Any) -> Type:
+        """An attribute or item: what has no type is an error only where it is used."""
+        before = dict(self.numbers)
+        try:
+            return self.of(value)
+        except UntypableValue as error:
+            self.numbers = before
+            return Opaque(error.what, error.hint)
+
+    def _list(self, value: list[Any]) -> Type:
+        classes = set(map(type, value))
+        if len(classes) == 1:
+            (cls,) = classes
+            if cls is int and not (-(2**63) <= min(value) and max(value) < 2**63):
+                raise IntegerTooLarge("an integer which does not fit into 64 bits, in a list", hint="pass floats")
+            simple = _PYTHON_SCALARS.get(cls) or _NUMPY_SCALARS.get(cls)
+            if isinstance(simple, (Scalar, NpScalar, Complex)):
+                return Sequence(simple)
+            if issubclass(cls, tuple):
+                items = {self.of(item) for item in value} if not self._holds_mutable(value[0]) else set()
+                if len(items) == 1 and _is_flat(item := items.pop()):
+                    return Sequence(item)
+        if len(value) > MAX_LIST:
             raise UntypableValue(
-                f"a {cls.__qualname__}, whose {method} compiled code does not follow",
-                hint=f"take {method} out of the class",
+                f"a list of {len(value)} items that are not numbers of one type", hint="pass an array, or a list of floats"
             )
-        return Struct(cls, names, tuple(type_of(getattr(value, name), _open) for name in names))
-    if callable(value) or isinstance(value, (types.ModuleType, type, np.dtype, types.EllipsisType)):
-        return Const(value)
-    raise _refusal(value)
+        return ListType(tuple(map(self.of, value)))
+
+    def _holds_mutable(self, value: Any) -> bool:
+        if isinstance(value, tuple):
+            return any(map(self._holds_mutable, value))
+        return type(value) not in _PYTHON_SCALARS and type(value) not in _NUMPY_SCALARS
+
+    def _function(self, function: types.FunctionType) -> Type:
+        """By code and captures; by identity where a function captures itself (its type would contain itself)."""
+        if id(function) in self.open or (function.__closure__ and singled_out(function.__code__)):
+            return Const(function)
+        before, self.open = (dict(self.numbers), self.open), (*self.open, id(function))
+        try:
+            captured = tuple(map(self._cell, function.__closure__ or ()))
+            defaults = tuple(map(self.of, function.__defaults__ or ()))
+            kwdefaults = tuple((n, self.of(d)) for n, d in (function.__kwdefaults__ or {}).items())
+        except UntypableValue:
+            # What it holds may never be used in compiled code; if it is, inference looks at it and says which one.
+            self.numbers = before[0]
+            return Const(function)
+        finally:
+            self.open = before[1]
+        return Closure(function.__code__, captured, defaults, kwdefaults, id(function.__globals__), function)
+
+    def _cell(self, cell: types.CellType) -> Type:
+        try:
+            contents = cell.cell_contents
+        except ValueError:
+            return Const(UNBOUND)
+        return self.of(contents)
+
+
+MAX_ITEMS = 200  # of an object or a dict
+MAX_LIST = 40  # items of a list that are looked at one by one
+
+
+def _is_flat(type: Type) -> bool:
+    """Whether a list of such items is a few arrays: numbers, and tuples of them."""
+    if isinstance(type, (Tuple, Struct)):
+        return bool(type.items) and all(map(_is_flat, type.items))
+    return isinstance(type, (Scalar, NpScalar))
 
 
 def struct_fields(cls: type) -> tuple[str, ...] | None:
@@ -100,20 +224,55 @@ def struct_fields(cls: type) -> tuple[str, ...] | None:
     return tuple(names) if names is not None else None
 
 
-# What compiled code does itself for instances of structs: a class that overrides it would mean something else.
-_OWN_DATACLASS = ("__setattr__", "__getattr__", "__getattribute__", "__float__", "__int__", "__index__", "__contains__")
-_OWN_NAMED_TUPLE = ("__len__", "__getitem__", "__iter__", "__contains__", "__getattribute__")
+# What compiled code does itself for instances: a class that overrides it would mean something else.
+_OWN_OBJECT = (
+    "__setattr__", "__getattribute__", "__delattr__", "__new__", "__del__", "__index__", "__complex__", "__reversed__",
+    "__floor__", "__ceil__", "__trunc__", "__divmod__", "__rdivmod__", "__missing__", "__array__", "__array_ufunc__",
+    "__array_function__", "__array_interface__", "__get__", "__set__", "__delete__", "__dir__",
+)  # fmt: skip
+_OWN_NAMED_TUPLE = ("__len__", "__getitem__", "__iter__", "__contains__", "__getattribute__", "__getattr__")
+_NOTHING_OF_THEIR_OWN = {object, Generic, Protocol, abc.ABC}
 
 
-def unfollowed_method(cls: type) -> str | None:
-    """A special method that the user wrote for a dataclass or named tuple and that compiled code would pass over."""
-    own = _OWN_NAMED_TUPLE if issubclass(cls, tuple) else _OWN_DATACLASS
+def obstacle(cls: type) -> tuple[str, str] | None:
+    """Why compiled code does not follow instances of a class, and what to do about it; None if it does."""
+    own = _OWN_NAMED_TUPLE if issubclass(cls, tuple) else _OWN_OBJECT
     for base in cls.__mro__:
         for name in own:
             method = vars(base).get(name)
-            if isinstance(method, types.FunctionType) and method.__code__.co_filename != "<string>":
-                return name
+            if isinstance(method, (types.FunctionType, staticmethod)) and base not in _NOTHING_OF_THEIR_OWN:
+                code = getattr(getattr(method, "__func__", method), "__code__", None)
+                if code is not None and code.co_filename != "<string>" and not code.co_filename.startswith("<frozen"):
+                    return f"whose {name} compiled code does not follow", f"take {name} out of the class"
+    if struct_fields(cls) is None and not plain_class(cls):
+        return "which is not a plain class", "derive it from plain classes only, without a metaclass"
     return None
+
+
+def plain_class(cls: type) -> bool:
+    """Whether instances are nothing but their attributes: an ordinary class whose bases are such, written in Python."""
+    if type(cls) not in (type, abc.ABCMeta, type(Protocol)) or cls in _NOTHING_OF_THEIR_OWN:
+        return False
+    if cls.__module__ in ("builtins", "zyg") or cls.__module__.startswith(("zyg.", "numpy.")):
+        return False
+    for base in cls.__mro__:
+        if base not in _NOTHING_OF_THEIR_OWN and (not base.__flags__ & _HEAP_TYPE or base.__flags__ & _IMMUTABLE_TYPE):
+            return False
+    return cls.__new__ is object.__new__
+
+
+_IMMUTABLE_TYPE, _HEAP_TYPE = 1 << 8, 1 << 9
+
+
+def attribute_names(value: Any) -> tuple[str, ...]:
+    """The attributes that an instance of a plain class has of its own, those in slots first."""
+    return (*(n for n in slot_names(type(value)) if hasattr(value, n)), *getattr(value, "__dict__", ()))
+
+
+def field_order(cls: type, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of attributes, those of declared fields first and in their order."""
+    declared = struct_fields(cls) or ()
+    return (*(n for n in declared if n in names), *(n for n in names if n not in declared))
 
 
 def dtype_scalar(dtype: np.dtype) -> Scalar | None:
@@ -121,10 +280,11 @@ def dtype_scalar(dtype: np.dtype) -> Scalar | None:
     return _SCALAR_OF_DTYPE.get((dtype.kind, dtype.itemsize)) if dtype.isnative else None
 
 
-def _array_type(array: np.ndarray) -> Array:
+def _array_type(array: np.ndarray) -> Array | ComplexArray:
     dtype = array.dtype
     scalar = dtype_scalar(dtype)
-    if scalar is None:
+    complex_ = dtype.isnative and dtype.type is np.complex128
+    if scalar is None and not complex_:
         if not dtype.isnative:
             raise UntypableValue(
                 f"an array of {dtype}, whose byte order is not this machine's",
@@ -138,41 +298,21 @@ def _array_type(array: np.ndarray) -> Array:
     if not array.flags.aligned:
         raise UntypableValue("an array whose elements are not aligned in memory", hint="pass x.copy()")
     layout = "C" if array.flags.c_contiguous else "A"
+    if scalar is None:
+        return ComplexArray(array.ndim, layout, bool(array.flags.writeable))
     return Array(scalar, array.ndim, layout, bool(array.flags.writeable))
-
-
-def _function_type(function: types.FunctionType, open_: tuple[int, ...]) -> Type:
-    """By code and captures; by identity where a function captures itself (its type would contain itself)."""
-    if id(function) in open_ or (function.__closure__ and singled_out(function.__code__)):
-        return Const(function)
-    open_ = (*open_, id(function))
-    try:
-        captured = tuple(_cell_type(cell, open_) for cell in function.__closure__ or ())
-        defaults = tuple(type_of(d, open_) for d in function.__defaults__ or ())
-        kwdefaults = tuple((n, type_of(d, open_)) for n, d in (function.__kwdefaults__ or {}).items())
-    except UntypableValue:
-        # What it holds may never be used in compiled code; if it is, inference looks at it and says which one.
-        return Const(function)
-    return Closure(function.__code__, captured, defaults, kwdefaults, id(function.__globals__), function)
-
-
-def _cell_type(cell: types.CellType, open_: tuple[int, ...]) -> Type:
-    try:
-        return type_of(cell.cell_contents, open_)
-    except ValueError:
-        return Const(UNBOUND)
 
 
 def _refusal(value: Any) -> UntypableValue:
     cls = type(value)
     name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
-    if cls in (list, set, frozenset, dict):
-        hint = "pass a tuple, or an array (np.array(x))" if cls is list else "pass a tuple or a dataclass"
-    elif cls in (complex, np.complex128, np.complex64):
-        hint = "pass real and imaginary part as two floats"
+    if cls in (set, frozenset):
+        hint = "pass a tuple or a dict"
+    elif cls is np.complex64:
+        hint = "pass a complex"
     elif isinstance(value, np.generic):
         hint = f"convert it to {_DTYPES}"
     else:
-        hint = "pass numbers, arrays, tuples, named tuples, dataclasses or functions"
+        hint = "pass numbers, arrays, tuples, lists, dicts, objects of plain classes or functions"
     article = "an" if name[0] in "aeiou" else "a"
     return UntypableValue(f"{article} {name} cannot be passed to compiled code", hint=hint)

@@ -13,7 +13,7 @@ import numpy as np
 from zyg.frontend.infer import Inferred, infer
 from zyg.ir.interpret import run, unflatten
 from zyg.ir.options import Options
-from zyg.ir.types import Closure, Optional, RangeType, Struct, Tuple, Type, flatten
+from zyg.ir.types import Closure, ObjectOf, Optional, RangeType, Struct, Tuple, Type, flatten
 from zyg.ir.verify import verify
 from zyg.typeof import type_of
 
@@ -22,7 +22,7 @@ def leaves(type: Type, value: Any) -> list[Any]:
     """A Python value taken apart by its type."""
     if isinstance(type, Tuple):
         return [x for t, v in zip(type.items, value, strict=True) for x in leaves(t, v)]
-    if isinstance(type, Struct):
+    if isinstance(type, (Struct, ObjectOf)):
         return [x for t, n in zip(type.items, type.names, strict=True) for x in leaves(t, getattr(value, n))]
     if isinstance(type, Optional):
         return [value is not None, *leaves(type.item, value)]

@@ -11,12 +11,34 @@ Python for: building structured results of their leaves.
 
 from __future__ import annotations
 
+import builtins
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..ir.types import Closure, ListType, RangeType, Struct, Type
+import numpy as np
+
+from ..ir.types import (
+    BOOL,
+    F64,
+    I64,
+    NONE,
+    Closure,
+    Complex,
+    Const,
+    DictType,
+    ListType,
+    NpScalar,
+    ObjectOf,
+    RangeType,
+    Scalar,
+    Sequence,
+    Struct,
+    Tuple,
+    Type,
+)
 from .callable import Entry, new_callable, set_entries
+from .llvm.boxing import NUMPY_SCALARS
 from .llvm.engine import Native, compile_module
 from .llvm.entry import Signature
 
@@ -32,6 +54,12 @@ def rebuild(type: Type) -> Callable[..., Any]:
     """
     if isinstance(type, ListType):
         return lambda *items: list(items)
+    if isinstance(type, Sequence):
+        return lambda length, *columns: _items(type.item, iter(columns), length)
+    if isinstance(type, DictType):
+        return lambda *items: dict(zip(type.keys, items, strict=True))
+    if isinstance(type, ObjectOf):
+        return _object_builder(type)
     if isinstance(type, RangeType):
         return range
     if isinstance(type, Struct):
@@ -39,6 +67,116 @@ def rebuild(type: Type) -> Callable[..., Any]:
     if isinstance(type, Closure):
         return _closure_builder(type)
     raise TypeError(f"a value of type {type} cannot be given to Python")
+
+
+def _items(item: Type, columns: Iterator[Any], length: int) -> list[Any]:
+    """The items of a list of run-time length, from an array per leaf (which may have room for more)."""
+    if isinstance(item, NpScalar):
+        return list(next(columns)[:length])
+    if isinstance(item, Scalar):
+        return next(columns)[:length].tolist()
+    if isinstance(item, Complex):
+        numbers = np.empty(length, complex)
+        numbers.real, numbers.imag = (next(columns)[:length] for _ in range(2))
+        return list(numbers) if item.numpy else numbers.tolist()
+    if isinstance(item, (Tuple, Struct)):
+        parts = [_items(part, columns, length) for part in item.items]
+        rows = list(zip(*parts, strict=True)) if parts else [()] * length
+        return [_struct_builder(item)(*row) for row in rows] if isinstance(item, Struct) else rows
+    return [rebuild_constant(item)] * length
+
+
+def rebuild_constant(type: Type) -> Any:
+    """The value of a type without leaves."""
+    if type is NONE:
+        return None
+    if isinstance(type, Const):
+        return type.value
+    raise TypeError(f"a value of type {type} cannot be given to Python")
+
+
+def columns(type: Sequence) -> Callable[[list[Any]], tuple[Any, ...]]:
+    """The function that makes the length and the arrays of a list; it raises if the list is of another type.
+
+    >>> from zyg.ir.types import F64, Tuple
+    >>> columns(Sequence(Tuple((F64, F64))))([(1.0, 2.0), (3.0, 4.0)])
+    (2, array([1., 3.]), array([2., 4.]))
+    """
+
+    def of(items: Any, item: Type, found: list[Any]) -> None:
+        if isinstance(item, (Tuple, Struct)):
+            expected = tuple if isinstance(item, Tuple) else item.cls
+            if not (set(map(_class, items)) <= {expected} and all(len(i) == len(item.items) for i in items)):
+                raise TypeError
+            parts = list(zip(*items, strict=True)) or [()] * len(item.items)
+            for part, t in zip(parts, item.items, strict=True):
+                of(part, t, found)
+            return
+        if isinstance(item, Complex):
+            if not set(map(_class, items)) <= {np.complex128 if item.numpy else complex}:
+                raise TypeError
+            numbers = np.array(items, complex)
+            found += [numbers.real.copy(), numbers.imag.copy()]
+            return
+        scalar = item.scalar if isinstance(item, NpScalar) else item
+        dtype = NUMPY_SCALARS[scalar]  # type: ignore[index]
+        expected = dtype if isinstance(item, NpScalar) else {F64: float, I64: int, BOOL: bool}[item]  # type: ignore[index]
+        if not set(map(_class, items)) <= {expected}:
+            raise TypeError
+        found.append(np.array(items, dtype))
+
+    def split(items: list[Any]) -> tuple[Any, ...]:
+        if not items:
+            raise TypeError  # an empty list has no item to tell its type
+        found: list[Any] = []
+        of(items, type.item, found)
+        return (len(items), *found)
+
+    return split
+
+
+_class = builtins.type
+
+
+def writer(write: Any) -> Callable[..., None]:
+    """The function that gives an object that came in as an argument the contents it has now."""
+    content = write.content
+    if isinstance(content, (ListType, Sequence)):
+        make = rebuild(content)
+
+        def write_list(target: list[Any], *items: Any) -> None:
+            target[:] = make(*items)
+
+        return write_list
+    if isinstance(content, DictType):
+
+        def write_dict(target: dict[str, Any], *items: Any) -> None:
+            for key in write.removed:
+                del target[key]
+            target.update(zip(content.keys, items, strict=True))
+
+        return write_dict
+
+    def write_object(target: Any, *items: Any) -> None:
+        for name in write.removed:
+            object.__delattr__(target, name)
+        for name, item in zip(content.names, items, strict=True):
+            object.__setattr__(target, name, item)
+
+    return write_object
+
+
+def _object_builder(type: ObjectOf) -> Callable[..., Any]:
+    cls, names = type.cls, type.names
+
+    def build(*items: Any) -> Any:
+        # The compiled code has run __init__ already: the attributes are the final ones.
+        result = object.__new__(cls)
+        for name, item in zip(names, items, strict=True):
+            object.__setattr__(result, name, item)
+        return result
+
+    return build
 
 
 def _struct_builder(type: Struct) -> Callable[..., Any]:

@@ -38,6 +38,7 @@ FUNCTION_CLOSURE = OB_HEAD + 56
 CAPSULE_POINTER = OB_HEAD
 CAPSULE_NAME = OB_HEAD + 8
 DICT_VERSION = OB_HEAD + 8
+COMPLEX_VALUE = OB_HEAD
 # numpy scalars keep their value after the head
 SCALAR_VALUE = OB_HEAD
 ARRAY_DATA = OB_HEAD
@@ -50,6 +51,8 @@ ARRAY_FLAGS = OB_HEAD + 48
 ARRAY_HANDLER = OB_HEAD + 72
 DESCR_BYTEORDER = OB_HEAD + 10
 DESCR_TYPE_NUMBER = OB_HEAD + 12
+
+COMPLEX128 = np.dtype(np.complex128).num
 
 FLAG_C_CONTIGUOUS = 0x0001
 FLAG_OWNDATA = 0x0004
@@ -88,6 +91,8 @@ def _check_objects() -> None:
     value = 1.2345
     _require(_word(id(value) + OB_TYPE) == id(float), "objects")
     _require(ctypes.c_double.from_address(id(value) + FLOAT_VALUE).value == value, "floats")
+    pair_of_floats = (ctypes.c_double * 2).from_address(id(complex(1.5, value)) + COMPLEX_VALUE)
+    _require(tuple(pair_of_floats) == (1.5, value), "complex numbers")
     digits, tag = 123456, _word(id(123456) + LONG_TAG)
     _require(_int32(id(digits) + LONG_DIGIT) == digits, "ints")
     _require(tag == (1 if VERSION < (3, 12) else 1 << 3), "ints")

@@ -20,6 +20,7 @@ from .operators import SYMBOLS, as_numpy, python_type_name, settled, to_int
 from .values import (
     Abstract,
     ArrayValue,
+    ComplexArrayValue,
     Known,
     MaybeValue,
     MethodValue,
@@ -28,6 +29,7 @@ from .values import (
     TupleValue,
     describe,
     is_number,
+    is_numeric,
     number_type,
 )
 
@@ -37,12 +39,19 @@ if TYPE_CHECKING:
 BAD_INDEX = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
 _NAMES = {F64: "float64", F32: "float32", I64: "int64", I32: "int32", U8: "uint8", BOOL: "bool"}
 DTYPES = {scalar: np.dtype(name) for scalar, name in _NAMES.items()}
+ARRAYS = (ArrayValue, ComplexArrayValue)
+# The element type of arrays of complex numbers; no SSA value is of this type.
+COMPLEX = Scalar("complex128", "c", 128)
+
+
+def numpy_dtype(scalar: Scalar) -> np.dtype:
+    return DTYPES[scalar] if scalar is not COMPLEX else np.dtype(complex)
 
 
 def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
     """An operator on whole arrays. (Arithmetic on whole arrays and broadcasting come in here.)"""
     for v in operands:
-        if not (isinstance(v, ArrayValue) or is_number(v)):
+        if not (isinstance(v, ARRAYS) or is_numeric(v)):
             if name in ("eq", "ne"):
                 return Known(name == "ne")
             e.type_error(
@@ -56,14 +65,41 @@ def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
     )
 
 
-def truth(e: Evaluator, v: ArrayValue) -> Value:
+def truth(e: Evaluator, v: ArrayValue | ComplexArrayValue) -> Value:
     raise e.refuse("the truth of an array", types=[describe(v)], hint="test an element, or len(a)")
+
+
+def ndim(a: Abstract) -> int:
+    return a.ndim if isinstance(a, ComplexArrayValue) else a.type.ndim  # type: ignore[attr-defined]
+
+
+def dims(e: Evaluator, a: Abstract) -> list[Value]:
+    """The lengths of the axes of an array."""
+    value = a.floats.value if isinstance(a, ComplexArrayValue) else a.value  # type: ignore[attr-defined]
+    return [e.dim(value, n) for n in range(ndim(a))]
+
+
+def length(e: Evaluator, a: Abstract) -> Value:
+    """The length of the first axis."""
+    if ndim(a) == 0:
+        e.type_error("len() of unsized object")
+    return dims(e, a)[0]
+
+
+def scalar_of(e: Evaluator, a: Abstract) -> Abstract:
+    """What a 0-d array holds."""
+    return get_item(e, a, TupleValue(()))
 
 
 # ----------------------------------------------------------------------------------------------- indexing
 
 
-def get_item(e: Evaluator, a: ArrayValue, key: Abstract) -> Abstract:
+def get_item(e: Evaluator, a: Abstract, key: Abstract) -> Abstract:
+    if isinstance(a, ComplexArrayValue):
+        from . import complex_arrays
+
+        return complex_arrays.get_item(e, a, key)
+    assert isinstance(a, ArrayValue)
     if _has_new_axis(key):
         return _with_new_axes(e, a, key)
     parts = _parts(e, a, key)
@@ -75,8 +111,13 @@ def get_item(e: Evaluator, a: ArrayValue, key: Abstract) -> Abstract:
     return result
 
 
-def element_or_row(e: Evaluator, a: ArrayValue, position: Value) -> Abstract:
+def element_or_row(e: Evaluator, a: Abstract, position: Value) -> Abstract:
     """a[position] for a position in range."""
+    if isinstance(a, ComplexArrayValue):
+        from . import complex_arrays
+
+        return complex_arrays.element_or_row(e, a, position)
+    assert isinstance(a, ArrayValue)
     if a.type.ndim == 1:
         return Number(e.op("load", a.value, position), numpy=True)
     type = Array(a.type.dtype, a.type.ndim - 1, a.type.layout, a.type.writable)
@@ -305,13 +346,11 @@ def _count(e: Evaluator, first: Value, last: Value, step: Value, up: bool | None
     return e.op("select", e.op("gt", gap, const(0)), steps, const(0))
 
 
-def flipped(e: Evaluator, a: ArrayValue) -> ArrayValue:
+def flipped(e: Evaluator, a: Abstract) -> Abstract:
     """a[::-1]"""
-    if a.type.ndim == 0:
+    if ndim(a) == 0:
         e.type_error("len() of unsized object")
-    result = get_item(e, a, SliceValue(Known(None), Known(None), Known(-1)))
-    assert isinstance(result, ArrayValue)
-    return result
+    return get_item(e, a, SliceValue(Known(None), Known(None), Known(-1)))
 
 
 # ---------------------------------------------------------------------------------------------- assignment
@@ -341,7 +380,13 @@ def check_writable(e: Evaluator, a: ArrayValue) -> None:
         e.throw("ValueError", "assignment destination is read-only" + (f": '{name}'" if name else ""))
 
 
-def set_item(e: Evaluator, a: ArrayValue, key: Abstract, value: Abstract) -> None:
+def set_item(e: Evaluator, a: Abstract, key: Abstract, value: Abstract) -> None:
+    if isinstance(a, ComplexArrayValue):
+        from . import complex_arrays
+
+        complex_arrays.set_item(e, a, key, value)
+        return
+    assert isinstance(a, ArrayValue)
     value = settled(e, value, "float() argument must be a string or a real number, not 'NoneType'")
     check_writable(e, a)
     parts = _parts(e, a, key)
@@ -366,8 +411,14 @@ def set_item(e: Evaluator, a: ArrayValue, key: Abstract, value: Abstract) -> Non
     assign(e, target, value)
 
 
-def assign(e: Evaluator, target: ArrayValue, value: Abstract) -> None:
+def assign(e: Evaluator, target: Abstract, value: Abstract) -> None:
     """target[...] = value"""
+    if isinstance(target, ComplexArrayValue):
+        from . import complex_arrays
+
+        complex_arrays.assign(e, target, value)
+        return
+    assert isinstance(target, ArrayValue)
     from zyg.library import numpy_
 
     from .infer import known
@@ -404,18 +455,24 @@ def assign(e: Evaluator, target: ArrayValue, value: Abstract) -> None:
         e.call(known(numpy_.assign_converted), [target, value])
 
 
-def check_same_shape(e: Evaluator, target: ArrayValue, value: ArrayValue) -> None:
+def check_same_shape(e: Evaluator, target: ArrayValue, value: ArrayValue, axes: int | None = None) -> None:
+    """ValueError unless both have the same lengths along the axes, or the first so many of them."""
     if target.value is value.value:
         return
-    dims = [[e.dim(v.value, axis) for axis in range(v.type.ndim)] for v in (value, target)]
-    shapes = ["(" + ",".join(["{}"] * len(d)) + (",)" if len(d) == 1 else ")") for d in dims]
+    lengths = [[e.dim(v.value, axis) for axis in range(v.type.ndim)][:axes] for v in (value, target)]
+    shapes = ["(" + ",".join(["{}"] * len(d)) + (",)" if len(d) == 1 else ")") for d in lengths]
     message = f"could not broadcast input array from shape {shapes[0]} into shape {shapes[1]}"
-    for x, y in zip(*dims):
-        e.guard(e.op("eq", x, y), "ValueError", message, *dims[0], *dims[1])
+    for x, y in zip(*lengths):
+        e.guard(e.op("eq", x, y), "ValueError", message, *lengths[0], *lengths[1])
 
 
-def inplace(e: Evaluator, name: str, a: ArrayValue, b: Abstract) -> Abstract:
+def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     """a += b and its relatives: element by element, in the array's own memory."""
+    if isinstance(a, ComplexArrayValue):
+        from . import complex_arrays
+
+        return complex_arrays.inplace(e, name, a, b)
+    assert isinstance(a, ArrayValue)
     from zyg.library import numpy_
 
     from .infer import known
@@ -463,12 +520,17 @@ def attribute(e: Evaluator, a: ArrayValue, name: str) -> Abstract | None:
     return None
 
 
-def size(e: Evaluator, a: ArrayValue) -> Abstract:
-    if a.type.ndim == 0:
+def size(e: Evaluator, a: Abstract) -> Abstract:
+    return product(e, dims(e, a))
+
+
+def product(e: Evaluator, lengths: list[Value]) -> Abstract:
+    """The number of elements of an array with axes of these lengths."""
+    if not lengths:
         return Known(1)
-    result = e.dim(a.value, 0)
-    for n in range(1, a.type.ndim):
-        result = e.op("mul", result, e.dim(a.value, n))
+    result = lengths[0]
+    for d in lengths[1:]:
+        result = e.op("mul", result, d)
     return Number(result)
 
 
@@ -478,6 +540,8 @@ def dtype_of(e: Evaluator, v: Abstract | None, default: Scalar = F64) -> Scalar:
         return default
     if isinstance(v, Known):
         try:
+            if np.dtype(v.object) == np.complex128:
+                return COMPLEX
             scalar = dtype_scalar(np.dtype(v.object))
         except TypeError as error:
             e.type_error(str(error))
@@ -485,16 +549,24 @@ def dtype_of(e: Evaluator, v: Abstract | None, default: Scalar = F64) -> Scalar:
         if scalar is not None:
             return scalar
     shown = repr(v.object) if isinstance(v, Known) else describe(v, e.heap)
-    raise e.refuse(f"the dtype {shown}", hint="use " + ", ".join(_NAMES.values()))
+    raise e.refuse(f"the dtype {shown}", hint="use " + ", ".join([*_NAMES.values(), "complex128"]))
 
 
-def allocate(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str) -> ArrayValue:
+def allocate(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str) -> Abstract:
     for d in dims:
         if isinstance(d, Const):
             if d.value < 0:
                 e.throw("ValueError", "negative dimensions are not allowed")
         else:
             e.guard(e.op("ge", d, const(0)), "ValueError", "negative dimensions are not allowed")
+    return allocate_unchecked(e, dims, dtype, fill)
+
+
+def allocate_unchecked(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str) -> Abstract:
+    """The same, for lengths that are those of an array."""
+    if dtype is COMPLEX:
+        floats = e.op("alloc", *dims, const(2), type=Array(F64, len(dims) + 1), fill=fill)
+        return ComplexArrayValue(ArrayValue(floats))
     return ArrayValue(e.op("alloc", *dims, type=Array(dtype, len(dims)), fill=fill))
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir import types as t
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import BOOL, F32, I64, Array, Scalar, Type
+from zyg.ir.records import record
+from zyg.ir.types import BOOL, F32, F64, I64, Array, Scalar, Type
 
 from .values import (
     DEFAULT,
+    READ_ONLY,
     Abstract,
     ArrayValue,
     ChoiceValue,
+    ComplexArrayValue,
+    ComplexValue,
     ConflictValue,
     FunctionValue,
     Known,
@@ -25,11 +29,16 @@ from .values import (
     RangeValue,
     Record,
     Reference,
+    Shape,
     StructValue,
     TupleValue,
+    as_complex,
     choice_option,
     describe,
     is_number,
+    WRITTEN,
+    Heap,
+    same,
     maybe_present,
     number_type,
 )
@@ -89,104 +98,245 @@ def convert(e: Evaluator, value: Value, type: Scalar) -> Value:
 
 def assemble(e: Evaluator, type: Type, leaves: Iterator[Value]) -> Abstract:
     """The abstract value of a structured type, with these leaves."""
-    if isinstance(type, Scalar):
-        return Number(next(leaves))
-    if isinstance(type, t.NpScalar):
-        return Number(next(leaves), numpy=True)
-    if isinstance(type, Array):
-        return ArrayValue(next(leaves))
-    if isinstance(type, t.NoneType):
-        return Known(None)
-    if isinstance(type, t.Const):
-        from .infer import known
+    return Assembly(e, leaves, lambda number: e.new_id(f"assembled {number}")).of(type)
 
-        return known(type.value)
-    if isinstance(type, t.Tuple):
-        return TupleValue(tuple(assemble(e, i, leaves) for i in type.items))
-    if isinstance(type, t.Struct):
-        return StructValue(type.cls, type.names, tuple(assemble(e, i, leaves) for i in type.items))
-    if isinstance(type, t.RangeType):
-        return RangeValue(Number(next(leaves)), Number(next(leaves)), Number(next(leaves)))
-    if isinstance(type, t.Optional):
-        return MaybeValue(next(leaves), assemble(e, type.item, leaves))
-    if isinstance(type, t.ListType):
-        id = e.new_id("list")
-        e.heap[id] = Record("list", None, tuple(assemble(e, i, leaves) for i in type.items))
+
+class Assembly:
+    """Puts values together from leaves. Mutable objects are counted in the order in which one meets them; object number n
+    has the identity `identity(n)`."""
+
+    def __init__(
+        self, e: Evaluator, leaves: Iterator[Value], identity: Callable[[int], Hashable], state: int = 0
+    ):
+        self.e = e
+        self.leaves = leaves
+        self.identity = identity
+        self.state = state
+        self.ids: list[Hashable] = []
+
+    def of(self, type: Type) -> Abstract:
+        leaves = self.leaves
+        if isinstance(type, Scalar):
+            return Number(next(leaves))
+        if isinstance(type, t.NpScalar):
+            return Number(next(leaves), numpy=True)
+        if isinstance(type, Array):
+            return ArrayValue(next(leaves))
+        if isinstance(type, t.Complex):
+            return ComplexValue(Number(next(leaves)), Number(next(leaves)), type.numpy)
+        if isinstance(type, t.ComplexArray):
+            return ComplexArrayValue(ArrayValue(next(leaves)))
+        if isinstance(type, t.NoneType):
+            return Known(None)
+        if isinstance(type, t.Const):
+            from .infer import known
+
+            return known(type.value)
+        if isinstance(type, t.Tuple):
+            return TupleValue(self.all(type.items))
+        if isinstance(type, t.Struct):
+            return StructValue(type.cls, type.names, self.all(type.items))
+        if isinstance(type, t.RangeType):
+            return RangeValue(Number(next(leaves)), Number(next(leaves)), Number(next(leaves)))
+        if isinstance(type, t.Optional):
+            return MaybeValue(next(leaves), self.of(type.item))
+        if isinstance(type, t.MUTABLE):
+            return self.object(type)
+        if isinstance(type, t.Shared):
+            return Reference(self.ids[type.number])
+        if isinstance(type, t.Opaque):
+            return ConflictValue(type.what, (type.what,), type.hint)
+        if isinstance(type, t.Closure):
+            captured, defaults = self.all(type.captured), self.all(type.defaults)
+            kwdefaults = tuple((name, self.of(i)) for name, i in type.kwdefaults)
+            f = type.function
+            return FunctionValue(type.code, f.__globals__, f.__name__, captured, defaults, kwdefaults, f)
+        if isinstance(type, t.PullbackType):
+            return PullbackValue(type.plan, tuple(next(leaves) for _ in type.saved))
+        raise self.e.refuse(f"a value of type {type}")
+
+    def all(self, types: tuple[Type, ...]) -> tuple[Abstract, ...]:
+        return tuple(map(self.of, types))
+
+    def object(self, type: Type) -> Reference:
+        id = self.identity(len(self.ids))
+        self.ids.append(id)
+        # Room for the record first: what it holds may refer to it.
+        self.e.heap[id] = Record("list", None, (), self.state)
+        self.e.heap[id] = self.record(type)
         return Reference(id)
-    if isinstance(type, t.Closure):
-        captured = tuple(assemble(e, i, leaves) for i in type.captured)
-        defaults = tuple(assemble(e, i, leaves) for i in type.defaults)
-        kwdefaults = tuple((name, assemble(e, i, leaves)) for name, i in type.kwdefaults)
-        f = type.function
-        return FunctionValue(type.code, f.__globals__, f.__name__, captured, defaults, kwdefaults, f)
-    if isinstance(type, t.PullbackType):
-        return PullbackValue(type.plan, tuple(next(leaves) for _ in type.saved))
-    raise e.refuse(f"a value of type {type}")
+
+    def record(self, type: Type) -> Record:
+        if isinstance(type, t.ListType):
+            return Record("list", None, self.all(type.items), self.state)
+        if isinstance(type, t.DictType):
+            return Record("dict", type.keys, self.all(type.items), self.state)
+        if isinstance(type, t.ObjectOf):
+            return Record("object", Shape(type.cls, type.names), self.all(type.items), self.state)
+        from .lists import common_layout
+
+        assert isinstance(type, t.Sequence)
+        example = Assembly(self.e, map(Value, t.flatten(type.item)), self.identity).of(type.item)
+        layout = common_layout([example])
+        assert layout is not None
+        return Record("growing", layout, tuple(next(self.leaves) for _ in t.flatten(type)), self.state)
 
 
 def disassemble(e: Evaluator, v: Abstract, leaves: list[Value]) -> Type:
     """The structured type of a value; appends its leaves."""
-    if isinstance(v, Number):
-        leaves.append(v.value)
-        return t.NpScalar(v.type) if v.numpy else v.type
-    if isinstance(v, Known):
-        if v.object is None:
-            return t.NONE
-        if is_number(v):
-            leaves.append(scalar_value(e, v))
-            return leaves[-1].type
-        return t.Const(v.object)
-    if isinstance(v, ArrayValue):
-        leaves.append(v.value)
-        return v.type
-    if isinstance(v, TupleValue):
-        return t.Tuple(tuple(disassemble(e, i, leaves) for i in v.items))
-    if isinstance(v, StructValue):
-        return t.Struct(v.cls, v.names, tuple(disassemble(e, i, leaves) for i in v.items))
-    if isinstance(v, RangeValue):
-        leaves.extend(scalar_value(e, i, I64) for i in v.parts())
-        return t.RANGE
-    if isinstance(v, MaybeValue) and v.absent is None:
-        leaves.append(v.present)
-        return t.Optional(disassemble(e, v.item, leaves))
-    if isinstance(v, FunctionValue):
-        return _function_type(e, v, leaves)
-    if isinstance(v, PullbackValue):
-        leaves.extend(v.saved)
-        return v.plan.type_of(v)
-    if isinstance(v, Reference):
-        record = e.heap[v.id]
-        if record.kind == "object":
-            from zyg.typeof import struct_fields
+    return Disassembly(e, leaves).of(v)
 
-            names = struct_fields(record.meta) or ()  # type: ignore[arg-type]
-            return t.Struct(record.meta, names, tuple(disassemble(e, i, leaves) for i in record.fields))  # type: ignore[arg-type]
+
+@record(frozen=True)
+class Write:
+    """What is written back into argument object number `number`: attributes or items by name (of which those named
+    `removed` are taken out before), or all items of a list."""
+
+    number: int
+    content: Type
+    removed: tuple[str, ...] = ()
+
+
+class Disassembly:
+    """Takes values apart that belong together, such as a result and what is written back: an object that one meets again
+    is of type `Shared`, one of `given` (which came in as an argument) of type `Given`."""
+
+    def __init__(self, e: Evaluator, leaves: list[Value], given: dict[Hashable, int] | None = None):
+        self.e = e
+        self.leaves = leaves
+        self.given = given or {}
+        self.made: dict[Hashable, int] = {}
+        self.open: set[Hashable] = set()
+        self.optional = 0
+
+    def of(self, v: Abstract) -> Type:
+        e, leaves = self.e, self.leaves
+        if isinstance(v, Number):
+            leaves.append(v.value)
+            return t.NpScalar(v.type) if v.numpy else v.type
+        if isinstance(v, Known):
+            if v.object is None:
+                return t.NONE
+            if is_number(v):
+                leaves.append(scalar_value(e, v))
+                return leaves[-1].type
+            return t.Const(v.object)
+        if isinstance(v, ArrayValue):
+            leaves.append(v.value)
+            return v.type
+        if isinstance(v, ComplexValue):
+            leaves.extend(scalar_value(e, part, F64) for part in v.parts())
+            return t.Complex(v.numpy)
+        if isinstance(v, ComplexArrayValue):
+            floats = v.floats.type
+            leaves.append(v.floats.value)
+            return t.ComplexArray(v.ndim, floats.layout, floats.writable)
+        if isinstance(v, TupleValue):
+            return t.Tuple(self.all(v.items))
+        if isinstance(v, StructValue):
+            return t.Struct(v.cls, v.names, self.all(v.items))
+        if isinstance(v, RangeValue):
+            leaves.extend(scalar_value(e, i, I64) for i in v.parts())
+            return t.RANGE
+        if isinstance(v, MaybeValue) and v.absent is None:
+            leaves.append(v.present)
+            self.optional += 1
+            item = self.of(v.item)
+            self.optional -= 1
+            return t.Optional(item)
+        if isinstance(v, FunctionValue):
+            return self.function(v)
+        if isinstance(v, PullbackValue):
+            leaves.extend(v.saved)
+            return v.plan.type_of(v)
+        if isinstance(v, Reference) and e.heap[v.id].kind in ("object", "dict", "list", "growing"):
+            return self.object(v)
+        if isinstance(v, ConflictValue):
+            raise conflict(e, v)
+        hint = "return numbers, arrays, tuples, lists, dicts or objects"
+        raise e.refuse(f"a {describe(v, e.heap)}, as an argument or a result of compiled code", hint=hint)
+
+    def all(self, values: Iterable[Abstract]) -> tuple[Type, ...]:
+        return tuple(map(self.of, values))
+
+    def object(self, v: Reference) -> Type:
+        if v.id in self.given:
+            return t.Given(self.given[v.id])
+        if self.e.heap[v.id].state & READ_ONLY:
+            raise self.e.refuse(
+                f"a {describe(v, self.e.heap)} that is a global or captured variable, as a result of compiled code",
+                hint="pass it as an argument",
+            )
+        if v.id in self.open or v.id in self.made and self.optional:
+            raise self.e.refuse(f"a {describe(v, self.e.heap)} that is part of itself, or there in several places")
+        if v.id in self.made:
+            return t.Shared(self.made[v.id])
+        if self.optional:
+            self.made[v.id] = -1  # not to be referred to: it may not be there
+        else:
+            self.made[v.id] = sum(n >= 0 for n in self.made.values())
+        self.open.add(v.id)
+        result = self.contents(self.e.heap[v.id])
+        self.open.discard(v.id)
+        return result
+
+    def contents(self, record: Record) -> Type:
+        """The type of an object by what its record holds."""
         if record.kind == "list":
-            return t.ListType(tuple(disassemble(e, i, leaves) for i in record.fields))
-    if isinstance(v, ConflictValue):
-        raise conflict(e, v)
-    what = describe(v, e.heap)
-    hint = "return numbers, arrays, tuples, named tuples or dataclasses"
-    if what == "list":
-        what, hint = "list whose length is not known when compiling", "return an array: np.array(...)"
-    raise e.refuse(f"a {what}, as an argument or a result of compiled code", hint=hint)
+            from .lists import refuse_mixed
+
+            refuse_mixed(self.e, record)
+            return t.ListType(self.all(record.fields))
+        if record.kind == "growing":
+            self.leaves.extend(record.fields)
+            inner = Disassembly(self.e, [])
+            return t.Sequence(inner.of(record.meta.example))  # type: ignore[union-attr]
+        named = record.named()
+        for name, v in named.items():
+            if isinstance(v, MaybeValue) and v.absent is not None:
+                what = f"the attribute '{name}'" if record.kind == "object" else f"the key '{name}'"
+                raise self.e.refuse(f"{what}, which is set on some paths only, of something that leaves compiled code")
+        if isinstance(record.meta, Shape):
+            return t.ObjectOf(record.meta.cls, tuple(named), self.all(named.values()))
+        return t.DictType(tuple(named), self.all(named.values()))
+
+    def function(self, v: FunctionValue) -> Type:
+        captured = []
+        for c in v.captured:
+            if isinstance(c, Reference) and self.e.heap[c.id].kind == "cell":
+                c = self.e.heap[c.id].fields[0]
+            captured.append(self.of(c))
+        defaults = self.all(v.defaults)
+        kwdefaults = tuple((n, self.of(d)) for n, d in v.kwdefaults)
+        function = v.function
+        if function is None:
+            import types as python_types
+
+            cells = tuple(python_types.CellType() for _ in v.code.co_freevars)
+            function = python_types.FunctionType(v.code, v.globals, v.name, None, cells or None)
+        return t.Closure(v.code, tuple(captured), defaults, kwdefaults, id(v.globals), function)
 
 
-def _function_type(e: Evaluator, v: FunctionValue, leaves: list[Value]) -> Type:
-    captured = []
-    for c in v.captured:
-        if isinstance(c, Reference) and e.heap[c.id].kind == "cell":
-            c = e.heap[c.id].fields[0]
-        captured.append(disassemble(e, c, leaves))
-    defaults = tuple(disassemble(e, d, leaves) for d in v.defaults)
-    kwdefaults = tuple((n, disassemble(e, d, leaves)) for n, d in v.kwdefaults)
-    function = v.function
-    if function is None:
-        import types as python_types
-
-        cells = tuple(python_types.CellType() for _ in v.code.co_freevars)
-        function = python_types.FunctionType(v.code, v.globals, v.name, None, cells or None)
-    return t.Closure(v.code, tuple(captured), defaults, kwdefaults, id(v.globals), function)
+def written_back(e: Evaluator, d: Disassembly, entry: Heap) -> tuple[Write, ...]:
+    """What became of the objects that came in as arguments, as far as they were changed."""
+    writes = []
+    for id, number in d.given.items():
+        now, before = e.heap[id], entry[id]
+        if not now.state & WRITTEN:
+            continue
+        removed: tuple[str, ...] = ()
+        if now.kind in ("object", "dict") and now.kind == before.kind:
+            old, new = before.named(), now.named()
+            removed = tuple(n for n in old if n not in new)
+            if now.kind == "object" or tuple(old) == tuple(new):
+                changed = {n: v for n, v in new.items() if n not in old or not same(old[n], v)}
+                if not changed and not removed:
+                    continue
+                now = now.with_named(changed)
+            else:
+                removed = tuple(old)
+        writes.append(Write(number, d.contents(now), removed))
+    return tuple(writes)
 
 
 def conflict(e: Evaluator, v: ConflictValue) -> Exception:
@@ -208,7 +358,7 @@ def convert_edges(e: Evaluator, node: Node) -> None:
     assert node.state is not None
     edges = list(node.edges.values())
     columns: list[list[Any]] = [[] for _ in edges]
-    walk = _Walk(owned, node.state.heap, [edge.state.heap for edge in edges], params, columns)
+    walk = _Walk(owned, node, params, columns)
     for i, merged in enumerate(node.state.slots):
         walk.value(merged, [edge.state.slots[i] for edge in edges])
         walk.drain()
@@ -222,10 +372,13 @@ class _Walk:
     An entry of a column is an SSA value, or a function that emits what makes one.
     """
 
-    def __init__(self, owned: set[int], heap: Any, heaps: list[Any], params: list[Value], columns: list[list[Any]]):
+    def __init__(self, owned: set[int], node: Node, params: list[Value], columns: list[list[Any]]):
+        assert node.state is not None
         self.owned = owned
-        self.heap = heap
-        self.heaps = heaps
+        self.heap = node.state.heap
+        self.heaps = [edge.state.heap for edge in node.edges.values()]
+        self.maps = [node.maps.get(key, {}) for key in node.edges]  # per edge: which object of its became which one
+        self.origins = [{became: id for id, became in m.items()} for m in self.maps]
         self.params = params
         self.columns = columns
         self.seen: set[Any] = set()
@@ -249,6 +402,8 @@ class _Walk:
         elif isinstance(m, ArrayValue):
             type = m.type
             self.leaf(m.value, lambda n: _array(vs[n], type))
+        elif isinstance(m, ComplexValue):
+            self.parts(m.parts(), [v if v is DEFAULT else as_complex(v).parts() for v in vs])
         elif isinstance(m, MaybeValue):
             mark = m.absent
             self.leaf(m.present, lambda n: const(False) if vs[n] is DEFAULT else maybe_present(vs[n], mark))
@@ -259,6 +414,11 @@ class _Walk:
                 else:
                     items.append(v.item if isinstance(v, MaybeValue) and v.absent is mark else v)
             self.value(m.item, items)
+        elif isinstance(m, ChoiceValue) and isinstance(m.options[0], Reference):
+            ids = [o.id for o in m.options if isinstance(o, Reference)]
+            self.leaf(m.tag, lambda n: _object_tag(vs[n], ids, self.maps[n]))
+            for option in m.options:
+                self.value(option, vs)
         elif isinstance(m, ChoiceValue):
             self.leaf(m.tag, lambda n: _tag(vs[n], m))
             for option in m.options:
@@ -266,7 +426,10 @@ class _Walk:
         elif isinstance(m, Reference):
             if m.id not in self.seen:
                 self.seen.add(m.id)
-                records = [DEFAULT if v is DEFAULT else heap[v.id] for v, heap in zip(vs, self.heaps)]
+                # Not by `vs`: this variable may be another object on some edge, where the object exists nevertheless.
+                records = [
+                    heap[origin[m.id]] if m.id in origin else DEFAULT for origin, heap in zip(self.origins, self.heaps)
+                ]
                 self.pending.append((self.heap[m.id], records))
         else:
             self.parts(m.parts(), [v if v is DEFAULT else v.parts() for v in vs])
@@ -285,6 +448,9 @@ class _Walk:
             from .lists import growing_fields
 
             self.parts(record.fields, [growing_fields(record, o) for o in others])
+            return
+        if record.kind in ("object", "dict"):
+            self.parts(record.fields, [o if o is DEFAULT else o.under(record.names) for o in others])
             return
         self.parts(record.fields, [o if o is DEFAULT else o.fields for o in others])
 
@@ -309,6 +475,26 @@ def _array(v: Any, type: Array) -> Any:
     return lambda e: array_as(e, v.value, type)
 
 
+def _object_tag(v: Any, ids: list[Any], became: dict[Any, Any]) -> Any:
+    """Which of the objects `ids` a variable refers to on an edge, whose own objects became others at the join."""
+    if v is DEFAULT:
+        return const(0)
+    if isinstance(v, Reference):
+        return const(ids.index(became[v.id]))
+    own = [ids.index(became[o.id]) for o in v.options]
+    return v.tag if own == list(range(len(own))) else _translated(v.tag, own)
+
+
+def _translated(tag: Value, own: list[int]) -> Callable[[Evaluator], Value]:
+    def translate(e: Evaluator) -> Value:
+        result: Value = const(own[-1])
+        for number, index in reversed(list(enumerate(own[:-1]))):
+            result = e.op("select", e.op("eq", tag, const(number)), const(index), result)
+        return result
+
+    return translate
+
+
 def _tag(v: Any, m: ChoiceValue) -> Any:
     heads = [o.head() for o in m.options]
     if v is DEFAULT:
@@ -316,16 +502,7 @@ def _tag(v: Any, m: ChoiceValue) -> Any:
     if not isinstance(v, ChoiceValue):
         return const(heads.index(v.head()))
     own = [heads.index(o.head()) for o in v.options]
-    if own == list(range(len(own))):
-        return v.tag
-
-    def translate(e: Evaluator) -> Value:
-        tag: Value = const(own[-1])
-        for number, index in reversed(list(enumerate(own[:-1]))):
-            tag = e.op("select", e.op("eq", v.tag, const(number)), const(index), tag)
-        return tag
-
-    return translate
+    return v.tag if own == list(range(len(own))) else _translated(v.tag, own)
 
 
 def _plain(v: Any, type: Type) -> Any:

@@ -23,7 +23,7 @@ from zyg.ir.core import Const, Instr, Value
 from zyg.ir.records import field, record, replace
 from zyg.library import registry
 from zyg.transforms import Transform, transform_of
-from zyg.typeof import UNBOUND, type_of
+from zyg.typeof import UNBOUND, plain_class, type_of
 
 from .boundary import scalar_value
 from .operators import settled
@@ -101,9 +101,11 @@ def constant_or_input(e: Evaluator, kind: str, container: Any, name: str | None,
     if not callable(value) and not isinstance(value, (python_types.ModuleType, str, type(None))) or is_data(value):
         try:
             data_type = type_of(value)
-        except UntypableValue:
+        except UntypableValue as error:
+            if type(value) in (list, dict):  # what it holds now is no constant
+                return ConflictValue(error.what, (error.what,), error.hint)
             data_type = None
-        if data_type is not None and t.flatten(data_type):
+        if data_type is not None and (t.flatten(data_type) or isinstance(data_type, t.MUTABLE)):
             return e.input(kind, container, name, data_type)
     if kind == "global":
         e.inference.guard("global", container, name, value)
@@ -113,7 +115,8 @@ def constant_or_input(e: Evaluator, kind: str, container: Any, name: str | None,
 
 
 def is_data(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, np.ndarray, np.generic, tuple))
+    data = (bool, int, float, complex, np.ndarray, np.generic, tuple)
+    return isinstance(value, data) or callable(value) and transform_of(value) is None and plain_class(type(value))
 
 
 def function_value(e: Evaluator, function: python_types.FunctionType, library: bool = False) -> FunctionValue:
@@ -158,16 +161,17 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
     if isinstance(callee, MethodValue):
         return _call_method(e, callee, args, keywords)
     if isinstance(callee, ChoiceValue):
-        return _call_choice(e, callee, args, keywords)
+        return e.each(callee, lambda option: e.call(option, args, keywords))
     if isinstance(callee, CallableValue):
         return callee.call(e, args, keywords)
     if isinstance(callee, PullbackValue):
         return callee.plan.call(e, callee, args, keywords)
-    from .classes import operator_method
+    from .classes import special
+    from .infer import known
 
-    result = operator_method(e, "call", callee, *args) if not keywords else None
-    if result is not None:
-        return result
+    method = special(e, callee, "__call__")
+    if method is not None:
+        return e.call(known(method), [callee, *args], keywords)
     from .operators import python_type_name
 
     e.type_error(f"'{python_type_name(e, callee)}' object is not callable")
@@ -190,7 +194,7 @@ def _by_rule(e: Evaluator, function: Any, args: list[Abstract], keywords: dict[s
 
 
 def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
-    from . import classes
+    from . import classes, construction
     from .exceptions import ExceptionValue
 
     if e.context.level > 0 and callable(obj):
@@ -222,10 +226,10 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
         named = {k: known(v) for k, v in obj.keywords.items()} | keywords
         return e.call(known(obj.func), [*bound, *args], named)
     if isinstance(obj, type):
-        if classes.is_struct_class(obj):
-            return classes.construct(e, obj, args, keywords)
         if issubclass(obj, BaseException):
             return ExceptionValue(obj, tuple(args))
+        if classes.is_object_class(obj):
+            return construction.construct(e, obj, args, keywords)
     return _unknown_call(e, obj, args, keywords)
 
 
@@ -266,26 +270,6 @@ def _call_method(e: Evaluator, m: MethodValue, args: list[Abstract], keywords: d
     return e.call(known(m.function), [m.receiver, *args], keywords)
 
 
-def _call_choice(e: Evaluator, c: ChoiceValue, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
-    from zyg.ir.core import const
-
-    from .infer import Stop
-
-    join = e.join()
-    heap = e.heap
-    last = len(c.options) - 1
-    for n, option in enumerate(c.options):
-        if n < last:
-            here, following = e.split(e.op("eq", c.tag, const(n)), "option", "next_option")
-            e.at(here)
-        e.heap = dict(heap)
-        with suppress(Stop):
-            join.add(e.call(option, args, keywords))
-        if n < last:
-            e.at(following)
-    return join.finish()
-
-
 def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     """A Python callable that zyg knows nothing of: called with boxed arguments, for its effects only."""
     from .exceptions import Print, flat_arguments, python_call
@@ -316,60 +300,6 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
 
 
 # --------------------------------------------------------------------------------------------- arguments
-
-
-@record(slots=True, eq=False)
-class KeywordsValue(Abstract):
-    """A dictionary with constant string keys: `**kwargs`."""
-
-    names: tuple[str, ...]
-    items: tuple[Abstract, ...]
-
-    def head(self) -> Hashable:
-        return ("keywords", self.names)
-
-    def parts(self) -> tuple[Any, ...]:
-        return self.items
-
-    def with_parts(self, parts: list[Any]) -> Abstract:
-        return KeywordsValue(self.names, tuple(parts))
-
-
-def keyword_items(e: Evaluator, v: Abstract) -> list[tuple[str, Abstract]]:
-    from .infer import known
-
-    if isinstance(v, KeywordsValue):
-        return list(zip(v.names, v.items))
-    if isinstance(v, Known) and isinstance(v.object, dict):
-        return [(k, known(x)) for k, x in v.object.items()]
-    if isinstance(v, Reference) and e.heap[v.id].kind == "keywords":
-        record = e.heap[v.id]
-        return list(zip(record.meta, record.fields))  # type: ignore[call-overload]
-    raise e.refuse("a dictionary", types=[describe(v, e.heap)], hint="use a dataclass or a named tuple")
-
-
-def keyword_dict(e: Evaluator, instr: Instr) -> Abstract | None:
-    """Dictionaries with constant string keys, as calls with `**kwargs` build them."""
-    operands = [e.read(v) for v in instr.operands]
-    if instr.op in ("dict_merge", "dict_update"):
-        target, other = operands[:2]
-        assert isinstance(target, Reference)
-        merged = dict(keyword_items(e, target))
-        for key, v in keyword_items(e, other):
-            if key in merged and instr.op == "dict_merge":
-                e.type_error(f"got multiple values for keyword argument '{key}'")
-            merged[key] = v
-        e.heap[target.id] = Record("keywords", tuple(merged), tuple(merged.values()))
-        return None
-    if instr.op == "dict":
-        keys, values = operands[::2], operands[1::2]
-    else:
-        keys, values = list(map(Known, instr.attrs["keys"])), operands
-    if not all(isinstance(k, Known) and isinstance(k.object, str) for k in keys):
-        raise e.refuse("a dictionary", types=[describe(k) for k in keys], hint="use a dataclass or a named tuple")
-    id = e.new_id("keywords")
-    e.heap[id] = Record("keywords", tuple(k.object for k in keys if isinstance(k, Known)), tuple(values))
-    return Reference(id)
 
 
 def bind(e: Evaluator, f: FunctionValue, args: list[Abstract], keywords: dict[str, Abstract]) -> list[Abstract]:
@@ -411,7 +341,9 @@ def bind(e: Evaluator, f: FunctionValue, args: list[Abstract], keywords: dict[st
     if code.co_flags & _VARARGS:
         result.append(TupleValue(tuple(args[positional:])))
     if code.co_flags & _VARKEYWORDS:
-        result.append(KeywordsValue(tuple(extra_names), tuple(extra_names.values())))
+        from .dicts import new_dict
+
+        result.append(new_dict(e, extra_names))
     return result
 
 

@@ -1,24 +1,31 @@
-"""Classes and attributes: dataclasses and named tuples as structs, attribute access, isinstance, class patterns."""
+"""Classes and attributes: attribute access, super, isinstance, class patterns, special methods."""
 
 from __future__ import annotations
 
 import dataclasses
 import types as python_types
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zyg.ir.records import record
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
-from zyg.typeof import struct_fields, unfollowed_method
+from zyg.transforms import transform_of
+from zyg.typeof import UNBOUND, plain_class, struct_fields
 
 from . import lists
 from .boundary import conflict
+from .construction import call_known, frozen
 from .operators import settled
 from .values import (
     NONE,
+    READ_ONLY,
     Abstract,
     ArrayValue,
     ChoiceValue,
+    ComplexArrayValue,
+    ComplexValue,
     ConflictValue,
     FunctionValue,
     Known,
@@ -29,6 +36,7 @@ from .values import (
     RangeValue,
     Record,
     Reference,
+    Shape,
     SliceValue,
     StructValue,
     TupleValue,
@@ -52,9 +60,11 @@ def class_of(e: Evaluator, v: Abstract) -> Any:
         return _NUMPY_CLASS[v.type] if v.numpy else _PYTHON_CLASS.get(v.type)
     if isinstance(v, TupleValue):
         return tuple
+    if isinstance(v, ComplexValue):
+        return np.complex128 if v.numpy else complex
     if isinstance(v, StructValue):
         return v.cls
-    if isinstance(v, ArrayValue):
+    if isinstance(v, (ArrayValue, ComplexArrayValue)):
         return np.ndarray
     if isinstance(v, FunctionValue):
         return python_types.FunctionType
@@ -66,8 +76,10 @@ def class_of(e: Evaluator, v: Abstract) -> Any:
         return slice
     if isinstance(v, Reference):
         record = e.heap[v.id]
-        if record.kind == "object":
-            return record.meta
+        if isinstance(record.meta, Shape):
+            return record.meta.cls
+        if record.kind == "dict":
+            return dict
         if record.kind in ("list", "growing"):
             return list
         if record.kind == "iterator" and isinstance(record.meta, tuple) and record.meta[0] == "generator":
@@ -81,147 +93,33 @@ def class_of(e: Evaluator, v: Abstract) -> Any:
     return None
 
 
-# ------------------------------------------------------------------------------------------- construction
+def is_object_class(cls: Any) -> bool:
+    """Whether compiled code makes and follows instances of a class, or should and refuses it with a reason."""
+    return isinstance(cls, type) and (struct_fields(cls) is not None or plain_class(cls))
 
 
-def is_struct_class(cls: Any) -> bool:
-    return isinstance(cls, type) and struct_fields(cls) is not None
+def object_record(e: Evaluator, v: Abstract) -> Record | None:
+    """The record of an instance; None for anything else."""
+    if isinstance(v, Reference) and e.heap[v.id].kind == "object":
+        return e.heap[v.id]
+    return None
 
 
-def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
-    """cls(*args, **keywords) for a dataclass or a named tuple."""
-    method = unfollowed_method(cls)
-    if method is not None:
+def writable(e: Evaluator, v: Reference, what: str) -> Record:
+    """The record of an object that is about to be changed."""
+    record = e.heap[v.id]
+    if record.state & READ_ONLY:
         raise e.refuse(
-            f"the class {cls.__qualname__}, whose {method} compiled code does not follow",
-            hint=f"take {method} out of the class",
+            f"{what} of a {describe(v, e.heap)} that is a global or captured variable", hint="pass it as an argument"
         )
-    if issubclass(cls, tuple):
-        return _construct_named_tuple(e, cls, args, keywords)
-    params = cls.__dataclass_params__  # type: ignore[attr-defined]
-    if not params.init or "__init__" not in vars(cls) or not _is_generated(cls):
-        raise e.refuse(
-            f"the class {cls.__qualname__} with its own __init__",
-            hint="let @dataclass make __init__, and use __post_init__",
-        )
-    bound = _bind_fields(e, cls, args, keywords)
-    names = struct_fields(cls) or ()
-    id = e.new_id("object")
-    record = Record("object", cls, tuple(bound.get(n, Known(_MISSING)) for n in names))
-    e.heap[id] = record
-    post_init = getattr(cls, "__post_init__", None)
-    if post_init is not None:
-        extra = [bound[name] for name, f in _pseudo_fields(cls) if name in bound and f]
-        call_known(e, post_init, [Reference(id), *extra])
-    for name, field in zip(names, e.heap[id].fields):
-        if isinstance(field, Known) and field.object is _MISSING:
-            e.heap[id] = e.heap[id].replace(names.index(name), _class_default(cls, name))
-    if params.frozen:
-        return StructValue(cls, names, e.heap[id].fields)
-    return Reference(id)
-
-
-class _Missing:
-    """A field that __post_init__ has yet to set."""
-
-
-_MISSING = _Missing()
-
-
-def _class_default(cls: type, name: str) -> Abstract:
-    from .infer import known
-
-    return known(vars(cls)[name]) if name in vars(cls) else Known(_MISSING)
-
-
-def _is_generated(cls: type) -> bool:
-    code = getattr(vars(cls)["__init__"], "__code__", None)
-    return code is not None and code.co_filename == "<string>"
-
-
-def _pseudo_fields(cls: type) -> list[tuple[str, bool]]:
-    """(name, is InitVar) of all fields that __init__ takes, in order."""
-    fields: dict[str, Any] = cls.__dataclass_fields__  # type: ignore[attr-defined]
-    kinds = {n: f._field_type.name for n, f in fields.items()}
-    return [(n, kinds[n] == "_FIELD_INITVAR") for n in fields if kinds[n] in ("_FIELD", "_FIELD_INITVAR")]
-
-
-def _bind_fields(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> dict[str, Abstract]:
-    from .infer import known
-
-    fields: dict[str, Any] = cls.__dataclass_fields__  # type: ignore[attr-defined]
-    taking = [n for n, _ in _pseudo_fields(cls) if fields[n].init]
-    positional = [n for n in taking if not fields[n].kw_only]
-    name = f"{cls.__qualname__}.__init__()"
-    if len(args) > len(positional):
-        required = sum(
-            fields[n].default is dataclasses.MISSING and fields[n].default_factory is dataclasses.MISSING
-            for n in positional
-        )
-        most = len(positional) + 1
-        takes = f"from {required + 1} to {most}" if required + 1 < most else str(most)
-        plural = "" if takes == "1" else "s"
-        e.type_error(f"{name} takes {takes} positional argument{plural} but {len(args) + 1} were given")
-    bound = dict(zip(positional, args))
-    for key, v in keywords.items():
-        if key not in taking:
-            e.type_error(f"{name} got an unexpected keyword argument '{key}'")
-        if key in bound:
-            e.type_error(f"{name} got multiple values for argument '{key}'")
-        bound[key] = v
-    missing = []
-    for n, _ in _pseudo_fields(cls):
-        f = fields[n]
-        if n in bound:
-            continue
-        if f.default is not dataclasses.MISSING:
-            bound[n] = known(f.default)
-        elif f.default_factory is not dataclasses.MISSING:
-            bound[n] = call_known(e, f.default_factory, [])
-        elif f.init:
-            missing.append(f"'{n}'")
-    if missing:
-        e.type_error(_missing_message(name, missing))
-    return bound
-
-
-def _missing_message(name: str, missing: list[str]) -> str:
-    if len(missing) == 1:
-        return f"{name} missing 1 required positional argument: {missing[0]}"
-    listed = f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
-    return f"{name} missing {len(missing)} required positional arguments: {listed}"
-
-
-def _construct_named_tuple(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
-    from .infer import known
-
-    names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
-    defaults: dict[str, Any] = cls._field_defaults  # type: ignore[attr-defined]
-    name = f"{cls.__name__}.__new__()"
-    if len(args) > len(names):
-        e.type_error(f"{name} takes {len(names) + 1} positional arguments but {len(args) + 1} were given")
-    bound = dict(zip(names, args))
-    for key, v in keywords.items():
-        if key not in names:
-            e.type_error(f"{name} got an unexpected keyword argument '{key}'")
-        if key in bound:
-            e.type_error(f"{name} got multiple values for argument '{key}'")
-        bound[key] = v
-    missing = [f"'{n}'" for n in names if n not in bound and n not in defaults]
-    if missing:
-        e.type_error(_missing_message(name, missing))
-    return StructValue(cls, names, tuple(bound[n] if n in bound else known(defaults[n]) for n in names))
-
-
-def call_known(
-    e: Evaluator, function: Any, args: list[Abstract], keywords: dict[str, Abstract] | None = None
-) -> Abstract:
-    from .infer import known
-
-    return e.call(known(function), args, keywords)
+    return record
 
 
 # ---------------------------------------------------------------------------------------------- attributes
+
+
+# What has attributes that compiled code may not know.
+_OWN_ATTRIBUTES = (Number, ArrayValue, ComplexValue, ComplexArrayValue, TupleValue, Reference, StructValue)
 
 
 def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
@@ -236,49 +134,53 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     if isinstance(v, (PullbackValue, ChoiceValue)) or class_of(e, v) is None:
         raise e.refuse(f"the attribute '{name}' of a {describe(v, e.heap)}")
     cls = class_of(e, v)
-    if (
-        isinstance(v, (Number, ArrayValue, TupleValue))
-        and hasattr(cls, name)
-        or isinstance(v, Reference)
-        and hasattr(cls, name)
-    ):
+    own = find_in_class(cls, "__getattr__")
+    if own is not None and is_object_class(cls):
+        return call_known(e, own[1], [v, Known(name)])
+    if hasattr(cls, name) and isinstance(v, _OWN_ATTRIBUTES):
         raise e.refuse(f"the attribute '{name}' of a {describe(v, e.heap)}", hint="see the list of what is supported")
-    subject = (
-        f"type object '{v.object.__name__}'"
-        if isinstance(v, Known) and isinstance(v.object, type)
-        else f"'{cls.__name__}' object"
-    )
-    e.throw("AttributeError", f"{subject} has no attribute '{name}'")
+    e.throw("AttributeError", f"{_subject(v, cls)} has no attribute '{name}'")
     raise AssertionError
+
+
+def _subject(v: Abstract, cls: Any) -> str:
+    if isinstance(v, Known) and isinstance(v.object, type):
+        return f"type object '{v.object.__name__}'"
+    return f"'{cls.__name__}' object"
 
 
 def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
     if isinstance(v, Known):
         return _known_attribute(e, v.object, name)
+    if isinstance(v, SuperValue):
+        return _found_in_class(e, v.receiver, v.classes, name)
     if isinstance(v, StructValue):
         if name in v.names:
             return v.items[v.names.index(name)]
-        if name == "_replace" and issubclass(v.cls, tuple):
+        if issubclass(v.cls, tuple) and name in ("_replace", "_asdict"):
             return MethodValue((tuple, name), v)
         return _class_attribute(e, v.cls, v, name)
     if isinstance(v, Reference):
         record = e.heap[v.id]
-        if record.kind == "object":
-            cls: Any = record.meta
-            names = struct_fields(cls) or ()
-            if name in names:
-                field = record.fields[names.index(name)]
-                if isinstance(field, Known) and field.object is _MISSING:
-                    e.throw("AttributeError", f"'{cls.__name__}' object has no attribute '{name}'")
-                return field
-            return _class_attribute(e, cls, v, name)
+        if isinstance(record.meta, Shape):
+            return _object_attribute(e, v, record, record.meta.cls, name)
         if record.kind in ("list", "growing") and _has_method(list, name):
             return MethodValue((list, name), v)
+        if record.kind == "dict" and _has_method(dict, name):
+            return MethodValue((dict, name), v)
         return None
     if isinstance(v, ArrayValue):
         from . import arrays
 
         return arrays.attribute(e, v, name)
+    if isinstance(v, ComplexArrayValue):
+        from . import complex_arrays
+
+        return complex_arrays.attribute(e, v, name)
+    if isinstance(v, ComplexValue):
+        from . import complexes
+
+        return complexes.attribute(e, v, name)
     if isinstance(v, Number):
         return _number_attribute(e, v, name)
     if isinstance(v, RangeValue) and name in ("start", "stop", "step"):
@@ -292,6 +194,24 @@ def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
     return None
 
 
+def _object_attribute(e: Evaluator, v: Reference, record: Record, cls: type, name: str) -> Abstract | None:
+    found = find_in_class(cls, name)
+    if found is not None and isinstance(found[1], property):
+        return _found_in_class(e, v, cls.__mro__, name)
+    own = record.named()
+    if name == "__dict__":
+        raise e.refuse(f"the __dict__ of a {cls.__name__}", hint="name the attributes")
+    if name not in own:
+        return _class_attribute(e, cls, v, name)
+    field = own[name]
+    if isinstance(field, MaybeValue) and field.absent is UNBOUND:
+        if found is not None and not isinstance(found[1], python_types.MemberDescriptorType):
+            raise e.refuse(f"the attribute '{name}', which is that of the object or that of its class")
+        e.guard(field.present, "AttributeError", f"'{cls.__name__}' object has no attribute '{name}'")
+        return field.item
+    return field
+
+
 def _has_method(cls: type, name: str) -> bool:
     from zyg.library import registry
 
@@ -299,8 +219,6 @@ def _has_method(cls: type, name: str) -> bool:
 
 
 def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
-    from zyg.transforms import transform_of
-
     from .calls import constant_or_input
     from .infer import known
 
@@ -325,33 +243,96 @@ def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
     )
 
 
+def find_in_class(cls: type, name: str) -> tuple[type, Any] | None:
+    """Where in the classes of an instance a name is defined, and as what."""
+    for base in cls.__mro__:
+        if name in vars(base):
+            return base, vars(base)[name]
+    return None
+
+
 def _class_attribute(e: Evaluator, cls: Any, v: Abstract, name: str) -> Abstract | None:
     """What an instance finds in its class: a method, a property, a constant."""
-    from .infer import known
-
-    for base in cls.__mro__:
-        if name not in vars(base):
-            continue
-        attribute = vars(base)[name]
-        e.inference.guard("attr", base, name, attribute)
-        if isinstance(attribute, python_types.FunctionType):
-            return MethodValue(attribute, v)
-        if isinstance(attribute, property):
-            return call_known(e, attribute.fget, [v])
-        if isinstance(attribute, staticmethod):
-            return known(attribute.__func__)
-        if isinstance(attribute, classmethod):
-            return MethodValue(attribute.__func__, Known(cls))
-        if isinstance(attribute, (bool, int, float, str, tuple)) or attribute is None:
-            return known(attribute)
-        if base is tuple and _has_method(tuple, name) and isinstance(v, StructValue):
-            return MethodValue((tuple, name), TupleValue(v.items))
-        break
+    found = _found_in_class(e, v, cls.__mro__, name)
+    if found is not None:
+        return found
     if isinstance(v, StructValue) and issubclass(v.cls, tuple) and name == "_fields":
         return TupleValue(tuple(map(Known, v.names)))
     if name == "__class__":
         return Known(cls)
     return None
+
+
+def _found_in_class(e: Evaluator, v: Abstract, classes: tuple[type, ...], name: str) -> Abstract | None:
+    from .infer import known
+
+    for base in classes:
+        if name not in vars(base):
+            continue
+        attribute = vars(base)[name]
+        e.inference.guard("attr", base, name, attribute)
+        if isinstance(attribute, python_types.FunctionType) or transform_of(attribute) is not None:
+            return MethodValue(attribute, v)
+        if isinstance(attribute, property):
+            if attribute.fget is None:
+                e.throw("AttributeError", f"property '{name}' of '{class_of(e, v).__name__}' object has no getter")
+            return call_known(e, attribute.fget, [v])
+        if isinstance(attribute, staticmethod):
+            return known(attribute.__func__)
+        if isinstance(attribute, classmethod):
+            return MethodValue(attribute.__func__, Known(class_of(e, v)))
+        if base is tuple and _has_method(tuple, name) and isinstance(v, StructValue):
+            return MethodValue((tuple, name), TupleValue(v.items))
+        if base is object and name == "__init__":
+            return Known(no_operation)
+        if isinstance(attribute, (bool, int, float, str, tuple, type, python_types.BuiltinFunctionType)):
+            return known(attribute)
+        if attribute is None:
+            return NONE
+        break
+    return None
+
+
+def no_operation(*args: Any, **keywords: Any) -> None:
+    """What object.__init__ does."""
+
+
+@record(slots=True, eq=False)
+class SuperValue(Abstract):
+    """super(): looks attributes up in the classes behind the one in whose code it stands."""
+
+    receiver: Abstract
+    classes: tuple[type, ...]
+
+    def head(self) -> Hashable:
+        return ("super", self.classes)
+
+    def parts(self) -> tuple[Any, ...]:
+        return (self.receiver,)
+
+    def with_parts(self, parts: list[Any]) -> Abstract:
+        return SuperValue(parts[0], self.classes)
+
+
+def super_value(e: Evaluator, args: tuple[Abstract, ...]) -> Abstract:
+    """super() or super(cls, instance)"""
+    if args:
+        owner, receiver = args if len(args) == 2 else (args[0], None)
+    else:
+        frame = e.frame
+        while frame is not None and frame.library:
+            frame = frame.parent
+        if frame is None or "__class__" not in frame.free or not frame.arguments:
+            e.throw("RuntimeError", "super(): no arguments")
+        assert frame is not None
+        owner, receiver = frame.free["__class__"], frame.arguments[0]
+    if not isinstance(owner, Known) or not isinstance(owner.object, type) or receiver is None:
+        raise e.refuse("super() of a class that is not known when compiling")
+    cls = receiver.object if isinstance(receiver, Known) else class_of(e, receiver)  # a classmethod gets the class
+    if not isinstance(cls, type) or owner.object not in cls.__mro__:
+        e.type_error("super(type, obj): obj must be an instance or subtype of type")
+    order = cls.__mro__
+    return SuperValue(receiver, order[order.index(owner.object) + 1 :])
 
 
 def _number_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
@@ -384,35 +365,88 @@ def _function_attribute(e: Evaluator, v: FunctionValue, name: str) -> Abstract |
 
 def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None:
     v = settled(e, v, f"'NoneType' object has no attribute '{name}'")
-    if isinstance(v, Reference) and e.heap[v.id].kind == "object":
-        record = e.heap[v.id]
-        cls: Any = record.meta
-        names = struct_fields(cls) or ()
-        attribute = getattr(cls, name, None)
+    if object_record(e, v) is not None:
+        assert isinstance(v, Reference)
+        _set_field(e, v, name, value)
+        return
+    if isinstance(v, StructValue):
+        if issubclass(v.cls, tuple):
+            e.throw("AttributeError", "can't set attribute")
+        _frozen(e, name)
+    raise e.refuse(f"an assignment to the attribute '{name}' of a {describe(v, e.heap)}")
+
+
+def store_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None:
+    """object.__setattr__(v, name, value), as __post_init__ of frozen dataclasses calls it."""
+    if object_record(e, v) is None or isinstance((find_in_class(class_of(e, v), name) or (None, None))[1], property):
+        raise e.refuse(f"object.__setattr__ of a {describe(v, e.heap)}")
+    assert isinstance(v, Reference)
+    record = writable(e, v, f"an assignment to '{name}'")
+    e.heap[v.id] = record.with_named(record.named() | {name: value})
+
+
+def has_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
+    """hasattr(v, name)"""
+    if isinstance(v, ConflictValue):
+        raise conflict(e, v)
+    record = object_record(e, v)
+    if record is not None:
+        cls = class_of(e, v)
+        if find_in_class(cls, name) is not None:
+            if find_in_class(cls, "__getattr__") is not None or isinstance(find_in_class(cls, name)[1], property):  # type: ignore[index]
+                raise e.refuse("hasattr() of what a property or __getattr__ gives")
+            if not isinstance(find_in_class(cls, name)[1], python_types.MemberDescriptorType):  # type: ignore[index]
+                return Known(True)
+        elif find_in_class(cls, "__getattr__") is not None:
+            raise e.refuse("hasattr() of what a property or __getattr__ gives")
+        field = record.named().get(name)
+        if isinstance(field, MaybeValue) and field.absent is UNBOUND:
+            return Number(field.present)
+        return Known(field is not None)
+    return Known(find_attribute(e, v, name) is not None)
+
+
+def _set_field(e: Evaluator, v: Reference, name: str, value: Abstract) -> None:
+    cls: Any = class_of(e, v)
+    found = find_in_class(cls, name)
+    if found is not None:
+        base, attribute = found
+        e.inference.guard("attr", base, name, attribute)
         if isinstance(attribute, property):
             if attribute.fset is None:
                 e.throw("AttributeError", f"property '{name}' of '{cls.__name__}' object has no setter")
             call_known(e, attribute.fset, [v, value])
             return
-        if cls.__dataclass_params__.frozen:
-            _frozen(e, name)
-        if name not in names:
-            raise e.refuse(
-                f"a new attribute '{name}' of a {cls.__name__}", hint=f"declare it as a field of {cls.__name__}"
-            )
-        e.heap[v.id] = record.replace(names.index(name), value)
-        return
-    if isinstance(v, StructValue):
-        if issubclass(v.cls, tuple):
-            e.throw("AttributeError", "can't set attribute")
-        if v.cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-            _frozen(e, name)
-        raise e.refuse(
-            f"an assignment to '{name}' of a {v.cls.__name__} that was not made in the compiled code",
-            types=[describe(v, e.heap)],
-            hint=f"make a new {v.cls.__name__}, or keep what changes in an array",
-        )
-    raise e.refuse(f"an assignment to the attribute '{name}' of a {describe(v, e.heap)}")
+        if hasattr(type(attribute), "__set__") and not isinstance(attribute, python_types.MemberDescriptorType):
+            raise e.refuse(f"an assignment to '{name}' of a {cls.__name__}, which is a descriptor", hint="use a property")
+    if frozen(cls):
+        _frozen(e, name)
+    record = writable(e, v, f"an assignment to '{name}'")
+    own = record.named()
+    is_slot = found is not None and isinstance(found[1], python_types.MemberDescriptorType)
+    if name not in own and not is_slot and not getattr(cls, "__dictoffset__", 0):
+        e.throw("AttributeError", f"'{cls.__name__}' object has no attribute '{name}'")
+    own[name] = value
+    e.heap[v.id] = record.with_named(own)
+
+
+def del_attribute(e: Evaluator, v: Abstract, name: str) -> None:
+    v = settled(e, v, f"'NoneType' object has no attribute '{name}'")
+    record = object_record(e, v)
+    if record is None:
+        raise e.refuse(f"`del` of the attribute '{name}' of a {describe(v, e.heap)}")
+    assert isinstance(v, Reference)
+    cls: Any = class_of(e, v)
+    found = find_in_class(cls, name)
+    if found is not None and hasattr(type(found[1]), "__delete__"):
+        raise e.refuse(f"`del` of '{name}' of a {cls.__name__}, which its class describes")
+    own = writable(e, v, f"`del` of '{name}'").named()
+    if name not in own:
+        e.throw("AttributeError", f"'{cls.__name__}' object has no attribute '{name}'")
+    if isinstance(own[name], MaybeValue) and own[name].absent is UNBOUND:
+        raise e.refuse(f"`del` of the attribute '{name}', which is set on some paths only")
+    del own[name]
+    e.heap[v.id] = record.with_named(own)
 
 
 def _frozen(e: Evaluator, name: str) -> None:
@@ -508,43 +542,59 @@ _SPECIAL = {
 }  # fmt: skip
 
 
-def _special(e: Evaluator, v: Abstract, name: str) -> Any:
-    """The user's own special method of a struct; None where there is none."""
+_GENERATED = ("__lt__", "__le__", "__gt__", "__ge__")  # methods that dataclass() writes and that are called as they are
+_REFLECTED = {"lt": "__gt__", "gt": "__lt__", "le": "__ge__", "ge": "__le__", "eq": "__eq__", "ne": "__ne__"}
+
+
+def special(e: Evaluator, v: Abstract, name: str) -> Any:
+    """The user's own special method of an instance; None where there is none."""
     if not isinstance(v, (StructValue, Reference)):
         return None
     cls = class_of(e, v)
-    if not isinstance(cls, type) or struct_fields(cls) is None:
+    if not is_object_class(cls):
         return None
-    for base in cls.__mro__:
-        if name in vars(base):
-            method = vars(base)[name]
-            user = isinstance(method, python_types.FunctionType) and method.__code__.co_filename != "<string>"
-            return method if user else None
+    found = find_in_class(cls, name)
+    if found is None:
+        return None
+    base, method = found
+    own = isinstance(method, python_types.FunctionType) and method.__code__.co_filename != "<string>"
+    if own or isinstance(method, python_types.FunctionType) and name in _GENERATED:
+        e.inference.guard("attr", base, name, method)
+        return method
+    if method is None or transform_of(method) is not None:
+        return method
     return None
 
 
 def operator_method(e: Evaluator, name: str, *operands: Abstract) -> Abstract | None:
     """The operator by the operands' special methods, as Python tries them; None if there are none."""
-    special = _SPECIAL.get(name, f"__{name}__")
+    own = _SPECIAL.get(name, f"__{name}__")
     v = operands[0]
-    method = _special(e, v, special)
-    if method is not None:
-        result = call_known(e, method, list(operands))
+    attempts = [(special(e, v, own), list(operands))]
+    if len(operands) == 2 and name not in ("getitem", "contains", "delitem", "call") and not name.startswith("i"):
+        reflected = _REFLECTED.get(name, f"__r{own[2:]}")
+        other = special(e, operands[1], reflected)
+        left, right = class_of(e, v), class_of(e, operands[1])
+        if other is not None and not (left is right and name not in _REFLECTED):
+            overrides = left is not right and isinstance(left, type) and issubclass(right, left)
+            attempts.insert(0 if overrides and other is not special(e, v, reflected) else 1, (other, [operands[1], v]))
+    for method, args in attempts:
+        if method is None:
+            continue
+        result = call_known(e, method, args)
         if not (isinstance(result, Known) and result.object is NotImplemented):
+            if _may_be_not_implemented(result):
+                raise e.refuse(f"{own} of a {describe(args[0], e.heap)}, which returns NotImplemented on some paths only")
             return result
-    if len(operands) == 2 and name not in ("getitem", "contains", "setitem"):
-        swapped = {"lt": "__gt__", "gt": "__lt__", "le": "__ge__", "ge": "__le__", "eq": "__eq__", "ne": "__ne__"}
-        reflected = swapped.get(name, f"__r{special[2:]}")
-        method = _special(e, operands[1], reflected)
-        if method is not None:
-            result = call_known(e, method, [operands[1], v])
-            if not (isinstance(result, Known) and result.object is NotImplemented):
-                return result
     return None
 
 
+def _may_be_not_implemented(v: Abstract) -> bool:
+    return isinstance(v, ChoiceValue) and any(isinstance(o, Known) and o.object is NotImplemented for o in v.options)
+
+
 def user_iterator(e: Evaluator, v: Abstract) -> Reference | None:
-    method = _special(e, v, "__iter__")
+    method = special(e, v, "__iter__")
     if method is None:
         return None
     result = call_known(e, method, [v])

@@ -24,16 +24,19 @@ from typing import Any
 from zyg.errors import Unsupported
 from zyg.ir import types as t
 from zyg.ir.builder import Builder
-from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value
+from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value, const
 from zyg.ir.options import Options
 from zyg.ir.records import field, record
 from zyg.ir.types import Scalar, Type
 
-from .boundary import assemble, convert_edges, disassemble
+from .boundary import Assembly, Disassembly, Write, convert_edges, written_back
 from .prepare import Prepared
 from .values import (
     NONE,
+    READ_ONLY,
     Abstract,
+    ChoiceValue,
+    ComplexValue,
     Heap,
     Known,
     Merge,
@@ -74,6 +77,7 @@ class Inferred:
     inputs: tuple[Input, ...]
     result: Type
     guards: tuple[tuple[Any, ...], ...]
+    writes: tuple[Write, ...] = ()  # what is written back into objects that came in as arguments
 
 
 class Stop(Exception):
@@ -103,7 +107,8 @@ class Node:
     """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
 
     __slots__ = (
-        "block", "blocks", "edges", "force", "head", "key", "number", "out", "parameters", "rounds", "stale", "state",
+        "block", "blocks", "edges", "force", "head", "key", "maps", "number", "out", "parameters", "rounds", "stale",
+        "state",
     )  # fmt: skip
 
     def __init__(self, block: Block | None, key: Hashable, number: int, name: str):
@@ -120,12 +125,17 @@ class Node:
         self.rounds = 0
         # Back edges of a loop whose entry has changed: out of date if the header's state has.
         self.stale: dict[Hashable, Edge] = {}
+        # Per edge: which of its objects became which one here, where that was decided last.
+        self.maps: dict[Hashable, dict[Hashable, Hashable]] = {}
 
     def merge(self) -> State:
         states = [e.state for e in self.edges.values()]
         if len(states) == 1 and not self.parameters and not self.force:
             return states[0]
-        return Merge(self.parameters, states, self.force, (self.number, self.key)).run()
+        state = Merge(self.parameters, states, self.force, (self.number, self.key)).run()
+        assert state.maps is not None
+        self.maps = dict(zip(self.edges, state.maps))
+        return state
 
 
 @record(eq=False)
@@ -140,6 +150,7 @@ class Frame:
     parent: Frame | None
     library: bool  # zyg's own library code: positions and errors are those of the caller
     outer: tuple[Reference, ...] = ()  # the objects that callers may still use
+    arguments: tuple[Abstract, ...] = ()
     nodes: dict[tuple[Block, Hashable], Node] = field(default_factory=dict)
     queue: list[tuple[int, int, Node]] = field(default_factory=list)
     exit: Node = field(default_factory=lambda: Node(None, None, 1 << 30, "return"))
@@ -200,6 +211,7 @@ class Evaluator:
         self.local: tuple[Block | None, dict[Hashable, Any]] = (None, {})
         self.serial = 0
         self.depth = 0
+        self.outer: tuple[Reference, ...] = ()  # objects that whoever calls this function can still see
         inference.evaluators.append(self)
 
     # ------------------------------------------------------------------------------------------ emission
@@ -288,8 +300,7 @@ class Evaluator:
         if not self.heap:
             return ()
         roots: list[Abstract] = list(self.env.values())
-        if self.frame is not None:
-            roots.extend(self.frame.outer)
+        roots.extend(self.frame.outer if self.frame is not None else self.outer)
         roots.extend(Reference(id) for id in self.heap if id not in self.before)
         direct = dict.fromkeys(id for v in roots for id in references(v))
         return tuple(Reference(id) for id in direct if id in self.heap)
@@ -339,6 +350,22 @@ class Evaluator:
                 join.add(side())
         return join.finish()
 
+    def each(self, choice: ChoiceValue, function: Callable[[Abstract], Abstract]) -> Abstract:
+        """The value of `function` for the option that it is at run time; it may raise Stop."""
+        join = self.join()
+        heap = self.heap
+        last = len(choice.options) - 1
+        for n, option in enumerate(choice.options):
+            if n < last:
+                here, following = self.split(self.op("eq", choice.tag, const(n)), "option", "next_option")
+                self.at(here)
+            self.heap = dict(heap)
+            with suppress(Stop):
+                join.add(function(option))
+            if n < last:
+                self.at(following)
+        return join.finish()
+
     @contextmanager
     def in_context(self, context: Context) -> Any:
         saved = self.context
@@ -361,6 +388,7 @@ class Evaluator:
         saved = self.frame, self.env, self.node, self.builder.position, self.serial, self.advancing
         before = self.before
         frame.outer = self.surviving()
+        frame.arguments = tuple(args) if frame.resume is None else ()
         self.frame = frame
         self.serial = 0
         outer_number = self.node.number, self.node.key, saved[4]
@@ -591,13 +619,22 @@ class Evaluator:
         if found is None:
             entry = self.inference.inputs.setdefault(key, Input(kind, container, name, type))
             leaves = [Value(leaf, name or "captured") for leaf in t.flatten(type)]
-            found = self.inputs[key] = (entry, assemble(self, type, iter(leaves)))
+            assembly = Assembly(self, iter(leaves), lambda number: ("input", key, number), READ_ONLY)
+            found = self.inputs[key] = (entry, assembly.of(type))
             self.input_leaves[key] = leaves
+            self.input_objects[key] = {i: self.heap[i] for i in assembly.ids}
+        # The objects in it are as they were at entry, on whatever path this is read first.
+        for i, record_ in self.input_objects[key].items():
+            self.heap.setdefault(i, record_)
         return found[1]
 
     @property
     def input_leaves(self) -> dict[Hashable, list[Value]]:
         return self.__dict__.setdefault("_input_leaves", {})
+
+    @property
+    def input_objects(self) -> dict[Hashable, Heap]:
+        return self.__dict__.setdefault("_input_objects", {})
 
     def call(self, callee: Abstract, args: list[Abstract], keywords: dict[str, Abstract] | None = None) -> Abstract:
         from .calls import call
@@ -627,6 +664,8 @@ def known(value: Any) -> Abstract:
         return NONE
     if type(value) is tuple:
         return TupleValue(tuple(map(known, value)))
+    if type(value) is complex:
+        return ComplexValue(Known(value.real), Known(value.imag))
     return Known(value)
 
 
@@ -653,17 +692,24 @@ def infer(
     params = e.function.params
     args = []
     names = _argument_names(function)
+    assembly = Assembly(e, iter(()), lambda number: ("given", number))
     for n, arg_type in enumerate(arg_types):
         hint = names[n] if n < len(names) else ""
         leaves = [Value(leaf, hint) for leaf in t.flatten(arg_type)]
         params.extend(leaves)
-        args.append(assemble(e, arg_type, iter(leaves)))
+        assembly.leaves = iter(leaves)
+        args.append(assembly.of(arg_type))
+    at_entry = dict(e.heap)
     positional = args[: len(args) - len(keywords)]
     result_type: Type = t.NONE
+    writes: tuple[Write, ...] = ()
     try:
+        e.outer = tuple(map(Reference, assembly.ids))
         result = e.call(known(function), positional, dict(zip(keywords, args[len(positional) :])))
         leaves = []
-        result_type = disassemble(e, result, leaves)
+        disassembly = Disassembly(e, leaves, {id: number for number, id in enumerate(assembly.ids)})
+        result_type = disassembly.of(result)
+        writes = written_back(e, disassembly, at_entry)
         e.builder.ret(*leaves)
         e.function.results = tuple(v.type for v in leaves)
     except Stop:
@@ -676,7 +722,8 @@ def infer(
         _order_blocks(evaluator.function)
         evaluator.forget()
     inputs = tuple(entry for entry, _ in e.inputs.values())
-    return Inferred(module, entry, tuple(arg_types), inputs, result_type, tuple(inference.guards.values()))
+    guards = tuple(inference.guards.values())
+    return Inferred(module, entry, tuple(arg_types), inputs, result_type, guards, writes)
 
 
 def _argument_names(function: Any) -> tuple[str, ...]:

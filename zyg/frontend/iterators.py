@@ -23,6 +23,7 @@ from .operators import python_type_name, settled, to_int
 from .values import (
     Abstract,
     ArrayValue,
+    ComplexArrayValue,
     FunctionValue,
     Known,
     Number,
@@ -62,10 +63,12 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
         return new_iterator(e, ("tuple",), TupleValue(items), Known(0))
     if isinstance(v, RangeValue):
         return _range_iterator(e, v)
-    if isinstance(v, ArrayValue):
-        if v.type.ndim == 0:
+    if isinstance(v, (ArrayValue, ComplexArrayValue)):
+        from .arrays import length, ndim
+
+        if ndim(v) == 0:
             e.type_error("iteration over a 0-d array")
-        return new_iterator(e, ("array",), v, Known(0), Number(e.dim(v.value, 0)))
+        return new_iterator(e, ("array",), v, Known(0), Number(length(e, v)))
     if lists.is_list(e, v):
         return new_iterator(e, ("list",), v, Known(0))
     if dicts.is_dict(e, v):
@@ -471,7 +474,7 @@ def reversed_(e: Evaluator, v: Abstract) -> Abstract:
         return new_iterator(e, ("tuple",), TupleValue(items[::-1]), Known(0))
     if isinstance(v, RangeValue):
         return _range_iterator(e, reversed_range(e, v))
-    if isinstance(v, ArrayValue):
+    if isinstance(v, (ArrayValue, ComplexArrayValue)):
         from .arrays import flipped
 
         return make_iterator(e, flipped(e, v))

@@ -13,11 +13,14 @@ from zyg.ir.core import Value, const
 from zyg.ir.types import I64, Array, Scalar
 
 from .boundary import scalar_value
-from .operators import python_type_name
+from .operators import python_type_name, to_int
 from .values import (
     DEFAULT,
+    WRITTEN,
     Abstract,
     ArrayValue,
+    ComplexArrayValue,
+    ComplexValue,
     Known,
     MaybeValue,
     Merge,
@@ -25,15 +28,21 @@ from .values import (
     RangeValue,
     Record,
     Reference,
+    SliceValue,
     StructValue,
     TupleValue,
+    as_complex,
     describe,
     is_number,
+    is_numeric,
     join_numbers,
 )
 
 if TYPE_CHECKING:
     from .infer import Evaluator
+
+
+LAST = Known(-1)
 
 
 def new_list(e: Evaluator, items: list[Abstract]) -> Reference:
@@ -77,18 +86,27 @@ def all_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
         return tuple(map(Known, range(*(p.object for p in v.parts()))))
     if isinstance(v, Known) and type(v.object) is str:
         return tuple(map(Known, v.object))
+    from . import dicts
+
+    if dicts.is_dict(e, v):
+        return dicts.keys(e, v).items
     return None
 
 
 def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
     """len(v) for what has a length here; None for anything else."""
+    from . import dicts
+
+    if dicts.is_dict(e, v):
+        assert isinstance(v, Reference)
+        return Known(dicts.length(e, v))
     items = known_items(e, v)
     if items is not None:
         return Known(len(items))
-    if isinstance(v, ArrayValue):
-        if v.type.ndim == 0:
-            e.type_error("len() of unsized object")
-        return Number(e.dim(v.value, 0))
+    if isinstance(v, (ArrayValue, ComplexArrayValue)):
+        from .arrays import length as length_of_array
+
+        return Number(length_of_array(e, v))
     if isinstance(v, RangeValue):
         from .iterators import range_length
         from .python_ops import boolean
@@ -172,7 +190,7 @@ def inplace(e: Evaluator, name: str, a: Reference, b: Abstract) -> Abstract:
         return a
     result = repeat(e, a, b)
     assert isinstance(result, Reference)
-    e.heap[a.id] = e.heap[result.id]
+    become(e, a, result)
     return a
 
 
@@ -182,12 +200,43 @@ def extend(e: Evaluator, v: Abstract, iterable: Abstract) -> None:
     from .infer import known
 
     assert isinstance(v, Reference)
-    record = e.heap[v.id]
+    record = _writable(e, v)
     items = all_items(e, iterable)
     if record.kind == "list" and items is not None:
-        e.heap[v.id] = record.with_fields((*record.fields, *items))
+        e.heap[v.id] = record.written((*record.fields, *items))
         return
+    if isinstance(iterable, Reference) and iterable.id == v.id:
+        iterable = to_list(e, iterable)
     e.call(known(list_extension), [v, iterable])
+
+
+def become(e: Evaluator, v: Reference, other: Reference) -> None:
+    """v[:] = other, of a list that nothing else refers to."""
+    record, new = _writable(e, v), e.heap[other.id]
+    e.heap[v.id] = Record(new.kind, new.meta, new.fields, record.state | WRITTEN)
+
+
+def _writable(e: Evaluator, v: Reference) -> Record:
+    from .classes import writable
+
+    return writable(e, v, "a change")
+
+
+def slice_of(e: Evaluator, v: Reference, key: SliceValue) -> Abstract:
+    from zyg.library.lists_ import list_slice
+
+    from .infer import known
+
+    return e.call(known(list_slice), [v, *key.parts()])
+
+
+def lists_equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
+    from zyg.library.lists_ import equal_lists
+
+    from .infer import known
+    from .operators import truth
+
+    return truth(e, e.call(known(equal_lists), [a, b]))
 
 
 # ------------------------------------------------------------------------------------------ growing lists
@@ -242,7 +291,11 @@ def common_layout(items: list[Abstract]) -> Layout | None:
                 return None
             leaves.append(joined)
             return Number(Value(joined[0]), joined[1])
-        if isinstance(first, (TupleValue, StructValue)):
+        if any(isinstance(v, ComplexValue) for v in vs) and all(map(is_numeric, vs)):
+            vs = [as_complex(v) for v in vs]
+            first = ComplexValue(vs[0].re, vs[0].im, any(v.numpy for v in vs))  # type: ignore[attr-defined]
+            vs = [ComplexValue(v.re, v.im, first.numpy) for v in vs]  # type: ignore[attr-defined]
+        if isinstance(first, (TupleValue, StructValue, ComplexValue)):
             if any(type(v) is not type(first) or v.head() != first.head() for v in vs):
                 return None
             parts = [join([v.parts()[i] for v in vs]) for i in range(len(first.parts()))]
@@ -265,7 +318,8 @@ def item_leaves(v: Abstract, layout: Layout) -> list[Abstract]:
         if isinstance(example, Number):
             result.append(v)
         else:
-            for p, q in zip(example.parts(), v.parts()):
+            whole = as_complex(v) if isinstance(example, ComplexValue) else v
+            for p, q in zip(example.parts(), whole.parts()):
                 walk(p, q)
 
     walk(layout.example, v)
@@ -275,9 +329,10 @@ def item_leaves(v: Abstract, layout: Layout) -> list[Abstract]:
 def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any]) -> Record:
     layout = common_layout(item_template(records))
     real = [r for r in records if r is not DEFAULT]
+    state = real[0].state
     if layout is None:
         kinds = tuple(dict.fromkeys(describe(v) for v in item_template(records)))
-        return Record("list", ("mixed", kinds), ())
+        return Record("list", ("mixed", kinds), (), state)
     fields: list[Any] = []
     growing = [r for r in real if r.kind == "growing" and r.meta == layout]
     columns: list[Any] = [DEFAULT if r is DEFAULT else r.fields if r in growing else None for r in records]
@@ -287,7 +342,7 @@ def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any]) -> Re
         type = Array(scalar, 1)
         arrays = [c if c is DEFAULT else Value(type) if c is None else c[i + 1] for c in columns]
         fields.append(merge.leaf((*path, "data", i), type, arrays, False))
-    return Record("growing", layout, tuple(fields))
+    return Record("growing", layout, tuple(fields), state)
 
 
 def growing_fields(merged: Record, other: Any) -> Any:
@@ -344,7 +399,7 @@ def require_growing(e: Evaluator, v: Reference, example: list[Abstract]) -> Layo
         return layout
     merged = Record("growing", layout, ())
     fields = [f(e) if callable(f) and not isinstance(f, Value) else f for f in growing_fields(merged, record)]
-    e.heap[v.id] = Record("growing", layout, tuple(fields))
+    e.heap[v.id] = Record("growing", layout, tuple(fields), record.state)
     return layout
 
 
@@ -352,11 +407,11 @@ def growing_length(e: Evaluator, v: Reference) -> Value:
     record = e.heap[v.id]
     if record.kind == "growing":
         return record.fields[0]
-    _mixed(e, record)
+    refuse_mixed(e, record)
     return const(len(record.fields))
 
 
-def _mixed(e: Evaluator, record: Record) -> None:
+def refuse_mixed(e: Evaluator, record: Record) -> None:
     if isinstance(record.meta, tuple) and record.meta and record.meta[0] == "mixed":
         raise e.refuse(
             "a list whose items do not have one type, and whose length is not known",
@@ -382,22 +437,23 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
 
 def store_growing(e: Evaluator, v: Reference, position: Value, item: Abstract) -> None:
     layout = require_growing(e, v, [item])
-    record = e.heap[v.id]
+    record = _writable(e, v)
+    e.heap[v.id] = record.written(record.fields)
     for (scalar, _), array, leaf in zip(layout.leaves, record.fields[1:], item_leaves(item, layout)):
         e.emit("store", array, scalar_value(e, leaf, scalar), position)
 
 
 def append(e: Evaluator, v: Abstract, item: Abstract) -> None:
     assert isinstance(v, Reference)
-    record = e.heap[v.id]
+    record = _writable(e, v)
     if record.kind == "list":
-        _mixed(e, record)
-        e.heap[v.id] = record.with_fields((*record.fields, item))
+        refuse_mixed(e, record)
+        e.heap[v.id] = record.written((*record.fields, item))
         return
     layout = require_growing(e, v, [item])
     length, *arrays = e.heap[v.id].fields
     if not arrays:
-        e.heap[v.id] = Record("growing", layout, (e.op("add", length, const(1)),))
+        e.heap[v.id] = e.heap[v.id].written((e.op("add", length, const(1)),))
         return
     room = e.dim(arrays[0], 0)
     full = e.op("ge", length, room)
@@ -421,19 +477,37 @@ def append(e: Evaluator, v: Abstract, item: Abstract) -> None:
     joined = join.finish()
     assert isinstance(joined, TupleValue)
     data = tuple(a.value for a in joined.items if isinstance(a, ArrayValue))
-    e.heap[v.id] = Record("growing", layout, (length, *data))
+    e.heap[v.id] = e.heap[v.id].written((length, *data))
     store_growing(e, v, length, item)
     e.heap[v.id] = e.heap[v.id].replace(0, e.op("add", length, const(1)))
 
 
-def pop(e: Evaluator, v: Reference) -> Abstract:
-    """list.pop() of the last item."""
+def pop(e: Evaluator, v: Reference, key: Abstract = LAST, message: str = "pop index out of range") -> Abstract:
+    """list.pop(key)"""
+    from zyg.library.lists_ import pop_inside
+
+    from .infer import known
+    from .subscripts import is_index, wrapped
+
+    record = _writable(e, v)
+    if not is_index(key):
+        e.type_error(f"'{python_type_name(e, key)}' object cannot be interpreted as an integer")
+    if record.kind == "list" and isinstance(key, Known):
+        refuse_mixed(e, record)
+        items = list(record.fields)
+        if not items and key is LAST:
+            message = "pop from empty list"
+        if not -len(items) <= key.object < len(items):
+            e.throw("IndexError", message)
+        item = items.pop(key.object)
+        e.heap[v.id] = record.written(items)
+        return item
+    require_growing(e, v, [])
+    if key is not LAST:
+        position = wrapped(e, to_int(e, key), growing_length(e, v), message)
+        return e.call(known(pop_inside), [v, Number(position)])
     record = e.heap[v.id]
-    if record.kind == "list":
-        if not record.fields:
-            e.throw("IndexError", "pop from empty list")
-        e.heap[v.id] = record.with_fields(record.fields[:-1])
-        return record.fields[-1]
+    e.heap[v.id] = record.written(record.fields)
     length = growing_length(e, v)
     e.guard(e.op("gt", length, const(0)), "IndexError", "pop from empty list")
     last = e.op("sub", length, const(1))

@@ -20,6 +20,8 @@ from .values import (
     Abstract,
     ArrayValue,
     ChoiceValue,
+    ComplexArrayValue,
+    ComplexValue,
     ConflictValue,
     FunctionValue,
     Known,
@@ -34,6 +36,7 @@ from .values import (
     TupleValue,
     describe,
     is_number,
+    is_numeric,
     known_key,
     number_type,
 )
@@ -115,6 +118,10 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
             )
 
         a, b = settled(e, a, message), settled(e, b, message)
+    if (isinstance(a, ComplexValue) or isinstance(b, ComplexValue)) and is_numeric(a) and is_numeric(b):
+        from . import complexes
+
+        return complexes.arithmetic(e, name, a, b)
     if isinstance(a, Known) and isinstance(b, Known) and _foldable(a) and _foldable(b):
         return fold(e, PYTHON[name], a.object, b.object)
     if is_number(a) and is_number(b):
@@ -149,7 +156,7 @@ def fold(e: Evaluator, function: Callable[..., Any], *args: Any) -> Abstract:
             with np.errstate(all="ignore"):
                 return known(float(function(*map(np.float64, args))))
         e.throw(type(error).__name__, str(error))
-    if type(result) is complex:
+    if type(result) is complex and complex not in map(type, args):
         _complex_result(e)
     return known(result)
 
@@ -158,8 +165,12 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
     from . import arrays, lists
     from .classes import operator_method
 
-    if isinstance(a, ArrayValue) or isinstance(b, ArrayValue):
+    if isinstance(a, arrays.ARRAYS) or isinstance(b, arrays.ARRAYS):
         return arrays.elementwise(e, name, a, b)
+    own = operator_method(e, name, a, b) if isinstance(a, StructValue) or isinstance(b, StructValue) else None
+    if own is not None:
+        return own
+    a, b = _plain_tuple(a), _plain_tuple(b)
     if name == "add" and isinstance(a, TupleValue) and isinstance(b, TupleValue):
         return TupleValue(a.items + b.items)
     if name == "mul":
@@ -178,12 +189,16 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
         raise e.refuse(f"operator {SYMBOLS[name]} on these values", types=[describe(a, e.heap), describe(b, e.heap)])
     for v in (a, b):
         if isinstance(v, Known) and not isinstance(v.object, (str, bytes, type(None), type)) and not callable(v.object):
-            hint = "compute with real and imaginary part" if isinstance(v.object, complex) else ""
-            raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}", hint=hint)
+            raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}")
     e.type_error(
         f"unsupported operand type(s) for {SYMBOLS[name]}: '{python_type_name(e, a)}' and '{python_type_name(e, b)}'"
     )
     raise AssertionError
+
+
+def _plain_tuple(v: Abstract) -> Abstract:
+    """A named tuple as the tuple that it is."""
+    return TupleValue(v.items) if isinstance(v, StructValue) and issubclass(v.cls, tuple) else v
 
 
 def python_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
@@ -614,7 +629,11 @@ def unary(e: Evaluator, name: str, v: Abstract) -> Abstract:
             in_range = e.op("ne", v.value, const(MIN_INT))
             e.guard(in_range, "OverflowError", "integer result does not fit into 64 bits")
         return Number(e.op("abs", v.value))
-    if isinstance(v, ArrayValue):
+    if isinstance(v, ComplexValue):
+        from . import complexes
+
+        return complexes.unary(e, name, v)
+    if isinstance(v, (ArrayValue, ComplexArrayValue)):
         from . import arrays
 
         return arrays.elementwise(e, name, v)
@@ -656,11 +675,15 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         if isinstance(a, Number) and a.numpy or isinstance(b, Number) and b.numpy:
             return _numpy_compare(e, name, a, b)
         return Number(_compare_numbers(e, name, a, b))
+    if (isinstance(a, ComplexValue) or isinstance(b, ComplexValue)) and is_numeric(a) and is_numeric(b):
+        from . import complexes
+
+        return complexes.comparison(e, name, a, b)
     for v in (a, b):
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
     if name in ("eq", "ne"):
-        if isinstance(a, ArrayValue) or isinstance(b, ArrayValue):
+        if isinstance(a, (ArrayValue, ComplexArrayValue)) or isinstance(b, (ArrayValue, ComplexArrayValue)):
             from . import arrays
 
             return arrays.elementwise(e, name, a, b)
@@ -669,6 +692,8 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         result = operator_method(e, name, a, b)
         if result is not None:
             return result
+        if name == "ne" and (result := operator_method(e, "eq", a, b)) is not None:
+            return boolean_of(negate(e, truth(e, result)))
         flag = equal(e, a, b)
         if isinstance(flag, Const):
             return Known(bool(flag.value) == (name == "eq"))
@@ -683,20 +708,22 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         return compare(e, name, settled(e, a, message), settled(e, b, message))
     if isinstance(a, Known) and isinstance(b, Known) and type(a.object) is type(b.object) is str:
         return Known(PYTHON[name](a.object, b.object))
-    if isinstance(a, ArrayValue) or isinstance(b, ArrayValue):
+    if isinstance(a, (ArrayValue, ComplexArrayValue)) or isinstance(b, (ArrayValue, ComplexArrayValue)):
         from . import arrays
 
         return arrays.elementwise(e, name, a, b)
-    from .lists import known_items
-
-    items_a, items_b = known_items(e, a), known_items(e, b)
-    if items_a is not None and items_b is not None and type(a) is type(b):
-        return _compare_sequences(e, name, items_a, items_b)
     from .classes import operator_method
+    from .lists import is_list, known_items
 
     result = operator_method(e, name, a, b)
     if result is not None:
         return result
+    a, b = _plain_tuple(a), _plain_tuple(b)
+    items_a, items_b = known_items(e, a), known_items(e, b)
+    if items_a is not None and items_b is not None and type(a) is type(b):
+        return _compare_sequences(e, name, items_a, items_b)
+    if is_list(e, a) and is_list(e, b):
+        raise e.refuse("the order of two lists whose lengths are not known when compiling", hint="compare their items")
     e.type_error(message())
     raise AssertionError
 
@@ -715,6 +742,10 @@ def _compare_sequences(e: Evaluator, name: str, a: tuple[Abstract, ...], b: tupl
             lambda x=x, y=y: compare(e, name, x, y),
         )
     return Known(PYTHON[name](len(a), len(b)))
+
+
+def boolean_of(flag: Value) -> Abstract:
+    return Known(flag.value) if isinstance(flag, Const) else Number(flag)
 
 
 def negate(e: Evaluator, flag: Value) -> Value:
@@ -801,7 +832,7 @@ def _and(e: Evaluator, flags: list[Value]) -> Value:
 
 def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     """a == b as a bool; of values of different kinds it is False."""
-    if is_number(a) and is_number(b):
+    if is_numeric(a) and is_numeric(b):
         result = compare(e, "eq", a, b)
         return scalar_value(e, result)
     for x, y in ((a, b), (b, a)):
@@ -820,10 +851,28 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
             return const(a.object is b.object)
     if isinstance(a, ChoiceValue) or isinstance(b, ChoiceValue):
         return identical(e, a, b)
-    from .lists import known_items
+    for v in (a, b):
+        if isinstance(v, ConflictValue):
+            raise conflict(e, v)
+    from .classes import operator_method
+    from .dicts import is_dict, named_items
+    from .lists import is_list, known_items, lists_equal
 
+    if any(isinstance(v, (StructValue, Reference)) for v in (a, b)):
+        own = operator_method(e, "eq", a, b)
+        if own is not None:
+            return truth(e, own)
     if (fields := _compared_fields(e, a, b)) is not None:
         return _and(e, [equal(e, x, y) for x, y in fields])
+    if is_dict(e, a) and is_dict(e, b):
+        x, y = named_items(e, a), named_items(e, b)
+        return _and(e, [equal(e, x[k], y[k]) for k in x]) if x.keys() == y.keys() else const(False)
+    if is_list(e, a) and is_list(e, b) and None in (known_items(e, a), known_items(e, b)):
+        return lists_equal(e, a, b)
+    if isinstance(a, Reference) and isinstance(b, Reference):
+        kinds = e.heap[a.id].kind, e.heap[b.id].kind
+        if "list" not in kinds and "growing" not in kinds:
+            return identical(e, a, b)
     items_a, items_b = known_items(e, a), known_items(e, b)
     if items_a is not None and items_b is not None:
         comparable = _same_class(e, a, b)
@@ -845,14 +894,14 @@ def _compared_fields(e: Evaluator, a: Abstract, b: Abstract) -> list[tuple[Abstr
     parameters = getattr(cls, "__dataclass_params__", None)
     if parameters is None or not parameters.eq or class_of(e, b) is not cls:
         return None
-    compared = [f.compare for f in cls.__dataclass_fields__.values()]  # type: ignore[union-attr]
     sides = [
-        v.items if isinstance(v, StructValue) else e.heap[v.id].fields if isinstance(v, Reference) else ()
+        dict(zip(v.names, v.items)) if isinstance(v, StructValue) else e.heap[v.id].named()  # type: ignore[union-attr]
         for v in (a, b)
     ]
-    if len(sides[0]) != len(sides[1]) or len(sides[0]) != len(compared):
+    wanted = [f.name for f in cls.__dataclass_fields__.values() if f.compare and f._field_type.name == "_FIELD"]
+    if any(n not in side for n in wanted for side in sides):
         return None
-    return [(x, y) for x, y, wanted in zip(*sides, compared) if wanted]
+    return [(sides[0][n], sides[1][n]) for n in wanted]
 
 
 def _same_class(e: Evaluator, a: Abstract, b: Abstract) -> bool:
@@ -891,10 +940,14 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
         return const(known_key(a.object) == known_key(b.object))
     if isinstance(a, Reference) and isinstance(b, Reference):
         return const(a.id == b.id)
+    if isinstance(a, StructValue) and isinstance(b, StructValue) and a is not b:
+        raise e.refuse("`is` of two values that compiled code does not keep apart by identity", hint="write ==")
     if isinstance(a, ArrayValue) and isinstance(b, ArrayValue):
         if a.value is b.value:
             return const(True)
         raise e.refuse("`is` of two arrays", hint="compare what they hold")
+    if isinstance(a, ComplexArrayValue) and isinstance(b, ComplexArrayValue):
+        return identical(e, a.floats, b.floats)
     if (
         isinstance(a, Number)
         and isinstance(b, Known)
@@ -907,7 +960,7 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
         if number_type(number) is BOOL and isinstance(number, Number) and not number.numpy:
             return equal(e, a, b)
         return const(False)
-    if is_number(a) and is_number(b):
+    if is_numeric(a) and is_numeric(b):
         raise e.refuse("`is` of two numbers", hint="write ==")
     if isinstance(a, FunctionValue) and isinstance(b, FunctionValue):
         if a is b:
@@ -925,6 +978,10 @@ def truth(e: Evaluator, v: Abstract) -> Value:
         return const(bool(v.object))
     if isinstance(v, Number):
         return v.value if v.type is BOOL else e.op("ne", v.value, const(0, v.type))
+    if isinstance(v, ComplexValue):
+        from . import complexes
+
+        return complexes.truth(e, v)
     if isinstance(v, ConflictValue):
         raise conflict(e, v)
     if isinstance(v, MaybeValue):
@@ -934,7 +991,7 @@ def truth(e: Evaluator, v: Abstract) -> Value:
             # Where it does not hold, the value may still be there (and be 0), unless it is always true.
             e.facts[id(flag)] = (flag, v.present, True, False if flag is v.present else None)
         return flag
-    if isinstance(v, ArrayValue):
+    if isinstance(v, (ArrayValue, ComplexArrayValue)):
         from . import arrays
 
         return arrays.truth(e, v)

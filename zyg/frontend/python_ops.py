@@ -10,12 +10,13 @@ from typing import Any
 from zyg.ir.core import Const, Instr, Target, Value
 from zyg.typeof import UNBOUND
 
-from . import calls, classes, iterators, lists, operators, subscripts
+from . import calls, classes, dicts, iterators, lists, operators, subscripts
 from .infer import Evaluator, Frame, Stop
 from .values import (
     NONE,
     UNBOUND_VALUE,
     Abstract,
+    ChoiceValue,
     FunctionValue,
     Known,
     MaybeValue,
@@ -23,8 +24,10 @@ from .values import (
     Record,
     Reference,
     SliceValue,
+    StructValue,
     TupleValue,
     describe,
+    is_reference,
 )
 
 Handler = Callable[[Evaluator, Frame, Instr], "Abstract | None"]
@@ -36,9 +39,37 @@ def execute(e: Evaluator, frame: Frame, instr: Instr) -> None:
     if handler is None:
         what, hint = UNSUPPORTED.get(instr.op, (f"the operation `{instr.op}`", ""))
         raise e.refuse(what + " in compiled code", hint=hint)
+    if instr.op not in _ANY_OBJECT:
+        operands = instr.operands[:1] if instr.op.startswith("call") else instr.operands
+        for operand in operands:
+            v = e.env.get(operand)
+            if isinstance(v, ChoiceValue) and is_reference(v):
+                _by_object(e, frame, instr, operand, v)
+                return
     result = handler(e, frame, instr)
     if result is not None:
         e.env[instr.results[0]] = result
+
+
+# Operations that pass objects on as they are.
+_ANY_OBJECT = frozenset(
+    "jump branch return yield tuple list dict frozen_key_dict list_append set_cell new_cell make_function forget "
+    "checked_local format convert string".split()
+)
+
+
+def _by_object(e: Evaluator, frame: Frame, instr: Instr, operand: Value, choice: ChoiceValue) -> None:
+    """An operation on one of several objects: for each of them."""
+
+    def for_option(option: Abstract) -> Abstract:
+        e.env[operand] = option
+        execute(e, frame, instr)
+        return TupleValue(tuple(e.env[r] for r in instr.results))
+
+    joined = e.each(choice, for_option)
+    e.env[operand] = choice
+    assert isinstance(joined, TupleValue)
+    e.env.update(zip(instr.results, joined.items))
 
 
 def handler(*names: str) -> Callable[[Handler], Handler]:
@@ -54,15 +85,10 @@ def handler(*names: str) -> Callable[[Handler], Handler]:
 UNSUPPORTED: dict[str, tuple[str, str]] = {
     "set_global": ("an assignment to a global variable", "return the value, or store into an array"),
     "del_global": ("`del` of a global variable", ""),
-    "dict": ("a dictionary", "use a dataclass or a named tuple"),
-    "frozen_key_dict": ("a dictionary", "use a dataclass or a named tuple"),
-    "dict_setitem": ("a dictionary comprehension", "use a tuple"),
     "set": ("a set", "use a tuple"),
     "set_add": ("a set comprehension", "use a tuple"),
     "with_enter": ("a `with` statement", "call it outside of the compiled function"),
     "build_class": ("a class statement", "define the class at the top of the module"),
-    "delattr": ("`del` of an attribute", ""),
-    "delitem": ("`del` of an item", ""),
     "match_mapping": ("a mapping pattern", ""),
     "match_keys": ("a mapping pattern", ""),
     "locals": ("locals()", ""),
@@ -104,13 +130,16 @@ def _inplace(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 
 def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     from . import arrays
-    from .values import ArrayValue
 
-    if isinstance(a, ArrayValue):
+    if isinstance(a, arrays.ARRAYS):
         return arrays.inplace(e, name, a, b)
     if isinstance(a, Reference):
         if e.heap[a.id].kind in ("list", "growing") and name in ("add", "mul"):
             return lists.inplace(e, name, a, b)
+        if e.heap[a.id].kind == "dict" and name == "or":
+            dicts.update(e, a, b)
+            return a
+    if isinstance(a, (Reference, StructValue)):
         result = classes.operator_method(e, f"i{name}", a, b)
         if result is not None:
             return result
@@ -367,6 +396,17 @@ def _setattr(e: Evaluator, frame: Frame, instr: Instr) -> None:
     classes.set_attribute(e, target, instr.attrs["name"], value)
 
 
+@handler("delattr")
+def _delattr(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    classes.del_attribute(e, e.read(instr.operands[0]), instr.attrs["name"])
+
+
+@handler("delitem")
+def _delitem(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    target, key = (e.read(v) for v in instr.operands)
+    subscripts.del_item(e, target, key)
+
+
 @handler("getitem")
 def _getitem(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     target, key = (e.read(v) for v in instr.operands)
@@ -452,7 +492,7 @@ def _make_function(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     defaults = parts.get("defaults")
     kwdefaults = parts.get("kwdefaults")
     default_items = defaults.items if isinstance(defaults, TupleValue) else ()
-    pairs = calls.keyword_items(e, kwdefaults) if kwdefaults is not None else ()
+    pairs = dicts.named_items(e, kwdefaults).items() if kwdefaults is not None else ()
     return FunctionValue(code, frame.globals, code.co_name, captured, default_items, tuple(pairs))
 
 
@@ -468,15 +508,24 @@ def _call_object(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 def _call_spread(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     callee, args, *rest = (e.read(v) for v in instr.operands)
     items = lists.all_items(e, args)
+    if items is None and iterators.is_iterator(e, args):
+        items = lists.known_items(e, lists.to_list(e, args))
     if items is None:
         raise e.refuse("a call with *args of a length that is not known when compiling", types=[describe(args, e.heap)])
-    keywords = dict(calls.keyword_items(e, rest[0])) if rest else {}
+    keywords = dicts.from_value(e, rest[0]) if rest else {}
     return e.call(callee, list(items), keywords)
 
 
 @handler("dict", "frozen_key_dict", "dict_merge", "dict_update")
 def _dict(e: Evaluator, frame: Frame, instr: Instr) -> Abstract | None:
-    return calls.keyword_dict(e, instr)
+    return dicts.from_instruction(e, instr)
+
+
+@handler("dict_setitem")
+def _dict_setitem(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    target, key, value = (e.read(v) for v in instr.operands)
+    assert isinstance(target, Reference)
+    dicts.set_item(e, target, key, value)
 
 
 # ---------------------------------------------------------------------------------------------- strings

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from zyg.ir.core import Const, Value, const
 
-from . import arrays, lists
+from . import arrays, dicts, lists
 from .operators import equal, python_type_name, settled, to_int
 from .values import (
+    NONE,
     Abstract,
     ArrayValue,
+    ChoiceValue,
     Known,
     Number,
     RangeValue,
@@ -20,6 +22,7 @@ from .values import (
     TupleValue,
     describe,
     is_number,
+    is_reference,
     join_numbers,
     number_type,
 )
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
 def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
     v = settled(e, v, "'NoneType' object is not subscriptable")
-    if isinstance(v, ArrayValue):
+    if isinstance(v, arrays.ARRAYS):
         return arrays.get_item(e, v, key)
     items = lists.known_items(e, v)
     if items is not None:
@@ -42,15 +45,11 @@ def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
         return _range_item(e, v, key)
     if isinstance(v, Known):
         return _known_item(e, v, key)
-    from .calls import KeywordsValue, keyword_items
-
-    if isinstance(v, KeywordsValue) or isinstance(v, Reference) and e.heap[v.id].kind == "keywords":
-        entries = dict(keyword_items(e, v))
-        if not isinstance(key, Known) or not isinstance(key.object, str):
-            raise e.refuse("a key of **kwargs that is not known when compiling", types=[describe(key, e.heap)])
-        if key.object not in entries:
-            e.throw("KeyError", key.object)
-        return entries[key.object]
+    if dicts.is_dict(e, v):
+        assert isinstance(v, Reference)
+        return dicts.get_item(e, v, key)
+    if isinstance(v, ChoiceValue) and is_reference(v):
+        return e.each(v, lambda option: get_item(e, option, key))
     from .classes import operator_method
 
     result = operator_method(e, "getitem", v, key)
@@ -68,6 +67,9 @@ def is_index(v: Abstract) -> bool:
 def _item_of(e: Evaluator, v: Abstract, items: tuple[Abstract, ...], key: Abstract) -> Abstract:
     kind = "list" if lists.is_list(e, v) else "tuple"
     key = settled(e, key, f"{kind} indices must be integers or slices, not NoneType")
+    if isinstance(key, SliceValue) and kind == "list" and not all(isinstance(p, Known) for p in key.parts()):
+        assert isinstance(v, Reference)
+        return lists.slice_of(e, v, key)
     if isinstance(key, SliceValue):
         part = items[known_slice(e, key)]
         return lists.new_list(e, list(part)) if kind == "list" else TupleValue(part)
@@ -157,7 +159,7 @@ def switch(e: Evaluator, position: Value, items: tuple[Abstract, ...]) -> Abstra
 
 def _growing_item(e: Evaluator, v: Reference, key: Abstract) -> Abstract:
     if isinstance(key, SliceValue):
-        raise e.refuse("a slice of a list whose length is not known when compiling", hint="use an array")
+        return lists.slice_of(e, v, key)
     if not is_index(key):
         e.type_error(f"list indices must be integers or slices, not {python_type_name(e, key)}")
     position = wrapped(e, to_int(e, key), lists.growing_length(e, v), "list index out of range")
@@ -200,8 +202,15 @@ def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
 
 def set_item(e: Evaluator, v: Abstract, key: Abstract, value: Abstract) -> None:
     v = settled(e, v, "'NoneType' object does not support item assignment")
-    if isinstance(v, ArrayValue):
+    if isinstance(v, arrays.ARRAYS):
         arrays.set_item(e, v, key, value)
+        return
+    if dicts.is_dict(e, v):
+        assert isinstance(v, Reference)
+        dicts.set_item(e, v, key, value)
+        return
+    if isinstance(v, ChoiceValue) and is_reference(v):
+        e.each(v, lambda option: set_item(e, option, key, value) or NONE)
         return
     if lists.is_list(e, v):
         assert isinstance(v, Reference)
@@ -213,8 +222,29 @@ def set_item(e: Evaluator, v: Abstract, key: Abstract, value: Abstract) -> None:
         e.type_error(f"'{python_type_name(e, v)}' object does not support item assignment")
 
 
+def del_item(e: Evaluator, v: Abstract, key: Abstract) -> None:
+    """del v[key]"""
+    v = settled(e, v, "'NoneType' object doesn't support item deletion")
+    if dicts.is_dict(e, v):
+        assert isinstance(v, Reference)
+        dicts.del_item(e, v, key)
+        return
+    if lists.is_list(e, v):
+        assert isinstance(v, Reference)
+        if isinstance(key, SliceValue):
+            raise e.refuse("`del` of a slice of a list", hint="make a new list")
+        lists.pop(e, v, key, "list assignment index out of range")
+        return
+    from .classes import operator_method
+
+    if operator_method(e, "delitem", v, key) is None:
+        e.type_error(f"'{python_type_name(e, v)}' object doesn't support item deletion")
+
+
 def _set_list_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -> None:
-    record = e.heap[v.id]
+    from .classes import writable
+
+    record = writable(e, v, "an assignment to an item")
     if isinstance(key, SliceValue):
         raise e.refuse("an assignment to a slice of a list", hint="use an array")
     if not is_index(key):
@@ -223,7 +253,9 @@ def _set_list_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -
         n = len(record.fields)
         if not -n <= key.object < n:
             e.throw("IndexError", "list assignment index out of range")
-        e.heap[v.id] = record.replace(key.object % n, value)
+        fields = list(record.fields)
+        fields[key.object % n] = value
+        e.heap[v.id] = record.written(fields)
         return
     length = lists.growing_length(e, v)
     position = wrapped(e, to_int(e, key), length, "list assignment index out of range")
@@ -241,10 +273,10 @@ def unpack(e: Evaluator, v: Abstract, count: int) -> list[Abstract]:
     if items is not None:
         _check_count(e, len(items), count)
         return list(items)
-    if isinstance(v, ArrayValue):
-        if v.type.ndim == 0:
+    if isinstance(v, arrays.ARRAYS):
+        if arrays.ndim(v) == 0:
             e.type_error("iteration over a 0-d array")
-        length = e.dim(v.value, 0)
+        length = arrays.length(e, v)
         e.guard(
             e.op("ge", length, const(count)),
             "ValueError",
@@ -302,8 +334,8 @@ def unpack_rest(e: Evaluator, v: Abstract, before: int, after: int) -> list[Abst
             e.throw("ValueError", f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
         rest = lists.new_list(e, list(items[before : len(items) - after]))
         return [*items[:before], rest, *items[len(items) - after :]]
-    if isinstance(v, ArrayValue) and v.type.ndim > 0:
-        length = e.dim(v.value, 0)
+    if isinstance(v, arrays.ARRAYS) and arrays.ndim(v) > 0:
+        length = arrays.length(e, v)
         message = f"not enough values to unpack (expected at least {before + after}, got {{}})"
         e.guard(e.op("ge", length, const(before + after)), "ValueError", message, length)
         end = e.op("sub", length, const(after))
@@ -334,6 +366,9 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
                 continue
             result = flag if isinstance(result, Const) else e.op("or", result, flag)
         return boolean(result)
+    if dicts.is_dict(e, container):
+        assert isinstance(container, Reference)
+        return boolean(dicts.contains(e, container, item))
     if isinstance(container, Known) and isinstance(container.object, str) and isinstance(item, Known):
         return Known(item.object in container.object)
     from .classes import operator_method

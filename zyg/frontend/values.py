@@ -119,6 +119,44 @@ class ArrayValue(Abstract):
 
 
 @record(slots=True, eq=False)
+class ComplexValue(Abstract):
+    """A complex number of two floats. `numpy` tells a NumPy scalar, which follows NumPy's rules, from a Python number."""
+
+    re: Abstract
+    im: Abstract
+    numpy: bool = False
+
+    def head(self) -> Hashable:
+        return ("complex", self.numpy)
+
+    def parts(self) -> tuple[Any, ...]:
+        return (self.re, self.im)
+
+    def with_parts(self, parts: list[Any]) -> Abstract:
+        return ComplexValue(parts[0], parts[1], self.numpy)
+
+
+@record(slots=True, eq=False)
+class ComplexArrayValue(Abstract):
+    """An array of complex128, by the array of its parts, which has one more axis: that of real and imaginary part."""
+
+    floats: ArrayValue
+
+    @property
+    def ndim(self) -> int:
+        return self.floats.type.ndim - 1
+
+    def head(self) -> Hashable:
+        return ("complex array", self.ndim)
+
+    def parts(self) -> tuple[Any, ...]:
+        return (self.floats,)
+
+    def with_parts(self, parts: list[Any]) -> Abstract:
+        return ComplexArrayValue(parts[0])
+
+
+@record(slots=True, eq=False)
 class FunctionValue(Abstract):
     """A Python function: a representative (for code, globals and names), and what this instance captured.
 
@@ -216,12 +254,14 @@ class MaybeValue(Abstract):
 
 @record(slots=True, eq=False)
 class ChoiceValue(Abstract):
-    """One of several values without leaves in common (functions, strings), by number."""
+    """One of several values without leaves in common (functions, strings), or of several objects, by number."""
 
     tag: Value
     options: tuple[Abstract, ...]
 
     def head(self) -> Hashable:
+        if isinstance(self.options[0], Reference):
+            return ("choice of objects", len(self.options))
         return ("choice", tuple(o.head() for o in self.options))
 
     def parts(self) -> tuple[Any, ...]:
@@ -280,25 +320,62 @@ class ConflictValue(Abstract):
         return ("conflict", self.what, self.found)
 
 
+@record(frozen=True, slots=True)
+class Shape:
+    """What an object is made of: its class, and the names of the attributes that it has of its own."""
+
+    cls: type
+    names: tuple[str, ...]
+
+
+WRITTEN, READ_ONLY = 1, 2
+
+
 @record(slots=True, eq=False)
 class Record:
     """A mutable object in the heap.
 
-    kind: "cell", "object" (a dataclass instance; `meta` is its class), "list" (of known length), "growing" (a list whose
-    length is known at run time: the length and an array per leaf), or "iterator" (`meta` is its kind, see iterators.py).
+    kind: "cell", "object" (an instance; `meta` is its Shape), "dict" (`meta` are its keys), "list" (of known length),
+    "growing" (a list whose length is known at run time: the length and an array per leaf), or "iterator" (`meta` is its
+    kind, see iterators.py).  state: WRITTEN once it was changed, READ_ONLY if it must not be (a global, for instance).
     """
 
     kind: str
     meta: Hashable
     fields: tuple[Any, ...]
+    state: int = 0
 
     def with_fields(self, fields: Any) -> Record:
-        return Record(self.kind, self.meta, tuple(fields))
+        return Record(self.kind, self.meta, tuple(fields), self.state)
 
     def replace(self, index: int, value: Any) -> Record:
         fields = list(self.fields)
         fields[index] = value
-        return Record(self.kind, self.meta, tuple(fields))
+        return Record(self.kind, self.meta, tuple(fields), self.state)
+
+    def written(self, fields: Any) -> Record:
+        return Record(self.kind, self.meta, tuple(fields), self.state | WRITTEN)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of an object the attributes, of a dict the keys."""
+        return self.meta.names if isinstance(self.meta, Shape) else self.meta  # type: ignore[return-value]
+
+    def named(self) -> dict[str, Any]:
+        """The attributes of an object, or the items of a dict, by name, without those that are known not to be there."""
+        pairs = zip(self.names, self.fields)
+        return {n: v for n, v in pairs if not (isinstance(v, Known) and v.object is UNBOUND)}
+
+    def with_named(self, named: dict[str, Any]) -> Record:
+        """The record with these attributes or items instead, as one that was written."""
+        names = tuple(named)
+        meta = Shape(self.meta.cls, names) if isinstance(self.meta, Shape) else names
+        return Record(self.kind, meta, tuple(named.values()), self.state | WRITTEN)
+
+    def under(self, names: tuple[str, ...]) -> tuple[Any, ...]:
+        """The fields by these names, the mark of an unbound variable for those that are not there."""
+        own = self.named()
+        return tuple(own.get(n, UNBOUND_VALUE) for n in names)
 
 
 Heap = dict[Hashable, Record]
@@ -339,6 +416,16 @@ def is_number(v: Abstract) -> bool:
     return isinstance(v, Number) or isinstance(v, Known) and type(v.object) in NUMBER_CLASSES
 
 
+def is_numeric(v: Abstract) -> bool:
+    """Whether a value is a number, complex ones included."""
+    return isinstance(v, ComplexValue) or is_number(v)
+
+
+def as_complex(v: Any) -> Any:
+    """A number as a complex number; the mark DEFAULT stays what it is."""
+    return ComplexValue(v, Known(0.0)) if isinstance(v, Abstract) and is_number(v) else v
+
+
 def same_leaf(a: Value, b: Value) -> bool:
     if a is b:
         return True
@@ -366,7 +453,7 @@ def same_heap(a: Heap, b: Heap) -> bool:
         y = b[key]
         if x is y:
             continue
-        if x.kind != y.kind or x.meta != y.meta or len(x.fields) != len(y.fields):
+        if x.kind != y.kind or x.meta != y.meta or len(x.fields) != len(y.fields) or x.state != y.state:
             return False
         if not all(map(same, x.fields, y.fields)):
             return False
@@ -447,6 +534,10 @@ def describe(v: Any, heap: Heap | None = None) -> str:
         return str(t.NpScalar(v.type)) if v.numpy else str(v.type)
     if isinstance(v, ArrayValue):
         return str(v.type)
+    if isinstance(v, ComplexValue):
+        return str(t.Complex(v.numpy))
+    if isinstance(v, ComplexArrayValue):
+        return str(t.ComplexArray(v.ndim, v.floats.type.layout, v.floats.type.writable))
     if isinstance(v, TupleValue):
         return f"({', '.join(describe(i, heap) for i in v.items)}{',' if len(v.items) == 1 else ''})"
     if isinstance(v, StructValue):
@@ -470,8 +561,8 @@ def describe(v: Any, heap: Heap | None = None) -> str:
         return " or ".join(v.found)
     if isinstance(v, Reference) and heap and v.id in heap:
         record = heap[v.id]
-        if record.kind == "object":
-            return getattr(record.meta, "__name__", "object")
+        if isinstance(record.meta, Shape):
+            return record.meta.cls.__name__
         return {"growing": "list"}.get(record.kind, record.kind)
     return type(v).__name__.removesuffix("Value").lower()
 
@@ -493,6 +584,8 @@ class State:
 
     slots: Slots
     heap: Heap
+    # Of a joined state: per edge, which object of the edge became which one here.
+    maps: list[dict[Hashable, Hashable]] | None = None
 
     def same(self, other: State) -> bool:
         return (
@@ -536,7 +629,7 @@ class Merge:
         for n in (*shared, *(n for n in range(len(columns)) if n not in shared)):
             slots[n] = self.value((n,), list(columns[n]), n in self.force)
             self.drain()
-        return State(slots, self.heap)
+        return State(slots, self.heap, self.maps)
 
     def drain(self) -> None:
         while self.pending:
@@ -558,9 +651,12 @@ class Merge:
                 for v in present
             ):
                 return self.maybe(path, vs, mark, force)
+        if any(isinstance(v, ComplexValue) for v in present) or (*path, "complex") in self.parameters:
+            vs, present = self.complexes(path, vs, present)
+            first = present[0]
         if all(is_number(v) for v in present):
             return self.number(path, vs, force)
-        if all(isinstance(v, Reference) for v in present):
+        if all(map(is_reference, present)):
             return self.reference(path, vs, force)
         head = first.head()
         if len(present) > 1 and not all(type(v) is type(first) and v.head() == head for v in present[1:]):
@@ -655,16 +751,24 @@ class Merge:
             return first
         return MaybeValue(flag, item, mark)
 
+    def complexes(self, path: tuple[Any, ...], vs: list[Any], present: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Complex numbers that meet, also with other numbers: all of them complex, and NumPy's if one of them is."""
+        if all(isinstance(v, ComplexValue) or is_number(v) for v in present):
+            if len(present) < len(self.states) or len({is_number(v) for v in present}) > 1:
+                # It stays complex when this is evaluated again, so that the iteration settles.
+                self.parameters.setdefault((*path, "complex"), _RENAMED)
+            numpy = any(isinstance(v, (ComplexValue, Number)) and v.numpy for v in present)
+            vs = [v if v is DEFAULT else as_complex(v) for v in vs]
+            vs = [v if v is DEFAULT or v.numpy == numpy else ComplexValue(v.re, v.im, numpy) for v in vs]
+            present = [v for v in vs if v is not DEFAULT]
+        return vs, present
+
     def reference(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
+        if any(isinstance(v, ChoiceValue) for v in vs):
+            return self.which(path, vs, force)
         known = {m.get(v.id) for m, v in zip(self.maps, vs) if v is not DEFAULT}
         if known != {None}:
-            if len(known) == 1:
-                return Reference(known.pop())
-            return ConflictValue(
-                "an object that is shared on one path only (two variables refer to it here, and to two objects there)",
-                ("an object",),
-                "use a variable per object, or a named tuple",
-            )
+            return Reference(known.pop()) if len(known) == 1 else self.which(path, vs, force)
         ids = {v.id for v in vs if v is not DEFAULT}
         # Once an object has an identity of its own here it keeps that, so that the iteration settles.
         renamed = (*path, "renamed")
@@ -685,15 +789,65 @@ class Merge:
             self.heap[id] = Record("iterator", ("unclear",), ())
             return Reference(id)
         if not records_fit(real):
-            return ConflictValue("different kinds of object", tuple(sorted({r.kind for r in real})))
+            found = tuple(sorted({describe(v, s.heap) for v, s in zip(vs, self.states) if v is not DEFAULT}))
+            return ConflictValue("different kinds of object", found)
         self.heap[id] = real[0]
         self.pending.append((id, records, path, force))
         return Reference(id)
 
+    def which(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
+        """A variable that refers to one object here and to another one there, while both are known by other names too:
+        a choice between them by number."""
+        first = vs[0]
+        if (*path, "tag") not in self.parameters and all(
+            isinstance(v, ChoiceValue) and same_leaf(v.tag, first.tag) and len(v.options) == len(first.options)
+            for v in vs
+        ):
+            became = [
+                {m.get(v.options[n].id) for m, v in zip(self.maps, vs)} for n in range(len(first.options))
+            ]
+            if all(len(ids) == 1 and None not in ids for ids in became):
+                return ChoiceValue(first.tag, tuple(Reference(ids.pop()) for ids in became))
+        found: dict[Hashable, None] = {}
+        columns = [
+            [] if v is DEFAULT else [o.id for o in v.options] if isinstance(v, ChoiceValue) else [v.id] for v in vs
+        ]
+        depth = 0
+        for n, (m, column) in enumerate(zip(self.maps, columns)):
+            for id in column:
+                if id not in m:
+                    fresh: list[Any] = [DEFAULT] * len(vs)
+                    fresh[n] = Reference(id)
+                    made = self.reference((*path, "other", depth), fresh, False)
+                    depth += 1
+                    if not isinstance(made, Reference):
+                        return made
+                found[m[id]] = None
+        order = self.parameters.setdefault((*path, "options"), _Order())  # type: ignore[arg-type]
+        assert isinstance(order, _Order)
+        options = order.arrange([Reference(id) for id in found])
+        if len(options) > MAX_OPTIONS:
+            return ConflictValue("one of many objects", ("one of many objects",), "keep them in a list, or use an array")
+        tag = self.leaf((*path, "tag"), I64, [Value(I64) for _ in vs], True)
+        return ChoiceValue(tag, tuple(options))
+
     def record(self, path: tuple[Any, ...], records: list[Any], force: bool) -> Record:
         real = [r for r in records if r is not DEFAULT]
+        state = 0
+        for r in real:
+            state |= r.state
+        if any(r.state != state for r in real):
+            records = [r if r is DEFAULT else Record(r.kind, r.meta, r.fields, state) for r in records]
+            real = [r for r in records if r is not DEFAULT]
         first = real[0]
-        if any(r.kind == "growing" for r in real) or any(len(r.fields) != len(first.fields) for r in real):
+        if first.kind in ("object", "dict") and any(r.meta != first.meta for r in real):
+            # What some have and others not is optional.
+            names = tuple(dict.fromkeys(n for r in real for n in r.named()))
+            meta = Shape(first.meta.cls, names) if isinstance(first.meta, Shape) else names
+            records = [r if r is DEFAULT else Record(r.kind, meta, r.under(names), state) for r in records]
+            real = [r for r in records if r is not DEFAULT]
+            first = real[0]
+        elif any(r.kind == "growing" for r in real) or any(len(r.fields) != len(first.fields) for r in real):
             from .lists import merge_growing
 
             return merge_growing(self, path, records)
@@ -754,6 +908,14 @@ class _Order(Value):
 _RENAMED = Value(t.OBJECT)  # among the parameters of a block: the object at this path has an identity of its own
 
 
+MAX_OPTIONS = 16  # objects that one variable may refer to
+
+
+def is_reference(v: Any) -> bool:
+    """Whether a value is an object with an identity, or one of several such."""
+    return isinstance(v, Reference) or isinstance(v, ChoiceValue) and isinstance(v.options[0], Reference)
+
+
 def choice_option(v: Any, option: Abstract) -> Any:
     """The part of `v` that is the given option of a choice; DEFAULT if it is another."""
     if v is DEFAULT:
@@ -776,9 +938,10 @@ def records_fit(records: list[Record]) -> bool:
     for r in records[1:]:
         if r.kind != first.kind and not (r.kind in lists and first.kind in lists):
             return False
-        if r.meta != first.meta and first.kind not in lists:
-            return False
-        if len(r.fields) != len(first.fields) and first.kind not in lists:
+        if first.kind == "object":
+            if r.meta.cls is not first.meta.cls:  # type: ignore[union-attr]
+                return False
+        elif first.kind not in (*lists, "dict") and (r.meta != first.meta or len(r.fields) != len(first.fields)):
             return False
     return True
 

@@ -12,7 +12,7 @@ from ..errors import ArgumentError, Unsupported, UntypableValue
 from ..ir.core import Function
 from ..ir.types import Type
 from ..transforms import Transform, describe, transform_of
-from ..typeof import type_of
+from ..typeof import Typing
 
 
 def request(
@@ -24,12 +24,13 @@ def request(
     transform = transform_of(function) or Transform("jit", function)
     keywords = keywords or {}
     types: list[Type] = []
+    typing = Typing()
     for at, arg in enumerate([*args, *keywords.values()]):
         if isinstance(arg, Type):
             types.append(arg)
             continue
         try:
-            types.append(type_of(arg))
+            types.append(typing.of(arg))
         except UntypableValue as error:
             name = argument_name(transform, at, args) if at < len(args) else list(keywords)[at - len(args)]
             raise ArgumentError(f"{describe(function)}(): argument '{name}': {error}", name) from None

@@ -148,6 +148,13 @@ def unflatten(type: Type, leaves: Iterator[Any]) -> Any:
         for name, value in zip(type.names, values, strict=True):
             object.__setattr__(made, name, value)
         return made
+    if isinstance(type, t.ObjectOf):
+        made = object.__new__(type.cls)
+        for name, item in zip(type.names, type.items, strict=True):
+            object.__setattr__(made, name, unflatten(item, leaves))
+        return made
+    if isinstance(type, t.DictType):
+        return {key: unflatten(item, leaves) for key, item in zip(type.keys, type.items, strict=True)}
     if isinstance(type, t.RangeType):
         return range(next(leaves), next(leaves), next(leaves))
     if isinstance(type, t.Optional):
@@ -170,7 +177,9 @@ def leaves_of(value: Any, type: Type) -> list[Any]:
         return [value[..., None].view(np.float64)]
     if isinstance(type, (t.Tuple, t.ListType)):
         return [leaf for v, x in zip(value, type.items, strict=True) for leaf in leaves_of(v, x)]
-    if isinstance(type, t.Struct):
+    if isinstance(type, t.DictType):
+        return [leaf for k, x in zip(type.keys, type.items, strict=True) for leaf in leaves_of(value[k], x)]
+    if isinstance(type, (t.Struct, t.ObjectOf)):
         return [leaf for n, x in zip(type.names, type.items, strict=True) for leaf in leaves_of(getattr(value, n), x)]
     if isinstance(type, t.RangeType):
         return [value.start, value.stop, value.step]

@@ -269,6 +269,10 @@ def format_type(x: Type) -> str:
         return f"{'tuple' if isinstance(x, t.Tuple) else 'list'}<{_types(x.items)}>"
     if isinstance(x, t.NpScalar):
         return f"np<{x.scalar}>"
+    if isinstance(x, t.Complex):
+        return f"complex<{format_value(x.numpy)}>"
+    if isinstance(x, t.ComplexArray):
+        return f"complex_array<{x.ndim}, {x.layout}{'' if x.writable else ', readonly'}>"
     if isinstance(x, t.Optional):
         return f"optional<{format_type(x.item)}>"
     if isinstance(x, t.Stack):
@@ -277,6 +281,16 @@ def format_type(x: Type) -> str:
         return f"const<{format_value(x.value)}>"
     if isinstance(x, t.Struct):
         return f"struct<{format_value(x.cls)}, {format_value(x.names)}{_more(x.items)}>"
+    if isinstance(x, t.ObjectOf):
+        return f"instance<{format_value(x.cls)}, {format_value(x.names)}{_more(x.items)}>"
+    if isinstance(x, t.DictType):
+        return f"dict<{format_value(x.keys)}{_more(x.items)}>"
+    if isinstance(x, t.Sequence):
+        return f"sequence<{format_type(x.item)}>"
+    if isinstance(x, (t.Shared, t.Given)):
+        return f"{'shared' if isinstance(x, t.Shared) else 'given'}<{x.number}>"
+    if isinstance(x, t.Opaque):
+        return f"opaque<{format_value(x.what)}, {format_value(x.hint)}>"
     if isinstance(x, t.Closure):
         whose = x.function if x.function is not None else x.code
         names = tuple(name for name, _ in x.kwdefaults)
@@ -557,12 +571,20 @@ def _closure(whose: Any, counts: tuple[int, int], names: tuple[str, ...], *items
 
 _TYPE_BUILDERS: dict[str, Callable[..., Type]] = {
     "array": lambda dtype, ndim, layout, mode=None: t.Array(dtype, ndim, layout, mode is None),
+    "complex": t.Complex,
+    "complex_array": lambda ndim, layout, mode=None: t.ComplexArray(ndim, layout, mode is None),
     "stack": t.Stack,
     "np": t.NpScalar,
     "tuple": lambda *items: t.Tuple(items),
     "list": lambda *items: t.ListType(items),
     "optional": t.Optional,
     "const": t.Const,
+    "instance": lambda cls, names, *items: t.ObjectOf(cls, names, items),
+    "dict": lambda keys, *items: t.DictType(keys, items),
+    "sequence": t.Sequence,
+    "shared": t.Shared,
+    "given": t.Given,
+    "opaque": t.Opaque,
     "struct": lambda cls, names, *items: t.Struct(cls, names, items),
     "closure": _closure,
     "pullback": lambda reverse, value, gradients, *saved: t.PullbackType(reverse, value, gradients, saved),

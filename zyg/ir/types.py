@@ -14,6 +14,7 @@ All types are immutable, hashable and compare by value.
 
 from __future__ import annotations
 
+from types import MemberDescriptorType
 from typing import Any
 
 from .records import field, record
@@ -122,6 +123,33 @@ class NpScalar(Type):
 
 
 @record(frozen=True, slots=True)
+class Complex(Type):
+    """A complex number; its leaves are two f64, real and imaginary part. `numpy` tells a NumPy scalar (complex128)."""
+
+    numpy: bool = False
+
+    def __str__(self) -> str:
+        return "np.complex128" if self.numpy else "complex"
+
+
+@record(frozen=True, slots=True)
+class ComplexArray(Type):
+    """An array of complex128. Its leaf is the array of its parts: one more axis, the last, contiguous and of length 2."""
+
+    ndim: int
+    layout: str = "C"
+    writable: bool = True
+
+    @property
+    def parts(self) -> Array:
+        return Array(F64, self.ndim + 1, self.layout, self.writable)
+
+    def __str__(self) -> str:
+        mode = "" if self.writable else ", readonly"
+        return f"array<complex128, {self.ndim}, {self.layout}{mode}>"
+
+
+@record(frozen=True, slots=True)
 class Const(Type):
     """A value known when compiling: a function, a module, a class, a string, ... compared by identity
     (strings and numbers by value and type)."""
@@ -162,8 +190,79 @@ class ListType(Type):
 
 
 @record(frozen=True, slots=True)
+class Sequence(Type):
+    """A list whose length is known at run time; its leaves are the length and an array per leaf of an item."""
+
+    item: Type
+
+    def __str__(self) -> str:
+        return f"list[{self.item}]"
+
+
+@record(frozen=True, slots=True)
+class DictType(Type):
+    """A dict with these strings as keys, in this order."""
+
+    keys: tuple[str, ...]
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"{{{', '.join(f'{k!r}: {t}' for k, t in zip(self.keys, self.items, strict=True))}}}"
+
+
+@record(frozen=True, slots=True)
+class ObjectOf(Type):
+    """An instance of a class that is not a tuple, with the attributes that it has of its own."""
+
+    cls: type
+    names: tuple[str, ...]
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        fields = ", ".join(f"{n}: {t}" for n, t in zip(self.names, self.items, strict=True))
+        return f"{self.cls.__name__}({fields})"
+
+
+def slot_names(cls: type) -> tuple[str, ...]:
+    """The attributes that instances of a class have in slots, set or not."""
+    members = [(n, v) for base in reversed(cls.__mro__) for n, v in vars(base).items()]
+    return tuple(n for n, v in members if isinstance(v, MemberDescriptorType))
+
+
+@record(frozen=True, slots=True)
+class Shared(Type):
+    """The same mutable object again: number `number` of those in a signature, in the order in which one meets them."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return f"object {self.number}"
+
+
+@record(frozen=True, slots=True)
+class Given(Type):
+    """As part of a result: the mutable object that came in as number `number` of those in the arguments."""
+
+    number: int
+
+    def __str__(self) -> str:
+        return f"given object {self.number}"
+
+
+@record(frozen=True, slots=True)
+class Opaque(Type):
+    """An attribute or item that compiled code knows nothing of: an error only where it is used."""
+
+    what: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return self.what
+
+
+@record(frozen=True, slots=True)
 class Struct(Type):
-    """A dataclass instance or a named tuple: `cls` with the given fields."""
+    """A named tuple or an instance of a frozen dataclass: `cls` with the given fields."""
 
     cls: type
     names: tuple[str, ...]
@@ -221,6 +320,9 @@ class Closure(Type):
         return f"{self.code.co_qualname}{{{inside}}}" if inside else self.code.co_qualname
 
 
+MUTABLE = (ListType, Sequence, DictType, ObjectOf)  # the types whose values have an identity that programs can see
+
+
 @record(frozen=True, slots=True)
 class PullbackType(Type):
     """The `back` of a pullback: what it saved travels as `saved`; `reverse` names the IR function that it calls.
@@ -241,14 +343,20 @@ class PullbackType(Type):
 
 def children(t: Type) -> tuple[Type, ...]:
     """The structured or value types that `t` is made of, in the order of its leaves."""
-    if isinstance(t, (Tuple, ListType, Struct, Closure)):
+    if isinstance(t, (Tuple, ListType, Struct, Closure, DictType, ObjectOf)):
         return t.items
+    if isinstance(t, Sequence):
+        return (I64, *(Array(leaf, 1) for leaf in flatten(t.item) if isinstance(leaf, Scalar)))
     if isinstance(t, NpScalar):
         return (t.scalar,)
     if isinstance(t, Optional):
         return (BOOL, t.item)
     if isinstance(t, RangeType):
         return (I64, I64, I64)
+    if isinstance(t, Complex):
+        return (F64, F64)
+    if isinstance(t, ComplexArray):
+        return (t.parts,)
     if isinstance(t, PullbackType):
         return t.saved
     return ()

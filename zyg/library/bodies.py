@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from zyg.frontend.boundary import disassemble
 from zyg.frontend.calls import Outline, widened
 from zyg.frontend.infer import Context, Evaluator, Inference, Stop, _hidden_parameters, _order_blocks
 from zyg.frontend.operators import settled
@@ -121,10 +120,9 @@ def infer_body(
     _hidden_parameters(inference)
     for evaluator in inference.evaluators:
         _order_blocks(evaluator.function)
-    for entry, _ in inner.inputs.values():
-        leaves: list[Value] = []
-        disassemble(e, e.input(entry.kind, entry.container, entry.name, entry.type), leaves)
-        body.operands.extend(leaves)
+    for key, (entry, _) in inner.inputs.items():
+        e.input(entry.kind, entry.container, entry.name, entry.type)
+        body.operands.extend(e.input_leaves[key])
     return body
 
 

@@ -16,6 +16,7 @@ from zyg.frontend.python_ops import boolean
 from zyg.frontend.values import (
     Abstract,
     ChoiceValue,
+    ComplexValue,
     FunctionValue,
     Known,
     MaybeValue,
@@ -112,6 +113,8 @@ def _scalar_of_array(e: Evaluator, v: Abstract) -> Abstract:
 
     if isinstance(v, ArrayValue) and v.type.ndim == 0:
         return Number(e.op("load", v.value), True)
+    if isinstance(v, ComplexValue) and v.numpy:
+        raise e.refuse("a NumPy complex number as a real one, which drops its imaginary part", hint="write z.real")
     return v
 
 
@@ -153,14 +156,9 @@ def _bool(e: Evaluator, v: Abstract = FALSE) -> Abstract:
     return boolean(operators.truth(e, v))
 
 
-@emits(complex)
-def _complex(e: Evaluator, *args: Abstract) -> Abstract:
-    raise e.refuse("a complex number", hint="compute with real and imaginary part")
-
-
-@emits(dict, set, frozenset)
+@emits(set, frozenset)
 def _container(e: Evaluator, *args: Abstract, **entries: Abstract) -> Abstract:
-    raise e.refuse("a dictionary or a set", hint="use a dataclass, a named tuple or a tuple")
+    raise e.refuse("a set", hint="use a tuple or a dictionary")
 
 
 @emits(str, repr, ascii, format)
@@ -199,6 +197,8 @@ def _divmod(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
 def _pow(e: Evaluator, base: Abstract, exp: Abstract, mod: Abstract = NONE) -> Abstract:
     if isinstance(mod, Known) and mod.object is None:
         return operators.binary(e, "pow", base, exp)
+    if any(isinstance(v, ComplexValue) for v in (base, exp, mod)):
+        e.throw("ValueError", "complex modulo")
     return e.call(known(power_modulo), [base, exp, mod])
 
 
@@ -626,29 +626,6 @@ def range_contains(r: Any, item: int) -> bool:
     if r.step > 0:
         return r.start <= item < r.stop and (item - r.start) % r.step == 0
     return r.stop < item <= r.start and (r.start - item) % -r.step == 0
-
-
-@emits((list, "append"))
-def _append(e: Evaluator, v: Abstract, item: Abstract) -> Abstract:
-    lists.append(e, v, item)
-    return Known(None)
-
-
-@emits((list, "extend"))
-def _extend(e: Evaluator, v: Abstract, iterable: Abstract) -> Abstract:
-    lists.extend(e, v, iterable)
-    return Known(None)
-
-
-@emits((list, "pop"))
-def _pop(e: Evaluator, v: Abstract) -> Abstract:
-    assert isinstance(v, Reference)
-    return lists.pop(e, v)
-
-
-@implements((list, "copy"))
-def _copy(a: Any) -> Any:
-    return list_of(a)
 
 
 @implements((tuple, "index"), (list, "index"))

@@ -12,23 +12,29 @@ from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.infer import Evaluator
+from zyg.frontend.lists import common_layout
 from zyg.frontend.values import (
     NONE,
     Abstract,
     ArrayValue,
+    ComplexArrayValue,
+    ComplexValue,
     FunctionValue,
     Heap,
     Known,
     MaybeValue,
     Number,
+    Record,
     Reference,
+    Shape,
     StructValue,
     TupleValue,
+    as_complex,
     describe,
     is_number,
+    is_numeric,
 )
 from zyg.ir.core import Const, Value, const
-from zyg.ir.records import replace
 from zyg.ir.types import BOOL, F64, Array, Type, cotangent_type
 
 from .bodies import Body
@@ -51,6 +57,11 @@ class Mirror:
             return self.leaf(e, v, cotangents) if id(v.value) in self.place else NONE
         if isinstance(v, MaybeValue):
             return self.of(e, v.item, cotangents)
+        if isinstance(v, ComplexValue):
+            return _complex([self.of(e, p, cotangents) for p in v.parts()])
+        if isinstance(v, ComplexArrayValue):
+            floats = self.of(e, v.floats, cotangents)
+            return ComplexArrayValue(floats) if isinstance(floats, ArrayValue) else NONE
         if isinstance(v, TupleValue):
             items = [self.of(e, i, cotangents) for i in v.items]
             return NONE if _all_none(items) else TupleValue(tuple(items))
@@ -65,19 +76,52 @@ class Mirror:
             record = self.heap[v.id]
             if record.kind == "cell":
                 return self.of(e, record.fields[0], cotangents)
-            if record.kind == "object":
-                from zyg.typeof import struct_fields
-
-                names = struct_fields(record.meta) or ()  # type: ignore[arg-type]
-                return self._struct(e, record.meta, names, record.fields, cotangents)
-            if record.kind == "list":
-                items = [self.of(e, i, cotangents) for i in record.fields]
-                if _all_none(items):
-                    return NONE
-                i = e.new_id("list")
-                e.heap[i] = replace(record, fields=tuple(items))
-                return Reference(i)
+            if v.id in self.open:
+                return NONE  # an object that is part of itself
+            self.open.add(v.id)
+            found = self._object(e, record, cotangents)
+            self.open.discard(v.id)
+            return found
         return NONE
+
+    def _object(self, e: Evaluator, record: Record, cotangents: Sequence[Value]) -> Abstract:
+        if isinstance(record.meta, Shape):
+            return self._struct(e, record.meta.cls, record.names, record.fields, cotangents)
+        if record.kind == "growing":
+            return self._growing(e, record, cotangents)
+        items = tuple(self.of(e, i, cotangents) for i in record.fields)
+        if _all_none(items):
+            return NONE
+        i = e.new_id("gradient")
+        e.heap[i] = Record(record.kind, record.meta, items)
+        return Reference(i)
+
+    def _growing(self, e: Evaluator, record: Record, cotangents: Sequence[Value]) -> Abstract:
+        """Of a list of run-time length: a list as long, without what has no gradient."""
+        columns = iter(record.fields[1:])
+        arrays: list[Value] = []
+
+        def item(example: Abstract) -> Abstract:
+            if isinstance(example, Number):
+                column = next(columns)
+                if id(column) not in self.place:
+                    return NONE
+                arrays.append(cotangents[self.place[id(column)]])
+                assert isinstance(arrays[-1].type, Array)
+                return Number(Value(arrays[-1].type.dtype))
+            parts = [item(p) for p in example.parts()]
+            if not parts or _all_none(parts):
+                return NONE
+            if isinstance(example, StructValue):
+                return StructValue(gradient_class(example.cls, example.names), example.names, tuple(parts))
+            return TupleValue(tuple(parts))
+
+        layout = common_layout([item(record.meta.example)])  # type: ignore[union-attr]
+        if not arrays:
+            return NONE
+        i = e.new_id("gradient")
+        e.heap[i] = Record("growing", layout, (e.dim(arrays[0], 0), *arrays))
+        return Reference(i)
 
     def _struct(
         self, e: Evaluator, cls: Any, names: tuple[str, ...], items: Any, cotangents: Sequence[Value]
@@ -94,9 +138,22 @@ class Gradients(Mirror):
         super().__init__(body.heap, {id(params[k]): n for n, k in enumerate(gradients)})
         self.args = body.args
         self.params = params  # keeps the identities
+        self.open: set[Any] = set()
 
     def mirror(self, e: Evaluator, cotangents: Sequence[Value]) -> list[Abstract]:
         return [self.of(e, a, cotangents) for a in self.args]
+
+
+def _complex(parts: list[Abstract]) -> Abstract:
+    """The cotangent or tangent of a complex number from those of its parts; a tuple of several if they are tuples."""
+    if _all_none(parts):
+        return NONE
+    lanes = next((len(p.items) for p in parts if isinstance(p, TupleValue)), None)
+    if lanes is not None:
+        columns = [p.items if isinstance(p, TupleValue) else (p,) * lanes for p in parts]
+        return TupleValue(tuple(_complex(list(both)) for both in zip(*columns)))
+    re, im = (Known(0.0) if p is NONE else p for p in parts)
+    return ComplexValue(re, im)
 
 
 def _all_none(items: Sequence[Abstract]) -> bool:
@@ -136,6 +193,10 @@ def cotangent_of(v: Abstract, heap: Heap, seeds: dict[int, Value]) -> Abstract:
         return Number(seeds[id(v.value)]) if id(v.value) in seeds else NONE
     if isinstance(v, ArrayValue):
         return ArrayValue(seeds[id(v.value)]) if id(v.value) in seeds else NONE
+    if isinstance(v, ComplexValue):
+        return _complex([cotangent_of(p, heap, seeds) for p in v.parts()])
+    if isinstance(v, ComplexArrayValue):
+        return ComplexArrayValue(cotangent_of(v.floats, heap, seeds))  # type: ignore[arg-type]
     if isinstance(v, TupleValue):
         return TupleValue(tuple(cotangent_of(i, heap, seeds) for i in v.items))
     if isinstance(v, StructValue):
@@ -144,20 +205,17 @@ def cotangent_of(v: Abstract, heap: Heap, seeds: dict[int, Value]) -> Abstract:
     if isinstance(v, Reference) and heap[v.id].kind in ("object", "list"):
         record = heap[v.id]
         items = tuple(cotangent_of(i, heap, seeds) for i in record.fields)
-        if record.kind == "list":
+        if not isinstance(record.meta, Shape):
             return TupleValue(items)
-        from zyg.typeof import struct_fields
-
-        names = struct_fields(record.meta) or ()  # type: ignore[arg-type]
-        return StructValue(gradient_class(record.meta, names), names, items)  # type: ignore[arg-type]
+        return StructValue(gradient_class(record.meta.cls, record.names), record.names, items)
     return NONE
 
 
 def items_of(e: Evaluator, v: Abstract) -> Sequence[Abstract] | None:
-    """The items of a tuple, struct, or list of known length."""
+    """The items of a tuple, struct, object, dict, or list of known length."""
     if isinstance(v, (TupleValue, StructValue)):
         return v.items
-    if isinstance(v, Reference) and e.heap[v.id].kind in ("list", "object"):
+    if isinstance(v, Reference) and e.heap[v.id].kind in ("list", "object", "dict"):
         return e.heap[v.id].fields
     return None
 
@@ -210,6 +268,13 @@ class Matching:
             assert isinstance(given, ArrayValue)
             if differentiable(wanted.type):
                 self.array(wanted, given)
+            return
+        if isinstance(wanted, ComplexValue) and is_numeric(given):
+            for part, g in zip(wanted.parts(), as_complex(given).parts()):
+                self.match(part, g)
+            return
+        if isinstance(wanted, ComplexArrayValue) and isinstance(given, ComplexArrayValue):
+            self.match(wanted.floats, given.floats)
             return
         if isinstance(wanted, (TupleValue, StructValue, FunctionValue)):
             items = items_of(e, given)
@@ -281,8 +346,6 @@ def array_seed(e: Evaluator, given: ArrayValue, wanted: Value, name: str) -> Val
 def field_names(e: Evaluator, v: Abstract) -> tuple[str, ...] | None:
     if isinstance(v, StructValue):
         return v.names
-    if isinstance(v, Reference) and e.heap[v.id].kind == "object":
-        from zyg.typeof import struct_fields
-
-        return struct_fields(e.heap[v.id].meta)  # type: ignore[arg-type]
+    if isinstance(v, Reference) and e.heap[v.id].kind in ("object", "dict"):
+        return e.heap[v.id].names
     return None

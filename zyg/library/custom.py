@@ -15,6 +15,8 @@ from zyg.frontend.values import (
     NONE,
     Abstract,
     ArrayValue,
+    ComplexArrayValue,
+    ComplexValue,
     ConflictValue,
     FunctionValue,
     Heap,
@@ -23,8 +25,10 @@ from zyg.frontend.values import (
     Reference,
     StructValue,
     TupleValue,
+    as_complex,
     describe,
     is_number,
+    is_numeric,
     map_leaves,
     reachable,
 )
@@ -272,6 +276,13 @@ def _rule_gradients(
         if isinstance(wanted, ArrayValue) and isinstance(item, ArrayValue) and item.type.ndim == wanted.type.ndim:
             leaves.append(array_seed(reverse, item, wanted.value, name))
             indices.append(index[id(wanted.value)])
+            return
+        if isinstance(wanted, ComplexValue) and is_numeric(item):
+            for w, x in zip(wanted.parts(), as_complex(item).parts()):
+                match(w, x, what)
+            return
+        if isinstance(wanted, ComplexArrayValue) and isinstance(item, ComplexArrayValue):
+            match(wanted.floats, item.floats, what)
             return
         items = items_of(reverse, item)
         if isinstance(wanted, FunctionValue) and items is not None and len(items) == len(wanted.captured):

@@ -54,6 +54,12 @@ def python_float(function: Any, *args: Any) -> float:
     return function(*args)
 
 
+def python_complex(function: Any, re: float, im: float) -> tuple[float, float]:
+    """The same for a function from a complex number to one."""
+    result = function(complex(re, im))
+    return result.real, result.imag
+
+
 @emits(machine)
 def _machine(e: Evaluator, op: Any, *operands: Abstract) -> Abstract:
     from zyg.frontend.boundary import scalar_value
@@ -138,3 +144,15 @@ def _python_float(e: Evaluator, function: Abstract, *args: Abstract) -> Abstract
     types = tuple(disassemble(e, a, leaves) for a in args)
     (value,) = e.emit("pycall", *leaves, types=(F64,), callable=function.object, arguments=types, result=F64)
     return Number(e.op("stop", value))
+
+
+@emits(python_complex)
+def _python_complex(e: Evaluator, function: Abstract, re: Abstract, im: Abstract) -> Abstract:
+    from zyg.frontend.boundary import scalar_value
+    from zyg.frontend.values import Known, Number, TupleValue
+    from zyg.ir.types import Complex
+
+    assert isinstance(function, Known)
+    leaves = [scalar_value(e, part, F64) for part in (re, im)]
+    results = e.emit("pycall", *leaves, types=(F64, F64), callable=function.object, arguments=(Complex(),), result=Complex())
+    return TupleValue(tuple(Number(e.op("stop", r)) for r in results))

@@ -21,11 +21,14 @@ from zyg.frontend.operators import as_numpy, binary, math_op, python_type_name, 
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
+    ComplexArrayValue,
+    ComplexValue,
     Known,
     Number,
     TupleValue,
     describe,
     is_number,
+    is_numeric,
     join_numbers,
     number_type,
 )
@@ -62,8 +65,13 @@ def _check_order(e: Evaluator, order: Abstract) -> None:
 
 def _filled(e: Evaluator, dims: list[Value], dtype: Scalar, value: Abstract) -> Abstract:
     array = allocate(e, dims, dtype, "empty")
-    e.emit("fill", array.value, element(e, value, dtype))
+    arrays.assign(e, array, value)
     return array
+
+
+def _scalar_type(v: Abstract) -> Scalar | None:
+    """The element type of the array that np.array makes of a number; None for anything else."""
+    return arrays.COMPLEX if isinstance(v, ComplexValue) else number_type(v)
 
 
 @emits(np.ones)
@@ -77,7 +85,7 @@ def full(
     e: Evaluator, shape: Abstract, fill_value: Abstract, dtype: Abstract = NONE, order: Abstract = NONE
 ) -> Abstract:
     _check_order(e, order)
-    default = number_type(fill_value)
+    default = _scalar_type(fill_value)
     if default is None:
         raise e.refuse("np.full of something else than a number", types=[describe(fill_value, e.heap)])
     return _filled(e, shape_argument(e, shape), dtype_of(e, dtype, default), fill_value)
@@ -85,17 +93,15 @@ def full(
 
 def _like(e: Evaluator, a: Abstract, dtype: Abstract, fill: str, value: Abstract | None) -> Abstract:
     a = settled(e, a, "None has no shape")
-    if is_number(a):
-        scalar = dtype_of(e, dtype, number_type(a) or F64)
+    if is_numeric(a):
+        scalar = dtype_of(e, dtype, _scalar_type(a) or F64)
         return _filled(e, [], scalar, value or Known(0))
-    if not isinstance(a, ArrayValue):
+    if not isinstance(a, arrays.ARRAYS):
         raise e.refuse("an array like something that is no array", types=[describe(a, e.heap)], hint="pass an array")
-    dims = [e.dim(a.value, n) for n in range(a.type.ndim)]
-    scalar = dtype_of(e, dtype, a.type.dtype)
-    # The lengths are those of an array: no check that they are not negative.
-    array = ArrayValue(e.op("alloc", *dims, type=Array(scalar, len(dims)), fill=fill))
+    scalar = dtype_of(e, dtype, a.type.dtype if isinstance(a, ArrayValue) else arrays.COMPLEX)
+    array = arrays.allocate_unchecked(e, arrays.dims(e, a), scalar, fill)
     if value is not None:
-        e.emit("fill", array.value, element(e, value, scalar))
+        arrays.assign(e, array, value)
     return array
 
 
@@ -132,6 +138,8 @@ def arange(e: Evaluator, *args: Abstract, dtype: Abstract = NONE) -> Abstract:
     if joined is None:
         raise e.refuse("np.arange of these arguments", types=[describe(a, e.heap) for a in args])
     scalar = dtype_of(e, dtype, I64 if joined[0] is BOOL else joined[0])
+    if scalar is arrays.COMPLEX:
+        raise e.refuse("np.arange of complex numbers", hint="fill an array made with np.zeros(n, complex)")
     if joined[0].kind == "f":
         return e.call(
             known(arange_floats), [*(Number(to_float(e, v)) for v in (start, stop, step)), Known(arrays.DTYPES[scalar])]
@@ -171,27 +179,27 @@ def array(e: Evaluator, v: Abstract, dtype: Abstract = NONE, copy: Abstract = YE
     from zyg.frontend.infer import known
 
     v = settled(e, v, "None is no array")
-    if isinstance(v, ArrayValue):
+    if isinstance(v, arrays.ARRAYS):
         result = _like(e, v, dtype, "empty", None)
-        arrays.assign(e, result, v)  # type: ignore[arg-type]
+        arrays.assign(e, result, v)
         return result
-    if is_number(v):
-        scalar = dtype_of(e, dtype, number_type(v) or F64)
-        result = allocate(e, [], scalar, "empty")
-        e.emit("store", result.value, element(e, v, scalar))
-        return result
+    if is_numeric(v):
+        return _filled(e, [], dtype_of(e, dtype, _scalar_type(v) or F64), v)
     items = lists.all_items(e, v)
     if items is None:
         if lists.is_list(e, v):
             layout = lists.require_growing(e, v, [])  # type: ignore[arg-type]
-            if len(layout.leaves) != 1 or not is_number(layout.example):
+            if not is_numeric(layout.example):
                 raise e.refuse("an array of a list of tuples", hint="make the array first and store into it")
-            scalar = dtype_of(e, dtype, layout.leaves[0][0])
-            return e.call(known(array_of_list), [v, Known(arrays.DTYPES[scalar])])
+            scalar = dtype_of(e, dtype, _scalar_type(layout.example) or F64)
+            return e.call(known(array_of_list), [v, Known(arrays.numpy_dtype(scalar))])
         raise e.refuse("an array of this", types=[describe(v, e.heap)], hint="pass numbers in tuples or lists")
     shape, numbers = _nested(e, v)
     joined: tuple[Scalar, bool] | None
-    joined = join_numbers(numbers) if numbers else (F64, True)
+    if any(isinstance(n, ComplexValue) for n in numbers):
+        joined = (arrays.COMPLEX, True)
+    else:
+        joined = join_numbers(numbers) if numbers else (F64, True)
     if joined is None:
         raise e.refuse("an array of these numbers", types=[describe(n) for n in numbers])
     scalar = dtype_of(e, dtype, joined[0])
@@ -199,15 +207,15 @@ def array(e: Evaluator, v: Abstract, dtype: Abstract = NONE, copy: Abstract = YE
     for n, item in enumerate(numbers):
         position = []
         for length in reversed(shape):
-            position.insert(0, const(n % length))
+            position.insert(0, Known(n % length))
             n //= length
-        e.emit("store", result.value, element(e, item, scalar), *position)
+        arrays.set_item(e, result, TupleValue(tuple(position)), item)
     return result
 
 
 def _nested(e: Evaluator, v: Abstract) -> tuple[list[int], list[Abstract]]:
     """The shape of nested tuples and lists, and the numbers in them."""
-    if is_number(v):
+    if is_numeric(v):
         return [], [v]
     items = lists.all_items(e, v)
     if items is None:
@@ -235,38 +243,41 @@ def array_of_list(items: Any, dtype: Any) -> Any:
 def copy(e: Evaluator, a: Abstract, order: Abstract = NONE) -> Abstract:
     _check_order(e, order)
     result = _like(e, a, NONE, "empty", None)
-    assert isinstance(a, ArrayValue) and isinstance(result, ArrayValue)
-    e.emit("copyto", result.value, a.value)
+    if isinstance(a, ArrayValue):
+        assert isinstance(result, ArrayValue)
+        e.emit("copyto", result.value, a.value)
+    else:
+        arrays.assign(e, result, a)
     return result
 
 
 @emits((np.ndarray, "fill"))
 def fill(e: Evaluator, a: Abstract, value: Abstract) -> Abstract:
-    assert isinstance(a, ArrayValue)
-    arrays.check_writable(e, a)
-    if not is_number(value):
+    arrays.check_writable(e, a.floats if isinstance(a, ComplexArrayValue) else a)  # type: ignore[arg-type]
+    if not (is_numeric(value) if isinstance(a, ComplexArrayValue) else is_number(value)):
         raise e.refuse("fill() with something else than a number", types=[describe(value, e.heap)])
-    e.emit("fill", a.value, element(e, value, a.type.dtype))
+    arrays.assign(e, a, value)
     return NONE
 
 
 @emits((np.ndarray, "item"))
 def item(e: Evaluator, a: Abstract, *key: Abstract) -> Abstract:
-    assert isinstance(a, ArrayValue)
     position: Abstract = key[0] if len(key) == 1 else TupleValue(key)
     if not key:
         size = arrays.size(e, a)
         ok = const(size.object == 1) if isinstance(size, Known) else e.op("eq", scalar_value(e, size), const(1))
         e.guard(ok, "ValueError", "can only convert an array of size 1 to a Python scalar")
-        position = TupleValue((Known(0),) * a.type.ndim)
+        position = TupleValue((Known(0),) * arrays.ndim(a))
     value = arrays.get_item(e, a, position)
-    if not isinstance(value, Number):
+    if not is_numeric(value):
         raise e.refuse("item() with fewer indices than dimensions", hint="pass an index per dimension")
     return python_number(e, value)
 
 
 def python_number(e: Evaluator, v: Abstract) -> Abstract:
     """A NumPy scalar as the Python number that it holds."""
+    if isinstance(v, ComplexValue):
+        return ComplexValue(v.re, v.im)
     if not isinstance(v, Number) or not v.numpy:
         return v
     target = F64 if v.type.kind == "f" else BOOL if v.type is BOOL else I64
@@ -286,14 +297,12 @@ def scalar_astype(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
 @emits((np.ndarray, "astype"))
 def astype(e: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
     result = _like(e, a, dtype, "empty", None)
-    assert isinstance(result, ArrayValue)
     arrays.assign(e, result, a)
     return result
 
 
 @emits((np.ndarray, "reshape"), np.reshape)
 def reshape(e: Evaluator, a: Abstract, *shape: Abstract) -> Abstract:
-    assert isinstance(a, ArrayValue)
     if len(shape) == 1 and not is_number(shape[0]):
         dims = shape_argument(e, shape[0])
     else:
@@ -321,10 +330,15 @@ def reshape(e: Evaluator, a: Abstract, *shape: Abstract) -> Abstract:
         + (",)" if len(dims) == 1 else ")")
     )
     e.guard(e.op("eq", known_product, size), "ValueError", text, size, *dims)
-    source = a if a.type.layout == "C" else copy(e, a)
+    floats = a.floats if isinstance(a, ComplexArrayValue) else a
+    assert isinstance(floats, ArrayValue)
+    source = floats if floats.type.layout == "C" else copy(e, floats)
     assert isinstance(source, ArrayValue)
-    type = Array(a.type.dtype, len(dims), "C", a.type.writable)
-    return ArrayValue(e.op("reshape", source.value, *dims, type=type))
+    if isinstance(a, ComplexArrayValue):
+        dims.append(const(2))
+    type = Array(floats.type.dtype, len(dims), "C", floats.type.writable)
+    result = ArrayValue(e.op("reshape", source.value, *dims, type=type))
+    return ComplexArrayValue(result) if isinstance(a, ComplexArrayValue) else result
 
 
 @emits((np.ndarray, "ravel"), (np.ndarray, "flatten"), np.ravel)
@@ -341,22 +355,21 @@ def array_len(e: Evaluator, a: Abstract) -> Abstract:
 
 @emits(np.shape)
 def shape(e: Evaluator, a: Abstract) -> Abstract:
-    if is_number(a):
+    if is_numeric(a):
         return TupleValue(())
-    result = arrays.attribute(e, a, "shape") if isinstance(a, ArrayValue) else None
-    if result is None:
+    if not isinstance(a, arrays.ARRAYS):
         raise e.refuse("np.shape of this", types=[describe(a, e.heap)])
-    return result
+    return TupleValue(tuple(map(Number, arrays.dims(e, a))))
 
 
 @emits(np.ndim)
 def ndim(e: Evaluator, a: Abstract) -> Abstract:
-    return Known(a.type.ndim if isinstance(a, ArrayValue) else 0)
+    return Known(arrays.ndim(a) if isinstance(a, arrays.ARRAYS) else 0)
 
 
 @emits(np.size)
 def size(e: Evaluator, a: Abstract) -> Abstract:
-    return arrays.size(e, a) if isinstance(a, ArrayValue) else Known(1)
+    return arrays.size(e, a) if isinstance(a, arrays.ARRAYS) else Known(1)
 
 
 # --------------------------------------------------------------------------------------------- reductions
@@ -366,8 +379,14 @@ def size(e: Evaluator, a: Abstract) -> Abstract:
 def sum_(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
     from zyg.frontend.infer import known
 
-    if is_number(a):
+    if is_numeric(a):
         return a
+    if isinstance(a, ComplexArrayValue) and (isinstance(axis, Known) and axis.object is None or a.ndim == 1):
+        from .complex_ import sum_array
+
+        whole = reshape(e, a, Known(-1)) if a.ndim > 1 and a.floats.type.layout == "C" else a
+        assert isinstance(whole, ComplexArrayValue)
+        return sum_array(e, whole)
     if not isinstance(a, ArrayValue):
         raise e.refuse("np.sum of this", types=[describe(a, e.heap)], hint="use the builtin sum")
     if not (isinstance(axis, Known) and axis.object is None) and a.type.ndim != 1:
@@ -583,6 +602,10 @@ def _ufunc(op: str) -> Callable[..., Abstract]:
 
     def emitter(e: Evaluator, x: Abstract, /) -> Abstract:
         x = settled(e, x, "None is no number")
+        if isinstance(x, ComplexValue):
+            from .complex_ import numpy_function
+
+            return numpy_function(e, op, x)
         scalar = number_type(x)
         if scalar is None:
             raise e.refuse(
@@ -613,6 +636,8 @@ def _strong(e: Evaluator, v: Abstract) -> Abstract:
     v = settled(e, v, "None is no number")
     if isinstance(v, Number) and v.numpy:
         return v
+    if isinstance(v, ComplexValue):
+        return ComplexValue(v.re, v.im, True)
     scalar = number_type(v)
     if scalar is None:
         raise e.refuse(
@@ -673,6 +698,9 @@ emits(np.minimum)(_extremum("le"))
 def _float_test(name: str) -> Callable[..., Abstract]:
     def emitter(e: Evaluator, x: Abstract, /) -> Abstract:
         x = settled(e, x, "None is no number")
+        if isinstance(x, ComplexValue):
+            flags = [emitter(e, part) for part in x.parts()]
+            return binary(e, "and" if name == "isfinite" else "or", *flags)
         if not is_number(x):
             raise e.refuse(f"np.{name} of an array", types=[describe(x, e.heap)], hint="write a loop over elements")
         value = to_float(e, x)
@@ -701,7 +729,7 @@ for _function, _op in ((np.arctan2, "atan2"), (np.hypot, "hypot"), (np.copysign,
 
 
 def _operator(name: str) -> Callable[..., Abstract]:
-    return lambda e, a, b, /: binary(e, name, _strong(e, a) if is_number(a) and is_number(b) else a, b)
+    return lambda e, a, b, /: binary(e, name, _strong(e, a) if is_numeric(a) and is_numeric(b) else a, b)
 
 
 for _function, _name in (

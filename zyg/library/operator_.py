@@ -160,9 +160,9 @@ def reduce(function: Any, iterable: Any, /, *initial: Any) -> Any:
 
 @emits(functools.partial)
 def _partial(e: Evaluator, function: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
-    from zyg.frontend.calls import KeywordsValue
+    from zyg.frontend.dicts import new_dict
 
-    named = KeywordsValue(tuple(keywords), tuple(keywords.values()))
+    named = new_dict(e, keywords)
     return MethodValue(call_partial, TupleValue((function, TupleValue(args), named)))
 
 

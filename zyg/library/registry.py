@@ -24,7 +24,7 @@ from zyg.frontend.values import known_key
 
 from ..ir.records import record
 
-MODULES = ("builtins_", "math_", "operator_", "numpy_", "derivatives", "reflection")
+MODULES = ("builtins_", "lists_", "math_", "complex_", "cmath_", "operator_", "numpy_", "derivatives", "reflection")
 
 
 @record(frozen=True)

@@ -23,22 +23,33 @@ from ...ir.types import (
     F64,
     I32,
     I64,
+    MUTABLE,
     NONE,
     U8,
     Array,
     Closure,
+    Complex,
+    ComplexArray,
     Const,
+    DictType,
+    Given,
     ListType,
     NpScalar,
+    ObjectOf,
+    Opaque,
     Optional,
     PullbackType,
     RangeType,
     Scalar,
+    Sequence,
+    Shared,
     Struct,
     Tape,
     Tuple,
     Type,
+    children,
     flatten,
+    slot_names,
 )
 from .. import cpython as layout
 from . import runtime
@@ -79,6 +90,9 @@ class Boxing:
         # read out of something mutable then needs a reference of its own.
         self.careful = False
         self.hold_arrays = False
+        self.objects: list[str] = []  # the mutable objects that came in, in the order in which one meets them
+        self.made: list[str] = []  # those made for a result
+        self.optional = 0
         self.saved_slot: str | None = None  # the first pullback's capsule, which will own the context's memory
 
     # ----------------------------------------------------------------------------------------- helpers
@@ -190,6 +204,11 @@ class Boxing:
             return [self.e.let(f"icmp ne i8 {self.field('i8', o, layout.SCALAR_VALUE)}, 0")]
         return [self.field(component_types([scalar])[0], o, layout.SCALAR_VALUE, "x")]
 
+    def unbox_complex(self, type: Complex, o: str, miss: str) -> list[str]:
+        self.require_type(o, self.data("numpy.complex128" if type.numpy else "PyComplex_Type"), miss)
+        offset = layout.SCALAR_VALUE if type.numpy else layout.COMPLEX_VALUE
+        return [self.field("double", o, offset, "re"), self.field("double", o, offset + 8, "im")]
+
     def unbox_none(self, type: Type, o: str, miss: str) -> list[str]:
         self.require_equal("ptr", o, self.data("_Py_NoneStruct"), miss)
         return []
@@ -224,6 +243,7 @@ class Boxing:
         return leaves
 
     def unbox_list(self, type: ListType, o: str, miss: str) -> list[str]:
+        self.objects.append(o)
         self.require_type(o, self.data("PyList_Type"), miss)
         self.require_equal("i64", self.field("i64", o, layout.OB_SIZE), str(len(type.items)), miss)
         items: list[str] = []
@@ -246,18 +266,96 @@ class Boxing:
         return [leaf for part in parts for leaf in self.unbox(I64, part, miss)]
 
     def unbox_struct(self, type: Struct, o: str, miss: str) -> list[str]:
-        """A named tuple is read like a tuple, a dataclass field by field with getattr."""
+        """A named tuple is read like a tuple, a frozen dataclass field by field with getattr."""
         self.require_type(o, self.object(type.cls), miss)
         if issubclass(type.cls, tuple):
             return self.unbox_tuple_items(type.items, o, miss)
-        leaves = []
+        pairs = zip(type.names, type.items, strict=True)
+        return [leaf for name, item in pairs for leaf in self.unbox(item, self.attribute(o, name, miss), miss)]
+
+    def attribute(self, o: str, name: str, miss: str) -> str:
         getattr_ = self.api("zyg_getattr", "ptr", "ptr, ptr")
-        for name, item in zip(type.names, type.items, strict=True):
-            value = self.e.call("ptr", getattr_, f"ptr {o}", f"ptr {self.object(_interned(name))}", hint=name)
-            self.e.require(self.e.let(f"icmp ne ptr {value}, null"), miss)
-            self.keep(value)
-            leaves += self.unbox(item, value, miss)
+        value = self.e.call("ptr", getattr_, f"ptr {o}", f"ptr {self.object(_interned(name))}", hint=name)
+        self.keep(self.checked(value, miss))
+        return value
+
+    def unbox_object(self, type: ObjectOf, o: str, miss: str) -> list[str]:
+        """An instance that has just these attributes: those in slots by getattr, the others out of its __dict__."""
+        e = self.e
+        self.objects.append(o)
+        self.require_type(o, self.object(type.cls), miss)
+        slots = slot_names(type.cls)
+        inside = [n for n in type.names if n not in slots]
+        values: dict[str, str] = {}
+        if getattr(type.cls, "__dictoffset__", 0):
+            get = self.api("PyObject_GenericGetDict", "ptr", "ptr, ptr")
+            names = self.checked(e.call("ptr", get, f"ptr {o}", "ptr null", hint="dict"), miss)
+            self.keep(names)
+            size = e.call("i64", self.api("PyDict_Size", "i64", "ptr"), f"ptr {names}")
+            self.require_equal("i64", size, str(len(inside)), miss)
+            for name in inside:
+                values[name] = self.item(names, name, miss)
+        for name in slots:
+            if name in type.names:
+                values[name] = self.attribute(o, name, miss)
+            else:
+                getattr_ = self.api("zyg_getattr", "ptr", "ptr, ptr")
+                value = e.call("ptr", getattr_, f"ptr {o}", f"ptr {self.object(_interned(name))}", hint=name)
+                self.keep(value)
+                self.require_equal("ptr", value, "null", miss)
+        pairs = zip(type.names, type.items, strict=True)
+        return [leaf for name, item in pairs for leaf in self.unbox(item, values[name], miss)]
+
+    def item(self, table: str, key: str, miss: str) -> str:
+        lookup = self.api("zyg_lookup", "ptr", "ptr, ptr")
+        value = self.e.call("ptr", lookup, f"ptr {table}", f"ptr {self.object(_interned(key))}", hint="item")
+        return self.hold(self.checked(value, miss))
+
+    def unbox_dict(self, type: DictType, o: str, miss: str) -> list[str]:
+        """A dict that has just these keys, in this order."""
+        e = self.e
+        self.objects.append(o)
+        self.require_type(o, self.data("PyDict_Type"), miss)
+        size = e.call("i64", self.api("PyDict_Size", "i64", "ptr"), f"ptr {o}")
+        self.require_equal("i64", size, str(len(type.keys)), miss)
+        if not type.keys:
+            return []
+        place = e.alloca("[3 x ptr]", "entry")  # where PyDict_Next stands, the key, the value
+        e.set_field("i64", "0", place, 0)
+        following = self.api("PyDict_Next", "i32", "ptr, ptr, ptr, ptr")
+        values = []
+        for key in type.keys:
+            more = e.call(
+                "i32", following, f"ptr {o}", f"ptr {place}", f"ptr {e.at(place, 8)}", f"ptr {e.at(place, 16)}"
+            )
+            e.require(e.let(f"icmp ne i32 {more}, 0"), miss)
+            self.unbox_const(Const(key), self.field("ptr", place, 8, "key"), miss)
+            values.append(self.hold(self.field("ptr", place, 16, "value")))
+        return [leaf for item, value in zip(type.items, values) for leaf in self.unbox(item, value, miss)]
+
+    def unbox_sequence(self, type: Sequence, o: str, miss: str) -> list[str]:
+        """A list of run-time length as arrays, which a Python function makes of it."""
+        e = self.e
+        self.objects.append(o)
+        self.require_type(o, self.data("PyList_Type"), miss)
+        from ..calling import columns
+
+        function = self.object(columns(type))
+        call = self.api("zyg_call_or_null", "ptr", "ptr, ptr")
+        made = self.checked(e.call("ptr", call, f"ptr {function}", f"ptr {o}", hint="columns"), miss)
+        self.keep(made)
+        length = self.field("ptr", made, layout.TUPLE_ITEMS, "length")
+        leaves = self.unbox(I64, length, miss)
+        for index, array in enumerate(children(type)[1:]):
+            leaves += self.unbox(array, self.field("ptr", made, layout.TUPLE_ITEMS + 8 * (index + 1), "column"), miss)
         return leaves
+
+    def unbox_shared(self, type: Shared, o: str, miss: str) -> list[str]:
+        self.require_equal("ptr", o, self.objects[type.number], miss)
+        return []
+
+    def unbox_opaque(self, type: Type, o: str, miss: str) -> list[str]:
+        return []
 
     def unbox_optional(self, type: Optional, o: str, miss: str) -> list[str]:
         e = self.e
@@ -314,7 +412,19 @@ class Boxing:
         return self.unbox(type, self.hold(contents), miss)
 
     def unbox_array(self, type: Array, o: str, miss: str) -> list[str]:
-        """An ndarray proper (or one of a mapped file), of the right dtype in native byte order, aligned, writable if it will be written."""
+        base, shape, strides = self.unbox_ndarray(type, TYPE_NUMBERS[type.dtype], o, miss)
+        return base + shape + strides
+
+    def unbox_complex_array(self, type: ComplexArray, o: str, miss: str) -> list[str]:
+        """Seen as floats, with the axis of the parts behind the others."""
+        base, shape, strides = self.unbox_ndarray(type, [np.dtype(complex).num], o, miss)
+        return base + shape + ["2"] + (strides + ["8"] if type.layout != "C" else [])
+
+    def unbox_ndarray(
+        self, type: Array | ComplexArray, type_numbers: list[int], o: str, miss: str
+    ) -> tuple[list[str], list[str], list[str]]:
+        """An ndarray proper (or one of a mapped file), of the right dtype in native byte order, aligned, writable if it
+        will be written: data and owner, shape, strides."""
         e = self.e
         cls = self.field("ptr", o, layout.OB_TYPE, "type")
         plain = e.let(f"icmp eq ptr {cls}, {self.data('numpy.ndarray')}")
@@ -323,8 +433,8 @@ class Boxing:
         self.require_equal("i32", self.field("i32", o, layout.ARRAY_NDIM), str(type.ndim), miss)
         descr = self.field("ptr", o, layout.ARRAY_DESCR, "descr")
         number = self.field("i32", descr, layout.DESCR_TYPE_NUMBER)
-        fits = e.let(f"icmp eq i32 {number}, {TYPE_NUMBERS[type.dtype][0]}")
-        for other in TYPE_NUMBERS[type.dtype][1:]:
+        fits = e.let(f"icmp eq i32 {number}, {type_numbers[0]}")
+        for other in type_numbers[1:]:
             fits = e.let(f"or i1 {fits}, {e.let(f'icmp eq i32 {number}, {other}')}")
         e.require(fits, miss)
         order = self.field("i8", descr, layout.DESCR_BYTEORDER)
@@ -334,15 +444,16 @@ class Boxing:
             wanted |= layout.FLAG_C_CONTIGUOUS
         flags = e.let(f"and i32 {self.field('i32', o, layout.ARRAY_FLAGS)}, {wanted}")
         self.require_equal("i32", flags, str(wanted), miss)
-        parts = [self.field("ptr", o, layout.ARRAY_DATA, "data"), e.let(f"getelementptr i8, ptr {o}, i64 1", "owner")]
-        numbers = [layout.ARRAY_SHAPE] + ([layout.ARRAY_STRIDES] if type.layout != "C" else [])
-        for offset in numbers if type.ndim else []:
+        base = [self.field("ptr", o, layout.ARRAY_DATA, "data"), e.let(f"getelementptr i8, ptr {o}, i64 1", "owner")]
+        numbers: list[list[str]] = []
+        for offset in (layout.ARRAY_SHAPE, layout.ARRAY_STRIDES)[: 1 + (type.layout != "C")] if type.ndim else ():
             table = self.field("ptr", o, offset)
-            parts += [self.field("i64", table, 8 * k) for k in range(type.ndim)]
+            numbers.append([self.field("i64", table, 8 * k) for k in range(type.ndim)])
         if self.hold_arrays:
             self.incref(o)
             self.keep(o)
-        return parts
+        shape, strides = [*numbers, [], []][:2]
+        return base, shape, strides
 
     def unbox_pullback(self, type: PullbackType, o: str, miss: str) -> list[str]:
         """The leaves that a pullback saved, out of its `Saved` capsule (or that of the object's __zyg_saved__)."""
@@ -375,6 +486,15 @@ class Boxing:
 
     def box(self, type: Type, leaves: list[str], ctx: str, failed: str) -> str:
         """A new reference to the object of `type` with these leaves; to the block `failed` with an exception set."""
+        if isinstance(type, (Given, Shared)):
+            o = self.objects[type.number] if isinstance(type, Given) else self.made[type.number]
+            self.incref(o)
+            return o
+        if isinstance(type, MUTABLE) and not self.optional:
+            number = len(self.made)
+            self.made.append("")
+            self.made[number] = self.box_by_rebuild(type, leaves, ctx, failed)
+            return self.made[number]
         if is_native(type):
             return self.checked(self.box_native(type, leaves, ctx, failed), failed)
         if isinstance(type, Optional):
@@ -389,8 +509,16 @@ class Boxing:
         e = self.e
         if isinstance(type, (Scalar, NpScalar)):
             return self.box_scalar(type, leaves[0])
+        if isinstance(type, Complex):
+            made = self.api("PyComplex_FromDoubles", "ptr", "double, double")
+            return e.call("ptr", made, f"double {leaves[0]}", f"double {leaves[1]}")
         if isinstance(type, Array):
-            return self.box_array(type, leaves, ctx)
+            number = TYPE_NUMBERS[type.dtype][0]
+            return self.box_array(type, number, SIZES[type.dtype], leaves[:2], leaves[2:])
+        if isinstance(type, ComplexArray):
+            n = type.ndim  # of the array of parts, the last axis goes
+            shape_and_strides = leaves[2 : 2 + n] + leaves[3 + n : 3 + 2 * n]
+            return self.box_array(type, np.dtype(complex).num, 16, leaves[:2], shape_and_strides)
         if isinstance(type, Tuple):
             made = self.checked(e.call("ptr", self.api("PyTuple_New", "ptr", "i64"), f"i64 {len(type.items)}"), failed)
             slot = self.keep(made)
@@ -413,16 +541,20 @@ class Boxing:
         nothing = self.new_reference(self.data("_Py_NoneStruct"))
         e.jump(done)
         e.start(some)
+        self.optional += 1
         item = self.box(type.item, leaves[1:], ctx, failed)
+        self.optional -= 1
         after = e.label
         e.jump(done)
         e.start(done)
         return e.let(f"phi ptr [ {nothing}, %{none} ], [ {item}, %{after} ]", "optional")
 
-    def fill_tuple(self, made: str, items: tuple[Type, ...], leaves: list[str], ctx: str, failed: str) -> None:
+    def fill_tuple(
+        self, made: str, items: tuple[Type, ...], leaves: list[str], ctx: str, failed: str, first: int = 0
+    ) -> None:
         """Items go into the tuple as soon as they are made, so that the tuple owns them if a later one fails."""
         at = 0
-        for index, item in enumerate(items):
+        for index, item in enumerate(items, first):
             count = len(value_types(flatten(item)))
             value = self.box(item, leaves[at : at + count], ctx, failed)
             self.e.emit(f"store ptr {value}, ptr {self.e.at(made, layout.TUPLE_ITEMS + 8 * index)}")
@@ -453,17 +585,19 @@ class Boxing:
         wide = e.let(f"{extend} {component_types([scalar])[0]} {x} to i64")
         return e.call("ptr", self.api("zyg_make_int", "ptr", "ptr, i64"), f"ptr {cls}", f"i64 {wide}")
 
-    def box_array(self, type: Array, parts: list[str], ctx: str) -> str:
+    def box_array(
+        self, type: Array | ComplexArray, type_number: int, size: int, base: list[str], numbers: list[str]
+    ) -> str:
         e = self.e
-        data, owner, numbers = parts[0], parts[1], parts[2:]
+        data, owner = base
         table = e.alloca(f"[{max(1, len(numbers))} x i64]", "dims")
         for k, number in enumerate(numbers):
             e.set_field("i64", number, table, 8 * k)
         strides = e.at(table, 8 * type.ndim) if type.layout != "C" and type.ndim else "null"
         callee = self.api("zyg_box_array", "ptr", "ptr, ptr, i32, i32, ptr, ptr, i64")
         return e.call(
-            "ptr", callee, f"ptr {data}", f"ptr {owner}", f"i32 {TYPE_NUMBERS[type.dtype][0]}", f"i32 {type.ndim}",
-            f"ptr {table}", f"ptr {strides}", f"i64 {SIZES[type.dtype]}",
+            "ptr", callee, f"ptr {data}", f"ptr {owner}", f"i32 {type_number}", f"i32 {type.ndim}",
+            f"ptr {table}", f"ptr {strides}", f"i64 {size}",
         )  # fmt: skip
 
     def box_by_rebuild(self, type: Type, leaves: list[str], ctx: str, failed: str) -> str:
@@ -488,6 +622,21 @@ class Boxing:
         e.emit(f"store ptr null, ptr {slot}")
         self.decref(made)
         return result
+
+    def write_back(self, write: Any, function: object, leaves: list[str], ctx: str, failed: str) -> None:
+        """Call `function` with an object that came in and the boxed parts of what became of it."""
+        e = self.e
+        items = _rebuild_arguments(write.content)
+        made = self.checked(e.call("ptr", self.api("PyTuple_New", "ptr", "i64"), f"i64 {len(items) + 1}"), failed)
+        slot = self.keep(made)
+        self.incref(self.objects[write.number])
+        e.emit(f"store ptr {self.objects[write.number]}, ptr {e.at(made, layout.TUPLE_ITEMS)}")
+        self.fill_tuple(made, items, leaves, ctx, failed, 1)
+        call = self.api("PyObject_Call", "ptr", "ptr, ptr, ptr")
+        arguments = (f"ptr {self.object(function)}", f"ptr {made}", "ptr null")
+        self.decref(self.checked(e.call("ptr", call, *arguments), failed))
+        e.emit(f"store ptr null, ptr {slot}")
+        self.decref(made)
 
     def save(self, type: PullbackType, leaves: list[str], ctx: str, failed: str) -> str:
         """A capsule with a record of the saved leaves; the first one will own the memory of the context."""
@@ -523,6 +672,7 @@ class Boxing:
     def call(self, function: str, types: tuple[Type, ...], leaves: list[str], ctx: str, failed: str) -> str:
         """Call `function` with boxed arguments; gives a new reference."""
         e = self.e
+        self.made = []
         made = self.checked(e.call("ptr", self.api("PyTuple_New", "ptr", "i64"), f"i64 {len(types)}"), failed)
         slot = self.keep(made)
         self.fill_tuple(made, types, leaves, ctx, failed)
@@ -555,13 +705,15 @@ class Boxing:
 
 _METHODS: dict[type, str] = {
     NpScalar: "numpy", type(NONE): "none", Const: "const", Tuple: "tuple", ListType: "list", RangeType: "range",
+    Sequence: "sequence", DictType: "dict", ObjectOf: "object", Shared: "shared", Opaque: "opaque",
     Struct: "struct", Optional: "optional", Closure: "closure", Array: "array", PullbackType: "pullback",
+    Complex: "complex", ComplexArray: "complex_array",
 }  # fmt: skip
 
 
 def is_native(type: Type) -> bool:
     """Whether objects of this type are made without the help of Python code."""
-    return type is NONE or isinstance(type, (Scalar, NpScalar, Array, Tuple, Const))
+    return type is NONE or isinstance(type, (Scalar, NpScalar, Array, Tuple, Const, Complex, ComplexArray))
 
 
 def _rebuild_arguments(type: Type) -> tuple[Type, ...]:
@@ -570,7 +722,9 @@ def _rebuild_arguments(type: Type) -> tuple[Type, ...]:
         return (NONE,)
     if isinstance(type, RangeType):
         return (I64, I64, I64)
-    if isinstance(type, (Struct, ListType, Closure)):
+    if isinstance(type, Sequence):
+        return children(type)
+    if isinstance(type, (Struct, ListType, Closure, DictType, ObjectOf)):
         return type.items
     raise TypeError(f"a value of type {type} cannot be given to Python")
 

@@ -233,7 +233,8 @@ def _numpy_address(name: str) -> Address:
         return layout.numpy_api(name)
     if name == "numpy.data_handler":
         return id(layout.array_memory_handler())
-    objects = {"ndarray": np.ndarray, "memmap": np.memmap, **{cls.__name__: cls for cls in NUMPY_SCALARS.values()}}
+    objects = {"ndarray": np.ndarray, "memmap": np.memmap, "complex128": np.complex128,
+               **{cls.__name__: cls for cls in NUMPY_SCALARS.values()}}  # fmt: skip
     return id(objects[name.removeprefix("numpy.")])
 
 

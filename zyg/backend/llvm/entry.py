@@ -13,7 +13,19 @@ from typing import Any
 
 from ...ir.options import Options
 from ...ir.records import field, record
-from ...ir.types import Closure, ListType, Optional, PullbackType, Struct, Tuple, Type, flatten
+from ...ir.types import (
+    Closure,
+    DictType,
+    ListType,
+    ObjectOf,
+    Optional,
+    PullbackType,
+    Sequence,
+    Struct,
+    Tuple,
+    Type,
+    flatten,
+)
 from .. import cpython as layout
 from . import runtime
 from .boxing import Boxing, is_native
@@ -33,6 +45,7 @@ class Signature:
     result: of what is returned; its leaves in order are the IR function's results.
     guarded: whether there are guards to check at all.
     keyword_only: whether any parameter can be passed by keyword only, so that counting arguments is not enough.
+    writes: what is written back into objects that came in as arguments; their leaves come behind those of the result.
     rebuild: makes, for a structured type, the Python function that builds such an object (None: calling.rebuild).
     """
 
@@ -41,6 +54,7 @@ class Signature:
     inputs: tuple[tuple[str, Type], ...] = ()
     guarded: bool = False
     keyword_only: bool = False
+    writes: tuple[Any, ...] = ()
     rebuild: Callable[[Type], Callable[..., Any]] | None = field(default=None, compare=False)
 
 
@@ -74,15 +88,21 @@ class EntryLowering:
         self.boxing = Boxing(self.e, signature.rebuild)
         types = (*signature.parameters, *(t for _, t in signature.inputs))
         leaves = tuple(leaf for t in types for leaf in flatten(t))
-        if leaves != self.abi.params or flatten(signature.result) != self.abi.results:
-            given = _signature_text(leaves, flatten(signature.result))
+        results = (signature.result, *(w.content for w in signature.writes))
+        returned = tuple(leaf for t in results for leaf in flatten(t))
+        if leaves != self.abi.params or returned != self.abi.results:
+            given = _signature_text(leaves, returned)
             its = _signature_text(self.abi.params, self.abi.results)
             raise TypeError(f"the signature {given} is not that of @{entry}: {its}")
         self.escapes = _has_pullback(signature.result)
         self.nogil = options.nogil
         self.needs_ctx = self.abi.needs_ctx or self.escapes or self.nogil
         self.runs_python = (
-            self.abi.may_run_python or self.nogil or not _plain(signature.result) or any(map(_asks_python, types))
+            self.abi.may_run_python
+            or self.nogil
+            or bool(signature.writes)
+            or not _plain(signature.result)
+            or any(map(_asks_python, types))
         )
         self.boxing.careful = any(map(_asks_python, types))
         self.boxing.hold_arrays = self.boxing.careful or self.abi.may_run_python or self.nogil
@@ -212,7 +232,7 @@ class EntryLowering:
             # Nothing to clean up: the boxed result, or null if there was no memory for it, is what we return.
             boxed = self.boxing.box_native(self.signature.result, parts, ctx, failed)
         else:
-            boxed = self.boxing.box(self.signature.result, parts, ctx, failed)
+            boxed = self.box_result(parts, ctx, failed)
         from_good = e.label
         e.jump(done)
 
@@ -230,6 +250,22 @@ class EntryLowering:
         self.clean_up(ctx, returned)
         return returned
 
+    def box_result(self, parts: list[str], ctx: str, failed: str) -> str:
+        """The object to return; what became of objects that came in is written back into them."""
+        from ..calling import writer
+
+        count = len(component_types(flatten(self.signature.result)))
+        boxed = self.boxing.box(self.signature.result, parts[:count], ctx, failed)
+        if not self.signature.writes:
+            return boxed
+        slot = self.boxing.keep(boxed)
+        for write in self.signature.writes:
+            end = count + len(component_types(flatten(write.content)))
+            self.boxing.write_back(write, writer(write), parts[count:end], ctx, failed)
+            count = end
+        self.e.emit(f"store ptr null, ptr {slot}")
+        return boxed
+
     def raise_error(self, ctx: str, status: str) -> str:
         """Turn a status into a Python exception; null."""
         e = self.e
@@ -244,7 +280,8 @@ class EntryLowering:
         return nothing
 
     def is_scalar_call(self) -> bool:
-        return not isinstance(self.signature.result, Tuple) and is_native(self.signature.result)
+        plain = not isinstance(self.signature.result, Tuple) and is_native(self.signature.result)
+        return plain and not self.signature.writes
 
     def make_ctx(self) -> str:
         e = self.e
@@ -304,7 +341,7 @@ def _signature_text(parameters: tuple[Type, ...], results: tuple[Type, ...]) -> 
 def _has_pullback(type: Type) -> bool:
     if isinstance(type, PullbackType):
         return True
-    if isinstance(type, (Tuple, ListType, Struct, Closure)):
+    if isinstance(type, (Tuple, ListType, Struct, Closure, DictType, ObjectOf)):
         return any(map(_has_pullback, type.items))
     return isinstance(type, Optional) and _has_pullback(type.item)
 
@@ -318,7 +355,9 @@ def _plain(type: Type) -> bool:
 
 def _asks_python(type: Type) -> bool:
     """Whether unboxing may run Python code: attributes of dataclasses and of pullbacks."""
-    if isinstance(type, PullbackType) or (isinstance(type, Struct) and not issubclass(type.cls, tuple)):
+    if isinstance(type, (PullbackType, ObjectOf, DictType, Sequence)):
+        return True
+    if isinstance(type, Struct) and not issubclass(type.cls, tuple):
         return True
     if isinstance(type, (Tuple, ListType, Struct, Closure)):
         return any(map(_asks_python, type.items))

@@ -37,8 +37,12 @@ same_data:
   %descr = load ptr, ptr %descr_at
   %type_at = getelementptr i8, ptr %descr, i64 $DESCR_TYPE_NUMBER
   %its_type = load i32, ptr %type_at
-  %float_or_same = icmp eq i32 %its_type, %type
-  %both = and i1 %data_equal, %nd_equal
+  ; The real part of a complex array starts where that does, with the same strides.
+  %it_is_complex = icmp eq i32 %its_type, $COMPLEX128
+  %shown_is_complex = icmp eq i32 %type, $COMPLEX128
+  %kind_equal = icmp eq i1 %it_is_complex, %shown_is_complex
+  %place_equal = and i1 %data_equal, %nd_equal
+  %both = and i1 %place_equal, %kind_equal
   br i1 %both, label %contiguity, label %no
 contiguity:
   %no_strides = icmp eq ptr %strides, null

@@ -6,6 +6,7 @@ TEXT = fill(
     """
 declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)
 declare ptr @PyDict_GetItemWithError(ptr, ptr)
+declare ptr @PyObject_CallOneArg(ptr, ptr)
 declare ptr @PyErr_Format(ptr, ptr, ...)
 declare ptr @PyFloat_FromDouble(double)
 declare ptr @PyLong_FromLongLong(i64)
@@ -36,6 +37,17 @@ define ptr @zyg_lookup(ptr %dict, ptr %name) {
   %value = call ptr @PyDict_GetItemWithError(ptr %dict, ptr %name)
   %missing = icmp eq ptr %value, null
   br i1 %missing, label %clear, label %done
+clear:
+  call void @PyErr_Clear()
+  br label %done
+done:
+  ret ptr %value
+}
+
+define ptr @zyg_call_or_null(ptr %function, ptr %argument) {
+  %value = call ptr @PyObject_CallOneArg(ptr %function, ptr %argument)
+  %failed = icmp eq ptr %value, null
+  br i1 %failed, label %clear, label %done
 clear:
   call void @PyErr_Clear()
   br label %done

@@ -1,0 +1,153 @@
+"""Making objects: instances of plain classes, of dataclasses, and named tuples."""
+
+from __future__ import annotations
+
+import dataclasses
+import types as python_types
+from typing import TYPE_CHECKING, Any
+
+from zyg.typeof import field_order, obstacle, struct_fields
+
+from .values import Abstract, Known, Record, Reference, Shape, StructValue, describe
+
+if TYPE_CHECKING:
+    from .infer import Evaluator
+
+
+def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+    """cls(*args, **keywords)"""
+    reason = obstacle(cls)
+    if reason is not None:
+        raise e.refuse(f"the class {cls.__qualname__}, {reason[0]}", hint=reason[1])
+    if issubclass(cls, tuple):
+        return _construct_named_tuple(e, cls, args, keywords)
+    id = e.new_id("object")
+    owner, init = _initialiser(cls)
+    if owner is not object:
+        e.inference.guard("attr", owner, "__init__", init)
+    if owner is object:
+        if args or keywords:
+            e.type_error(f"{cls.__name__}() takes no arguments")
+        e.heap[id] = Record("object", Shape(cls, ()), ())
+    elif dataclasses.is_dataclass(owner) and init.__code__.co_filename == "<string>":
+        bound = _bind_fields(e, owner, args, keywords)
+        names = tuple(n for n in struct_fields(owner) or () if n in bound)
+        e.heap[id] = Record("object", Shape(cls, names), tuple(bound[n] for n in names))
+        post_init = getattr(cls, "__post_init__", None)
+        if post_init is not None:
+            extra = [bound[name] for name, is_init_var in _pseudo_fields(owner) if name in bound and is_init_var]
+            call_known(e, post_init, [Reference(id), *extra])
+    else:
+        e.heap[id] = Record("object", Shape(cls, ()), ())
+        result = call_known(e, init, [Reference(id), *args], keywords)
+        if not (isinstance(result, Known) and result.object is None):
+            e.type_error(f"__init__() should return None, not '{describe(result, e.heap)}'")
+    if frozen(cls):
+        named = e.heap[id].named()
+        for name in struct_fields(cls) or ():
+            if name not in named and name in vars(cls):
+                named[name] = _class_default(cls, name)
+        names = field_order(cls, tuple(named))
+        return StructValue(cls, names, tuple(named[n] for n in names))
+    return Reference(id)
+
+
+def frozen(cls: Any) -> bool:
+    """Whether instances of a class never change: frozen dataclasses travel by value, as tuples do."""
+    parameters = getattr(cls, "__dataclass_params__", None)
+    return parameters is not None and parameters.frozen
+
+
+def _initialiser(cls: type) -> tuple[type, Any]:
+    for base in cls.__mro__:
+        if "__init__" in vars(base) and isinstance(vars(base)["__init__"], python_types.FunctionType):
+            return base, vars(base)["__init__"]
+    return object, None
+
+
+def _class_default(cls: type, name: str) -> Abstract:
+    from .infer import known
+
+    return known(vars(cls)[name])
+
+
+def _pseudo_fields(cls: type) -> list[tuple[str, bool]]:
+    """(name, is InitVar) of all fields that __init__ takes, in order."""
+    fields: dict[str, Any] = cls.__dataclass_fields__  # type: ignore[attr-defined]
+    kinds = {n: f._field_type.name for n, f in fields.items()}
+    return [(n, kinds[n] == "_FIELD_INITVAR") for n in fields if kinds[n] in ("_FIELD", "_FIELD_INITVAR")]
+
+
+def _bind_fields(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> dict[str, Abstract]:
+    from .infer import known
+
+    fields: dict[str, Any] = cls.__dataclass_fields__  # type: ignore[attr-defined]
+    taking = [n for n, _ in _pseudo_fields(cls) if fields[n].init]
+    positional = [n for n in taking if not fields[n].kw_only]
+    name = f"{cls.__qualname__}.__init__()"
+    if len(args) > len(positional):
+        required = sum(
+            fields[n].default is dataclasses.MISSING and fields[n].default_factory is dataclasses.MISSING
+            for n in positional
+        )
+        most = len(positional) + 1
+        takes = f"from {required + 1} to {most}" if required + 1 < most else str(most)
+        plural = "" if takes == "1" else "s"
+        e.type_error(f"{name} takes {takes} positional argument{plural} but {len(args) + 1} were given")
+    bound = dict(zip(positional, args))
+    for key, v in keywords.items():
+        if key not in taking:
+            e.type_error(f"{name} got an unexpected keyword argument '{key}'")
+        if key in bound:
+            e.type_error(f"{name} got multiple values for argument '{key}'")
+        bound[key] = v
+    missing = []
+    for n, _ in _pseudo_fields(cls):
+        f = fields[n]
+        if n in bound:
+            continue
+        if f.default is not dataclasses.MISSING:
+            bound[n] = known(f.default)
+        elif f.default_factory is not dataclasses.MISSING:
+            bound[n] = call_known(e, f.default_factory, [])
+        elif f.init:
+            missing.append(f"'{n}'")
+    if missing:
+        e.type_error(_missing_message(name, missing))
+    return bound
+
+
+def _missing_message(name: str, missing: list[str]) -> str:
+    if len(missing) == 1:
+        return f"{name} missing 1 required positional argument: {missing[0]}"
+    listed = f"{', '.join(missing[:-1])}{',' if len(missing) > 2 else ''} and {missing[-1]}"
+    return f"{name} missing {len(missing)} required positional arguments: {listed}"
+
+
+def _construct_named_tuple(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+    from .infer import known
+
+    names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    defaults: dict[str, Any] = cls._field_defaults  # type: ignore[attr-defined]
+    name = f"{cls.__name__}.__new__()"
+    if len(args) > len(names):
+        e.type_error(f"{name} takes {len(names) + 1} positional arguments but {len(args) + 1} were given")
+    bound = dict(zip(names, args))
+    for key, v in keywords.items():
+        if key not in names:
+            e.type_error(f"{name} got an unexpected keyword argument '{key}'")
+        if key in bound:
+            e.type_error(f"{name} got multiple values for argument '{key}'")
+        bound[key] = v
+    missing = [f"'{n}'" for n in names if n not in bound and n not in defaults]
+    if missing:
+        e.type_error(_missing_message(name, missing))
+    return StructValue(cls, names, tuple(bound[n] if n in bound else known(defaults[n]) for n in names))
+
+
+def call_known(
+    e: Evaluator, function: Any, args: list[Abstract], keywords: dict[str, Abstract] | None = None
+) -> Abstract:
+    from .infer import known
+
+    return e.call(known(function), args, keywords)

@@ -1,0 +1,195 @@
+"""Dictionaries whose keys are strings that are known when compiling: objects with a field per key, in order.
+
+Where control flow meets with different keys, those that only some of the paths have are optional: a lookup checks, but
+what needs all keys (a loop, the length) is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from zyg.ir.core import Instr, Value, const
+from zyg.typeof import UNBOUND
+
+from . import lists
+from .values import (
+    NONE,
+    Abstract,
+    Known,
+    MaybeValue,
+    Record,
+    Reference,
+    TupleValue,
+    describe,
+    is_number,
+)
+
+if TYPE_CHECKING:
+    from .infer import Evaluator
+
+HINT = "use strings that are written out as keys, an object, or an array"
+
+
+def new_dict(e: Evaluator, items: Mapping[str, Abstract]) -> Reference:
+    id = e.new_id("dict")
+    e.heap[id] = Record("dict", tuple(items), tuple(items.values()))
+    return Reference(id)
+
+
+def is_dict(e: Evaluator, v: Abstract) -> bool:
+    return isinstance(v, Reference) and e.heap[v.id].kind == "dict"
+
+
+def _writable(e: Evaluator, v: Reference) -> Record:
+    from .classes import writable
+
+    return writable(e, v, "a change")
+
+
+def named_items(e: Evaluator, v: Abstract) -> dict[str, Abstract]:
+    """The items of a dict all of whose keys are known; also of a constant one, as defaults of parameters are."""
+    from .infer import known
+
+    if isinstance(v, Known) and isinstance(v.object, dict):
+        return {k: known(x) for k, x in v.object.items()}
+    if isinstance(v, Reference) and e.heap[v.id].kind == "dict":
+        items = e.heap[v.id].named()
+        for key, item in items.items():
+            if isinstance(item, MaybeValue) and item.absent is UNBOUND:
+                raise e.refuse(f"a dictionary that has the key {key!r} on some paths only", hint=HINT)
+        return items
+    raise e.refuse("a dictionary", types=[describe(v, e.heap)], hint=HINT)
+
+
+def key_of(e: Evaluator, key: Abstract) -> str:
+    """A key as a string; refused where it is not known."""
+    if isinstance(key, Known) and type(key.object) is str:
+        return key.object
+    raise e.refuse("a dictionary with this key", types=[describe(key, e.heap)], hint=HINT)
+
+
+def from_instruction(e: Evaluator, instr: Instr) -> Abstract | None:
+    """Displays, and what builds the keyword arguments of calls."""
+    operands = [e.read(v) for v in instr.operands]
+    if instr.op == "dict_merge":
+        target, other = operands[:2]
+        assert isinstance(target, Reference)
+        merged = named_items(e, target)
+        for key, v in named_items(e, other).items():
+            if key in merged:
+                e.type_error(f"got multiple values for keyword argument '{key}'")
+            merged[key] = v
+        e.heap[target.id] = e.heap[target.id].with_named(merged)
+        return None
+    if instr.op == "dict_update":
+        update(e, operands[0], operands[1])
+        return None
+    if instr.op == "dict":
+        keys, values = operands[::2], operands[1::2]
+    else:
+        keys, values = list(map(Known, instr.attrs["keys"])), operands
+    return new_dict(e, dict(zip((key_of(e, k) for k in keys), values)))
+
+
+# ------------------------------------------------------------------------------------------------- items
+
+
+def _entry(e: Evaluator, v: Reference, key: Abstract) -> tuple[Value, Abstract]:
+    """Whether there is such a key, and its item."""
+    if is_number(key) or isinstance(key, TupleValue):
+        return const(False), NONE  # no such key among strings
+    item = e.heap[v.id].named().get(key_of(e, key))
+    if item is None:
+        return const(False), NONE
+    if isinstance(item, MaybeValue) and item.absent is UNBOUND:
+        return item.present, item.item
+    return const(True), item
+
+
+def get_item(e: Evaluator, v: Reference, key: Abstract) -> Abstract:
+    present, item = _entry(e, v, key)
+    e.guard(present, "KeyError", key.object if isinstance(key, Known) else "?")
+    return item
+
+
+def set_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -> None:
+    name = key_of(e, key)
+    e.heap[v.id] = _writable(e, v).with_named(e.heap[v.id].named() | {name: value})
+
+
+def del_item(e: Evaluator, v: Reference, key: Abstract) -> None:
+    record = _writable(e, v)
+    present, _ = _entry(e, v, key)
+    e.guard(present, "KeyError", key.object if isinstance(key, Known) else "?")
+    items = record.named()
+    del items[key_of(e, key)]
+    e.heap[v.id] = record.with_named(items)
+
+
+def contains(e: Evaluator, v: Reference, key: Abstract) -> Value:
+    return _entry(e, v, key)[0]
+
+
+def length(e: Evaluator, v: Reference) -> int:
+    return len(named_items(e, v))
+
+
+def keys(e: Evaluator, v: Abstract) -> TupleValue:
+    return TupleValue(tuple(map(Known, named_items(e, v))))
+
+
+def values(e: Evaluator, v: Abstract) -> TupleValue:
+    return TupleValue(tuple(named_items(e, v).values()))
+
+
+def pairs(e: Evaluator, v: Abstract) -> TupleValue:
+    return TupleValue(tuple(TupleValue((Known(k), x)) for k, x in named_items(e, v).items()))
+
+
+# ----------------------------------------------------------------------------------------------- methods
+
+
+def get(e: Evaluator, v: Reference, key: Abstract, default: Abstract) -> Abstract:
+    present, item = _entry(e, v, key)
+    return e.if_else(present, lambda: item, lambda: default)
+
+
+def pop(e: Evaluator, v: Reference, key: Abstract, default: Abstract | None) -> Abstract:
+    present, item = _entry(e, v, key)
+    if default is None:
+        del_item(e, v, key)
+        return item
+    result = e.if_else(present, lambda: item, lambda: default)
+    items = _writable(e, v).named()
+    items.pop(key_of(e, key), None)
+    e.heap[v.id] = e.heap[v.id].with_named(items)
+    return result
+
+
+def setdefault(e: Evaluator, v: Reference, key: Abstract, default: Abstract) -> Abstract:
+    result = get(e, v, key, default)
+    set_item(e, v, key, result)
+    return result
+
+
+def update(e: Evaluator, target: Abstract, other: Abstract, keywords: Mapping[str, Abstract] | None = None) -> None:
+    assert isinstance(target, Reference)
+    items = e.heap[target.id].named()
+    for name, v in from_value(e, other).items():
+        items[name] = v
+    items |= keywords or {}
+    e.heap[target.id] = _writable(e, target).with_named(items)
+
+
+def from_value(e: Evaluator, v: Abstract) -> dict[str, Abstract]:
+    """What dict(v) holds: the items of a dict, or pairs of known number."""
+    if is_dict(e, v) or isinstance(v, Known) and isinstance(v.object, dict):
+        return named_items(e, v)
+    result = {}
+    for pair in lists.known_items(e, lists.to_tuple(e, v)) or ():
+        key, item = (*(lists.known_items(e, pair) or ()), None, None)[:2]
+        if key is None or item is None:
+            raise e.refuse("a dictionary of these items", types=[describe(pair, e.heap)], hint=HINT)
+        result[key_of(e, key)] = item
+    return result

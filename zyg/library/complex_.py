@@ -1,0 +1,321 @@
+"""`complex`, its methods, and powers of complex numbers."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zyg.frontend import complex_arrays, complexes, operators
+from zyg.frontend.boundary import scalar_value
+from zyg.frontend.calls import unchecked
+from zyg.frontend.complex_arrays import ComplexArrayMethods
+from zyg.frontend.operators import message_of, python_type_name, settled
+from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric
+from zyg.ir.core import Const, const
+
+from .intrinsics import machine, to_i64
+from .registry import emits, implements
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+# ------------------------------------------------------------------------------------------ construction
+
+_ABSENT = Known(object())
+
+
+@emits(complex)
+def _complex(e: Evaluator, real: Abstract = _ABSENT, imag: Abstract = _ABSENT) -> Abstract:
+    """complex(x), complex(text), complex(x, y), where x and y may be complex themselves."""
+    given = [v for v in (real, imag) if v is not _ABSENT]
+    if all(isinstance(v, Known) for v in given) or any(isinstance(v, Known) and _is_text(v) for v in given):
+        names = [n for n, v in (("real", real), ("imag", imag)) if v is not _ABSENT]
+        objects = [v.object if isinstance(v, Known) else 0.0 for v in given]
+        try:
+            made = complex(**dict(zip(names, objects)))
+        except (TypeError, ValueError, OverflowError) as error:
+            e.throw(type(error).__name__, str(error))
+            raise AssertionError from None
+        return ComplexValue(Known(made.real), Known(made.imag))
+    x = _argument(e, real, 0) if real is not _ABSENT else None
+    y = _argument(e, imag, 1) if imag is not _ABSENT else None
+    if y is None:
+        assert x is not None
+        return ComplexValue(x.re, x.im)
+    re: Abstract = x.re if x is not None else Known(0.0)
+    im = y.re
+    if isinstance(imag, ComplexValue):
+        re = operators.binary(e, "sub", re, y.im)
+    if x is not None and isinstance(real, ComplexValue):
+        im = operators.binary(e, "add", im, x.im)
+    return ComplexValue(re, im)
+
+
+def _is_text(v: Known) -> bool:
+    return isinstance(v.object, (str, bytes))
+
+
+_NOT_FIRST = message_of(complex, None).replace("NoneType", "{}")
+_NOT_SECOND = message_of(complex, 1, []).replace("list", "{}")
+
+
+def _argument(e: Evaluator, v: Abstract, place: int) -> ComplexValue:
+    """An argument as a Python complex number."""
+    from zyg.frontend.classes import operator_method
+    from zyg.frontend.values import ArrayValue, ComplexArrayValue
+
+    message = (_NOT_FIRST, _NOT_SECOND)[place]
+    v = settled(e, v, message.format("NoneType"))
+    own = operator_method(e, "complex", v) if place == 0 and not is_numeric(v) else None
+    v = own if own is not None else v
+    if not is_numeric(v):
+        own = operator_method(e, "float", v)
+        if own is None and isinstance(v, (ArrayValue, ComplexArrayValue)):
+            raise e.refuse("complex() of an array", hint="take an element of it")
+        if own is None:
+            e.type_error(message.format(python_type_name(e, v)))
+            raise AssertionError
+        v = own
+    if isinstance(v, ComplexValue):
+        return ComplexValue(v.re, v.im)
+    value = operators.to_float(e, v)
+    return ComplexValue(Known(value.value) if isinstance(value, Const) else Number(value), Known(0.0))
+
+
+# ----------------------------------------------------------------------------------------------- methods
+
+
+@emits((complex, "conjugate"), (np.complexfloating, "conj"))
+def conjugate(e: Evaluator, v: Abstract) -> Abstract:
+    assert isinstance(v, ComplexValue)
+    im = complexes.values(e, v)[1]
+    negative = const(-im.value) if isinstance(im, Const) else e.op("neg", im)
+    return ComplexValue(v.re, Known(negative.value) if isinstance(negative, Const) else Number(negative), v.numpy)
+
+
+@emits((complex, "__complex__"), (np.complexfloating, "item"), (np.complexfloating, "tolist"))
+def plain(e: Evaluator, v: Abstract) -> Abstract:
+    assert isinstance(v, ComplexValue)
+    return ComplexValue(v.re, v.im)
+
+
+@emits(np.complex128)
+def _numpy_complex(e: Evaluator, v: Abstract = Known(0.0), /) -> Abstract:
+    found = _argument(e, v, 0)
+    return ComplexValue(found.re, found.im, True)
+
+
+# ------------------------------------------------------------------------------------------------ powers
+
+ZERO_TO_NEGATIVE = message_of(pow, 0j, -1)
+OVERFLOW = complexes.POWER_OVERFLOW
+
+
+def power(ar: float, ai: float, br: float, bi: float, checked: bool) -> tuple[float, float]:
+    """z ** w as CPython has it: c_powi for small whole exponents, else _Py_c_pow."""
+    if bi == 0.0 and machine("floor", br) == br and abs(br) <= 100.0:
+        re, im = power_of_whole(ar, ai, to_i64(br), checked)
+    elif ar == 0.0 and ai == 0.0:
+        if checked and (bi != 0.0 or br < 0.0):
+            raise ZeroDivisionError(ZERO_TO_NEGATIVE)
+        return 0.0, 0.0
+    else:
+        re, im = power_polar(ar, ai, br, bi, checked)
+    if checked and (math.isinf(re) or math.isinf(im)):
+        raise OverflowError(OVERFLOW)
+    return re, im
+
+
+def power_polar(ar: float, ai: float, br: float, bi: float, checked: bool) -> tuple[float, float]:
+    size = machine("modulus", ar, ai)
+    length = machine("pow", size, br)
+    angle = machine("atan2", ai, ar)
+    phase = angle * br
+    if bi != 0.0:
+        length = machine("div", length, machine("exp", angle * bi))
+        phase += bi * machine("log", size)
+    if checked and math.isinf(phase):
+        raise ZeroDivisionError(ZERO_TO_NEGATIVE)  # so it does: the C library's cos and sin report a domain error
+    return length * machine("cos", phase), length * machine("sin", phase)
+
+
+def power_of_whole(ar: float, ai: float, n: int, checked: bool) -> tuple[float, float]:
+    re, im = 1.0, 0.0
+    count = n if n > 0 else -n
+    while count > 0:
+        if count & 1:
+            re, im = re * ar - im * ai, re * ai + im * ar
+        count = count >> 1
+        if count > 0:
+            ar, ai = ar * ar - ai * ai, ar * ai + ai * ar
+    if n <= 0:
+        if checked and re == 0.0 and im == 0.0:
+            raise ZeroDivisionError(ZERO_TO_NEGATIVE)
+        inverse = 1.0 / complex(re, im)
+        return inverse.real, inverse.imag
+    return re, im
+
+
+def numpy_power(ar: float, ai: float, br: float, bi: float, checked: bool) -> tuple[float, float]:
+    """z ** w of NumPy scalars; it asks the C library where this is in polar form: a few units in the last place."""
+    if br == 0.0 and bi == 0.0:
+        return 1.0, 0.0
+    if ar == 0.0 and ai == 0.0:
+        return (0.0, 0.0) if br > 0.0 else (math.nan, math.nan)
+    if bi == 0.0 and machine("floor", br) == br and abs(br) < 100.0:
+        n = to_i64(br)
+        if n == 1:
+            return ar, ai
+        if n == 2:
+            return ar * ar - ai * ai, ar * ai + ai * ar
+        if n == 3:
+            sr, si = ar * ar - ai * ai, ar * ai + ai * ar
+            return ar * sr - ai * si, ar * si + ai * sr
+        re, im = power_of_whole(ar, ai, abs(n), False)
+        if n < 0:
+            inverse = 1.0 / np.complex128(complex(re, im))
+            return inverse.real, inverse.imag
+        return re, im
+    return power_polar(ar, ai, br, bi, False)
+
+
+def power_slope_in_base(z: complex, w: complex) -> complex:
+    return w * z ** (w - 1.0) if w != 0.0 else 0j
+
+
+def power_slope_in_exponent(z: complex, w: complex) -> complex:
+    return z**w * cmath.log(z) if z != 0.0 else 0j
+
+
+
+# ----------------------------------------------------------------------------------------------- functions
+
+
+def numpy_function(e: Evaluator, op: str, z: ComplexValue) -> Abstract:
+    """A ufunc of a complex number: by `cmath`'s algorithm, without its exceptions."""
+    from .cmath_ import FUNCTIONS
+
+    found = FUNCTIONS.get(getattr(cmath, op, None))
+    if found is None:
+        raise e.refuse(f"the NumPy function {op} of a complex number", hint="cmath has what compiled code knows")
+    return found.of_numpy(e, z)
+
+
+@emits(np.conjugate)
+def _conjugate(e: Evaluator, z: Abstract, /) -> Abstract:
+    from .numpy_ import _strong
+
+    z = _strong(e, z)
+    return conjugate(e, z) if isinstance(z, ComplexValue) else z
+
+
+def _part_function(name: str) -> Callable[..., Abstract]:
+    def emitter(e: Evaluator, z: Abstract, /) -> Abstract:
+        from zyg.frontend.classes import get_attribute
+
+        return get_attribute(e, z, name)
+
+    return emitter
+
+
+emits(np.real)(_part_function("real"))
+emits(np.imag)(_part_function("imag"))
+
+
+@emits(np.angle)
+def _angle(e: Evaluator, z: Abstract, /) -> Abstract:
+    if not is_numeric(z):
+        raise e.refuse("np.angle of an array", hint="write a loop over elements")
+    re, im = complexes.values(e, complexes.converted(e, z))
+    return Number(e.op("atan2", im, re), True)
+
+
+# ---------------------------------------------------------------------------------------------- arrays
+
+
+def sum_array(e: Evaluator, a: ComplexArrayValue) -> Abstract:
+    """The sum of an array, part by part in NumPy's order; the derivative is that of a plain loop."""
+    from zyg.frontend.infer import known
+
+    from .numpy_ import _plain_sum
+
+    sums = []
+    for name in ("real", "imag"):
+        part = complex_arrays.part(e, a, name)
+        total = scalar_value(e, e.call(known(sum_of_part), [part]))
+        if e.context.level > 0:
+            plain_sum = scalar_value(e, e.call(known(_plain_sum), [part]))
+            total = e.op("slope", e.op("stop", total), const(1.0), plain_sum)
+        sums.append(Number(total))
+    return ComplexValue(sums[0], sums[1], True)
+
+
+@unchecked
+def sum_of_part(part: Any) -> Any:
+    total = part.dtype.type(0)
+    if part.ndim > 1:
+        for i in range(len(part)):
+            total = total + sum_of_part(part[i])
+        return total
+    return total + pairwise_by_four(part, 0, len(part))
+
+
+@unchecked
+def pairwise_by_four(part: Any, start: int, count: int) -> Any:
+    """NumPy's pairwise summation of complex numbers: four running sums of each part in blocks of up to 64 numbers."""
+    if count > 64:
+        half = machine("floordiv", count - machine("mod", count, 8), 2)
+        return pairwise_by_four(part, start, half) + pairwise_by_four(part, start + half, count - half)
+    stop = start + count
+    if count < 4:
+        total = -part.dtype.type(0)
+        for i in range(start, stop):
+            total += part[i]
+        return total
+    r0, r1, r2, r3 = part[start], part[start + 1], part[start + 2], part[start + 3]
+    whole = stop - count % 4
+    for i in range(start + 4, whole, 4):
+        r0 += part[i]
+        r1 += part[i + 1]
+        r2 += part[i + 2]
+        r3 += part[i + 3]
+    total = (r0 + r1) + (r2 + r3)
+    for i in range(whole, stop):
+        total += part[i]
+    return total
+
+
+@unchecked
+def conjugate_array(a: Any) -> Any:
+    result = a.copy()
+    fold_sign(result.imag)
+    return result
+
+
+@unchecked
+def fold_sign(part: Any) -> None:
+    for i in range(len(part)):
+        if part.ndim > 1:
+            fold_sign(part[i])
+        else:
+            part[i] = -part[i]
+
+
+def _array_methods() -> None:
+    from . import numpy_
+
+    for name, function in (
+        ("copy", numpy_.copy), ("fill", numpy_.fill), ("item", numpy_.item), ("sum", numpy_.sum_),
+        ("reshape", numpy_.reshape), ("ravel", numpy_.ravel), ("flatten", numpy_.ravel), ("astype", numpy_.astype),
+        ("__len__", numpy_.array_len),
+    ):  # fmt: skip
+        emits((ComplexArrayMethods, name))(function)
+    implements((ComplexArrayMethods, "mean"))(numpy_.mean)
+    implements((ComplexArrayMethods, "conj"), (ComplexArrayMethods, "conjugate"))(conjugate_array)
+
+
+_array_methods()

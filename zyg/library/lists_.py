@@ -1,0 +1,299 @@
+"""Methods of lists and dictionaries, sorting, and what indexing and comparing lists of run-time length means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from zyg.frontend import classes, dicts, lists
+from zyg.frontend.boundary import scalar_value
+from zyg.frontend.infer import known
+from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue
+from zyg.ir.core import const
+
+from .registry import emits, implements
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+FALSE = Known(False)
+
+# ------------------------------------------------------------------------------------------------- lists
+
+
+@emits((list, "append"))
+def _append(e: Evaluator, v: Abstract, item: Abstract) -> Abstract:
+    lists.append(e, v, item)
+    return NONE
+
+
+@emits((list, "extend"))
+def _extend(e: Evaluator, v: Abstract, iterable: Abstract) -> Abstract:
+    lists.extend(e, v, iterable)
+    return NONE
+
+
+@emits((list, "pop"))
+def _pop(e: Evaluator, v: Abstract, index: Abstract = lists.LAST) -> Abstract:
+    assert isinstance(v, Reference)
+    return lists.pop(e, v, index)
+
+
+def pop_inside(items: list[Any], index: int) -> Any:
+    """items.pop(index) for an index in range"""
+    result = items[index]
+    for k in range(index, len(items) - 1):
+        items[k] = items[k + 1]
+    items.pop()
+    return result
+
+
+@emits((list, "insert"))
+def _insert(e: Evaluator, v: Abstract, index: Abstract, item: Abstract) -> Abstract:
+    assert isinstance(v, Reference)
+    items = lists.known_items(e, v)
+    if items is not None and isinstance(index, Known):
+        changed = list(items)
+        changed.insert(index.object, item)
+        e.heap[v.id] = classes.writable(e, v, "a change").written(changed)
+        return NONE
+    return e.call(known(insert_inside), [v, index, item])
+
+
+def insert_inside(items: list[Any], index: int, item: Any) -> None:
+    """items.insert(index, item)"""
+    size = len(items)
+    if index < 0:
+        index = max(index + size, 0)
+    items.append(item)
+    for k in range(size, min(index, size), -1):
+        items[k] = items[k - 1]
+    items[min(index, size)] = item
+
+
+@implements((list, "remove"))
+def _remove(items: Any, value: Any) -> None:
+    for k in range(len(items)):
+        if items[k] == value:
+            items.pop(k)
+            return
+    raise ValueError("list.remove(x): x not in list")
+
+
+@emits((list, "clear"))
+def _clear(e: Evaluator, v: Abstract) -> Abstract:
+    assert isinstance(v, Reference)
+    lists.become(e, v, lists.new_list(e, []))
+    return NONE
+
+
+@implements((list, "copy"))
+def _copy(items: Any) -> Any:
+    return list(items)
+
+
+@emits((list, "reverse"))
+def _reverse(e: Evaluator, v: Abstract) -> Abstract:
+    assert isinstance(v, Reference)
+    items = lists.known_items(e, v)
+    if items is None:
+        return e.call(known(reverse_inside), [v])
+    e.heap[v.id] = classes.writable(e, v, "a change").written(items[::-1])
+    return NONE
+
+
+def reverse_inside(items: list[Any]) -> None:
+    size = len(items)
+    for k in range(size // 2):
+        items[k], items[size - 1 - k] = items[size - 1 - k], items[k]
+
+
+def list_slice(items: list[Any], start: Any, stop: Any, step: Any) -> list[Any]:
+    """items[start:stop:step]"""
+    size = len(items)
+    by = 1 if step is None else step
+    if by == 0:
+        raise ValueError("slice step cannot be zero")
+    low, high = (0, size) if by > 0 else (-1, size - 1)
+    first = (low if by > 0 else high) if start is None else start
+    if start is not None:
+        if first < 0:
+            first = max(first + size, low)
+        else:
+            first = min(first, high)
+    last = (high if by > 0 else low) if stop is None else stop
+    if stop is not None:
+        if last < 0:
+            last = max(last + size, low)
+        else:
+            last = min(last, high)
+    result = []
+    for k in range(first, last, by):
+        result.append(items[k])
+    return result
+
+
+def equal_lists(a: list[Any], b: list[Any]) -> bool:
+    """a == b"""
+    if len(a) != len(b):
+        return False
+    for k in range(len(a)):  # noqa: SIM110
+        if a[k] != b[k]:
+            return False
+    return True
+
+
+# ----------------------------------------------------------------------------------------------- sorting
+
+
+@implements(sorted)
+def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> Any:
+    result = list(iterable)
+    result.sort(key=key, reverse=reverse)
+    return result
+
+
+@implements((list, "sort"))
+def _sort(items: Any, *, key: Any = None, reverse: bool = False) -> None:
+    if len(items) > 0:
+        if key is None:
+            sort_by(items, items[:], reverse)
+        else:
+            sort_by(items, [key(x) for x in items], reverse)
+
+
+def sort_by(items: list[Any], keys: list[Any], reverse: bool) -> None:
+    """Stable merge sort, from runs of one item up."""
+    size = len(items)
+    other_items, other_keys = items[:], keys[:]
+    width = 1
+    while width < size:
+        start = 0
+        while start < size:
+            middle, end = min(start + width, size), min(start + 2 * width, size)
+            i, j = start, middle
+            for k in range(start, end):
+                # The first one of equals goes first, also if the order is reversed.
+                if j >= end:
+                    left = True
+                elif i >= middle:
+                    left = False
+                elif reverse:
+                    left = not keys[i] < keys[j]
+                else:
+                    left = not keys[j] < keys[i]
+                if left:
+                    other_items[k], other_keys[k] = items[i], keys[i]
+                    i += 1
+                else:
+                    other_items[k], other_keys[k] = items[j], keys[j]
+                    j += 1
+            start = end
+        for k in range(size):
+            items[k], keys[k] = other_items[k], other_keys[k]
+        width *= 2
+
+
+# ------------------------------------------------------------------------------------------ dictionaries
+
+
+@emits(dict)
+def _dict(e: Evaluator, v: Abstract | None = None, /, **items: Abstract) -> Abstract:
+    return dicts.new_dict(e, (dicts.from_value(e, v) if v is not None else {}) | items)
+
+
+@emits((dict, "get"))
+def _get(e: Evaluator, v: Abstract, key: Abstract, default: Abstract = NONE) -> Abstract:
+    assert isinstance(v, Reference)
+    return dicts.get(e, v, key, default)
+
+
+@emits((dict, "pop"))
+def _dict_pop(e: Evaluator, v: Abstract, key: Abstract, default: Abstract | None = None) -> Abstract:
+    assert isinstance(v, Reference)
+    return dicts.pop(e, v, key, default)
+
+
+@emits((dict, "setdefault"))
+def _setdefault(e: Evaluator, v: Abstract, key: Abstract, default: Abstract = NONE) -> Abstract:
+    assert isinstance(v, Reference)
+    return dicts.setdefault(e, v, key, default)
+
+
+@emits((dict, "update"))
+def _update(e: Evaluator, v: Abstract, other: Abstract | None = None, /, **items: Abstract) -> Abstract:
+    dicts.update(e, v, other if other is not None else TupleValue(()), items)
+    return NONE
+
+
+@emits((dict, "copy"))
+def _dict_copy(e: Evaluator, v: Abstract) -> Abstract:
+    return dicts.new_dict(e, dicts.named_items(e, v))
+
+
+@emits((dict, "clear"))
+def _dict_clear(e: Evaluator, v: Abstract) -> Abstract:
+    assert isinstance(v, Reference)
+    e.heap[v.id] = classes.writable(e, v, "a change").with_named({})
+    return NONE
+
+
+@emits((dict, "keys"))
+def _keys(e: Evaluator, v: Abstract) -> Abstract:
+    return dicts.keys(e, v)
+
+
+@emits((dict, "values"))
+def _values(e: Evaluator, v: Abstract) -> Abstract:
+    return dicts.values(e, v)
+
+
+@emits((dict, "items"))
+def _items(e: Evaluator, v: Abstract) -> Abstract:
+    return dicts.pairs(e, v)
+
+
+# ----------------------------------------------------------------------------------------------- objects
+
+
+@emits(super)
+def _super(e: Evaluator, *args: Abstract) -> Abstract:
+    return classes.super_value(e, args)
+
+
+@emits(classes.no_operation)
+def _no_operation(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+    return NONE
+
+
+@emits(getattr)
+def _getattr(e: Evaluator, v: Abstract, name: Abstract, default: Abstract | None = None) -> Abstract:
+    if not isinstance(name, Known) or type(name.object) is not str:
+        raise e.refuse("getattr() with a name that is not known when compiling")
+    if default is None:
+        return classes.get_attribute(e, v, name.object)
+    has = classes.has_attribute(e, v, name.object)
+    there = const(has.object) if isinstance(has, Known) else scalar_value(e, has)
+    return e.if_else(there, lambda: classes.get_attribute(e, v, name.object), lambda: default)
+
+
+@emits(hasattr)
+def _hasattr(e: Evaluator, v: Abstract, name: Abstract) -> Abstract:
+    if not isinstance(name, Known) or type(name.object) is not str:
+        raise e.refuse("hasattr() with a name that is not known when compiling")
+    return classes.has_attribute(e, v, name.object)
+
+
+@emits(object.__setattr__)
+def _store(e: Evaluator, v: Abstract, name: Abstract, value: Abstract) -> Abstract:
+    if not isinstance(name, Known) or type(name.object) is not str:
+        raise e.refuse("object.__setattr__ with a name that is not known when compiling")
+    classes.store_attribute(e, v, name.object, value)
+    return NONE
+
+
+@emits(setattr)
+def _setattr(e: Evaluator, v: Abstract, name: Abstract, value: Abstract) -> Abstract:
+    if not isinstance(name, Known) or type(name.object) is not str:
+        raise e.refuse("setattr() with a name that is not known when compiling")
+    classes.set_attribute(e, v, name.object, value)
+    return NONE
