@@ -3,6 +3,7 @@
     python -m benchmarks                      everything
     python -m benchmarks wave lorenz          some of the programs: primal and value with gradient
     python -m benchmarks calls growth first   sections: call overhead, growth with the trip count, first-call latency
+    python -m benchmarks dynamic              dynamic programs: through the Python back end, and objects in native code
     --quick                                   small sizes and few rounds: does it work, not how fast is it
     --json FILE                               the figures as JSON
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from . import calls, first, growth, programs
+from . import calls, dynamic, first, growth, programs
 from .settings import Settings
 
-SECTIONS = {"calls": calls.run, "programs": programs.run, "growth": growth.run, "first": first.run}
+SECTIONS = {
+    "calls": calls.run,
+    "programs": programs.run,
+    "growth": growth.run,
+    "dynamic": dynamic.run,
+    "first": first.run,
+}
 
-__all__ = ["SECTIONS", "Settings", "calls", "first", "growth", "programs"]
+__all__ = ["SECTIONS", "Settings", "calls", "dynamic", "first", "growth", "programs"]

@@ -197,17 +197,17 @@ def _users(function: Function) -> dict[int, list[tuple[Instr, Value | None]]]:
 
 
 def _asker(value: Value, users: dict[int, list[tuple[Instr, Value | None]]]) -> Position | None:
-    """The place of the first instruction that uses a value, be it in another block."""
+    """The place of the first instruction that uses a value, or something made of it, be it in another block."""
     seen: set[int] = set()
     queue = [value]
     for v in queue:
         for instr, parameter in users.get(id(v), ()):
-            if parameter is None:
-                if instr.position is not None:
-                    return instr.position
-            elif id(parameter) not in seen:
-                seen.add(id(parameter))
-                queue.append(parameter)
+            if parameter is None and instr.position is not None:
+                return instr.position
+            for following in instr.results if parameter is None else [parameter]:
+                if id(following) not in seen:
+                    seen.add(id(following))
+                    queue.append(following)
     return None
 
 

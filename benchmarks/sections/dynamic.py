@@ -1,0 +1,113 @@
+"""Gradients of dynamic programs through the Python back end, against CPython and HIPS autograd; native programs with objects and
+dictionaries, against the same with scalars."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import zyg
+from zyg.fallback import python_pullback
+
+from ..dynamic import ORBIT, PROGRAMS, WAYS
+from ..measure import Sampler, python_sampler, side_by_side
+from ..report import duration, ratio, table
+from .settings import Settings
+
+# A gradient through Python takes so many times as long as the function in CPython, and so many seconds more.
+LEVEL_TIMES, LEVEL_SECONDS = 15.0, 50e-6
+LEVEL_AUTOGRAD = 5.0
+LEVEL_NATIVE = 1.1
+
+
+def has_autograd() -> bool:
+    return importlib.util.find_spec("autograd") is not None
+
+
+def through_python(function: Any, args: tuple[Any, ...]) -> Any:
+    _, back = python_pullback(function, (*args, math), {})
+    return back(1.0)[: len(args)]
+
+
+def through_autograd(function: Any, args: tuple[Any, ...]) -> Any:
+    import autograd
+    import autograd.numpy as anp
+
+    by = tuple(range(len(args)))
+    gradient = autograd.grad(lambda *args: function(*args, anp), by)
+    return lambda: gradient(*args)
+
+
+def flat(value: Any) -> Iterable[float]:
+    if isinstance(value, dict):
+        value = [value[k] for k in sorted(value)]
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from flat(item)
+    else:
+        yield 0.0 if value is None else float(value)
+
+
+def run(settings: Settings) -> dict[str, Any]:
+    figures: dict[str, Any] = {"wrong": []}
+    rows = []
+    for name, (function, args) in PROGRAMS.items():
+        own = lambda function=function, args=args: through_python(function, args)
+        samplers: dict[str, Sampler] = {"CPython": python_sampler(function, *args, math), "zyg": python_sampler(own)}
+        if has_autograd():
+            theirs = through_autograd(function, args)
+            samplers["autograd"] = python_sampler(theirs)
+            if not all(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12) for x, y in zip(flat(own()), flat(theirs()))):
+                figures["wrong"].append(f"{name}: zyg gives {own()}, autograd {theirs()}")
+        samples = side_by_side(samplers, settings.rounds, settings.seconds)
+        entry = figures[name] = {label: s.median for label, s in samples.items()}
+        entry["to CPython"] = samples["zyg"].ratio(samples["CPython"])
+        entry["above"] = (entry["zyg"] - LEVEL_SECONDS) / entry["CPython"]
+        row = [name, *(duration(entry[label]) for label in ("CPython", "zyg")), f"{entry['to CPython']:.1f}x"]
+        row.append(ratio(entry["above"], LEVEL_TIMES))
+        if has_autograd():
+            entry["autograd to zyg"] = samples["autograd"].ratio(samples["zyg"])
+            ahead = entry["autograd to zyg"]
+            row += [duration(entry["autograd"]), f"{ahead:.1f}x {'ok' if ahead >= LEVEL_AUTOGRAD else '!!'}"]
+        rows.append(row)
+    print("gradients through the Python back end")
+    header = ["", "CPython, value", "zyg, gradient", "ratio", f"less {duration(LEVEL_SECONDS)} (<{LEVEL_TIMES:.0f})"]
+    header += ["autograd", f"autograd/zyg (>{LEVEL_AUTOGRAD:.0f})"] if has_autograd() else []
+    print(table(header, rows))
+    if not has_autograd():
+        print("HIPS autograd is absent (pip install autograd): no comparison with it")
+    for problem in figures["wrong"]:
+        print("  DISAGREE " + problem)
+    print()
+    native(settings, figures)
+    return figures
+
+
+def native(settings: Settings, figures: dict[str, Any]) -> None:
+    """The orbit, written three ways."""
+    samplers: dict[str, Sampler] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", zyg.FallbackWarning)
+        for name, function in WAYS.items():
+            gradient = zyg.value_and_grad(function, (0, 1, 2, 3))
+            try:
+                value, _ = gradient(*ORBIT)
+            except (zyg.FallbackWarning, zyg.Unsupported) as error:
+                figures["wrong"].append(f"{name} is not native: {str(error).splitlines()[0]}")
+                print(f"{name}: not native")
+                continue
+            assert math.isclose(value, function(*ORBIT), rel_tol=1e-12)
+            samplers[f"{name}, value"] = python_sampler(zyg.jit(function), *ORBIT)
+            samplers[f"{name}, gradient"] = python_sampler(gradient, *ORBIT)
+    samples = side_by_side(samplers, max(settings.rounds, 7), settings.seconds)
+    rows = []
+    for label, sample in samples.items():
+        name, what = label.split(", ")
+        times = sample.ratio(samples[f"scalars, {what}"])
+        figures[f"orbit, {label}"] = {"seconds": sample.median, "to scalars": times}
+        rows.append([label, duration(sample.median), ratio(times, LEVEL_NATIVE)])
+    print(f"native code: an orbit of {ORBIT[-1]} steps, written three ways")
+    print(table(["", "median", f"to scalars (<{LEVEL_NATIVE})"], rows))
