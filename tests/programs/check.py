@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import zyg
+from zyg.library.drivers import several as several_at_once
 
 from ..oracles import dual
 from .generate import Program
@@ -124,8 +125,64 @@ def check_gradient(program: Program, f: Callable[..., Any], value: tuple[str, An
     return True
 
 
+def _directions(args: tuple[Any, ...], lanes: int) -> list[tuple[Any, ...]]:
+    """Tangents for the arguments, a tuple of them for each lane: unlike one another, some of them zero."""
+    random = np.random.default_rng(len(args) + lanes)
+
+    def tangent(arg: Any) -> Any:
+        if isinstance(arg, np.ndarray):
+            return random.integers(-2, 3, arg.shape) / 2.0
+        return float(random.integers(-2, 3)) / 2.0
+
+    return [tuple(map(tangent, args)) for _ in range(lanes)]
+
+
+def check_tangent(program: Program, f: Callable[..., Any], value: tuple[str, Any]) -> bool:
+    """Forward mode, one direction alone and several at once, as by dual numbers."""
+    single, *several = _directions(program.args, 3)
+    if value[0] == "raised":
+        actual = outcome(lambda *args: zyg.jvp(f, args, single), program.fresh_args())
+        if actual != value:
+            raise Mismatch(f"CPython raises {value[1].__name__}, zyg.jvp gives {actual}")
+        return True
+    try:
+        _, gradients = dual.value_and_gradient(f, *program.fresh_args())
+        expected = _concatenate(gradients, program.args)
+    except (ArithmeticError, ValueError):
+        return False
+    if not np.all(np.isfinite(expected)) or np.max(np.abs(expected), initial=0.0) > 1e10:
+        return False
+    result, actual = zyg.jvp(f, program.fresh_args(), single)
+    if not (math.isclose(result, value[1], rel_tol=1e-12, abs_tol=1e-12) or equal(value[1], result)):
+        raise Mismatch(f"the value is {value[1]!r}, with a tangent {result!r}")
+    joined = tuple(np.stack(ts, axis=-1) if isinstance(ts[0], np.ndarray) else ts for ts in zip(*several, strict=True))
+    _, more = zyg.jit(lambda args, tangents: several_at_once(f, args, tangents, 2))(program.fresh_args(), joined)
+    for direction, found in zip([single, *several], [actual, *more], strict=True):
+        along = _concatenate(direction, program.args)
+        wanted, scale = float(expected @ along), 1.0 + float(np.abs(expected) @ np.abs(along))
+        if abs(found - wanted) > 1e-9 * scale and _well_conditioned(f, program, expected):
+            raise Mismatch(f"dual numbers give the tangent {wanted} along {direction}, zyg {found}")
+    return True
+
+
+def _reverse(f: Callable[..., Any]) -> Callable[..., Any]:
+    return zyg.grad(f)
+
+
+def _forward(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, *rest: zyg.jvp(lambda x: f(x, *rest), (x,), (1.0,))[1]
+
+
+MIXES = {
+    "reverse over reverse": (_reverse, _reverse),
+    "forward over reverse": (_forward, _reverse),
+    "reverse over forward": (_reverse, _forward),
+    "forward over forward": (_forward, _forward),
+}
+
+
 def check_second(program: Program, f: Callable[..., Any]) -> bool:
-    """The second derivative in the first argument, reverse over reverse, as by duals of duals."""
+    """The second derivative in the first argument, in all mixes of modes, as by duals of duals."""
     rest = program.fresh_args()[1:]
     copies = lambda: tuple(a.copy() if isinstance(a, np.ndarray) else a for a in rest)
     lifted = dual.lift(f)
@@ -136,22 +193,27 @@ def check_second(program: Program, f: Callable[..., Any]) -> bool:
         return False
     if not math.isfinite(expected) or abs(expected) > 1e8:
         return False
-    first = zyg.grad(f)
-    actual = (
-        zyg.gradient(first, program.args[0], *copies())[0] if first(program.args[0], *copies()) is not None else 0.0
-    )
-    if abs((actual or 0.0) - expected) > 1e-7 * (1 + abs(expected)):
-        nearby = [dual.value_of(dual.gradient(inner, program.args[0] * (1 + e))[0]) for e in (1e-11, -1e-11)]
-        if all(abs(v - expected) <= 1e-7 * (1 + abs(expected)) for v in nearby):
-            raise Mismatch(f"duals of duals give the second derivative {expected}, zyg {actual}")
+    if zyg.grad(f)(program.args[0], *copies()) is None:
+        return False
+    for name, (outer, inner_mode) in MIXES.items():
+        actual = outer(inner_mode(f))(program.args[0], *copies())
+        if abs((actual or 0.0) - expected) > 1e-7 * (1 + abs(expected)):
+            nearby = [dual.value_of(dual.gradient(inner, program.args[0] * (1 + e))[0]) for e in (1e-11, -1e-11)]
+            if all(abs(v - expected) <= 1e-7 * (1 + abs(expected)) for v in nearby):
+                raise Mismatch(f"duals of duals give the second derivative {expected}, zyg by {name} {actual}")
     return True
 
 
 def check(program: Program, what: str = "gradient") -> None:
-    """`what` is "value", "gradient" (that too), or "second" (all of it)."""
+    """`what` is "value", "gradient" (that too, in both modes), or "second" (all of it)."""
     f = load(program)
     value = check_value(program, f)
     if what == "value" or (value[0] == "value" and not math.isfinite(value[1])):
         return
-    if check_gradient(program, f, value) and what == "second" and value[0] == "value":
+    if (
+        check_gradient(program, f, value)
+        and check_tangent(program, f, value)
+        and what == "second"
+        and value[0] == "value"
+    ):
         check_second(program, f)
