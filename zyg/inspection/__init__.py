@@ -16,9 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..errors import ArgumentError, Misuse, Unsupported
+from ..fallback import strict
+from ..transforms import describe
 from .explain import explain
 from .listing import Code, list_asm, list_llvm, list_module
-from .stages import adjoint_module, compiled, ssa_function, typed_module
+from .stages import adjoint_module, compiled, object_adjoint, ssa_function, typed_module
 from .tape import tape_bytes
 
 __all__ = ["Code", "code_adjoint", "code_llvm", "code_native", "code_ssa", "code_typed", "explain", "tape_bytes"]
@@ -43,8 +46,16 @@ def code_typed(function: Callable[..., Any], /, *args: Any, optimised: bool = Tr
 
 def code_adjoint(function: Callable[..., Any], /, *args: Any, split: bool = False, optimised: bool = True) -> Code:
     """The reverse-mode derivative of a call with `args`, in SSA: value and gradients in one function, or with `split`
-    the forward and the reverse function of a pullback."""
-    return list_module(adjoint_module(function, args, split, optimised))
+    the forward and the reverse function of a pullback.
+
+    Of a function that native code refuses: the forward and the reverse half that run in Python's interpreter, on objects."""
+    try:
+        return list_module(adjoint_module(function, args, split, optimised))
+    except (Unsupported, ArgumentError) as error:
+        if strict(function) or isinstance(error, Misuse):
+            raise
+        refusal = error.with_traceback(None)
+    return list_module(object_adjoint(function), f"{describe(function)} goes through Python. The reason: {refusal}")
 
 
 def code_llvm(function: Callable[..., Any], /, *args: Any, optimised: bool = True, raw: bool = False) -> Code:

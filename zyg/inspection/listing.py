@@ -52,10 +52,15 @@ def colours_wanted() -> bool:
 # ----------------------------------------------------------------------------------------------------- SSA
 
 
-def list_module(functions: Iterable[Function]) -> Code:
+def list_module(functions: Iterable[Function], title: str = "") -> Code:
+    """The functions; `title` is text that goes before them, as comments."""
     functions = list(functions)
-    plain = "\n\n".join(_list_function(f, _plain) for f in functions)
-    return Code(plain, "\n\n".join(_list_function(f, ansi) for f in functions))
+
+    def text(paint: Any) -> str:
+        comments = [paint("comment", f"# {line}".rstrip()) for line in title.splitlines()]
+        return "\n\n".join([*filter(None, ["\n".join(comments)]), *(_list_function(f, paint) for f in functions)])
+
+    return Code(text(_plain), text(ansi))
 
 
 def _plain(kind: str, text: str) -> str:

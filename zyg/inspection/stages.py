@@ -63,6 +63,13 @@ def typed_module(function: Callable[..., Any], args: tuple[Any, ...], optimised:
     return _reachable(inferred.module, inferred.entry)
 
 
+def object_adjoint(function: Callable[..., Any]) -> list[Function]:
+    """The forward and the reverse half of a function as it is differentiated in the Python back end."""
+    from ..autodiff.python import halves
+
+    return list(halves(ssa_function(function)))
+
+
 def adjoint_module(function: Callable[..., Any], args: tuple[Any, ...], split: bool, optimised: bool) -> list[Function]:
     from ..autodiff.adjoint import adjoint
     from ..frontend.infer import infer
@@ -100,4 +107,4 @@ def _reachable(module: Any, entry: str) -> list[Function]:
     return [module.functions[name] for name in names]
 
 
-__all__ = ["adjoint_module", "compiled", "request", "ssa_function", "typed_module"]
+__all__ = ["adjoint_module", "compiled", "object_adjoint", "request", "ssa_function", "typed_module"]
