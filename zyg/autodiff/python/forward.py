@@ -120,7 +120,7 @@ class ForwardHalf:
         op, attrs = instr.op, {"of": instr.op}
         operands = [*instr.operands, *[Const(x, OBJECT) for x in extra_operands(instr)]]
         if op == "iter" and instr.attrs.get("loop"):
-            function = objects.pairs
+            function = objects.loop
         elif op == "call_object":
             function = objects.forward_of
             if instr.attrs["keywords"]:
@@ -150,6 +150,8 @@ class ForwardHalf:
             return "copy"
         if op in ("item", "yield"):
             return op
+        if op == "new_cell":
+            return "cell" if instr.operands and not self.activity.inert(instr.operands[0]) else "none"
         if op in objects.CONSTANT:
             return "none"
         raise Unsupported(

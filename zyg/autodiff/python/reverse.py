@@ -11,6 +11,7 @@ from . import rules
 from .forward import ForwardHalf, Saved, extra_operands
 
 NOTHING = Const(None, NONE)
+_TAKE_CELL = Const(objects.Shadows.take_cell, OBJECT)
 _ACCUMULATE = Const(objects.accumulate, OBJECT)
 
 
@@ -230,6 +231,11 @@ class ReverseHalf:
         item, back = instr.results
         d = NOTHING if self.activity.inert(item) else self._take(item)
         self.builder.emit("pull", self._primal(back), d, self.shadows, types=(), of="item", wanted=())
+
+    def _reverse_cell(self, instr: Instr) -> None:
+        """What a new cell gathered belongs to what was put into it."""
+        cell = self._primal(instr.result)
+        self._add(instr.operands[0], self.builder.op("call_object", _TAKE_CELL, self.shadows, cell, keywords=()))
 
     def _reverse_rule(self, instr: Instr) -> None:
         """Numbers: by the rule of the op table."""

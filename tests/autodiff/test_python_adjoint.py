@@ -1,0 +1,40 @@
+"""The adjoint of Python ops against differences of the functions under CPython: each construct of the language once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.oracles import differences
+from zyg.autodiff.objects.api import pullback
+from zyg.autodiff.python import halves
+from zyg.frontend.capture import capture
+from zyg.ir.text import parse_function
+from zyg.ir.verify import verify
+
+from tests.autodiff import python_programs
+
+
+def names(function: Any) -> str:
+    return function.__name__
+
+
+@pytest.mark.parametrize("function", python_programs.PROGRAMS, ids=names)
+@pytest.mark.parametrize("x", [0.7, 1.9])
+def test_gradients(function, x):
+    value, back = pullback(function, (x,))
+    assert value == function(x)
+    expected = differences.derivative(function, x)
+    (got,) = back(1.0)
+    assert got == pytest.approx(expected, rel=1e-6, abs=1e-8)
+    assert back(1.0) == (got,), "a pullback may be called again"
+    assert back(2.0) == (pytest.approx(2 * got),)
+
+
+@pytest.mark.parametrize("function", python_programs.PROGRAMS, ids=names)
+def test_halves_are_legal_ssa(function):
+    for half in halves(capture(function.__code__)):
+        verify(half)
+        text = str(half)
+        assert str(parse_function(text)) == text
