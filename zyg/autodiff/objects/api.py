@@ -1,0 +1,52 @@
+"""The entry: the pullback of a call through the Python back end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import calls, structure
+from .shadows import Shadows
+
+
+def pullback(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> tuple[Any, Pullback]:
+    """(value, back) of `f(*args, **kwargs)`; `back(seed)` is a tuple with the gradient by each positional argument, of the
+    structure of the argument: None where there is none.
+
+    >>> value, back = pullback(lambda x, xs: x * xs[1], (2.0, [3.0, 4.0]))
+    >>> value, back(1.0)
+    (8.0, (4.0, [0.0, 2.0]))
+    """
+    calls.refresh()
+    forms = [structure.form(x) for x in args]
+    value, back = calls.call(f, args, kwargs)
+    return value, Pullback(f, back, forms, structure.form(value))
+
+
+class Pullback:
+    """The function from a cotangent of a value to the gradients by the arguments that it was computed from."""
+
+    __slots__ = ("__weakref__", "_back", "_form", "_forms", "_function")
+
+    def __init__(self, function: Any, back: Any, forms: list[structure.Form], form: structure.Form):
+        self._function = function
+        self._back = back
+        self._forms = forms
+        self._form = form
+
+    def __call__(self, seed: Any, /) -> tuple[Any, ...]:
+        shadows = Shadows()
+        d = structure.scatter(self._form, seed, shadows)
+        given = calls.run(self._back, d, shadows)
+        return tuple(
+            [
+                structure.gather(form, None if given is None else given[1 + k], shadows)
+                for k, form in enumerate(self._forms)
+            ]
+        )
+
+    def __repr__(self) -> str:
+        name = getattr(self._function, "__qualname__", None) or repr(self._function)
+        return f"<pullback of {name}>"

@@ -1,0 +1,327 @@
+"""Operators on values of types that are known when the code runs.
+
+A rule `rule(d, y, *operands)` gives the cotangents of the operands of an operator on numbers.  What is not a number is
+dispatched as Python does: to the operator methods of classes, which are differentiated, to sequences, to NumPy.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from . import foreign
+from .cotangents import NUMBERS, is_number, real_like
+
+COMPLEX = (complex, np.complexfloating)
+Rule = Callable[..., tuple[Any, ...]]
+
+# ------------------------------------------------------------------------------------------- rules of numbers
+
+
+def add(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    if type(y) is not float and isinstance(y, COMPLEX):
+        return real_like(a, d), real_like(b, d)
+    return d, d
+
+
+def sub(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    if type(y) is not float and isinstance(y, COMPLEX):
+        return real_like(a, d), real_like(b, -d)
+    return d, -d
+
+
+def mul(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    if type(y) is not float and isinstance(y, COMPLEX):
+        return real_like(a, d * b.conjugate()), real_like(b, d * a.conjugate())
+    return d * b, d * a
+
+
+def truediv(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    if type(y) is not float and isinstance(y, COMPLEX):
+        q = d / b.conjugate()
+        return real_like(a, q), real_like(b, -q * y.conjugate())
+    if b == 0:  # of a NumPy scalar: 0 where the cotangent is 0
+        return (0.0, 0.0) if d == 0 else (d * _signed_infinity(b), math.nan)
+    return d / b, -d * y / b
+
+
+def _signed_infinity(b: Any) -> float:
+    return math.copysign(math.inf, b)
+
+
+def mod(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    if not math.isfinite(b):
+        return d, 0.0 if y == a else -d * math.floor(a / b)
+    return d, -d * math.floor((a - y) / b + 0.5)
+
+
+def pow_(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    if type(y) is not float and isinstance(y, COMPLEX):
+        return _complex_pow(d, y, a, b)
+    if type(b) is int:
+        if b == 0:
+            return 0.0, _pow_exponent(d, y, a)
+        if b == 1:
+            return d, _pow_exponent(d, y, a)
+        if b == 2:
+            return d * (2.0 * a), _pow_exponent(d, y, a)
+    if b == 0 or d == 0:
+        return 0.0, _pow_exponent(d, y, a)
+    return d * b * _real_pow(a, b - 1), _pow_exponent(d, y, a)
+
+
+def _real_pow(a: Any, b: Any) -> float:
+    try:
+        return float(a) ** float(b)
+    except ZeroDivisionError:
+        return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
+    except OverflowError:
+        return -math.inf if a < 0 and b % 2 == 1 else math.inf
+
+
+def _pow_exponent(d: Any, y: Any, a: Any) -> Any:
+    """The slope by the exponent; 0 where there is none, at a base below 0, and at a base of 0."""
+    if y == 0 or d == 0 or a <= 0:
+        return 0.0
+    return d * y * math.log(a)
+
+
+def _complex_pow(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    import cmath
+
+    if b == 0:
+        da: Any = 0.0
+    elif a == 0:
+        da = d if b == 1 else 0.0
+    else:
+        da = d * (b * y / a).conjugate()
+    db: Any = 0.0 if a == 0 else d * (y * cmath.log(a)).conjugate()
+    return real_like(a, da), real_like(b, db)
+
+
+def neg(d: Any, y: Any, a: Any) -> tuple[Any, ...]:
+    return (-d,)
+
+
+def pos(d: Any, y: Any, a: Any) -> tuple[Any, ...]:
+    return (d,)
+
+
+def abs_(d: Any, y: Any, a: Any) -> tuple[Any, ...]:
+    if type(a) is not float and isinstance(a, COMPLEX):
+        return (d * (a / y) if y else 0.0 * a,)
+    return (d if a > 0 else -d if a < 0 else 0.0 * d,)
+
+
+def none(d: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
+    """An integer by nature: it carries no derivative."""
+    return (None,) * len(operands)
+
+
+RULES: dict[str, Rule] = {
+    "add": add, "sub": sub, "mul": mul, "truediv": truediv, "mod": mod, "pow": pow_, "floordiv": none,
+    "neg": neg, "pos": pos, "abs": abs_, "invert": none,
+    "and": none, "or": none, "xor": none, "lshift": none, "rshift": none,
+}  # fmt: skip
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+    "mod": operator.mod, "pow": operator.pow, "floordiv": operator.floordiv, "matmul": operator.matmul,
+    "and": operator.and_, "or": operator.or_, "xor": operator.xor, "lshift": operator.lshift, "rshift": operator.rshift,
+    "neg": operator.neg, "pos": operator.pos, "invert": operator.invert, "abs": abs,
+}  # fmt: skip
+
+UNARY = ("neg", "pos", "invert")
+BINARY = tuple(name for name in FUNCTIONS if name not in (*UNARY, "abs"))
+
+INPLACE: dict[str, Callable[..., Any]] = {name: getattr(operator, f"i{name}") for name in BINARY}
+
+
+# ------------------------------------------------------------------------------------------------- backs
+
+
+def run_rule(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The back of an operator on numbers: (run_rule, rule, y, operands...)."""
+    return None if d is None else back[1](d, *back[2:])
+
+
+def run_rule_as_float(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The same for fractions and decimals, which do not mix with floats."""
+    return None if d is None else back[1](d, *map(_as_float, back[2:]))
+
+
+def _as_float(x: Any) -> Any:
+    return float(x) if isinstance(x, (Fraction, Decimal)) else x
+
+
+def number_back(rule: Rule, y: Any, *operands: Any) -> Any:
+    """The back of a rule of numbers."""
+    if rule is none or type(y) is bool:
+        return None
+    exact = any(isinstance(x, (Fraction, Decimal)) for x in operands)
+    return (run_rule_as_float if exact else run_rule, rule, y, *operands)
+
+
+# ---------------------------------------------------------------------------------------------- dispatch
+
+
+def find(cls: type, name: str) -> Any:
+    """What a class or its bases hold under a name, as Python looks for operator methods."""
+    for c in cls.__mro__:
+        if name in c.__dict__:
+            return c.__dict__[name]
+    return None
+
+
+def is_python(method: Any) -> bool:
+    """Whether an operator method has to be differentiated: it is not of a builtin type."""
+    from . import calls
+
+    return type(method) is FunctionType or (method is not None and calls.is_differentiable_callable(method))
+
+
+def method_of(x: Any, name: str) -> Any:
+    """The operator method of the class of `x`, if it is one to be differentiated, bound to `x`."""
+    method = find(type(x), name)
+    if method is None or not is_python(method):
+        return None
+    return method if not hasattr(type(method), "__get__") else method.__get__(x, type(x))
+
+
+def by_methods(op: str, a: Any, b: Any) -> Any:
+    """(value, back) of a binary operator by operator methods of classes; None if there are no such methods."""
+    from . import calls
+
+    slot = "divmod" if op == "divmod" else op
+    ta, tb = type(a), type(b)
+    forward, reflected = find(ta, f"__{slot}__"), find(tb, f"__r{slot}__") if ta is not tb else None
+    if not (is_python(forward) or is_python(reflected)):
+        return None
+    order = [(a, b, forward, 0), (b, a, reflected, 1)]
+    if reflected is not None and issubclass(tb, ta) and reflected is not find(ta, f"__r{slot}__"):
+        order.reverse()
+    for this, other, method, swapped in order:
+        if method is None:
+            continue
+        y, back = calls.call(method.__get__(this, type(this)), (other,))
+        if y is not NotImplemented:
+            return y, None if back is None else (run_method, back, swapped)
+    FUNCTIONS[op](a, b)  # raises the TypeError
+    raise TypeError(f"unsupported operand types for {op}: {ta.__name__!r} and {tb.__name__!r}")
+
+
+def run_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """(d_this, d_other) from the cotangents of a bound method and its argument."""
+    from .calls import run
+
+    given = run(back[1], d, shadows)
+    if given is None:
+        return None
+    return (given[1], given[0]) if back[2] else (given[0], given[1])
+
+
+def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """RECORD of a binary operator."""
+    function = FUNCTIONS[op]
+    rule = RULES.get(op, none)
+
+    def record(a: Any, b: Any) -> tuple[Any, Any]:
+        if type(a) in NUMBERS and type(b) in NUMBERS:
+            y = function(a, b)
+            return y, None if rule is none else (run_rule, rule, y, a, b)
+        return general(a, b)
+
+    def general(a: Any, b: Any) -> tuple[Any, Any]:
+        from . import containers, numpy_
+
+        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+            return numpy_.binary(op, a, b)
+        made = by_methods(op, a, b) if not (isinstance(a, Fraction) or isinstance(b, Fraction)) else None
+        if made is not None:
+            return made
+        if is_number(a) and is_number(b) or type(a) is bool or type(b) is bool:
+            y = function(a, b)
+            return y, number_back(rule, y, a, b) if is_number(y) else None
+        made = containers.binary(op, a, b)
+        if made is not None:
+            return made
+        kinds = f"{type(a).__name__} and {type(b).__name__}"
+        return foreign.result(function(a, b), f"the derivative of `{op}` of {kinds}", _HINT, (a, b))
+
+    record.__name__ = record.__qualname__ = f"record_{op}"
+    return record
+
+
+_HINT = "take it out of the derivative's path with zyg.stop_gradient, or give the function around it a rule with @zyg.adjoint"
+
+
+def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """RECORD of an in-place operator."""
+    function = INPLACE[op]
+    plain = BINARY_RECORD[op]
+
+    def record(a: Any, b: Any) -> tuple[Any, Any]:
+        if type(a) in NUMBERS:
+            return plain(a, b)
+        from . import calls, containers, numpy_
+
+        if isinstance(a, np.ndarray):
+            return numpy_.inplace(op, a, b)
+        method = method_of(a, f"__i{op}__")
+        if method is not None:
+            y, back = calls.call(method, (b,))
+            if y is not NotImplemented:
+                return y, back
+            return plain(a, b)
+        made = containers.inplace(op, a, b)
+        if made is not None:
+            return made
+        if find(type(a), f"__i{op}__") is None:
+            return plain(a, b)
+        what = f"the derivative of in-place `{op}` of a {type(a).__name__}"
+        return foreign.result(function(a, b), what, _HINT, (a, b))
+
+    record.__name__ = record.__qualname__ = f"record_i{op}"
+    return record
+
+
+def unary(op: str, slot: str | None = None) -> Callable[[Any], tuple[Any, Any]]:
+    """RECORD of a unary operator (and of `abs`)."""
+    function = FUNCTIONS[op]
+    rule = RULES[op]
+    slot = f"__{op}__"
+
+    def record(a: Any) -> tuple[Any, Any]:
+        if type(a) in NUMBERS:
+            y = function(a)
+            return y, None if rule is none else (run_rule, rule, y, a)
+        from . import calls, numpy_
+
+        if isinstance(a, np.ndarray):
+            return numpy_.unary(op, a)
+        if is_number(a):
+            y = function(a)
+            return y, number_back(rule, y, a)
+        method = method_of(a, slot)
+        if method is not None:
+            return calls.call(method, ())
+        return foreign.result(function(a), f"the derivative of `{op}` of a {type(a).__name__}", _HINT, (a,))
+
+    record.__name__ = record.__qualname__ = f"record_{op}"
+    return record
+
+
+BINARY_RECORD = {op: binary(op) for op in BINARY}
+RECORD: dict[str, Callable[..., Any]] = {
+    **BINARY_RECORD,
+    **{("ipow_" if op == "pow" else f"i{op}"): inplace(op) for op in BINARY},
+    **{op: unary(op) for op in UNARY},
+}
+record_abs = unary("abs")

@@ -1,0 +1,353 @@
+"""Attributes: of instances, through properties and other descriptors, of classes and modules, of builtin types."""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from . import calls, foreign, numpy_
+from .arithmetic import find, is_python
+from .cotangents import INERT, NUMERIC, is_number
+
+_PLAIN: dict[type, dict[str, bool]] = {}  # per class: the attributes that are looked up in the instance alone
+
+
+def plain_attr(cls: type, name: str) -> bool:
+    """Whether an attribute of instances of `cls` is kept in the instance, and reading it runs no code of the user's."""
+    known = _PLAIN.get(cls)
+    if known is None:
+        known = _PLAIN[cls] = {}
+    answer = known.get(name)
+    if answer is None:
+        found = find(cls, name)
+        answer = (
+            (found is None or type(found) is MemberDescriptorType)
+            and find(cls, "__getattribute__") is object.__getattribute__
+            and find(cls, "__getattr__") is None
+            and not issubclass(cls, (type, ModuleType, super))
+            and not hasattr(cls, "__zyg_transform__")
+        )
+        if cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE: others cannot change
+            return answer
+        known[name] = answer
+    return answer
+
+
+def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
+    """(value, back) of `x.name`."""
+    cls = type(x)
+    if cls is ModuleType:
+        return getattr(x, name), None
+    found = find(cls, name)
+    if found is None or type(found) is MemberDescriptorType:
+        if plain_lookup(cls):
+            try:
+                return getattr(x, name), (run_attr, x, name)
+            except AttributeError:
+                method = find(cls, "__getattr__")
+                if method is None:
+                    raise
+            return _called(calls.call(method.__get__(x, cls), (name,)))
+        return _general(x, name, cls, found)
+    if type(found) is FunctionType and plain_lookup(cls):
+        y = getattr(x, name)
+        if type(y) is MethodType and y.__func__ is found:
+            return y, (run_bound_method,) if isinstance(x, (tuple, *NUMERIC)) else None
+        return y, (run_attr, x, name)  # the instance has its own
+    return _general(x, name, cls, found)
+
+
+def plain_lookup(cls: type) -> bool:
+    """Whether attributes of instances are found in Python's usual way."""
+    return find(cls, "__getattribute__") is object.__getattribute__
+
+
+def run_attr(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.add_attr(back[1], back[2], d)
+
+
+def run_bound_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """A method bound to what has a cotangent that flows: that is the cotangent of the method."""
+    return (d,)
+
+
+def _called(made: tuple[Any, Any]) -> tuple[Any, Any]:
+    """From a call of a method bound to the object: the cotangent of the method is that of the object."""
+    y, back = made
+    return y, None if back is None else (_run_called, back)
+
+
+def _run_called(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return calls.run(back[1], d, shadows)
+
+
+def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
+    if isinstance(x, type):
+        return _of_class(x, name)
+    if isinstance(x, super):
+        return _of_super(x, name)
+    if isinstance(x, ModuleType):
+        return getattr(x, name), None
+    if not plain_lookup(cls):
+        method = find(cls, "__getattribute__")
+        if is_python(method):
+            return _custom(x, name, cls, method)
+        if found is None:
+            return _foreign(x, name, cls)
+    kind = type(found)
+    if kind is property:
+        if found.fget is None:
+            return getattr(x, name), None
+        y, back = calls.call(found.fget, (x,))
+        return y, None if back is None else (_run_first, back)
+    handler = attribute_handler(cls, name)
+    if handler is not None:
+        return handler(x)
+    if kind is functools.cached_property:
+        return _cached(x, name, found)
+    if is_python(find(kind, "__get__")):
+        held = getattr(x, "__dict__", {})
+        if name in held and find(kind, "__set__") is None:
+            return held[name], (run_attr, x, name)
+        y, back = calls.call(find(kind, "__get__").__get__(found, kind), (x, cls))
+        return y, None if back is None else (_run_descriptor, back)
+    if kind is GetSetDescriptorType:
+        return _foreign(x, name, cls)
+    y = getattr(x, name)
+    if hasattr(kind, "__get__"):
+        if isinstance(y, MethodType) or getattr(y, "__self__", None) is x:
+            return y, (run_bound_method,) if isinstance(x, (tuple, *NUMERIC)) else None
+        if kind.__name__ == "_tuplegetter":  # a field of a named tuple
+            index = cls._fields.index(name)  # type: ignore[attr-defined]
+            return y, (_run_field, index, len(x))
+        if kind in (staticmethod, classmethod, FunctionType):
+            return y, None
+        return _foreign(x, name, cls)
+    held = getattr(x, "__dict__", None)
+    if held is not None and name in held:
+        return y, (run_attr, x, name)
+    return y, (run_attr, _owner(cls, name), name)
+
+
+def _owner(cls: type, name: str) -> type:
+    return next(c for c in cls.__mro__ if name in c.__dict__)
+
+
+def _run_first(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """From a call of a function with the object as its argument."""
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (given[1],)
+
+
+_run_descriptor = _run_first
+
+
+def _run_field(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    result = [None] * back[2]
+    result[back[1]] = d
+    return (tuple(result),)
+
+
+def _custom(x: Any, name: str, cls: type, method: Any) -> tuple[Any, Any]:
+    """A class with its own `__getattribute__`; `__getattr__` is asked when that raises."""
+    try:
+        return _called(calls.call(method.__get__(x, cls), (name,)))
+    except AttributeError:
+        other = find(cls, "__getattr__")
+        if other is None:
+            raise
+        return _called(calls.call(other.__get__(x, cls), (name,)))
+
+
+def _cached(x: Any, name: str, found: functools.cached_property) -> tuple[Any, Any]:
+    """The first time the function is called, and what it gives becomes an attribute."""
+    held = x.__dict__
+    if name in held:
+        return held[name], (run_attr, x, name)
+    y, back = calls.call(found.func, (x,))
+    held[name] = y
+    return y, (_run_cached, x, name, back)
+
+
+def _run_cached(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from .cotangents import accumulate
+
+    _, x, name, inner = back
+    given = calls.run(inner, accumulate(d, shadows.take_attr(x, name)), shadows)
+    return None if given is None else (given[1],)
+
+
+def _of_class(x: type, name: str) -> tuple[Any, Any]:
+    """A class attribute. Its number may have been set by code that is differentiated."""
+    found = find(type(x), name)
+    if type(found) is property and found.fget is not None:
+        y, back = calls.call(found.fget, (x,))
+        return y, None if back is None else (_run_first, back)
+    y = getattr(x, name)
+    if is_number(y) or type(y) is tuple:
+        owner = next((c for c in x.__mro__ if name in c.__dict__), x)
+        return y, (run_attr, owner, name)
+    return y, None
+
+
+def _of_super(x: Any, name: str) -> tuple[Any, Any]:
+    """`super().name`: a method, or a property of a base class."""
+    mro = x.__self_class__.__mro__
+    for c in mro[mro.index(x.__thisclass__) + 1 :]:
+        if name in c.__dict__:
+            found = c.__dict__[name]
+            if type(found) is property:
+                y, back = calls.call(found.fget, (x.__self__,))
+                return y, None if back is None else (_run_super, back, x.__self__)
+            y = getattr(x, name)
+            if isinstance(x.__self__, (tuple, *NUMERIC)) and not isinstance(x.__self__, type):
+                return y, (run_bound_method,)
+            return y, None
+    return getattr(x, name), None
+
+
+def _run_super(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (given[1],)
+
+
+def _foreign(x: Any, name: str, cls: type) -> tuple[Any, Any]:
+    y = getattr(x, name)
+    if type(y) in INERT or name.startswith("__") and name.endswith("__"):
+        return y, None
+    hint = "take it out of the derivative's path with zyg.stop_gradient"
+    return foreign.result(y, f"a derivative through the attribute `{name}` of a {cls.__name__}", hint, (x,))
+
+
+# ----------------------------------------------------------------------------------- attributes of builtin types
+
+
+def _real(x: Any) -> tuple[Any, Any]:
+    return x.real, (_run_real, isinstance(x, (complex, np.complexfloating)))
+
+
+def _run_real(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (complex(d, 0.0) if back[1] else d,)
+
+
+def _imag(x: Any) -> tuple[Any, Any]:
+    if not isinstance(x, (complex, np.complexfloating)):
+        return x.imag, None
+    return x.imag, (_run_imag,)
+
+
+def _run_imag(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (complex(0.0, d),)
+
+
+def _constant(name: str) -> Any:
+    def attribute(x: Any) -> tuple[Any, Any]:
+        return getattr(x, name), None
+
+    return attribute
+
+
+def _exception_args(x: BaseException) -> tuple[Any, Any]:
+    return x.args, (run_attr, x, "args")
+
+
+def _plain_of(name: str) -> Any:
+    def attribute(x: Any) -> tuple[Any, Any]:
+        return getattr(x, name), (run_attr, x, name)
+
+    return attribute
+
+
+ATTRIBUTES: dict[tuple[type, str], Any] = {
+    (float, "real"): _real, (int, "real"): _real, (complex, "real"): _real,
+    (float, "imag"): _imag, (int, "imag"): _imag, (complex, "imag"): _imag,
+    (int, "numerator"): _constant("numerator"), (int, "denominator"): _constant("denominator"),
+    (slice, "start"): _constant("start"), (slice, "stop"): _constant("stop"), (slice, "step"): _constant("step"),
+    (range, "start"): _constant("start"), (range, "stop"): _constant("stop"), (range, "step"): _constant("step"),
+    (BaseException, "args"): _exception_args, (StopIteration, "value"): _plain_of("value"),
+    (functools.partial, "func"): _constant("func"), (functools.partial, "args"): _plain_of("args"),
+    (functools.partial, "keywords"): _constant("keywords"),
+    **numpy_.ATTRIBUTES,
+}  # fmt: skip
+
+
+def attribute_handler(cls: type, name: str) -> Any:
+    for c in cls.__mro__:
+        handler = ATTRIBUTES.get((c, name))
+        if handler is not None:
+            return handler
+        if name in c.__dict__:
+            return None
+    return None
+
+
+# -------------------------------------------------------------------------------------------- setattr, delattr
+
+
+def record_setattr(x: Any, value: Any, name: str) -> Any:
+    """`x.name = value`."""
+    cls = type(x)
+    method = find(cls, "__setattr__")
+    if method is not object.__setattr__ and is_python(method):
+        return _shifted(calls.call(method.__get__(x, cls), (name, value))[1])
+    return set_plainly(x, name, value)
+
+
+def _shifted(back: Any) -> Any:
+    return None if back is None else (_run_set_by_call, back)
+
+
+def _run_set_by_call(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (given[0], given[2])
+
+
+def set_plainly(x: Any, name: str, value: Any) -> Any:
+    """What `object.__setattr__` does."""
+    cls = type(x)
+    found = find(cls, name)
+    if type(found) is property and found.fset is not None:
+        back = calls.call(found.fset, (x, value))[1]
+        return None if back is None else (_run_setter, back)
+    if found is not None and type(found) is not property and is_python(find(type(found), "__set__")):
+        back = calls.call(find(type(found), "__set__").__get__(found, type(found)), (x, value))[1]
+        return None if back is None else (_run_setter, back)
+    object.__setattr__(x, name, value) if find(cls, "__setattr__") is object.__setattr__ else setattr(x, name, value)
+    return (run_set_attr, x, name)
+
+
+def run_set_attr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, shadows.take_attr(back[1], back[2])
+
+
+def _run_setter(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (given[1], given[2])
+
+
+def record_delattr(x: Any, name: str) -> Any:
+    """`del x.name`."""
+    cls = type(x)
+    method = find(cls, "__delattr__")
+    if is_python(method):
+        back = calls.call(method.__get__(x, cls), (name,))[1]
+        return None if back is None else (_run_called, back)
+    found = find(cls, name)
+    if type(found) is property and found.fdel is not None:
+        back = calls.call(found.fdel, (x,))[1]
+        return None if back is None else (_run_first, back)
+    delattr(x, name)
+    return (_run_deleted, x, name)
+
+
+def _run_deleted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    shadows.take_attr(back[1], back[2])
+
+
+RECORD = {"getattr": record_getattr, "setattr": record_setattr, "delattr": record_delattr}

@@ -1,0 +1,513 @@
+"""Calls: by a user's rule, by what is known of a function, by differentiating it, or as foreign code.
+
+`call(f, args, kwargs)` gives (value, back); the back of a call gives (cotangent of f, one per argument, one per keyword
+argument).  `forward_of(f)` gives the function that does this for positional arguments, for code that calls at once.
+
+* KNOWN: by the callable: `known(math.sin)` decorates `handler(*args, **kwargs) -> (value, back)`.
+* METHODS: by class and name: `method(list, "append")` decorates `handler(self, *args, **kwargs) -> (value, back)`, whose back
+  gives the cotangent of `self` first.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
+from typing import Any
+
+from zyg import rules
+from zyg.transforms import transform_of
+
+from . import foreign
+from .cotangents import is_number, refused_in
+
+Handler = Callable[..., tuple[Any, Any]]
+KNOWN: dict[Any, Handler] = {}
+METHODS: dict[tuple[type, str], Handler] = {}
+
+
+def known(*functions: Any) -> Callable[[Handler], Handler]:
+    """The decorated handler is what a call of each of these functions means under differentiation."""
+
+    def register(handler: Handler) -> Handler:
+        for f in functions:
+            assert f not in KNOWN, f
+            KNOWN[f] = handler
+        return handler
+
+    return register
+
+
+def method(cls: type, *names: str) -> Callable[[Handler], Handler]:
+    """The decorated handler is what a call of each of these methods of a builtin class means."""
+
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            assert (cls, name) not in METHODS, (cls, name)
+            METHODS[cls, name] = handler
+        return handler
+
+    return register
+
+
+def run(back: Any, d: Any, shadows: Any) -> Any:
+    """The cotangents that a back gives, None if there are none. A float is the slope by the only argument."""
+    if back is None:
+        return None
+    if type(back) is float:
+        return None if d is None else (None, d * back)
+    return back[0](back, d, shadows)
+
+
+# --------------------------------------------------------------------------------------- Python functions
+
+
+class Function:
+    """How the functions of one code object are called under differentiation."""
+
+    __slots__ = ("anywhere", "code", "forward", "globals", "simple")
+
+    def __init__(self, code: CodeType, forward: CodeType):
+        self.code = code
+        self.forward = forward
+        self.simple = not (code.co_kwonlyargcount or code.co_flags & (0x04 | 0x08))
+        self.anywhere: FunctionType | None = None  # without a closure one function does for all, per module
+        self.globals: Any = None
+
+    def bind(self, f: FunctionType) -> FunctionType:
+        """The forward half as a function with the globals and the closure of `f`."""
+        if f.__closure__ is None:
+            if self.globals is f.__globals__ and self.anywhere is not None:
+                return self.anywhere
+            made = FunctionType(self.forward, f.__globals__, f.__name__)
+            made.__qualname__ = f.__qualname__
+            self.anywhere, self.globals = made, f.__globals__
+            return made
+        made = FunctionType(self.forward, f.__globals__, f.__name__, None, f.__closure__)
+        made.__qualname__ = f.__qualname__
+        return made
+
+
+_functions: dict[int, Any] = {}  # by identity of a code object: a Function, or a handler
+_resolved: dict[int, tuple[Any, Handler]] = {}  # by identity of a callable
+_epoch = -1
+
+
+def refresh() -> None:
+    """A new rule may be for anything: forget what was found."""
+    global _epoch
+    if _epoch != rules.epoch():
+        _functions.clear()
+        _resolved.clear()
+        _epoch = rules.epoch()
+
+
+def forward_of(f: Any) -> Callable[..., tuple[Any, Any]]:
+    """`forward_of(f)(*args)` is (value, back) of `f(*args)`."""
+    if type(f) is FunctionType:
+        entry = _functions.get(id(f.__code__))
+        if entry is None:
+            entry = _function(f)
+        if type(entry) is Function:
+            if entry.simple and f.__defaults__ is None:
+                return entry.bind(f)
+            return functools.partial(call_bound, entry, f)
+        return entry
+    return forward_of_object(f)
+
+
+def forward_of_object(f: Any) -> Callable[..., tuple[Any, Any]]:
+    """The same for what is not a Python function."""
+    t = type(f)
+    if t is BuiltinFunctionType:
+        found = _resolved.get(id(f))
+        if found is not None:
+            return found[1]
+        owner = f.__self__
+        if owner is None or type(owner) is types.ModuleType:
+            return _resolve(f, _builtin(f))
+        return functools.partial(_method_handler(type(owner), f.__name__, f), owner) if not isinstance(owner, type) else (
+            _class_method(f, owner)
+        )  # fmt: skip
+    if t is MethodType:
+        return functools.partial(call_method, f)
+    found = _resolved.get(id(f))
+    if found is not None:
+        return found[1]
+    return _general(f)
+
+
+def call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[Any, Any]:
+    """(value, back) of `f(*args, **kwargs)`."""
+    if not kwargs:
+        return forward_of(f)(*args)
+    if type(f) is FunctionType:
+        entry = _functions.get(id(f.__code__))
+        if entry is None:
+            entry = _function(f)
+        if type(entry) is Function:
+            return call_bound(entry, f, *args, **kwargs)
+        return entry(*args, **kwargs)
+    return forward_of_object(f)(*args, **kwargs)
+
+
+def record_call(f: Any, *args: Any) -> tuple[Any, Any]:
+    """RECORD of a call without keywords."""
+    return forward_of(f)(*args)
+
+
+def record_keywords(names: tuple[str, ...], f: Any, *args: Any) -> tuple[Any, Any]:
+    """RECORD of a call whose last arguments are keyword arguments."""
+    split = len(args) - len(names)
+    return call(f, args[:split], dict(zip(names, args[split:])))
+
+
+def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[Any, Any]:
+    """RECORD of `f(*args, **kwargs)`."""
+    y, back = call(f, args, kwargs if kwargs is None else dict(kwargs))
+    if back is None:
+        return y, None
+    return y, (run_spread, back, len(args), kwargs, tuple(kwargs) if kwargs else ())
+
+
+def run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, count, kwargs, names = back
+    given = run(inner, d, shadows)
+    if given is None:
+        return None
+    for name, c in zip(names, given[1 + count :]):
+        if c is not None:
+            shadows.add_key(kwargs, name, c)
+    return given[0], tuple(given[1 : 1 + count]), None
+
+
+def _function(f: FunctionType) -> Any:
+    """What to do for functions of this code object (or for this very function, if it has a rule of its own)."""
+    refresh()
+    code = f.__code__
+    if rules.singled_out(code):
+        rule = rules.rule_for(f)
+        if rule is not None:
+            return functools.partial(_by_rule, rule, f)
+        return Function(code, _differentiated(code))
+    handler: Any
+    rule = rules.rule_for(f)
+    if rule is not None:
+        handler = functools.partial(_by_rule, rule, f)
+        if f.__closure__:
+            return handler
+    elif f in KNOWN:
+        handler = KNOWN[f]
+    elif foreign.is_foreign(f):
+        return functools.partial(call_foreign, f)
+    else:
+        handler = Function(code, _differentiated(code))
+    _functions[id(code)] = handler
+    _resolved[id(code)] = (code, handler)  # keeps the code object, and with it its identity
+    return handler
+
+
+def _differentiated(code: CodeType) -> CodeType:
+    from zyg.autodiff.python import differentiated
+
+    return differentiated(code)
+
+
+def call_bound(entry: Function, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """A call of a function with defaults, keywords, `*args` or `**kwargs`: brings the arguments in their places."""
+    code = entry.code
+    count, given = code.co_argcount, len(args)
+    if not kwargs and given == count and entry.simple:
+        return entry.bind(f)(*args)
+    names = code.co_varnames
+    total = count + code.co_kwonlyargcount
+    slots: list[Any] = [_MISSING] * total
+    taken = min(given, count)
+    slots[:taken] = args[:taken]
+    where: list[int] = list(range(taken))  # the place of each argument among the parameters
+    more: dict[str, Any] = {}
+    flags = code.co_flags
+    for name, value in kwargs.items():
+        at = names.index(name, code.co_posonlyargcount, total) if name in names[code.co_posonlyargcount : total] else -1
+        if at >= 0 and slots[at] is _MISSING:
+            slots[at] = value
+            where.append(at)
+        elif at < 0 and flags & 0x08:
+            more[name] = value
+            where.append(-1)
+        else:
+            _complain(f, args, kwargs)
+    if given > count and not flags & 0x04:
+        _complain(f, args, kwargs)
+    defaults = f.__defaults__ or ()
+    by_default: list[tuple[int, Any]] = []
+    for at in range(total):
+        if slots[at] is _MISSING:
+            if at >= count:
+                key: Any = names[at]
+                if key not in (f.__kwdefaults__ or {}):
+                    _complain(f, args, kwargs)
+                slots[at] = f.__kwdefaults__[key]
+            else:
+                key = at - count + len(defaults)
+                if key < 0:
+                    _complain(f, args, kwargs)
+                slots[at] = defaults[key]
+            if is_number(slots[at]) or type(slots[at]) is tuple:
+                by_default.append((at, key))
+    if flags & 0x04:
+        slots.append(args[count:])
+    if flags & 0x08:
+        slots.append(more)
+    y, back = entry.bind(f)(*slots)
+    if back is None:
+        return y, None
+    if not kwargs and not by_default and given == count and not flags & 0x0C:
+        return y, back
+    return y, (run_bound, back, f, taken, max(given - count, 0), total, tuple(where[taken:]), tuple(kwargs),
+               tuple(by_default), more)  # fmt: skip
+
+
+_MISSING = object()
+
+
+def run_bound(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, f, taken, spread, total, where, names, by_default, more = back
+    given = run(inner, d, shadows)
+    rest = [shadows.take_key(more, name) if at < 0 else None for at, name in zip(where, names)]
+    if given is None:
+        return (*[None] * (1 + taken + spread), *rest)
+    for at, key in by_default:
+        if given[1 + at] is not None:
+            shadows.add_key(f, key, given[1 + at])  # `make_function` takes it from there
+    if where:
+        rest = [given[1 + at] if at >= 0 else r for at, r in zip(where, rest)]
+    extra: Any = ()
+    if spread:
+        extra = given[1 + total]
+        extra = extra if extra is not None else (None,) * spread
+    return (*given[: 1 + taken], *extra, *rest)
+
+
+def _complain(f: FunctionType, args: Any, kwargs: Any) -> None:
+    """Raise the TypeError that CPython raises for these arguments."""
+    empty = (lambda: None).__code__
+    code = f.__code__.replace(
+        co_code=empty.co_code, co_consts=empty.co_consts, co_freevars=(), co_cellvars=(), co_names=(),
+        co_exceptiontable=b"", co_linetable=empty.co_linetable, co_stacksize=empty.co_stacksize,
+    )  # fmt: skip
+    stub = FunctionType(code, {}, f.__name__, f.__defaults__)
+    stub.__qualname__ = f.__qualname__
+    stub.__kwdefaults__ = f.__kwdefaults__
+    stub(*args, **kwargs)
+    raise TypeError(f"{f.__qualname__}() was called with arguments that do not fit")
+
+
+# ------------------------------------------------------------------------------------------ other callables
+
+
+def call_method(f: MethodType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """A bound method: its function with `self` in front."""
+    y, back = call(f.__func__, (f.__self__, *args), kwargs)
+    return y, None if back is None else (run_shifted, back)
+
+
+def run_shifted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangent of `self` is that of the bound method."""
+    given = run(back[1], d, shadows)
+    return None if given is None else given[1:]
+
+
+def run_unshifted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """A method called through its class: `self` is the first argument."""
+    given = run(back[1], d, shadows)
+    return None if given is None else (None, *given)
+
+
+def _resolve(f: Any, handler: Handler) -> Handler:
+    _resolved[id(f)] = (f, handler)
+    return handler
+
+
+def _builtin(f: Any) -> Handler:
+    """A function that is not of Python code, of a module."""
+    refresh()
+    rule = rules.rule_for(f)
+    if rule is not None:
+        return functools.partial(_by_rule, rule, f)
+    handler = KNOWN.get(f)
+    return handler if handler is not None else functools.partial(call_foreign, f)
+
+
+def method_handler(cls: type, name: str) -> Handler | None:
+    """The handler of a method of a builtin class, or of the builtin class that `cls` inherits it from."""
+    for c in cls.__mro__:
+        handler = METHODS.get((c, name))
+        if handler is not None:
+            return handler
+        if name in c.__dict__:
+            return None
+    return None
+
+
+def _method_handler(cls: type, name: str, f: Any) -> Handler:
+    rule = rules.rule_for(f) if rules.epoch() else None
+    if rule is not None:
+        return functools.partial(_by_rule_method, rule, f)
+    handler = method_handler(cls, name)
+    if handler is not None:
+        return handler
+    return functools.partial(_foreign_method, f)
+
+
+def _by_rule_method(rule: Any, f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y, back = _by_rule(rule, f, owner, *args, **kwargs)
+    return y, None if back is None else (run_shifted, back)
+
+
+def _class_method(f: Any, owner: Any) -> Handler:
+    """A builtin class method: `dict.fromkeys`, `object.__new__`."""
+    handler = KNOWN.get(f)
+    return handler if handler is not None else functools.partial(call_foreign, f)
+
+
+def _general(f: Any) -> Handler:
+    """Classes, callable objects, descriptors."""
+    from . import classes
+
+    refresh()
+    transform = transform_of(f)
+    if transform is not None and transform.kind == "jit":
+        return forward_of(transform.function)
+    try:
+        rule = rules.rule_for(f)
+        handler = KNOWN.get(f)
+    except TypeError:
+        rule = handler = None  # not hashable
+    if rule is not None:
+        return _resolve(f, functools.partial(_by_rule, rule, f))
+    if handler is not None:
+        return _resolve(f, handler)
+    if isinstance(f, type):
+        return functools.partial(classes.construct, f)
+    if type(f) in (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType):
+        return functools.partial(_unbound, f)
+    if type(f) is types.MethodWrapperType:
+        return functools.partial(_method_handler(type(f.__self__), f.__name__, f), f.__self__)
+    if type(f) is functools.partial:
+        from . import functools_
+
+        return functools.partial(functools_.call_partial, f)
+    return functools.partial(call_object, f)
+
+
+def call_object(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """An object with `__call__`."""
+    from .arithmetic import find
+
+    found = find(type(f), "__call__")
+    if type(found) is FunctionType:
+        y, back = call(found, (f, *args), kwargs)
+        return y, None if back is None else (run_shifted, back)
+    if found is not None and is_differentiable_callable(found):
+        return call(found.__get__(f, type(f)), args, kwargs)
+    return call_foreign(f, *args, **kwargs)
+
+
+def _unbound(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """A method of a builtin class, called through the class."""
+    if args:
+        handler = method_handler(f.__objclass__, f.__name__)
+        if handler is not None:
+            y, back = handler(*args, **kwargs)
+            return y, None if back is None else (run_unshifted, back)
+    return call_foreign(f, *args, **kwargs)
+
+
+def is_differentiable_callable(f: Any) -> bool:
+    """Whether something in the place of a method is not a builtin's own, so that a call of it has to be differentiated."""
+    t = type(f)
+    if t is FunctionType or t is MethodType:
+        return True
+    if t in (
+        types.WrapperDescriptorType,
+        types.MethodDescriptorType,
+        types.BuiltinFunctionType,
+        types.GetSetDescriptorType,
+    ):
+        return False
+    return isinstance(f, (staticmethod, classmethod, functools.partialmethod)) or transform_of(f) is not None
+
+
+# ------------------------------------------------------------------------------------------- user rules
+
+
+def _by_rule(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """A call by a rule of the user's: rule(*args, **kwargs) -> value, back."""
+    from . import structure
+
+    # Forms are taken before the rule runs: it may change what it is given.
+    forms = None if all(map(is_number, args)) else [structure.form(a) for a in args]
+    made = rule.function(*args, **kwargs)
+    if type(made) is not tuple or len(made) != 2 or not callable(made[1]):
+        raise TypeError(f"the rule for {foreign.name_of(f)} has to return value, back; it returned {made!r}")
+    value, user = made
+    form = None if is_number(value) else structure.form(value)
+    return value, (run_user, user, f, args, forms, form, len(kwargs))
+
+
+def run_user(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from . import structure
+
+    _, user, f, args, forms, form, keywords = back
+    if form is not None:
+        d = structure.gather(form, d, shadows, take=True)
+    if d is None:
+        return None
+    refused = refused_in(d) if form is None else None
+    if refused is not None:
+        return (None, *[structure.refuse(form, refused, shadows) for form in forms or [structure.NUMBER] * len(args)])
+    given = user(d)
+    if given is None and not args:
+        return None
+    if not isinstance(given, (tuple, list)):
+        given = (given,) if len(args) == 1 and given is not None and is_number(given) else given
+        raise TypeError(f"the pullback of the rule for {foreign.name_of(f)} should return a tuple with an entry per "
+                        f"argument, not a {type(given).__name__}")  # fmt: skip
+    if len(given) != len(args):
+        raise ValueError(f"the pullback of the rule for {foreign.name_of(f)} returned {len(given)} cotangents for "
+                         f"{len(args)} arguments")  # fmt: skip
+    if forms is None:
+        return (None, *given, *[None] * keywords)
+    what = f"the cotangent that the rule for {foreign.name_of(f)} gave"
+    return (None, *[structure.scatter(form, c, shadows, what) for form, c in zip(forms, given)], *[None] * keywords)
+
+
+# --------------------------------------------------------------------------------------------- foreign code
+
+
+def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """Code that zyg cannot see into: it runs."""
+    return _run_foreign(f, foreign.name_of(f), f, args, kwargs)
+
+
+def _run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    from . import structure
+
+    operands = (owner, *args, *kwargs.values())
+    before = structure.watch(operands)
+    forms = [structure.form(x) for x in operands] if before is not None else []
+    value = f(*args, **kwargs)
+    what = f"a derivative through `{name}`, which zyg cannot see into"
+    hint = f"give it a rule with @zyg.adjoint({name}), or wrap its arguments in zyg.stop_gradient"
+    value, back = foreign.result(value, what, hint, operands)
+    if before is not None:
+        changed = structure.changed(before)
+        if changed:
+            back = (structure.run_changed, changed, forms, back, name, foreign.caller())
+    return value, back
+
+
+def _foreign_method(f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    return _run_foreign(f, f"{type(owner).__name__}.{f.__name__}", owner, args, kwargs)

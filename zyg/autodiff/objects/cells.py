@@ -1,0 +1,143 @@
+"""Variables that outlive a call: cells of closures, globals; and what `with` and `match` do."""
+
+from __future__ import annotations
+
+from types import CellType
+from typing import Any
+
+from . import attributes, calls, containers
+from .arithmetic import find
+
+
+def record_get_cell(cell: CellType, name: str = "") -> tuple[Any, Any]:
+    try:
+        return cell.cell_contents, (_run_cell, cell)
+    except ValueError:
+        raise NameError(
+            f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+        ) from None
+
+
+def _run_cell(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.add_cell(back[1], d)
+
+
+def record_set_cell(cell: CellType, value: Any) -> Any:
+    cell.cell_contents = value
+    return (_run_set_cell, cell)
+
+
+def _run_set_cell(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, shadows.take_cell(back[1])
+
+
+def record_del_cell(cell: CellType) -> Any:
+    del cell.cell_contents
+    return (_run_set_cell, cell)
+
+
+def record_get_global(scope: dict[str, Any], name: str) -> tuple[Any, Any]:
+    """A global variable that differentiated code assigns to."""
+    if name in scope:
+        return scope[name], (_run_global, scope, name)
+    builtins = scope["__builtins__"]
+    builtins = builtins if isinstance(builtins, dict) else vars(builtins)
+    if name not in builtins:
+        raise NameError(f"name '{name}' is not defined")
+    return builtins[name], None
+
+
+def _run_global(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.add_key(back[1], back[2], d)
+
+
+def record_set_global(value: Any, name: str, scope: dict[str, Any]) -> Any:
+    scope[name] = value
+    return (_run_set_global, scope, name)
+
+
+def _run_set_global(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return (shadows.take_key(back[1], back[2]),)
+
+
+def record_with_enter(manager: Any) -> tuple[Any, ...]:
+    """The exit method of a context manager, what entering gave, and the back: its `d` is that of the two."""
+    cls = type(manager)
+    enter, leave = find(cls, "__enter__"), find(cls, "__exit__")
+    if enter is None or leave is None:
+        missing = "__enter__" if enter is None else "__exit__"
+        raise TypeError(
+            f"'{cls.__name__}' object does not support the context manager protocol (missed {missing} method)"
+        )
+    y, back = calls.call(enter.__get__(manager, cls), ())
+    return leave.__get__(manager, cls), y, None if back is None else (_run_enter, back)
+
+
+def _run_enter(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None if d is None else d[1], shadows)
+    return None if given is None else (given[0],)
+
+
+def record_with_exit(leave: Any, exception: Any) -> tuple[Any, Any]:
+    """Call an exit method; what it answered."""
+    args = (None, None, None) if exception is None else (type(exception), exception, exception.__traceback__)
+    y, back = calls.call(leave, args)
+    return y, None if back is None else (_run_exit, back)
+
+
+def _run_exit(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (given[0], None)
+
+
+def record_match_keys(mapping: Any, keys: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The values at the keys of a mapping pattern, None if one is not there."""
+    found = []
+    for key in keys:
+        if key not in mapping:
+            return None, None
+        found.append(containers.record_getitem(mapping, key))
+    return tuple([y for y, _ in found]), (_run_several, [back for _, back in found])
+
+
+def record_match_class(subject: Any, cls: Any, names: tuple[str, ...], count: int) -> tuple[Any, Any]:
+    """The attributes of a class pattern, None if it does not match."""
+    if not isinstance(subject, cls):
+        return None, None
+    positional: tuple[str, ...] = ()
+    if count:
+        if cls in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple):
+            return (subject,), (_run_itself,)
+        positional = cls.__match_args__[:count]
+        if len(positional) < count:
+            raise TypeError(f"{cls.__name__}() accepts {len(positional)} positional sub-patterns ({count} given)")
+    found = []
+    for name in (*positional, *names):
+        try:
+            found.append(attributes.record_getattr(subject, name))
+        except AttributeError:
+            return None, None
+    return tuple([y for y, _ in found]), (_run_several, [back for _, back in found])
+
+
+def _run_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (d[0], None, None)
+
+
+def _run_several(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from .cotangents import accumulate
+
+    total: Any = None
+    for k in range(len(back[1]) - 1, -1, -1):
+        given = calls.run(back[1][k], None if d is None else d[k], shadows)
+        total = accumulate(total, None if given is None else given[0])
+    return total, None, None
+
+
+RECORD = {
+    "get_cell": record_get_cell, "set_cell": record_set_cell, "del_cell": record_del_cell,
+    "get_global": record_get_global, "set_global": record_set_global, "with_enter": record_with_enter,
+    "with_exit": record_with_exit, "match_keys": record_match_keys, "match_class": record_match_class,
+}  # fmt: skip

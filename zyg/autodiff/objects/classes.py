@@ -1,0 +1,170 @@
+"""Instances: a class is called."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from . import calls
+from .arithmetic import find, is_python
+
+
+def construct(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """(value, back) of `cls(*args, **kwargs)`."""
+    call = find(type(cls), "__call__")
+    if call is not type.__call__:
+        if is_python(call) and not isinstance(cls, enum.EnumMeta):
+            return calls.call(call.__get__(cls, type(cls)), args, kwargs)
+        return cls(*args, **kwargs), None  # an enumeration: its members are constants
+    new = find(cls, "__new__")
+    new = new.__func__ if isinstance(new, staticmethod) else new
+    init = find(cls, "__init__")
+    if not is_python(new) and not is_python(init):
+        return _of_builtin(cls, new, init, args, kwargs)
+    made: Any
+    if new is object.__new__:
+        if init is object.__init__ and (args or kwargs):
+            cls(*args, **kwargs)  # raises the TypeError
+        made, new_back = cls.__new__(cls), None
+    else:
+        made, new_back = calls.call(new, (cls, *args), kwargs)
+    init_back = None
+    if isinstance(made, cls) and init is not object.__init__:
+        init = find(type(made), "__init__")
+        y, init_back = calls.call(init.__get__(made, type(made)), args, kwargs)
+        if y is not None:
+            raise TypeError(f"__init__() should return None, not '{type(y).__name__}'")
+    if new_back is None:
+        return made, None if init_back is None else (run_init, init_back)
+    return made, (run_construct, new_back, init_back)
+
+
+def run_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """Only `__init__` ran code; its cotangents are those of a bound method."""
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (None, *given[1:])
+
+
+def run_construct(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from .cotangents import accumulate
+
+    _, new_back, init_back = back
+    second = calls.run(init_back, None, shadows)
+    first = calls.run(new_back, d, shadows)
+    if first is None:
+        return second
+    first = (None, *first[2:])
+    if second is None:
+        return first
+    return tuple([accumulate(a, b) for a, b in zip(first, (None, *second[1:]))])
+
+
+def _of_builtin(cls: type, new: Any, init: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """A class without code of its own: of a builtin type, or derived from one."""
+    for base in cls.__mro__[1:]:
+        handler = calls.KNOWN.get(base)
+        if handler is not None and base is not object:
+            return _derived(cls, base, handler, args, kwargs)
+    if issubclass(cls, BaseException):
+        made = cls(*args, **kwargs)
+        return made, (_run_exception, made, len(args))
+    if cls.__module__ == "ctypes" or not cls.__flags__ & (1 << 9) or find(cls, "__new__") is not object.__new__:
+        return calls.call_foreign(cls, *args, **kwargs)
+    return cls(*args, **kwargs), None
+
+
+def _derived(cls: type, base: type, handler: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """An instance of a subclass of a builtin class: made of a value of that class, and its cotangents are of that."""
+    made = cls(*args, **kwargs) if not isinstance(base, type) or _is_value(base) else None
+    if made is None:
+        plain, back = handler(*args, **kwargs)
+        made = cls(plain)
+        return made, (_run_moved, made, plain, back)
+    return made, handler(*args, **kwargs)[1]
+
+
+def _is_value(base: type) -> bool:
+    return base in (float, int, complex, str, bytes, tuple, bool)
+
+
+def _run_moved(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """What a copy has gathered belongs to what it was made of."""
+    _, made, plain, inner = back
+    items = shadows.items.pop(id(made), None)
+    if items:
+        shadows.items[id(plain)] = items
+        shadows.kept.append(plain)
+    return calls.run(inner, d, shadows)
+
+
+def _run_exception(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The arguments of an exception are its `args`."""
+    held = shadows.take_attr(back[1], "args")
+    first = shadows.take_attr(back[1], "value")
+    if held is None:
+        held = (None,) * back[2]
+    if first is not None:
+        from .cotangents import accumulate
+
+        held = (accumulate(held[0], first), *held[1:])
+    return (None, *held)
+
+
+# ---------------------------------------------------------------------------------------- object's own methods
+
+
+@calls.known(object.__new__)
+def _object_new(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    return object.__new__(cls), None
+
+
+@calls.known(tuple.__new__)
+def _tuple_new(cls: type, /, items: Any = ()) -> tuple[Any, Any]:
+    plain, back = calls.KNOWN[tuple](items)
+    return tuple.__new__(cls, plain), None if back is None else (_run_second_argument, back)
+
+
+@calls.known(float.__new__, int.__new__, complex.__new__)
+def _number_new(cls: type, /, *args: Any) -> tuple[Any, Any]:
+    base = next(c for c in (float, complex, int) if issubclass(cls, c))
+    _, back = calls.KNOWN[base](*args)
+    return base.__new__(cls, *args), None if back is None else (_run_second_argument, back)
+
+
+@calls.known(list.__new__, dict.__new__, set.__new__, str.__new__, BaseException.__new__)
+def _empty_new(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    return cls.__new__(cls, *args, **kwargs), None
+
+
+def _run_second_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (None, None, *given[1:])
+
+
+@calls.method(object, "__setattr__")
+def _object_setattr(x: Any, name: str, value: Any) -> tuple[Any, Any]:
+    object.__setattr__(x, name, value)
+    return None, (_run_setattr, x, name)
+
+
+def _run_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, shadows.take_attr(back[1], back[2])
+
+
+@calls.method(object, "__getattribute__")
+def _object_getattribute(x: Any, name: str) -> tuple[Any, Any]:
+    from . import attributes
+
+    return object.__getattribute__(x, name), (attributes.run_attr, x, name)
+
+
+@calls.method(object, "__init__", "__init_subclass__")
+def _object_init(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    object.__init__(x)
+    return None, None
+
+
+@calls.method(BaseException, "__init__")
+def _exception_init(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    BaseException.__init__(x, *args)
+    return None, (_run_exception, x, len(args))

@@ -1,0 +1,613 @@
+"""Items of containers, and the operators and displays that make them."""
+
+from __future__ import annotations
+
+import array
+import operator
+from collections import defaultdict, deque
+from typing import Any
+
+import numpy as np
+
+from . import calls, foreign, iteration, numpy_
+from .arithmetic import find, is_python
+from .cotangents import INERT, accumulate
+from .iteration import run_list_item
+
+# -------------------------------------------------------------------------------------------------- getitem
+
+
+def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
+    t = type(x)
+    if t is list:
+        if type(key) is int:
+            return x[key], (run_list_item, x, key if key >= 0 else key + len(x))
+        return plain_getitem(x, key)
+    if t is dict:
+        return x[key], (iteration.run_dict_item, x, key)
+    if t is tuple:
+        if type(key) is int:
+            return x[key], (run_tuple_item, key if key >= 0 else key + len(x), len(x))
+        return plain_getitem(x, key)
+    if isinstance(x, np.ndarray):
+        return numpy_.getitem(x, key)
+    if t is str or t is bytes or t is range:
+        return x[key], None
+    return _general_item(x, key)
+
+
+def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
+    t = type(x)
+    if isinstance(x, type):
+        return x[key], None  # list[int], and enumerations by name
+    method = find(t, "__getitem__")
+    if is_python(method):
+        y, back = calls.call(method.__get__(x, t), (key,))
+        return y, None if back is None else (_run_method_item, back)
+    if isinstance(x, (str, bytes, range, memoryview)) and not isinstance(x, memoryview):
+        return x[key], None
+    if isinstance(x, (tuple, list, deque, array.array)):
+        return plain_getitem(x, key)
+    if isinstance(x, dict):
+        return _missing_item(x, key)
+    if x is None or isinstance(x, np.generic):
+        return x[key], None
+    return foreign.result(x[key], f"a derivative through an item of a {t.__name__}", _HINT, (x, key))
+
+
+_HINT = "use a list, a dict or an array, or take it out of the derivative's path with zyg.stop_gradient"
+
+
+def _run_method_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return calls.run(back[1], d, shadows)
+
+
+def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
+    """An item of a subclass of dict: `__missing__` is for what is not there."""
+    if key in x:
+        return x[key], (iteration.run_dict_item, x, key)
+    missing = find(type(x), "__missing__")
+    if is_python(missing):
+        y, back = calls.call(missing.__get__(x, type(x)), (key,))
+        return y, None if back is None else (_run_method_item, back)
+    if isinstance(x, defaultdict) and x.default_factory is not None:
+        y, back = calls.call(x.default_factory, ())
+        x[key] = y
+        return y, (run_default_made, x, key, back)
+    return x[key], None  # Counter gives 0; a plain dict raises
+
+
+def run_default_made(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, x, key, made = back
+    calls.run(made, accumulate(d, shadows.take_key(x, key)), shadows)
+
+
+def run_tuple_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, index, length = back
+    result = [None] * length
+    result[index] = d
+    return (tuple(result),)
+
+
+def run_tuple_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    result = [None] * back[2]
+    for index, c in zip(back[1], d):
+        result[index] = c
+    return (tuple(result),)
+
+
+def run_list_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The cotangents of a new list go to the items that it was made of."""
+    taken = shadows.take_list(back[1])
+    if taken is not None:
+        for index, c in zip(back[3], taken):
+            if c is not None:
+                shadows.add_item(back[2], index, c)
+
+
+def _base(x: Any) -> Any:
+    return next(base for base in (tuple, list, deque, array.array, dict) if isinstance(x, base))
+
+
+def plain_getitem(x: Any, key: Any) -> tuple[Any, Any]:
+    """What the builtin class of a container does for `x[key]`, also where a subclass does it in another way."""
+    base = _base(x)
+    y = base.__getitem__(x, key)
+    if base is dict:
+        return y, (iteration.run_dict_item, x, key)
+    if type(key) is slice:
+        indices = range(*key.indices(len(x)))
+        return y, (run_tuple_slice, indices, len(x)) if base is tuple else (run_list_slice, y, x, indices)
+    index = operator.index(key)
+    index = index if index >= 0 else index + len(x)
+    return y, (run_tuple_item, index, len(x)) if base is tuple else (run_list_item, x, index)
+
+
+def plain_setitem(x: Any, key: Any, value: Any) -> Any:
+    """What the builtin class of a container does for `x[key] = value`."""
+    base = _base(x)
+    if type(key) is slice:
+        return _set_slice(x, key, value)
+    base.__setitem__(x, key, value)
+    if base is dict:
+        return (run_dict_set, x, key)
+    index = operator.index(key)
+    return (run_list_set, x, index if index >= 0 else index + len(x))
+
+
+def plain_delitem(x: Any, key: Any) -> Any:
+    """What the builtin class of a container does for `del x[key]`."""
+    base = _base(x)
+    if base is dict:
+        dict.__delitem__(x, key)
+        return (run_dict_deleted, x, key)
+    indices = range(*key.indices(len(x))) if type(key) is slice else (operator.index(key),)
+    if type(key) is not slice and indices[0] < 0:
+        indices = (indices[0] + len(x),)
+    base.__delitem__(x, key)
+    return (run_deleted, x, sorted(indices))
+
+
+# -------------------------------------------------------------------------------------------------- setitem
+
+
+def record_setitem(x: Any, key: Any, value: Any) -> Any:
+    t = type(x)
+    if t is list and type(key) is int:
+        x[key] = value
+        return (run_list_set, x, key if key >= 0 else key + len(x))
+    if t is dict:
+        x[key] = value
+        return (run_dict_set, x, key)
+    if isinstance(x, np.ndarray):
+        return numpy_.setitem(x, key, value)
+    method = find(t, "__setitem__")
+    if is_python(method):
+        _, back = calls.call(method.__get__(x, t), (key, value))
+        return back
+    if isinstance(x, (list, deque, array.array)):
+        if type(key) is slice:
+            return _set_slice(x, key, value)
+        x[key] = value
+        index = operator.index(key)
+        return (run_list_set, x, index if index >= 0 else index + len(x))
+    x[key] = value
+    if isinstance(x, dict):
+        return (run_dict_set, x, key)
+    if type(value) in INERT or isinstance(x, bytearray):
+        return None
+    return None
+
+
+def run_list_set(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, shadows.take_item(back[1], back[2])
+
+
+def run_dict_set(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, shadows.take_key(back[1], back[2])
+
+
+def _set_slice(x: Any, key: slice, value: Any) -> Any:
+    iterator, rec = iteration.with_backs(value)
+    both = list(iterator)
+    start, stop, step = key.indices(len(x))
+    x[key] = [v for v, _ in both] if isinstance(x, list) else type(x)(x.typecode, [v for v, _ in both])
+    backs = [b for _, b in both]
+    if step == 1:
+        return (run_set_slice, x, start, max(stop, start), backs, rec)
+    return (run_set_strided, x, range(start, stop, step), backs, rec)
+
+
+def run_set_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """`x[start:stop] = value` may have changed the length."""
+    _, x, start, stop, backs, rec = back
+    shadow = shadows.list_of(x)
+    end = start + len(backs)
+    taken = shadow[start:end]
+    if len(shadow) > start:
+        shadow[start:end] = [None] * (stop - start)
+    _give(taken, backs, shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None, None, None if whole is None else whole[0]
+
+
+def run_set_strided(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, indices, backs, rec = back
+    taken = [shadows.take_item(x, index) for index in indices]
+    _give(taken, backs, shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None, None, None if whole is None else whole[0]
+
+
+def _give(taken: Any, backs: Any, shadows: Any) -> None:
+    """Run the backs of items on what has been taken for each; where there is nothing, on None."""
+    for k in range(len(backs) - 1, -1, -1):
+        inner = backs[k]
+        if inner is not None:
+            inner[0](inner, taken[k] if k < len(taken) else None, shadows)
+
+
+# -------------------------------------------------------------------------------------------------- delitem
+
+
+def record_delitem(x: Any, key: Any) -> Any:
+    method = find(type(x), "__delitem__")
+    if is_python(method):
+        return calls.call(method.__get__(x, type(x)), (key,))[1]
+    if isinstance(x, (list, deque, array.array)):
+        return plain_delitem(x, key)
+    del x[key]
+    return (run_dict_deleted, x, key) if isinstance(x, dict) else None
+
+
+def run_deleted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The items that were deleted are there again, without cotangents."""
+    shadow = shadows.items.get(id(back[1]))
+    if shadow:
+        for index in back[2]:
+            if index < len(shadow):
+                shadow.insert(index, None)
+
+
+def run_dict_deleted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    shadows.take_key(back[1], back[2])
+
+
+# ------------------------------------------------------------------------------------------------- displays
+
+
+def made_tuple(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
+    return d
+
+
+def made_list(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
+    taken = shadows.take_list(y)
+    if taken is None:
+        return None
+    taken.extend([None] * (len(items) - len(taken)))
+    return taken
+
+
+def made_set(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
+    taken = shadows.take_dict(y)
+    return None if taken is None else [taken.pop(v, None) for v in items]
+
+
+def made_dict(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
+    taken = shadows.take_dict(y)
+    if taken is None:
+        return None
+    result: list[Any] = [None] * len(operands)
+    for at in range(len(operands) - 2, -1, -2):  # of a key that is there twice the last value counts
+        result[at + 1] = taken.pop(operands[at], None)
+    return result
+
+
+def made_frozen_key_dict(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
+    *values, keys = operands
+    taken = shadows.take_dict(y)
+    if taken is None:
+        return None
+    result = [None] * len(values)
+    for at in range(len(values) - 1, -1, -1):
+        result[at] = taken.pop(keys[at], None)
+    return result
+
+
+def made_tuple_of_list(shadows: Any, d: Any, y: Any, x: Any) -> None:
+    """`tuple(list)` at the end of a display with a star."""
+    if d is not None:
+        for index, c in enumerate(d):
+            if c is not None:
+                shadows.add_item(x, index, c)
+
+
+def made_function(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
+    """Defaults of a function: calls that leave them out add to the function's shadow. The last operand says which
+    operands there are."""
+    *values, has = operands
+    taken = shadows.take_dict(y)
+    if taken is None:
+        return None
+    result: list[Any] = [None] * len(values)
+    for at, what in enumerate(has):
+        if what == "defaults":
+            result[at] = tuple([taken.get(k) for k in range(len(values[at]))])
+        elif what == "kwdefaults":
+            for name in values[at]:
+                if taken.get(name) is not None:
+                    shadows.add_key(values[at], name, taken[name])
+    return result
+
+
+# --------------------------------------------------------------------- what comprehensions and displays add
+
+
+def record_list_append(x: Any, value: Any) -> Any:
+    x.append(value)
+    return (run_appended, x, len(x) - 1)
+
+
+def run_appended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    shadow = shadows.items.get(id(back[1]))
+    if shadow and len(shadow) > back[2]:
+        return None, shadow.pop()
+    return None
+
+
+def record_set_add(x: Any, value: Any) -> Any:
+    if value in x:
+        return None
+    x.add(value)
+    return (run_set_added, x, value)
+
+
+def run_set_added(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, shadows.take_key(back[1], back[2])
+
+
+def record_list_extend(x: Any, values: Any) -> Any:
+    """`x.extend(values)`."""
+    start = len(x)
+    if values is x:
+        values = list(x)
+        x.extend(values)
+        return (run_extended_by_itself, x, start)
+    iterator, rec = iteration.pairs(values)
+    if rec is None:
+        x.extend(iterator)
+        return (run_extended_plainly, x, start)
+    backs = []
+    for item, back in iterator:
+        x.append(item)
+        backs.append(back)
+    return (run_extended, x, start, backs, rec)
+
+
+def _cut(shadows: Any, x: Any, start: int) -> Any:
+    shadow = shadows.items.get(id(x))
+    if not shadow or len(shadow) <= start:
+        return ()
+    taken = shadow[start:]
+    del shadow[start:]
+    return taken
+
+
+def run_extended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, start, backs, rec = back
+    _give(_cut(shadows, x, start), backs, shadows)
+    whole = rec[0](rec, None, shadows)
+    return None, None if whole is None else whole[0]
+
+
+def run_extended_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _cut(shadows, back[1], back[2])
+
+
+def run_extended_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    for index, c in enumerate(_cut(shadows, back[1], back[2])):
+        if c is not None:
+            shadows.add_item(back[1], index, c)
+
+
+def record_set_update(x: Any, values: Any) -> Any:
+    iterator, rec = iteration.pairs(values)
+    if rec is None:
+        x.update(iterator)
+        return None
+    backs = []
+    for item, back in list(iterator):
+        if item not in x:
+            x.add(item)
+            backs.append((item, back))
+    return (run_set_updated, x, backs, rec)
+
+
+def run_set_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, backs, rec = back
+    for item, inner in reversed(backs):
+        c = shadows.take_key(x, item)
+        if inner is not None:
+            inner[0](inner, c, shadows)
+    whole = rec[0](rec, None, shadows)
+    return None, None if whole is None else whole[0]
+
+
+def record_dict_setitem(x: Any, key: Any, value: Any) -> Any:
+    x[key] = value
+    return (run_dict_set, x, key)
+
+
+def record_dict_update(x: Any, other: Any) -> Any:
+    """`x.update(other)` for a mapping or pairs."""
+    if isinstance(other, dict):
+        x.update(other)
+        return (run_dict_updated, x, other, tuple(other))
+    if hasattr(other, "keys"):
+        names, backs = list(other.keys()), []
+        for name in names:
+            value, back = record_getitem(other, name)
+            x[name] = value
+            backs.append((name, back))
+        return (run_updated_by_pairs, x, backs, iteration.NOTHING)
+    iterator, rec = iteration.with_backs(other)
+    backs = []
+    for item, back in iterator:
+        key, value, inner = iteration.record_unpack(item, 2)
+        x[key] = value
+        backs.append((key, (_run_value_of_pair, back, inner)))
+    return (run_updated_by_pairs, x, backs, rec)
+
+
+def _run_value_of_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    given = calls.run(back[2], (None, d), shadows)
+    if back[1] is not None:
+        back[1][0](back[1], None if given is None else given[0], shadows)
+
+
+def run_dict_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, x, other, keys = back
+    for key in reversed(keys):
+        c = shadows.take_key(x, key)
+        if c is not None:
+            shadows.add_key(other, key, c)
+
+
+def run_updated_by_pairs(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, backs, rec = back
+    for key, inner in reversed(backs):
+        c = shadows.take_key(x, key)
+        if inner is not None:
+            inner[0](inner, c, shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None, None if whole is None else whole[0]
+
+
+def record_dict_merge(x: Any, other: Any, function: Any) -> Any:
+    """The keyword arguments of a call."""
+    twice = [k for k in other if k in x]
+    if twice:
+        name = foreign.name_of(function)
+        raise TypeError(f"{name}() got multiple values for keyword argument '{twice[0]}'")
+    if not all(isinstance(k, str) for k in other):
+        raise TypeError("keywords must be strings")
+    return record_dict_update(x, other)
+
+
+# -------------------------------------------------------------------------------------------------- operators
+
+
+def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
+    """(value, back) of an operator on sequences and dicts, None if it is something else."""
+    if op == "add":
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            return a + b, (run_tuple_sum, len(a))
+        if isinstance(a, (list, deque, array.array)) and type(a + b) is type(a + a):
+            y = a + b
+            return y, (run_list_sum, y, a, b, len(a))
+        if isinstance(a, (str, bytes)):
+            return a + b, None
+    elif op == "mul":
+        sequence, swapped = (a, False) if not isinstance(a, int) else (b, True)
+        if isinstance(sequence, tuple):
+            return a * b, (run_tuple_repeated, len(sequence), swapped)
+        if isinstance(sequence, (list, deque, array.array)):
+            y = a * b
+            return y, (run_list_repeated, y, sequence, len(sequence))
+        if isinstance(sequence, (str, bytes)):
+            return a * b, None
+    elif op == "or" and isinstance(a, dict) and isinstance(b, dict):
+        y = a | b
+        return y, (run_dict_union, y, a, b, tuple(b))
+    elif op in ("or", "and", "sub", "xor") and isinstance(a, (set, frozenset)):
+        y = FUNCTIONS[op](a, b)
+        return y, (run_set_operation, y, a, b)
+    elif op == "mod" and isinstance(a, (str, bytes)):
+        return a % b, None
+    return None
+
+
+FUNCTIONS = {"or": operator.or_, "and": operator.and_, "sub": operator.sub, "xor": operator.xor}
+
+
+def run_tuple_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (d[: back[1]] or None, d[back[1] :] or None)
+
+
+def run_list_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, y, a, b, length = back
+    for index, c in enumerate(shadows.take_list(y) or ()):
+        if c is not None:
+            if index < length:
+                shadows.add_item(a, index, c)
+            else:
+                shadows.add_item(b, index - length, c)
+
+
+def run_tuple_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, length, swapped = back
+    total: Any = None
+    for start in range(0, len(d), length or 1):
+        total = accumulate(total, tuple(d[start : start + length]))
+    return (None, total) if swapped else (total, None)
+
+
+def run_list_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, y, x, length = back
+    for index, c in enumerate(shadows.take_list(y) or ()):
+        if c is not None:
+            shadows.add_item(x, index % length, c)
+
+
+def run_dict_union(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, y, a, b, keys = back
+    for key, c in (shadows.take_dict(y) or {}).items():
+        if c is not None:
+            shadows.add_key(b if key in keys else a, key, c)
+
+
+def run_set_operation(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, y, a, b = back
+    for key, c in (shadows.take_dict(y) or {}).items():
+        if c is not None:
+            shadows.add_key(a if key in a else b, key, c)
+
+
+def inplace(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
+    """(value, back) of an in-place operator on containers; None if it is something else."""
+    if isinstance(a, (list, deque, array.array)):
+        if op == "add":
+            inner = record_list_extend(a, b)
+            return a, (run_inplace, inner)
+        if op == "mul" and isinstance(b, int):
+            length = len(a)
+            a *= b
+            return a, (run_list_repeated_in_place, a, length)
+    if op == "or" and isinstance(a, dict):
+        inner = record_dict_update(a, b)
+        return a, (run_inplace, inner)
+    if isinstance(a, set) and op in ("or", "and", "sub", "xor"):
+        if op == "or":
+            inner = record_set_update(a, b)
+            return a, None if inner is None else (run_inplace, inner)
+        before = set(a)
+        a = INPLACE[op](a, b)
+        return a, (run_set_shrunk, a, before) if op != "xor" else None
+    return None
+
+
+INPLACE = {"and": operator.iand, "sub": operator.isub, "xor": operator.ixor}
+
+
+def run_inplace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return back[1][0](back[1], None, shadows)
+
+
+def run_set_shrunk(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Elements that left have no cotangents from later; those that stayed keep theirs."""
+
+
+def run_list_repeated_in_place(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, x, length = back
+    for index, c in enumerate(_cut(shadows, x, length)):
+        if c is not None:
+            shadows.add_item(x, index % length, c)
+
+
+PLAIN = {
+    "tuple": made_tuple, "list": made_list, "set": made_set, "dict": made_dict,
+    "frozen_key_dict": made_frozen_key_dict, "list_to_tuple": made_tuple_of_list, "make_function": made_function,
+}  # fmt: skip
+
+RECORD = {
+    "getitem": record_getitem, "setitem": record_setitem, "delitem": record_delitem,
+    "list_append": record_list_append, "set_add": record_set_add, "list_extend": record_list_extend,
+    "set_update": record_set_update, "dict_setitem": record_dict_setitem, "dict_update": record_dict_update,
+    "dict_merge": record_dict_merge,
+}  # fmt: skip

@@ -1,0 +1,110 @@
+"""Cotangents that flow: None is zero, a number belongs to a number, a tuple of cotangents to a tuple.
+
+Mutable objects have none; what would flow to them is gathered in their shadows.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+# Exactly these types: arithmetic on them is CPython's own, and cannot run code of the user's.
+NUMBERS = frozenset({float, int, bool, complex})
+
+# Values of these types carry a cotangent that is a number.
+NUMERIC = (float, int, complex, np.number, Fraction, Decimal)
+
+# Values of exactly these types carry nothing at all.
+INERT = frozenset({bool, str, bytes, type(None), type(...), type(NotImplemented), slice, range, type, np.bool_})
+
+
+class Refused:
+    """A cotangent that cannot be had, since it would come from code that zyg cannot see into.
+
+    Arithmetic on it gives itself.  Where a derivative was asked for it is an error; at a constant it is forgotten.
+    """
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: Exception):
+        self.error = error
+
+    def _same(self, *others: Any) -> Refused:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _same
+    __neg__ = __pos__ = conjugate = _same
+    __array_ufunc__ = None  # NumPy leaves operators to this class
+
+    real = imag = property(lambda self: self)
+
+    def __getitem__(self, index: Any) -> Refused:
+        return self
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _raise(self, *args: Any) -> Any:
+        raise self.error
+
+    __float__ = __complex__ = __int__ = _raise
+
+
+def refused_in(d: Any) -> Refused | None:
+    """The refusal in a cotangent, if there is one.
+
+    >>> refused_in((1.0, (None, 2.0))) is None
+    True
+    """
+    if type(d) is Refused:
+        return d
+    if type(d) is tuple:
+        for c in d:
+            found = refused_in(c)
+            if found is not None:
+                return found
+    return None
+
+
+def accumulate(x: Any, y: Any) -> Any:
+    """The sum of two cotangents.
+
+    >>> accumulate(None, 2.0), accumulate((1.0, None), (2.0, 3.0))
+    (2.0, (3.0, 3.0))
+    """
+    if x is None:
+        return y
+    if y is None:
+        return x
+    if type(x) is tuple or type(y) is tuple:
+        if type(x) is Refused or type(y) is Refused:
+            return x if type(x) is Refused else y
+        if type(x) is not tuple or type(y) is not tuple or len(x) != len(y):
+            raise TypeError(f"cotangents {x!r} and {y!r} cannot be added")
+        return tuple([accumulate(a, b) for a, b in zip(x, y)])
+    return x + y
+
+
+def item_of(d: Any, index: int) -> Any:
+    """The cotangent of an item, from that of its tuple."""
+    return None if d is None else d[index]
+
+
+def is_number(x: Any) -> bool:
+    """Whether `x` carries a cotangent that is a number.
+
+    >>> is_number(1.5), is_number(2), is_number(True), is_number("a")
+    (True, True, False, False)
+    """
+    t = type(x)
+    return t is float or t is int or (t is not bool and isinstance(x, NUMERIC))
+
+
+def real_like(x: Any, d: Any) -> Any:
+    """The cotangent `d` in the form that belongs to the number `x`: real for a real one."""
+    if type(d) is complex or isinstance(d, np.complexfloating):
+        return d if isinstance(x, (complex, np.complexfloating)) else d.real
+    return d

@@ -1,0 +1,114 @@
+"""Code that zyg cannot see into: it runs, and is refused when a cotangent arrives at its result."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any, NoReturn
+
+from zyg.errors import Unsupported
+from zyg.ir.core import Position
+
+from .cotangents import INERT, Refused, refused_in
+
+FOREIGN_PACKAGES = frozenset(
+    {"numpy", "scipy", "numba", "llvmlite", "ctypes", "torch", "jax", "pandas", "matplotlib", "zyg"}
+)
+
+
+def is_foreign(f: Any) -> bool:
+    """Whether a Python function belongs to a package whose work is done outside of Python."""
+    module = f.__globals__.get("__name__")
+    return isinstance(module, str) and module.partition(".")[0] in FOREIGN_PACKAGES
+
+
+def caller() -> tuple[Any, int] | None:
+    """Where in the user's source the running code was called from: a code object and an instruction."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("zyg."):
+        frame = frame.f_back
+    return None if frame is None else (frame.f_code, frame.f_lasti)
+
+
+def position_of(place: tuple[Any, int] | None) -> Position | None:
+    """A place found by `caller` as a position in a source file."""
+    if place is None:
+        return None
+    code, offset = place
+    for at, (line, end_line, column, end_column) in enumerate(code.co_positions()):
+        if at == offset // 2 and line is not None:
+            return Position(code.co_filename, line, column or 0, end_line or line, end_column or 0, code.co_name)
+    return None
+
+
+def refuse(what: str, place: tuple[Any, int] | None, hint: str) -> NoReturn:
+    raise Unsupported(what, position_of(place), hint=hint)
+
+
+def name_of(function: Any) -> str:
+    """How to name a callable in a message, with its module if that is needed to find it."""
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    if not isinstance(name, str):
+        return f"a {type(function).__name__}"
+    module = getattr(function, "__module__", None)
+    owner = getattr(function, "__self__", None)
+    if owner is not None and not isinstance(owner, type) and not isinstance(module, str):
+        return name
+    return f"{module}.{name}" if isinstance(module, str) and module not in ("builtins", "__main__") else name
+
+
+def result(value: Any, what: str, hint: str, operands: tuple[Any, ...] = ()) -> tuple[Any, Any]:
+    """(value, back) of something that has no rule. A cotangent that arrives at the value becomes a refusal, which goes on
+    to the operands: it is an error where it gets to what the derivative is asked for."""
+    from . import structure
+
+    if value is None or type(value) in INERT:
+        return value, None
+    forms = [structure.form(x) for x in operands]
+    if not any(map(structure.holds_numbers, forms)):
+        return value, None
+    return value, (_run_result, value, what, hint, caller(), forms)
+
+
+def _run_result(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from . import structure
+
+    _, value, what, hint, place, forms = back
+    if d is None and not has_shadow(value, shadows) or isinstance(d, tuple) and not _any(d):
+        return None
+    refused = refused_in(d) or Refused(Unsupported(what, position_of(place), hint=hint))
+    return [structure.refuse(form, refused, shadows) for form in forms]
+
+
+def hidden(value: Any, what: str, hint: str) -> tuple[Any, Any]:
+    """The same where it is not known what the value was computed from: an error as soon as a cotangent arrives."""
+    if value is None or type(value) in INERT:
+        return value, None
+    return value, (_run_hidden, value, what, hint, caller())
+
+
+def _run_hidden(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, value, what, hint, place = back
+    if (_any(d) if isinstance(d, tuple) else d is not None) or has_shadow(value, shadows):
+        refuse(what, place, hint)
+
+
+def _any(d: Any) -> bool:
+    return any(map(_any, d)) if isinstance(d, tuple) else d is not None
+
+
+def has_shadow(value: Any, shadows: Any) -> bool:
+    """Whether a cotangent has come to a mutable object."""
+    import numpy as np
+
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "fciu" or not shadows.has_array(value):
+            return False
+        return shadows.refusal_of(value) is not None or bool(np.any(shadows.of_array(value)))
+    if isinstance(value, tuple):
+        return any(has_shadow(v, shadows) for v in value)
+    items = shadows.items.get(id(value))
+    if items and any(_any(v) for v in (items.values() if isinstance(items, dict) else items)):
+        return True
+    attributes = shadows.attributes.get(id(value))
+    return bool(attributes) and any(map(_any, attributes.values()))

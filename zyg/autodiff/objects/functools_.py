@@ -1,0 +1,392 @@
+"""The modules functools, itertools and copy."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from . import builtins_, calls, iteration
+from .arithmetic import BINARY_RECORD, method_of
+from .calls import known
+from .cotangents import INERT, accumulate, is_number
+from .iteration import Iterator
+
+# --------------------------------------------------------------------------------------------------- functools
+
+_MISSING = object()
+
+
+@known(functools.reduce)
+def _reduce(f: Any, iterable: Any, initial: Any = _MISSING, /) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    steps: list[Any] = []
+    total = initial
+    first_back = None
+    for item, back in iterator:
+        if total is _MISSING:
+            total, first_back = item, back
+            continue
+        total, step = calls.forward_of(f)(total, item)
+        steps.append((step, back))
+    if total is _MISSING:
+        functools.reduce(f, ())  # raises the TypeError
+    return total, (_run_reduce, steps, rec, first_back, initial is not _MISSING)
+
+
+def _run_reduce(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, steps, rec, first, started = back
+    for step, inner in reversed(steps):
+        given = calls.run(step, d, shadows)
+        if inner is not None:
+            inner[0](inner, None if given is None else given[2], shadows)
+        d = None if given is None else given[1]
+    if first is not None:
+        first[0](first, d, shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None, None, None if whole is None else whole[0], d if started else None
+
+
+@known(functools.partial)
+def _partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y = functools.partial(f, *args, **kwargs)
+    return y, (_run_partial, y, len(y.args) - len(args), len(args), tuple(kwargs))
+
+
+def _run_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangents of fixed arguments gather in the shadow of the partial object."""
+    _, y, before, count, names = back
+    held = shadows.take_attr(y, "args")
+    given = held[before:] if held is not None else (None,) * count
+    return None, None, *given, *[shadows.take_key(y.keywords, name) for name in names]
+
+
+def call_partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """A call of a `functools.partial`."""
+    names = tuple(f.keywords)
+    y, back = calls.call(f.func, (*f.args, *args), {**f.keywords, **kwargs})
+    fixed = tuple([n for n in names if n not in kwargs])
+    order = tuple({**f.keywords, **kwargs})
+    return y, None if back is None else (_run_call_partial, back, f, len(args), fixed, order, tuple(kwargs))
+
+
+def _run_call_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, f, count, fixed, order, names = back
+    given = calls.run(inner, d, shadows)
+    if given is None:
+        return None
+    bound = tuple(given[1 : 1 + len(f.args)])
+    if any(c is not None for c in bound):
+        shadows.add_attr(f, "args", bound)
+    start = 1 + len(f.args) + count
+    by_name = dict(zip(order, given[start:]))
+    for name in fixed:
+        if by_name.get(name) is not None:
+            shadows.add_key(f.keywords, name, by_name[name])
+    return None, *given[1 + len(f.args) : start], *[by_name.get(name) for name in names]
+
+
+builtins_.constant(functools.lru_cache, functools.cmp_to_key, functools.wraps, functools.update_wrapper)
+
+# --------------------------------------------------------------------------------------------------- itertools
+
+
+def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
+    """An iterator; `recs` are the backs of what each argument is as a whole."""
+    if all(r is None or r is iteration.NOTHING for r in recs):
+        return Iterator(pairs, kind), None
+    return Iterator(pairs, kind), (iteration.run_holders, recs)
+
+
+@known(itertools.chain)
+def _chain(*iterables: Any) -> tuple[Any, Any]:
+    sources = [iteration.with_backs(x) for x in iterables]
+    return _made(itertools.chain(*[s for s, _ in sources]), "chain", *[rec for _, rec in sources])
+
+
+@known(itertools.chain.from_iterable)
+def _from_iterable(iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    return _made(_chained(iterator), "chain", rec)
+
+
+def _chained(iterator: Any) -> Any:
+    for item, back in iterator:
+        inner, rec = iteration.with_backs(item)
+        if rec is None or rec is iteration.NOTHING:
+            yield from inner
+            continue
+        both = list(inner)
+        for k, (value, inner_back) in enumerate(both):
+            # The first item is the last that the reverse pass comes to: then the whole has its cotangent.
+            yield value, inner_back if k else (_run_first_of, inner_back, rec, back)
+
+
+def _run_first_of(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, inner, rec, outer = back
+    if inner is not None:
+        inner[0](inner, d, shadows)
+    whole = rec[0](rec, None, shadows)
+    if outer is not None:
+        outer[0](outer, None if whole is None else whole[0], shadows)
+
+
+@known(itertools.islice)
+def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    return _made(itertools.islice(iterator, *args), "islice", rec)
+
+
+@known(itertools.takewhile)
+def _takewhile(f: Any, iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    return _made(itertools.takewhile(lambda pair: calls.call(f, (pair[0],))[0], iterator), "takewhile", None, rec)
+
+
+@known(itertools.dropwhile)
+def _dropwhile(f: Any, iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    return _made(itertools.dropwhile(lambda pair: calls.call(f, (pair[0],))[0], iterator), "dropwhile", None, rec)
+
+
+@known(itertools.filterfalse)
+def _filterfalse(f: Any, iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    test = (lambda pair: pair[0]) if f is None else lambda pair: calls.call(f, (pair[0],))[0]
+    return _made(itertools.filterfalse(test, iterator), "filterfalse", None, rec)
+
+
+@known(itertools.starmap)
+def _starmap(f: Any, iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    return _made(_starmapped(f, iterator), "starmap", None, rec)
+
+
+def _starmapped(f: Any, iterator: Any) -> Any:
+    for item, back in iterator:
+        args, unpacking = calls.KNOWN[tuple](item)
+        y, call_back = calls.call(f, args)
+        yield y, (_run_starmapped, call_back, unpacking, back)
+
+
+def _run_starmapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, call_back, unpacking, inner = back
+    given = calls.run(call_back, d, shadows)
+    whole = calls.run(unpacking, None if given is None else tuple(given[1:]), shadows)
+    if inner is not None:
+        inner[0](inner, None if whole is None else whole[1], shadows)
+
+
+@known(itertools.accumulate)
+def _accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    step = BINARY_RECORD["add"] if func is None else None
+    if initial is None:
+        return _made(_accumulated(iterator, step, func), "accumulate", rec, None)
+    place = _Running()
+    return Iterator(_accumulated(iterator, step, func, initial, place), "accumulate"), (_run_accumulate, rec, place)
+
+
+class _Running:
+    """Has the cotangent of a running total as an attribute of its shadow."""
+
+    __slots__ = ()
+
+
+def _accumulated(iterator: Any, step: Any, func: Any, initial: Any = None, place: Any = None) -> Any:
+    """Each total gets the cotangent of its item and, by way of a place of its own, that of the totals after it."""
+    total = initial
+    if place is not None:
+        yield total, (_run_total, place, None, None, None, 0)
+    for item, back in iterator:
+        here = _Running()
+        if place is None:
+            total, made = item, None
+        elif step is not None:
+            total, made = step(total, item)
+        else:
+            total, made = calls.call(func, (total, item))
+        yield total, (_run_total, here, place, made, back, 0 if step is not None else 1)
+        place = here
+
+
+def _run_total(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, here, place, made, inner, first = back
+    d = accumulate(d, shadows.take_attr(here, "total"))
+    if place is not None:
+        given = calls.run(made, d, shadows)
+        if given is not None and given[first] is not None:
+            shadows.add_attr(place, "total", given[first])
+        d = None if given is None else given[first + 1]
+    elif inner is None and d is not None:
+        shadows.add_attr(here, "initial", d)
+    if inner is not None:
+        inner[0](inner, d, shadows)
+
+
+def _run_accumulate(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, rec, place = back
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    first = accumulate(shadows.take_attr(place, "initial"), shadows.take_attr(place, "total"))
+    return None, None if whole is None else whole[0], None, first
+
+
+def _materialised(function: Any, kind: str) -> Any:
+    """Of the items at hand: combinations, permutations and the like are tuples of items."""
+
+    def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        count = len(args) if function is itertools.product else 1
+        sources = [iteration.with_backs(x) for x in args[:count]]
+        groups = function(*[list(s) for s, _ in sources], *args[count:], **kwargs)
+        return _made(_split(groups), kind, *[rec for _, rec in sources])
+
+    return handler
+
+
+def _split(groups: Any) -> Any:
+    for group in groups:
+        yield tuple([item for item, _ in group]), (iteration.run_zip, [back for _, back in group])
+
+
+for _f in (itertools.product, itertools.combinations, itertools.permutations,
+           itertools.combinations_with_replacement):  # fmt: skip
+    known(_f)(_materialised(_f, _f.__name__))
+
+
+@known(itertools.pairwise)
+def _pairwise(iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    return _made(_split(itertools.pairwise(iterator)), "pairwise", rec)
+
+
+@known(itertools.zip_longest)
+def _zip_longest(*iterables: Any, fillvalue: Any = None) -> tuple[Any, Any]:
+    sources = [iteration.with_backs(x) for x in iterables]
+    groups = itertools.zip_longest(*[s for s, _ in sources], fillvalue=(fillvalue, None))
+    return _made(_split(groups), "zip_longest", *[rec for _, rec in sources])
+
+
+@known(itertools.compress)
+def _compress(data: Any, selectors: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(data)
+    return _made(itertools.compress(iterator, selectors), "compress", rec, None)
+
+
+@known(itertools.cycle)
+def _cycle(iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    return _made(itertools.cycle(list(iterator)), "cycle", rec)
+
+
+@known(itertools.repeat)
+def _repeat(value: Any, *times: Any) -> tuple[Any, Any]:
+    holder = iteration.Holder(1)
+    back = (iteration.run_list_item, holder, 0)
+    pairs = ((v, back) for v in itertools.repeat(value, *times))
+    return Iterator(pairs, "repeat"), (_run_repeat, holder)
+
+
+def _run_repeat(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, shadows.take_item(back[1], 0), None
+
+
+@known(itertools.count)
+def _count(start: Any = 0, step: Any = 1) -> tuple[Any, Any]:
+    holder = iteration.Holder(2)
+    pairs = ((v, (_run_counted, holder, k)) for k, v in enumerate(itertools.count(start, step)))
+    return Iterator(pairs, "count"), (_run_count, holder)
+
+
+def _run_counted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.add_item(back[1], 0, d)
+        shadows.add_item(back[1], 1, d * float(back[2]))
+
+
+def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, shadows.take_item(back[1], 0), shadows.take_item(back[1], 1)
+
+
+@known(itertools.tee)
+def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    copies = tuple([Iterator(c, "tee") for c in itertools.tee(iterator, n)])
+    return copies, None if rec is None or rec is iteration.NOTHING else (iteration.run_holders, (rec,))
+
+
+@known(itertools.groupby)
+def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    test = (lambda pair: pair[0]) if key is None else lambda pair: calls.call(key, (pair[0],))[0]
+    groups = (((k, Iterator(g, "group")), None) for k, g in itertools.groupby(iterator, test))
+    return _made(groups, "groupby", rec, None)
+
+
+# -------------------------------------------------------------------------------------------------------- copy
+
+
+@known(copy.copy)
+def _copy(x: Any) -> tuple[Any, Any]:
+    if type(x) in INERT or is_number(x) or isinstance(x, tuple):
+        return x, (builtins_.run_same,)
+    method = method_of(x, "__copy__")
+    if method is not None:
+        return builtins_.shift(calls.call(method, ()))
+    y = copy.copy(x)
+    return y, (_run_copied, [(x, y)])
+
+
+@known(copy.deepcopy)
+def _deepcopy(x: Any, memo: Any = None) -> tuple[Any, Any]:
+    memo = {} if memo is None else memo
+    y = copy.deepcopy(x, memo)
+    copied = [(old, memo[id(old)]) for old in _within(x, {}) if id(old) in memo]
+    return y, (_run_copied, copied) if not (is_number(x) or isinstance(x, tuple)) else (_run_deep_tuple, copied)
+
+
+def _within(x: Any, seen: dict[int, Any]) -> list[Any]:
+    """The mutable objects in a value."""
+    if id(x) in seen or type(x) in INERT or is_number(x):
+        return []
+    seen[id(x)] = x
+    if isinstance(x, (tuple, set, frozenset)):
+        return [o for v in x for o in _within(v, seen)] + ([x] if isinstance(x, set) else [])
+    found = [x]
+    if isinstance(x, (list, deque)):
+        found += [o for v in x for o in _within(v, seen)]
+    elif isinstance(x, dict):
+        found += [o for v in x.values() for o in _within(v, seen)]
+    held = getattr(x, "__dict__", None)
+    if held and not isinstance(x, type):
+        found += [o for v in held.values() for o in _within(v, seen)]
+    return found
+
+
+def _run_deep_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _run_copied(back, None, shadows)
+    return None, d
+
+
+def _run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """What the copies have gathered goes to the originals."""
+    for old, new in back[1]:
+        if isinstance(old, np.ndarray):
+            c = shadows.take_array(new)
+            if c is not None:
+                shadows.add_array(old, c)
+            continue
+        items = shadows.items.get(id(new))
+        if items:
+            shadows.items[id(new)] = type(items)()
+            for key, c in items.items() if isinstance(items, dict) else enumerate(items):
+                if c is not None:
+                    (shadows.add_key if isinstance(items, dict) else shadows.add_item)(old, key, c)
+        held = shadows.attributes.pop(id(new), None)
+        for name, c in (held or {}).items():
+            if c is not None:
+                shadows.add_attr(old, name, c)
+    return None

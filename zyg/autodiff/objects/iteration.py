@@ -1,0 +1,404 @@
+"""Iteration: items together with the backs by which their cotangents reach what is iterated over.
+
+`pairs(x)` gives (iterator of (item, back), back of the whole), or (iterator of items, None) where the items carry nothing.
+An iterator that escapes, `iter(x)`, `zip(x, y)` and so on, is an `Iterator` of pairs.
+
+Where the source has a cotangent that flows, as a tuple has, those of its items gather in the shadow of a holder.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Generator, ItemsView, ValuesView
+from itertools import count, repeat
+from typing import Any
+
+import numpy as np
+
+from . import foreign
+from .cotangents import accumulate
+
+
+class Holder:
+    """Has a shadow for the items of what has none of its own."""
+
+    __slots__ = ("length",)
+
+    def __init__(self, length: int = -1):
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+
+class Iterator:
+    """An iterator of items that remembers their backs."""
+
+    __slots__ = ("__weakref__", "kind", "pairs")
+
+    def __init__(self, pairs: Any, kind: str = "iterator"):
+        self.pairs = pairs
+        self.kind = kind
+
+    def __iter__(self) -> Iterator:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self.pairs)[0]
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} object at {id(self):#x}>"
+
+
+class Values(ValuesView):
+    """What `dict.values()` gives."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"dict_values({list(self)!r})"
+
+
+class Items(ItemsView):
+    """What `dict.items()` gives."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"dict_items({list(self)!r})"
+
+
+# ---------------------------------------------------------------------------------------- backs of items
+
+
+def run_list_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.add_item(back[1], back[2], d)
+
+
+def run_dict_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.add_key(back[1], back[2], d)
+
+
+def run_dict_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None and d[1] is not None:
+        shadows.add_key(back[1], back[2], d[1])
+
+
+def run_array_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.of_array(back[1])[back[2]] += d
+
+
+def run_enumerated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None and d[1] is not None:
+        back[1](back[2:], d[1], shadows)
+
+
+def run_second(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The second of two: `(index, item)`."""
+    inner = back[1]
+    if inner is not None:
+        inner[0](inner, None if d is None else d[1], shadows)
+
+
+def run_zip(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    backs = back[1]
+    for k in range(len(backs) - 1, -1, -1):
+        inner = backs[k]
+        if inner is not None:
+            inner[0](inner, None if d is None else d[k], shadows)
+
+
+def run_zip_sequences(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        for sequence, c in zip(back[1], d):
+            if c is not None:
+                shadows.add_item(sequence, back[2], c)
+
+
+def run_holder(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangent of a tuple, from what its items have gathered."""
+    taken = shadows.take_list(back[1])
+    if taken is None:
+        return (None,)
+    taken.extend([None] * (back[1].length - len(taken)))
+    return (tuple(taken),)
+
+
+def run_holders(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The same for several sources: (run_holders, backs)."""
+    return (None, *[None if inner is None else (inner[0](inner, None, shadows) or (None,))[0] for inner in back[1]])
+
+
+def run_call(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """An item that a call gave: (run_call, back of the call, backs of its arguments)."""
+    from .calls import run
+
+    given = run(back[1], d, shadows)
+    arguments = back[2]
+    for k in range(len(arguments) - 1, -1, -1):
+        inner = arguments[k]
+        if inner is not None:
+            inner[0](inner, None if given is None else given[1 + k], shadows)
+
+
+def nothing(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Nothing flows to what is iterated over: it has a shadow."""
+
+
+NOTHING = (nothing,)
+
+
+# ----------------------------------------------------------------------------------------------- sources
+
+
+def list_pairs(x: Any) -> Any:
+    return zip(x, zip(repeat(run_list_item), repeat(x), count()))
+
+
+def tuple_pairs(x: tuple[Any, ...]) -> tuple[Any, Any]:
+    holder = Holder(len(x))
+    return zip(x, zip(repeat(run_list_item), repeat(holder), count())), (run_holder, holder)
+
+
+def _list(x: Any) -> tuple[Any, Any]:
+    return zip(x, zip(repeat(run_list_item), repeat(x), count())), NOTHING
+
+
+def _values(x: Any) -> tuple[Any, Any]:
+    mapping = x._mapping
+    return zip(mapping.values(), zip(repeat(run_dict_item), repeat(mapping), mapping)), NOTHING
+
+
+def _items(x: Any) -> tuple[Any, Any]:
+    mapping = x._mapping
+    return zip(mapping.items(), zip(repeat(run_dict_pair), repeat(mapping), mapping)), NOTHING
+
+
+def _set(x: Any) -> tuple[Any, Any]:
+    return zip(x, zip(repeat(run_dict_item), repeat(x), x)), NOTHING
+
+
+def _array(x: np.ndarray) -> tuple[Any, Any]:
+    if x.ndim == 1 and x.dtype.kind in "fciu":
+        return zip(x, zip(repeat(run_array_item), repeat(x), count())), NOTHING
+    return iter(x), None
+
+
+def _iterator(x: Iterator) -> tuple[Any, Any]:
+    return x.pairs, NOTHING
+
+
+def _plain(x: Any) -> tuple[Any, Any]:
+    return iter(x), None
+
+
+_SOURCES: dict[type, Callable[[Any], tuple[Any, Any]]] = {
+    list: _list, tuple: tuple_pairs, collections.deque: _list, Values: _values, Items: _items, Iterator: _iterator,
+    set: _set, frozenset: _set, np.ndarray: _array, dict: _plain, str: _plain, bytes: _plain, range: _plain,
+    bytearray: _plain, type(iter(range(1))): _plain, type({}.keys()): _plain, collections.Counter: _plain,
+    collections.defaultdict: _plain, collections.OrderedDict: _plain, memoryview: _plain,
+}  # fmt: skip
+
+
+def pairs(x: Any) -> tuple[Any, Any]:
+    """(iterator, back): of pairs (item, back of the item), or of plain items if back is None."""
+    source = _SOURCES.get(type(x))
+    if source is not None:
+        return source(x)
+    return _general(x)
+
+
+def _general(x: Any) -> tuple[Any, Any]:
+    from . import calls
+    from .arithmetic import find, is_python
+
+    t = type(x)
+    generator = generator_pairs(x)
+    if generator is not None:
+        return generator
+    method = find(t, "__iter__")
+    if is_python(method):
+        made, back = calls.call(method.__get__(x, t), ())
+        inner, rec = (_steps(made), NOTHING) if is_python(find(type(made), "__next__")) else pairs(made)
+        if back is None:
+            return inner, rec
+        if rec is None:
+            inner, rec = ((item, None) for item in inner), NOTHING
+        return inner, (_run_made, back, rec)
+    if is_python(find(t, "__next__")):
+        return _steps(x), NOTHING
+    made_plainly = plain_pairs(x)
+    if made_plainly is not None:
+        return made_plainly
+    if method is None and is_python(find(t, "__getitem__")):
+        return _by_index(x), NOTHING
+    iter(x)  # raises the TypeError
+    return _unknown(x), NOTHING
+
+
+def plain_pairs(x: Any) -> Any:
+    """The pairs of an instance of a builtin class, whatever a subclass does; None for other objects."""
+    import array
+    import io
+
+    for base in (list, tuple, collections.deque, array.array, set, frozenset, np.ndarray):
+        if isinstance(x, base):
+            return _list(x) if base is array.array else _SOURCES[base](x)
+    return (iter(x), None) if isinstance(x, (dict, str, bytes, range, io.IOBase)) else None
+
+
+def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """`x.__iter__()` gave something that is iterated over in turn."""
+    from .calls import run
+
+    _, made, rec = back
+    inner = rec[0](rec, None, shadows)
+    given = run(made, None if inner is None else inner[0], shadows)
+    return None if given is None else (given[0],)
+
+
+def _steps(x: Any) -> Generator[tuple[Any, Any], None, None]:
+    """Items by a `__next__` that is differentiated."""
+    from . import calls
+    from .arithmetic import find
+
+    step = find(type(x), "__next__")
+    while True:
+        try:
+            item, back = calls.call(step.__get__(x, type(x)), ())
+        except StopIteration:
+            return
+        yield item, None if back is None else (run_call, back, ())
+
+
+def _by_index(x: Any) -> Generator[tuple[Any, Any], None, None]:
+    """The old protocol: `x[0]`, `x[1]`, ... until IndexError."""
+    from . import calls
+    from .arithmetic import find
+
+    get = find(type(x), "__getitem__")
+    for index in count():
+        try:
+            item, back = calls.call(get.__get__(x, type(x)), (index,))
+        except IndexError:
+            return
+        yield item, None if back is None else (run_call, back, ())
+
+
+def _unknown(x: Any) -> Generator[tuple[Any, Any], None, None]:
+    name = type(x).__name__
+    hint = "make a list of it outside of the function, or take it out of the derivative's path with zyg.stop_gradient"
+    for item in x:
+        yield foreign.hidden(item, f"a derivative through the items of a {name}, which zyg cannot see into", hint)
+
+
+def generator_pairs(x: Any) -> tuple[Any, Any] | None:
+    """The pairs of a generator that differentiated code made; None for anything else."""
+    return None
+
+
+def with_backs(x: Any) -> Any:
+    """An iterator of (item, back) in any case, for consumers; what flows to `x` as a whole is the second result."""
+    iterator, rec = pairs(x)
+    return (iterator, rec) if rec is not None else (zip(iterator, repeat(None)), None)
+
+
+# --------------------------------------------------------------------------------------------- operations
+
+
+def record_iter(x: Any) -> tuple[Any, Any]:
+    """RECORD of `iter(x)`."""
+    if type(x) is Iterator:
+        return x, None
+    iterator, rec = pairs(x)
+    if rec is None:
+        return iterator, None
+    return Iterator(iterator), None if rec is NOTHING else rec
+
+
+def loop(x: Any) -> tuple[Any, Any]:
+    """For a `for` loop: (iterator, back of the loop); the iterator gives pairs (item, back), or plain items if the back is
+    None."""
+    source = _SOURCES.get(type(x))
+    return source(x) if source is not None else _general(x)
+
+
+def record_next(it: Any) -> tuple[Any, ...]:
+    """RECORD of a step of a loop: (whether there is an item, the item, back)."""
+    if type(it) is Iterator:
+        pair = next(it.pairs, None)
+        return (False, None, None) if pair is None else (True, *pair)
+    iterator, rec = pairs(it)
+    if rec is not None:
+        pair = next(iterator, None)
+        return (False, None, None) if pair is None else (True, *pair)
+    for item in iterator:
+        return True, item, None
+    return False, None, None
+
+
+def record_unpack(x: Any, number: int) -> tuple[Any, ...]:
+    """RECORD of `a, b, ... = x`."""
+    if type(x) is tuple and len(x) == number:
+        return (*x, (run_unpack_tuple,))
+    if type(x) is list and len(x) == number:
+        return (*x, (run_unpack_list, x))
+    iterator, rec = with_backs(x)
+    items, backs = [], []
+    for item, back in iterator:
+        if len(items) == number:
+            raise ValueError(f"too many values to unpack (expected {number})")
+        items.append(item)
+        backs.append(back)
+    if len(items) < number:
+        raise ValueError(f"not enough values to unpack (expected {number}, got {len(items)})")
+    return (*items, (run_unpack, backs, rec) if rec is not None else None)
+
+
+def run_unpack_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    for c in d:
+        if c is not None:
+            return (tuple(d),)
+    return None
+
+
+def run_unpack_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    for index, c in enumerate(d):
+        if c is not None:
+            shadows.add_item(back[1], index, c)
+
+
+def run_unpack(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, backs, rec = back
+    for k in range(len(backs) - 1, -1, -1):
+        if backs[k] is not None:
+            backs[k][0](backs[k], None if d is None else d[k], shadows)
+    return rec[0](rec, None, shadows)
+
+
+def record_unpack_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
+    """RECORD of `a, *rest, b = x`."""
+    iterator, rec = with_backs(x)
+    both = list(iterator)
+    items = [item for item, _ in both]
+    if len(items) < before + after:
+        raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
+    end = len(items) - after
+    rest = items[before:end]
+    back = None if rec is None else (run_unpack_rest, [b for _, b in both], rec, before, end, rest)
+    return (*items[:before], rest, *items[end:], back)
+
+
+def run_unpack_rest(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, backs, rec, before, end, rest = back
+    taken = shadows.take_list(rest) or []
+    taken = [*taken, *[None] * (end - before - len(taken))]
+    first = d[:before] if d is not None else [None] * before
+    last = d[before + 1 :] if d is not None else [None] * (len(backs) - end)
+    return run_unpack((run_unpack, backs, rec), (*first, *taken, *last), shadows)
+
+
+__all__ = ["Iterator", "accumulate", "loop", "pairs", "record_iter", "record_next"]

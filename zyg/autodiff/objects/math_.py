@@ -1,0 +1,406 @@
+"""The modules math, cmath and operator."""
+
+from __future__ import annotations
+
+import cmath
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from zyg.ir.ops import OPS
+from zyg.ir.trace import digamma_of
+
+from . import arithmetic, builtins_, calls, containers, iteration
+from .calls import known
+from .cotangents import real_like
+
+_TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
+
+# The slope of each function, from its value and its argument. An infinite one meets the cotangent in the back, so that
+# nothing times infinity is nothing.
+SLOPES: dict[Callable[..., Any], Callable[[float, float], float]] = {
+    math.sin: lambda y, x: math.cos(x),
+    math.cos: lambda y, x: -math.sin(x),
+    math.tan: lambda y, x: 1.0 + y * y,
+    math.asin: lambda y, x: _over(math.sqrt((1.0 - x) * (1.0 + x))),
+    math.acos: lambda y, x: -_over(math.sqrt((1.0 - x) * (1.0 + x))),
+    math.atan: lambda y, x: 1.0 / (1.0 + x * x),
+    math.sinh: lambda y, x: math.cosh(x),
+    math.cosh: lambda y, x: math.sinh(x),
+    math.tanh: lambda y, x: 1.0 - y * y,
+    math.asinh: lambda y, x: 1.0 / math.sqrt(x * x + 1.0),
+    math.acosh: lambda y, x: _over(math.sqrt((x - 1.0) * (x + 1.0))),
+    math.atanh: lambda y, x: _over((1.0 - x) * (1.0 + x)),
+    math.exp: lambda y, x: y,
+    math.exp2 if hasattr(math, "exp2") else None: lambda y, x: y * math.log(2.0),  # type: ignore[dict-item]
+    math.expm1: lambda y, x: y + 1.0,
+    math.log2: lambda y, x: 1.0 / (x * math.log(2.0)),
+    math.log10: lambda y, x: 1.0 / (x * math.log(10.0)),
+    math.log1p: lambda y, x: 1.0 / (1.0 + x),
+    math.sqrt: lambda y, x: _over(2.0 * y),
+    math.cbrt if hasattr(math, "cbrt") else None: lambda y, x: _over(3.0 * y * y),  # type: ignore[dict-item]
+    math.fabs: lambda y, x: 1.0 if x > 0 else -1.0 if x < 0 else 0.0,
+    math.degrees: lambda y, x: 180.0 / math.pi,
+    math.radians: lambda y, x: math.pi / 180.0,
+    math.erf: lambda y, x: _TWO_OVER_SQRT_PI * math.exp(-x * x),
+    math.erfc: lambda y, x: -_TWO_OVER_SQRT_PI * math.exp(-x * x),
+    math.gamma: lambda y, x: y * digamma_of(x),
+    math.lgamma: lambda y, x: digamma_of(x),
+}
+SLOPES.pop(None, None)  # type: ignore[call-overload]
+
+
+def _over(x: float) -> float:
+    return 1.0 / x if x else math.inf
+
+
+def _unary(f: Callable[..., Any], slope: Callable[[float, float], float]) -> Callable[..., tuple[Any, Any]]:
+    def handler(x: Any, /) -> tuple[Any, Any]:
+        y = f(x)
+        s = slope(y, x if type(x) is float else float(x))
+        if not math.isfinite(s):
+            return y, (run_infinite, s)
+        return y, s
+
+    return handler
+
+
+def run_infinite(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (None, d * back[1] if d != 0 else 0.0)
+
+
+for _f, _slope in SLOPES.items():
+    known(_f)(_unary(_f, _slope))
+
+
+@known(math.log)
+def _log(x: Any, base: Any = None) -> tuple[Any, Any]:
+    if base is None:
+        return math.log(x), 1.0 / float(x)
+    y = math.log(x, base)
+    return y, (_run_log, float(x), float(base), y)
+
+
+def _run_log(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, x, base, y = back
+    return None, d / (x * math.log(base)), -d * y / (base * math.log(base))
+
+
+@known(math.pow)
+def _pow(x: Any, y: Any, /) -> tuple[Any, Any]:
+    value = math.pow(x, y)
+    return value, (run_partials, arithmetic.pow_, value, float(x), float(y))
+
+
+def run_partials(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """(run_partials, rule, y, operands...): a rule that gives the cotangents of the operands, as that of an operator."""
+    return None if d is None else (None, *[c() if callable(c) else c for c in back[1](d, *back[2:])])
+
+
+def _by_op(f: Callable[..., Any], op: str) -> None:
+    """By the rule in the op table."""
+    rule = OPS[op].vjp
+
+    @known(f)
+    def handler(*args: Any) -> tuple[Any, Any]:
+        y = f(*args)
+        return y, (run_partials, rule, y, *map(float, args))
+
+
+for _f, _op in ((math.atan2, "atan2"), (math.copysign, "copysign"), (math.fmod, "fmod"), (math.remainder, "remainder"),
+                (math.nextafter, "nextafter")):  # fmt: skip
+    _by_op(_f, _op)
+if hasattr(math, "fma"):
+    _by_op(math.fma, "fma")  # type: ignore[attr-defined]
+
+
+@known(math.hypot)
+def _hypot(*xs: Any) -> tuple[Any, Any]:
+    y = math.hypot(*xs)
+    return y, (_run_hypot, y, xs)
+
+
+def _run_hypot(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, xs = back
+    return None if d is None else (None, *[d * float(x) / y if y else 0.0 * d for x in xs])
+
+
+@known(math.ldexp)
+def _ldexp(x: Any, i: int, /) -> tuple[Any, Any]:
+    return math.ldexp(x, i), (_run_first, math.ldexp(1.0, i))
+
+
+def _run_first(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (None, d * back[1], None)
+
+
+@known(math.modf)
+def _modf(x: Any, /) -> tuple[Any, Any]:
+    return math.modf(x), (_run_modf,)
+
+
+def _run_modf(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (None, d[0])
+
+
+@known(math.frexp)
+def _frexp(x: Any, /) -> tuple[Any, Any]:
+    m, e = math.frexp(x)
+    return (m, e), (_run_frexp, math.ldexp(1.0, -e))
+
+
+def _run_frexp(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None or d[0] is None else (None, d[0] * back[1])
+
+
+@known(math.fsum)
+def _fsum(iterable: Any, /) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    both = list(iterator)
+    return math.fsum([v for v, _ in both]), (_run_weighted, [b for _, b in both], rec, None)
+
+
+def _run_weighted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """Each item gets `d` times its weight."""
+    _, backs, rec, weights = back
+    for k in range(len(backs) - 1, -1, -1):
+        if backs[k] is not None:
+            c = None if d is None else d if weights is None else d * weights[k]
+            backs[k][0](backs[k], c, shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None, None if whole is None else whole[0]
+
+
+@known(math.prod)
+def _prod(iterable: Any, /, *, start: Any = 1) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    both = list(iterator)
+    items = [v for v, _ in both]
+    y = math.prod(items, start=start)
+    before = [start]  # products of what is in front of an item, and behind
+    for v in items:
+        before.append(before[-1] * v)
+    behind: Any = 1
+    weights: list[Any] = []
+    for k in range(len(items) - 1, -1, -1):
+        weights.append(before[k] * behind)
+        behind = behind * items[k]
+    return y, (_run_prod, [b for _, b in both], rec, weights[::-1], behind)
+
+
+def _run_prod(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = _run_weighted(back[:4], d, shadows)
+    return None, given[1], None if d is None else d * back[4]
+
+
+@known(math.dist)
+def _dist(p: Any, q: Any, /) -> tuple[Any, Any]:
+    return _of_two(math.dist, p, q)
+
+
+def _of_two(f: Any, p: Any, q: Any) -> tuple[Any, Any]:
+    sources = [iteration.with_backs(x) for x in (p, q)]
+    both = [list(iterator) for iterator, _ in sources]
+    values = [[v for v, _ in items] for items in both]
+    y = f(*values)
+    weights: list[Any]
+    if f is math.dist:
+        first = [(a - b) / y if y else 0.0 for a, b in zip(*values)]
+        weights = [first, [-w for w in first]]
+    else:
+        weights = [values[1], values[0]]
+    backs = [(_run_weighted, [b for _, b in items], rec, w) for items, (_, rec), w in zip(both, sources, weights)]
+    return y, (_run_of_two, *backs)
+
+
+def _run_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, _run_weighted(back[1], d, shadows)[1], _run_weighted(back[2], d, shadows)[1]
+
+
+if hasattr(math, "sumprod"):
+    known(math.sumprod)(functools.partial(_of_two, math.sumprod))  # type: ignore[attr-defined]
+
+builtins_.constant(
+    math.floor, math.ceil, math.trunc, math.isqrt, math.gcd, math.lcm, math.comb, math.perm, math.factorial,
+    math.isnan, math.isinf, math.isfinite, math.isclose, math.ulp,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------------------------ cmath
+
+COMPLEX_SLOPES: dict[Callable[..., Any], Callable[[Any, Any], Any]] = {
+    cmath.exp: lambda y, x: y,
+    cmath.sin: lambda y, x: cmath.cos(x),
+    cmath.cos: lambda y, x: -cmath.sin(x),
+    cmath.tan: lambda y, x: 1.0 + y * y,
+    cmath.sinh: lambda y, x: cmath.cosh(x),
+    cmath.cosh: lambda y, x: cmath.sinh(x),
+    cmath.tanh: lambda y, x: 1.0 - y * y,
+    cmath.asin: lambda y, x: 1.0 / cmath.sqrt(1.0 - x * x),
+    cmath.acos: lambda y, x: -1.0 / cmath.sqrt(1.0 - x * x),
+    cmath.atan: lambda y, x: 1.0 / (1.0 + x * x),
+    cmath.asinh: lambda y, x: 1.0 / cmath.sqrt(1.0 + x * x),
+    cmath.acosh: lambda y, x: 1.0 / (cmath.sqrt(x - 1.0) * cmath.sqrt(x + 1.0)),
+    cmath.atanh: lambda y, x: 1.0 / (1.0 - x * x),
+    cmath.log10: lambda y, x: 1.0 / (x * math.log(10.0)),
+    cmath.sqrt: lambda y, x: 0.5 / y if y else math.inf,
+}
+
+
+def _complex_unary(f: Callable[..., Any], slope: Callable[[Any, Any], Any]) -> Callable[..., tuple[Any, Any]]:
+    def handler(z: Any, /) -> tuple[Any, Any]:
+        y = f(z)
+        return y, (_run_complex_unary, slope, y, z)
+
+    return handler
+
+
+def _run_complex_unary(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, slope, y, z = back
+    if d is None:
+        return None
+    return None, real_like(z, d * slope(y, complex(z)).conjugate() if d != 0 else 0j)
+
+
+for _f, _slope in COMPLEX_SLOPES.items():
+    known(_f)(_complex_unary(_f, _slope))
+
+
+@known(cmath.log)
+def _clog(z: Any, base: Any = None) -> tuple[Any, Any]:
+    if base is None:
+        return cmath.log(z), (_run_complex_unary, _inverse, None, z)
+    y = cmath.log(z, base)
+    return y, (_run_clog, z, base, y)
+
+
+def _inverse(y: Any, z: Any) -> Any:
+    return 1.0 / z
+
+
+def _run_clog(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, z, base, y = back
+    log = cmath.log(base)
+    return None, real_like(z, d * (1.0 / (z * log)).conjugate()), real_like(base, d * (-y / (base * log)).conjugate())
+
+
+@known(cmath.phase)
+def _phase(z: Any) -> tuple[Any, Any]:
+    return cmath.phase(z), (_run_phase, z)
+
+
+def _run_phase(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    z = complex(back[1])
+    square = z.real * z.real + z.imag * z.imag
+    return None if d is None else (None, real_like(back[1], d * complex(-z.imag, z.real) / square if square else 0j))
+
+
+@known(cmath.polar)
+def _polar(z: Any) -> tuple[Any, Any]:
+    return cmath.polar(z), (_run_polar, z)
+
+
+def _run_polar(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    z = complex(back[1])
+    r = abs(z)
+    total = 0j
+    if r:
+        total += (d[0] or 0.0) * z / r + (d[1] or 0.0) * complex(-z.imag, z.real) / (r * r)
+    return None, real_like(back[1], total)
+
+
+@known(cmath.rect)
+def _rect(r: Any, phi: Any) -> tuple[Any, Any]:
+    y = cmath.rect(r, phi)
+    return y, (_run_rect, cmath.rect(1.0, phi), y)
+
+
+def _run_rect(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, direction, y = back
+    d = complex(d)
+    return None, (d * direction.conjugate()).real, (d * (1j * y).conjugate()).real
+
+
+builtins_.constant(cmath.isnan, cmath.isinf, cmath.isfinite, cmath.isclose)
+
+# --------------------------------------------------------------------------------------------------- operator
+
+
+def _operator(f: Callable[..., Any], record: Callable[..., tuple[Any, Any]]) -> None:
+    known(f)(lambda *operands: builtins_.shift(record(*operands)))
+
+
+for _name, _record in arithmetic.BINARY_RECORD.items():
+    _operator(getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name)), _record)
+    _operator(getattr(operator, f"i{_name}"), arithmetic.RECORD["ipow_" if _name == "pow" else f"i{_name}"])
+for _name in arithmetic.UNARY:
+    _operator(getattr(operator, _name), arithmetic.RECORD[_name])
+_operator(operator.abs, arithmetic.record_abs)
+_operator(operator.getitem, containers.record_getitem)
+known(operator.setitem)(lambda x, k, v: builtins_.shift((None, containers.record_setitem(x, k, v))))
+known(operator.delitem)(lambda x, k: builtins_.shift((None, containers.record_delitem(x, k))))
+_operator(operator.concat, arithmetic.BINARY_RECORD["add"])
+_operator(operator.iconcat, arithmetic.RECORD["iadd"])
+known(operator.call)(lambda f, *args, **kwargs: builtins_.shift(calls.call(f, args, kwargs)))
+
+builtins_.constant(
+    operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge, operator.not_, operator.truth,
+    operator.is_, operator.is_not, operator.contains, operator.countOf, operator.indexOf, operator.index,
+    operator.length_hint,
+)  # fmt: skip
+
+
+def getter(f: Any) -> Callable[..., tuple[Any, Any]] | None:
+    """How to call an `operator.itemgetter`, `attrgetter` or `methodcaller`."""
+    from . import attributes
+
+    if type(f) is operator.itemgetter:
+        keys = f.__reduce__()[1]
+        return functools.partial(_get_all, containers.record_getitem, keys)
+    if type(f) is operator.attrgetter:
+        return functools.partial(_get_all, functools.partial(_path, attributes.record_getattr), f.__reduce__()[1])
+    return None
+
+
+def _path(record: Any, x: Any, name: str) -> tuple[Any, Any]:
+    backs = []
+    for part in name.split("."):
+        x, back = record(x, part)
+        backs.append(back)
+    return x, (_run_path, backs)
+
+
+def _run_path(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    for inner in reversed(back[1]):
+        given = calls.run(inner, d, shadows)
+        d = None if given is None else given[0]
+    return (d,)
+
+
+def _get_all(record: Any, keys: Any, x: Any) -> tuple[Any, Any]:
+    made = [record(x, key) for key in keys]
+    if len(made) == 1:
+        return builtins_.shift(made[0])
+    return tuple([y for y, _ in made]), (_run_get_all, [back for _, back in made])
+
+
+def _run_get_all(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from .cotangents import accumulate
+
+    total: Any = None
+    for k in range(len(back[1]) - 1, -1, -1):
+        given = calls.run(back[1][k], None if d is None else d[k], shadows)
+        total = accumulate(total, None if given is None else given[0])
+    return None, total
+
+
+builtins_.constant(operator.itemgetter, operator.attrgetter)

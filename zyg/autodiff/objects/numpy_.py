@@ -1,0 +1,464 @@
+"""NumPy's arrays as values: operators, universal functions, indexing.
+
+An array's cotangent is in its shadow, which views share as they share memory: what gives a view needs no rule. What gives a
+new array takes the shadow of that in the reverse pass, and adds to those of what it was computed from.  Arrays may be written
+later, so the backs keep copies of what a rule needs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .cotangents import Refused, is_number
+from .shadows import owner_of
+
+Slopes = Callable[..., tuple[Any, ...]]
+
+# ----------------------------------------------------------------------------------------------- universal functions
+
+# Per function: whether the rule needs the value, whether it needs the arguments, and the slopes `rule(y, *arguments)`.
+_LOG2, _LOG10 = math.log(2.0), math.log(10.0)
+UFUNCS: dict[np.ufunc, tuple[bool, bool, Slopes]] = {
+    np.add: (False, False, lambda y, a, b: (1.0, 1.0)),
+    np.subtract: (False, False, lambda y, a, b: (1.0, -1.0)),
+    np.multiply: (False, True, lambda y, a, b: (b, a)),
+    np.divide: (True, True, lambda y, a, b: (1.0 / b, -y / b)),
+    np.power: (True, True, lambda y, a, b: _power_slopes(y, a, b)),
+    np.float_power: (True, True, lambda y, a, b: _power_slopes(y, a, b)),
+    np.remainder: (True, True, lambda y, a, b: (1.0, -np.floor((a - y) / b + 0.5))),
+    np.fmod: (True, True, lambda y, a, b: (1.0, -np.floor((a - y) / b + 0.5))),
+    np.maximum: (False, True, lambda y, a, b: _chosen(~(b > a) & (b == b))),
+    np.minimum: (False, True, lambda y, a, b: _chosen(~(b < a) & (b == b))),
+    np.fmax: (False, True, lambda y, a, b: _chosen(~((b > a) | (a != a)))),
+    np.fmin: (False, True, lambda y, a, b: _chosen(~((b < a) | (a != a)))),
+    np.arctan2: (False, True, lambda y, a, b: (b / (a * a + b * b), -a / (a * a + b * b))),
+    np.hypot: (True, True, lambda y, a, b: (_quotient(a, y), _quotient(b, y))),
+    np.logaddexp: (True, True, lambda y, a, b: (np.exp(a - y), np.exp(b - y))),
+    np.logaddexp2: (True, True, lambda y, a, b: (np.exp2(a - y), np.exp2(b - y))),
+    np.copysign: (False, True, lambda y, a, b: (np.copysign(1.0, a) * np.copysign(1.0, b), 0.0)),
+    np.heaviside: (False, False, lambda y, a, b: (0.0, 0.0)),
+    np.negative: (False, False, lambda y, a: (-1.0,)),
+    np.positive: (False, False, lambda y, a: (1.0,)),
+    np.absolute: (True, True, lambda y, a: (_quotient(a, y) if np.iscomplexobj(a) else np.sign(a),)),
+    np.fabs: (False, True, lambda y, a: (np.sign(a),)),
+    np.sqrt: (True, False, lambda y, a: (0.5 / y,)),
+    np.cbrt: (True, False, lambda y, a: (1.0 / (3.0 * y * y),)),
+    np.square: (False, True, lambda y, a: (2.0 * a,)),
+    np.reciprocal: (True, False, lambda y, a: (-y * y,)),
+    np.exp: (True, False, lambda y, a: (y,)),
+    np.exp2: (True, False, lambda y, a: (y * _LOG2,)),
+    np.expm1: (True, False, lambda y, a: (y + 1.0,)),
+    np.log: (False, True, lambda y, a: (1.0 / a,)),
+    np.log2: (False, True, lambda y, a: (1.0 / (a * _LOG2),)),
+    np.log10: (False, True, lambda y, a: (1.0 / (a * _LOG10),)),
+    np.log1p: (False, True, lambda y, a: (1.0 / (1.0 + a),)),
+    np.sin: (False, True, lambda y, a: (np.cos(a),)),
+    np.cos: (False, True, lambda y, a: (-np.sin(a),)),
+    np.tan: (True, False, lambda y, a: (1.0 + y * y,)),
+    np.arcsin: (False, True, lambda y, a: (1.0 / np.sqrt((1.0 - a) * (1.0 + a)),)),
+    np.arccos: (False, True, lambda y, a: (-1.0 / np.sqrt((1.0 - a) * (1.0 + a)),)),
+    np.arctan: (False, True, lambda y, a: (1.0 / (1.0 + a * a),)),
+    np.sinh: (False, True, lambda y, a: (np.cosh(a),)),
+    np.cosh: (False, True, lambda y, a: (np.sinh(a),)),
+    np.tanh: (True, False, lambda y, a: (1.0 - y * y,)),
+    np.arcsinh: (False, True, lambda y, a: (1.0 / np.sqrt(a * a + 1.0),)),
+    np.arccosh: (False, True, lambda y, a: (1.0 / np.sqrt((a - 1.0) * (a + 1.0)),)),
+    np.arctanh: (False, True, lambda y, a: (1.0 / ((1.0 - a) * (1.0 + a)),)),
+    np.deg2rad: (False, False, lambda y, a: (math.pi / 180.0,)),
+    np.radians: (False, False, lambda y, a: (math.pi / 180.0,)),
+    np.rad2deg: (False, False, lambda y, a: (180.0 / math.pi,)),
+    np.degrees: (False, False, lambda y, a: (180.0 / math.pi,)),
+    np.floor: (False, False, lambda y, a: (0.0,)),
+    np.ceil: (False, False, lambda y, a: (0.0,)),
+    np.rint: (False, False, lambda y, a: (0.0,)),
+    np.trunc: (False, False, lambda y, a: (0.0,)),
+    np.sign: (False, False, lambda y, a: (0.0,)),
+}
+
+# These give truth values and integers.
+CONSTANT_UFUNCS = (
+    np.floor_divide, np.less, np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal, np.logical_and,
+    np.logical_or, np.logical_not, np.logical_xor, np.isnan, np.isinf, np.isfinite, np.signbit, np.bitwise_and,
+    np.bitwise_or, np.bitwise_xor, np.invert, np.left_shift, np.right_shift, np.gcd, np.lcm, np.isnat, np.spacing,
+)  # fmt: skip
+
+
+def _power_slopes(y: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    first = np.where(b == 0, 0.0, b * np.power(a * 1.0, np.where(b == 0, 1.0, b * 1.0) - 1.0))
+    if np.iscomplexobj(y):
+        return first, y * np.log(np.where(a == 0, 1.0, a))
+    return first, np.where(a > 0, y * np.log(np.where(a > 0, a, 1.0)), 0.0)
+
+
+def _chosen(first: Any) -> tuple[Any, Any]:
+    return np.where(first, 1.0, 0.0), np.where(first, 0.0, 1.0)
+
+
+def _quotient(a: Any, y: Any) -> Any:
+    return np.where(y == 0, 0.0, a / np.where(y == 0, 1.0, y))
+
+
+# ----------------------------------------------------------------------------------------------- values and cotangents
+
+
+def saved(x: Any) -> Any:
+    """What `x` holds now, for a rule to use later."""
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+def taken(y: Any, d: Any, shadows: Any) -> Any:
+    """The cotangent of a value: of an array that of its shadow, which starts again from zero."""
+    return shadows.take_array(y) if isinstance(y, np.ndarray) else d
+
+
+def give(x: Any, c: Any, shadows: Any) -> Any:
+    """Add the cotangent `c`, of the shape of the result, to that of an argument that was broadcast. What flows is the
+    result."""
+    if type(c) is Refused:
+        return refuse(x, c, shadows)
+    if isinstance(x, np.ndarray):
+        if x.dtype.kind in "fciu":
+            shadows.add_array(x, unbroadcast(c, x.shape))
+        return None
+    if not is_number(x):
+        return None
+    total = c.sum() if isinstance(c, np.ndarray) else c
+    if isinstance(total, (complex, np.complexfloating)) and not isinstance(x, (complex, np.complexfloating)):
+        total = total.real
+    return complex(total) if isinstance(total, (complex, np.complexfloating)) else float(total)
+
+
+def refuse(x: Any, c: Any, shadows: Any) -> Any:
+    """Pass a refusal on to an argument."""
+    if isinstance(x, np.ndarray):
+        if x.dtype.kind in "fciu":
+            shadows.add_array(x, c)
+        return None
+    return c if is_number(x) else None
+
+
+def unbroadcast(c: Any, shape: tuple[int, ...]) -> Any:
+    """The sum of `c` over the axes along which an array of `shape` was repeated."""
+    c = np.asarray(c)
+    if c.shape == shape:
+        return c
+    if c.ndim > len(shape):
+        c = c.sum(axis=tuple(range(c.ndim - len(shape))))
+    axes = tuple([k for k, n in enumerate(shape) if n == 1 and k < c.ndim and c.shape[k] != 1])
+    if axes:
+        c = c.sum(axis=axes, keepdims=True)
+    return c if c.shape == shape else np.broadcast_to(c, shape)
+
+
+def as_operand(x: Any) -> tuple[Any, Any]:
+    """An argument of a NumPy function as an array or number, and the back of making an array of a list or tuple."""
+    if isinstance(x, np.ndarray) or is_number(x) or not isinstance(x, (list, tuple)):
+        return x, None
+    from . import structure
+
+    made = np.array(x)
+    return made, (run_array_of, made, structure.form(x))
+
+
+def run_array_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangent of what an array was made of; it flows where that is a tuple."""
+    from . import structure
+
+    c = shadows.take_array(back[1])
+    return None if c is None else structure.scatter(back[2], c, shadows)
+
+
+# --------------------------------------------------------------------------------------------------- elementwise
+
+
+def elementwise(u: np.ufunc, *xs: Any) -> tuple[Any, Any]:
+    """(value, back) of a universal function."""
+    rule = UFUNCS[u]
+    made = [as_operand(x) for x in xs]
+    operands = [x for x, _ in made]
+    y = u(*operands)
+    lists = [back for _, back in made]
+    back = _elementwise_back(rule, y, operands, operands)
+    return y, (run_of_lists, back, lists) if any(lists) else back
+
+
+def _elementwise_back(rule: Any, y: Any, operands: Any, before: Any) -> Any:
+    uses_y, uses_x, slopes = rule
+    shape = y.shape if isinstance(y, np.ndarray) else ()
+    return (run_elementwise, y, slopes, saved(y) if uses_y else None,
+            tuple(map(saved, before)) if uses_x else (None,) * len(operands), tuple(operands), shape)  # fmt: skip
+
+
+def run_elementwise(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, slopes, value, values, operands, shape = back
+    dy = taken(y, d, shadows)
+    if dy is None:
+        return None
+    if type(dy) is Refused:
+        return tuple([refuse(x, dy, shadows) for x in operands])
+    with np.errstate(all="ignore"):
+        result = []
+        for x, slope in zip(operands, slopes(value, *values)):
+            if not (isinstance(x, np.ndarray) or is_number(x)):
+                result.append(None)
+                continue
+            c = dy * (np.conj(slope) if np.iscomplexobj(slope) else slope)
+            if not np.all(np.isfinite(slope)):
+                c = np.where(np.equal(dy, 0), 0.0, c)  # nothing times an infinite slope is nothing
+            result.append(give(x, np.broadcast_to(c, shape) if shape else c, shadows))
+    return tuple(result)
+
+
+def run_of_lists(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """An operation on arrays that were made of lists or tuples first."""
+    _, inner, lists = back
+    given = inner[0](inner, d, shadows)
+    given = list(given) if given is not None else [None] * len(lists)
+    for k, made in enumerate(lists):
+        if made is not None:
+            given[k] = made[0](made, None, shadows)
+    return given
+
+
+# ------------------------------------------------------------------------------------------------------ operators
+
+OPERATORS = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "mod": np.remainder, "pow": np.power,
+}  # fmt: skip
+
+
+def binary(op: str, a: Any, b: Any) -> tuple[Any, Any]:
+    """(value, back) of an operator with an array."""
+    from . import arithmetic
+
+    for this in (a, b):
+        if not isinstance(this, np.ndarray) and getattr(type(this), "__array_ufunc__", True) is None:
+            made = arithmetic.by_methods(op, a, b)
+            if made is not None:
+                return made
+    if op == "matmul":
+        return matmul(a, b)
+    u = OPERATORS.get(op)
+    if u is None:
+        return arithmetic.FUNCTIONS[op](a, b), None
+    return elementwise(u, a, b)
+
+
+def unary(op: str, a: np.ndarray) -> tuple[Any, Any]:
+    """(value, back) of a unary operator on an array."""
+    if op == "invert":
+        return ~a, None
+    return elementwise({"neg": np.negative, "pos": np.positive, "abs": np.absolute}[op], a)
+
+
+def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
+    """(value, back) of an in-place operator on an array."""
+    from . import arithmetic
+
+    u = OPERATORS.get(op)
+    if u is None and op != "matmul":
+        return arithmetic.INPLACE[op](a, b), None
+    if op == "matmul":
+        y, back = matmul(a, b)
+        a[...] = y
+        return a, (run_inplace_matmul, a, y, back)
+    b, made = as_operand(b)
+    rule = UFUNCS[u]  # type: ignore[index]
+    before = (saved(a) if rule[1] else None, saved(b) if rule[1] else None)
+    u(a, b, out=a, casting="same_kind")  # type: ignore[misc]
+    back = (run_inplace, a, rule[2], saved(a) if rule[0] else None, before, b)
+    return a, back if made is None else (run_of_lists, back, (None, made))
+
+
+def run_inplace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, a, slopes, value, before, b = back
+    dy = shadows.take_array(a)
+    if dy is None:
+        return None
+    return run_elementwise((None, None, slopes, value, before, (a, b), a.shape), dy, shadows)
+
+
+def run_inplace_matmul(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, a, y, inner = back
+    dy = shadows.take_array(a)
+    if dy is None:
+        return None
+    shadows.add_array(y, dy)
+    return inner[0](inner, None, shadows)
+
+
+# --------------------------------------------------------------------------------------------------- matrix product
+
+
+def matmul(a: Any, b: Any) -> tuple[Any, Any]:
+    """(value, back) of `a @ b`."""
+    a, of_a = as_operand(a)
+    b, of_b = as_operand(b)
+    y = np.matmul(a, b)
+    back = (run_matmul, y, a, b, saved(a), saved(b))
+    return y, (run_of_lists, back, (of_a, of_b)) if of_a or of_b else back
+
+
+def run_matmul(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, a, b, old_a, old_b = back
+    dy = taken(y, d, shadows)
+    if dy is None:
+        return None
+    if type(dy) is Refused:
+        return refuse(a, dy, shadows), refuse(b, dy, shadows)
+    da, db = matmul_cotangents(np.asarray(dy), old_a, old_b)
+    give(a, da, shadows)
+    give(b, db, shadows)
+    return None
+
+
+def matmul_cotangents(dy: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """The cotangents of the factors of a product of vectors, matrices or stacks of matrices."""
+    if a.ndim == 1 and b.ndim == 1:
+        return dy * np.conj(b), dy * np.conj(a)
+    if a.ndim == 1:
+        dy = dy[..., None, :]
+    elif b.ndim == 1:
+        dy = dy[..., :, None]
+    left = a[None, :] if a.ndim == 1 else a
+    right = b[:, None] if b.ndim == 1 else b
+    da = np.matmul(dy, np.conj(np.swapaxes(right, -1, -2)))
+    db = np.matmul(np.conj(np.swapaxes(left, -1, -2)), dy)
+    if a.ndim == 1:
+        da = da[..., 0, :]
+    if b.ndim == 1:
+        db = db[..., :, 0]
+    return da, db
+
+
+# --------------------------------------------------------------------------------------------------------- items
+
+
+def getitem(x: np.ndarray, key: Any) -> tuple[Any, Any]:
+    """(value, back) of `x[key]`: a number, a view, or a copy."""
+    y = x[key]
+    if not isinstance(y, np.ndarray):
+        if x.dtype.kind not in "fciu":
+            return y, None
+        return y, (run_number, x, key if type(key) is int else _frozen(key))
+    if x.dtype.kind not in "fciu" or owner_of(y) is owner_of(x):
+        return y, None
+    return y, (run_getitem, y, x, _frozen(key))
+
+
+def _frozen(key: Any) -> Any:
+    if isinstance(key, np.ndarray):
+        return key.copy()
+    if isinstance(key, list):
+        return np.array(key) if key else np.array(key, int)
+    if isinstance(key, tuple):
+        return tuple([_frozen(k) for k in key])
+    return key
+
+
+def run_number(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        if type(d) is Refused:
+            shadows.add_array(back[1], d)
+        else:
+            shadows.of_array(back[1])[back[2]] += d
+
+
+def run_getitem(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, y, x, key = back
+    dy = shadows.take_array(y)
+    if dy is None:
+        return
+    if type(dy) is Refused:
+        shadows.add_array(x, dy)
+    elif _repeats(key):
+        np.add.at(shadows.of_array(x), key, dy)
+    else:
+        shadows.of_array(x)[key] += dy
+
+
+def _repeats(key: Any) -> bool:
+    """Whether an index may name an element twice."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return any(isinstance(k, np.ndarray) and k.dtype.kind != "b" for k in parts)
+
+
+def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
+    """The back of `x[key] = value`."""
+    value, made = as_operand(value)
+    if isinstance(value, np.ndarray) and np.may_share_memory(x, value) and value is not x:
+        pass  # NumPy reads before it writes; so does the reverse
+    x[key] = value
+    if x.dtype.kind not in "fciu":
+        return None
+    back = (run_setitem, x, _frozen(key), value)
+    return back if made is None else (_run_setitem_of_list, back, made)
+
+
+def run_setitem(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, key, value = back
+    if not shadows.has_array(x):
+        return None
+    refused = shadows.refusal_of(x)
+    if refused is not None:
+        return None, None, refuse(value, refused, shadows)
+    shadow = shadows.of_array(x)
+    dy = shadow[key]
+    if isinstance(dy, np.ndarray):
+        dy = dy.copy()
+        if _repeats(key):  # the last of those that are written to one place stays
+            places = np.arange(x.size).reshape(x.shape)[key].ravel()
+            last = np.empty(x.size, int)
+            last[places] = np.arange(places.size)
+            dy = np.where((last[places] == np.arange(places.size)).reshape(dy.shape), dy, 0.0)
+    shadow[key] = 0.0
+    return None, None, give(value, dy, shadows)
+
+
+def _run_setitem_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    run_setitem(back[1], None, shadows)
+    return None, None, back[2][0](back[2], None, shadows)
+
+
+# ---------------------------------------------------------------------------------------------------- attributes
+
+
+def _constant(name: str) -> Callable[[Any], tuple[Any, Any]]:
+    return lambda x: (getattr(x, name), None)
+
+
+def _number_real(x: Any) -> tuple[Any, Any]:
+    return x.real, (_run_real, isinstance(x, np.complexfloating))
+
+
+def _run_real(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (complex(d, 0.0) if back[1] else d,)
+
+
+def _number_imag(x: Any) -> tuple[Any, Any]:
+    return x.imag, (_run_imag,) if isinstance(x, np.complexfloating) else None
+
+
+def _run_imag(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (complex(0.0, d),)
+
+
+def _number_transpose(x: Any) -> tuple[Any, Any]:
+    return x.T, (_run_same,)
+
+
+def _run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return (d,)
+
+
+ATTRIBUTES: dict[tuple[type, str], Callable[[Any], tuple[Any, Any]]] = {
+    **{(np.ndarray, name): _constant(name) for name in (
+        "T", "real", "imag", "shape", "size", "ndim", "dtype", "itemsize", "nbytes", "strides", "base", "flags", "flat", "ctypes",
+        "data", "mT") if hasattr(np.ndarray, name)},
+    **{(np.generic, name): _constant(name) for name in ("shape", "size", "ndim", "dtype", "itemsize", "nbytes", "strides")},
+    (np.generic, "real"): _number_real, (np.generic, "imag"): _number_imag, (np.generic, "T"): _number_transpose,
+}  # fmt: skip

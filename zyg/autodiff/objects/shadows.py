@@ -1,0 +1,217 @@
+"""The shadows of mutable objects, found by identity.
+
+One `Shadows` is made for each run of a reverse pass. A shadow has the shape that its object had at the point of the
+program that the reverse pass has come to: changes of structure (`append`, `pop`, `del`, sorting) are undone on it as the
+reverse pass goes by.
+
+* a list, deque or other sequence: a list of cotangents, None where there is none; it may be shorter than its object;
+* a dict: a dict by key; a set: a dict by element; any object: a dict by attribute name; a cell: the cotangent itself;
+* an ndarray: zeros for the memory that it is a view of, seen through the same view.
+"""
+
+from __future__ import annotations
+
+from types import CellType
+from typing import Any
+
+import numpy as np
+
+from zyg.errors import Unsupported
+
+from .cotangents import Refused, accumulate
+
+
+class Shadows:
+    """What one reverse pass has gathered for mutable objects."""
+
+    __slots__ = ("arrays", "attributes", "items", "kept", "refusals", "views")
+
+    def __init__(self) -> None:
+        self.items: dict[int, Any] = {}  # by identity: the cotangents of items
+        self.attributes: dict[int, dict[str, Any]] = {}  # by identity: the cotangents of attributes
+        self.arrays: dict[int, tuple[np.ndarray, int, int]] = {}  # by identity of the owner of memory
+        self.views: dict[int, np.ndarray] = {}  # by identity of an array: its view of the shadow
+        self.refusals: dict[int, Refused] = {}  # by identity of the owner of memory: why it has no cotangent
+        self.kept: list[Any] = []  # identities stay taken as long as these live
+
+    # ---- sequences
+
+    def add_item(self, sequence: Any, index: int, d: Any) -> None:
+        """Add `d` to the cotangent of an item; `index` counts from 0."""
+        shadow = self.items.get(id(sequence))
+        if shadow is None:
+            shadow = self.list_of(sequence)
+        if index >= len(shadow):
+            shadow.extend([None] * (index - len(shadow)))
+            shadow.append(d)
+            return
+        old = shadow[index]
+        shadow[index] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+
+    def take_item(self, sequence: Any, index: int) -> Any:
+        """The cotangent of an item, which starts again from zero."""
+        shadow = self.items.get(id(sequence))
+        if shadow is None or index >= len(shadow):
+            return None
+        d = shadow[index]
+        shadow[index] = None
+        return d
+
+    def list_of(self, sequence: Any) -> list[Any]:
+        """The shadow of a sequence, made if there is none."""
+        shadow = self.items.get(id(sequence))
+        if shadow is None:
+            shadow = self.items[id(sequence)] = []
+            self.kept.append(sequence)
+        return shadow
+
+    def take_list(self, sequence: Any) -> list[Any] | None:
+        """All cotangents of a sequence, which start again from zero; None if there are none."""
+        shadow = self.items.get(id(sequence))
+        if not shadow:
+            return None
+        self.items[id(sequence)] = []
+        return shadow
+
+    # ---- dicts, sets
+
+    def add_key(self, mapping: Any, key: Any, d: Any) -> None:
+        """Add `d` to the cotangent of the value at `key`."""
+        shadow = self.dict_of(mapping)
+        old = shadow.get(key)
+        shadow[key] = d if old is None else accumulate(old, d)
+
+    def take_key(self, mapping: Any, key: Any) -> Any:
+        """The cotangent of the value at `key`, which starts again from zero."""
+        shadow = self.items.get(id(mapping))
+        return None if shadow is None else shadow.pop(key, None)
+
+    def dict_of(self, mapping: Any) -> dict[Any, Any]:
+        """The shadow of a dict or set, made if there is none."""
+        shadow = self.items.get(id(mapping))
+        if shadow is None:
+            shadow = self.items[id(mapping)] = {}
+            self.kept.append(mapping)
+        return shadow
+
+    def take_dict(self, mapping: Any) -> dict[Any, Any] | None:
+        """All cotangents of a dict or set, which start again from zero; None if there are none."""
+        shadow = self.items.get(id(mapping))
+        if not shadow:
+            return None
+        self.items[id(mapping)] = {}
+        return shadow
+
+    # ---- attributes
+
+    def add_attr(self, obj: Any, name: str, d: Any) -> None:
+        """Add `d` to the cotangent of an attribute."""
+        shadow = self.attributes.get(id(obj))
+        if shadow is None:
+            shadow = self.attributes[id(obj)] = {}
+            self.kept.append(obj)
+        old = shadow.get(name)
+        shadow[name] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+
+    def take_attr(self, obj: Any, name: str) -> Any:
+        """The cotangent of an attribute, which starts again from zero."""
+        shadow = self.attributes.get(id(obj))
+        return None if shadow is None else shadow.pop(name, None)
+
+    # ---- cells
+
+    def add_cell(self, cell: CellType, d: Any) -> None:
+        """Add `d` to the cotangent of what a cell holds."""
+        self.add_attr(cell, "cell_contents", d)
+
+    def take_cell(self, cell: CellType) -> Any:
+        """The cotangent of what a cell holds, which starts again from zero."""
+        return self.take_attr(cell, "cell_contents")
+
+    # ---- arrays
+
+    def of_array(self, array: np.ndarray) -> np.ndarray:
+        """The shadow of an array: an array of its shape, which shares memory with the shadows of its views."""
+        view = self.views.get(id(array))
+        if view is None:
+            view = self.views[id(array)] = self._view(array)
+            self.kept.append(array)
+        return view
+
+    def has_array(self, array: np.ndarray) -> bool:
+        """Whether anything has been gathered for the memory of an array."""
+        return bool(self.arrays) and id(owner_of(array)) in self.arrays
+
+    def refusal_of(self, array: np.ndarray) -> Refused | None:
+        """Why the memory of an array has no cotangent; None where it has one."""
+        return self.refusals.get(id(owner_of(array))) if self.refusals else None
+
+    def take_array(self, array: np.ndarray) -> Any:
+        """A copy of the shadow of an array, which starts again from zero; None if there is none."""
+        if not self.arrays or id(owner_of(array)) not in self.arrays:
+            return None
+        if self.refusals and id(owner_of(array)) in self.refusals:
+            return self.refusals[id(owner_of(array))]
+        view = self.of_array(array)
+        taken = view.copy()
+        view[...] = 0.0
+        return taken
+
+    def add_array(self, array: np.ndarray, d: Any) -> None:
+        """Add `d`, an array of the same shape or a number, to the shadow of an array."""
+        if array.dtype.kind == "b":
+            return
+        view = self.of_array(array)
+        if type(d) is Refused:
+            self.refusals[id(owner_of(array))] = d
+            return
+        if view.dtype.kind != "c" and isinstance(d, (np.ndarray, np.generic, complex)) and np.iscomplexobj(d):
+            d = np.real(d)
+        np.add(view, d, out=view, casting="unsafe")
+
+    def _view(self, array: np.ndarray) -> np.ndarray:
+        owner = owner_of(array)
+        known = self.arrays.get(id(owner))
+        wanted = shadow_dtype(array.dtype)
+        if known is None:
+            low, high = np.lib.array_utils.byte_bounds(owner) if _NUMPY2 else np.byte_bounds(owner)
+            base = shadow_dtype(owner.dtype)
+            size = (high - low) // owner.dtype.itemsize
+            known = self.arrays[id(owner)] = (np.zeros(size, base), low, owner.dtype.itemsize)
+            self.kept.append(owner)
+        memory, low, itemsize = known
+        ratio = memory.dtype.itemsize // itemsize
+        offset = (array.__array_interface__["data"][0] - low) * ratio
+        if wanted.itemsize != array.dtype.itemsize * ratio:
+            raise Unsupported(
+                f"a view of {owner.dtype} memory as {array.dtype} on the derivative's path",
+                hint="convert with astype instead of view",
+            )
+        if array.size == 0:
+            return np.zeros(array.shape, wanted)
+        strides = tuple([s * ratio for s in array.strides])
+        return np.ndarray(array.shape, wanted, memory.data, offset, strides)
+
+
+_NUMPY2 = hasattr(np.lib, "array_utils")
+
+
+def owner_of(array: np.ndarray) -> np.ndarray:
+    """The array whose memory an array is a view of."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def shadow_dtype(dtype: np.dtype) -> np.dtype:
+    """The element type of the cotangents of an array: float32 for float32 (and smaller floats), complex for complex, else
+    float64.
+
+    >>> shadow_dtype(np.dtype("int32")), shadow_dtype(np.dtype("float32"))
+    (dtype('float64'), dtype('float32'))
+    """
+    if dtype.kind in "fc":
+        return np.dtype(np.float32) if dtype.itemsize < 4 else dtype
+    if dtype.kind in "iub":
+        return np.dtype(np.float64)
+    raise Unsupported(f"the derivative of an array of {dtype}", hint="use arrays of numbers")

@@ -1,0 +1,437 @@
+"""Values with structure, as users see their gradients: lists of lists, dicts, objects, tuples of arrays.
+
+A *form* is what a value was like at one point of the program: a mutable object may look different when the reverse pass
+comes by.  `gather` makes the gradient of a value of a form from what flows and what shadows hold; `scatter` takes one apart.
+"""
+
+from __future__ import annotations
+
+import array
+import functools
+from collections import deque
+from collections.abc import Iterable
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from zyg.errors import Unsupported
+from zyg.library.cotangents import closure_gradient_class, gradient_class
+
+from . import foreign
+from .cotangents import INERT, Refused, accumulate, is_number
+
+Form = tuple[Any, ...]
+NUMBER: Form = ("number",)
+NOTHING: Form = ("nothing",)
+SEQUENCES = (list, deque, array.array)
+
+
+def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
+    """What a value looks like now."""
+    t = type(x)
+    if t is float or t is int:
+        return NUMBER
+    if t in INERT:
+        return NOTHING
+    if is_number(x):
+        return NUMBER
+    if isinstance(x, np.ndarray):
+        return ("array", x) if x.dtype.kind in "fciu" else NOTHING
+    if isinstance(x, (ModuleType, type, BuiltinFunctionType)):
+        return NOTHING
+    seen = {} if seen is None else seen
+    if id(x) in seen:
+        return NOTHING  # part of itself, or had already: what it gets is told once
+    seen[id(x)] = NOTHING
+    if isinstance(x, tuple):
+        del seen[id(x)]
+        return ("tuple", x, [form(v, seen) for v in x])
+    if isinstance(x, SEQUENCES):
+        if all(type(v) is float or type(v) is int for v in x):
+            return ("numbers", x, len(x))
+        return ("list", x, [form(v, seen) for v in x])
+    if isinstance(x, dict):
+        return ("dict", x, {k: form(v, seen) for k, v in x.items()})
+    if isinstance(x, FunctionType):
+        if not x.__closure__:
+            return NOTHING
+        return ("function", x, [(c, form(_content(c), seen)) for c in x.__closure__])
+    if isinstance(x, MethodType):
+        return ("method", x, form(x.__self__, seen))
+    if isinstance(x, functools.partial):
+        return ("partial", x, form(x.args, seen), form(x.keywords, seen))
+    names = fields_of(x)
+    if names:
+        return ("object", x, {n: form(getattr(x, n, None), seen) for n in names})
+    return NOTHING
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def fields_of(x: Any) -> tuple[str, ...]:
+    """The names of what an object holds: those of a dataclass in their order, else `__dict__`, then slots."""
+    cls = type(x)
+    fields = getattr(cls, "__dataclass_fields__", None)
+    if fields is not None:
+        return tuple(fields)
+    names = dict.fromkeys(getattr(x, "__dict__", ()))
+    for c in cls.__mro__:
+        slots = c.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if name not in ("__dict__", "__weakref__"):
+                if name.startswith("__") and not name.endswith("__"):
+                    name = f"_{c.__name__.lstrip('_')}{name}"
+                if hasattr(x, name):
+                    names[name] = None
+    return tuple(names)
+
+
+def holds_numbers(form: Form) -> bool:
+    """Whether a value of this form carries any derivative."""
+    kind = form[0]
+    if kind in ("number", "array", "numbers"):
+        return True
+    if kind == "nothing":
+        return False
+    return any(map(holds_numbers, _parts(form)))
+
+
+def _parts(form: Form) -> Iterable[Form]:
+    kind = form[0]
+    if kind in ("tuple", "list"):
+        return form[2]
+    if kind in ("dict", "object"):
+        return form[2].values()
+    if kind == "function":
+        return [f for _, f in form[2]]
+    return form[2:]
+
+
+# -------------------------------------------------------------------------------------------------- gather
+
+
+def gather(form: Form, d: Any, shadows: Any, take: bool = False) -> Any:
+    """The gradient of a value: `d` is what flows. With `take`, shadows start again from zero."""
+    return _GATHER[form[0]](form, d, shadows, take)
+
+
+def _number(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    if type(d) is Refused:
+        raise d.error
+    return d
+
+
+def _nothing(form: Form, d: Any, shadows: Any, take: bool) -> None:
+    return None
+
+
+def _array(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    x = form[1]
+    if not shadows.has_array(x):
+        return None
+    refused = shadows.refusal_of(x)
+    if refused is not None:
+        raise refused.error
+    return shadows.take_array(x) if take else shadows.of_array(x).copy(order="K")
+
+
+def _tuple(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    _, x, forms = form
+    parts = [gather(f, None if d is None else d[k], shadows, take) for k, f in enumerate(forms)]
+    if all(p is None for p in parts):
+        return None
+    names = getattr(type(x), "_fields", None)
+    return tuple(parts) if names is None else gradient_class(type(x), tuple(names))(*parts)
+
+
+def _numbers(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    _, x, length = form
+    items = shadows.items.get(id(x))
+    if not items or all(v is None for v in items):
+        return None
+    result = [0.0 if v is None else _number(NUMBER, v, shadows, take) for v in items]
+    result.extend([0.0] * (length - len(result)))
+    if take:
+        shadows.take_list(x)
+    return result
+
+
+def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    _, x, forms = form
+    items = list(shadows.items.get(id(x)) or ())
+    if take:
+        shadows.take_list(x)
+    items.extend([None] * (len(forms) - len(items)))
+    parts = [gather(f, v, shadows, take) for f, v in zip(forms, items)]
+    if all(p is None for p in parts):
+        return None
+    return [0.0 if p is None and f is NUMBER else p for p, f in zip(parts, forms)]
+
+
+def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    _, x, forms = form
+    items = dict(shadows.items.get(id(x)) or ())
+    if take:
+        shadows.take_dict(x)
+    parts = {k: gather(f, items.get(k), shadows, take) for k, f in forms.items()}
+    return None if all(p is None for p in parts.values()) else parts
+
+
+def _object(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    _, x, forms = form
+    held = shadows.attributes.get(id(x)) or {}
+    parts = []
+    for name, f in forms.items():
+        flowing = held.pop(name, None) if take else held.get(name)
+        parts.append(gather(f, flowing, shadows, take))
+    if all(p is None for p in parts):
+        return None
+    return _fields_class(type(x), tuple(forms))(*parts)
+
+
+def _fields_class(cls: type, names: tuple[str, ...]) -> Any:
+    plain = tuple(n.lstrip("_") for n in names)
+    return gradient_class(cls, names if plain == names or len(set(plain)) < len(plain) else plain)
+
+
+def _function(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    _, f, cells = form
+    parts = []
+    for cell, inner in cells:
+        held = shadows.attributes.get(id(cell)) or {}
+        flowing = held.pop("cell_contents", None) if take else held.get("cell_contents")
+        parts.append(gather(inner, flowing, shadows, take))
+    if all(p is None for p in parts):
+        return None
+    return closure_gradient_class(f.__name__, f.__code__.co_freevars)(*parts)
+
+
+def _method(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    return gather(form[2], d, shadows, take)
+
+
+def _partial(form: Form, d: Any, shadows: Any, take: bool) -> Any:
+    _, f, args, keywords = form
+    held = shadows.attributes.get(id(f)) or {}
+    flowing = held.pop("args", None) if take else held.get("args")
+    parts = gather(args, flowing, shadows, take), gather(keywords, None, shadows, take)
+    return None if parts == (None, None) else gradient_class(functools.partial, ("args", "keywords"))(*parts)
+
+
+_GATHER = {
+    "number": _number, "nothing": _nothing, "array": _array, "tuple": _tuple, "numbers": _numbers, "list": _list,
+    "dict": _dict, "object": _object, "function": _function, "method": _method, "partial": _partial,
+}  # fmt: skip
+
+
+# --------------------------------------------------------------------------------------------------- refuse
+
+
+def refuse(form: Form, refused: Refused, shadows: Any) -> Any:
+    """Pass a refusal on to all numbers in a value; what flows is the result."""
+    kind = form[0]
+    if kind == "number":
+        return refused
+    if kind == "array":
+        shadows.add_array(form[1], refused)
+    elif kind == "numbers":
+        for index in range(form[2]):
+            shadows.add_item(form[1], index, refused)
+    elif kind == "tuple":
+        flowing = tuple([refuse(f, refused, shadows) for f in form[2]])
+        return None if all(p is None for p in flowing) else flowing
+    elif kind == "list":
+        for index, f in enumerate(form[2]):
+            if (c := refuse(f, refused, shadows)) is not None:
+                shadows.add_item(form[1], index, c)
+    elif kind == "dict":
+        for key, f in form[2].items():
+            if (c := refuse(f, refused, shadows)) is not None:
+                shadows.add_key(form[1], key, c)
+    elif kind == "object":
+        for name, f in form[2].items():
+            if (c := refuse(f, refused, shadows)) is not None:
+                shadows.add_attr(form[1], name, c)
+    elif kind == "function":
+        for cell, f in form[2]:
+            if (c := refuse(f, refused, shadows)) is not None:
+                shadows.add_cell(cell, c)
+    elif kind == "method":
+        return refuse(form[2], refused, shadows)
+    elif kind == "partial":
+        if (c := refuse(form[2], refused, shadows)) is not None:
+            shadows.add_attr(form[1], "args", c)
+        refuse(form[3], refused, shadows)
+    return None
+
+
+# -------------------------------------------------------------------------------------------------- scatter
+
+
+def scatter(form: Form, c: Any, shadows: Any, what: str = "the cotangent") -> Any:
+    """Take the cotangent `c` of a value apart: what belongs to mutable objects goes to their shadows; the rest, which
+    flows, is the result. `what` names the cotangent in messages."""
+    if c is None:
+        return None
+    kind = form[0]
+    if kind == "number":
+        return _as_number(c, what)
+    if kind == "nothing":
+        return None
+    if kind == "array":
+        _add_array(form[1], c, shadows, what)
+        return None
+    if kind == "numbers":
+        for index, part in enumerate(_sequence(c, form[2], what)):
+            if part is not None:
+                shadows.add_item(form[1], index, _as_number(part, f"{what}[{index}]"))
+        return None
+    if kind == "tuple":
+        parts = _sequence(c, len(form[2]), what)
+        flowing = tuple([scatter(f, p, shadows, f"{what}[{k}]") for k, (f, p) in enumerate(zip(form[2], parts))])
+        return None if all(p is None for p in flowing) else flowing
+    if kind == "list":
+        for index, (f, part) in enumerate(zip(form[2], _sequence(c, len(form[2]), what))):
+            flowing = scatter(f, part, shadows, f"{what}[{index}]")
+            if flowing is not None:
+                shadows.add_item(form[1], index, flowing)
+        return None
+    if kind == "dict":
+        if not isinstance(c, dict):
+            raise TypeError(f"{what} should be a dict, not {_kind(c)}")
+        unknown = [k for k in c if k not in form[2]]
+        if unknown:
+            raise ValueError(f"{what} has the key {unknown[0]!r}, which the value has not")
+        for key, part in c.items():
+            flowing = scatter(form[2][key], part, shadows, f"{what}[{key!r}]")
+            if flowing is not None:
+                shadows.add_key(form[1], key, flowing)
+        return None
+    if kind == "method":
+        return scatter(form[2], c, shadows, what)
+    if kind == "partial":
+        flowing = scatter(form[2], _field(c, "args", what), shadows, f"{what}.args")
+        if flowing is not None:
+            shadows.add_attr(form[1], "args", flowing)
+        scatter(form[3], _field(c, "keywords", what), shadows, f"{what}.keywords")
+        return None
+    if kind == "function":
+        names = form[1].__code__.co_freevars
+        for at, (name, (cell, inner)) in enumerate(zip(names, form[2])):
+            part = c[at] if isinstance(c, (tuple, list)) and at < len(c) else _field(c, name, what)
+            flowing = scatter(inner, part, shadows, f"{what}.{name}")
+            if flowing is not None:
+                shadows.add_cell(cell, flowing)
+        return None
+    for name, inner in form[2].items():
+        flowing = scatter(inner, _field(c, name, what), shadows, f"{what}.{name}")
+        if flowing is not None:
+            shadows.add_attr(form[1], name, flowing)
+    return None
+
+
+def _field(c: Any, name: str, what: str) -> Any:
+    if isinstance(c, dict):
+        return c.get(name)
+    if is_number(c) or isinstance(c, (str, list, np.ndarray)):
+        raise TypeError(f"{what} should have the fields of the value, as a named tuple or object, not be {_kind(c)}")
+    value = getattr(c, name, None)
+    return getattr(c, name.lstrip("_"), None) if value is None else value
+
+
+def _as_number(c: Any, what: str) -> Any:
+    if is_number(c) or isinstance(c, (bool, np.bool_)):
+        return float(c) if isinstance(c, (bool, np.bool_)) or type(c) is int else c
+    if isinstance(c, np.ndarray) and c.ndim == 0:
+        return c[()]
+    raise TypeError(f"{what} should be a number, not {_kind(c)}")
+
+
+def _sequence(c: Any, length: int, what: str) -> Any:
+    if not isinstance(c, (tuple, list, np.ndarray)):
+        fields = getattr(type(c), "__dataclass_fields__", None)
+        if fields is None:
+            raise TypeError(f"{what} should be a sequence of {length}, not {_kind(c)}")
+        c = tuple(getattr(c, name) for name in fields)
+    if len(c) != length:
+        raise ValueError(f"{what} should have {length} entries; it has {len(c)}")
+    return c
+
+
+def _add_array(x: np.ndarray, c: Any, shadows: Any, what: str) -> None:
+    if not isinstance(c, (np.ndarray, list, tuple)) and not (x.ndim == 0 and is_number(c)):
+        raise TypeError(f"{what} should be an array of {x.ndim} dimensions, not {_kind(c)}")
+    c = np.asarray(c)
+    if c.dtype.kind not in "fciub":
+        raise TypeError(f"{what} should be an array of numbers, not of {c.dtype}")
+    if c.shape != x.shape:
+        raise ValueError(f"{what} should have the shape {x.shape} of the value, not {c.shape}")
+    shadows.add_array(x, c)
+
+
+def _kind(value: Any) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+# ---------------------------------------------------------------------------------------- what foreign code changes
+
+
+def watch(values: Iterable[Any]) -> list[tuple[Any, Any]] | None:
+    """Copies of the mutable ones among the arguments of foreign code; None if there are none."""
+    held: list[tuple[Any, Any]] = []
+    for x in values:
+        if isinstance(x, (float, str)) or type(x) in INERT or type(x) is int:
+            continue
+        if isinstance(x, np.ndarray):
+            if x.dtype.kind in "fciu" and x.flags.writeable:
+                held.append((x, x.copy()))
+        elif isinstance(x, SEQUENCES):
+            held.append((x, list(x)))
+        elif isinstance(x, dict):
+            held.append((x, dict(x)))
+        elif not isinstance(x, (ModuleType, type, FunctionType)) and getattr(x, "__dict__", None):
+            held.append((x, dict(x.__dict__)))
+    return held or None
+
+
+def changed(held: list[tuple[Any, Any]]) -> list[Any]:
+    """Those of the watched objects that are not as they were."""
+    return [x for x, old in held if not _same(x, old)]
+
+
+def _same(x: Any, old: Any) -> bool:
+    if isinstance(x, np.ndarray):
+        return x.shape == old.shape and x.tobytes() == old.tobytes()
+    if isinstance(x, SEQUENCES):
+        return (
+            len(x) == len(old) and all(a is b for a, b in zip(x, old))
+            if not isinstance(x, array.array)
+            else list(x) == old
+        )
+    now = x if isinstance(x, dict) else x.__dict__
+    return len(now) == len(old) and all(k in old and old[k] is v for k, v in now.items())
+
+
+def run_changed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """Foreign code changed its arguments: what has come to them is refused where it goes on."""
+    from .calls import run
+
+    _, objects, forms, inner, name, place = back
+    refused: Refused | None = None
+    for x in objects:
+        if foreign.has_shadow(x, shadows):
+            what = f"a derivative through `{name}`, which changes its argument and which zyg cannot see into"
+            hint = f"give it a rule with @zyg.adjoint({name}), or let it work on a copy"
+            refused = Refused(Unsupported(what, foreign.position_of(place), hint=hint))
+    given = run(inner, d, shadows)
+    if refused is None:
+        return given
+    flowing = [refuse(form, refused, shadows) for form in forms]
+    return [accumulate(a, b) for a, b in zip(flowing, given)] if given is not None else flowing
