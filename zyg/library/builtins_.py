@@ -104,8 +104,7 @@ def _float(e: Evaluator, v: Abstract = ZERO_FLOAT) -> Abstract:
     own = classes.operator_method(e, "float", v)
     if own is not None:
         return own
-    e.type_error(f"float() argument must be a string or a real number, not '{operators.python_type_name(e, v)}'")
-    raise AssertionError
+    raise _not_a_number(e, v, "float() argument must be a string or a real number, not ")
 
 
 def _scalar_of_array(e: Evaluator, v: Abstract) -> Abstract:
@@ -132,7 +131,15 @@ def _int(e: Evaluator, v: Abstract = ZERO) -> Abstract:
     own = classes.operator_method(e, "int", v)
     if own is not None:
         return own
-    e.type_error(message + f"'{operators.python_type_name(e, v)}'")
+    raise _not_a_number(e, v, message)
+
+
+def _not_a_number(e: Evaluator, v: Abstract, message: str) -> Exception:
+    """For what `float` and `int` do not take, and for text that is known only when it runs, which they would take."""
+    name = operators.python_type_name(e, v)
+    if name in ("str", "bytes", "bytearray"):
+        return e.refuse("a number read from text", types=[describe(v, e.heap)], hint="pass the number itself")
+    e.type_error(f"{message}'{name}'")
     raise AssertionError
 
 
@@ -654,6 +661,15 @@ def _replace(e: Evaluator, v: Abstract, **changes: Abstract) -> Abstract:
     if unknown:
         e.throw("ValueError", f"Got unexpected field names: {unknown!r}")
     return StructValue(v.cls, v.names, tuple(changes.get(n, i) for n, i in zip(v.names, v.items)))
+
+
+@emits((tuple, "_asdict"))
+def _asdict(e: Evaluator, v: Abstract) -> Abstract:
+    from zyg.frontend.dicts import new_dict
+    from zyg.frontend.values import StructValue
+
+    assert isinstance(v, StructValue)
+    return new_dict(e, dict(zip(v.names, v.items)))
 
 
 # ----------------------------------------------------------------------------------- methods of numbers
