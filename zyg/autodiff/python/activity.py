@@ -75,6 +75,9 @@ class Activity:
             self.varied.add(instr.results[1])
             self.unknown.add(instr.results[1])
             return
+        if op == "checked_local":
+            self._pass(instr.results, instr.operands)
+            return
         self.unknown.update(instr.results)
         if op not in objects.CONSTANT and op not in CONTROL:
             self.varied.update(instr.results)

@@ -209,12 +209,12 @@ class ReverseHalf:
         for k, part in zip(wanted, parts, strict=True):
             self._add(instr.operands[k], part)
 
-    def _cotangent_of_results(self, results: list[Value]) -> Value:
-        """One result: its cotangent; several: the tuple of theirs."""
+    def _cotangent_of_results(self, results: list[Value], together: bool = False) -> Value:
+        """One result: its cotangent; several (`together`, if they are by the op's nature): the tuple of theirs."""
         ds = [NOTHING if self.activity.inert(r) else self._take(r) for r in results]
-        if not ds:
+        if not ds and not together:
             return NOTHING
-        return ds[0] if len(ds) == 1 else self.builder.op("tuple", *ds)
+        return ds[0] if len(ds) == 1 and not together else self.builder.op("tuple", *ds)
 
     def _reverse_copy(self, instr: Instr) -> None:
         self._add(instr.operands[0], self._take(instr.result))
@@ -273,7 +273,7 @@ class ReverseHalf:
     def _reverse_record(self, instr: Instr) -> None:
         original = self.forward.originals[instr]
         results = original.results[1:] if original.op == "next" else original.results
-        d = self._cotangent_of_results(results)
+        d = self._cotangent_of_results(results, original.op in ("unpack", "unpack_rest", "with_enter"))
         wanted = self._wanted(original)
         operands = [self._primal(instr.results[-1]), d, self.shadows]
         of = rules.base(original.op)
