@@ -44,12 +44,13 @@ def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
     found = find(cls, name)
     if found is None or type(found) is MemberDescriptorType:
         if plain_lookup(cls):
-            try:
+            method = find(cls, "__getattr__")
+            if method is None:
                 return getattr(x, name), (run_attr, x, name)
+            try:
+                return object.__getattribute__(x, name), (run_attr, x, name)
             except AttributeError:
-                method = find(cls, "__getattr__")
-                if method is None:
-                    raise
+                pass
             return _called(calls.call(method.__get__(x, cls), (name,)))
         return _general(x, name, cls, found)
     if type(found) is FunctionType and plain_lookup(cls):

@@ -438,7 +438,7 @@ def _next(it: Any, default: Any = _MISSING) -> tuple[Any, Any]:
     step = find(type(it), "__next__")
     if step is None:
         return next(it), None  # raises the TypeError
-    if is_python(step) and type(it) is not Iterator:
+    if is_python(step) and not isinstance(it, Iterator):
         try:
             return _shifted_method(calls.call(step.__get__(it, type(it)), ()))
         except StopIteration:

@@ -19,7 +19,7 @@ from typing import Any
 from zyg import rules
 from zyg.transforms import transform_of
 
-from . import foreign
+from . import foreign, generators
 from .cotangents import is_number, refused_in
 
 Handler = Callable[..., tuple[Any, Any]]
@@ -66,17 +66,22 @@ def run(back: Any, d: Any, shadows: Any) -> Any:
 class Function:
     """How the functions of one code object are called under differentiation."""
 
-    __slots__ = ("anywhere", "code", "forward", "globals", "simple")
+    __slots__ = ("anywhere", "code", "forward", "generator", "globals", "simple")
 
     def __init__(self, code: CodeType, forward: CodeType):
         self.code = code
         self.forward = forward
         self.simple = not (code.co_kwonlyargcount or code.co_flags & (0x04 | 0x08))
+        self.generator = bool(code.co_flags & 0x20)
         self.anywhere: FunctionType | None = None  # without a closure one function does for all, per module
         self.globals: Any = None
 
-    def bind(self, f: FunctionType) -> FunctionType:
+    def bind(self, f: FunctionType) -> Callable[..., Any]:
         """The forward half as a function with the globals and the closure of `f`."""
+        made = self._bind(f)
+        return functools.partial(generators.call, made) if self.generator else made
+
+    def _bind(self, f: FunctionType) -> FunctionType:
         if f.__closure__ is None:
             if self.globals is f.__globals__ and self.anywhere is not None:
                 return self.anywhere

@@ -187,7 +187,7 @@ def _array(x: np.ndarray) -> tuple[Any, Any]:
     return iter(x), None
 
 
-def _iterator(x: Iterator) -> tuple[Any, Any]:
+def iterator_pairs(x: Iterator) -> tuple[Any, Any]:
     return x.pairs, NOTHING
 
 
@@ -195,8 +195,8 @@ def _plain(x: Any) -> tuple[Any, Any]:
     return iter(x), None
 
 
-_SOURCES: dict[type, Callable[[Any], tuple[Any, Any]]] = {
-    list: _list, tuple: tuple_pairs, collections.deque: _list, Values: _values, Items: _items, Iterator: _iterator,
+SOURCES: dict[type, Callable[[Any], tuple[Any, Any]]] = {
+    list: _list, tuple: tuple_pairs, collections.deque: _list, Values: _values, Items: _items, Iterator: iterator_pairs,
     set: _set, frozenset: _set, np.ndarray: _array, dict: _plain, str: _plain, bytes: _plain, range: _plain,
     bytearray: _plain, type(iter(range(1))): _plain, type({}.keys()): _plain, collections.Counter: _plain,
     collections.defaultdict: _plain, collections.OrderedDict: _plain, memoryview: _plain,
@@ -205,7 +205,7 @@ _SOURCES: dict[type, Callable[[Any], tuple[Any, Any]]] = {
 
 def pairs(x: Any) -> tuple[Any, Any]:
     """(iterator, back): of pairs (item, back of the item), or of plain items if back is None."""
-    source = _SOURCES.get(type(x))
+    source = SOURCES.get(type(x))
     if source is not None:
         return source(x)
     return _general(x)
@@ -216,9 +216,6 @@ def _general(x: Any) -> tuple[Any, Any]:
     from .arithmetic import find, is_python
 
     t = type(x)
-    generator = generator_pairs(x)
-    if generator is not None:
-        return generator
     method = find(t, "__iter__")
     if is_python(method):
         made, back = calls.call(method.__get__(x, t), ())
@@ -246,7 +243,7 @@ def plain_pairs(x: Any) -> Any:
 
     for base in (list, tuple, collections.deque, array.array, set, frozenset, np.ndarray):
         if isinstance(x, base):
-            return _list(x) if base is array.array else _SOURCES[base](x)
+            return _list(x) if base is array.array else SOURCES[base](x)
     return (iter(x), None) if isinstance(x, (dict, str, bytes, range, io.IOBase)) else None
 
 
@@ -295,11 +292,6 @@ def _unknown(x: Any) -> Generator[tuple[Any, Any], None, None]:
         yield foreign.hidden(item, f"a derivative through the items of a {name}, which zyg cannot see into", hint)
 
 
-def generator_pairs(x: Any) -> tuple[Any, Any] | None:
-    """The pairs of a generator that differentiated code made; None for anything else."""
-    return None
-
-
 def with_backs(x: Any) -> Any:
     """An iterator of (item, back) in any case, for consumers; what flows to `x` as a whole is the second result."""
     iterator, rec = pairs(x)
@@ -311,7 +303,7 @@ def with_backs(x: Any) -> Any:
 
 def record_iter(x: Any) -> tuple[Any, Any]:
     """RECORD of `iter(x)`."""
-    if type(x) is Iterator:
+    if isinstance(x, Iterator):
         return x, None
     iterator, rec = pairs(x)
     if rec is None:
@@ -322,13 +314,13 @@ def record_iter(x: Any) -> tuple[Any, Any]:
 def loop(x: Any) -> tuple[Any, Any]:
     """For a `for` loop: (iterator, back of the loop); the iterator gives pairs (item, back), or plain items if the back is
     None."""
-    source = _SOURCES.get(type(x))
+    source = SOURCES.get(type(x))
     return source(x) if source is not None else _general(x)
 
 
 def record_next(it: Any) -> tuple[Any, ...]:
     """RECORD of a step of a loop: (whether there is an item, the item, back)."""
-    if type(it) is Iterator:
+    if isinstance(it, Iterator):
         pair = next(it.pairs, None)
         return (False, None, None) if pair is None else (True, *pair)
     iterator, rec = pairs(it)

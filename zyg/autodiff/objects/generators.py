@@ -1,0 +1,107 @@
+"""Generators that differentiated code makes and consumes.
+
+The forward half of a generator function gives its back first, then the items.  The reverse half is a generator as well, which
+undoes what happened between two items each time it is resumed: so reverse steps come in the opposite order of the forward
+ones, with whatever the consumer did in between.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zyg.errors import Unsupported
+
+from .iteration import SOURCES, Iterator, iterator_pairs
+
+
+class Generator(Iterator):
+    """A generator in the forward pass."""
+
+    __slots__ = ("back", "failed", "forward", "started", "value")
+
+    def __init__(self, forward: Any):
+        self.back = next(forward)
+        self.forward = forward
+        self.started = False
+        self.failed: BaseException | None = None
+        self.value: Any = None
+        super().__init__(_items(self), "generator")
+
+    def send(self, value: Any) -> Any:
+        return self.forward.send(value)
+
+    def throw(self, *exception: Any) -> Any:
+        return self.forward.throw(*exception)
+
+    def close(self) -> None:
+        self.forward.close()
+
+
+def call(make: Any, /, *args: Any) -> tuple[Any, Any]:
+    """(generator, back) of a call of a generator function."""
+    generator = Generator(make(*args))
+    return generator, (run_generator, generator)
+
+
+def _items(generator: Generator) -> Any:
+    """Its items, with their backs."""
+    forward = generator.forward
+    back = (run_item, generator)
+    generator.started = True
+    try:
+        item = next(forward)
+        while True:
+            yield item, back
+            item = next(forward)
+    except StopIteration as end:
+        generator.value = end.value
+    except BaseException as error:
+        generator.failed = error
+        raise
+
+
+class _Reverse:
+    """The reverse half of a generator in one reverse pass."""
+
+    __slots__ = ("cotangents", "sent", "steps")
+
+    def __init__(self, generator: Generator, d: Any, shadows: Any):
+        if generator.failed is not None:
+            raise Unsupported(
+                f"a derivative through a generator that was left by {type(generator.failed).__name__}",
+                hint="let the generator finish, or compute the items in a list",
+            )
+        self.steps = generator.back[0](generator.back, d, shadows)
+        self.cotangents: Any = None
+        self.sent = self.resume(None)
+
+    def resume(self, d: Any) -> Any:
+        """Undo one step; the cotangent of what was sent to begin it."""
+        try:
+            return self.steps.send(d)
+        except StopIteration as end:
+            self.cotangents = end.value
+            return None
+
+
+def _reverse_of(generator: Generator, shadows: Any, d: Any = None) -> _Reverse:
+    held = shadows.attributes.setdefault(id(generator), {})
+    if "reverse" not in held:
+        shadows.kept.append(generator)
+        held["reverse"] = _Reverse(generator, d, shadows)
+    return held["reverse"]
+
+
+def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _reverse_of(back[1], shadows).resume(d)
+
+
+def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangents of the arguments of the call that made the generator."""
+    generator = back[1]
+    if not generator.started:
+        return None
+    return _reverse_of(generator, shadows).cotangents
+
+
+SOURCES[Generator] = iterator_pairs
