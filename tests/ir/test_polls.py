@@ -100,3 +100,64 @@ def test_a_counter_that_jumps_over_the_end_of_a_strip(monkeypatch):
     polls.run(module.functions["f"])
     verify(module)
     assert run(module, 1.0, 30, entry="f", limit=10000) == (1.5**10,)
+
+
+INNER = {
+    "at the head": ("lt", "%j, %m", "add %j, 1", 0),
+    "down to a bound": ("gt", "%j, %m", "sub %j, 3", 40),
+    "by steps": ("le", "%j, %m", "add %j, 3", 0),
+    "until it is met": ("ne", "%j, %m", "add %j, 1", 0),
+}
+
+
+@pytest.mark.parametrize("op, operands, step, start", INNER.values(), ids=INNER)
+@pytest.mark.parametrize("rotated", [False, True], ids=["head", "latch"])
+def test_inner_counted_loops_poll_by_their_work(op, operands, step, start, rotated, monkeypatch):
+    monkeypatch.setattr(polls, "STRIP", 4)
+    head = f"inner(%j: i64, %t: f64):\n  %more = {op} {operands} : bool\n  branch %more, body, next(%t)\nbody:"
+    back = f"  %j1 = {step} : i64\n  jump inner(%j1, %u)"
+    if rotated:
+        head = "inner(%j: i64, %t: f64):"
+        back = f"  %j1 = {step} : i64\n  %more = {op} {operands.replace('%j', '%j1')} : bool\n  branch %more, inner(%j1, %u), next(%u)"
+    text = f"""
+func @f(%x: f64, %n: i64, %m: i64) -> f64 {{
+entry:
+  jump outer(0, %x)
+outer(%i: i64, %s: f64):
+  %go = lt %i, %n : bool
+  branch %go, inner({start}, %s), done
+{head}
+  %u = mul %t, 1.25 : f64
+{back}
+next(%r: f64):
+  %i1 = add %i, 1 : i64
+  jump outer(%i1, %r)
+done:
+  return %s
+}}
+"""
+    plain, polled = parse_module(text), parse_module(text)
+    assert polls.run(polled.functions["f"])
+    verify(polled)
+    assert sum(i.op == "poll" for _, i in polled.functions["f"].instructions()) == 1
+    for m in (1, 4, 5, 13):
+        assert run(polled, 1.0, 3, m, entry="f", limit=10000) == run(plain, 1.0, 3, m, entry="f")
+
+
+def test_recursive_functions_poll_when_they_are_entered():
+    module = parse_module("""
+func @f(%n: i64) -> i64 {
+entry:
+  %more = gt %n, 0 : bool
+  branch %more, again, done(%n)
+again:
+  %m = sub %n, 1 : i64
+  %r = call @f %m : i64
+  jump done(%r)
+done(%v: i64):
+  return %v
+}
+""")
+    assert polls.run_module(module)
+    verify(module)
+    assert module.functions["f"].entry.instrs[0].op == "poll"

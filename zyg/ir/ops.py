@@ -418,7 +418,8 @@ op("pycall", _stated, "call the Python callable attrs['callable'] with arguments
 op("checkpoint", _no_result, "in the head of a loop that differentiation is to checkpoint: attrs['kind'] is 'every' (one "
    "operand: so many iterations at a time) or 'binomial' (the number of iterations, and of snapshots)", effects="effect",
    vjp="structural")  # fmt: skip
-op("poll", _no_result, "see Ctrl-C, let other threads run", effects="effect", vjp="structural")
+op("poll", _no_result, "see Ctrl-C, let other threads run, once enough work (an i64) has added up", effects="effect",
+   vjp="structural")  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------- memory
 

@@ -857,12 +857,12 @@ class FunctionLowering(Emitter):
         """It concerns differentiation only."""
 
     def op_poll(self, instr: Instr) -> None:
-        """Counts down in the context; every so often the runtime looks at signals and lets other threads run."""
-        count = self.field("i64", "%ctx", runtime.CTX.poll_count, "ctx")
-        left = self.let(f"sub i64 {count}, 1")
-        self.set_field("i64", left, "%ctx", runtime.CTX.poll_count, "ctx")
+        """Adds up the work in the context; every so often the runtime looks at signals and lets other threads run."""
+        done = self.field("i64", "%ctx", runtime.CTX.work, "ctx")
+        done = self.let(f"add i64 {done}, {self.value(instr.operands[0])}")
+        self.set_field("i64", done, "%ctx", runtime.CTX.work, "ctx")
         go_on, slow = self.name("polled"), self.name("poll")
-        self.branch(self.let(f"icmp sgt i64 {left}, 0"), go_on, slow, likely=True)
+        self.branch(self.let(f"icmp slt i64 {done}, {runtime.POLL_WORK}"), go_on, slow, likely=True)
         self.start(slow)
         callee = self.module.external("zyg_poll", "i32", "ptr", RUNTIME)
         self.check_status(self.call("i32", callee, "ptr %ctx", attributes="cold"))

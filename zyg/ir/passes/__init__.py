@@ -88,7 +88,7 @@ FULL: list[Pass] = [
 
 # After FULL and after all differentiation, once: no pass knows what moving code past a release means.
 OWNERSHIP: list[Pass] = [
-    Pass("polls", polls.run, "no pass that moves code has to know what a poll is"),
+    Pass("polls", polls.run_module, "no pass that moves code has to know what a poll is", whole_module=True),
     Pass("ownership", ownership.run, "decides who frees which array"),
 ]
 

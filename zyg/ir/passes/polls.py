@@ -1,49 +1,125 @@
-"""Let every loop that may run for long look at signals (Ctrl-C) and let other threads run.
+"""Let code that may run for long look at signals (Ctrl-C) and let other threads run.
 
-Input: a function after all passes that care about loops.  Output: each iteration of a loop around loops ends in a `poll`;
-an innermost loop that is not inside another is cut into strips, with a `poll` after each, so that the strip itself stays a
-plain counted loop that LLVM vectorises; innermost loops that are not counted by their head poll every so many iterations.
+Input: a module after all passes that care about loops.  Output: polls with an amount of work each; the runtime looks at
+the clock whenever enough work has added up.
 
-Invariant: values do not change.  An innermost counted loop inside another does not poll: its end is known when it starts,
-and the loop around it polls.
+* A loop that counts and has no loops inside is cut into strips, so that a strip itself stays a plain counted loop that
+  LLVM vectorises.  One that stands in another loop polls before each strip, by the strip's length, else after it.
+* Any other innermost loop counts its iterations and polls every so many.
+* A loop around loops, or around calls or operations on whole arrays, polls in each iteration, unless a loop in it does
+  so already whenever it runs.
+* A recursive function polls when it is entered.
+
+Invariant: values do not change.
 """
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from ..analysis import Dominators, Loop, Loops
 from ..builder import Builder
-from ..core import Block, Const, Function, Instr, Target, Value, const
+from ..core import Block, Const, Function, Instr, Module, Target, Value, const
+from ..counters import Counter, find_counter
 from ..ops import OPS
-from ..types import I64
+from ..types import BOOL, I64, Array
 
 STRIP = 1 << 16  # iterations between polls of a counted loop
 ROUNDS = 1 << 12  # of one that is not
+ROUND = 64  # the work of an iteration of a loop around loops, and of a call, in iterations of innermost loops
+WHOLE_ARRAY = 1 << 10  # of an operation that may walk through a whole array
+NEGLIGIBLE = 1 << 10  # so many iterations inside another loop need no poll of their own
+LONGEST_STEP = 1 << 20
 
 
-def run(function: Function) -> bool:
-    if len(function.blocks) < 2:
-        return False
-    loops = Loops(function, Dominators(function))
+def run_module(module: Module) -> bool:
+    """`run` for each function; and a poll at the head of those that may call themselves."""
     changed = False
-    for loop in loops.all:
-        if any(i.op == "poll" for b in loop.blocks for i in b.instrs):
-            continue
-        if loop.children:
-            _poll_on_back_edges(function, loop)
-            changed = True
-            continue
-        counter = _counter(loop)
-        if counter is None and (loop.parent is None or not _is_counted(loop)):
-            changed |= _count_rounds(function, loop)
-        elif counter is None:
-            continue
-        elif loop.parent is None and not _short(loop, *counter):
-            _strip(function, loop, *counter)
-            changed = True
+    reached = _reached(module)
+    looping = {name for name, f in module.functions.items() if len(f.blocks) > 1 and Loops(f).all}
+    heavy = {name for name, others in reached.items() if name in looping or not looping.isdisjoint(others)}
+    for function in module.functions.values():
+        changed |= run(function, heavy)
+    for name in [name for name, others in reached.items() if name in others]:
+        entry = module.functions[name].entry
+        position = next((i.position for i in entry.instrs if i.position is not None), None)
+        entry.instrs.insert(0, Instr("poll", [const(ROUND)], position=position))
+        changed = True
     return changed
 
 
-def _poll_on_back_edges(function: Function, loop: Loop) -> None:
+def _reached(module: Module) -> dict[str, set[str]]:
+    """Per function the functions that a call of it may call in the end."""
+    calls = {
+        name: {i.attrs["callee"] for _, i in f.instructions() if i.op == "call"} & module.functions.keys()
+        for name, f in module.functions.items()
+    }
+    found: dict[str, set[str]] = {}
+    for name, direct in calls.items():
+        seen = found[name] = set()
+        work = [*direct]
+        while work:
+            callee = work.pop()
+            if callee not in seen:
+                seen.add(callee)
+                work += calls[callee]
+    return found
+
+
+def run(function: Function, heavy: Set[str] | None = None) -> bool:
+    """`heavy` are the functions that have loops, or call some that have; None stands for all."""
+    if len(function.blocks) < 2:
+        return False
+    loops = Loops(function, Dominators(function))
+    plans: list[tuple[Loop, Counter | None, int]] = []  # outer loops last; work > 0 asks for a poll in each iteration
+    polled: dict[Loop, list[Block]] = {}  # per loop, heads of loops in it that poll whenever they run
+    for loop in reversed(loops.all):
+        if any(i.op == "poll" for b in loop.blocks for i in b.instrs):
+            continue
+        inner = loop.parent is not None
+        work = sum(_work(block, heavy) for block in loop.blocks)
+        if loop.children or work or loop.latch is None:
+            dominates = loops.dominators.dominates
+            always = any(all(dominates(head, latch) for latch in loop.latches) for head in polled.get(loop, ()))
+            if work or not always:
+                plans.append((loop, None, ROUND + work))
+        else:
+            counter = find_counter(loop)
+            trips = None if counter is None else counter.trips
+            if trips is not None and trips <= (NEGLIGIBLE if inner else STRIP):
+                continue
+            plans.append((loop, counter, 0))
+        if inner:
+            polled.setdefault(loop.parent, []).append(loop.header)  # type: ignore[arg-type]
+    # Outer loops first: what is done to a loop may move the edge by which one around it goes back.
+    for loop, counter, work in reversed(plans):
+        if work:
+            _poll_on_back_edges(function, loop, work)
+        elif counter is not None and _strippable(counter):
+            _strip(function, counter, loop.parent is not None)
+        else:
+            _count_rounds(function, loop)
+    return bool(plans)
+
+
+_QUICK = frozenset({"load", "store", "accum", "dim", "stride", "view", "guard", "retain", "release", "overlap", "same",
+                    "reshape", "stop"})  # fmt: skip
+
+
+def _work(block: Block, heavy: Set[str] | None) -> int:
+    """What calls and operations on whole arrays in a block may take."""
+    total = 0
+    for instr in block.instrs:
+        if instr.op == "pycall" or (instr.op == "call" and (heavy is None or instr.attrs["callee"] in heavy)):
+            total += ROUND
+        elif instr.op in _QUICK or instr.targets or instr.op == "call":
+            continue
+        elif any(isinstance(v.type, Array) for v in (*instr.operands, *instr.results)):
+            total += WHOLE_ARRAY
+    return total
+
+
+def _poll_on_back_edges(function: Function, loop: Loop, work: int) -> None:
     """A block for the poll on each edge back to the head: the latch itself may be the head of an inner loop."""
     for latch in loop.latches:
         for target in latch.terminator.targets:
@@ -51,125 +127,76 @@ def _poll_on_back_edges(function: Function, loop: Loop) -> None:
                 again = Block(f"{loop.header.name}.next")
                 position = latch.terminator.position
                 again.instrs = [
-                    Instr("poll", position=position),
+                    Instr("poll", [const(work)], position=position),
                     Instr("jump", targets=[Target(loop.header, list(target.args))], position=position),
                 ]
                 target.block, target.args = again, []
                 function.blocks.insert(function.blocks.index(latch) + 1, again)
 
 
-def _counter(loop: Loop) -> tuple[Instr, int, int] | None:
-    """(test, index of the counter among the header's parameters, which target leaves) of a loop that its head ends by
-    comparing a counter with something that the loop does not change."""
-    header = loop.header
-    if header.terminator.op != "branch" or len(loop.latches) != 1:
-        return None
-    if any(OPS[i.op].effects != "pure" for i in header.body):
-        return None  # the head runs once more for each strip
-    leaving = [k for k, t in enumerate(header.terminator.targets) if t.block not in loop.blocks]
-    if len(leaving) != 1:
-        return None
-    condition = header.terminator.operands[0]
-    test = next((i for i in header.body if condition in i.results), None)
-    if test is None or test.operands[0].type is not I64:
-        return None
-    counter, bound = test.operands
-    index = next((k for k, p in enumerate(header.params) if p is counter), None)
-    inside = {v for b in loop.blocks for i in b.instrs for v in i.results} | {p for b in loop.blocks for p in b.params}
-    if index is None or bound in inside:
-        return None
-    if test.op == "lt" and leaving == [1]:
-        return test, index, 1
-    to_zero = test.op == "eq" and leaving == [0] and isinstance(bound, Const) and bound.value == 0
-    if to_zero and _counts_down(loop, index):  # the end of a strip must be met exactly
-        return test, index, 0
-    return None
-
-
-def _counts_down(loop: Loop, index: int) -> bool:
-    """Whether the counter goes down by one in each iteration."""
-    counter = loop.header.params[index]
-    inside = {v: i for b in loop.blocks for i in b.instrs for v in i.results}
-    for target in loop.latches[0].terminator.targets:
-        if target.block is not loop.header:
-            continue
-        step = inside.get(target.args[index])
-        if step is None or step.operands[0] is not counter or not isinstance(step.operands[-1], Const):
-            return False
-        amount = step.operands[-1].value
-        if not (step.op in ("sub", "csub") and amount == 1 or step.op in ("add", "cadd") and amount == -1):
-            return False
-    return True
-
-
-def _is_counted(loop: Loop) -> bool:
-    """Whether some exit compares what is a counter, or a step beyond it, with something that the loop does not change."""
-    inside = {v: i for b in loop.blocks for i in b.instrs for v in i.results}
-    params = {p for b in loop.blocks for p in b.params}
-    for block, _ in loop.exits:
-        test = inside.get(block.terminator.operands[0]) if block.terminator.op == "branch" else None
-        if test is None or test.op not in ("lt", "le", "gt", "ge", "eq", "ne") or test.operands[0].type is not I64:
-            continue
-        for counter, bound in (test.operands, test.operands[::-1]):
-            step = inside.get(counter)
-            if step is not None and step.op in ("add", "sub") and isinstance(step.operands[1], Const):
-                counter = step.operands[0]
-            if counter in loop.header.params and bound not in inside and bound not in params:
-                return True
-    return False
-
-
-def _short(loop: Loop, test: Instr, index: int, leaving: int) -> bool:
-    """Whether the loop is known to end within one strip."""
-    start, bound = loop.entering[0][1].args[index], test.operands[1]
-    del leaving
-    if len(loop.entering) > 1 or not isinstance(start, Const) or not isinstance(bound, Const):
+def _strippable(counter: Counter) -> bool:
+    if not counter.ends or abs(counter.step) > LONGEST_STEP:
         return False
-    return abs(bound.value - start.value) <= STRIP
+    # A test at the head is made once more for each strip.
+    at_latch = counter.block is counter.loop.latch
+    return at_latch or all(OPS[i.op].effects == "pure" for i in counter.block.body)
 
 
-def _strip(function: Function, loop: Loop, test: Instr, index: int, leaving: int) -> None:
+def _strip(function: Function, counter: Counter, inner: bool) -> None:
     """Cut the loop into strips: an outer loop whose head computes where the strip ends."""
+    loop, test, bound = counter.loop, counter.test, counter.bound
     header = loop.header
-    bound = test.operands[1]
     strip = Block(f"{header.name}.strip", [Value(p.type, p.name) for p in header.params])
     for _, target in loop.entering:
         target.block = strip
     b = Builder(function, strip)
     b.position = header.terminator.position
-    start = strip.params[index]
-    if test.op == "lt":
-        left = b.op("sub", bound, start)
-        end = b.op("add", start, const(STRIP))
-    else:
-        left = start
-        end = b.op("sub", start, const(STRIP))
-    end = b.op("select", b.op("gt", left, const(STRIP)), end, bound, name="end")
+    start = strip.params[counter.index]
+    span = STRIP * abs(counter.step)
+    up = counter.step > 0
+    left = b.op("sub", bound, start) if up else b.op("sub", start, bound)
+    long = b.op("gt", left, const(span))
+    if counter.op == "ne":  # a counter on the far side of its bound goes all the way round
+        long = b.op("or", long, b.op("lt", left, const(0)))
+    end = b.op("select", long, b.op("add" if up else "sub", start, const(span)), bound, name="end")
+    if inner:
+        rest = b.op("select", b.op("gt", left, const(1)), left, const(1))
+        b.emit("poll", b.op("select", long, const(STRIP), rest))
     b.jump(header, *strip.params)
     ended = Block(f"{header.name}.ended")
     again = Block(f"{header.name}.again")
-    exit = header.terminator.targets[leaving]
-    header.terminator.targets[leaving] = Target(ended)
+    branch = counter.block.terminator
+    exit = branch.targets[counter.leaving]
+    onward = next(t for t in branch.targets if t is not exit)
+    # At the latch the next iteration's values, at the head those that this iteration would begin with.
+    values = list(onward.args if onward.block is header else header.params)
+    branch.targets[counter.leaving] = Target(ended)
     b.at(ended)
-    more = b.op(test.op, header.params[index], bound)
-    targets = [Target(again), exit] if test.op == "lt" else [exit, Target(again)]
+    more = b.op(test.op, *test.operands)
+    targets = [Target(again), Target(again)]
+    targets[counter.leaving] = exit
     b.append(Instr("branch", [more], targets=targets))
     b.at(again)
-    b.emit("poll")
-    b.jump(strip, *header.params)
-    at = header.instrs.index(test)
-    header.instrs[at] = Instr(test.op, [test.operands[0], end], test.results, test.attrs, [], test.position)
+    if not inner:
+        b.emit("poll", const(STRIP))
+    b.jump(strip, *values)
+    operands = list(test.operands)
+    operands[counter.side] = end
+    # Beside the test itself, whose result may have other uses.
+    home = next(block for block in loop.blocks if test in block.instrs)
+    within = Instr(test.op, operands, [Value(BOOL, "within")], test.attrs, [], test.position)
+    home.instrs.insert(home.instrs.index(test) + 1, within)
+    branch.operands[0] = within.result
     place = function.blocks.index(header)
     function.blocks[place:place] = [strip]
-    place = function.blocks.index(header) + 1
+    place = function.blocks.index(counter.block) + 1
     function.blocks[place:place] = [ended, again]
 
 
-def _count_rounds(function: Function, loop: Loop) -> bool:
+def _count_rounds(function: Function, loop: Loop) -> None:
     """Count the iterations, and poll every so many."""
     latch = loop.latch
-    if latch is None:
-        return False
+    assert latch is not None
     header = loop.header
     rounds, following = Value(I64, "rounds"), Value(I64, "rounds")
     header.params.append(rounds)
@@ -186,9 +213,8 @@ def _count_rounds(function: Function, loop: Loop) -> bool:
     due = b.op("eq", b.op("and", following, const(ROUNDS - 1)), const(0))
     b.branch(due, polling, again)
     b.at(polling)
-    b.emit("poll")
+    b.emit("poll", const(ROUNDS))
     b.jump(again)
     again.instrs.append(terminator)
     place = function.blocks.index(latch) + 1
     function.blocks[place:place] = [polling, again]
-    return True

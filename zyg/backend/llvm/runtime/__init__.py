@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .layout import CALLABLE, CTX, GUARD, HEADER, POLL_INTERVAL, RECORD, SAVED
+from .layout import CALLABLE, CTX, GUARD, HEADER, POLL_WORK, RECORD, SAVED
 
 PARTS: dict[str, tuple[str, ...]] = {
     "callables": ("zyg_vectorcall", "zyg_dispatch", "zyg_traverse", "zyg_clear", "zyg_dealloc"),
@@ -43,4 +43,4 @@ def text(part: str) -> str:
     return import_module(f".{part}", __name__).TEXT
 
 
-__all__ = ["CALLABLE", "CTX", "GUARD", "HEADER", "HOMES", "PARTS", "POLL_INTERVAL", "RECORD", "SAVED", "text"]
+__all__ = ["CALLABLE", "CTX", "GUARD", "HEADER", "HOMES", "PARTS", "POLL_WORK", "RECORD", "SAVED", "text"]

@@ -30,8 +30,8 @@ define internal i64 @now() {
 ; -1 if a signal handler raised. A call that has run for long gives up the GIL.
 define i32 @zyg_poll(ptr %ctx) cold {
 entry:
-  %count_at = getelementptr i8, ptr %ctx, i64 $C_poll_count
-  store i64 $POLL_INTERVAL, ptr %count_at
+  %work_at = getelementptr i8, ptr %ctx, i64 $C_work
+  store i64 0, ptr %work_at
   %now = call i64 @now()
   %start_at = getelementptr i8, ptr %ctx, i64 $C_poll_start
   %start = load i64, ptr %start_at

@@ -15,7 +15,7 @@ class CTX:
     block = 16
     arrays = 24  # list of headers
     headers = 32  # free headers
-    poll_count = 40
+    work = 40  # since the last look at the clock
     thread = 48  # the saved PyThreadState while the GIL is released
     stack_limit = 56
     kept = 64  # list of (next, object) that live as long as the call
@@ -98,7 +98,7 @@ LARGEST_BLOCK = 1 << 26
 SMALLEST_CHUNK = 9  # log2
 LARGEST_CHUNK = 20
 CHUNK_HEADER = 32  # begin, top and end of the chunk before; the chunk's log2 size
-POLL_INTERVAL = 256
+POLL_WORK = 1 << 14  # in iterations of innermost loops, between looks at the clock
 HOLD_NS = 5_000_000  # the GIL is given up after this time
 AWAY_NS = 50_000_000  # and taken back for a look at signals so often
 STACK_MARGIN = 1 << 18
