@@ -949,7 +949,7 @@ ENDLESS = """
       %more = lt %i, %n : bool
       branch %more, body, done
     body:
-      poll
+      poll 64
       %s = sin %y : f64
       %z = add %s, 1.0 : f64
       %i1 = add %i, 1 : i64
@@ -1012,7 +1012,7 @@ def test_many_threads_with_memory():
       %more = lt %i, %n : bool
       branch %more, body, done
     body:
-      poll
+      poll 64
       %x = cast %i : f64
       push %s, %x
       store %a, %x, %i
