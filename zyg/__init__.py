@@ -25,10 +25,10 @@ _HOMES = {
     "jvp": "forward",
     "pushforward": "forward",
     "hvp": "forward",
-    "hessian": "forward",
+    "hessian": "matrices",
     "withgradient": "api",
     "pullback": "api",
-    "jacobian": "api",
+    "jacobian": "matrices",
     "grad": "api",
     "value_and_grad": "api",
     "derivative": "api",
@@ -100,7 +100,6 @@ if TYPE_CHECKING:
         derivative,
         grad,
         gradient,
-        jacobian,
         jit,
         pullback,
         value_and_grad,
@@ -116,9 +115,10 @@ if TYPE_CHECKING:
         Unsupported,
         ZygError,
     )
-    from .forward import hessian, hvp, jvp, pushforward
+    from .forward import hvp, jvp, pushforward
     from .inside import checkpoint, checkpointed, hook, isderiving, nestlevel, showgrad, stop_gradient
     from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_typed, explain
+    from .matrices import hessian, jacobian
     from .rules import adjoint, tangent
 
 

@@ -6,11 +6,8 @@ compiler expands that.  So `gradient(f, x)` from Python and `zyg.gradient(f, x)`
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
-
-import numpy as np
 
 from .dispatch import check_one_variable, make_callable
 from .ir.options import FAST_FLAGS, Options
@@ -142,6 +139,14 @@ def _native(kind: str, table: _Table, function: Any) -> Any:
 _gradients: _Table = {}
 _withgradients: _Table = {}
 _pullbacks: _Table = {}
+_others: dict[str, _Table] = {}
+
+
+def native(kind: str, function: Any) -> Any:
+    """The native callable for a public function that takes `function` as its first argument."""
+    table = _others.setdefault(kind, {})
+    found = table.get(id(getattr(function, "__code__", function)))
+    return _native(kind, table, function) if found is None else found
 
 
 def gradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, ...]:
@@ -228,67 +233,5 @@ def _argnums(argnums: Any) -> int | tuple[int, ...]:
     return argnums
 
 
-def jacobian(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, ...]:
-    """All partial derivatives: an entry per positional argument, an array of shape value.shape + argument.shape (a
-    float for number by number), or None. Tuples of numbers count as vectors. One pullback per element of the value.
-
-    >>> import zyg
-    >>> zyg.jacobian(lambda x, y: (x * y, x + y), 2.0, 3.0)
-    (array([3., 1.]), array([2., 1.]))
-    """
-    value, back = pullback(function, *args, **keywords)
-    shape = _shape(value, "the value")
-    rows = [back(seed) for seed in _unit_seeds(value, shape)]
-    result: list[Any] = []
-    for at, arg in enumerate(args):
-        entries = [row[at] for row in rows]
-        if not entries:
-            result.append(np.zeros(shape + _shape(arg, f"argument {at}")))
-        elif entries[0] is None:
-            result.append(None)
-        elif shape == () and _is_number(entries[0]):
-            result.append(entries[0])
-        else:
-            stacked = np.stack([np.asarray(entry) for entry in entries])
-            result.append(stacked.reshape(shape + _shape(arg, f"argument {at}")))
-    return tuple(result)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.generic))
-
-
-def _shape(value: Any, what: str) -> tuple[int, ...]:
-    """The shape of a number, an array, or a (nested) tuple of numbers."""
-    if _is_number(value):
-        return ()
-    if isinstance(value, np.ndarray):
-        return value.shape
-    if isinstance(value, (tuple, list)):
-        shapes = {_shape(item, what) for item in value}
-        if len(shapes) == 1:
-            return (len(value), *shapes.pop())
-    raise TypeError(f"jacobian takes functions of numbers and arrays; {what} is a {type(value).__name__}")
-
-
-def _unit_seeds(value: Any, shape: tuple[int, ...]) -> Iterable[Any]:
-    """Cotangents of `value` with one 1 each, in C order."""
-    for index in itertools.product(*map(range, shape)):
-        yield _seed(value, index)
-
-
-def _seed(value: Any, index: tuple[int, ...] | None) -> Any:
-    """A cotangent of `value` that is 1 at `index` and 0 elsewhere; all 0 if `index` is None."""
-    if isinstance(value, np.ndarray):
-        seed = np.zeros(value.shape, np.float32 if value.dtype == np.float32 else np.float64)
-        if index is not None:
-            seed[index] = 1.0
-        return seed
-    if isinstance(value, (tuple, list)):
-        items = [_seed(v, index[1:] if index is not None and at == index[0] else None) for at, v in enumerate(value)]
-        return items if isinstance(value, list) else tuple(items)
-    return 0.0 if index is None else 1.0
-
-
-for _function in (gradient, withgradient, pullback, jacobian):
+for _function in (gradient, withgradient, pullback):
     setattr(_function, ATTRIBUTE, Transform(_function.__name__))

@@ -1,4 +1,4 @@
-"""Forward mode: tangents pushed through a function, and the second derivatives that need them.
+"""Forward mode: tangents pushed through a function, and the product of a Hessian and a vector.
 
 What these mean inside compiled code is the same, by way of their Transform; see `library/tangents.py`.
 """
@@ -9,6 +9,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+from .api import native
 from .transforms import ATTRIBUTE, Transform, describe
 
 
@@ -24,7 +25,7 @@ def jvp(
     >>> zyg.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.5))
     (6.0, 4.0)
     """
-    return _native("jvp", function)(function, arguments, tangents, **keywords)
+    return native("jvp", function)(function, arguments, tangents, **keywords)
 
 
 def pushforward(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, Callable[..., Any]]:
@@ -69,31 +70,8 @@ def hvp(function: Callable[..., Any], x: Any, v: Any, /, **keywords: Any) -> Any
     >>> zyg.hvp(lambda x: x * x * x, 2.0, 1.0)
     12.0
     """
-    return _native("hvp", function)(function, x, v, **keywords)
+    return native("hvp", function)(function, x, v, **keywords)
 
 
-def hessian(function: Callable[..., Any], x: Any, /, **keywords: Any) -> Any:
-    """The second derivatives of a real-valued function of an array, in an array of shape x.shape + x.shape; of a function of
-    a number, a number. Forward over reverse, several columns per pass.
-
-    >>> import zyg, numpy as np
-    >>> zyg.hessian(lambda x: x[0] * x[0] * x[1], np.array([2.0, 3.0]))
-    array([[6., 4.],
-           [4., 0.]])
-    """
-    return _native("hessian", function)(function, x, **keywords)
-
-
-_tables: dict[str, dict[int, Any]] = {"jvp": {}, "hvp": {}, "hessian": {}}
-
-
-def _native(kind: str, function: Any) -> Any:
-    from . import api
-
-    table = _tables[kind]
-    found = table.get(id(getattr(function, "__code__", function)))
-    return found if found is not None else api._native(kind, table, function)
-
-
-for _function in (jvp, pushforward, hvp, hessian):
+for _function in (jvp, pushforward, hvp):
     setattr(_function, ATTRIBUTE, Transform(_function.__name__))

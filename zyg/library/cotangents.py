@@ -47,6 +47,7 @@ class Mirror:
     def __init__(self, heap: Heap, place: dict[int, int]):
         self.heap = heap
         self.place = place
+        self.open: set[Any] = set()  # the objects that are being mirrored
 
     def leaf(self, e: Evaluator, v: Number | ArrayValue, given: Sequence[Value]) -> Abstract:
         d = given[self.place[id(v.value)]]
@@ -138,7 +139,6 @@ class Gradients(Mirror):
         super().__init__(body.heap, {id(params[k]): n for n, k in enumerate(gradients)})
         self.args = body.args
         self.params = params  # keeps the identities
-        self.open: set[Any] = set()
 
     def mirror(self, e: Evaluator, cotangents: Sequence[Value]) -> list[Abstract]:
         return [self.of(e, a, cotangents) for a in self.args]

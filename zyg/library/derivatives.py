@@ -23,8 +23,7 @@ from zyg.transforms import Transform
 
 from . import drivers
 from .bodies import ir_name, shown
-from .cotangents import items_of
-from .gradients import gradient, split_function, with_gradient, withgradient
+from .gradients import gradient, with_gradient, withgradient
 from .pullbacks import pullback
 from .registry import emits
 from .tangents import jvp
@@ -112,37 +111,11 @@ def call_transform(
             "gradient": gradient,
             "withgradient": withgradient,
             "pullback": pullback,
-            "jacobian": jacobian,
             "jvp": jvp,
         }.get(kind)
         if direct is not None:
             return direct(e, *args, **keywords)
         return e.call(known(getattr(drivers, kind)), args, keywords)
-
-
-def jacobian(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
-    """By a pullback per element of the value."""
-    f, rest = split_function(e, args, "jacobian")
-    pair = pullback(e, f, *rest, **keywords)
-    assert isinstance(pair, TupleValue)
-    value, back = pair.items
-    if is_number(value):
-        return e.call(back, [Number(const(1.0))])
-    items = items_of(e, value)
-    if items is not None and all(map(is_number, items)):
-        rows = []
-        for n in range(len(items)):
-            seed = TupleValue(tuple(Number(const(1.0 if k == n else 0.0)) for k in range(len(items))))
-            rows.append(e.call(back, [seed]))
-        columns = []
-        for k in range(len(rest)):
-            columns.append(TupleValue(tuple(r.items[k] for r in rows if isinstance(r, TupleValue))))
-        return TupleValue(tuple(columns))
-    raise e.refuse(
-        "zyg.jacobian, inside compiled code, of a function whose value is not a number or a tuple of numbers",
-        types=[describe(value, e.heap)],
-        hint="call zyg.jacobian from Python, or pull unit vectors back with zyg.pullback",
-    )
 
 
 def _transform(e: Evaluator, kind: str, function: Abstract, argnums: Abstract = FIRST) -> Abstract:

@@ -12,16 +12,31 @@ import numpy as np
 
 import zyg
 
-LANES = 4  # measured: see docs/decisions
+LANES = 8  # tangents per run where there are many; measured, see docs/decisions
 
 
-def several(function: Any, args: tuple[Any, ...], tangents: tuple[Any, ...], lanes: int) -> tuple[Any, Any]:
+def several(function: Any, args: tuple[Any, ...], tangents: tuple[Any, ...], lanes: int, **keywords: Any) -> Any:
     """`zyg.jvp` with `lanes` tangents at once: a tuple for a number, one more dimension, the last, for an array."""
     raise NotImplementedError
 
 
 def copies(values: Any) -> Any:
-    """The same structure with copies of all arrays and of what can be changed."""
+    """The same structure with copies of all arrays, and of lists and objects."""
+    raise NotImplementedError
+
+
+def zeros(x: Any, lanes: int) -> Any:
+    """A zero cotangent for array `x`, or with `lanes` a zero tangent."""
+    raise NotImplementedError
+
+
+def table(x: Any, rows: int) -> Any:
+    """Zeros for derivatives by the elements of `x`: a row for each of something else, a column for each of `x`."""
+    raise NotImplementedError
+
+
+def dependence(function: Any, args: tuple[Any, ...], **keywords: Any) -> tuple[bool, ...]:
+    """Which arguments the value depends on, as far as data flow tells."""
     raise NotImplementedError
 
 
@@ -47,16 +62,98 @@ def hessian(function: Any, x: Any, **keywords: Any) -> Any:
 
 def _hessian_of_array(function: Any, x: Any, **keywords: Any) -> Any:
     n = x.size
-    result = np.zeros((n, n))
+    result = table(x, n)
     for start in range(0, n, LANES):
-        seeds = np.zeros((n, LANES))
-        for k in range(min(LANES, n - start)):
-            seeds[start + k, k] = 1.0
-        tangents = (seeds.reshape((*x.shape, LANES)),)
-        columns = several(zyg.grad(function), (copies(x),), tangents, LANES, **keywords)[1]
+        columns = several(zyg.grad(function), (copies(x),), (_unit(x, start, LANES),), LANES, **keywords)[1]
         if columns is not None:
-            flat = columns.reshape((n, LANES))
-            for row in range(n):
-                for k in range(min(LANES, n - start)):
-                    result[row, start + k] = flat[row, k]
+            _put_columns(result, start, columns.reshape((n, LANES)))
     return result.reshape(x.shape + x.shape)
+
+
+def jacobian(function: Any, *args: Any, **keywords: Any) -> Any:
+    kept = copies(args)
+    value = zyg.jvp(function, args, tuple([None for _ in args]), **keywords)[0]
+    if isinstance(value, np.ndarray):
+        return _jacobian_of_array(function, kept, value, **keywords)
+    if isinstance(value, (tuple, list)):
+        packed = lambda *args, **keywords: np.array(function(*args, **keywords))
+        return _jacobian_of_array(packed, kept, np.array(value), **keywords)
+    return zyg.gradient(function, *kept, **keywords)
+
+
+def _jacobian_of_array(function: Any, args: tuple[Any, ...], value: Any, **keywords: Any) -> Any:
+    """By the cheaper mode: a run forward carries LANES tangents and costs about as much as a run in reverse, for one
+    cotangent."""
+    varied = dependence(function, args, **keywords)
+    rows, columns = value.size, 0
+    for x, wanted in zip(args, varied):
+        if wanted:
+            columns += _size(x)
+    tables = tuple([table(x, rows) if wanted else None for x, wanted in zip(args, varied)])
+    if (columns + LANES - 1) // LANES <= rows:
+        _by_columns(tables, (), (), function, args, args, value, keywords)
+    else:
+        _by_rows(tables, function, args, value, keywords)
+    return tuple([None if t is None else _shaped(t, value, x) for t, x in zip(tables, args)])
+
+
+def _by_columns(
+    tables: Any, before: Any, zero: Any, function: Any, args: Any, rest: Any, value: Any, keywords: Any
+) -> None:
+    """Forward: the columns for the first of the arguments `rest`, LANES of them in a run, and then for the others."""
+    if len(rest) > 0:
+        x, result, after = rest[0], tables[0], tuple([None for _ in rest[1:]])
+        if result is not None:
+            size = _size(x)
+            lanes = LANES if isinstance(x, np.ndarray) else 1
+            for start in range(0, size, lanes):
+                tangents = (*zero, _unit(x, start, lanes), *after)
+                columns = several(function, copies(args), tangents, lanes, **keywords)[1]
+                _put_columns(result, start, columns.reshape((value.size, lanes)))
+        _by_columns(tables[1:], (*before, x), (*zero, None), function, args, rest[1:], value, keywords)
+
+
+def _by_rows(tables: Any, function: Any, args: Any, value: Any, keywords: Any) -> None:
+    """Reverse: a pullback of each unit vector."""
+    _, back = zyg.pullback(function, *args, **keywords)
+    for row in range(value.size):
+        seed = zeros(value, 0)
+        seed.reshape(value.size)[row] = 1.0
+        for result, cotangent in zip(tables, back(seed)):
+            if result is not None:
+                _put_row(result, row, cotangent)
+
+
+def _size(x: Any) -> Any:
+    return x.size if isinstance(x, np.ndarray) else 1
+
+
+def _shaped(result: Any, value: Any, x: Any) -> Any:
+    return result.reshape(value.shape + x.shape) if isinstance(x, np.ndarray) else result.reshape(value.shape)
+
+
+def _unit(x: Any, start: Any, lanes: int) -> Any:
+    """Tangents of `x`, each along one element: number `start` and those that follow."""
+    if not isinstance(x, np.ndarray):
+        return 1.0
+    result = zeros(x, lanes)
+    flat = result.reshape((x.size, lanes))
+    for k in range(min(lanes, x.size - start)):
+        flat[start + k, k] = 1.0
+    return result
+
+
+def _put_columns(result: Any, start: Any, columns: Any) -> None:
+    rows, lanes = columns.shape
+    for row in range(rows):
+        for k in range(min(lanes, result.shape[1] - start)):
+            result[row, start + k] = columns[row, k]
+
+
+def _put_row(result: Any, row: Any, cotangent: Any) -> None:
+    if isinstance(cotangent, np.ndarray):
+        flat = cotangent.reshape(cotangent.size)
+        for k in range(cotangent.size):
+            result[row, k] = flat[k]
+    else:
+        result[row, 0] = cotangent

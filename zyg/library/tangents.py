@@ -6,11 +6,12 @@ copied into the module under construction and called.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from zyg.autodiff.activity import summarise
+from zyg.autodiff.activity import differentiable, summarise
 from zyg.autodiff.tangent import Tangent, tangent
 from zyg.errors import Misuse
+from zyg.frontend.boundary import scalar_value
 from zyg.frontend.infer import Evaluator, Stop
 from zyg.frontend.values import (
     NONE,
@@ -26,11 +27,11 @@ from zyg.frontend.values import (
 )
 from zyg.ir.core import Instr, Value, const
 from zyg.ir.passes import optimise
-from zyg.ir.types import Array, cotangent_type
+from zyg.ir.types import Array, Scalar, cotangent_type
 
 from . import drivers
 from .bodies import Body, call_copied, infer_body, shown
-from .cotangents import Matching, Mirror, items_of, number_as
+from .cotangents import Matching, Mirror, items_of, leaves_of, number_as
 from .gradients import finish_objects, refuse_overlap, returns_nothing
 from .registry import emits
 
@@ -112,40 +113,37 @@ def copied(e: Evaluator, array: Value) -> Value:
 class Tangents(Mirror):
     """Turns the tangents of results into a value of the structure of the function's value."""
 
-    def __init__(self, body: Body, made: Tangent, lanes: int, results: list[Value]):
-        numbers = list(body.results[: body.outputs])
-        super().__init__(body.after, {id(v): n for n, v in enumerate(numbers)})
-        self.lanes = lanes
-        self.varying = set(made.outputs)
-        self.results = results
+    def __init__(self, e: Evaluator, body: Body, made: Tangent, lanes: int, results: list[Value]):
+        outputs = body.results[: body.outputs]
+        super().__init__(body.after, {id(v): n for n, v in enumerate(outputs) if differentiable(v.type)})
         extra = iter(results[len(body.results) :])
-        self.given: dict[int, list[Value]] = {}
-        for r in made.outputs:
-            count = 1 if isinstance(numbers[r].type, Array) else lanes
-            self.given[r] = [next(extra) for _ in range(count)]
+        varying = set(made.outputs)
+        # Per result its tangents, zeros where it does not vary.
+        self.given: list[list[Value]] = []
+        for r, v in enumerate(outputs):
+            if r in varying:
+                self.given.append([next(extra) for _ in range(1 if isinstance(v.type, Array) else lanes)])
+            else:
+                self.given.append(_zero(e, results[r], lanes) if differentiable(v.type) else [])
+
+    def value(self, e: Evaluator, v: Abstract) -> Abstract:
+        return self.of(e, v, [g[0] if g else const(0.0) for g in self.given])
 
     def leaf(self, e: Evaluator, v: Number | ArrayValue, given: Sequence[Value]) -> Abstract:
-        at = self.place[id(v.value)]
-        from zyg.autodiff.activity import differentiable
-
-        if not differentiable(v.value.type):
-            return NONE
-        if at not in self.given:
-            self.given[at] = self._zero(e, v, self.results[at])
-        found = self.given[at]
+        found = self.given[self.place[id(v.value)]]
         if isinstance(v, ArrayValue):
             return ArrayValue(found[0])
-        return Number(found[0]) if self.lanes == 1 else TupleValue(tuple(map(Number, found)))
+        return Number(found[0]) if len(found) == 1 else TupleValue(tuple(map(Number, found)))
 
-    def _zero(self, e: Evaluator, v: Number | ArrayValue, result: Value) -> list[Value]:
-        if isinstance(v, Number):
-            return [const(0.0, cotangent_type(v.type))] * self.lanes
-        wanted = lane_type(result, self.lanes)
-        shape = [e.op("dim", result, axis=axis) for axis in range(v.type.ndim)]
-        shape += [const(self.lanes)] * (self.lanes > 1)
-        plain = Array(wanted.dtype, wanted.ndim, "C")
-        made = e.op("alloc", *shape, type=plain, fill="zeros")
-        return [made if wanted == plain else e.op("view", made, type=wanted, spec=":" * wanted.ndim)]
+
+def _zero(e: Evaluator, result: Value, lanes: int) -> list[Value]:
+    """The tangents of a result that does not vary."""
+    if not isinstance(result.type, Array):
+        return [const(0.0, cotangent_type(result.type))] * lanes
+    wanted = lane_type(result, lanes)
+    plain = Array(wanted.dtype, wanted.ndim, "C")
+    made = e.op("alloc", *_lengths(e, result), *[const(lanes)] * (lanes > 1), type=plain, fill="zeros")
+    return [made if wanted == plain else e.op("view", made, type=wanted, spec=":" * wanted.ndim)]
 
 
 def push_forward(
@@ -179,7 +177,7 @@ def push_forward(
         e.builder.append(Instr("unreachable"))
         raise Stop
     value = finish_objects(e, body, results)
-    return value, Tangents(body, made, lanes, results).of(e, body.value, ())
+    return value, Tangents(e, body, made, lanes, results).value(e, body.value)
 
 
 def jvp(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
@@ -215,6 +213,52 @@ def copies(e: Evaluator, values: Abstract) -> Abstract:
     return map_leaves(values, leaf, rename)
 
 
+def _new(e: Evaluator, x: Abstract, shape: Callable[[Value], list[Value]]) -> Abstract:
+    """An array of zeros of the type of derivatives by `x`."""
+    assert isinstance(x, (Number, ArrayValue))
+    dtype = cotangent_type(x.type.dtype if isinstance(x, ArrayValue) else x.type)
+    assert isinstance(dtype, Scalar)
+    lengths = shape(x.value)
+    return ArrayValue(e.op("alloc", *lengths, type=Array(dtype, len(lengths), "C"), fill="zeros"))
+
+
+def _lengths(e: Evaluator, array: Value) -> list[Value]:
+    assert isinstance(array.type, Array)
+    return [e.op("dim", array, axis=axis) for axis in range(array.type.ndim)]
+
+
+def zeros(e: Evaluator, x: Abstract, lanes: Abstract) -> Abstract:
+    """`drivers.zeros`."""
+    assert isinstance(lanes, Known)
+    extra = [const(lanes.object)] if lanes.object else []
+    return _new(e, x, lambda array: [*_lengths(e, array), *extra])
+
+
+def table(e: Evaluator, x: Abstract, rows: Abstract) -> Abstract:
+    """`drivers.table`."""
+
+    def shape(value: Value) -> list[Value]:
+        size: Value = const(1)
+        for length in _lengths(e, value) if isinstance(value.type, Array) else []:
+            size = e.builder.arith("mul", size, length)
+        return [scalar_value(e, rows), size]
+
+    return _new(e, x, shape)
+
+
+def dependence(e: Evaluator, f: Abstract, args: Abstract, **keywords: Abstract) -> Abstract:
+    """`drivers.dependence`."""
+    body = infer_body(e, f, _several(e, args, "arguments"), keywords, e.context.level + 1, "")
+    summary = summarise(body.module, body.name)[body.name]
+    bits = 0
+    for r in range(body.outputs):
+        bits |= summary.results[r]
+    params = body.module.functions[body.name].params
+    varied = {id(p) for k, p in enumerate(params) if bits >> k & 1 and differentiable(p.type)}
+    found = [any(id(v) in varied for v in leaves_of(a, body.heap)) for a in body.args]
+    return TupleValue(tuple(map(Known, found)))
+
+
 def _several(e: Evaluator, v: Abstract, what: str) -> list[Abstract]:
     if not isinstance(v, TupleValue):
         raise Misuse(
@@ -227,6 +271,7 @@ def _several(e: Evaluator, v: Abstract, what: str) -> list[Abstract]:
 
 
 emits(drivers.several)(push_lanes)
-emits(drivers.copies)(copies)
+for _emitter in (copies, zeros, table, dependence):
+    emits(getattr(drivers, _emitter.__name__))(_emitter)
 
 __all__ = ["jvp", "push_forward"]
