@@ -236,6 +236,8 @@ class _Body:
         extra = [t for r in self.made.outputs for t in self.types(f.results[r])]
         f.results = (*self._plain_results(), *extra)
         f.name = self.made.function
+        if self.lanes > 1:
+            f.attrs["lanes"] = self.lanes
         self.module.functions[f.name] = f
 
     def _plain_results(self) -> tuple[Type, ...]:

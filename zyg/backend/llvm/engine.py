@@ -1,7 +1,7 @@
 """LLVM itself: target, optimiser, object code, linking. Everything is made on first use, under one lock.
 
-Modules are optimised by the new pass manager's O3 pipeline (loop vectorisation on; SLP off, which was never better and
-sometimes three times worse on adjoint code), emitted as an object and linked by ORC.  The linked code is one library
+Modules are optimised by the new pass manager's O3 pipeline (loop vectorisation on; SLP only where a function carries several
+tangents side by side: elsewhere it was never better and sometimes three times worse on adjoint code), emitted as an object and linked by ORC.  The linked code is one library
 per module and goes away with its `Native`, but not while native code that can run Python is on some thread's stack.
 """
 
@@ -26,12 +26,12 @@ from ..tracebacks import make_raiser
 from . import runtime
 from .boxing import NUMPY_SCALARS
 from .entry import ENTRY, Signature, write_entry
-from .lower import OWN_MATH, Lowered, lower, no_variants
+from .lower import LANES, OWN_MATH, Lowered, lower, no_variants
 from .specials import special_text
 
 Address = int
 GENERATION = 64  # libraries per linker
-SETTINGS = "O3, loop vectorisation, no SLP"  # of `Engine.optimise`; part of the key of code kept on disk
+SETTINGS = "O3, loop vectorisation, SLP for lanes"  # of `Engine.optimise`; part of the key of code kept on disk
 
 
 @record(eq=False, slots=True)
@@ -82,10 +82,10 @@ class Engine:
         module.data_layout = self.layout
         return module
 
-    def optimise(self, module: llvm.ModuleRef, level: int = 3) -> None:
+    def optimise(self, module: llvm.ModuleRef, level: int = 3, slp: bool = False) -> None:
         tuning = llvm.create_pipeline_tuning_options(speed_level=level)
         tuning.loop_vectorization = True
-        tuning.slp_vectorization = False
+        tuning.slp_vectorization = slp
         builder = llvm.create_pass_builder(self.machine, tuning)
         passes = builder.getModulePassManager()
         passes.run(module, builder)
@@ -97,7 +97,7 @@ class Engine:
         if cached:
             return self._cached_object_file(assembly)
         module = self.parse(assembly)
-        self.optimise(module)
+        self.optimise(module, slp=side_by_side(assembly))
         return self.machine.emit_object(module)
 
     def _cached_object_file(self, assembly: str) -> bytes:
@@ -295,8 +295,9 @@ class Native:
     def _optimised(self) -> llvm.ModuleRef:
         e = engine()
         with e.lock:
-            module = e.parse(self._bodies().text)
-            e.optimise(module)
+            text = self._bodies().text
+            module = e.parse(text)
+            e.optimise(module, slp=side_by_side(text))
         return module
 
     def __del__(self) -> None:
@@ -314,6 +315,11 @@ def _without_noise(text: str) -> str:
 def arena_bytes() -> int:
     """How many bytes of tape, with what chunks of stacks have left over, the last call that used any took."""
     return ctypes.c_int64.from_address(engine().part("arena")["zyg_arena_bytes"]).value
+
+
+def side_by_side(assembly: str) -> bool:
+    """Whether a module has functions that carry several tangents."""
+    return f"\n!{LANES} = " in assembly
 
 
 def compile_module(module: Module, entry: str, options: Options, signature: Signature) -> Native:

@@ -50,6 +50,7 @@ INT_OVERFLOW = ("OverflowError", "integer result does not fit into 64 bits")
 TOO_DEEP = ("RecursionError", "maximum recursion depth exceeded")
 NO_MEMORY = ("MemoryError", "not enough memory")
 TOO_BIG = ("ValueError", "array is too big; its size in bytes does not fit into 64 bits")
+LANES = "zyg.lanes"  # flag of a module whose functions carry several tangents side by side
 MAX_SCOPES = 48  # alias metadata grows with the square of their number
 
 MATH = "nounwind willreturn memory(none)"
@@ -136,6 +137,8 @@ def lower(module: Module, entry: str, vector_variants: VectorMath, exported: boo
     """Lower `entry` and all that it calls. `exported` keeps `entry` as a function of its own when LLVM optimises."""
     names = _reachable(module, entry)
     lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [])
+    if any("lanes" in module.functions[name].attrs for name in names):
+        lowered.module.flags.add(LANES)
     recursive = _recursive(module, names)
     needs_ctx = _closure(module, names, lambda f: f.name in recursive or any(map(_uses_ctx, _instrs(f))))
     runs_python = _closure(module, names, lambda f: any(i.op in ("pycall", "poll") for i in _instrs(f)))

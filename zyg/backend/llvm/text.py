@@ -125,6 +125,7 @@ class ModuleText:
         self.vector_symbols: dict[str, str] = {}  # name -> declaration of a vector variant
         self.attributes: dict[str, int] = {}
         self.metadata: list[str] = []
+        self.flags: set[str] = set()  # named metadata without contents
         self._interned: dict[str, int] = {}
         root = self.node('!{!"zyg memory"}')
         self._tags: dict[str, int] = {}
@@ -188,6 +189,7 @@ class ModuleText:
         lines += self.functions
         lines += [f"attributes #{number} = {{ {text} }}" for text, number in self.attributes.items()]
         lines += [f"!{number} = {text}" for number, text in enumerate(self.metadata)]
+        lines += [f"!{name} = !{{}}" for name in sorted(self.flags)]
         return "\n".join(lines) + "\n"
 
 

@@ -69,6 +69,8 @@ def inline_call(module: Module, function: Function, block: Block, index: int) ->
             b.handler = Target(block.handler.block, list(block.handler.args))
     at = function.blocks.index(block) + 1
     function.blocks[at:at] = [*body, after]
+    if "lanes" in callee.attrs:
+        function.attrs["lanes"] = callee.attrs["lanes"]
     return after
 
 
