@@ -278,8 +278,15 @@ class _Changed(Exception):
 class Dispatcher:
     """The Python side of one callable: `transform` says what it means, `specialisations` what was compiled so far."""
 
-    def __init__(self, transform: Transform, refused: Callable[..., Any] = fall_back):
+    def __init__(
+        self,
+        transform: Transform,
+        refused: Callable[..., Any] = fall_back,
+        accept: Callable[[Any], None] = lambda inferred: None,
+    ):
         self.transform = transform
+        # Raises Unsupported for typed code that is right, but not wanted here.
+        self.accept = accept
         # What is done about a call that native code refuses, unless the refusal is an error.
         self.refused = refused
         self.refusals: Refusals | None = None
@@ -323,7 +330,7 @@ class Dispatcher:
             refused = Unsupported(str(error), hint="this is for zyg to mend: please report it")
         except (Unsupported, ArgumentError) as error:
             # Where in the compiler it was noticed helps nobody; the message has the place in the user's source.
-            if isinstance(error, Misuse) or not may_fall_back(self.transform, args):
+            if (isinstance(error, Misuse) and self.refused is fall_back) or not may_fall_back(self.transform, args):
                 raise error.with_traceback(None) from None
             refused = error
         if isinstance(refused, ArgumentError):
@@ -411,6 +418,7 @@ class Dispatcher:
         # code is run as of when it was compiled, which was during the call, but it is not kept.
         for _ in range(_ATTEMPTS):
             compiled = pipeline.compile(self.request(types, keywords))
+            self.accept(compiled.inferred)
             specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
             with pipeline.timed(self.name, "entry"):
                 if specialisation.confirm():
@@ -455,12 +463,12 @@ class Dispatcher:
 # ------------------------------------------------------------------------------------------------ helpers
 
 
-def make_callable(transform: Transform, refused: Callable[..., Any] = fall_back) -> Any:
-    """The native callable that stands for a transform; `refused` is called where native code refuses a call."""
+def make_callable(transform: Transform, **options: Any) -> Any:
+    """The native callable that stands for a transform; `options` are those of its Dispatcher."""
     from .backend.calling import new_callable
 
     _dress()
-    dispatcher = Dispatcher(transform, refused)
+    dispatcher = Dispatcher(transform, **options)
     function = transform.function
     compiled = transform.kind == "jit"
     name = describe(transform)

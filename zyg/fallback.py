@@ -20,6 +20,7 @@ import numpy as np
 
 from . import rules
 from .errors import FallbackWarning, Misuse, Unsupported
+from .ir.types import ListType, Scalar, children
 from .transforms import DIRECT_KINDS, Transform, describe, transform_of
 
 # ------------------------------------------------------------------------------------------------ refusals
@@ -297,6 +298,27 @@ _natives: dict[int, Any] = {}
 _NATIVES = 1024
 
 
+class Entangled(Unsupported):
+    """Native code has other ways in or out than arguments and value, by which a derivative could go unseen."""
+
+
+def _apart(inferred: Any) -> None:
+    """Refuse code that object code cannot call: it reads objects or arrays that are globals, writes arrays, or gives
+    something else than numbers."""
+    from .autodiff.activity import summarise
+    from .ir.types import Array, flatten
+
+    for source in inferred.inputs:
+        if not all(isinstance(leaf, Scalar) for leaf in flatten(source.type)):
+            raise Entangled(f"the global {source.name}, an object, read in native code that is called from Python code")
+    value, *_ = children(inferred.result) or (inferred.result,)
+    if isinstance(value, ListType) or any(isinstance(leaf, Array) for leaf in flatten(value)):
+        raise Entangled(f"a value of type {value}, given by native code to Python code that is differentiated")
+    arrays = any(isinstance(leaf, Array) for parameter in inferred.parameters for leaf in flatten(parameter))
+    if arrays and summarise(inferred.module, inferred.entry)[inferred.entry].written:
+        raise Entangled("an array that is written in native code which is called from Python code")
+
+
 def native_pullback(
     function: Any, args: Iterable[Any], keywords: dict[str, Any] | None = None
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
@@ -313,7 +335,7 @@ def native_pullback(
     anchor = getattr(function, "__code__", function)
     native = _natives.get(id(anchor))
     if native is None:
-        native = make_callable(Transform("pullback"), refused=_not_native)
+        native = make_callable(Transform("pullback"), refused=_not_native, accept=_apart)
         native.__zyg_anchor__ = anchor  # alive as long as its identity is a key
         while len(_natives) >= _NATIVES:
             _natives.pop(next(iter(_natives)), None)

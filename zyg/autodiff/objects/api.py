@@ -21,7 +21,7 @@ def pullback(
     """
     calls.refresh()
     forms = [structure.form(x) for x in args]
-    value, back = calls.call(f, args, kwargs)
+    value, back = calls.call_in_python(f, args, kwargs)
     return value, Pullback(f, back, forms, structure.form(value))
 
 

@@ -19,8 +19,9 @@ from typing import Any
 from zyg import rules
 from zyg.transforms import transform_of
 
-from . import foreign, generators
+from . import foreign, generators, native
 from .cotangents import is_number, refused_in
+from .native import NativeFirst
 
 Handler = Callable[..., tuple[Any, Any]]
 KNOWN: dict[Any, Handler] = {}
@@ -118,7 +119,7 @@ def forward_of(f: Any) -> Callable[..., tuple[Any, Any]]:
             if entry.simple and f.__defaults__ is None:
                 return entry.bind(f)
             return functools.partial(call_bound, entry, f)
-        return entry
+        return functools.partial(entry.call, f) if type(entry) is NativeFirst else entry
     return forward_of_object(f)
 
 
@@ -153,8 +154,16 @@ def call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) ->
             entry = _function(f)
         if type(entry) is Function:
             return call_bound(entry, f, *args, **kwargs)
-        return entry(*args, **kwargs)
+        return entry.call(f, *args, **kwargs) if type(entry) is NativeFirst else entry(*args, **kwargs)
     return forward_of_object(f)(*args, **kwargs)
+
+
+def call_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[Any, Any]:
+    """The same, where `f` itself is not to be native code."""
+    entry = _functions.get(id(f.__code__)) or _function(f) if type(f) is FunctionType else None
+    if type(entry) is NativeFirst:
+        return call_bound(entry.entry, f, *args, **(kwargs or {}))
+    return call(f, args, kwargs)
 
 
 def record_call(f: Any, *args: Any) -> tuple[Any, Any]:
@@ -208,6 +217,8 @@ def _function(f: FunctionType) -> Any:
         return functools.partial(call_foreign, f)
     else:
         handler = Function(code, _differentiated(code))
+        if native.worthwhile(code):
+            handler = NativeFirst(handler)
     _functions[id(code)] = handler
     _resolved[id(code)] = (code, handler)  # keeps the code object, and with it its identity
     return handler
@@ -384,7 +395,7 @@ def _general(f: Any) -> Handler:
     refresh()
     transform = transform_of(f)
     if transform is not None and transform.kind == "jit":
-        return forward_of(transform.function)
+        return functools.partial(native.call_jitted, f)
     try:
         rule = rules.rule_for(f)
         handler = KNOWN.get(f)

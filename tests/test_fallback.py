@@ -1,0 +1,284 @@
+"""Falling back to the Python back end: when, with which warning, at what price, and that both ways give the same."""
+
+import math
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg import fallback
+
+quiet = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+
+
+def guarded(x):
+    try:
+        return math.log(x) * x
+    except ValueError:
+        return 2.0 * x
+
+
+def looked_up(x, table):
+    return x * table[1] + table["a"]
+
+
+def dynamic(f):
+    """A copy of `f` that native code refuses, and that means the same."""
+
+    def wrapper(*args, **keywords):
+        try:
+            return f(*args, **keywords)
+        finally:
+            globals()["_touched"] = True
+
+    return wrapper
+
+
+def warned(call):
+    """What `call` gives, and the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        value = call()
+    return value, [w for w in caught if issubclass(w.category, zyg.FallbackWarning)]
+
+
+# ------------------------------------------------------------------------------------------------ warning
+
+
+def test_one_warning_per_function_at_the_users_line():
+    def table_of(x, table):
+        return x * table[1]
+
+    value, caught = warned(lambda: [zyg.gradient(table_of, x, {1: 3.0}) for x in (1.0, 2.0)])
+    assert value == [(3.0, {1: 1.0}), (3.0, {1: 2.0})]
+    (warning,) = caught
+    assert warning.filename == __file__
+    text = str(warning.message)
+    assert "table_of" in text
+    assert "'table'" in text and "dict" in text
+    _, caught = warned(lambda: zyg.grad(table_of)(1.0, {1: 3.0}))
+    assert caught == []
+
+
+def test_the_warning_names_line_construct_and_remedy():
+    def opens(x):
+        return float(str(x)) + x
+
+    _, (warning,) = warned(lambda: zyg.gradient(opens, 1.0))
+    text = str(warning.message)
+    assert "return float(str(x)) + x" in text
+    assert "^^^" in text
+    assert "instead:" in text
+
+
+def test_native_code_does_not_warn():
+    value, caught = warned(lambda: zyg.gradient(lambda x: x * x, 3.0))
+    assert value == (6.0,)
+    assert caught == []
+
+
+@quiet
+def test_jit_never_falls_back():
+    for call in (
+        lambda: zyg.jit(looked_up)(1.0, {1: 2.0, "a": 3.0}),
+        lambda: zyg.gradient(zyg.jit(looked_up), 1.0, {1: 2.0, "a": 3.0}),
+        lambda: zyg.jit(zyg.grad(looked_up))(1.0, {1: 2.0, "a": 3.0}),
+        lambda: zyg.grad(zyg.jit(looked_up))(1.0, {1: 2.0, "a": 3.0}),
+    ):
+        with pytest.raises(TypeError, match="dict"):
+            call()
+
+
+# ------------------------------------------------------------------------------------------------ results
+
+
+@quiet
+@pytest.mark.parametrize(
+    "f, args",
+    [
+        (lambda x, y: x * y, (2.0, 3.0)),
+        (lambda x, n: x**n, (2.0, 3)),
+        (lambda x, flag: x if flag else 2 * x, (2.0, True)),
+        (lambda x, y: 3.0 * x, (2.0, 3.0)),
+        (lambda x, y: 0.0 * x + y, (2.0, 3.0)),
+        (lambda x, y: y if x > 1 else 2 * y, (2.0, 3.0)),
+        (lambda t: t[0] * t[1][0], ((2.0, (3.0, 4.0)),)),
+        (lambda a: a[0] * a[1], (np.array([2.0, 3.0, 4.0]),)),
+        (lambda x: int(x) * 2.0, (2.5,)),
+        (lambda x, s: x, (2.5, "text")),
+    ],
+)
+def test_both_ways_give_the_same(f, args):
+    native = zyg.withgradient(f, *args)
+    value, back = fallback.python_pullback(f, args, {})
+    assert value == native[0]
+    assert repr(back(1.0)) == repr(native[1])
+    other = zyg.withgradient(dynamic(f), *args)
+    assert other[0] == native[0]
+    assert repr(other[1]) == repr(native[1])
+
+
+@quiet
+def test_every_function_of_the_api():
+    f = dynamic(lambda x, y: x * x * y)
+    assert zyg.gradient(f, 2.0, 3.0) == (12.0, 4.0)
+    assert zyg.withgradient(f, 2.0, 3.0) == (12.0, (12.0, 4.0))
+    value, back = zyg.pullback(f, 2.0, 3.0)
+    assert (value, back(1.0), back(2.0)) == (12.0, (12.0, 4.0), (24.0, 8.0))
+    assert "pullback of" in repr(back)
+    assert zyg.grad(f)(2.0, 3.0) == 12.0
+    assert zyg.grad(f, 1)(2.0, 3.0) == 4.0
+    assert zyg.grad(f, (1, 0))(2.0, 3.0) == (4.0, 12.0)
+    assert zyg.value_and_grad(f, 1)(2.0, 3.0) == (12.0, 4.0)
+    assert zyg.derivative(dynamic(lambda x: x * x))(3.0) == 6.0
+    assert zyg.derivative(dynamic(lambda x: 3.0))(3.0) == 0.0
+    assert zyg.jacobian(dynamic(lambda x, y: (x * y, x + y)), 2.0, 3.0)[0].tolist() == [3.0, 1.0]
+    assert zyg.gradient(dynamic(lambda x, *, k=1.0: x * k), 2.0, k=3.0) == (3.0,)
+    with pytest.raises(TypeError, match="argument 2"):
+        zyg.grad(f, 2)(2.0, 3.0)
+
+
+@quiet
+@pytest.mark.parametrize("value", [(1.0, 2.0), [1.0], "text", True, None, np.zeros(2), {1: 2.0}])
+def test_values_that_are_no_real_numbers(value):
+    with pytest.raises(TypeError, match="number") as caught:
+        zyg.gradient(dynamic(lambda x: value), 1.0)
+    if value is not None:
+        assert "pullback" in str(caught.value) and "jacobian" in str(caught.value)
+
+
+@quiet
+def test_arguments_that_native_code_does_not_take():
+    assert zyg.gradient(lambda x: x * x, Fraction(1, 3)) == (pytest.approx(2 / 3),)
+    assert zyg.gradient(looked_up, 2.0, {1: 3.0, "a": 4.0}) == (3.0, {1: 2.0, "a": 1.0})
+    (big,) = zyg.gradient(lambda n: n * n, 2**70)
+    assert big == 2.0**71
+    assert zyg.gradient(lambda x, s: x * len(s), 2.0, {1, 2, 3}) == (3.0, None)
+
+
+@quiet
+def test_errors_of_the_function_are_its_own():
+    seen = []
+
+    def fails(x, table):
+        seen.append(x)
+        return table["missing"] * x
+
+    for _ in range(2):
+        with pytest.raises(KeyError, match="missing") as caught:
+            zyg.gradient(fails, 1.0, {1: 2.0})
+        assert caught.value.__context__ is None
+    assert seen == [1.0, 1.0]
+    with pytest.raises(TypeError, match="positional argument"):
+        zyg.gradient(dynamic(lambda x: x), 1.0, 2.0)
+
+
+@quiet
+def test_side_effects_happen_once(capsys):
+    def noisy(x, table):
+        print("once")
+        table["count"] += 1
+        return x * table[1]
+
+    table = {1: 2.0, "count": 0}
+    zyg.gradient(noisy, 1.0, table)
+    assert capsys.readouterr().out == "once\n"
+    assert table["count"] == 1
+
+
+# --------------------------------------------------------------------------------------- what is remembered
+
+
+@quiet
+def test_a_refusal_is_remembered_and_void_when_its_cause_is_mended(monkeypatch):
+    from zyg import pipeline
+
+    compiled = []
+    compile = pipeline.compile
+    monkeypatch.setattr(pipeline, "compile", lambda *a: compiled.append(a) or compile(*a))
+    namespace = {"math": math, "__name__": __name__}
+    exec("def helper(x):\n    return float(str(x)) + x\n\ndef f(x):\n    return helper(x) * x\n", namespace)
+    f = namespace["f"]
+    zyg.gradient(f, 2.0)
+    attempts = len(compiled)
+    for _ in range(3):
+        zyg.gradient(f, 2.0)
+    assert len(compiled) == attempts
+    exec("def helper(x):\n    return math.sin(x)\n", namespace)
+    expected = math.cos(2.0) * 2.0 + math.sin(2.0)
+    assert zyg.gradient(f, 2.0) == (pytest.approx(expected, rel=1e-15),)
+    assert len(compiled) > attempts
+    attempts = len(compiled)
+    zyg.gradient(f, 2.0)
+    assert len(compiled) == attempts  # native, and installed
+
+
+@quiet
+def test_a_new_rule_makes_it_native():
+    def foreign(x):
+        return float(str(x))
+
+    def f(x):
+        return foreign(x) * 2.0
+
+    with pytest.raises(zyg.Unsupported):
+        zyg.jit(zyg.grad(f))(2.0)
+    zyg.gradient(f, 2.0)
+    zyg.adjoint(foreign)(lambda x: (float(x), lambda d: (d,)))
+    assert zyg.gradient(f, 2.0) == (2.0,)
+
+
+def test_one_refused_kind_of_argument_leaves_the_others_native():
+    def f(x):
+        return x[1] * 2.0
+
+    (_, caught) = warned(lambda: zyg.gradient(f, {1: 2.0}))
+    assert len(caught) == 1
+    assert zyg.gradient(f, (1.0, 2.0)) == ((0.0, 2.0),) or zyg.gradient(f, (1.0, 2.0)) == ((None, 2.0),)
+    zyg.jit(zyg.grad(f))((1.0, 2.0))
+
+
+@quiet
+def test_many_kinds_of_refused_calls_stay_bounded():
+    def f(x, table):
+        return x
+
+    for n in range(3 * fallback.LIMIT):
+        made = type(f"Kind{n}", (), {"__slots__": ()})
+        assert zyg.gradient(f, 2.0, {made(): 1})[0] == 1.0
+
+
+# -------------------------------------------------------------------------------------- native code inside
+
+
+def test_native_pullback():
+    def smooth(x, y):
+        return math.sin(x) * y
+
+    value, back = fallback.native_pullback(smooth, (0.5, 2.0))
+    assert value == math.sin(0.5) * 2.0
+    assert back(1.0) == (math.cos(0.5) * 2.0, math.sin(0.5))
+    assert fallback.native_pullback(guarded_by_text, (2.0,)) is None
+    assert fallback.native_pullback(smooth, (0.5, object())) is None
+    with pytest.raises(TypeError):
+        fallback.native_pullback(zyg.jit(guarded_by_text), (2.0,))
+
+
+def guarded_by_text(x):
+    return float(str(x)) + x
+
+
+@quiet
+def test_jitted_functions_inside_stay_native():
+    @zyg.jit
+    def inner(x):
+        return math.sin(x) * x
+
+    f = dynamic(lambda x: inner(x) + inner(2.0 * x))
+    expected = lambda x: math.cos(x) * x + math.sin(x)
+    assert zyg.gradient(f, 0.5)[0] == pytest.approx(expected(0.5) + 2 * expected(1.0), rel=1e-14)
+    refused = zyg.jit(guarded_by_text)
+    with pytest.raises(zyg.Unsupported):
+        zyg.gradient(dynamic(lambda x: refused(x)), 0.5)

@@ -1,0 +1,101 @@
+"""Native code inside object code: calls of functions that compile, with arguments that nothing else can change.
+
+Jitted functions are native.  Plain functions are tried if there is something to gain: if they loop, or call themselves.  Both
+only where what goes in and out are numbers, tuples of them, and arrays that are read: then a derivative can take no other way
+than through arguments and value.  All else is differentiated as the Python code that it is.
+"""
+
+from __future__ import annotations
+
+import dis
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from zyg.fallback import Entangled, native_pullback
+from zyg.transforms import transform_of
+
+from .cotangents import refused_in
+
+_PLAIN = frozenset({float, int, bool, type(None), str})
+
+
+def worthwhile(code: CodeType) -> bool:
+    """Whether a function has loops or calls itself. (Not generators, and not closures: what they captured may carry a
+    derivative.)"""
+    if code.co_flags & 0x2A0 or code.co_freevars:
+        return False
+    if code.co_name in code.co_names:
+        return True
+    return any(instruction.opname.startswith("JUMP_BACKWARD") for instruction in dis.get_instructions(code))
+
+
+def simple(value: Any) -> bool:
+    """Whether a value has no identity that matters: a number, a tuple of them, or an array (which is not written; the
+    compiler sees to that)."""
+    t = type(value)
+    return t in _PLAIN or t is np.ndarray or (t is tuple and all(map(simple, value)))
+
+
+def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
+    """(value, back) of a call by native code, None if it does not take it."""
+    if not all(map(simple, args)):
+        return None
+    made = native_pullback(f, args)
+    if made is None:
+        return None
+    value, back = made
+    return value, (run_native, back, args)
+
+
+def run_native(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from . import structure
+
+    if d is None:
+        return None
+    _, native, args = back
+    refused = refused_in(d)
+    if refused is not None:
+        return (None, *[structure.refuse(structure.form(x), refused, shadows) for x in args])
+    given = native(d)
+    if all(type(x) in _PLAIN for x in args):
+        return (None, *given)
+    return (None, *[structure.scatter(structure.form(x), c, shadows) for x, c in zip(args, given)])
+
+
+class NativeFirst:
+    """The handler of functions of one code object that are worth trying; `entry` is how they go through Python."""
+
+    __slots__ = ("entry",)
+
+    def __init__(self, entry: Any):
+        self.entry = entry
+
+    def call(self, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        from .calls import call_bound
+
+        if not kwargs:
+            made = call_native(f, args)
+            if made is not None:
+                return made
+        return call_bound(self.entry, f, *args, **kwargs)
+
+
+def call_jitted(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """A jitted function: native, unless its arguments are objects that may carry a derivative by other ways."""
+    from .calls import call
+
+    if not kwargs:
+        try:
+            made = call_native(f, args)
+        except Entangled:
+            made = None
+        if made is not None:
+            return made
+    transform = transform_of(f)
+    assert transform is not None
+    return call(transform.function, args, kwargs)
+
+
+__all__ = ["NativeFirst", "call_jitted", "call_native", "worthwhile"]
