@@ -34,14 +34,17 @@ def _carries(t: Type) -> bool:
 @record
 class Summary:
     """Across a function: `results[r]` and `arrays[p]` are bit sets of the parameters that flow into result `r`, and into
-    the memory of array parameter `p`.  `written` are the array parameters that may be written to."""
+    the memory of array parameter `p`.  `written` are the array parameters that may be written to, `stored` those that are
+    written by instructions, as against by Python functions that they are passed to."""
 
     results: list[int] = field(default_factory=list)
     arrays: dict[int, int] = field(default_factory=dict)
     written: set[int] = field(default_factory=set)
+    stored: set[int] = field(default_factory=set)
 
     def key(self) -> tuple[object, ...]:
-        return (tuple(self.results), tuple(sorted(self.arrays.items())), tuple(sorted(self.written)))
+        return (tuple(self.results), tuple(sorted(self.arrays.items())), tuple(sorted(self.written)),
+                tuple(sorted(self.stored)))  # fmt: skip
 
 
 class Aliases:
@@ -137,6 +140,7 @@ class Activity:
         self.varied: dict[Value, int] = {}
         self.useful: dict[Value, int] = {}
         self.written: set[Value] = set()  # alias classes
+        self.stored: set[Value] = set()  # those of them that are not only passed to Python functions
         self._instrs = [instr for _, instr in function.instructions()]
         self._find_written()
         self._forward()
@@ -156,10 +160,11 @@ class Activity:
         for instr in self._instrs:
             if instr.op in ("store", "accum", "fill", "copyto", "addto", "push"):
                 self.written.add(self.rep(instr.operands[0]))
+                self.stored.add(self.rep(instr.operands[0]))
             elif instr.op == "call":
                 summary = self._summary_of(instr)
-                for p in summary.written:
-                    self.written.add(self.rep(instr.operands[p]))
+                self.written.update(self.rep(instr.operands[p]) for p in summary.written)
+                self.stored.update(self.rep(instr.operands[p]) for p in summary.stored)
             elif instr.op == "pycall":
                 for v in instr.operands:
                     if isinstance(v.type, Array):
@@ -235,7 +240,8 @@ class Activity:
         bits = 0
         for k in rule.gradients:
             bits |= 1 << k
-        return Summary([bits] * len(call.results), {}, summary.written)
+        written = summary.stored | set(rule.mutates)
+        return Summary([bits] * len(call.results), dict.fromkeys(rule.mutates, bits), written, written)
 
     def _through(self, bits: int, operands: list[Value]) -> int:
         result = 0
@@ -360,6 +366,8 @@ def _summary(function: Function, module: Module, summaries: dict[str, Summary]) 
             result.arrays[k] = activity.varied_by(p)
             if activity.rep(p) in activity.written:
                 result.written.add(k)
+            if activity.rep(p) in activity.stored:
+                result.stored.add(k)
     return result
 
 

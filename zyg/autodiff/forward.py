@@ -6,13 +6,13 @@ Each method `_forward_<op>` handles an op that needs more than a copy.
 
 from __future__ import annotations
 
-from zyg.errors import Unsupported
+from zyg.errors import Misuse, Unsupported
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Function, Instr, Value
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type
 
 from . import helpers
-from .activity import differentiable, summarise
+from .activity import Aliases, differentiable, summarise
 from .state import Callee, Rerun, State
 
 
@@ -225,34 +225,57 @@ class ForwardPart(State):
         return self.prologue_length if block is self.function.entry else 0
 
     def _refuse_overlap(self, b: Builder, call: Instr, written: set[int]) -> None:
-        """The call is made again with copies, which are apart: so have to be the arrays themselves."""
+        """A call is made again with copies, which are apart, and a rule has separate cotangents: so have to be the arrays."""
         arrays = [k for k, v in enumerate(call.operands) if isinstance(v.type, Array)]
         for n, k in enumerate(arrays):
             for other in arrays[n + 1 :]:
                 x, y = call.operands[k], call.operands[other]
                 if (k in written or other in written) and self.activity.rep(x) is self.activity.rep(y):
                     apart = b.op("not", b.op("overlap", x, y))
-                    message = (f"the arrays {x.name or '?'} and {y.name or '?'} overlap in memory and are written in "
-                               "checkpointed code, which needs arrays that are apart; use a copy")  # fmt: skip
+                    message = (f"the arrays {x.name or '?'} and {y.name or '?'} overlap in memory and are written in code "
+                               "that is checkpointed or has a rule, which needs arrays that are apart; use a copy")  # fmt: skip
                     b.emit("guard", apart, exc="ValueError", message=message)
 
     def _forward_rule(self, b: Builder, instr: Instr) -> None:
         rule = instr.attrs["rule"]
         forward = self.module.functions[rule.forward]
-        written = summarise(self.module, rule.forward)[rule.forward].written
-        if any(self.active(instr.operands[k]) for k in written):
+        name = instr.attrs["callee"].removesuffix(".rule")
+        written = summarise(self.module, rule.forward)[rule.forward].stored
+        if any(self.active(instr.operands[k]) for k in written.difference(rule.mutates)):
             raise Unsupported(
-                f"{instr.attrs['callee']}, a rule that writes to an array that it is given",
+                f"the rule for {name}, which writes to an array that it is given",
                 instr.position,
-                hint="let the rule work on a copy and return the new array; or leave the rule out, zyg differentiates writes",
+                hint="say so: zyg.adjoint(f, mutates=...); or let the rule work on a copy and return the new array; or leave "
+                "the rule out, zyg differentiates writes",
             )
+        if any(self.activity.varied_by(instr.operands[k]) & self.bits for k in rule.constants):
+            raise Misuse(
+                f"a derivative by a keyword argument of {name}, whose rule gives cotangents for positional arguments only",
+                instr.position,
+                hint="pass it by position, or as a constant: zyg.stop_gradient(x)",
+            )
+        self._refuse_overlap(b, instr, set(rule.mutates))
         saved = [Value(t, "saved") for t in forward.results[len(instr.results) :]]
         attrs = {k: v for k, v in instr.attrs.items() if k != "rule"} | {"callee": rule.forward}
         call = b.append(Instr("call", list(instr.operands), [*instr.results, *saved], attrs, [], instr.position))
         for r in instr.results:
             if isinstance(r.type, Array) and self.active(r):
                 self.shadows[r] = helpers.zeros_like(b, r, f"d_{r.name}")
-        self.made_by[call] = (instr, saved)
+        self.made_by[call] = (instr, self._lasting(b, instr, forward, saved))
+
+    def _lasting(self, b: Builder, call: Instr, forward: Function, saved: list[Value]) -> list[Value]:
+        """What a rule saved, with copies of arrays that it was given and that may change before the reverse part runs."""
+        aliases = Aliases(forward, self.module)
+        returned = [i.operands for _, i in forward.instructions() if i.op == "return"]
+        result = list(saved)
+        changing = [p for p, v in zip(forward.params, call.operands) if isinstance(v.type, Array)
+                    and (not self.settled or self.activity.rep(v) in self.activity.written)]  # fmt: skip
+        given = {aliases.find(p) for p in changing}
+        for n, v in enumerate(saved):
+            at = len(call.results) + n
+            if isinstance(v.type, Array) and any(aliases.find(values[at]) in given for values in returned):
+                result[n] = helpers.copy(b, v)
+        return result
 
     def _callee(self, name: str) -> Callee:
         """The out-of-line adjoint of a callee, made at its first use; recursion finds the names already there."""

@@ -167,7 +167,8 @@ class ReverseInstructions(ReverseGraph):
 
     def _reverse_pycall(self, instr: Instr) -> None:
         if any(self.active(r) for r in instr.results):
-            name = getattr(instr.attrs.get("callable"), "__qualname__", None) or repr(instr.attrs.get("callable"))
+            called = instr.attrs.get("callable")
+            name = getattr(called, "__qualname__", None) or getattr(called, "__name__", None) or repr(called)
             raise Unsupported(
                 f"a derivative through `{name}`, which zyg cannot see into",
                 instr.position,
@@ -303,6 +304,14 @@ class ReverseInstructions(ReverseGraph):
                     seeds.append(helpers.zeros_like(b, self.need(r, self.current), f"d_{r.name}"))
             else:
                 seeds.append(self._take(r) if self.active(r) else const(0.0, cotangent_type(r.type)))
+        for k in rule.mutates:
+            v = instr.operands[k]
+            if v in self.shadows:
+                shadow = self._needed_shadow(v)
+                seeds.append(helpers.copy(b, shadow))
+                b.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
+            else:
+                seeds.append(helpers.zeros_like(b, self.need(v, self.current), f"d_{v.name}"))
         reverse = self.module.functions[rule.reverse]
         arguments = [self.need(v, self.current) for v in saved] + seeds
         cotangents = b.emit("call", *arguments, types=tuple(reverse.results), callee=rule.reverse)
@@ -315,12 +324,8 @@ class ReverseInstructions(ReverseGraph):
                 for axis in range(v.type.ndim):
                     same = b.op("eq", b.op("dim", shadow, axis=axis), b.op("dim", d, axis=axis))
                     name = instr.attrs["callee"]
-                    b.emit(
-                        "guard",
-                        same,
-                        exc="ValueError",
-                        message=f"{name} gave a cotangent of another shape than its argument",
-                    )
+                    message = f"{name} gave a cotangent of another shape than its argument"
+                    b.emit("guard", same, exc="ValueError", message=message)
                 b.emit("addto", shadow, d)
             else:
                 self._add(v, d)

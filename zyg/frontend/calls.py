@@ -230,7 +230,10 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
             return ExceptionValue(obj, tuple(args))
         if classes.is_object_class(obj):
             return construction.construct(e, obj, args, keywords)
-    return _unknown_call(e, obj, args, keywords)
+    from .foreign import call_foreign
+
+    result = call_foreign(e, obj, args, keywords)
+    return result if result is not None else _unknown_call(e, obj, args, keywords)
 
 
 def _call_jitted(e: Evaluator, transform: Transform, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:

@@ -104,8 +104,8 @@ class Print:
         self.keywords = keywords
         self.__name__ = self.__qualname__ = getattr(function, "__qualname__", "call")
 
-    def __call__(self, *values: Any) -> None:
-        self.function(*texts(self.layout, values), **dict(self.keywords))
+    def __call__(self, *values: Any) -> Any:
+        return self.function(*texts(self.layout, values), **dict(self.keywords))
 
 
 def texts(layout: tuple[tuple[str | None, int], ...], values: tuple[Any, ...]) -> list[Any]:
@@ -132,13 +132,16 @@ def flat_arguments(args: list[Abstract]) -> tuple[tuple[tuple[str | None, int], 
     return tuple(layout), values
 
 
-def python_call(e: Evaluator, function: Any, args: list[Abstract]) -> None:
-    """Call a Python callable with boxed arguments; nothing comes back."""
-    from .boundary import disassemble
+def python_call(e: Evaluator, function: Any, args: list[Abstract], returned: t.Type = t.NONE) -> Abstract:
+    """Call a Python callable with boxed arguments; what comes back is of type `returned`, or else TypeError (NONE: anything,
+    and it is ignored)."""
+    from .boundary import assemble, disassemble
 
     leaves: list[Value] = []
     types = tuple(disassemble(e, a, leaves) for a in args)
-    e.emit("pycall", *leaves, types=(), callable=function, arguments=types, result=t.NONE)
+    expected = t.flatten(returned)
+    values = e.emit("pycall", *leaves, types=tuple(expected), callable=function, arguments=types, result=returned)
+    return assemble(e, returned, iter(values))
 
 
 def raise_value(e: Evaluator, v: Abstract) -> None:

@@ -79,13 +79,19 @@ class Rule:
     """How to differentiate a `call` out of line: the attribute "rule" of the instruction.
 
     forward: IR function, operands of the call -> (results of the call..., saved...)
-    reverse: IR function, (saved..., cotangents of the results...) -> cotangents
+    reverse: IR function, (saved..., cotangents of the results..., of what the operands in `mutates` hold afterwards...) ->
+        cotangents
     gradients: for each result of `reverse`, the index of the operand whose cotangent it is
+    mutates: indices of the array operands whose contents the call changes; the cotangent that `reverse` gives for such a
+        one is that of what it held before, and takes the place of that of what it holds afterwards
+    constants: indices of the operands that no derivative may flow into
     """
 
     forward: str
     reverse: str
     gradients: tuple[int, ...]
+    mutates: tuple[int, ...] = ()
+    constants: tuple[int, ...] = ()
 
 
 @record(eq=False, slots=True)

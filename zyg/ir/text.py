@@ -233,7 +233,10 @@ def format_value(value: Any) -> str:
     if kind is frozenset:
         return "{" + ", ".join(sorted(map(format_value, value))) + "}" if value else "{,}"
     if kind is Rule:
-        return f"rule({format_value(value.forward)}, {format_value(value.reverse)}, {format_value(value.gradients)})"
+        parts = [value.forward, value.reverse, value.gradients]
+        if value.mutates or value.constants:
+            parts += [value.mutates, value.constants]
+        return f"rule({', '.join(map(format_value, parts))})"
     if value is Ellipsis:
         return "..."
     if isinstance(value, Type):

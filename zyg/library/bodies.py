@@ -22,8 +22,8 @@ from zyg.frontend.values import (
     map_leaves,
     reachable,
 )
-from zyg.ir.core import Module, Rule, Value, clone
-from zyg.ir.records import field, record
+from zyg.ir.core import Module, Value, clone
+from zyg.ir.records import field, record, replace
 from zyg.transforms import describe as describe_callable
 
 
@@ -182,7 +182,7 @@ def copy_functions(e: Evaluator, module: Module, root: str) -> str:
                 instr.attrs["callee"] = names[instr.attrs["callee"]]
                 rule = instr.attrs.get("rule")
                 if rule is not None:
-                    instr.attrs["rule"] = Rule(names[rule.forward], names[rule.reverse], rule.gradients)
+                    instr.attrs["rule"] = replace(rule, forward=names[rule.forward], reverse=names[rule.reverse])
     return names[root]
 
 

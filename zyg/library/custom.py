@@ -4,6 +4,7 @@ adjoint pass to use."""
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import differentiable
@@ -34,7 +35,7 @@ from zyg.frontend.values import (
 )
 from zyg.ir.core import Const, Instr, Rule, Value
 from zyg.ir.records import record
-from zyg.ir.types import cotangent_type
+from zyg.ir.types import Array, cotangent_type
 from zyg.transforms import describe as describe_callable
 
 from .cotangents import array_seed, cotangent_of, field_names, items_of, number_as
@@ -50,12 +51,17 @@ class RulePair:
     plain: str
     rule: Rule | None  # None for a rule that always raises
     value: Abstract
-    after: Heap
+    after: Heap  # the objects that the value reaches, and those that the function mutates, afterwards
     results: list[Value]
+    operands: list[Value]
 
 
 def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     """A call, under differentiation, of a function that has a rule."""
+    try:
+        args, keywords = rule.bind(args, keywords, known)
+    except TypeError as error:
+        e.type_error(str(error))
     roots = [widened(e, v) for v in (*args, *keywords.values())]
     heap = {i: r.with_fields(widened(e, x) for x in r.fields) for i, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
@@ -72,11 +78,13 @@ def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords:
         e.builder.append(Instr("unreachable"))
         raise Stop
     leaves = dict(zip(map(id, pair.results), results))
+    leaves.update(zip(map(id, pair.operands), outline.leaves))
     leaf = lambda v: v if isinstance(v, Const) else leaves[id(v)]
-    ids: dict[Any, Any] = {}
+    ids: dict[Any, Any] = {("argument", n): i for i, n in outline.numbers.items()}
     for i, made in pair.after.items():
-        ids[i] = e.new_id("returned")
-        e.heap[ids[i]] = made
+        if i not in ids:
+            ids[i] = e.new_id("returned")
+            e.heap[ids[i]] = made
     for i, made in pair.after.items():
         e.heap[ids[i]] = made.with_fields(map_leaves(x, leaf, ids.__getitem__) for x in made.fields)
     return map_leaves(pair.value, leaf, ids.__getitem__)
@@ -122,21 +130,28 @@ def _infer_rule(
             hint="return value, back, where back takes the cotangent of the value and gives those of the arguments",
         )
     if isinstance(made.items[1], FunctionValue):
-        _check_parameters(e, rule, made.items[1], 1, (), "the pullback of the rule for")
+        _check_parameters(e, rule, made.items[1], 1 + len(rule.mutates), (), "the pullback of the rule for")
     value, back = widened(forward, made.items[0]), made.items[1]
+    changed = [own[p] for p in rule.mutates if p < count]
+    mutable = reachable(changed, at_entry)
+    written = [Reference(i) for i in mutable]
     objects = {
-        i: r.with_fields(widened(forward, x) for x in r.fields) for i, r in reachable([value], forward.heap).items()
+        i: r.with_fields(widened(forward, x) for x in r.fields)
+        for i, r in reachable([value, *written], forward.heap).items()
     }
-    if any(i in at_entry for i in objects):
+    if any(i in at_entry and i not in mutable for i in objects):
         raise e.refuse(f"a rule for {describe_callable(rule.target)} whose value is an object that it was given")
-    _same_objects(e, rule, at_entry, forward.heap)
+    _same_objects(e, rule, {i: r for i, r in at_entry.items() if i not in mutable}, forward.heap)
     value_shape = Outline(objects)
-    value_shape.of([value])
-    stand_ins = [Value(v.type, v.name) for v in value_shape.leaves]
+    value_shape.of([value, *written])
+    # Arrays that are written in place are operands, before and after; all else that there is afterwards is a result.
+    in_place = [v for v in dict.fromkeys(_array_leaves(changed, at_entry)) if differentiable(v.type)]
+    results = [v for v in value_shape.leaves if not (written and v in in_place)]
+    stand_ins = [Value(v.type, v.name) for v in results]
     following = iter(stand_ins)
-    template = map_leaves(value, lambda _: next(following))
-    after = {i: objects[i].with_fields(map_leaves(x, lambda _: next(following)) for x in objects[i].fields)
-             for i in value_shape.order}  # fmt: skip
+    stand_in = lambda v: v if written and v in in_place else next(following)
+    template = map_leaves(value, stand_in)
+    after = {i: objects[i].with_fields(map_leaves(x, stand_in) for x in objects[i].fields) for i in value_shape.order}
     back_heap = {
         i: r.with_fields(widened(forward, x) for x in r.fields) for i, r in reachable([back], forward.heap).items()
     }
@@ -147,9 +162,10 @@ def _infer_rule(
     module.add(reverse.function)
     (own_back,), _ = _parameters(forward, reverse, [back], back_heap, back_shape)
     seeds = {id(v): Value(cotangent_type(v.type), f"d_{v.name}") for v in stand_ins if differentiable(v.type)}
-    cotangent = cotangent_of(template, after, seeds)
+    seeds.update((id(v), Value(cotangent_type(v.type), f"d_{v.name}")) for v in in_place)
+    cotangents = [cotangent_of(v, after, seeds) for v in (template, *changed)]
     try:
-        given = reverse.call(own_back, [cotangent], {})
+        given = reverse.call(own_back, cotangents, {})
     except Stop:  # it raises, whatever its argument is: the types of what it would give are those of the arguments
         gradients = [k for k, v in enumerate(operands) if differentiable(v.type)]
         reverse.function.results = tuple(cotangent_type(operands[k].type) for k in gradients)
@@ -165,24 +181,31 @@ def _infer_rule(
         reverse.function.params.extend(reverse.input_leaves[key])
     reverse.inputs.clear()
     reverse.function.params.extend(seeds.values())
-    forward.builder.ret(*value_shape.leaves, *saved)
-    forward.function.results = tuple(v.type for v in (*value_shape.leaves, *saved))
+    forward.builder.ret(*results, *saved)
+    forward.function.results = tuple(v.type for v in (*results, *saved))
     plain = Evaluator(e.inference, module.unique_name(name), context)
     module.add(plain.function)
     for p in forward.function.params:
         plain.function.params.append(Value(p.type, p.name))
-    results = plain.emit("call", *plain.function.params, types=forward.function.results, callee=forward.function.name)
+    given = plain.emit("call", *plain.function.params, types=forward.function.results, callee=forward.function.name)
     assert plain.builder.block is not None
     plain.calls.append((plain.builder.block.instrs[-1], None))
-    plain.builder.ret(*results[: len(value_shape.leaves)])
-    plain.function.results = tuple(v.type for v in value_shape.leaves)
-    pair_rule = Rule(forward.function.name, reverse.function.name, tuple(gradients))
-    return RulePair(plain.function.name, pair_rule, template, after, stand_ins)
+    plain.builder.ret(*given[: len(results)])
+    plain.function.results = tuple(v.type for v in results)
+    by_position = set(_leaf_values(own[:count], at_entry))
+    pair_rule = Rule(
+        forward.function.name,
+        reverse.function.name,
+        tuple(gradients),
+        tuple(operands.index(v) for v in in_place),
+        tuple(k for k, v in enumerate(operands) if differentiable(v.type) and v not in by_position),
+    )
+    return RulePair(plain.function.name, pair_rule, template, after, stand_ins, operands)
 
 
 def _raising_rule(forward: Evaluator) -> RulePair:
     """A rule that raises, whatever its arguments are: so does the call."""
-    return RulePair(forward.function.name, None, NONE, {}, [])
+    return RulePair(forward.function.name, None, NONE, {}, [], [])
 
 
 def _check_parameters(e: Evaluator, rule: UserRule, f: Any, count: int, keywords: tuple[str, ...], what: str) -> None:
@@ -228,13 +251,26 @@ def _parameters(
     return own, dict(inner.heap)
 
 
+def _leaf_values(roots: Sequence[Abstract], heap: Heap) -> list[Value]:
+    """The SSA values that these consist of, objects included."""
+    fields = [x for r in reachable(list(roots), heap).values() for x in r.fields]
+    outline: list[Value] = []
+    for v in (*roots, *fields):
+        map_leaves(v, lambda leaf: outline.append(leaf) or leaf)  # type: ignore[func-returns-value]
+    return outline
+
+
+def _array_leaves(roots: Sequence[Abstract], heap: Heap) -> list[Value]:
+    return [v for v in _leaf_values(roots, heap) if isinstance(v.type, Array)]
+
+
 def _same_objects(e: Evaluator, rule: UserRule, before: Heap, after: Heap) -> None:
     from zyg.frontend.values import same_heap
 
     if not same_heap(before, {i: after[i] for i in before}):
         raise e.refuse(
             f"the rule for {describe_callable(rule.target)}, which changes an object that it was given",
-            hint="return the new value instead",
+            hint="say so: zyg.adjoint(f, mutates=...); or return the new value instead",
         )
 
 

@@ -48,23 +48,27 @@ def _register() -> None:
         e: Evaluator, iterable: Abstract, every: Abstract = NONE, *, snapshots: Abstract = NONE
     ) -> Abstract:
         for name, v in (("every", every), ("snapshots", snapshots)):
-            if v is not NONE:
+            if not _is_none(v):
                 if not is_number(v):
                     e.type_error(f"{name} is a number of {'iterations' if name == 'every' else 'states'}")
                 e.guard(e.builder.arith("ge", to_int(e, v), const(1)), "ValueError", f"{name} is at least 1")
-        if every is not NONE and snapshots is not NONE:
+        if not _is_none(every) and not _is_none(snapshots):
             e.type_error("checkpointed takes either every= or snapshots=")
-        if e.context.level == 0 or every is NONE and iterators.is_iterator(e, iterable):
+        if e.context.level == 0 or _is_none(every) and iterators.is_iterator(e, iterable):
             return iterable
-        if every is not NONE:
+        if not _is_none(every):
             return _checkpointed_iterator(e, iterable, "every", every)
         length = lists.length(e, iterable)
-        if snapshots is not NONE:
+        if not _is_none(snapshots):
             return _checkpointed_iterator(e, iterable, "binomial", length, snapshots)
         if isinstance(length, Known):
             return _checkpointed_iterator(e, iterable, "every", Known(max(1, math.isqrt(length.object))))
         root = e.op("sqrt", e.op("cast", to_int(e, length), type=F64))
         return _checkpointed_iterator(e, iterable, "every", Number(e.op("fmax", root, const(1.0))))
+
+
+def _is_none(v: Abstract) -> bool:
+    return isinstance(v, Known) and v.object is None
 
 
 def _checkpointed_iterator(e: Evaluator, iterable: Abstract, kind: str, *limits: Abstract) -> Abstract:

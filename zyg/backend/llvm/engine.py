@@ -333,7 +333,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         write_entry(lowered, entry, signature, options, raiser)
         image = e.object_file(lowered.text, options.cache)
         objects = lowered.objects
-        native.table = (ctypes.py_object * max(1, len(objects)))(*objects)
+        native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))
         extra = {"zyg_objects": ctypes.addressof(native.table)}
         imports = [n for n in lowered.module.externals if not n.startswith("llvm.")]
         native.library = e.link(image, [*imports, *lowered.module.vector_symbols], [ENTRY], extra)

@@ -1,0 +1,388 @@
+"""Custom adjoints of everything that can be called: methods, constructors, ufuncs, foreign functions, in-place code; with
+keywords and defaults. Oracles: derivatives by hand, and the same program without the rule."""
+
+import ctypes
+import ctypes.util
+import dataclasses
+import functools
+import math
+
+import numpy as np
+import pytest
+
+import zyg
+
+
+@pytest.fixture
+def rule():
+    """Registers rules that are forgotten after the test."""
+    targets = []
+
+    def register(target, **options):
+        targets.append(target)
+        return zyg.adjoint(target, **options)
+
+    yield register
+    for target in targets:
+        if zyg.rules.rule_for(target) is not None:
+            zyg.rules.remove(target)
+
+
+# ------------------------------------------------------------------------------------------- classes
+
+
+@dataclasses.dataclass
+class Pair:
+    x: float
+    y: float
+
+    def norm(self):
+        return math.sqrt(self.x**2 + self.y**2)
+
+
+class Point:
+    def __init__(self, x, y):
+        self.x = x
+        self.y = y
+
+    def __add__(self, other):
+        return Point(width(self) + width(other), height(self) + height(other))
+
+    def norm(self):
+        return math.sqrt(self.x**2 + self.y**2)
+
+
+def width(p):
+    return p.x
+
+
+def height(p):
+    return p.y
+
+
+def dist(p):
+    return math.sqrt(width(p) ** 2 + height(p) ** 2)
+
+
+@pytest.mark.parametrize("cls", [Pair, Point])
+def test_row_21_getters_and_then_the_constructor(rule, cls):
+    make = lambda x: dist(cls(x, 1))
+    assert zyg.derivative(make)(1.0) == pytest.approx(0.7071067811865475, abs=1e-15)
+    rule(width)(lambda p: (p.x, lambda d: (cls(d, 0.0),)))
+    rule(height)(lambda p: (p.y, lambda d: (cls(0.0, d),)))
+    (found,) = zyg.gradient(dist, cls(1.0, 2.0))
+    assert (found.x, found.y) == pytest.approx((0.4472135954999579, 0.8944271909999159), abs=1e-15)
+    rule(cls)(lambda a, b: (cls(a, b), lambda d: (d.x, d.y)))
+    assert zyg.gradient(make, 1.0) == pytest.approx((0.7071067811865475,), abs=1e-15)
+    rule(cls)(lambda a, b: (cls(a, b), lambda d: (10 * d.x, d.y)))
+    assert zyg.gradient(make, 1.0) == pytest.approx((7.071067811865475,), abs=1e-15)
+
+
+@pytest.mark.parametrize("cls", [Pair, Point])
+def test_a_method(rule, cls):
+    @rule(cls.norm)
+    def norm(p):
+        r = math.hypot(p.x, p.y)
+        return r, lambda d: (cls(10 * d * p.x / r, 10 * d * p.y / r),)
+
+    assert zyg.gradient(lambda x: cls(x, 4.0).norm(), 3.0) == (6.0,)
+    assert zyg.gradient(lambda x: cls.norm(cls(x, 4.0)), 3.0) == (6.0,)
+    (found,) = zyg.gradient(lambda p: p.norm(), cls(3.0, 4.0))
+    assert (found.x, found.y) == (6.0, 8.0)
+
+
+def test_struct_cotangents_add_field_by_field(rule):
+    def swap(p):
+        return Pair(p.y, p.x)
+
+    rule(swap)(lambda p: (Pair(p.y, p.x), lambda d: (Pair(d.y, d.x),)))
+
+    def f(x):
+        p = Pair(x, 2.0)
+        q = swap(p)
+        return p.x * 3.0 + q.y * q.x + swap(q).x
+
+    assert zyg.gradient(f, 5.0) == (3.0 + 2.0 + 1.0,)
+
+
+def test_dict_and_list_cotangents(rule):
+    def total(d):
+        return d["a"] * 2.0 + d["b"]
+
+    rule(total)(lambda d: (d["a"] * 2.0 + d["b"], lambda g: ({"a": 2.0 * g, "b": g},)))
+    assert zyg.gradient(lambda x: total({"a": x, "b": x * x}) + total({"a": x, "b": 1.0}), 3.0) == (10.0,)
+
+    def first(items):
+        return items[0] * items[1]
+
+    rule(first)(lambda items: (items[0] * items[1], lambda g: ([g * items[1], g * items[0]],)))
+    assert zyg.gradient(lambda x: first([x, x + 1.0]), 3.0) == (7.0,)
+
+
+# ------------------------------------------------------------------------------------------- arguments
+
+
+def test_row_32_defaults_and_keywords(rule):
+    def scaled(x, k=2.0):
+        return x * k
+
+    rule(scaled)(lambda x, k=2.0: (x * k, lambda d: (d * k, d * x)))
+    assert zyg.gradient(lambda x: scaled(x), 3.0) == (2.0,)
+    assert zyg.gradient(lambda x: scaled(x, x), 3.0) == (6.0,)
+    assert zyg.gradient(lambda x: scaled(x, k=5.0), 3.0) == (5.0,)
+    assert zyg.gradient(lambda x: scaled(x, k=x), 3.0) == (6.0,)
+    assert zyg.gradient(lambda x: scaled(k=x, x=5.0), 3.0) == (5.0,)
+    assert zyg.gradient(scaled, 3.0, k=4.0) == (4.0,)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        zyg.gradient(lambda x: scaled(k=x), 3.0)
+
+
+def test_a_gap_is_filled_by_the_default(rule):
+    def f(x, a=2.0, b=3.0):
+        return x * a + b
+
+    rule(f)(lambda x, a=2.0, b=3.0: (x * a + b, lambda d: (a * d, x * d, d)))
+    assert zyg.gradient(lambda x: f(x, b=x * x), 3.0) == (8.0,)
+
+
+def test_keyword_only_arguments_are_constants_or_refused(rule):
+    def f(x, *, k):
+        return x * k
+
+    rule(f)(lambda x, *, k: (x * k, lambda d: (d * k,)))
+    assert zyg.gradient(lambda x: f(x, k=3.0), 2.0) == (3.0,)
+    with pytest.raises(zyg.Unsupported, match=r"by a keyword argument of .*f"):
+        zyg.gradient(lambda x: f(x, k=x), 2.0)
+    assert zyg.gradient(lambda x: f(x, k=zyg.stop_gradient(x)), 2.0) == (2.0,)
+
+
+# ------------------------------------------------------------------------------- functions of other packages
+
+
+def test_a_ufunc_on_numbers_and_elements(rule):
+    rule(np.sin)(lambda x: (np.sin(x), lambda d: (7.0 * d,)))
+    assert zyg.gradient(lambda x: np.sin(x), 1.0) == (7.0,)
+    assert zyg.gradient(lambda a: np.sin(a[0]) * a[1], np.array([1.0, 2.0]))[0].tolist() == [14.0, math.sin(1.0)]
+
+
+def test_row_32_a_ufunc_that_zyg_does_not_know(rule):
+    erfcx = pytest.importorskip("scipy.special").erfcx
+    rule(erfcx)(lambda x: (erfcx(x), lambda d: (d * (2 * x * erfcx(x) - 2 / math.sqrt(math.pi)),)))
+    f = lambda x: float(erfcx(x) * x)
+    assert zyg.jit(f)(0.5) == f(0.5)
+    assert zyg.gradcheck(f, 0.5)
+
+
+@pytest.fixture
+def c_sine():
+    library = ctypes.CDLL(ctypes.util.find_library("m"))
+    sine = library.sin
+    sine.restype, sine.argtypes = ctypes.c_double, [ctypes.c_double]
+    return sine
+
+
+def test_row_33_a_ctypes_function(rule, c_sine):
+    f = lambda x: c_sine(x) * x
+    assert zyg.jit(f)(0.5) == f(0.5)
+    with pytest.raises(zyg.Unsupported, match=r"sin.*cannot see into"):
+        zyg.jit(zyg.grad(f))(0.5)
+    rule(c_sine)(lambda x: (c_sine(x), lambda d: (d * math.cos(x),)))
+    assert zyg.gradient(f, 0.5) == pytest.approx((math.cos(0.5) * 0.5 + math.sin(0.5),), rel=1e-15)
+    second = zyg.derivative(zyg.derivative(f))(0.5)
+    assert second == pytest.approx(2 * math.cos(0.5) - 0.5 * math.sin(0.5), rel=1e-15)
+
+
+def test_row_33_a_function_of_a_c_extension_says_what_it_returns(rule):
+    @rule(np.linalg.norm, returns=np.float64)
+    def norm(a):
+        r = np.linalg.norm(a)
+
+        def back(d):
+            g = np.zeros(len(a))
+            for i in range(len(a)):
+                g[i] = d * a[i] / r
+            return (g,)
+
+        return r, back
+
+    (g,) = zyg.gradient(lambda a: np.linalg.norm(a) ** 2 * 0.5, np.array([3.0, 4.0]))
+    assert g.tolist() == pytest.approx([3.0, 4.0])
+
+
+def test_a_foreign_function_that_returns_something_else_than_was_said(rule):
+    text = functools.lru_cache(lambda x: "a")
+    rule(text, returns=float)(lambda x: (text(x), lambda d: (d,)))
+    with pytest.raises(TypeError, match="'a' where f64 was expected"):
+        zyg.gradient(lambda x: text(x) * x, 0.5)
+
+
+def test_a_foreign_function_that_does_not_say_what_it_returns(rule):
+    square = functools.lru_cache(lambda x: x * x)
+    rule(square)(lambda x: (square(x), lambda d: (2 * x * d,)))
+    with pytest.raises(zyg.Unsupported, match=r"returns=float"):
+        zyg.jit(zyg.grad(lambda x: square(x) * x))(0.5)
+
+
+def argmax(a):
+    best = 0
+    for i in range(len(a)):
+        if a[i] > a[best]:
+            best = i
+    chosen = np.zeros(len(a))
+    chosen[best] = 1.0
+    return chosen
+
+
+def test_row_33_softmax_in_place_of_argmax(rule):
+    @rule(argmax)
+    def substituted(a):
+        s = np.zeros(len(a))
+        total = 0.0
+        for i in range(len(a)):
+            s[i] = math.exp(a[i])
+            total += s[i]
+        for i in range(len(a)):
+            s[i] /= total
+
+        def back(d):
+            inner = 0.0
+            for i in range(len(s)):
+                inner += d[i] * s[i]
+            g = np.zeros(len(s))
+            for i in range(len(s)):
+                g[i] = s[i] * (d[i] - inner)
+            return (g,)
+
+        return argmax(a), back
+
+    a = np.array([1.0, 2.0, 0.5])
+    value, (g,) = zyg.withgradient(lambda a: argmax(a)[1] * 3.0, a)
+    p = np.exp(a) / np.exp(a).sum()
+    assert value == 3.0
+    np.testing.assert_allclose(g, 3.0 * p[1] * (np.eye(3)[1] - p), rtol=1e-14)
+
+
+# ------------------------------------------------------------------------------------------- in-place code
+
+
+def scale(a, s):
+    for i in range(len(a)):
+        a[i] *= s
+
+
+def scale_rule(a, s):
+    print("by rule")
+    before = a.copy()
+    scale(a, s)
+
+    def back(d, after):
+        total = 0.0
+        g = np.zeros(len(after))
+        for i in range(len(after)):
+            g[i] = s * after[i]
+            total += after[i] * before[i]
+        return g, total
+
+    return None, back
+
+
+def scaled_twice(a, s):
+    scale(a, s)
+    scale(a, s * s)
+    return a.sum() * a[0]
+
+
+def test_row_33_a_rule_over_in_place_code(rule, capsys):
+    a = np.array([1.0, 2.0, 3.0, 4.0])
+    wanted = zyg.gradient(scaled_twice, a.copy(), 2.0)
+    rule(scale, mutates="a")(scale_rule)
+    given = a.copy()
+    got = zyg.gradient(scaled_twice, given, 2.0)
+    assert capsys.readouterr().out == "by rule\nby rule\n"
+    assert got[0].tolist() == wanted[0].tolist() and got[1] == wanted[1] == 1920.0
+    assert given.tolist() == (8.0 * a).tolist()
+    _, back = zyg.pullback(scaled_twice, a.copy(), 2.0)
+    assert back(1.0)[0].tolist() == back(1.0)[0].tolist() == wanted[0].tolist()
+
+
+def test_none_for_what_is_written_says_that_nothing_of_it_is_left(rule):
+    def reset(a, x):
+        a[0] = x
+
+    @rule(reset, mutates=0)
+    def _(a, x):
+        a[0] = x
+        return None, lambda d, after: (None, after[0])
+
+    def f(a, x):
+        y = a[0] * a[0]
+        reset(a, x)
+        return y + 3.0 * a[0]
+
+    g, dx = zyg.gradient(f, np.array([5.0]), 2.0)
+    assert g.tolist() == [10.0] and dx == 3.0
+
+
+class Account:
+    def __init__(self, total):
+        self.total = total
+        self.count = 0.0
+
+    def add(self, x):
+        self.total = self.total + x * x
+        self.count += 1
+        return self.total
+
+
+def test_a_method_that_changes_its_object(rule):
+    def f(x):
+        a = Account(1.0)
+        r = 0.0
+        for i in range(3):
+            r += a.add(x * i)
+        return a.total * r + a.count
+
+    wanted = zyg.gradient(f, 2.0)
+
+    @rule(Account.add, mutates="self")
+    def add(self, x):
+        self.total = self.total + x * x
+        self.count += 1
+        return self.total, lambda d, after: ((after.total + d, after.count), (after.total + d) * 2 * x)
+
+    assert zyg.withgradient(f, 2.0) == (f(2.0), wanted)
+
+
+def test_a_rule_that_writes_without_saying_so_is_refused(rule):
+    rule(scale)(lambda a, s: (scale(a, s), lambda d: (None, 0.0)))
+    with pytest.raises(zyg.Unsupported, match="mutates="):
+        zyg.jit(zyg.grad(scaled_twice))(np.array([1.0, 2.0]), 2.0)
+
+
+def test_what_a_rule_keeps_is_what_it_was(rule):
+    def square(a):
+        return a[0] * a[0]
+
+    rule(square)(lambda a: (a[0] * a[0], lambda d: (np.array([2 * a[0] * d, 0.0]),)))
+
+    def f(a):
+        y = square(a)
+        a[0] = 100.0
+        return y + a[0]
+
+    (g,) = zyg.gradient(f, np.array([3.0, 1.0]))
+    assert g.tolist() == [6.0, 0.0]
+    a = np.array([3.0, 1.0])
+    _, back = zyg.pullback(square, a)
+    a[:] = 77.0
+    assert back(1.0)[0].tolist() == [6.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "mutates, error",
+    [("b", "no such parameter"), (-1, "positions"), (1.5, "positions"), (True, "positions")],
+)
+def test_mutates_names_arguments(mutates, error):
+    with pytest.raises((TypeError, ValueError), match=error):
+        zyg.adjoint(scale, mutates=[mutates])(scale_rule)
+    assert zyg.rules.rule_for(scale) is None
