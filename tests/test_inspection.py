@@ -73,6 +73,17 @@ def test_listings_for_reading_and_raw():
     assert "declare" not in zyg.code_llvm(f, 3.0)
 
 
+def test_row_38_value_and_tangent_interleaved():
+    lines = [line.strip() for line in zyg.code_tangent(power, 2.0, 5).splitlines()]
+    (at,) = [n for n, line in enumerate(lines) if "mul %1, %x" in line]
+    assert [line.split(" : ")[0].split(" = ")[1] for line in lines[at : at + 4]] == [
+        "mul %1, %x", "mul %d_, %x", "mul %d_x, %1", "add %4, %5"
+    ]  # fmt: skip
+    # the loop carries both, and there is no stack
+    assert any(line.startswith("loop(%n.1: i64, %1: f64, %d_: f64)") for line in lines)
+    assert not any("push" in line for line in lines)
+
+
 def test_row_14_the_adjoint_of_a_loop_is_a_loop_with_a_stack():
     text = zyg.code_adjoint(power, 2.0, 5)
     assert "stack" in text and "push" in text and "pop" in text
@@ -174,7 +185,7 @@ def script(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("stage", ["ssa", "typed", "adjoint", "llvm", "native"])
+@pytest.mark.parametrize("stage", ["ssa", "typed", "adjoint", "tangent", "llvm", "native"])
 def test_inspect(script, capsys, stage):
     assert main(["inspect", f"{script}:power", "2.0", "5", "--stage", stage]) == 0
     assert "power" in capsys.readouterr().out

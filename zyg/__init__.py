@@ -43,6 +43,7 @@ _HOMES = {
     "tangent": "rules",
     "gradcheck": "checking",
     "code_ssa": "inspection",
+    "code_tangent": "inspection",
     "code_typed": "inspection",
     "code_adjoint": "inspection",
     "code_llvm": "inspection",
@@ -72,6 +73,7 @@ __all__ = [
     "code_llvm",
     "code_native",
     "code_ssa",
+    "code_tangent",
     "code_typed",
     "derivative",
     "explain",
@@ -117,7 +119,7 @@ if TYPE_CHECKING:
     )
     from .forward import hvp, jvp, pushforward
     from .inside import checkpoint, checkpointed, hook, isderiving, nestlevel, showgrad, stop_gradient
-    from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_typed, explain
+    from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_tangent, code_typed, explain
     from .matrices import hessian, jacobian
     from .rules import adjoint, tangent
 

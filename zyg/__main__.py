@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-STAGES = ("ssa", "typed", "adjoint", "llvm", "native")
+STAGES = ("ssa", "typed", "adjoint", "tangent", "llvm", "native")
 
 DESCRIPTION = "zyg compiles Python functions and their derivatives to native code."
 INSPECT = """Show a function at a stage of its compilation.

@@ -3,6 +3,7 @@
     zyg.code_ssa(f)                   what was decoded from the bytecode
     zyg.code_typed(f, *args)          after inference and optimisation for these arguments
     zyg.code_adjoint(f, *args)        its reverse-mode derivative
+    zyg.code_tangent(f, *args)        its forward-mode derivative, value and tangent interleaved
     zyg.code_llvm(f, *args)           LLVM IR
     zyg.code_native(f, *args)         assembly
     zyg.explain(f, *args)             what is native and what is not, and why; what is on the tape
@@ -21,10 +22,20 @@ from ..fallback import strict
 from ..transforms import describe
 from .explain import explain
 from .listing import Code, list_asm, list_llvm, list_module
-from .stages import adjoint_module, compiled, object_adjoint, ssa_function, typed_module
+from .stages import adjoint_module, compiled, object_adjoint, ssa_function, tangent_module, typed_module
 from .tape import tape_bytes
 
-__all__ = ["Code", "code_adjoint", "code_llvm", "code_native", "code_ssa", "code_typed", "explain", "tape_bytes"]
+__all__ = [
+    "Code",
+    "code_adjoint",
+    "code_llvm",
+    "code_native",
+    "code_ssa",
+    "code_tangent",
+    "code_typed",
+    "explain",
+    "tape_bytes",
+]
 
 
 def code_ssa(function: Callable[..., Any], /, *args: Any) -> Code:
@@ -56,6 +67,19 @@ def code_adjoint(function: Callable[..., Any], /, *args: Any, split: bool = Fals
             raise
         refusal = error.with_traceback(None)
     return list_module(object_adjoint(function), f"{describe(function)} goes through Python. The reason: {refusal}")
+
+
+def code_tangent(function: Callable[..., Any], /, *args: Any, lanes: int = 1, optimised: bool = True) -> Code:
+    """The forward-mode derivative of a call with `args`, in SSA: behind each instruction the one for its tangent, or with
+    `lanes` for so many of them. Tangents of the arguments are the last parameters, those of the results the last results.
+
+    >>> import zyg
+    >>> text = zyg.code_tangent(lambda x: 1.0 / x, 2.0)
+    >>> print(*[line.strip() for line in text.splitlines() if " div " in line], sep="\\n")
+    %1 = div 1.0, %x : f64
+    %4 = div %3, %x : f64
+    """
+    return list_module(tangent_module(function, args, lanes, optimised))
 
 
 def code_llvm(function: Callable[..., Any], /, *args: Any, optimised: bool = True, raw: bool = False) -> Code:

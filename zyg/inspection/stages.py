@@ -91,6 +91,23 @@ def adjoint_module(function: Callable[..., Any], args: tuple[Any, ...], split: b
     return found
 
 
+def tangent_module(function: Callable[..., Any], args: tuple[Any, ...], lanes: int, optimised: bool) -> list[Function]:
+    from ..autodiff.tangent import tangent
+    from ..frontend.infer import infer
+    from ..ir.passes import optimise
+
+    wanted = request(function, args)
+    with compile_lock:
+        inferred = infer(wanted.function, wanted.types, options=wanted.options, level=1)
+        module = inferred.module
+        optimise(module, "clean", verify=pipeline.settings.verify)
+        entry = module.functions[inferred.entry]
+        made = tangent(module, inferred.entry, [True] * len(entry.params), lanes=lanes)
+        if optimised:
+            optimise(module, "full", verify=pipeline.settings.verify)
+    return _reachable(module, made.function)
+
+
 def compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> pipeline.Compiled:
     with compile_lock:
         return pipeline.compile(request(function, args))
@@ -107,4 +124,4 @@ def _reachable(module: Any, entry: str) -> list[Function]:
     return [module.functions[name] for name in names]
 
 
-__all__ = ["adjoint_module", "compiled", "object_adjoint", "request", "ssa_function", "typed_module"]
+__all__ = ["adjoint_module", "compiled", "object_adjoint", "request", "ssa_function", "tangent_module", "typed_module"]
