@@ -127,11 +127,11 @@ def test_types_of_arrays():
         (np.zeros(3, ">f8"), "byte order"),
         (np.array([None]), "object"),
         (np.zeros(3, np.float16), "float16"),
-        (np.zeros(3, complex), "complex128"),
+        (np.zeros(3, np.complex64), "complex64"),
         (np.ma.zeros(3), "subclass"),
         ([1, 2], "np.array"),
         ({}, "dict"),
-        (1j, "real and imaginary"),
+        (np.complex64(1j), "complex64"),
         (object(), "object"),
     ],
 )

@@ -1,5 +1,6 @@
 """The rows of the feature list that come from the founding documents, with their numbers: row N is test_row_NN_..."""
 
+import cmath
 import math
 import re
 from collections.abc import Callable
@@ -279,6 +280,28 @@ def fresh_add() -> Callable[[float, float], float]:
         return a + b
 
     return add
+
+
+def test_row_28_complex_numbers():
+    """The adjoint of y = f(x) is multiplication by the conjugate of f'(x), on both sides of compilation."""
+    for f, slope in ((cmath.sin, cmath.cos), (cmath.exp, cmath.exp), (lambda z: z * z, lambda z: 2 * z)):
+        for z in (0.5 + 0j, 0.3 - 1.2j):
+            y, back = zyg.pullback(f, z)
+            assert y == f(z)
+            for d in (1.0, 1j, 2 - 0.5j):
+                assert back(d)[0] == pytest.approx(slope(z).conjugate() * d)
+            assert zyg.gradient(lambda z, f=f: f(z).real, z)[0] == pytest.approx(slope(z).conjugate())
+            assert zyg.gradient(lambda z, f=f: f(z).imag, z)[0] == pytest.approx(1j * slope(z).conjugate())
+    assert zyg.gradient(abs, 3 + 4j) == (0.6 + 0.8j,)
+    with pytest.raises(TypeError, match="pullback"):
+        zyg.gradient(lambda z: z * z, 1j)
+
+
+def test_row_28_making_a_complex_number_is_taking_it_apart():
+    """The adjoint of Complex(a, b) gives the parts of the cotangent."""
+    y, back = zyg.pullback(complex, 1.0, 2.0)
+    assert y == 1 + 2j and back(3 - 4j) == (3.0, -4.0)
+    assert zyg.gradient(lambda a, b: abs(complex(a, b)), 3.0, 4.0) == (0.6, 0.8)
 
 
 def test_row_29_rule_of_add_in_a_larger_computation():

@@ -153,6 +153,7 @@ BINARY = {
     "fmax": [(0.3, 2.0), (2.0, 0.3)],
     "atan2": [(0.3, 2.0), (-0.3, -2.0)],
     "hypot": [(0.3, 2.0), (-3.0, 4.0)],
+    "modulus": [(0.3, 2.0), (-3.0, 4.0)],
     "copysign": [(0.3, -2.0), (-0.3, -2.0)],
     "nextafter": [(0.3, 2.0)],
     "fma": [(0.3, 2.0, -1.5)],
@@ -165,7 +166,7 @@ ANALYTIC = {
     )
 }  # fmt: skip
 # tested on their own below
-OTHER = {"select", "cast", "ipow", "cadd", "csub", "cmul", "cneg"}
+OTHER = {"slope", "select", "cast", "ipow", "cadd", "csub", "cmul", "cneg"}
 
 
 def test_all_rules_are_tested():
@@ -242,6 +243,9 @@ def test_binary_rule(name, operands):
         ("cneg", (3,), 2.0, [-2.0]),
         ("mod", (-7, 3), 1.0, [1.0, 3.0]),
         ("select", (True, 1.0, 2.0), 3.0, [None, 3.0, 0.0]),
+        ("modulus", (0.0, 0.0), 1.0, [0.0, 0.0]),
+        ("slope", (7.0, 2.0, 5.0), 1.5, [1.5, None, 3.0]),
+        ("slope", (7.0, math.inf, 5.0), 0.0, [0.0, None, 0.0]),
         ("select", (False, 1.0, 2.0), 3.0, [None, 0.0, 3.0]),
         ("mod", (1e15, 3.0), 1.0, [1.0, -333333333333333.0]),
     ],

@@ -115,8 +115,7 @@ def columns(type: Sequence) -> Callable[[list[Any]], tuple[Any, ...]]:
         if isinstance(item, Complex):
             if not set(map(_class, items)) <= {np.complex128 if item.numpy else complex}:
                 raise TypeError
-            numbers = np.array(items, complex)
-            found += [numbers.real.copy(), numbers.imag.copy()]
+            found += [np.array([x.real for x in items]), np.array([x.imag for x in items])]
             return
         scalar = item.scalar if isinstance(item, NpScalar) else item
         dtype = NUMPY_SCALARS[scalar]  # type: ignore[index]

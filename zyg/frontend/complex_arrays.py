@@ -185,4 +185,3 @@ def attribute(e: Evaluator, a: ComplexArrayValue, name: str) -> Abstract | None:
     if registry.method(ComplexArrayMethods, name) is not None:
         return MethodValue((ComplexArrayMethods, name), a)
     return None
-

@@ -7,7 +7,6 @@ to the last bit and exceptions are the same.
 
 from __future__ import annotations
 
-
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,17 +31,13 @@ from .operators import (
     python_type_name,
     to_float,
 )
-from .values import Abstract, ComplexValue, Known, MethodValue, Number, TupleValue, as_complex, describe, is_number
+from .values import Abstract, ComplexValue, Known, MethodValue, Number, TupleValue, as_complex, describe
 
 if TYPE_CHECKING:
     from .infer import Evaluator
 
 ABS_OVERFLOW = message_of(abs, complex(1.7e308, 1.7e308))
 MAX_UNROLLED = 100  # |n| up to which CPython multiplies for z**n
-
-
-def is_complex(v: Any) -> bool:
-    return isinstance(v, ComplexValue)
 
 
 def values(e: Evaluator, v: ComplexValue) -> tuple[Value, Value]:
@@ -74,8 +69,9 @@ def follows_numpy(e: Evaluator, a: Abstract, b: Abstract) -> bool:
     """Whether an operator of a complex number and another number is NumPy's: Python's complex takes np.float64 for a
     float, and its own operator is asked first if it is on the left."""
     python = isinstance(a, ComplexValue) and not a.numpy
-    for v in (a, b):
-        if isinstance(v, Number) and v.numpy and v.type is F32 and any(is_complex(x) and not x.numpy for x in (a, b)):
+    for v, other in ((a, b), (b, a)):
+        single = isinstance(v, Number) and v.numpy and v.type is F32
+        if single and isinstance(other, ComplexValue) and not other.numpy:
             raise e.refuse("arithmetic of a Python complex number and a np.float32, which gives a complex64",
                            hint="convert the float32: float(x)")  # fmt: skip
     if python and isinstance(b, Number) and b.numpy and b.type is F64:
@@ -166,9 +162,9 @@ def power(e: Evaluator, a: Abstract, b: Abstract, numpy: bool) -> Abstract:
     result = _pair(e, e.call(known(algorithm), [*parts, Known(checked)]), numpy)
     if e.context.level == 0:
         return result
-    if is_complex(a) or not isinstance(a, Known):
+    if isinstance(a, ComplexValue) or not isinstance(a, Known):
         result = with_slope(e, result, complex_.power_slope_in_base, [x, y], x)
-    if is_complex(b) and exponent is None or isinstance(b, Number) and b.type.kind == "f":
+    if isinstance(b, ComplexValue) and exponent is None or isinstance(b, Number) and b.type.kind == "f":
         result = with_slope(e, result, complex_.power_slope_in_exponent, [x, y], y, keep=True)
     return result
 
@@ -179,12 +175,27 @@ def _pair(e: Evaluator, v: Abstract, numpy: bool = False) -> ComplexValue:
     return ComplexValue(v.items[0], v.items[1], numpy)
 
 
-def _whole_power(e: Evaluator, a: ComplexValue, n: int, numpy: bool) -> Abstract:
+def _whole_power(e: Evaluator, a: ComplexValue, n: int, numpy: bool) -> ComplexValue:
     """z**n by repeated squaring, in the order of CPython's c_powi and NumPy's npy_cpow."""
-    x = values(e, a)
-    if numpy and n in (1, 2, 3):
-        result = a if n == 1 else product(e, x, x, True)
-        return ComplexValue(result.re, result.im, True) if n < 3 else product(e, x, values(e, result), True)
+    if numpy:
+        return _numpy_whole_power(e, values(e, a), n)
+    return _repeated_product(e, a, n, False)
+
+
+def _numpy_whole_power(e: Evaluator, x: Pair, n: int) -> ComplexValue:
+    if n == 0:
+        return ComplexValue(Known(1.0), Known(0.0), True)
+    if n in (1, 2, 3):
+        result = x if n == 1 else values(e, product(e, x, x))
+        result = values(e, product(e, x, result)) if n == 3 else result
+    else:
+        result = values(e, _repeated_product(e, make(*x), n, True))
+    zero = negate(e, _or(e, nonzero(e, x[0]), nonzero(e, x[1])))
+    at_zero = const(0.0 if n > 0 else float("nan"))
+    return make(*(e.op("select", zero, at_zero, part) for part in result), numpy=True)
+
+
+def _repeated_product(e: Evaluator, a: ComplexValue, n: int, numpy: bool) -> ComplexValue:
     result = ComplexValue(Known(1.0), Known(0.0), numpy)
     square, mask, count = ComplexValue(a.re, a.im, numpy), 1, abs(n)
     while mask <= count:
@@ -269,16 +280,10 @@ def unary(e: Evaluator, name: str, v: ComplexValue) -> Abstract:
     return Number(size, v.numpy)
 
 
-def compares(name: str, a: Abstract, b: Abstract) -> bool:
-    """Whether a comparison is one of numbers of which one is complex."""
-    del name
-    return (is_complex(a) or is_complex(b)) and all(is_complex(v) or is_number(v) for v in (a, b))
-
-
 def comparison(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     assert name in COMPARISONS
     if name not in ("eq", "ne"):
-        if any(is_complex(v) and v.numpy for v in (a, b)):
+        if any(isinstance(v, ComplexValue) and v.numpy for v in (a, b)):
             raise e.refuse("the order of NumPy's complex numbers", types=[describe(a), describe(b)],
                            hint="compare z.real, or abs(z)")  # fmt: skip
         e.type_error(f"'{SYMBOLS[name]}' not supported between instances of '{python_type_name(e, a)}' and "
@@ -304,10 +309,6 @@ def truth(e: Evaluator, v: ComplexValue) -> Value:
 # ------------------------------------------------------------------------------------------------ attributes
 
 
-def class_of(v: ComplexValue) -> type:
-    return np.complex128 if v.numpy else complex
-
-
 def part(v: ComplexValue, name: str) -> Abstract:
     """z.real or z.imag."""
     found = v.re if name == "real" else v.im
@@ -321,7 +322,7 @@ def attribute(e: Evaluator, v: ComplexValue, name: str) -> Abstract | None:
 
     if name in ("real", "imag"):
         return part(v, name)
-    cls = class_of(v)
+    cls = np.complex128 if v.numpy else complex
     if name == "__class__":
         return Known(cls)
     if v.numpy and name in ("dtype", "ndim", "size", "shape"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,10 @@ from .registry import emits, implements
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
 
-LARGE = 4.49423283715579e307  # a quarter of the largest float
+LARGE = sys.float_info.max / 4.0
 SQRT_LARGE = math.sqrt(LARGE)
 LOG_LARGE = math.log(LARGE)
-SMALLEST_NORMAL = 2.2250738585072014e-308
+SMALLEST_NORMAL = sys.float_info.min
 SQRT_SMALLEST = math.sqrt(SMALLEST_NORMAL)
 LN2, LN10 = math.log(2.0), math.log(10.0)
 
@@ -89,10 +90,25 @@ class Function:
             return operators.fold(e, self.function, given)
         return self.emit(e, z, python)
 
-    def of_numpy(self, e: Evaluator, z: ComplexValue) -> ComplexValue:
-        """As NumPy's function of that name: no exceptions, and a NumPy scalar."""
-        found = self.emit(e, z, False)
-        return ComplexValue(found.re, found.im, True)
+    def of_numpy(self, e: Evaluator, z: ComplexValue, outside: Any) -> ComplexValue:
+        """As NumPy's function `outside`: no exceptions, and a NumPy scalar."""
+        from zyg.frontend.infer import known
+
+        found = e.call(known(numpys), [Known(self.algorithm), Known(outside), z.re, z.im])
+        assert isinstance(found, TupleValue)
+        result = ComplexValue(found.items[0], found.items[1], True)
+        if self.slope is None or e.context.level == 0:
+            return result
+        return complexes.with_slope(e, result, self.slope, [z], z)
+
+
+def numpys(algorithm: Any, outside: Any, re: float, im: float) -> tuple[float, float]:
+    """NumPy is asked itself where arguments or results are infinite or nan."""
+    if finite(re, im):
+        x, y = algorithm(re, im, False, outside)
+        if finite(x, y):
+            return x, y
+    return python_complex(outside, re, im)
 
 
 FUNCTIONS: dict[Any, Function] = {}
@@ -450,7 +466,9 @@ def _polar(e: Evaluator, z: Abstract, /) -> Abstract:
     re, im = complexes.values(e, z)
     size = e.op("modulus", re, im)
     if e.options.error_model == "python":
-        ok = operators._or(e, operators._finite_or_nan(e, size), operators._not_finite(e, re), operators._not_finite(e, im))
+        ok = operators._or(
+            e, operators._finite_or_nan(e, size), operators._not_finite(e, re), operators._not_finite(e, im)
+        )
         e.guard(ok, "OverflowError", RANGE)
     return TupleValue((Number(size), Number(e.op("atan2", im, re))))
 

@@ -17,7 +17,7 @@ from zyg.frontend.operators import message_of, python_type_name, settled
 from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric
 from zyg.ir.core import Const, const
 
-from .intrinsics import machine, to_i64
+from .intrinsics import machine, python_complex, to_i64
 from .registry import emits, implements
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # ------------------------------------------------------------------------------------------ construction
 
 _ABSENT = Known(object())
+_ZERO = Known(0.0)
 
 
 @emits(complex)
@@ -104,7 +105,7 @@ def plain(e: Evaluator, v: Abstract) -> Abstract:
 
 
 @emits(np.complex128)
-def _numpy_complex(e: Evaluator, v: Abstract = Known(0.0), /) -> Abstract:
+def _numpy_complex(e: Evaluator, v: Abstract = _ZERO, /) -> Abstract:
     found = _argument(e, v, 0)
     return ComplexValue(found.re, found.im, True)
 
@@ -180,7 +181,10 @@ def numpy_power(ar: float, ai: float, br: float, bi: float, checked: bool) -> tu
             inverse = 1.0 / np.complex128(complex(re, im))
             return inverse.real, inverse.imag
         return re, im
-    return power_polar(ar, ai, br, bi, False)
+    re, im = power_polar(ar, ai, br, bi, False)
+    if math.isfinite(re) and math.isfinite(im):
+        return re, im
+    return python_complex(_numpy_power, ar, ai, br, bi)
 
 
 def power_slope_in_base(z: complex, w: complex) -> complex:
@@ -189,7 +193,6 @@ def power_slope_in_base(z: complex, w: complex) -> complex:
 
 def power_slope_in_exponent(z: complex, w: complex) -> complex:
     return z**w * cmath.log(z) if z != 0.0 else 0j
-
 
 
 # ----------------------------------------------------------------------------------------------- functions
@@ -202,7 +205,26 @@ def numpy_function(e: Evaluator, op: str, z: ComplexValue) -> Abstract:
     found = FUNCTIONS.get(getattr(cmath, op, None))
     if found is None:
         raise e.refuse(f"the NumPy function {op} of a complex number", hint="cmath has what compiled code knows")
-    return found.of_numpy(e, z)
+    return found.of_numpy(e, z, _QUIET[op])
+
+
+def _quietly(ufunc: Any) -> Callable[..., complex]:
+    def quiet(*args: complex) -> complex:
+        with np.errstate(all="ignore"):
+            return complex(ufunc(*args))
+
+    return quiet
+
+
+_QUIET = {
+    op: _quietly(ufunc)
+    for op, ufunc in {
+        "exp": np.exp, "log": np.log, "log10": np.log10, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+        "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
+        "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh,
+    }.items()
+}  # fmt: skip
+_numpy_power = _quietly(np.power)
 
 
 @emits(np.conjugate)

@@ -54,9 +54,9 @@ def python_float(function: Any, *args: Any) -> float:
     return function(*args)
 
 
-def python_complex(function: Any, re: float, im: float) -> tuple[float, float]:
-    """The same for a function from a complex number to one."""
-    result = function(complex(re, im))
+def python_complex(function: Any, *parts: float) -> tuple[float, float]:
+    """The same for a function of complex numbers, given by their parts, to one."""
+    result = function(*map(complex, parts[::2], parts[1::2]))
     return result.real, result.imag
 
 
@@ -147,12 +147,14 @@ def _python_float(e: Evaluator, function: Abstract, *args: Abstract) -> Abstract
 
 
 @emits(python_complex)
-def _python_complex(e: Evaluator, function: Abstract, re: Abstract, im: Abstract) -> Abstract:
+def _python_complex(e: Evaluator, function: Abstract, *parts: Abstract) -> Abstract:
     from zyg.frontend.boundary import scalar_value
     from zyg.frontend.values import Known, Number, TupleValue
     from zyg.ir.types import Complex
 
     assert isinstance(function, Known)
-    leaves = [scalar_value(e, part, F64) for part in (re, im)]
-    results = e.emit("pycall", *leaves, types=(F64, F64), callable=function.object, arguments=(Complex(),), result=Complex())
+    leaves = [scalar_value(e, part, F64) for part in parts]
+    arguments = (Complex(),) * (len(parts) // 2)
+    attrs = {"callable": function.object, "arguments": arguments, "result": Complex()}
+    results = e.emit("pycall", *leaves, types=(F64, F64), **attrs)
     return TupleValue(tuple(Number(e.op("stop", r)) for r in results))
