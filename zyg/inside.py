@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .library import hooks
 from .rules import adjoint
 
 T = TypeVar("T")
@@ -18,6 +19,8 @@ T = TypeVar("T")
 def hook(function: Callable[[Any], Any], x: T) -> T:
     """`x`; in a backward pass the cotangent goes through `function`: hook(neg, x) reverses a gradient.
 
+    `function` may be anything that can be called. What it returns takes the place of the cotangent; None is zero.
+
     >>> import operator, zyg
     >>> zyg.gradient(lambda a, b: zyg.hook(operator.neg, a) * b, 2.0, 3.0)
     (-3.0, 2.0)
@@ -25,9 +28,7 @@ def hook(function: Callable[[Any], Any], x: T) -> T:
     return x
 
 
-@adjoint(hook)
-def _hook_rule(function: Any, x: Any) -> Any:
-    return x, lambda d: (None, function(d))
+adjoint(hook)(hooks.hook_rule)
 
 
 def showgrad(x: T) -> T:
@@ -41,13 +42,7 @@ def showgrad(x: T) -> T:
     return x
 
 
-@adjoint(showgrad)
-def _showgrad_rule(x: Any) -> Any:
-    def back(d: Any) -> Any:
-        print("gradient:", d)
-        return (d,)
-
-    return x, back
+adjoint(showgrad)(hooks.showgrad_rule)
 
 
 def checkpoint(function: Callable[..., T], /, *args: Any) -> T:

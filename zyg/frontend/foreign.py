@@ -33,16 +33,19 @@ def call_foreign(e: Evaluator, function: Any, args: list[Abstract], keywords: di
     from .exceptions import Print, flat_arguments, python_call
 
     returned = result_type(e, function, args)
-    if returned is None and rule_for(function) is not None and not isinstance(function, type):
-        name = describe(function)
-        what = f"the value of {name}(...), a function that compiled code does not know"
-        return ConflictValue(what, (what,), f"say what it returns with its rule: @zyg.adjoint({name}, returns=float)")
-    if returned is None or not all(isinstance(v, Known) for v in keywords.values()):
+    silent = returned is None and rule_for(function) is not None and not isinstance(function, type)
+    if returned is None and not silent or not all(isinstance(v, Known) for v in keywords.values()):
         return None
     constants = tuple((k, v.object) for k, v in keywords.items() if isinstance(v, Known))
     layout, values = flat_arguments(args)
     plain = not constants and all(template is None for template, _ in layout)
-    return python_call(e, function if plain else Print(function, layout, constants), values, returned)
+    called = function if plain else Print(function, layout, constants)
+    if returned is not None:
+        return python_call(e, called, values, returned)
+    python_call(e, called, values)
+    name = describe(function)
+    what = f"the value of {name}(...), a function that compiled code does not know"
+    return ConflictValue(what, (what,), f"say what it returns with its rule: @zyg.adjoint({name}, returns=float)")
 
 
 def result_type(e: Evaluator, function: Any, args: list[Abstract]) -> Type | None:

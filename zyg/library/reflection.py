@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import math
+import types
+from typing import Any
 
+from zyg.errors import Misuse, Unsupported
 from zyg.frontend import iterators, lists
-from zyg.frontend.boundary import scalar_value
+from zyg.frontend.boundary import disassemble, scalar_value
+from zyg.frontend.exceptions import python_call
 from zyg.frontend.infer import Evaluator, Stop
 from zyg.frontend.operators import to_int
-from zyg.frontend.values import NONE, Abstract, Known, Number, is_number, map_leaves
+from zyg.frontend.values import (
+    NONE,
+    Abstract,
+    ArrayValue,
+    ConflictValue,
+    FunctionValue,
+    Known,
+    MethodValue,
+    Number,
+    describe,
+    is_number,
+    map_leaves,
+)
 from zyg.ir.core import Const, Instr, Value, const
 from zyg.ir.types import F64, I64
 
-from .bodies import call_copied, infer_body
+from . import hooks
+from .bodies import Body, call_copied, infer_body, shown
 from .gradients import finish_objects, returns_nothing
 from .registry import emits
 
@@ -32,16 +49,15 @@ def _register() -> None:
     def stop_gradient(e: Evaluator, x: Abstract) -> Abstract:
         return map_leaves(x, lambda v: v if isinstance(v, Const) else e.op("stop", v, name=v.name))
 
+    @emits(hooks.through)
+    def through(e: Evaluator, function: Abstract, d: Abstract) -> Abstract:
+        return _through(e, function, d)
+
     @emits(zyg.checkpoint)
     def checkpoint(e: Evaluator, function: Abstract, *args: Abstract) -> Abstract:
         if e.context.level == 0:
             return e.call(function, list(args))
-        body = infer_body(e, function, list(args), {}, e.context.level, "")
-        results = call_copied(e, body.module, body.name, body.operands, checkpoint=True)
-        if returns_nothing(body):
-            e.builder.append(Instr("unreachable"))
-            raise Stop
-        return finish_objects(e, body, results)
+        return _call_body(e, infer_body(e, function, list(args), {}, e.context.level, ""), checkpoint=True)
 
     @emits(zyg.checkpointed)
     def checkpointed(
@@ -65,6 +81,59 @@ def _register() -> None:
             return _checkpointed_iterator(e, iterable, "every", Known(max(1, math.isqrt(length.object))))
         root = e.op("sqrt", e.op("cast", to_int(e, length), type=F64))
         return _checkpointed_iterator(e, iterable, "every", Number(e.op("fmax", root, const(1.0))))
+
+
+def _call_body(e: Evaluator, body: Body, **attrs: Any) -> Abstract:
+    results = call_copied(e, body.module, body.name, body.operands, **attrs)
+    if returns_nothing(body):
+        e.builder.append(Instr("unreachable"))
+        raise Stop
+    return finish_objects(e, body, results)
+
+
+def _through(e: Evaluator, function: Abstract, d: Abstract) -> Abstract:
+    """A cotangent by way of the function of a hook: compiled if it can be, else called as it is."""
+    if is_number(function) or isinstance(function, Known) and not callable(function.object):
+        e.type_error(f"hook takes a function and a value: {describe(function, e.heap)} cannot be called")
+    try:
+        body = infer_body(e, function, [d], {}, e.context.level, "")
+    except Unsupported:
+        called = _python_function(function)
+        if called is None:
+            raise
+    else:
+        value = body.value
+        if returns_nothing(body) or _is_none(value) or _alike(value, d):
+            return _call_body(e, body)
+        called = _python_function(function)
+        if called is None or not isinstance(value, ConflictValue):
+            raise Misuse(
+                f"the hook {shown(function)}, which does not give a cotangent of the kind that it gets",
+                e.position,
+                types=[describe(d, e.heap), describe(value, body.after)],
+                hint="return a number for a number, an array for an array",
+            )
+    if not isinstance(d, (Number, ArrayValue)):
+        raise e.refuse("a hook that compiled code does not know, on a structure", types=[describe(d, e.heap)],
+                       hint="hook each number or array of it")  # fmt: skip
+    return python_call(e, hooks.Hooked(called), [d], disassemble(e, d, []))
+
+
+def _alike(value: Abstract, d: Abstract) -> bool:
+    if isinstance(d, ArrayValue):
+        return isinstance(value, ArrayValue) and value.type.ndim == d.type.ndim
+    return not isinstance(d, Number) and not isinstance(value, ConflictValue) or is_number(value)
+
+
+def _python_function(v: Abstract) -> Any:
+    """The Python function that a value stands for, if that is one and the same whenever the code runs."""
+    if isinstance(v, Known):
+        return v.object
+    if isinstance(v, FunctionValue) and not v.captured and not v.defaults and not v.kwdefaults:
+        return v.function if v.function is not None else types.FunctionType(v.code, v.globals, v.name)
+    if isinstance(v, MethodValue) and isinstance(v.receiver, Known) and not isinstance(v.function, tuple):
+        return types.MethodType(v.function, v.receiver.object)
+    return None
 
 
 def _is_none(v: Abstract) -> bool:
