@@ -32,6 +32,7 @@ from zyg.frontend.values import (
     is_numeric,
     map_leaves,
     reachable,
+    same_heap,
 )
 from zyg.ir.core import Const, Instr, Rule, Value
 from zyg.ir.records import record
@@ -160,7 +161,7 @@ def _infer_rule(
     back_shape.of([back])
     reverse = Evaluator(e.inference, module.unique_name(f"{name}.reverse"), context)
     module.add(reverse.function)
-    (own_back,), _ = _parameters(forward, reverse, [back], back_heap, back_shape)
+    (own_back,), at_back = _parameters(forward, reverse, [back], back_heap, back_shape)
     seeds = {id(v): Value(cotangent_type(v.type), f"d_{v.name}") for v in stand_ins if differentiable(v.type)}
     seeds.update((id(v), Value(cotangent_type(v.type), f"d_{v.name}")) for v in in_place)
     cotangents = [cotangent_of(v, after, seeds) for v in (template, *changed)]
@@ -170,6 +171,11 @@ def _infer_rule(
         gradients = [k for k, v in enumerate(operands) if differentiable(v.type)]
         reverse.function.results = tuple(cotangent_type(operands[k].type) for k in gradients)
     else:
+        if not same_heap(at_back, {i: reverse.heap[i] for i in at_back}):
+            raise e.refuse(
+                f"the rule for {describe_callable(rule.target)}, whose pullback changes an object that it holds",
+                hint="keep what the pullback changes in an array, or leave the call to Python",
+            )
         leaves, gradients = _rule_gradients(e, reverse, rule, given, own[:count], at_entry, operands)
         reverse.builder.ret(*leaves)
         reverse.function.results = tuple(v.type for v in leaves)
@@ -265,8 +271,6 @@ def _array_leaves(roots: Sequence[Abstract], heap: Heap) -> list[Value]:
 
 
 def _same_objects(e: Evaluator, rule: UserRule, before: Heap, after: Heap) -> None:
-    from zyg.frontend.values import same_heap
-
     if not same_heap(before, {i: after[i] for i in before}):
         raise e.refuse(
             f"the rule for {describe_callable(rule.target)}, which changes an object that it was given",
