@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import operator
 import random
+import re
 
 import numpy as np
 import pytest
 
+from zyg.backend.llvm import runtime
 from zyg.backend.llvm.boxing import TYPE_NUMBERS
 from zyg.backend.llvm.engine import engine
 from zyg.backend.llvm.lower import LOWERED_OPS, LoweringError
@@ -681,3 +683,10 @@ def test_arrays_released_in_a_loop_are_used_again():
     }"""
     f = native(text, (I64,), F64)
     assert f(1_000_000) == 0.0
+
+
+def test_the_parts_of_the_runtime_define_what_they_are_listed_with():
+    defined = re.compile(r"^define (?!internal)[^@]*@(\w+)\(|^@(zyg_\w+) = (?:global|constant)", re.MULTILINE)
+    for part, symbols in runtime.PARTS.items():
+        found = {name for match in defined.findall(runtime.text(part)) for name in match if name}
+        assert found == set(symbols), part

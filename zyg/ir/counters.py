@@ -1,22 +1,23 @@
-"""Counted loops: a counter goes by a constant step to a bound that the loop does not change.
+"""Counted loops, in which a counter goes by a constant step to a bound that the loop does not change; amounts of work.
 
     counter = find_counter(loop)        None, or how the loop counts
+    is_brief(module)                    whether a call never takes more than some hundred instructions
 
-The one recogniser of such loops for passes that ask how often a loop runs, or cut it up.
+The recogniser of such loops for passes that ask how often a loop runs, or cut it up.
 """
 
 from __future__ import annotations
 
-from .analysis import Loop
-from .core import Block, Const, Instr, Value
+from .analysis import Loop, Loops
+from .core import Block, Const, Instr, Module, Value
 from .records import record
-from .types import I64
+from .types import I64, Array
 
 _TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 _OPPOSITE = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class Counter:
     """The loop goes on while `tested op bound`, where `tested` is the counter, or the counter after its step.
 
@@ -82,8 +83,11 @@ def find_counter(loop: Loop) -> Counter | None:
                 continue
             index = _index(loop, tested, inside)
             step = None if index is None else _step(again.args[index], loop.header.params[index], inside)
-            if index is None or not step or tested is not loop.header.params[index] and (
-                _step(tested, loop.header.params[index], inside) != step
+            if (
+                index is None
+                or not step
+                or tested is not loop.header.params[index]
+                and (_step(tested, loop.header.params[index], inside) != step)
             ):
                 continue
             op = test.op if side == 1 else _TURNED[test.op]
@@ -119,4 +123,55 @@ def _step(value: Value, param: Value, inside: dict[Value, Instr]) -> int | None:
     return y.value if instr.op in ("add", "cadd") else -y.value
 
 
-__all__ = ["Counter", "find_counter"]
+# ---------------------------------------------------------------------------------------------------- work
+
+_AT_ONE_PLACE = frozenset({"call", "load", "store", "accum", "dim", "stride", "view", "guard", "retain", "release",
+                           "overlap", "same", "reshape", "stop"})  # fmt: skip
+BRIEF = 64  # iterations
+
+
+def walks_array(instr: Instr) -> bool:
+    """Whether an operation may go through all of an array (or make one)."""
+    if instr.op in _AT_ONE_PLACE or instr.targets:
+        return False
+    return any(isinstance(v.type, Array) for v in (*instr.operands, *instr.results))
+
+
+def reached_functions(module: Module) -> dict[str, set[str]]:
+    """Per function those that a call of it may call in the end; itself, if it is recursive."""
+    calls = {
+        name: {i.attrs["callee"] for _, i in f.instructions() if i.op == "call"} & module.functions.keys()
+        for name, f in module.functions.items()
+    }
+    found: dict[str, set[str]] = {}
+    for name, direct in calls.items():
+        seen = found[name] = set()
+        work = [*direct]
+        while work:
+            callee = work.pop()
+            if callee not in seen:
+                seen.add(callee)
+                work += calls[callee]
+    return found
+
+
+def is_brief(module: Module) -> bool:
+    """Whether nothing repeats in a call of any of the functions but loops of a few iterations, known when compiling."""
+    if any(name in others for name, others in reached_functions(module).items()):
+        return False
+    for function in module.functions.values():
+        if any(walks_array(instr) for _, instr in function.instructions()):
+            return False
+        rounds: dict[Loop, int] = {}
+        for loop in Loops(function).all:  # outer before inner
+            counter = find_counter(loop)
+            trips = counter.trips if counter is not None else None
+            if trips is None:
+                return False
+            rounds[loop] = trips * (rounds[loop.parent] if loop.parent is not None else 1)
+            if rounds[loop] > BRIEF:
+                return False
+    return True
+
+
+__all__ = ["Counter", "find_counter", "is_brief", "reached_functions", "walks_array"]

@@ -418,7 +418,7 @@ class Boxing:
     def unbox_complex_array(self, type: ComplexArray, o: str, miss: str) -> list[str]:
         """Seen as floats, with the axis of the parts behind the others."""
         base, shape, strides = self.unbox_ndarray(type, [np.dtype(complex).num], o, miss)
-        return base + shape + ["2"] + (strides + ["8"] if type.layout != "C" else [])
+        return base + shape + ["2"] + ([*strides, "8"] if type.layout != "C" else [])
 
     def unbox_ndarray(
         self, type: Array | ComplexArray, type_numbers: list[int], o: str, miss: str

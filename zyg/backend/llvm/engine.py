@@ -1,8 +1,10 @@
 """LLVM itself: target, optimiser, object code, linking. Everything is made on first use, under one lock.
 
-Modules are optimised by the new pass manager's O3 pipeline (loop vectorisation on; SLP only where a function carries several
-tangents side by side: elsewhere it was never better and sometimes three times worse on adjoint code), emitted as an object and linked by ORC.  The linked code is one library
-per module and goes away with its `Native`, but not while native code that can run Python is on some thread's stack.
+Modules are optimised by the new pass manager's O3 pipeline (loop vectorisation on; SLP only where a function carries
+several tangents side by side: elsewhere it was never better and sometimes three times worse on adjoint code), emitted as
+an object and linked by ORC.  Code of which a call is over after some hundred instructions gets a few passes only: our
+own have done the rest, and it runs as fast.  The linked code is one library per module and goes away with its `Native`,
+but not while native code that can run Python is on some thread's stack.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import numpy as np
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from ...ir.core import Module
+from ...ir.counters import is_brief
 from ...ir.options import Options
 from ...ir.records import record
 from .. import cpython as layout
@@ -32,6 +35,7 @@ from .specials import special_text
 Address = int
 GENERATION = 64  # libraries per linker
 SETTINGS = "O3, loop vectorisation, SLP for lanes"  # of `Engine.optimise`; part of the key of code kept on disk
+BRIEF = ("always_inliner", "global_dead_code_eliminate", "sroa", "simplify_cfg", "instruction_combine", "simplify_cfg")
 
 
 @record(eq=False, slots=True)
@@ -82,32 +86,40 @@ class Engine:
         module.data_layout = self.layout
         return module
 
-    def optimise(self, module: llvm.ModuleRef, level: int = 3, slp: bool = False) -> None:
-        tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+    def optimise(self, module: llvm.ModuleRef, slp: bool = False, brief: bool = False) -> None:
+        """O3, or for brief code the passes of BRIEF."""
+        tuning = llvm.create_pipeline_tuning_options(speed_level=3)
         tuning.loop_vectorization = True
         tuning.slp_vectorization = slp
         builder = llvm.create_pass_builder(self.machine, tuning)
-        passes = builder.getModulePassManager()
+        if brief:
+            passes = llvm.create_new_module_pass_manager()
+            for name in BRIEF:
+                getattr(passes, f"add_{name}_pass")()
+        else:
+            passes = builder.getModulePassManager()
         passes.run(module, builder)
         # llvmlite's own disposal of it is hidden by that of a base class that does nothing.
         NewPassManager._dispose(passes)
 
-    def object_file(self, assembly: str, cached: bool = False) -> bytes:
+    def object_file(self, assembly: str, cached: bool = False, brief: bool = False) -> bytes:
         """The optimised object file of a module; `cached` looks for it on disk, and keeps it there."""
         if cached:
-            return self._cached_object_file(assembly)
+            return self._cached_object_file(assembly, brief)
         module = self.parse(assembly)
-        self.optimise(module, slp=side_by_side(assembly))
+        several = side_by_side(assembly)
+        self.optimise(module, several, brief and not several)
         return self.machine.emit_object(module)
 
-    def _cached_object_file(self, assembly: str) -> bytes:
+    def _cached_object_file(self, assembly: str, brief: bool) -> bytes:
         from . import cache  # on demand: what it imports takes as long as a small compilation
 
         features = llvm.get_host_cpu_features().flatten()
-        name = cache.key(assembly, self.triple, llvm.get_host_cpu_name(), features, llvmlite.__version__, SETTINGS)
+        settings = " ".join(BRIEF) if brief else SETTINGS
+        name = cache.key(assembly, self.triple, llvm.get_host_cpu_name(), features, llvmlite.__version__, settings)
         image = cache.load(name)
         if image is None:
-            image = self.object_file(assembly)
+            image = self.object_file(assembly, brief=brief)
             cache.store(name, image)
         return image
 
@@ -289,15 +301,16 @@ class Native:
             return engine().machine.emit_assembly(self._optimised())
 
     def _bodies(self) -> Lowered:
-        variants = engine().vector_variants if self.options.vectormath else no_variants
+        brief = is_brief(self.module)
+        variants = engine().vector_variants if self.options.vectormath and not brief else no_variants
         return lower(self.module, self.entry, variants, exported=True)
 
     def _optimised(self) -> llvm.ModuleRef:
         e = engine()
         with e.lock:
             text = self._bodies().text
-            module = e.parse(text)
-            e.optimise(module, slp=side_by_side(text))
+            module, several = e.parse(text), side_by_side(text)
+            e.optimise(module, several, is_brief(self.module) and not several)
         return module
 
     def __del__(self) -> None:
@@ -326,12 +339,13 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
     """Compile `entry`, and what it calls, to machine code with a Python entry for the given signature."""
     e = engine()
     with e.lock:
-        lowered = lower(module, entry, e.vector_variants if options.vectormath else no_variants)
+        brief = is_brief(module)
+        lowered = lower(module, entry, e.vector_variants if options.vectormath and not brief else no_variants)
         native = Native(module, entry, options, signature, lowered)
         errors = lowered.errors
         raiser = make_raiser(errors)
         write_entry(lowered, entry, signature, options, raiser)
-        image = e.object_file(lowered.text, options.cache)
+        image = e.object_file(lowered.text, options.cache, brief)
         objects = lowered.objects
         native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))
         extra = {"zyg_objects": ctypes.addressof(native.table)}

@@ -218,7 +218,7 @@ class EntryLowering:
         ctx = self.make_ctx() if self.needs_ctx else "null"
         if abi.needs_ctx:
             arguments.insert(0, f"ptr {ctx}")
-        status, parts = abi.call(e, arguments)
+        status, parts = abi.call(e, arguments, "" if abi.recursive else "alwaysinline")
         if self.needs_ctx and (abi.may_run_python or self.nogil):
             e.call("void", e.module.external("zyg_gil_take", "void", "ptr", "nounwind"), f"ptr {ctx}")
         good, bad, failed, done = (e.name(n) for n in ("returned", "error", "failed", "finish"))

@@ -112,9 +112,11 @@ class FunctionABI:
             return types[0] if types else "void"
         return "{" + ", ".join(types) + "}"
 
-    def call(self, emitter: Emitter, arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+    def call(self, emitter: Emitter, arguments: Sequence[str], attributes: str = "") -> tuple[str | None, list[str]]:
         """Emit a call: the status, None if there is none, and the components of the results."""
-        result = emitter.call(self.result, self.symbol, *arguments, convention="fastcc ", hint="r")
+        result = emitter.call(
+            self.result, self.symbol, *arguments, attributes=attributes, convention="fastcc ", hint="r"
+        )
         count = len(value_types(self.results))
         if not self.fails and count < 2:
             return None, [result] if count else []

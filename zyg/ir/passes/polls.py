@@ -19,10 +19,10 @@ from collections.abc import Set
 
 from ..analysis import Dominators, Loop, Loops
 from ..builder import Builder
-from ..core import Block, Const, Function, Instr, Module, Target, Value, const
-from ..counters import Counter, find_counter
+from ..core import Block, Function, Instr, Module, Target, Value, const
+from ..counters import Counter, find_counter, reached_functions, walks_array
 from ..ops import OPS
-from ..types import BOOL, I64, Array
+from ..types import BOOL, I64
 
 STRIP = 1 << 16  # iterations between polls of a counted loop
 ROUNDS = 1 << 12  # of one that is not
@@ -35,7 +35,7 @@ LONGEST_STEP = 1 << 20
 def run_module(module: Module) -> bool:
     """`run` for each function; and a poll at the head of those that may call themselves."""
     changed = False
-    reached = _reached(module)
+    reached = reached_functions(module)
     looping = {name for name, f in module.functions.items() if len(f.blocks) > 1 and Loops(f).all}
     heavy = {name for name, others in reached.items() if name in looping or not looping.isdisjoint(others)}
     for function in module.functions.values():
@@ -46,24 +46,6 @@ def run_module(module: Module) -> bool:
         entry.instrs.insert(0, Instr("poll", [const(ROUND)], position=position))
         changed = True
     return changed
-
-
-def _reached(module: Module) -> dict[str, set[str]]:
-    """Per function the functions that a call of it may call in the end."""
-    calls = {
-        name: {i.attrs["callee"] for _, i in f.instructions() if i.op == "call"} & module.functions.keys()
-        for name, f in module.functions.items()
-    }
-    found: dict[str, set[str]] = {}
-    for name, direct in calls.items():
-        seen = found[name] = set()
-        work = [*direct]
-        while work:
-            callee = work.pop()
-            if callee not in seen:
-                seen.add(callee)
-                work += calls[callee]
-    return found
 
 
 def run(function: Function, heavy: Set[str] | None = None) -> bool:
@@ -102,19 +84,13 @@ def run(function: Function, heavy: Set[str] | None = None) -> bool:
     return bool(plans)
 
 
-_QUICK = frozenset({"load", "store", "accum", "dim", "stride", "view", "guard", "retain", "release", "overlap", "same",
-                    "reshape", "stop"})  # fmt: skip
-
-
 def _work(block: Block, heavy: Set[str] | None) -> int:
     """What calls and operations on whole arrays in a block may take."""
     total = 0
     for instr in block.instrs:
         if instr.op == "pycall" or (instr.op == "call" and (heavy is None or instr.attrs["callee"] in heavy)):
             total += ROUND
-        elif instr.op in _QUICK or instr.targets or instr.op == "call":
-            continue
-        elif any(isinstance(v.type, Array) for v in (*instr.operands, *instr.results)):
+        elif walks_array(instr):
             total += WHOLE_ARRAY
     return total
 
