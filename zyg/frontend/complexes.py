@@ -7,6 +7,7 @@ to the last bit and exceptions are the same.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,13 +136,26 @@ def quotient(e: Evaluator, a: Pair, b: Pair, numpy: bool = False) -> ComplexValu
     re = e.op("add", p, e.op("mul", q, ratio))
     im = e.op("select", by_real, e.op("sub", q, crossed), e.op("sub", crossed, q))
     if python:
-        return make(e.op("div", re, scale), e.op("div", im, scale))
-    inverse = e.op("div", const(1.0), scale)
-    # By zero: a complex infinity, or nan.
-    size = e.op("select", zero, e.op("abs", larger), const(1.0))
-    re = e.op("select", zero, e.op("sdiv", ar, size), e.op("mul", re, inverse))
-    im = e.op("select", zero, e.op("sdiv", ai, size), e.op("mul", im, inverse))
-    return make(re, im, numpy)
+        result = make(e.op("div", re, scale), e.op("div", im, scale))
+    else:
+        inverse = e.op("div", const(1.0), scale)
+        # By zero: a complex infinity, or nan.
+        size = e.op("select", zero, e.op("abs", larger), const(1.0))
+        re = e.op("select", zero, e.op("sdiv", ar, size), e.op("mul", re, inverse))
+        im = e.op("select", zero, e.op("sdiv", ai, size), e.op("mul", im, inverse))
+        result = make(re, im, numpy)
+    if e.context.level == 0:
+        return result
+    # The slopes 1/b and -(a/b)/b remember less than the algorithm does.
+    inverse_re = e.op("div", e.op("select", by_real, const(1.0), ratio), scale)
+    inverse_im = e.op("neg", e.op("div", e.op("select", by_real, ratio, const(1.0)), scale))
+    if not python:
+        inverse_re = e.op("select", zero, const(math.inf), inverse_re)
+        inverse_im = e.op("select", zero, const(math.nan), inverse_im)
+    slope = (inverse_re, inverse_im)
+    second = values(e, product(e, values(e, result), slope))
+    graded = _sloping(e, result, slope, a)
+    return _sloping(e, graded, (e.op("neg", second[0]), e.op("neg", second[1])), b, keep=True)
 
 
 def power(e: Evaluator, a: Abstract, b: Abstract, numpy: bool) -> Abstract:
@@ -243,20 +257,23 @@ def with_slope(
 
     with e.in_context(Context(replace(e.options, error_model="numpy"), e.context.level - 1)):
         found = e.call(known(slope), arguments)
-    p = values(e, converted(e, found))
-    if e.context.level == 1:
-        p = tuple(x if isinstance(x, Const) else e.op("stop", x) for x in p)  # type: ignore[assignment]
-    zr, zi = values(e, converted(e, z))
-    parts = values(e, w)
-    if not keep:
-        parts = tuple(x if isinstance(x, Const) else e.op("stop", x) for x in parts)  # type: ignore[assignment]
-    real = e.op("slope", parts[0], p[0], zr)
-    imaginary = e.op("slope", parts[1], p[1], zr)
+    return _sloping(e, w, values(e, converted(e, found)), values(e, converted(e, z)), keep)
+
+
+def _sloping(e: Evaluator, w: ComplexValue, p: Pair, z: Pair, keep: bool = False) -> ComplexValue:
+    """`w` with the derivative `p` by `z`, in place of its own or added to it."""
+    (pr, pi), (zr, zi) = (_cut(e, p) if e.context.level == 1 else p), z
+    re, im = values(e, w) if keep else _cut(e, values(e, w))
+    if not isinstance(zr, Const):
+        re, im = e.op("slope", re, pr, zr), e.op("slope", im, pi, zr)
     if not isinstance(zi, Const):
-        minus = e.op("neg", p[1])
-        real = e.op("slope", real, minus, zi)
-        imaginary = e.op("slope", imaginary, p[0], zi)
-    return make(real, imaginary, w.numpy)
+        re, im = e.op("slope", re, e.op("neg", pi), zi), e.op("slope", im, pr, zi)
+    return make(re, im, w.numpy)
+
+
+def _cut(e: Evaluator, pair: Pair) -> Pair:
+    re, im = (x if isinstance(x, Const) else e.op("stop", x) for x in pair)
+    return re, im
 
 
 # ------------------------------------------------------------------------------------------- unary, comparison
