@@ -22,7 +22,22 @@ has its cotangent in its shadow.
 
 from __future__ import annotations
 
-from . import arithmetic, attributes, builtins_, calls, cells, classes, containers, functools_, iteration, math_, numpy_
+from . import (
+    arithmetic,
+    attributes,
+    builtins_,
+    calls,
+    cells,
+    classes,
+    containers,
+    functools_,
+    iteration,
+    math_,
+    numpy_,
+    numpy_functions,
+    numpy_methods,
+    zyg_,
+)
 from .attributes import plain_attr
 from .calls import call, forward_of
 from .cotangents import NUMBERS, accumulate
@@ -68,5 +83,6 @@ CONSTANT = frozenset(
 
 __all__ = [
     "ATTRS", "CONSTANT", "NUMBERS", "PLAIN", "RECORD", "RULES", "Shadows", "accumulate", "builtins_", "call", "classes",
-    "forward_of", "functools_", "loop", "math_", "numpy_", "pairs", "plain_attr",
+    "forward_of", "functools_", "loop", "math_", "numpy_", "numpy_functions",
+    "numpy_methods", "pairs", "plain_attr", "zyg_",
 ]  # fmt: skip

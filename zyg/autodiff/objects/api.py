@@ -37,7 +37,10 @@ class Pullback:
         self._form = form
 
     def __call__(self, seed: Any, /) -> tuple[Any, ...]:
-        shadows = Shadows()
+        return self.run(seed, Shadows())
+
+    def run(self, seed: Any, shadows: Shadows) -> tuple[Any, ...]:
+        """The same, with the shadows to look at afterwards: `gradient_of` tells what others than the arguments got."""
         d = structure.scatter(self._form, seed, shadows)
         given = calls.run(self._back, d, shadows)
         return tuple(
@@ -50,3 +53,15 @@ class Pullback:
     def __repr__(self) -> str:
         name = getattr(self._function, "__qualname__", None) or repr(self._function)
         return f"<pullback of {name}>"
+
+
+def gradient_of(x: Any, shadows: Shadows) -> Any:
+    """What a mutable object has gathered in a reverse pass, in its own structure; None if there is nothing.
+
+    >>> weights = [2.0, 3.0]
+    >>> _, back = pullback(lambda: weights[0] * weights[1], ())
+    >>> shadows = Shadows()
+    >>> back.run(1.0, shadows), gradient_of(weights, shadows)
+    ((), [3.0, 2.0])
+    """
+    return structure.gather(structure.form(x), None, shadows)

@@ -43,7 +43,7 @@ def run_constant(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def constant(*functions: Any) -> None:
     """Calls of these give values that carry no derivative."""
     for f in functions:
-        known(f)(functools.partial(_constant, f))
+        known(f, exact=True)(functools.partial(_constant, f))
 
 
 def _constant(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -108,12 +108,12 @@ def _is_expression(code: str) -> bool:
 # ------------------------------------------------------------------------------------------------- numbers
 
 
-@known(abs)
+@known(abs, exact=True)
 def _abs(x: Any) -> tuple[Any, Any]:
     return shift(record_abs(x))
 
 
-@known(float)
+@known(float, exact=True)
 def _float(x: Any = 0.0, /) -> tuple[Any, Any]:
     t = type(x)
     if t is float:
@@ -569,7 +569,7 @@ def _run_item_method(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 # ---------------------------------------------------------------------------------------------- attributes
 
 
-@known(getattr)
+@known(getattr, exact=True)
 def _getattr(x: Any, name: str, default: Any = _MISSING, /) -> tuple[Any, Any]:
     from . import attributes
 
@@ -608,7 +608,7 @@ def _delattr(x: Any, name: str, /) -> tuple[Any, Any]:
 # ---------------------------------------------------------------------------------------------- methods of list
 
 
-@method(list, "append")
+@method(list, "append", exact=True)
 def _append(x: list[Any], value: Any) -> tuple[Any, Any]:
     list.append(x, value)
     return None, (containers.run_appended, x, len(x) - 1)
@@ -698,7 +698,7 @@ def run_permuted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def _query(cls: type, *names: str) -> None:
     for name in names:
-        calls.METHODS[cls, name] = functools.partial(_ask, getattr(cls, name))
+        method(cls, name, exact=True)(functools.partial(_ask, getattr(cls, name)))
 
 
 def _ask(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -712,13 +712,13 @@ _query(set, "__len__", "__contains__", "__repr__", "__eq__", "isdisjoint", "issu
 _query(frozenset, "__len__", "__contains__", "__repr__", "__eq__", "isdisjoint", "issubset", "issuperset")
 _query(deque, "index", "count", "__len__", "__contains__", "__repr__", "__eq__")
 _query(object, "__repr__", "__str__", "__format__", "__hash__", "__eq__", "__ne__", "__sizeof__", "__dir__")
-_query(int, "bit_length", "bit_count", "to_bytes", "is_integer" if hasattr(int, "is_integer") else "bit_length")
+_query(int, "bit_length", "bit_count", "to_bytes")
 _query(float, "is_integer", "as_integer_ratio", "hex", "__repr__", "__format__", "__str__")
 _query(range, "index", "count", "__len__", "__contains__")
 
 
 def _operator_method(cls: type, name: str, handler: Callable[..., Any]) -> None:
-    calls.METHODS[cls, name] = handler
+    method(cls, name)(handler)
 
 
 def _getitem_method(x: Any, key: Any) -> tuple[Any, Any]:
@@ -876,9 +876,9 @@ def _set_add(x: Any, value: Any) -> tuple[Any, Any]:
     return None, containers.record_set_add(x, value)
 
 
-calls.METHODS[set, "discard"] = functools.partial(_ask, set.discard)
-calls.METHODS[set, "remove"] = functools.partial(_ask, set.remove)
-calls.METHODS[set, "clear"] = functools.partial(_ask, set.clear)
+method(set, "discard", exact=True)(functools.partial(_ask, set.discard))
+method(set, "remove", exact=True)(functools.partial(_ask, set.remove))
+method(set, "clear", exact=True)(functools.partial(_ask, set.clear))
 
 
 @method(set, "copy", "__copy__")
@@ -920,7 +920,7 @@ def _subset(f: Any, x: Any, /, *others: Any) -> tuple[Any, Any]:
 
 
 for _name in ("intersection", "difference"):
-    calls.METHODS[set, _name] = functools.partial(_subset, getattr(set, _name))
+    method(set, _name)(functools.partial(_subset, getattr(set, _name)))
 
 
 @method(deque, "append")
@@ -1009,10 +1009,10 @@ def _deque_copy(x: Any) -> tuple[Any, Any]:
 for _cls in (deque, array.array):
     for _name in ("insert", "remove", "reverse", "clear"):
         if hasattr(_cls, _name):
-            calls.METHODS[_cls, _name] = calls.METHODS[list, _name]
-calls.METHODS[array.array, "append"] = lambda x, value: (x.append(value), (containers.run_appended, x, len(x) - 1))
-calls.METHODS[array.array, "pop"] = calls.METHODS[list, "pop"]
-calls.METHODS[array.array, "extend"] = calls.METHODS[list, "extend"]
+            method(_cls, _name, exact=True)(calls.METHODS[list, _name])
+method(array.array, "append")(lambda x, value: (x.append(value), (containers.run_appended, x, len(x) - 1)))
+method(array.array, "pop", exact=True)(calls.METHODS[list, "pop"])
+method(array.array, "extend", exact=True)(calls.METHODS[list, "extend"])
 _query(array.array, "index", "count", "tobytes", "buffer_info")
 
 
@@ -1039,7 +1039,7 @@ def _same_number(x: Any) -> tuple[Any, Any]:
     return x, (_run_self,)
 
 
-calls.METHODS[int, "conjugate"] = _same_number
+method(int, "conjugate")(_same_number)
 
 
 def _run_self(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -1049,8 +1049,8 @@ def _run_self(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _text_methods(cls: type) -> None:
     for name in dir(cls):
         if callable(getattr(cls, name)) and not name.startswith("__") and name not in ("join", "maketrans", "fromhex"):
-            calls.METHODS[cls, name] = functools.partial(_ask, getattr(cls, name))
-    calls.METHODS[cls, "join"] = _join
+            method(cls, name, exact=True)(functools.partial(_ask, getattr(cls, name)))
+    method(cls, "join")(_join)
 
 
 def _join(x: Any, values: Any) -> tuple[Any, Any]:

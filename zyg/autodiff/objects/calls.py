@@ -20,7 +20,7 @@ from zyg import rules
 from zyg.transforms import transform_of
 
 from . import foreign, generators, native
-from .cotangents import is_number, refused_in
+from .cotangents import is_number
 from .native import NativeFirst
 
 Handler = Callable[..., tuple[Any, Any]]
@@ -28,28 +28,46 @@ KNOWN: dict[Any, Handler] = {}
 METHODS: dict[tuple[type, str], Handler] = {}
 
 
-def known(*functions: Any) -> Callable[[Handler], Handler]:
-    """The decorated handler is what a call of each of these functions means under differentiation."""
+def known(*functions: Any, exact: bool = False) -> Callable[[Handler], Handler]:
+    """The decorated handler is what a call of each of these functions means under differentiation.
+
+    exact: its backs give a cotangent for each argument of a call; those of others may leave out the last ones.
+    """
 
     def register(handler: Handler) -> Handler:
         for f in functions:
             assert f not in KNOWN, f
-            KNOWN[f] = handler
+            KNOWN[f] = handler if exact else functools.partial(_padded, handler)
         return handler
 
     return register
 
 
-def method(cls: type, *names: str) -> Callable[[Handler], Handler]:
+def method(cls: type, *names: str, exact: bool = False) -> Callable[[Handler], Handler]:
     """The decorated handler is what a call of each of these methods of a builtin class means."""
 
     def register(handler: Handler) -> Handler:
         for name in names:
             assert (cls, name) not in METHODS, (cls, name)
-            METHODS[cls, name] = handler
+            METHODS[cls, name] = handler if exact else functools.partial(_padded, handler)
         return handler
 
     return register
+
+
+def _padded(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y, back = handler(*args, **kwargs)
+    if back is None:
+        return y, None
+    return y, (run_padded, back, 1 + len(args) + len(kwargs))
+
+
+def run_padded(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """What is left out at the end has no cotangent."""
+    given = run(back[1], d, shadows)
+    if given is None or len(given) >= back[2]:
+        return given
+    return (*given, *[None] * (back[2] - len(given)))
 
 
 def run(back: Any, d: Any, shadows: Any) -> Any:
@@ -203,12 +221,12 @@ def _function(f: FunctionType) -> Any:
     if rules.singled_out(code):
         rule = rules.rule_for(f)
         if rule is not None:
-            return functools.partial(_by_rule, rule, f)
+            return functools.partial(user_rules.call, rule, f)
         return Function(code, _differentiated(code))
     handler: Any
     rule = rules.rule_for(f)
     if rule is not None:
-        handler = functools.partial(_by_rule, rule, f)
+        handler = functools.partial(user_rules.call, rule, f)
         if f.__closure__:
             return handler
     elif f in KNOWN:
@@ -351,7 +369,7 @@ def _builtin(f: Any) -> Handler:
     refresh()
     rule = rules.rule_for(f)
     if rule is not None:
-        return functools.partial(_by_rule, rule, f)
+        return functools.partial(user_rules.call, rule, f)
     handler = KNOWN.get(f)
     return handler if handler is not None else functools.partial(call_foreign, f)
 
@@ -378,7 +396,7 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
 
 
 def _by_rule_method(rule: Any, f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    y, back = _by_rule(rule, f, owner, *args, **kwargs)
+    y, back = user_rules.call(rule, f, owner, *args, **kwargs)
     return y, None if back is None else (run_shifted, back)
 
 
@@ -402,7 +420,7 @@ def _general(f: Any) -> Handler:
     except TypeError:
         rule = handler = None  # not hashable
     if rule is not None:
-        return _resolve(f, functools.partial(_by_rule, rule, f))
+        return _resolve(f, functools.partial(user_rules.call, rule, f))
     if handler is not None:
         return _resolve(f, handler)
     if isinstance(f, type):
@@ -454,50 +472,6 @@ def is_differentiable_callable(f: Any) -> bool:
     ):
         return False
     return isinstance(f, (staticmethod, classmethod, functools.partialmethod)) or transform_of(f) is not None
-
-
-# ------------------------------------------------------------------------------------------- user rules
-
-
-def _by_rule(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    """A call by a rule of the user's: rule(*args, **kwargs) -> value, back."""
-    from . import structure
-
-    # Forms are taken before the rule runs: it may change what it is given.
-    forms = None if all(map(is_number, args)) else [structure.form(a) for a in args]
-    made = rule.function(*args, **kwargs)
-    if type(made) is not tuple or len(made) != 2 or not callable(made[1]):
-        raise TypeError(f"the rule for {foreign.name_of(f)} has to return value, back; it returned {made!r}")
-    value, user = made
-    form = None if is_number(value) else structure.form(value)
-    return value, (run_user, user, f, args, forms, form, len(kwargs))
-
-
-def run_user(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    from . import structure
-
-    _, user, f, args, forms, form, keywords = back
-    if form is not None:
-        d = structure.gather(form, d, shadows, take=True)
-    if d is None:
-        return None
-    refused = refused_in(d) if form is None else None
-    if refused is not None:
-        return (None, *[structure.refuse(form, refused, shadows) for form in forms or [structure.NUMBER] * len(args)])
-    given = user(d)
-    if given is None and not args:
-        return None
-    if not isinstance(given, (tuple, list)):
-        given = (given,) if len(args) == 1 and given is not None and is_number(given) else given
-        raise TypeError(f"the pullback of the rule for {foreign.name_of(f)} should return a tuple with an entry per "
-                        f"argument, not a {type(given).__name__}")  # fmt: skip
-    if len(given) != len(args):
-        raise ValueError(f"the pullback of the rule for {foreign.name_of(f)} returned {len(given)} cotangents for "
-                         f"{len(args)} arguments")  # fmt: skip
-    if forms is None:
-        return (None, *given, *[None] * keywords)
-    what = f"the cotangent that the rule for {foreign.name_of(f)} gave"
-    return (None, *[structure.scatter(form, c, shadows, what) for form, c in zip(forms, given)], *[None] * keywords)
 
 
 # --------------------------------------------------------------------------------------------- foreign code

@@ -307,7 +307,7 @@ def record_iter(x: Any) -> tuple[Any, Any]:
         return x, None
     iterator, rec = pairs(x)
     if rec is None:
-        return iterator, None
+        return iterator if type(x) is range else Iterator(zip(iterator, repeat(None))), None
     return Iterator(iterator), None if rec is NOTHING else rec
 
 

@@ -72,7 +72,7 @@ def run_infinite(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 for _f, _slope in SLOPES.items():
-    known(_f)(_unary(_f, _slope))
+    known(_f, exact=True)(_unary(_f, _slope))
 
 
 @known(math.log)
@@ -336,7 +336,7 @@ builtins_.constant(cmath.isnan, cmath.isinf, cmath.isfinite, cmath.isclose)
 
 
 def _operator(f: Callable[..., Any], record: Callable[..., tuple[Any, Any]]) -> None:
-    known(f)(lambda *operands: builtins_.shift(record(*operands)))
+    known(f, exact=True)(lambda *operands: builtins_.shift(record(*operands)))
 
 
 for _name, _record in arithmetic.BINARY_RECORD.items():

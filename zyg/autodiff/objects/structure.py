@@ -20,6 +20,7 @@ from zyg.library.cotangents import closure_gradient_class, gradient_class
 
 from . import foreign
 from .cotangents import INERT, Refused, accumulate, is_number
+from .shadows import shadow_dtype
 
 Form = tuple[Any, ...]
 NUMBER: Form = ("number",)
@@ -228,6 +229,29 @@ _GATHER = {
     "number": _number, "nothing": _nothing, "array": _array, "tuple": _tuple, "numbers": _numbers, "list": _list,
     "dict": _dict, "object": _object, "function": _function, "method": _method, "partial": _partial,
 }  # fmt: skip
+
+
+def dense(form: Form, c: Any) -> Any:
+    """A cotangent with zeros where there is nothing, as rules of users get it."""
+    kind = form[0]
+    if kind == "number":
+        return 0.0 if c is None else c
+    if kind == "array":
+        return np.zeros(form[1].shape, shadow_dtype(form[1].dtype)) if c is None else c
+    if kind == "numbers":
+        return [0.0] * form[2] if c is None else c
+    if kind in ("tuple", "list"):
+        parts = [dense(f, None if c is None else c[k]) for k, f in enumerate(form[2])]
+        names = getattr(type(form[1]), "_fields", None)
+        if names is not None:
+            return gradient_class(type(form[1]), tuple(names))(*parts)
+        return tuple(parts) if kind == "tuple" else parts
+    if kind == "dict":
+        return {k: dense(f, None if c is None else c[k]) for k, f in form[2].items()}
+    if kind == "object":
+        parts = [dense(f, None if c is None else c[k]) for k, f in enumerate(form[2].values())]
+        return _fields_class(type(form[1]), tuple(form[2]))(*parts)
+    return c
 
 
 # --------------------------------------------------------------------------------------------------- refuse

@@ -1,0 +1,727 @@
+"""NumPy's functions and the methods of arrays: one entry for each."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from . import builtins_, calls, numpy_, structure
+from .calls import known
+from .cotangents import Refused, is_number
+from .numpy_ import as_operand, elementwise, give, refuse, saved, taken
+from .shadows import owner_of
+
+
+def _functions(names: str, module: Any = np) -> list[Any]:
+    """Those of the functions that this version of NumPy has."""
+    return [getattr(module, name) for name in names.split() if hasattr(module, name)]
+
+
+def _known(names: str, handler: Any, module: Any = np) -> None:
+    for f in _functions(names, module):
+        if f not in calls.KNOWN:
+            known(f)(functools.partial(handler, f))
+
+
+def foreign_call(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """A use of a function that its entry does not cover."""
+    return calls.call_foreign(f, *args, **kwargs)
+
+
+def _only(kwargs: dict[str, Any], *names: str) -> bool:
+    """Whether no other keyword arguments were given."""
+    return all(k in names or v is None for k, v in kwargs.items())
+
+
+# -------------------------------------------------------------------------------------------- universal functions
+
+
+def _ufunc(u: np.ufunc, *xs: Any, out: Any = None, **kwargs: Any) -> tuple[Any, Any]:
+    if len(xs) > u.nin:
+        xs, out = xs[: u.nin], xs[u.nin]
+    out = out[0] if isinstance(out, tuple) else out
+    if kwargs or len(xs) != u.nin:
+        given = kwargs if out is None else {**kwargs, "out": out}
+        return foreign_call(u, xs, given)
+    if not any(isinstance(x, (np.ndarray, list, tuple)) or is_number(x) or type(x) is bool for x in xs):
+        return foreign_call(u, xs, {} if out is None else {"out": out})
+    y, back = numpy_.matmul(*xs) if u is np.matmul else elementwise(u, *xs)
+    if out is None:
+        return y, (builtins_.run_shift, back)
+    writing = numpy_.setitem(out, ..., y)
+    return out, (run_out, back, writing, y, len(xs))
+
+
+def run_out(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """A result that was written to an array that was there before."""
+    _, inner, writing, _, count = back
+    given = calls.run(writing, None, shadows)
+    given = calls.run(inner, None if given is None else given[2], shadows)
+    return None if given is None else (None, *given[:count], *[None] * (1 + count - len(given)))
+
+
+for _u in (*numpy_.UFUNCS, np.matmul):
+    known(_u)(functools.partial(_ufunc, _u))
+builtins_.constant(*[u for u in numpy_.CONSTANT_UFUNCS if u not in calls.KNOWN])
+
+
+@known(np.conjugate)
+def _conjugate(x: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if kwargs:
+        return foreign_call(np.conjugate, (x,), kwargs)
+    y = np.conjugate(x)
+    return y, (_run_conjugate, y, x)
+
+
+def _run_conjugate(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, x = back
+    dy = taken(y, d, shadows)
+    return None if dy is None else (None, give(x, dy if type(dy) is Refused else np.conjugate(dy), shadows))
+
+
+# --------------------------------------------------------------------------------------- functions that move elements
+
+
+def _moving(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """Each element of the result is one of the argument: a function of positions tells which."""
+    x, made = as_operand(x)
+    if not isinstance(x, (np.ndarray, np.generic, float, int, complex)):
+        return foreign_call(f, (x, *args), kwargs)
+    y = f(x, *args, **kwargs)
+    back = _moved(f, y, x, args, kwargs)
+    if made is not None:
+        return y, (_run_moved_list, back, made)
+    return y, back
+
+
+def _moved(f: Any, y: Any, x: Any, args: Any, kwargs: Any) -> Any:
+    results = y if isinstance(y, (list, tuple)) else [y]
+    if isinstance(x, np.ndarray) and all(isinstance(r, np.ndarray) and owner_of(r) is owner_of(x) for r in results):
+        return None  # views: their shadows are in the memory of the argument's
+    places = f(np.arange(np.size(x)).reshape(np.shape(x)), *args, **kwargs)
+    return (run_moved, y, x, [np.asarray(p) for p in places] if isinstance(y, (list, tuple)) else np.asarray(places))
+
+
+def run_moved(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, x, places = back
+    several = isinstance(y, (list, tuple))
+    total: Any = None
+    for k, (r, p) in enumerate(zip(y, places) if several else [(y, places)]):
+        dy = taken(r, (None if d is None else d[k]) if several and isinstance(y, tuple) else d, shadows)
+        if dy is None:
+            continue
+        if type(dy) is Refused:
+            return None, refuse(x, dy, shadows)
+        if total is None:
+            total = np.zeros(np.size(x), complex if np.iscomplexobj(dy) else float)
+        _gather(total, p, dy)
+    return None if total is None else (None, give(x, total.reshape(np.shape(x)), shadows))
+
+
+def _gather(total: Any, places: Any, dy: Any) -> None:
+    if np.iscomplexobj(dy):
+        np.add.at(total, places.ravel(), np.asarray(dy).ravel())
+    elif places.size:
+        total += np.bincount(places.ravel(), np.broadcast_to(dy, places.shape).ravel(), total.size)
+
+
+def _run_moved_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    calls.run(back[1], d, shadows)
+    return None, back[2][0](back[2], None, shadows)
+
+
+_MOVING = """transpose ravel squeeze expand_dims swapaxes moveaxis rollaxis broadcast_to atleast_1d atleast_2d atleast_3d
+ flip fliplr flipud rot90 roll repeat tile take split array_split hsplit vsplit dsplit diagonal
+ copy reshape matrix_transpose permute_dims unstack take_along_axis"""
+
+
+def _array(f: Any, x: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """`array` and its relatives: of arrays, of numbers, of lists of them; converted where a type is given."""
+    if dtype is not None and np.dtype(dtype).kind not in "fc":
+        given = {**kwargs, "dtype": dtype}
+        return f(x, *args, **given), None
+    if isinstance(x, (list, tuple)):
+        form = structure.form(x)
+        y = f(x, dtype, *args, **kwargs)
+        return y, (_run_array, y, form) if y.dtype.kind in "fciu" else None
+    y = f(x, dtype, *args, **kwargs)
+    if isinstance(x, np.ndarray) and owner_of(y) is owner_of(x):
+        return y, None
+    return y, (_run_copied, y, x) if isinstance(x, np.ndarray) or is_number(x) else None
+
+
+def _run_array(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, form = back
+    c = shadows.take_array(y)
+    if c is None:
+        return None
+    if type(c) is Refused:
+        return None, structure.refuse(form, c, shadows)
+    return None, structure.scatter(form, c, shadows)
+
+
+def _run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, x = back
+    c = taken(y, d, shadows)
+    return None if c is None else (None, give(x, c, shadows))
+
+
+_known("array asarray ascontiguousarray asfortranarray asanyarray", _array)
+
+
+def _sorting(f: Any, x: Any, axis: int = -1, **kwargs: Any) -> tuple[Any, Any]:
+    x, made = as_operand(x)
+    y = f(x, axis=axis, **kwargs)
+    if axis is None:
+        order = np.argsort(x, axis=None, **kwargs)
+    else:
+        order = np.take_along_axis(np.arange(x.size).reshape(x.shape), np.argsort(x, axis=axis, **kwargs), axis)
+    back = (run_moved, y, x, order)
+    return y, back if made is None else (_run_moved_list, back, made)
+
+
+_known("sort", _sorting)
+
+
+_known(_MOVING, _moving)
+
+
+def _joining(f: Any, arrays: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """`concatenate`, `stack` and their relatives, of a list or tuple of arrays and numbers."""
+    if isinstance(arrays, np.ndarray):
+        return _moving(f, arrays, *args, **kwargs)
+    items = list(arrays)
+    operands = [as_operand(x) for x in items]
+    y = f([x for x, _ in operands], *args, **kwargs)
+    places, start = [], 0
+    for x, _ in operands:
+        places.append(np.arange(start, start + np.size(x)).reshape(np.shape(x)))
+        start += np.size(x)
+    where = f(places, *args, **kwargs)
+    return y, (run_joined, y, arrays, operands, where, start)
+
+
+def run_joined(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, arrays, operands, places, size = back
+    dy = shadows.take_array(y)
+    if dy is None:
+        return None
+    flowing: list[Any] = []
+    if type(dy) is Refused:
+        flowing = [refuse(x, dy, shadows) for x, _ in operands]
+    else:
+        total = np.zeros(size, complex if np.iscomplexobj(dy) else float)
+        _gather(total, places, dy)
+        start = 0
+        for x, _ in operands:
+            part = total[start : start + np.size(x)].reshape(np.shape(x))
+            flowing.append(give(x, part if isinstance(x, np.ndarray) else part[()], shadows))
+            start += np.size(x)
+    for k, (_, made) in enumerate(operands):
+        if made is not None:
+            flowing[k] = made[0](made, None, shadows)
+    if isinstance(arrays, list):
+        for k, c in enumerate(flowing):
+            if c is not None:
+                shadows.add_item(arrays, k, c)
+        return None
+    return None, tuple(flowing)
+
+
+_known("concatenate stack vstack hstack dstack column_stack row_stack concat", _joining)
+
+
+@known(np.append)
+def _append(x: Any, values: Any, axis: Any = None) -> tuple[Any, Any]:
+    if axis is None:
+        y, back = _joining(lambda xs: np.concatenate([np.ravel(x) for x in xs]), (x, values))
+    else:
+        y, back = _joining(lambda xs: np.concatenate(xs, axis), (x, values))
+    return y, (_run_two, back)
+
+
+def _run_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (None, *given[1], None)
+
+
+# -------------------------------------------------------------------------------------------------- reductions
+
+
+def _reduction(f: Any, slope: Any) -> Any:
+    """`sum` and its relatives: `slope(y, x, axis)` broadcasts against `x`, with `y` as if dimensions were kept."""
+
+    def handler(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any) -> tuple[Any, Any]:
+        if dtype is not None or out is not None or not _only(kwargs, "keepdims") and kwargs:
+            given = {k: v for k, v in {"axis": axis, "dtype": dtype, "out": out, **kwargs}.items() if v is not None}
+            return foreign_call(f, (x,), given)
+        x, made = as_operand(x)
+        y = f(x, axis=axis, **kwargs)
+        if not isinstance(x, np.ndarray):
+            return y, (_run_same, x)
+        if y.dtype.kind not in "fciu":
+            return y, None
+        kept = f(x, axis=axis, keepdims=True) if slope is not None else None
+        back = (run_reduced, y, x, axis, slope, saved(x) if slope is not None else None, kept)
+        return y, back if made is None else (_run_moved_list, back, made)
+
+    return handler
+
+
+def _run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, d
+
+
+def run_reduced(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, x, axis, slope, values, kept = back
+    dy = taken(y, d, shadows)
+    if dy is None:
+        return None
+    if type(dy) is Refused:
+        return None, refuse(x, dy, shadows)
+    if axis is not None:
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        shape = [1 if k in {a % x.ndim for a in axes} else n for k, n in enumerate(x.shape)]
+        dy = np.reshape(dy, shape)
+    elif isinstance(dy, np.ndarray):
+        dy = dy.reshape((1,) * x.ndim)
+    if slope is not None:
+        with np.errstate(all="ignore"):
+            s = slope(kept, values, axis)
+        dy = dy * (np.conj(s) if np.iscomplexobj(s) else s)
+    shadows.add_array(x, np.broadcast_to(dy, x.shape))
+    return None
+
+
+def _count(x: Any, axis: Any) -> int:
+    if axis is None:
+        return x.size
+    return math.prod(x.shape[a] for a in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+def _first_of(y: Any, x: Any, axis: Any) -> Any:
+    """One at the first element that is the extreme along the axis: it gets all, as in Python's `max`."""
+    hit = (x == y) | ((x != x) & (y != y))
+    if axis is None:
+        first = np.zeros(x.shape)
+        first.reshape(-1)[np.argmax(hit)] = 1.0
+        return first
+    if isinstance(axis, tuple):
+        axes = tuple(a % x.ndim for a in axis)
+        rest = tuple(k for k in range(x.ndim) if k not in axes)
+        moved = np.transpose(hit, rest + axes)
+        flat = moved.reshape((*moved.shape[: len(rest)], -1))
+        first = np.zeros(flat.shape)
+        np.put_along_axis(first, np.argmax(flat, -1)[..., None], 1.0, -1)
+        return np.transpose(first.reshape(moved.shape), np.argsort(rest + axes))
+    first = np.zeros(x.shape)
+    np.put_along_axis(first, np.expand_dims(np.argmax(hit, axis), axis), 1.0, axis)
+    return first
+
+
+def _prod_slope(y: Any, x: Any, axis: Any) -> Any:
+    """The product of the others, also where one of them is zero."""
+    zeros = (x == 0).sum(axis=axis, keepdims=True)
+    without = np.prod(np.where(x == 0, 1.0, x), axis=axis, keepdims=True)
+    some = np.where(zeros == 1, np.where(x == 0, without, 0.0), 0.0)
+    return np.where(zeros == 0, y / np.where(x == 0, 1.0, x), some)
+
+
+def _mean_slope(y: Any, x: Any, axis: Any) -> Any:
+    return 1.0 / _count(x, axis)
+
+
+REDUCTIONS: dict[str, Any] = {
+    "sum": None,
+    "mean": _mean_slope,
+    "prod": _prod_slope,
+    "max": _first_of,
+    "min": _first_of,
+    "amax": _first_of,
+    "amin": _first_of,
+}
+for _name, _slope in REDUCTIONS.items():
+    for _f in _functions(_name):
+        if _f not in calls.KNOWN:
+            known(_f)(_reduction(_f, _slope))
+
+
+def _spread(f: Any, x: Any, axis: Any = None, ddof: int = 0, **kwargs: Any) -> tuple[Any, Any]:
+    """`var` and `std`."""
+    if kwargs and not _only(kwargs, "keepdims"):
+        return foreign_call(f, (x,), {"axis": axis, "ddof": ddof, **kwargs})
+    x, made = as_operand(x)
+    y = f(x, axis=axis, ddof=ddof, **kwargs)
+
+    def slope(kept: Any, x: Any, axis: Any) -> Any:
+        s = 2.0 * (x - x.mean(axis=axis, keepdims=True)) / (_count(x, axis) - ddof)
+        return s if f is np.var else s / (2.0 * np.where(kept == 0, np.inf, kept))
+
+    kept = f(x, axis=axis, ddof=ddof, keepdims=True)
+    back = (run_reduced, y, x, axis, slope, saved(x), kept)
+    return y, back if made is None else (_run_moved_list, back, made)
+
+
+_known("var std", _spread)
+
+
+@known(np.cumsum)
+def _cumsum(x: Any, axis: Any = None, **kwargs: Any) -> tuple[Any, Any]:
+    if kwargs:
+        return foreign_call(np.cumsum, (x,), {"axis": axis, **kwargs})
+    x, made = as_operand(x)
+    y = np.cumsum(x, axis)
+    back = (_run_cumsum, y, x, axis)
+    return y, back if made is None else (_run_moved_list, back, made)
+
+
+def _run_cumsum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, x, axis = back
+    dy = shadows.take_array(y)
+    if dy is None or type(dy) is Refused:
+        return None if dy is None else (None, refuse(x, dy, shadows))
+    if axis is None:
+        c = np.flip(np.cumsum(np.flip(dy.ravel()))).reshape(np.shape(x))
+    else:
+        c = np.flip(np.cumsum(np.flip(dy, axis), axis), axis)
+    return None, give(x, c, shadows)
+
+
+@known(np.diff)
+def _diff(x: Any, n: int = 1, axis: int = -1) -> tuple[Any, Any]:
+    y, made = as_operand(x)
+    backs = []
+    for _ in range(n):
+        head, tail = _slices(y, axis)
+        y, back = elementwise(np.subtract, y[head], y[tail])
+        backs.append(back)
+    return y, (_run_diff, backs, made)
+
+
+def _slices(x: Any, axis: int) -> tuple[Any, Any]:
+    before = [slice(None)] * x.ndim
+    head, tail = list(before), list(before)
+    head[axis], tail[axis] = slice(1, None), slice(None, -1)
+    return tuple(head), tuple(tail)
+
+
+def _run_diff(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    for inner in reversed(back[1]):
+        calls.run(inner, None, shadows)
+    return None if back[2] is None else (None, back[2][0](back[2], None, shadows))
+
+
+# ---------------------------------------------------------------------------------------------- choices, constants
+
+
+@known(np.where)
+def _where(condition: Any, *xs: Any) -> tuple[Any, Any]:
+    if not xs:
+        return np.where(condition), None
+    (a, of_a), (b, of_b) = map(as_operand, xs)
+    y = np.where(condition, a, b)
+    back = (_run_where, y, saved(np.asarray(condition)), a, b, of_a, of_b)
+    return y, back if y.dtype.kind in "fciu" else None
+
+
+def _run_where(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, condition, a, b, of_a, of_b = back
+    dy = shadows.take_array(y)
+    if dy is None:
+        return None
+    if type(dy) is Refused:
+        first, second = refuse(a, dy, shadows), refuse(b, dy, shadows)
+    else:
+        first = give(a, np.where(condition, dy, 0.0), shadows)
+        second = give(b, np.where(condition, 0.0, dy), shadows)
+    first = first if of_a is None else of_a[0](of_a, None, shadows)
+    second = second if of_b is None else of_b[0](of_b, None, shadows)
+    return None, None, first, second
+
+
+@known(np.clip)
+def _clip(x: Any, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> tuple[Any, Any]:
+    if kwargs:
+        return foreign_call(np.clip, (x, a_min, a_max), kwargs)
+    backs, y = [], x
+    if a_min is not None:
+        y, back = elementwise(np.maximum, y, a_min)
+        backs.append((back, 1))
+    if a_max is not None:
+        y, back = elementwise(np.minimum, y, a_max)
+        backs.append((back, 2))
+    return y, (_run_clip, backs)
+
+
+def _run_clip(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    limits: list[Any] = [None, None, None]
+    for inner, at in reversed(back[1]):
+        given = calls.run(inner, d, shadows)
+        d, limits[at] = (None, None) if given is None else given
+    return None, d, limits[1], limits[2]
+
+
+def _filled(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """`full` and `full_like`: the value is the second argument."""
+    value = args[1] if len(args) > 1 else kwargs.get("fill_value")
+    y = f(*args, **kwargs)
+    return y, (_run_filled, y, value) if y.dtype.kind in "fciu" else None
+
+
+def _run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, value = back
+    dy = shadows.take_array(y)
+    if dy is None:
+        return None
+    return None, None, give(value, dy, shadows)
+
+
+_known("full full_like", _filled)
+
+
+@known(np.linspace)
+def _linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, **kwargs: Any) -> tuple[Any, Any]:
+    y = np.linspace(start, stop, num, endpoint, **kwargs)
+    if kwargs or not (is_number(start) and is_number(stop)):
+        return foreign_call(np.linspace, (start, stop, num, endpoint), kwargs)
+    return y, (_run_linspace, y, num, endpoint)
+
+
+def _run_linspace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, num, endpoint = back
+    dy = shadows.take_array(y)
+    if dy is None or type(dy) is Refused:
+        return None if dy is None else (None, dy, dy)
+    w = np.arange(num) / max(num - 1 if endpoint else num, 1)
+    return None, float(dy @ (1.0 - w)), float(dy @ w)
+
+
+builtins_.constant(*dict.fromkeys(f for f in _functions(
+    "zeros ones empty zeros_like ones_like empty_like arange eye identity argmax argmin argsort argwhere nonzero flatnonzero "
+    "searchsorted digitize count_nonzero any all isclose allclose array_equal array_equiv shape size ndim indices tri "
+    "triu_indices tril_indices diag_indices unravel_index ravel_multi_index lexsort bincount histogram unique isin in1d result_type can_cast "
+    "promote_types dtype finfo iinfo iscomplexobj isrealobj isscalar issubdtype may_share_memory shares_memory round_ "
+    "broadcast_shapes ndindex errstate seterr geterr printoptions set_printoptions get_printoptions array_str array_repr "
+    "array2string isneginf isposinf isreal iscomplex fromstring loadtxt genfromtxt load save savetxt savez "
+    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp"
+) if f not in calls.KNOWN))  # fmt: skip
+
+
+def _scalar(f: Any, x: Any = 0.0) -> tuple[Any, Any]:
+    """`np.float64(x)` and its relatives."""
+    if isinstance(x, (list, tuple, np.ndarray)):
+        return _array(np.array, x, f)
+    return f(x), (_run_scalar, x) if is_number(x) else None
+
+
+def _run_scalar(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (None, d.real if isinstance(d, complex) and not isinstance(back[1], complex) else d)
+
+
+_known("float64 float32 complex128 complex64", _scalar)
+
+
+@known(np.real)
+def _real(x: Any) -> tuple[Any, Any]:
+    from . import attributes
+
+    return builtins_.shift(attributes.record_getattr(x, "real"))
+
+
+@known(np.imag)
+def _imag(x: Any) -> tuple[Any, Any]:
+    from . import attributes
+
+    return builtins_.shift(attributes.record_getattr(x, "imag"))
+
+
+@known(np.round)
+def _round(x: Any, decimals: int = 0, **kwargs: Any) -> tuple[Any, Any]:
+    x, made = as_operand(x)
+    y = np.round(x, decimals, **kwargs)
+    back = (_run_zero, y, x)
+    return y, back if made is None else (_run_moved_list, back, made)
+
+
+def _run_zero(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    dy = taken(back[1], d, shadows)
+    return None if dy is None else (None, give(back[2], dy if type(dy) is Refused else 0.0 * dy, shadows))
+
+
+# ------------------------------------------------------------------------------------------------------ products
+
+
+@known(np.dot)
+def _dot(a: Any, b: Any, out: Any = None) -> tuple[Any, Any]:
+    if out is not None:
+        return foreign_call(np.dot, (a, b), {"out": out})
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return _ufunc(np.multiply, a, b)
+    if np.ndim(b) > 2 or (np.ndim(a) > 2 and np.ndim(b) > 1):
+        return _tensordot(a, b, ((-1,), (-2,)))
+    return builtins_.shift(numpy_.matmul(a, b))
+
+
+@known(np.inner)
+def _inner(a: Any, b: Any) -> tuple[Any, Any]:
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return _ufunc(np.multiply, a, b)
+    return _tensordot(a, b, ((-1,), (-1,)))
+
+
+@known(np.vdot)
+def _vdot(a: Any, b: Any) -> tuple[Any, Any]:
+    (a, of_a), (b, of_b) = as_operand(a), as_operand(b)
+    y = np.vdot(a, b)
+    return y, (_run_vdot, a, b, saved(a), saved(b), of_a, of_b)
+
+
+def _run_vdot(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, a, b, old_a, old_b, of_a, of_b = back
+    if d is None:
+        return None
+    if type(d) is Refused:
+        first, second = refuse(a, d, shadows), refuse(b, d, shadows)
+    else:
+        first = give(a, np.reshape(np.conj(d) * np.ravel(old_b), np.shape(old_a)), shadows)
+        second = give(b, np.reshape(d * np.ravel(old_a), np.shape(old_b)), shadows)
+    first = first if of_a is None else of_a[0](of_a, None, shadows)
+    second = second if of_b is None else of_b[0](of_b, None, shadows)
+    return None, first, second
+
+
+@known(np.outer)
+def _outer(a: Any, b: Any) -> tuple[Any, Any]:
+    return _einsum_plain("i,j->ij", a, b, np.ravel)
+
+
+@known(np.tensordot)
+def _tensordot(a: Any, b: Any, axes: Any = 2) -> tuple[Any, Any]:
+    na, nb = np.ndim(a), np.ndim(b)
+    if isinstance(axes, int):
+        first, second = list(range(na - axes, na)), list(range(axes))
+    else:
+        first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
+    letters = [chr(97 + k) for k in range(na + nb)]
+    of_a, of_b = letters[:na], letters[na:]
+    for i, j in zip(first, second):
+        of_b[j] = of_a[i]
+    contracted = {of_a[i] for i in first}
+    result = [c for c in of_a if c not in contracted] + [c for c in of_b if c not in contracted]
+    return _einsum_plain(f"{''.join(of_a)},{''.join(of_b)}->{''.join(result)}", a, b)
+
+
+def _einsum_plain(subscripts: str, a: Any, b: Any, flat: Any = None) -> tuple[Any, Any]:
+    if flat is None:
+        y, back = _einsum(subscripts, a, b)
+        return y, None if back is None else (_run_without_first, back)
+    (a, of_a), (b, of_b) = as_operand(a), as_operand(b)
+    y = np.outer(a, b)
+    return y, (_run_outer, y, a, b, saved(a), saved(b), of_a, of_b)
+
+
+def _run_outer(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, a, b, old_a, old_b, of_a, of_b = back
+    dy = shadows.take_array(y)
+    if dy is None:
+        return None
+    if type(dy) is Refused:
+        first, second = refuse(a, dy, shadows), refuse(b, dy, shadows)
+    else:
+        first = give(a, np.reshape(dy @ np.conj(np.ravel(old_b)), np.shape(old_a)), shadows)
+        second = give(b, np.reshape(np.conj(np.ravel(old_a)) @ dy, np.shape(old_b)), shadows)
+    first = first if of_a is None else of_a[0](of_a, None, shadows)
+    second = second if of_b is None else of_b[0](of_b, None, shadows)
+    return None, first, second
+
+
+def _run_without_first(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (None, *given[2:])
+
+
+@known(np.einsum)
+def _einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if not isinstance(subscripts, str) or "." in subscripts or not _only(kwargs, "optimize"):
+        return foreign_call(np.einsum, (subscripts, *operands), kwargs)
+    made = [as_operand(x) for x in operands]
+    arrays = [x for x, _ in made]
+    inputs, result = _subscripts(subscripts)
+    if any(len(set(s)) < len(s) for s in inputs):
+        return foreign_call(np.einsum, (subscripts, *operands), kwargs)
+    y = np.einsum(subscripts, *arrays, **kwargs)
+    return y, (_run_einsum, y, inputs, result, arrays, list(map(saved, arrays)), [back for _, back in made])
+
+
+def _subscripts(subscripts: str) -> tuple[list[str], str]:
+    subscripts = subscripts.replace(" ", "")
+    left, arrow, result = subscripts.partition("->")
+    if not arrow:
+        result = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
+    return left.split(","), result
+
+
+def _run_einsum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, inputs, result, arrays, values, lists = back
+    dy = taken(y, d, shadows)
+    if dy is None:
+        return None
+    flowing: list[Any] = []
+    for k, x in enumerate(arrays):
+        if type(dy) is Refused:
+            flowing.append(refuse(x, dy, shadows))
+            continue
+        others = [v for at, v in enumerate(values) if at != k]
+        names = [s for at, s in enumerate(inputs) if at != k]
+        have = set(result).union(*names)
+        missing = [c for c in inputs[k] if c not in have]  # summed over: the same along these axes
+        ones = [np.ones(np.shape(x)[inputs[k].index(c)]) for c in missing]
+        spec = f"{','.join([result, *names, *missing])}->{inputs[k]}"
+        flowing.append(give(x, np.einsum(spec, np.asarray(dy), *map(np.conj, others), *ones), shadows))
+    for k, made in enumerate(lists):
+        if made is not None:
+            flowing[k] = made[0](made, None, shadows)
+    return None, None, *flowing
+
+
+@known(np.trace)
+def _trace(x: Any) -> tuple[Any, Any]:
+    x, made = as_operand(x)
+    back = (_run_trace, x)
+    return np.trace(x), back if made is None else (_run_moved_list, back, made)
+
+
+def _run_trace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is not None:
+        if type(d) is Refused:
+            shadows.add_array(back[1], d)
+        else:
+            np.einsum("ii->i", shadows.of_array(back[1])[tuple(slice(min(back[1].shape)) for _ in range(2))])[...] += d
+    return None
+
+
+def _masking(f: Any, x: Any, k: int = 0) -> tuple[Any, Any]:
+    """`triu`, `tril` and `diag`: what is taken stays in its place, the rest is zero."""
+    x, made = as_operand(x)
+    y = f(x, k)
+    if isinstance(x, np.ndarray) and owner_of(y) is owner_of(x):
+        return y, None
+    back = (_run_masked, y, x, f(np.arange(1, x.size + 1).reshape(x.shape), k))
+    return y, back if made is None else (_run_moved_list, back, made)
+
+
+def _run_masked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, x, places = back
+    dy = shadows.take_array(y)
+    if dy is None or type(dy) is Refused:
+        return None if dy is None else (None, refuse(x, dy, shadows))
+    total = np.zeros(x.size + 1, complex if np.iscomplexobj(dy) else float)
+    _gather(total, places, dy)
+    shadows.add_array(x, total[1:].reshape(x.shape))
+    return None
+
+
+_known("triu tril diag", _masking)

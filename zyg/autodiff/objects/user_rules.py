@@ -1,0 +1,114 @@
+"""Calls of functions that have a rule of the user's: `rule(*args, **kwargs) -> value, back`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zyg.errors import Unsupported
+from zyg.rules import parameters_of
+
+from . import foreign, structure
+from .cotangents import Refused, is_number, refused_in
+
+
+def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """(value, back) of `f(*args, **kwargs)` by its rule."""
+    order: tuple[int, ...] | None = None
+    positional: Any = args
+    if kwargs:
+        # Arguments that the rule takes by position have cotangents, however they were passed.
+        names = parameters_of(rule.function)[0]
+        order = tuple([names.index(n) if n in names else -1 for n in kwargs])
+        positional, kwargs = rule.bind(args, kwargs, lambda default: default)
+    if not rule.mutates and all(map(is_number, positional)):
+        value, user = _checked(rule.function(*positional, **kwargs), f)
+        if is_number(value):
+            return value, (run_numbers, user, f, len(args), len(positional), order)
+        return value, (
+            run,
+            user,
+            f,
+            [structure.NUMBER] * len(positional),
+            structure.form(value),
+            None,
+            (),
+            len(args),
+            order,
+        )
+    # Forms are taken before the rule runs: it may change what it is given.
+    forms = [structure.form(a) for a in positional]
+    before = structure.watch([a for k, a in enumerate(positional) if k not in rule.mutates])
+    value, user = _checked(rule.function(*positional, **kwargs), f)
+    after = tuple([(k, structure.form(positional[k])) for k in rule.mutates if k < len(positional)])
+    changed = structure.changed(before) if before is not None else []
+    return value, (run, user, f, forms, structure.form(value), changed, after, len(args), order)
+
+
+def _checked(made: Any, f: Any) -> tuple[Any, Any]:
+    if type(made) is not tuple or len(made) != 2 or not callable(made[1]):
+        raise TypeError(f"the rule for {foreign.name_of(f)} has to return value, back; it returned {made!r}")
+    return made
+
+
+def _entries(given: Any, f: Any, count: int, least: int) -> Any:
+    if not isinstance(given, (tuple, list)):
+        if given is None and count == 0:
+            return ()
+        raise TypeError(
+            f"the pullback of the rule for {foreign.name_of(f)} should return a tuple with an entry per argument, "
+            f"not {given!r}"
+        )
+    if len(given) < count:
+        raise ValueError(
+            f"the pullback of the rule for {foreign.name_of(f)} returned {len(given)} cotangents for {count} arguments"
+        )
+    return given
+
+
+def run_numbers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """Numbers in, a number out."""
+    _, user, f, count, total, order = back
+    if d is None:
+        return None
+    if type(d) is Refused:
+        given: Any = (d,) * total
+    else:
+        given = _entries(user(d), f, total, count)
+        for k, c in enumerate(given):
+            if c is not None and not is_number(c):
+                structure.scatter(
+                    structure.NUMBER, c, shadows, f"the cotangent {k} that the rule for {foreign.name_of(f)} gave"
+                )
+    return _in_order(given, count, order)
+
+
+def _in_order(flowing: Any, count: int, order: Any) -> Any:
+    """The cotangents by the arguments of the call, from those by the parameters of the rule."""
+    if order is None:
+        return (None, *flowing)
+    return (None, *flowing[:count], *[None if at < 0 else flowing[at] for at in order])
+
+
+def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, user, f, forms, form, changed, after, count, order = back
+    for x in changed or ():
+        if foreign.has_shadow(x, shadows):
+            raise Unsupported(
+                f"the rule for {foreign.name_of(f)} changes its argument, which carries a derivative",
+                hint="say which arguments it changes with @zyg.adjoint(f, mutates=...), or let the rule work on a copy",
+            )
+    refused = refused_in(d) if form[0] in ("number", "tuple") else None
+    try:
+        d = structure.gather(form, d, shadows, take=True) if refused is None else d
+        contents = [structure.gather(held, None, shadows, take=True) for _, held in after]
+    except Unsupported as error:
+        refused, contents = Refused(error), []
+    if refused is not None:
+        return _in_order([structure.refuse(held, refused, shadows) for held in forms], count, order)
+    if d is None and all(c is None for c in contents):
+        return None
+    given = user(structure.dense(form, d), *[structure.dense(held, c) for (_, held), c in zip(after, contents)])
+    what = f"the cotangent that the rule for {foreign.name_of(f)} gave"
+    entries = _entries(given, f, len(forms), count)
+    flowing = [structure.scatter(held, c, shadows, what) for held, c in zip(forms, entries)]
+    return _in_order(flowing, count, order)
