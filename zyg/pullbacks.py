@@ -24,15 +24,21 @@ from .ir.types import (
     Array,
     Complex,
     ComplexArray,
+    DictType,
     ListType,
     NpScalar,
+    ObjectOf,
     Optional,
     PullbackType,
     Scalar,
+    Sequence,
+    Shared,
     Struct,
     Tuple,
     Type,
+    children,
     cotangent_type,
+    flatten,
 )
 
 
@@ -86,7 +92,7 @@ class _Reverse:
 
     def _miss(self, back: Pullback, cotangent: Any) -> Any:
         """A cotangent that native code does not take as it is, or the first one of all."""
-        converted = convert(cotangent, self.cotangent, "the cotangent")
+        converted = convert(cotangent, self.cotangent, "the cotangent", self.type.value)
         return self._compiled()(back, converted)
 
     def _compiled(self) -> Any:
@@ -136,15 +142,23 @@ def canonical(value: Type) -> Type:
         return Complex()
     if isinstance(value, ComplexArray):
         return ComplexArray(value.ndim)
-    if isinstance(value, (Tuple, ListType, Struct)):
+    if isinstance(value, (Tuple, ListType, Struct, DictType, ObjectOf)):
         return Tuple(tuple(map(canonical, value.items)))
+    if isinstance(value, Sequence):
+        columns = tuple(canonical(column) for column in children(value)[1:])
+        return columns[0] if isinstance(value.item, (Scalar, NpScalar)) else Tuple(columns)
     if isinstance(value, Optional):
         return canonical(value.item)
     return NONE
 
 
-def convert(given: Any, wanted: Type, what: str) -> Any:
-    """A cotangent in the form of its canonical type; TypeError or ValueError that says what does not fit."""
+def convert(given: Any, wanted: Type, what: str, value: Type | None = None) -> Any:
+    """A cotangent in the form of its canonical type; TypeError or ValueError that says what does not fit.
+
+    `value` is the type of the value that it is a cotangent of, where that is known.
+    """
+    if isinstance(value, Shared) and given is not None:
+        raise TypeError(f"{what} is of an object that the value holds before: give all of its cotangent there, None here")
     if wanted == NONE:
         return None
     if isinstance(wanted, Scalar):
@@ -156,6 +170,17 @@ def convert(given: Any, wanted: Type, what: str) -> Any:
     assert isinstance(wanted, Tuple)
     if given is None:
         given = (None,) * len(wanted.items)
+    if isinstance(value, Optional):
+        value = value.item
+    if isinstance(value, Sequence):
+        return _columns(given, wanted, what, value)
+    if isinstance(value, DictType) and isinstance(given, dict):
+        unknown = [key for key in given if key not in value.keys]
+        if unknown:
+            raise TypeError(f"{what} has the key {unknown[0]!r}, which the value has not")
+        given = tuple(given.get(key) for key in value.keys)
+    elif isinstance(value, ObjectOf) and type(given) is value.cls:
+        given = tuple(getattr(given, name) for name in value.names)
     fields = getattr(type(given), "__dataclass_fields__", None)
     if fields is not None:
         given = tuple(getattr(given, name) for name in fields)
@@ -164,7 +189,27 @@ def convert(given: Any, wanted: Type, what: str) -> Any:
     if len(given) != len(wanted.items):
         count = len(wanted.items)
         raise ValueError(f"{what} should be a tuple of {count}, {_describe(wanted)}; it has {len(given)} entries")
-    return tuple(convert(g, w, f"{what}[{at}]") for at, (g, w) in enumerate(zip(given, wanted.items)))
+    parts = value.items if isinstance(value, (Tuple, ListType, Struct, DictType, ObjectOf)) else (None,) * len(given)
+    triples = enumerate(zip(given, wanted.items, parts, strict=True))
+    return tuple(convert(g, w, f"{what}[{at}]", part) for at, (g, w, part) in triples)
+
+
+def _columns(given: Any, wanted: Tuple, what: str, value: Sequence) -> tuple[Any, ...]:
+    """The cotangent of a list of tuples, a list of tuples itself, by columns."""
+
+    def flat(item: Any, type: Type) -> list[Any]:
+        if not isinstance(type, (Tuple, Struct)):
+            return [0.0 if item is None else item] * len(flatten(type))
+        items = (None,) * len(type.items) if item is None else item
+        if not isinstance(items, (tuple, list)) or len(items) != len(type.items):
+            raise TypeError(f"{what} should be a list of tuples of {len(type.items)}")
+        return [leaf for i, t in zip(items, type.items, strict=True) for leaf in flat(i, t)]
+
+    if not isinstance(given, (list, tuple)):
+        raise TypeError(f"{what} should be a list, not {_kind(given)}")
+    rows = [flat(item, value.item) for item in given]
+    columns = [list(c) for c in zip(*rows, strict=True)] or [[] for _ in wanted.items]
+    return tuple(convert(c, w, what) for c, w in zip(columns, wanted.items, strict=True))
 
 
 def _number(given: Any, wanted: Scalar, what: str) -> Any:

@@ -14,6 +14,7 @@ from zyg.ir.types import BOOL, F32, F64, I64, Array, Scalar, Type
 
 from .values import (
     DEFAULT,
+    MUTABLE_KINDS,
     READ_ONLY,
     Abstract,
     ArrayValue,
@@ -207,6 +208,7 @@ class Disassembly:
         self.given = given or {}
         self.made: dict[Hashable, int] = {}
         self.open: set[Hashable] = set()
+        self.by_value: set[type] = set()
         self.optional = 0
 
     def of(self, v: Abstract) -> Type:
@@ -234,6 +236,7 @@ class Disassembly:
         if isinstance(v, TupleValue):
             return t.Tuple(self.all(v.items))
         if isinstance(v, StructValue):
+            self.once(v)
             return t.Struct(v.cls, v.names, self.all(v.items))
         if isinstance(v, RangeValue):
             leaves.extend(scalar_value(e, i, I64) for i in v.parts())
@@ -249,12 +252,25 @@ class Disassembly:
         if isinstance(v, PullbackValue):
             leaves.extend(v.saved)
             return v.plan.type_of(v)
-        if isinstance(v, Reference) and e.heap[v.id].kind in ("object", "dict", "list", "growing"):
+        if isinstance(v, Reference) and e.heap[v.id].kind in MUTABLE_KINDS:
             return self.object(v)
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
         hint = "return numbers, arrays, tuples, lists, dicts or objects"
         raise e.refuse(f"a {describe(v, e.heap)}, as an argument or a result of compiled code", hint=hint)
+
+    def once(self, v: StructValue) -> None:
+        """An object out of a list of run-time length, or such a list: two of them could be, or hold, the same object."""
+        from .construction import frozen
+
+        if issubclass(v.cls, tuple) or frozen(v.cls):
+            return
+        if v.cls in self.by_value:
+            raise self.e.refuse(
+                f"several {v.cls.__name__} objects out of a list, or such an object and the list, as parts of a result",
+                hint="return the list alone",
+            )
+        self.by_value.add(v.cls)
 
     def all(self, values: Iterable[Abstract]) -> tuple[Type, ...]:
         return tuple(map(self.of, values))
@@ -290,6 +306,7 @@ class Disassembly:
         if record.kind == "growing":
             self.leaves.extend(record.fields)
             inner = Disassembly(self.e, [])
+            inner.by_value = self.by_value
             return t.Sequence(inner.of(record.meta.example))  # type: ignore[union-attr]
         named = record.named()
         for name, v in named.items():
@@ -447,7 +464,7 @@ class _Walk:
         if record.kind == "growing":
             from .lists import growing_fields
 
-            self.parts(record.fields, [growing_fields(record, o) for o in others])
+            self.parts(record.fields, [growing_fields(record, o, h) for o, h in zip(others, self.heaps)])
             return
         if record.kind in ("object", "dict"):
             self.parts(record.fields, [o if o is DEFAULT else o.under(record.names) for o in others])

@@ -29,6 +29,7 @@ from .boundary import scalar_value
 from .operators import settled
 from .prepare import Prepared, prepare
 from .values import (
+    MUTABLE_KINDS,
     NUMBER_CLASSES,
     Abstract,
     CallableValue,
@@ -136,10 +137,25 @@ def function_value(e: Evaluator, function: python_types.FunctionType, library: b
         function.__globals__,
         function.__name__,
         tuple(captured),
-        tuple(map(known, function.__defaults__ or ())),
-        tuple((n, known(v)) for n, v in (function.__kwdefaults__ or {}).items()),
+        tuple(held(e, v) for v in function.__defaults__ or ()),
+        tuple((n, held(e, v)) for n, v in (function.__kwdefaults__ or {}).items()),
         function,
     )
+
+
+def held(e: Evaluator, value: Any) -> Abstract:
+    """An object that code refers to directly, such as the default of a parameter: arrays and mutable objects are read at
+    each call, out of a cell that holds them; the rest is a constant."""
+    from .infer import known
+
+    if isinstance(value, tuple) and type(value) is not tuple or isinstance(value, (np.ndarray, list, dict)):
+        pass
+    elif type(value) is tuple and any(isinstance(v, (tuple, np.ndarray, list, dict)) for v in value):
+        return TupleValue(tuple(held(e, v) for v in value))
+    elif not plain_class(type(value)):
+        return known(value)
+    cell = e.inference.cells.setdefault(id(value), python_types.CellType(value))
+    return constant_or_input(e, "cell", cell, None, value)
 
 
 # -------------------------------------------------------------------------------------------------- calls
@@ -225,6 +241,10 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
         bound = [known(a) for a in obj.args]
         named = {k: known(v) for k, v in obj.keywords.items()} | keywords
         return e.call(known(obj.func), [*bound, *args], named)
+    if not isinstance(obj, type) and plain_class(type(obj)) and hasattr(type(obj), "__call__"):  # noqa: B004
+        instance = held(e, obj)
+        if not isinstance(instance, Known):
+            return e.call(instance, args, keywords)
     if isinstance(obj, type):
         if issubclass(obj, BaseException):
             return ExceptionValue(obj, tuple(args))
@@ -293,7 +313,14 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
     hint = f"write it in Python, or give it a rule: @zyg.adjoint({name})"
     if not isinstance(obj, (python_types.BuiltinFunctionType, python_types.FunctionType, type, np.ufunc)):
         described = f"a call of a {type(obj).__qualname__} object"
-        hint = "classes with __call__ are not compiled yet; write a function"
+        hint = "write a function, or a plain class with __call__"
+    if obj is not builtins.print:
+        for a in args:
+            if any(e.heap[i].kind in MUTABLE_KINDS for i in reachable([a], e.heap)):
+                raise e.refuse(
+                    f"a {describe(a, e.heap)} as an argument of {name}, which compiled code does not know",
+                    hint="it might be changed or kept there; pass numbers, tuples or arrays",
+                )
     layout, values = flat_arguments(args)
     plain = not constants and all(template is None for template, _ in layout)
     python_call(e, obj if plain else Print(obj, layout, tuple(constants)), values)
@@ -455,14 +482,14 @@ class Outline:
         self.numbers: dict[Hashable, int] = {}
         self.leaves: list[Value] = []
         self.order: list[Hashable] = []
+        self.done = 0  # how many of these have been looked into
 
     def of(self, values: list[Abstract]) -> Hashable:
         shapes = [self.value(v) for v in values]
-        done = 0
-        while done < len(self.order):
-            record = self.heap[self.order[done]]
-            shapes.append((record.kind, _meta_key(record.meta), *map(self.value, record.fields)))
-            done += 1
+        while self.done < len(self.order):
+            found = self.heap[self.order[self.done]]
+            shapes.append((found.kind, _meta_key(found.meta), found.state, *map(self.value, found.fields)))
+            self.done += 1
         return tuple(shapes)
 
     def value(self, v: Any) -> Hashable:

@@ -19,6 +19,7 @@ from .boundary import conflict
 from .construction import call_known, frozen
 from .operators import settled
 from .values import (
+    LISTED,
     NONE,
     READ_ONLY,
     Abstract,
@@ -105,6 +106,13 @@ def object_record(e: Evaluator, v: Abstract) -> Record | None:
     return None
 
 
+def _in_list(e: Evaluator, what: str, name: str) -> Exception:
+    return e.refuse(
+        f"{what} of a {name} that is in a list whose length is not known when compiling",
+        hint="change it before it is put there, or keep a list per attribute",
+    )
+
+
 def writable(e: Evaluator, v: Reference, what: str) -> Record:
     """The record of an object that is about to be changed."""
     record = e.heap[v.id]
@@ -112,6 +120,8 @@ def writable(e: Evaluator, v: Reference, what: str) -> Record:
         raise e.refuse(
             f"{what} of a {describe(v, e.heap)} that is a global or captured variable", hint="pass it as an argument"
         )
+    if record.state & LISTED:
+        raise _in_list(e, what, describe(v, e.heap))
     return record
 
 
@@ -372,6 +382,8 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
     if isinstance(v, StructValue):
         if issubclass(v.cls, tuple):
             e.throw("AttributeError", "can't set attribute")
+        if not frozen(v.cls):
+            raise _in_list(e, f"an assignment to '{name}'", v.cls.__name__)
         _frozen(e, name)
     raise e.refuse(f"an assignment to the attribute '{name}' of a {describe(v, e.heap)}")
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Hashable
 from contextlib import contextmanager, suppress
+from types import CellType
 from typing import Any
 
 from zyg.errors import Unsupported
@@ -32,6 +33,7 @@ from zyg.ir.types import Scalar, Type
 from .boundary import Assembly, Disassembly, Write, convert_edges, written_back
 from .prepare import Prepared
 from .values import (
+    GIVEN,
     NONE,
     READ_ONLY,
     Abstract,
@@ -163,6 +165,22 @@ class Frame:
     reached: list[Node] = field(default_factory=list)
 
 
+@record(eq=False)
+class Unrolling:
+    """Whether loops over ranges of known length are unrolled, for how many iterations more, and whether any were met."""
+
+    on: bool = False
+    left: int = 300
+    met: bool = False
+
+    def wants(self, length: int) -> bool:
+        self.met = self.met or 0 < length <= self.left
+        if not self.on or length > self.left:
+            return False
+        self.left -= length
+        return True
+
+
 class Inference:
     """What the functions of one module share."""
 
@@ -175,6 +193,13 @@ class Inference:
         self.evaluators: list[Evaluator] = []
         self.inputs: dict[Hashable, Input] = {}
         self.global_types: dict[Hashable, Any] = {}
+        self.unrolling = Unrolling()
+        self.cells: dict[int, CellType] = {}  # hold the objects that code refers to directly (defaults of parameters)
+
+    def within(self, outer: Inference) -> Inference:
+        """This inference as a part of another one."""
+        self.guards, self.unrolling, self.cells = outer.guards, outer.unrolling, outer.cells
+        return self
 
     def guard(self, *entry: Any) -> None:
         key = tuple(e if isinstance(e, str) else id(e) for e in entry)
@@ -680,9 +705,33 @@ def infer(
     options: Options | None = None,
     level: int = 0,
 ) -> Inferred:
-    """Typed SSA for a call of `function` with arguments of these types, the last `len(keywords)` of them by keyword."""
-    options = options or Options()
+    """Typed SSA for a call of `function` with arguments of these types, the last `len(keywords)` of them by keyword.
+
+    What cannot be typed as it is may be so with short loops unrolled: a list of closures, say, that a loop over range(3)
+    fills, or a list of lists.
+    """
+    unrolling = Unrolling()
+    try:
+        return _infer(function, arg_types, keywords, options or Options(), level, unrolling)
+    except Unsupported as error:
+        if not unrolling.met:
+            raise
+        try:
+            return _infer(function, arg_types, keywords, options or Options(), level, Unrolling(on=True))
+        except Unsupported:
+            raise error from None
+
+
+def _infer(
+    function: Any,
+    arg_types: tuple[Type, ...],
+    keywords: tuple[str, ...],
+    options: Options,
+    level: int,
+    unrolling: Unrolling,
+) -> Inferred:
     inference = Inference(options)
+    inference.unrolling = unrolling
     name = getattr(function, "__name__", None) or type(function).__name__
     name = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "lambda"
     module = inference.module
@@ -692,7 +741,7 @@ def infer(
     params = e.function.params
     args = []
     names = _argument_names(function)
-    assembly = Assembly(e, iter(()), lambda number: ("given", number))
+    assembly = Assembly(e, iter(()), lambda number: ("given", number), GIVEN)
     for n, arg_type in enumerate(arg_types):
         hint = names[n] if n < len(names) else ""
         leaves = [Value(leaf, hint) for leaf in t.flatten(arg_type)]

@@ -161,6 +161,10 @@ def range_length(e: Evaluator, r: RangeValue) -> Value:
 
 def _range_iterator(e: Evaluator, r: RangeValue) -> Reference:
     step = r.step
+    if all(isinstance(p, Known) for p in r.parts()) and not (e.frame is not None and e.frame.library):
+        counters = range(*(p.object for p in r.parts()))
+        if e.inference.unrolling.wants(len(counters)):
+            return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, counters))), Known(0))
     if isinstance(step, Known) and step.object in (1, -1):
         nonnegative = step.object > 0 and isinstance(r.start, Known) and r.start.object >= 0
         return new_iterator(e, ("range", step.object, nonnegative), r.start, Number(to_int(e, r.stop)))

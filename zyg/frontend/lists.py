@@ -7,6 +7,8 @@ leaf of an item, with spare room that doubles.  So lists need no type in the IR,
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Value, const
@@ -16,11 +18,15 @@ from .boundary import scalar_value
 from .operators import python_type_name, to_int
 from .values import (
     DEFAULT,
+    GIVEN,
+    LISTED,
+    READ_ONLY,
     WRITTEN,
     Abstract,
     ArrayValue,
     ComplexArrayValue,
     ComplexValue,
+    Heap,
     Known,
     MaybeValue,
     Merge,
@@ -28,7 +34,9 @@ from .values import (
     RangeValue,
     Record,
     Reference,
+    Shape,
     SliceValue,
+    State,
     StructValue,
     TupleValue,
     as_complex,
@@ -36,6 +44,8 @@ from .values import (
     is_number,
     is_numeric,
     join_numbers,
+    reachable,
+    references,
 )
 
 if TYPE_CHECKING:
@@ -255,6 +265,53 @@ def item_template(records: list[Any]) -> list[Abstract]:
     return examples
 
 
+def by_value(v: Abstract, heap: Heap) -> Abstract:
+    """An object as it is now, to be kept in a growing list; other values as they are."""
+    if isinstance(v, Reference) and isinstance(heap[v.id].meta, Shape):
+        record = heap[v.id]
+        return StructValue(record.meta.cls, record.names, tuple(by_value(f, heap) for f in record.fields))  # type: ignore[union-attr]
+    if isinstance(v, (TupleValue, StructValue)):
+        return v.with_parts([by_value(p, heap) for p in v.parts()])
+    return v
+
+
+def _moved(r: Any, state: State) -> Any:
+    """The record of a list on an edge with its objects by value, if nothing else refers to them."""
+    if r is DEFAULT or r.kind != "list" or not any(True for f in r.fields for _ in references(f)):
+        return r
+    values = [*state.slots, *(f for other in state.heap.values() for f in other.fields)]
+    count = Counter(id for v in values for id in references(v))
+    inside = [id for f in r.fields for id in _objects_in(f, state.heap)]
+    return r.with_fields(by_value(f, state.heap) for f in r.fields) if all(count[i] == 1 for i in inside) else r
+
+
+def _objects_in(v: Abstract, heap: Heap) -> list[Hashable]:
+    """The objects that a value refers to, and those that they refer to."""
+    return list(reachable([v], heap))
+
+
+def as_item(e: Evaluator, v: Abstract) -> Abstract:
+    """A value to be put into a growing list: an object by value, which then must not change any more."""
+    found = _objects_in(v, e.heap)
+    count = Counter(id for part in (v, *(f for o in found for f in e.heap[o].fields)) for id in references(part))
+    for id in found:
+        record = e.heap[id]
+        if record.kind != "object" or count[id] > 1:
+            raise e.refuse(
+                f"a list whose length is not known when compiling, of {describe(v, e.heap)}s",
+                types=[describe(v, e.heap)],
+                hint="use a tuple of them, or an array",
+            )
+        if record.state & (GIVEN | READ_ONLY | LISTED):
+            raise e.refuse(
+                f"a list whose length is not known when compiling, of objects that are somewhere else too: "
+                f"{describe(Reference(id), e.heap)}",
+                hint="use a tuple, or put a new object into the list",
+            )
+        e.heap[id] = Record(record.kind, record.meta, record.fields, record.state | LISTED)
+    return by_value(v, e.heap)
+
+
 class Layout:
     """How items of a growing list are stored: `example` is an item with stand-ins for leaves, `leaves` the types of the
     arrays. Layouts of the same item type are equal."""
@@ -326,7 +383,8 @@ def item_leaves(v: Abstract, layout: Layout) -> list[Abstract]:
     return result
 
 
-def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any]) -> Record:
+def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any], states: list[State]) -> Record:
+    records = [_moved(r, state) for r, state in zip(records, states)]
     layout = common_layout(item_template(records))
     real = [r for r in records if r is not DEFAULT]
     state = real[0].state
@@ -345,8 +403,8 @@ def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any]) -> Re
     return Record("growing", layout, tuple(fields), state)
 
 
-def growing_fields(merged: Record, other: Any) -> Any:
-    """The fields of a list on an edge, as those of the growing list that it is joined to."""
+def growing_fields(merged: Record, other: Any, heap: Heap) -> Any:
+    """The fields of a list on an edge with this heap, as those of the growing list that it is joined to."""
     layout: Layout = merged.meta  # type: ignore[assignment]
     if not isinstance(other, Record):
         return DEFAULT
@@ -361,7 +419,7 @@ def growing_fields(merged: Record, other: Any) -> Any:
             room = max(4, len(other.fields))
             array = e.op("alloc", const(room), type=Array(scalar, 1), fill="empty")
             for n, item in enumerate(other.fields):
-                leaf = item_leaves(item, layout)[i]
+                leaf = item_leaves(by_value(item, heap), layout)[i]
                 e.emit("store", array, scalar_value(e, leaf, scalar), const(n))
             return array
 
@@ -390,6 +448,8 @@ def _converted(other: Record, i: int, scalar: Scalar) -> Any:
 def require_growing(e: Evaluator, v: Reference, example: list[Abstract]) -> Layout:
     """Turn a list into a growing one that takes items like those of `example`."""
     record = e.heap[v.id]
+    if record.kind == "list":
+        record = e.heap[v.id] = record.with_fields(as_item(e, f) for f in record.fields)
     items = item_template([record]) + example
     layout = common_layout(items)
     if layout is None:
@@ -398,9 +458,24 @@ def require_growing(e: Evaluator, v: Reference, example: list[Abstract]) -> Layo
     if record.kind == "growing" and record.meta == layout:
         return layout
     merged = Record("growing", layout, ())
-    fields = [f(e) if callable(f) and not isinstance(f, Value) else f for f in growing_fields(merged, record)]
+    fields = [f(e) if callable(f) and not isinstance(f, Value) else f for f in growing_fields(merged, record, e.heap)]
     e.heap[v.id] = Record("growing", layout, tuple(fields), record.state)
     return layout
+
+
+def exact_lists(e: Evaluator, v: Abstract) -> None:
+    """Give the growing lists in a value arrays without spare room, as cotangents have none."""
+    for id, record in reachable([v], e.heap).items():
+        if record.kind == "growing":
+            length, *arrays = record.fields
+            exact = []
+            for array in arrays:
+                copy = e.op("alloc", length, type=array.type, fill="empty")
+                head = Array(array.type.dtype, 1, "A")
+                part = e.op("view", array, const(0), length, const(1), type=head, spec="s")
+                e.emit("copyto", e.op("view", copy, type=head, spec=":"), part)
+                exact.append(copy)
+            e.heap[id] = record.with_fields((length, *exact))
 
 
 def growing_length(e: Evaluator, v: Reference) -> Value:
@@ -436,6 +511,7 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
 
 
 def store_growing(e: Evaluator, v: Reference, position: Value, item: Abstract) -> None:
+    item = as_item(e, item)
     layout = require_growing(e, v, [item])
     record = _writable(e, v)
     e.heap[v.id] = record.written(record.fields)
@@ -450,6 +526,7 @@ def append(e: Evaluator, v: Abstract, item: Abstract) -> None:
         refuse_mixed(e, record)
         e.heap[v.id] = record.written((*record.fields, item))
         return
+    item = as_item(e, item)
     layout = require_growing(e, v, [item])
     length, *arrays = e.heap[v.id].fields
     if not arrays:

@@ -11,6 +11,8 @@ import weakref
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone_blocks
 from zyg.ir.records import field, record
 
+from zyg.ir.types import OBJECT
+
 from .capture import capture
 
 # What a handler may do that only cleans up: CPython wraps inlined comprehensions in such handlers.
@@ -47,10 +49,12 @@ def prepare(code: python_types.CodeType) -> Prepared:
 
 
 def analyse(blocks: list[Block]) -> Prepared:
-    if any(i.op == "yield" for b in blocks for i in b.instrs):
+    if any(i.op in ("yield", "yield_from") for b in blocks for i in b.instrs):
         blocks = clone_blocks(blocks, {})
     function = Function("", blocks)
     prepared = Prepared(function)
+    for block in list(function.blocks):
+        _expand_yield_from(function, block)
     for block in list(function.blocks):
         _split_after_yields(function, block)
     prepared.loops = _loops(function)
@@ -64,6 +68,34 @@ def analyse(blocks: list[Block]) -> Prepared:
         if block.handler is not None and not _only_cleans_up(block.handler.block):
             prepared.trying[block] = block.instrs[0]
     return prepared
+
+
+def _expand_yield_from(function: Function, block: Block) -> None:
+    """`yield from x`, whose value is not used, as a loop that yields the items of x."""
+    for n, instr in enumerate(block.instrs):
+        if instr.op == "yield_from" and not _used(function, instr.results):
+            position = instr.position
+            head, body, rest = (Block(f"{block.name}.{part}") for part in ("items", "item", "after"))
+            iterator, more, item, sent = (Value(OBJECT) for _ in range(4))
+            rest.instrs = block.instrs[n + 1 :]
+            head.handler = body.handler = rest.handler = block.handler
+            block.instrs = [
+                *block.instrs[:n],
+                Instr("iter", list(instr.operands), [iterator], position=position),
+                Instr("jump", targets=[Target(head)], position=position),
+            ]
+            head.instrs = [
+                Instr("next", [iterator], [more, item], position=position),
+                Instr("branch", [more], targets=[Target(body), Target(rest)], position=position),
+            ]
+            body.instrs = [
+                Instr("yield", [item], [sent], position=position),
+                Instr("jump", targets=[Target(head)], position=position),
+            ]
+            at = function.blocks.index(block) + 1
+            function.blocks[at:at] = [head, body, rest]
+            _expand_yield_from(function, rest)
+            return
 
 
 def _split_after_yields(function: Function, block: Block) -> None:

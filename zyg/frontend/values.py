@@ -328,7 +328,8 @@ class Shape:
     names: tuple[str, ...]
 
 
-WRITTEN, READ_ONLY = 1, 2
+MUTABLE_KINDS = ("object", "dict", "list", "growing")  # of records, those of objects that programs can see
+WRITTEN, READ_ONLY, GIVEN, LISTED = 1, 2, 4, 8
 
 
 @record(slots=True, eq=False)
@@ -337,7 +338,8 @@ class Record:
 
     kind: "cell", "object" (an instance; `meta` is its Shape), "dict" (`meta` are its keys), "list" (of known length),
     "growing" (a list whose length is known at run time: the length and an array per leaf), or "iterator" (`meta` is its
-    kind, see iterators.py).  state: WRITTEN once it was changed, READ_ONLY if it must not be (a global, for instance).
+    kind, see iterators.py).  state: WRITTEN once it was changed, READ_ONLY if it must not be (a global, for instance),
+    GIVEN if it came in as an argument, LISTED once its contents were put into a growing list.
     """
 
     kind: str
@@ -850,7 +852,7 @@ class Merge:
         elif any(r.kind == "growing" for r in real) or any(len(r.fields) != len(first.fields) for r in real):
             from .lists import merge_growing
 
-            return merge_growing(self, path, records)
+            return merge_growing(self, path, records, self.states)
         fields = []
         forced = COUNTERS.get(first.meta[0], ()) if first.kind == "iterator" and isinstance(first.meta, tuple) else None
         whole = force

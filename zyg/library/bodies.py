@@ -8,6 +8,7 @@ from typing import Any
 
 from zyg.frontend.calls import Outline, widened
 from zyg.frontend.infer import Context, Evaluator, Inference, Stop, _hidden_parameters, _order_blocks
+from zyg.frontend.lists import exact_lists
 from zyg.frontend.operators import settled
 from zyg.frontend.values import (
     NONE,
@@ -62,8 +63,7 @@ def infer_body(
     heap = {i: r.with_fields(widened(e, x) for x in r.fields) for i, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     outline.of(roots)
-    inference = Inference(e.options)
-    inference.guards = e.inference.guards
+    inference = Inference(e.options).within(e.inference)
     name = ir_name(f)
     inner = Evaluator(inference, name, Context(e.options, level))
     inference.module.add(inner.function)
@@ -94,6 +94,8 @@ def infer_body(
     except Stop:
         pass
     else:
+        if not not_none:
+            exact_lists(inner, value)
         value = widened(inner, settled(inner, value, not_none) if not_none else value)
         objects = [Reference(rename(i)) for i in outline.order]
         kept = {
@@ -103,11 +105,7 @@ def infer_body(
         shape = Outline(kept)
         shape.of([value])
         body.outputs = len(shape.leaves)
-        reached = len(shape.order)
-        shape = Outline(kept)
-        shape.of([value, *objects])
-        if reached and body.outputs != len(shape.leaves):
-            body.outputs = _count_leaves(value, kept)
+        shape.of(objects)
         inner.builder.ret(*shape.leaves)
         inner.function.results = tuple(v.type for v in shape.leaves)
         body.results = [Value(v.type, v.name) for v in shape.leaves]
@@ -124,12 +122,6 @@ def infer_body(
         e.input(entry.kind, entry.container, entry.name, entry.type)
         body.operands.extend(e.input_leaves[key])
     return body
-
-
-def _count_leaves(v: Abstract, heap: Heap) -> int:
-    shape = Outline(heap)
-    shape.value(v)
-    return len(shape.leaves)
 
 
 def shown(f: Abstract) -> str:

@@ -12,7 +12,8 @@ from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.infer import Evaluator
-from zyg.frontend.lists import common_layout
+from zyg.frontend.lists import common_layout, require_growing
+from zyg.frontend.subscripts import get_item
 from zyg.frontend.values import (
     NONE,
     Abstract,
@@ -27,6 +28,7 @@ from zyg.frontend.values import (
     Record,
     Reference,
     Shape,
+    SliceValue,
     StructValue,
     TupleValue,
     as_complex,
@@ -300,13 +302,48 @@ class Matching:
                 self.match(w, g)
             return
         if isinstance(wanted, Reference):
-            record = self.heap[wanted.id]
-            items = items_of(e, given)
-            if record.kind in ("list", "object") and items is not None and len(items) == len(record.fields):
-                for w, g in zip(record.fields, items):
-                    self.match(w, g)
+            if self.match_object(self.heap[wanted.id], given):
                 return
         raise self.wrong(wanted, given)
+
+    def match_object(self, record: Record, given: Abstract) -> bool:
+        """Match what an object holds; whether `given` is of its structure."""
+        e = self.e
+        if record.kind == "growing":
+            return self.match_growing(record, given)
+        items, names = items_of(e, given), field_names(e, given)
+        if record.kind in ("object", "dict") and items is not None and names is not None:
+            own = record.named()
+            if not set(names) <= own.keys():
+                return False
+            for name, item in zip(names, items):
+                self.match(own[name], item)
+            return True
+        if record.kind not in ("list", "object", "dict") or items is None or len(items) != len(record.fields):
+            return False
+        for w, g in zip(record.fields, items):
+            self.match(w, g)
+        return True
+
+    def match_growing(self, record: Record, given: Abstract) -> bool:
+        """A list of run-time length: by a list, or by an array per leaf of an item."""
+        wanted = [ArrayValue(column) for column in record.fields[1:]]
+        columns: list[Abstract] = []
+        if isinstance(given, Reference) and self.e.heap[given.id].kind in ("list", "growing"):
+            layout = require_growing(self.e, given, [record.meta.example])  # type: ignore[union-attr]
+            length, *arrays = self.e.heap[given.id].fields
+            if len(layout.leaves) != len(wanted):
+                return False
+            columns = [get_item(self.e, ArrayValue(a), SliceValue(NONE, Number(length), NONE)) for a in arrays]
+        elif isinstance(given, ArrayValue):
+            columns = [given]
+        else:
+            columns = list(items_of(self.e, given) or ())
+        if len(columns) != len(wanted):
+            return False
+        for w, g in zip(wanted, columns):
+            self.match(w, g)
+        return True
 
     def _held(self, captured: Abstract) -> Abstract:
         """What a captured variable holds."""

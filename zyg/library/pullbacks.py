@@ -17,7 +17,7 @@ from zyg.frontend.values import (
     TupleValue,
 )
 from zyg.ir import types as t
-from zyg.ir.core import Instr, Module, Value, const
+from zyg.ir.core import Block, Instr, Module, Value, const
 from zyg.ir.passes.inline import remove_unused
 from zyg.ir.records import record
 from zyg.ir.types import Array, Type, cotangent_type
@@ -147,11 +147,14 @@ def pullback(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
 
 
 def _pullback_type(e: Evaluator, plan: Plan, d: Differentiated) -> t.PullbackType:
-    heap = e.heap
+    heap, block = e.heap, e.builder.block
     e.heap = dict(heap) | plan.after
+    e.at(Block("aside"))  # only the types matter here
     reverse = plan.module.functions[plan.reverse]
     dummies = [Value(result, "") for result in reverse.results]
     gradients = disassemble(e, TupleValue(tuple(plan.gradients.mirror(e, dummies))), [])
     value = disassemble(e, plan.value, [])
     e.heap = heap
+    assert block is not None
+    e.at(block)
     return t.PullbackType(plan.unique, value, gradients, plan.saved, plan)

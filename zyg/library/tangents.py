@@ -14,6 +14,7 @@ from zyg.errors import Misuse
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.infer import Evaluator, Stop
 from zyg.frontend.values import (
+    MUTABLE_KINDS,
     NONE,
     Abstract,
     ArrayValue,
@@ -205,7 +206,7 @@ def push_lanes(
 def copies(e: Evaluator, values: Abstract) -> Abstract:
     """`drivers.copies`."""
     leaf = lambda v: copied(e, v) if isinstance(v.type, Array) else v
-    kept = {i: r for i, r in reachable([values], e.heap).items() if r.kind in ("list", "object")}
+    kept = {i: r for i, r in reachable([values], e.heap).items() if r.kind in MUTABLE_KINDS}
     ids = {i: e.new_id("copy") for i in kept}
     rename = lambda i: ids.get(i, i)
     for i, record in kept.items():

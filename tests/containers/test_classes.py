@@ -1,0 +1,551 @@
+"""Plain classes, dataclasses and named tuples in compiled code: made inside, passed in, changed, returned."""
+
+import functools
+import math
+from dataclasses import dataclass, field
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+import pytest
+
+import zyg
+
+from .agreement import agree
+
+# ruff: noqa: B903
+
+
+class Point:
+    origin = 0.0
+
+    def __init__(self, x, y=0.0):
+        self.x = x
+        self.y = y
+
+    def __add__(self, other):
+        return Point(self.x + other.x, self.y + other.y)
+
+    def __mul__(self, k):
+        return Point(self.x * k, self.y * k)
+
+    __rmul__ = __mul__
+
+    def __iadd__(self, other):
+        self.x += other.x
+        self.y += other.y
+        return self
+
+    def __neg__(self):
+        return Point(-self.x, -self.y)
+
+    def __eq__(self, other):
+        return isinstance(other, Point) and self.x == other.x and self.y == other.y
+
+    __hash__ = None
+
+    def __lt__(self, other):
+        return self.dist() < other.dist()
+
+    def __bool__(self):
+        return self.x != 0
+
+    def __float__(self):
+        return self.x * 1.0
+
+    def __call__(self, t, *, k=1.0):
+        return self.x * t * k + self.y
+
+    def __getitem__(self, i):
+        return (self.x, self.y)[i]
+
+    def __len__(self):
+        return 2
+
+    def __iter__(self):
+        return iter((self.x, self.y))
+
+    def __contains__(self, v):
+        return v == self.x
+
+    def __abs__(self):
+        return self.dist()
+
+    @property
+    def square(self):
+        return self.x**2 + self.y**2
+
+    @property
+    def scale(self):
+        return self._scale
+
+    @scale.setter
+    def scale(self, v):
+        self._scale = v
+        self.x *= v
+
+    @classmethod
+    def unit(cls, angle):
+        return cls(math.cos(angle), math.sin(angle))
+
+    @staticmethod
+    def twice(a):
+        return a * 2
+
+    def dist(self):
+        return math.sqrt(self.x**2 + self.y**2)
+
+    def moved(self, dx):
+        self.x = self.x + dx
+        return self
+
+
+class Space(Point):
+    def __init__(self, x, y, z):
+        super().__init__(x, y)
+        self.z = z
+
+    def dist(self):
+        return math.sqrt(super().dist() ** 2 + self.z**2)
+
+    def __add__(self, other):
+        return Space(self.x + other.x, self.y + other.y, self.z + getattr(other, "z", 0.0))
+
+
+class Slots:
+    __slots__ = ("a", "b")
+
+    def __init__(self, a, b):
+        self.a = a
+        self.b = b
+
+    def value(self):
+        return self.a * self.b
+
+
+T = TypeVar("T")
+
+
+class Box(Generic[T]):
+    def __init__(self, content: T):
+        self.content = content
+
+
+@dataclass
+class Plain:
+    x: float
+    y: float = 2.0
+    tags: list = field(default_factory=list)
+
+
+@dataclass
+class Derived(Plain):
+    z: float = 1.0
+
+    def total(self):
+        return self.x + self.y * self.z
+
+
+@dataclass(frozen=True)
+class Frozen:
+    x: float
+    y: float = 1.0
+
+    def __post_init__(self):
+        object.__setattr__(self, "z", self.x * self.y)
+
+
+@dataclass(order=True)
+class Ordered:
+    x: float
+    y: float = 1.0
+
+
+class Named(NamedTuple):
+    x: float
+    y: float = 2.0
+
+
+@dataclass
+class Neuron:
+    w: float
+    b: float
+
+    def __call__(self, x):
+        return math.tanh(self.w * x + self.b)
+
+
+class Layer:
+    def __init__(self, w, b, activation):
+        self.w = w
+        self.b = b
+        self.activation = activation
+
+    def __call__(self, x):
+        return self.activation(self.w * x + self.b)
+
+
+class Network:
+    def __init__(self, layers):
+        self.layers = layers
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class Counter:
+    def __init__(self):
+        self.n = 0
+        self.seen = []
+
+    def add(self, v):
+        self.n += 1
+        self.seen.append(v)
+        return v
+
+
+class Node:
+    def __init__(self, value, following=None):
+        self.value = value
+        self.following = following
+
+
+class Lazy:
+    def __init__(self, x):
+        self.x = x
+
+    def __getattr__(self, name):
+        return self.x * len(name)
+
+
+GLOBAL = Point(3.0, 4.0)
+MODEL = Neuron(0.3, 0.1)
+
+
+def linked(x):
+    node = Node(3 * x, Node(2 * x, Node(x)))
+    s = 0.0
+    while node is not None:
+        s += node.value * node.value
+        node = node.following
+    return s
+
+
+def counted(x):
+    c = Counter()
+    for i in range(4):
+        c.add(x * i)
+    return sum(c.seen) * c.n
+
+
+def counted_outside(c, x):
+    for i in range(4):
+        c.add(x * i)
+    return c.n * x
+
+
+def conditional_attribute(x, c):
+    n = Node(x)
+    if c:
+        n.extra = x * x
+    return n.extra if hasattr(n, "extra") else getattr(n, "extra", 5.0) * x
+
+
+def missing_on_one_path(x, c):
+    n = Node(x)
+    if c:
+        n.extra = x * x
+    return n.extra
+
+
+@pytest.mark.parametrize(
+    "function, args",
+    [
+        (lambda x: (Point(x, 2 * x) + Point(1.0, x)).dist(), (1.5,)),
+        (lambda x: Point(x, 1.0).moved(2.0).x + Point.origin, (1.5,)),
+        (lambda x: (2 * Point(x, 1.0)).square, (1.5,)),
+        (lambda x: Point.unit(x).y * Point.twice(x), (0.5,)),
+        (lambda p, q: (p + q)(2.0, k=3.0), (Point(1.0, 2.0), Point(3.0, 4.0))),
+        (lambda p: p[0] * p[1] + len(p) + sum(p) + (1.0 in p) + float(p) + abs(p), (Point(1.0, 2.0),)),
+        (lambda p: 1.0 if p else 2.0, (Point(0.0, 2.0),)),
+        (lambda p: Space(p.x, p.y, 3.0).dist(), (Point(1.0, 2.0),)),
+        (lambda p, q: (p + q).dist(), (Space(1.0, 2.0, 3.0), Point(1.0, 2.0))),
+        (lambda s: s.value() * s.a, (Slots(2.0, 3.0),)),
+        (lambda b: b.content.x * Box(b).content.content.y, (Box(Point(2.0, 3.0)),)),
+        (lambda x: Plain(x).x * Plain(x, 3.0).y, (2.0,)),
+        (lambda d: d.total() * Derived(d.x, z=3.0).total(), (Derived(2.0, 3.0),)),
+        (lambda x: Frozen(x).z * Frozen(x, x).z, (2.0,)),
+        (lambda f: f.z * f.x, (Frozen(2.0, 3.0),)),
+        (lambda m, x: m(x), (Neuron(0.5, 0.1), 2.0)),
+        (lambda n, x: n(x), (Network([Layer(0.5, 0.1, math.tanh), Layer(2.0, 0.3, math.sin)]), 2.0)),
+        (lambda x: GLOBAL.x * x + GLOBAL.dist(), (2.0,)),
+        (lambda x: MODEL(x) * x, (2.0,)),
+        (linked, (2.0,)),
+        (counted, (2.0,)),
+        (counted_outside, (Counter(), 2.0)),
+        (conditional_attribute, (1.5, True)),
+        (conditional_attribute, (1.5, False)),
+        (lambda x: Lazy(x).ab + Lazy(x).x, (1.5,)),
+    ],
+)
+def test_objects(function, args):
+    agree(function, *args)
+
+
+@pytest.mark.parametrize(
+    "function, args",
+    [
+        (lambda p, q: (p == q, p != q, p < q, p > q, -p == q, p == 3), (Point(1.0, 2.0), Point(1.0, 2.0))),
+        (lambda x: (Ordered(x) < Ordered(x, 2.0), Ordered(x) >= Ordered(1.0), max(Ordered(x), Ordered(3.0)).x), (2.0,)),
+        (lambda x: (Named(x) == (2.0, 2.0), (2.0, 2.0) == Named(x), Named(x) < (2.0, 3.0)), (2.0,)),
+        (lambda x: (Named(x) + Named(x), Named(x) * 2, Named(x)._replace(y=x), Named(x)._asdict()), (2.0,)),
+        (lambda x: (Plain(x) == Plain(x), Plain(x) == Plain(x, 3.0), Plain(x) in (Plain(x),)), (2.0,)),
+        (lambda p: p.nothing, (Plain(1.0),)),
+        (lambda p: Point(), (Point(1.0),)),
+        (lambda p: p.square(3), (Point(1.0),)),
+        (lambda p: isinstance(p, Point) + 2 * isinstance(p, Space), (Space(1.0, 2.0, 3.0),)),
+        (lambda p: type(p)(p.x, 1.0), (Point(1.0),)),
+        (lambda p: (p is p, Point(p.x) is p, Point(p.x) == p), (Point(1.0),)),
+        (lambda x: Counter(), (1.0,)),
+        (missing_on_one_path, (1.5, True)),
+        (missing_on_one_path, (1.5, False)),
+    ],
+)
+def test_values(function, args):
+    agree(function, *args, gradient=False)
+
+
+def swap_in_a_loop(p, q, n):
+    a, b = p, q
+    for _ in range(n):
+        a, b = b, a
+        a.x = a.x * 1.1 + b.y
+    r = p if n > 2 else q
+    r.y += 1
+    return p.x + q.x + r.y
+
+
+def best_of(points):
+    best = None
+    for p in points:
+        if best is None or p.x > best.x:
+            best = p
+    best.y = 7.0
+    return best.x * best.y
+
+
+def add_in_place(p, x):
+    q = p
+    q += Point(x, x)
+    return q.x * p.y
+
+
+def set_property(p, x):
+    p.scale = x
+    return p.scale * p.x
+
+
+def exchange(p, q):
+    p.x, q.x = q.x, p.x
+    return p.x
+
+
+def delete(p):
+    del p.y
+    return p.x
+
+
+def chain(p):
+    p.following.following = p
+    return p.following.following.value
+
+
+def shares(x):
+    a = Node(x)
+    b = Node(a)
+    a.value = 2 * x
+    c = b.value
+    c.value *= 3
+    return a.value
+
+
+def one_of(x, n):
+    a, b, c = Point(x), Point(2 * x), Point(3 * x)
+    kept = (a, b, c)
+    for i in range(n):
+        p = a if i % 2 else b
+        q = c if i % 3 else p
+        q.x += p.x
+    return sum(p.x for p in kept)
+
+
+def object_in_a_tuple(x):
+    p = Point(x)
+    pair = (p, p)
+    pair[0].x = 5 * x
+    return pair[1].x
+
+
+@pytest.mark.parametrize(
+    "function, args",
+    [
+        (swap_in_a_loop, (Point(1.0, 2.0), Point(3.0, 4.0), 3)),
+        (swap_in_a_loop, (Point(1.0, 2.0), Point(3.0, 4.0), 2)),
+        (best_of, ((Point(1.0, 2.0), Point(5.0, 1.0), Point(2.0, 2.0)),)),
+        (best_of, ([Point(1.0, 2.0), Point(5.0, 1.0), Point(2.0, 2.0)],)),
+        (add_in_place, (Point(1.0, 2.0), 3.0)),
+        (set_property, (Point(1.0, 2.0), 3.0)),
+        (exchange, (Point(1.0, 2.0), Point(5.0, 6.0))),
+        (delete, (Point(1.0, 2.0),)),
+        (chain, (Node(2.0, Node(3.0)),)),
+        (shares, (2.0,)),
+        (one_of, (2.0, 7)),
+        (object_in_a_tuple, (2.0,)),
+    ],
+)
+def test_aliasing_and_mutation(function, args):
+    agree(function, *args)
+
+
+def test_an_object_passed_twice_is_one_object():
+    def change(p, q):
+        p.x = 10.0
+        return q.x
+
+    p = Point(1.0, 2.0)
+    compiled = zyg.jit(change)
+    assert compiled(p, p) == 10.0
+    assert compiled(p, Point(3.0, 4.0)) == 3.0
+    assert compiled(p, p) == 10.0
+    same = zyg.jit(lambda p, q: p is q)
+    assert same(p, p) and not same(p, Point(1.0))
+
+
+def test_results_keep_their_identity():
+    def give(p):
+        q = Point(1.0)
+        return p, q, q, {"p": p}
+
+    p = Point(1.0, 2.0)
+    a, b, c, d = zyg.jit(give)(p)
+    assert a is p and b is c and b is not p and d["p"] is p
+
+
+def test_row_19_and_20():
+    assert zyg.gradient(lambda a: a.x, Point(1, 2)) == ((1.0, None),)
+    (g,) = zyg.gradient(lambda a: a.x, Point(1, 2))
+    assert g.x == 1.0 and g.y is None
+    assert zyg.gradient(lambda a: a.dist(), Point(1, 2)) == ((0.4472135954999579, 0.8944271909999159),)
+
+
+def test_row_9_gradient_of_a_callable_object_and_of_a_closure():
+    def make(a, b):
+        return lambda x: a * x + b
+
+    call = lambda f, x: f(x)
+    f, x = zyg.gradient(call, make(2.0, 3.0), 5.0)
+    assert f.a == 5.0 and f.b == 1.0 and x == 2.0
+    m, x = zyg.gradient(call, Neuron(0.5, 0.1), 2.0)
+    slope = 1 - math.tanh(1.1) ** 2
+    assert m.w == pytest.approx(2 * slope) and m.b == pytest.approx(slope) and x == pytest.approx(0.5 * slope)
+    assert zyg.gradient(Neuron(0.5, 0.1), 2.0)[0] == pytest.approx(0.5 * slope)
+
+
+class Setting:
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value * 2)
+
+
+class Deleting:
+    def __del__(self):
+        pass
+
+
+class Meta(type):
+    pass
+
+
+class WithMeta(metaclass=Meta):
+    pass
+
+
+class Cached:
+    @functools.cached_property
+    def value(self):
+        return 3.0
+
+
+class OfDict(dict):
+    pass
+
+
+@pytest.mark.parametrize(
+    "function, words",
+    [
+        (lambda x: Setting(), "__setattr__"),
+        (lambda x: Deleting(), "__del__"),
+        (lambda x: WithMeta(), "WithMeta"),
+        (lambda x: Cached().value, "value"),
+        (lambda x: OfDict(), "OfDict"),
+        (lambda x: setattr(GLOBAL, "x", x), "global"),
+        (lambda x: repr(Point(x)) + 1, "Point"),
+    ],
+)
+def test_refused(function, words):
+    with pytest.raises((zyg.Unsupported, TypeError), match=words):
+        zyg.jit(function)(1.0)
+
+
+def test_unknown_functions_do_not_get_mutable_objects():
+    seen = []
+
+    def keep(p):
+        return seen.append(p)
+
+    with pytest.raises(zyg.Unsupported, match="might be changed or kept"):
+        zyg.jit(lambda p: np.save(p) or p.x)(Point(1.0))
+    del keep
+
+
+def test_attributes_that_compiled_code_does_not_know_are_errors_only_where_used():
+    p = Point(1.0, 2.0)
+    p.log = object()
+    assert zyg.jit(lambda p: p.x * p.y)(p) == 2.0
+    with pytest.raises(zyg.Unsupported, match="object"):
+        zyg.jit(lambda p: p.log)(p)
+
+
+def test_an_instance_attribute_that_hides_a_method_is_seen():
+    compiled = zyg.jit(lambda p: p.dist())
+    p = Point(3.0, 4.0)
+    assert compiled(p) == 5.0
+    p.dist = lambda: 7.0
+    assert compiled(p) == 7.0
+
+
+def test_a_changed_method_is_seen():
+    class Changing:
+        def __init__(self, x):
+            self.x = x
+
+        def value(self):
+            return self.x
+
+    compiled = zyg.jit(lambda x: Changing(x).value())
+    assert compiled(1.0) == 1.0
+    Changing.value = lambda self: self.x * 10
+    assert compiled(1.0) == 10.0
+
+
+def test_pullbacks_of_objects():
+    y, back = zyg.pullback(lambda p: p + p, Point(1.0, 2.0))
+    assert (y.x, y.y) == (2.0, 4.0)
+    assert back((1.0, 2.0)) == ((2.0, 4.0),)
+    assert back(Point(1.0, None)) == ((2.0, 0.0),)
+    y, back = zyg.pullback(lambda d: {"s": d["a"] * d["b"], "t": d["a"]}, {"a": 2.0, "b": 3.0})
+    assert y == {"s": 6.0, "t": 2.0}
+    assert back({"s": 1.0, "t": 10.0}) == ({"a": 13.0, "b": 2.0},)
+    y, back = zyg.pullback(lambda v: [a * a for a in v], [1.0, 2.0, 3.0])
+    assert y == [1.0, 4.0, 9.0]
+    assert back([1.0, 10.0, 100.0]) == ([2.0, 40.0, 600.0],)
