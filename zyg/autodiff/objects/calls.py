@@ -19,7 +19,7 @@ from typing import Any
 from zyg import rules
 from zyg.transforms import transform_of
 
-from . import foreign, generators, native
+from . import foreign, generators, native, user_rules
 from .cotangents import is_number
 from .native import NativeFirst
 
