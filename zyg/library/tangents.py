@@ -216,7 +216,12 @@ def copies(e: Evaluator, values: Abstract) -> Abstract:
 
 def _new(e: Evaluator, x: Abstract, shape: Callable[[Value], list[Value]]) -> Abstract:
     """An array of zeros of the type of derivatives by `x`."""
-    assert isinstance(x, (Number, ArrayValue))
+    if not isinstance(x, (Number, ArrayValue)) or not differentiable(x.value.type):
+        raise e.refuse(
+            "derivatives by something that is not a real number or an array of them, all at once",
+            types=[describe(x, e.heap)],
+            hint="pass an array",
+        )
     dtype = cotangent_type(x.type.dtype if isinstance(x, ArrayValue) else x.type)
     assert isinstance(dtype, Scalar)
     lengths = shape(x.value)
