@@ -37,7 +37,7 @@ def operators(x):
     y *= x
     y /= 3
     y **= 2
-    return +y % 7.0 + x**3 + 2**x + 7 // 2
+    return +y % 700.0 + x**3 + 2**x + 7 // 2
 
 
 @program

@@ -200,7 +200,7 @@ class Emitter:
                     continue
                 if self.counts[operand] != 1 or operand in self.cells or instrs[at].op in IN_SLOTS:
                     continue
-                if variable_name(operand, instrs[at]) or recording.loads_twice(instr):
+                if variable_name(operand, instrs[at]) or recording.loads_twice(instr, k):
                     continue
                 inner = build(at, depth + 1)
                 inner.kept = True

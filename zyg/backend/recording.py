@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bytecode import Label
+from bytecode import Compare, Label
 
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
-from .opcodes import BINARY_OPS, OPERATIONS, PY313, STORE_THEMSELVES, Tree, call, intrinsic_1
+from .opcodes import BINARY_OPS, OPERATIONS, PY312, PY313, STORE_THEMSELVES, Tree, call, intrinsic_1
 
 if TYPE_CHECKING:
     from .python import Emitter
@@ -36,9 +36,11 @@ def operation(function: Callable[[Emitter, Tree], None]) -> Callable[[Emitter, T
     return function
 
 
-def loads_twice(instr: Operation) -> bool:
-    """Whether the code of an instruction loads an operand more than once, so that it has to be in a slot."""
-    return instr.op in ("item", "pull", "rule", "accumulate") or (instr.op == "record" and "direct" in instr.attrs)
+def loads_twice(instr: Operation, k: int) -> bool:
+    """Whether the code of an instruction loads operand `k` more than once, so that it has to be in a slot."""
+    if instr.op == "record":
+        return "direct" in instr.attrs or (instr.attrs["of"] == "call_object" and k == 1)
+    return instr.op in ("item", "pull", "rule", "accumulate")
 
 
 def _is_none(value: Value) -> bool:
@@ -109,24 +111,21 @@ def op_record(e: Emitter, tree: Tree) -> None:
     if direct is not None:
         slow = Label()
         depth = e.depth
-        for v in operands:
-            _go_unless_real(e, v, slow)
-        for v in operands:
-            e.load(v)
-        _operator(e, direct)
-        e.store(instr.results[0])
+        _DIRECT.get(direct, _direct_operator)(e, operands, slow, direct)
+        for r in instr.results[:-1]:
+            e.store(r)
         e.out("LOAD_CONST", None)
-        e.store(instr.results[1])
+        e.store(instr.results[-1])
         _jump(e, end)
         e.label(slow, depth)
     if direct is not None:
         _call_function(e, function, operands)
     elif instr.attrs["of"] == "call_object":
         _begin_call(e, lambda: _find_callee(e, tree))
-        for k in range(2, len(operands) + 1):
+        for k in range(2, len(operands)):
             e.push(tree, k)
         e.set_position(instr.position)
-        call(e, len(operands) - 1, ())
+        call(e, len(operands) - 2, ())
     else:
         _begin_call(e, lambda: e.load(function))
         for k in range(1, len(operands) + 1):
@@ -150,9 +149,122 @@ def op_record(e: Emitter, tree: Tree) -> None:
 
 
 def _find_callee(e: Emitter, tree: Tree) -> None:
-    _begin_call(e, lambda: e.push(tree, 0))
-    e.push(tree, 1)
-    call(e, 1, ())
+    """The forward half of the callee: that which the site remembers, if it is the same callee."""
+    find, callee, *_, site = tree.operation.operands
+    known, end = Label(), Label()
+    depth = e.depth
+    e.load(callee)
+    e.load(site)
+    e.out("LOAD_CONST", 0)
+    e.out("BINARY_SUBSCR")
+    e.out("IS_OP", 0)
+    e.jump_if("TRUE", known)
+    _call_function(e, find, [callee, site])
+    _jump(e, end)
+    e.label(known, depth)
+    e.load(site)
+    e.out("LOAD_CONST", 1)
+    e.out("BINARY_SUBSCR")
+    e.label(end, depth + 1)
+
+
+def _direct_operator(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+    for v in operands:
+        _go_unless_real(e, v, slow)
+    for v in operands:
+        e.load(v)
+    _operator(e, op)
+
+
+def _go_unless_type(e: Emitter, value: Value, types: Callable[[], None], test: str, slow: Label) -> None:
+    _type_of(e, value)
+    types()
+    e.out(test, 0)
+    e.jump_if("FALSE", slow)
+
+
+def _direct_getattr(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+    x, name, types = operands
+    _go_unless_type(e, x, lambda: e.load(types), "CONTAINS_OP", slow)
+    e.load(x)
+    assert isinstance(name, Const)
+    e.out("LOAD_ATTR", (False, name.value) if PY312 else name.value)
+
+
+def _direct_setattr(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+    x, value, name, types = operands
+    _go_unless_type(e, x, lambda: e.load(types), "CONTAINS_OP", slow)
+    e.load(value)
+    e.load(x)
+    assert isinstance(name, Const)
+    e.out("STORE_ATTR", name.value)
+
+
+def _go_unless_natural(e: Emitter, key: Value, slow: Label) -> None:
+    if isinstance(key, Const):
+        if type(key.value) is not int or key.value < 0:
+            _jump(e, slow)
+        return
+    _go_unless_type(e, key, lambda: e.out("LOAD_CONST", int), "IS_OP", slow)
+    e.load(key)
+    e.out("LOAD_CONST", 0)
+    e.out("COMPARE_OP", Compare.GE)
+    e.jump_if("FALSE", slow)
+
+
+def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+    """Of a list, by a natural number."""
+    _go_unless_type(e, operands[0], lambda: e.out("LOAD_CONST", list), "IS_OP", slow)
+    _go_unless_natural(e, operands[1], slow)
+    for v in operands:
+        e.load(v)
+    e.out("BINARY_SUBSCR")
+
+
+def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+    x, key, value = operands
+    _go_unless_type(e, x, lambda: e.out("LOAD_CONST", list), "IS_OP", slow)
+    _go_unless_natural(e, key, slow)
+    for v in (value, x, key):
+        e.load(v)
+    e.out("STORE_SUBSCR")
+
+
+_DIRECT = {
+    "getattr": _direct_getattr, "setattr": _direct_setattr, "getitem": _direct_getitem, "setitem": _direct_setitem,
+}  # fmt: skip
+
+
+def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
+    """What was read plainly gets its cotangent into the shadow, what was written takes it out."""
+    _, d, shadows, x, key, name = instr.operands
+    kind, results = instr.attrs["access"], instr.results
+    wanted = instr.attrs["wanted"]
+    item = kind.endswith("item")
+    if kind.startswith("get"):
+        if not _is_none(d):
+            e.load(d)
+            _jump_if_none(e, none)
+            _call_method(e, shadows, "add_item" if item else "add_attr", [x, key if item else name, d])
+            e.out("POP_TOP")
+        _jump(e, none)
+        return
+    _call_method(e, shadows, "take_item" if item else "take_attr", [x, key if item else name])
+    value = 2 if item else 1
+    if value in wanted:
+        e.store(results[wanted.index(value)])
+    else:
+        e.out("POP_TOP")
+    _store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != value])
+    _jump(e, end)
+
+
+def _call_method(e: Emitter, receiver: Value, name: str, arguments: list[Value]) -> None:
+    e.load(receiver)
+    e.out(*(("LOAD_ATTR", (True, name)) if PY312 else ("LOAD_METHOD", name)))
+    for v in arguments:
+        e.load(v)
+    call(e, len(arguments), ())
 
 
 def _operator(e: Emitter, op: str) -> None:
@@ -224,6 +336,12 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             _jump(e, end)
         else:
             _jump(e, none)
+        e.label(recorded, depth)
+    elif "access" in attrs:
+        recorded = Label()
+        e.load(back)
+        _jump_if_none(e, recorded, negated=True)
+        _access(e, instr, none, end)
         e.label(recorded, depth)
     else:
         e.load(back)

@@ -14,7 +14,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Value, const
 from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
-from . import rules
+from . import inline, rules
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import successors
 
@@ -117,18 +117,26 @@ class ForwardHalf:
 
     def _record(self, instr: Instr) -> Instr:
         """`record` takes the run-time function of the op, then what it is called with."""
-        op, attrs = instr.op, {"of": instr.op}
+        op = instr.op
+        attrs: dict[str, Any] = {"of": op}
         operands = [*instr.operands, *[Const(x, OBJECT) for x in extra_operands(instr)]]
         if op == "iter" and instr.attrs.get("loop"):
-            function = objects.loop
+            function: Any = objects.loop
+        elif op == "call_object" and not instr.attrs["keywords"]:
+            function = inline.forward_at
+            operands.append(Const(inline.new_site(), OBJECT))
         elif op == "call_object":
-            function = objects.forward_of
-            if instr.attrs["keywords"]:
-                attrs["of"], function = "call_keywords", objects.RECORD["call_keywords"]
-                operands.insert(0, Const(instr.attrs["keywords"], OBJECT))
+            attrs["of"], function = "call_keywords", objects.RECORD["call_keywords"]
+            operands.insert(0, Const(instr.attrs["keywords"], OBJECT))
+        elif op == "getattr":
+            attrs["direct"], function = op, inline.record_getattr
+            operands.append(Const(inline.readers(instr.attrs["name"]), OBJECT))
+        elif op == "setattr":
+            attrs["direct"], function = op, inline.record_setattr
+            operands.append(Const(inline.writers(instr.attrs["name"]), OBJECT))
         else:
             function = objects.RECORD[op]
-            if rules.base(op) in rules.EXPRESSIONS:
+            if rules.base(op) in rules.EXPRESSIONS or op in ("getitem", "setitem"):
                 attrs["direct"] = op
         return Instr(
             "record", [Const(function, OBJECT), *operands], [*instr.results, Value(OBJECT)], attrs, [], instr.position

@@ -7,7 +7,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, map_uses
 from zyg.ir.types import I64, NONE, OBJECT, TAPE
 
 from .. import objects
-from . import rules
+from . import inline, rules
 from .forward import ForwardHalf, Saved, extra_operands
 
 NOTHING = Const(None, NONE)
@@ -281,6 +281,10 @@ class ReverseHalf:
         if of in rules.EXPRESSIONS:
             attrs["expressions"] = tuple(rules.EXPRESSIONS[of][k] for k in wanted)
             operands += self._rule_operands(original, of, original.operands, wanted)
+        elif of in inline.ACCESS:
+            attrs["access"] = of
+            key = self._primal(original.operands[1]) if of.endswith("item") else NOTHING
+            operands += [self._primal(original.operands[0]), key, Const(original.attrs.get("name"), OBJECT)]
         parts = self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), **attrs)
         self._spread(original, wanted, parts)
 
