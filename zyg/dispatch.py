@@ -66,6 +66,12 @@ def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
             add("absent", builtin_names, name)
         elif kind == "attr":
             _add_attribute(add, *rest)
+        elif kind == "lacks":
+            owner, name = rest
+            if _can_change(owner):
+                add("lacks", owner, name)
+        elif kind == "function":
+            _add_function(native, *rest)
         else:
             add(*guard)
     return list(native.values())
@@ -81,11 +87,27 @@ def _add_attribute(add: Callable[..., None], owner: Any, name: str, expected: An
             add("attr", owner, name, expected)
         return
     for base in owner.__mro__:
-        if base.__flags__ & _IMMUTABLE_TYPE or not base.__flags__ & _HEAP_TYPE:
-            return  # a builtin class stays as it is
+        if not _can_change(base):
+            return
         if name in vars(base):
             add("attr", base, name, vars(base)[name])
             return
+        add("lacks", base, name)
+
+
+def _can_change(cls: type) -> bool:
+    """Whether attributes can be set: a builtin class stays as it is."""
+    return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
+
+
+def _add_function(native: dict[Any, tuple[Any, ...]], function: types.FunctionType, *expected: Any) -> None:
+    """What a function object refers to, word by word."""
+    from .backend import cpython as layout
+
+    fields = (layout.FUNCTION_CODE, layout.FUNCTION_DEFAULTS, layout.FUNCTION_KWDEFAULTS)
+    for offset, value in zip(fields, expected, strict=True):
+        address = id(function) + offset
+        native["word", address] = ("word", address, 0 if value is None else id(value))
 
 
 def rules_hold(guards: Iterable[tuple[Any, ...]], parameters: Iterable[Type] = ()) -> bool:
@@ -201,9 +223,16 @@ class _Binder:
 
     function: Any
     bind: Callable[..., Any] = field(init=False)
+    made_for: tuple[Any, ...] = field(init=False)
+
+    def fits(self, function: types.FunctionType) -> bool:
+        """Whether the parameters and their defaults are still those that this was made for."""
+        now = _parameters(function)
+        return len(now) == len(self.made_for) and all(x is y for x, y in zip(now, self.made_for, strict=True))
 
     def __post_init__(self) -> None:
         code = self.function.__code__
+        self.made_for = _parameters(self.function)
         positional = code.co_varnames[: code.co_argcount]
         only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
         at = code.co_argcount + code.co_kwonlyargcount
@@ -236,6 +265,10 @@ class _Default:
 
 
 _default = _Default()
+
+
+def _parameters(function: types.FunctionType) -> tuple[Any, ...]:
+    return function.__code__, function.__defaults__, *(function.__kwdefaults__ or ())
 
 
 def _make_binder(
@@ -364,7 +397,7 @@ class Dispatcher:
         if transform.kind != "jit" or not isinstance(transform.function, types.FunctionType):
             return args, keywords
         binder = self._binder
-        if binder is None or binder.function.__code__ is not transform.function.__code__:
+        if binder is None or not binder.fits(transform.function):
             binder = self._binder = _Binder(transform.function)
         return binder(args, keywords)
 

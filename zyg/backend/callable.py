@@ -272,6 +272,9 @@ def _guard_rows(
         elif kind == "attr":
             owner, name, expected = rest
             dict_has(_namespace(owner), name, expected)
+        elif kind == "lacks":
+            owner, name = rest
+            dict_lacks(_namespace(owner), name)
         elif kind == "cell":
             cell, expected = rest
             keep.extend((cell, expected))

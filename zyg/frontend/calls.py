@@ -124,6 +124,12 @@ def function_value(e: Evaluator, function: python_types.FunctionType, library: b
     """A Python function object as an abstract value."""
     from .infer import known
 
+    if not library:
+        # All of these can be assigned to.
+        kwdefaults = function.__kwdefaults__
+        e.inference.guard("function", function, function.__code__, function.__defaults__, kwdefaults)
+        for name, value in (kwdefaults or {}).items():
+            e.inference.guard("global", kwdefaults, name, value)
     captured = []
     for cell in function.__closure__ or ():
         try:

@@ -261,6 +261,16 @@ def find_in_class(cls: type, name: str) -> tuple[type, Any] | None:
     return None
 
 
+def look_up(e: Evaluator, cls: type, name: str) -> tuple[type, Any] | None:
+    """`find_in_class`, and the code that is being made depends on its outcome."""
+    for base in cls.__mro__:
+        if name in vars(base):
+            e.inference.guard("attr", base, name, vars(base)[name])
+            return base, vars(base)[name]
+        e.inference.guard("lacks", base, name)
+    return None
+
+
 def _class_attribute(e: Evaluator, cls: Any, v: Abstract, name: str) -> Abstract | None:
     """What an instance finds in its class: a method, a property, a constant."""
     found = _found_in_class(e, v, cls.__mro__, name)
@@ -278,6 +288,7 @@ def _found_in_class(e: Evaluator, v: Abstract, classes: tuple[type, ...], name: 
 
     for base in classes:
         if name not in vars(base):
+            e.inference.guard("lacks", base, name)
             continue
         attribute = vars(base)[name]
         e.inference.guard("attr", base, name, attribute)
@@ -420,10 +431,9 @@ def has_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
 
 def _set_field(e: Evaluator, v: Reference, name: str, value: Abstract) -> None:
     cls: Any = class_of(e, v)
-    found = find_in_class(cls, name)
+    found = look_up(e, cls, name)
     if found is not None:
-        base, attribute = found
-        e.inference.guard("attr", base, name, attribute)
+        attribute = found[1]
         if isinstance(attribute, property):
             if attribute.fset is None:
                 e.throw("AttributeError", f"property '{name}' of '{cls.__name__}' object has no setter")
@@ -565,13 +575,12 @@ def special(e: Evaluator, v: Abstract, name: str) -> Any:
     cls = class_of(e, v)
     if not is_object_class(cls):
         return None
-    found = find_in_class(cls, name)
+    found = look_up(e, cls, name)
     if found is None:
         return None
-    base, method = found
+    method = found[1]
     own = isinstance(method, python_types.FunctionType) and method.__code__.co_filename != "<string>"
     if own or isinstance(method, python_types.FunctionType) and name in _GENERATED:
-        e.inference.guard("attr", base, name, method)
         return method
     if method is None or transform_of(method) is not None:
         return method

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     """cls(*args, **keywords)"""
+    from .classes import look_up
+
     reason = obstacle(cls)
     if reason is not None:
         raise e.refuse(f"the class {cls.__qualname__}, {reason[0]}", hint=reason[1])
@@ -23,8 +25,7 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
         return _construct_named_tuple(e, cls, args, keywords)
     id = e.new_id("object")
     owner, init = _initialiser(cls)
-    if owner is not object:
-        e.inference.guard("attr", owner, "__init__", init)
+    look_up(e, cls, "__init__")
     if owner is object:
         if args or keywords:
             e.type_error(f"{cls.__name__}() takes no arguments")
@@ -33,6 +34,7 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
         bound = _bind_fields(e, owner, args, keywords)
         names = tuple(n for n in struct_fields(owner) or () if n in bound)
         e.heap[id] = Record("object", Shape(cls, names), tuple(bound[n] for n in names))
+        look_up(e, cls, "__post_init__")
         post_init = getattr(cls, "__post_init__", None)
         if post_init is not None:
             extra = [bound[name] for name, is_init_var in _pseudo_fields(owner) if name in bound and is_init_var]

@@ -69,8 +69,8 @@ class Inferred:
     """The outcome: a module and its entry, whose parameters are those of `parameters` flattened, then those of `inputs`.
 
     `guards` are tuples whose first item is the kind: ("global", dict, name, object), ("builtin", globals, builtins, name,
-    object), ("attr", owner, name, object), ("cell", cell, object), ("rule", function, rule or None).  The code is valid as
-    long as all of them hold.
+    object), ("attr", owner, name, object), ("lacks", class, name), ("cell", cell, object), ("function", function, code,
+    defaults, keyword defaults), ("rule", function, rule or None).  The code is valid as long as all of them hold.
     """
 
     module: Module

@@ -1,0 +1,111 @@
+"""Changes of functions and classes in place are seen by code that was compiled before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+import zyg
+
+
+def make(text, **scope):
+    exec(text, scope)
+    return scope
+
+
+@pytest.fixture
+def pair():
+    """A function, and one that calls it."""
+    return make("def g(x, k=2.0, *, m=1.0):\n    return x * k + m\ndef f(x):\n    return g(x) + 1.0\n")
+
+
+CHANGES = {
+    "code": lambda g: setattr(g, "__code__", make("def g(x, k, *, m):\n    return x - k * m\n")["g"].__code__),
+    "defaults": lambda g: setattr(g, "__defaults__", (10.0,)),
+    "keyword defaults": lambda g: setattr(g, "__kwdefaults__", {"m": 5.0}),
+    "an item of the keyword defaults": lambda g: g.__kwdefaults__.update(m=7.0),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_changes_of_a_function(pair, change):
+    f, g = pair["f"], pair["g"]
+    compiled, inner = zyg.jit(f), zyg.jit(g)
+    lazily = zyg.grad(f)
+    for _ in range(2):
+        assert compiled(3.0) == f(3.0)
+        assert inner(3.0) == g(3.0)
+        before = lazily(3.0), zyg.gradient(f, 3.0)
+        change(g)
+    slope = f(4.0) - f(3.0)
+    assert compiled(3.0) == f(3.0)
+    assert inner(3.0) == g(3.0)
+    assert lazily(3.0) == slope
+    assert zyg.gradient(f, 3.0) == (slope,)
+    del before
+
+
+def test_a_default_that_is_taken_away(pair):
+    f, g = pair["f"], pair["g"]
+    compiled, inner = zyg.jit(f), zyg.jit(g)
+    assert (compiled(3.0), inner(3.0)) == (8.0, 7.0)
+    g.__defaults__ = None
+    with pytest.raises(TypeError):
+        inner(3.0)
+    with pytest.raises(TypeError):
+        compiled(3.0)
+
+
+def test_a_method_in_front_of_an_inherited_one():
+    @dataclass
+    class Base:
+        x: float
+
+        def m(self):
+            return self.x
+
+    @dataclass
+    class Derived(Base):
+        pass
+
+    f = zyg.jit(lambda p: p.m())
+    assert f(Derived(3.0)) == 3.0
+    Derived.m = lambda self: self.x * 100  # type: ignore[method-assign]
+    assert f(Derived(3.0)) == 300.0
+    del Derived.m
+    assert f(Derived(3.0)) == 3.0
+    Base.m = lambda self: -self.x  # type: ignore[method-assign]
+    assert f(Derived(3.0)) == -3.0
+
+
+def test_an_operator_that_a_class_gets_later():
+    @dataclass
+    class Number:
+        x: float
+
+        def __add__(self, other):
+            return Number(self.x + other.x)
+
+    @dataclass
+    class Doubled(Number):
+        pass
+
+    f = zyg.jit(lambda p, q: (p + q).x)
+    assert f(Doubled(1.0), Doubled(2.0)) == 3.0
+    Doubled.__add__ = lambda self, other: Number(2 * (self.x + other.x))
+    assert f(Doubled(1.0), Doubled(2.0)) == 6.0
+
+
+def test_the_code_of_a_method():
+    @dataclass
+    class P:
+        x: float
+
+        def m(self):
+            return self.x
+
+    f = zyg.jit(lambda p: p.m())
+    assert f(P(3.0)) == 3.0
+    P.m.__code__ = (lambda self: self.x + 1.0).__code__
+    assert f(P(3.0)) == 4.0
