@@ -338,6 +338,14 @@ class Boxing:
         e = self.e
         self.objects.append(o)
         self.require_type(o, self.data("PyList_Type"), miss)
+        if type.item in (F64, I64):
+            name, make = ("zyg_list_floats", np.empty) if type.item is F64 else ("zyg_list_ints", _empty_ints)
+            fill = self.api(name, "ptr", "ptr, ptr")
+            array = e.call("ptr", fill, f"ptr {o}", f"ptr {self.object(make)}", hint="column")
+            self.keep(self.checked(array, miss))
+            parts = self.unbox(children(type)[1], array, miss)
+            e.require(e.let(f"icmp sgt i64 {parts[2]}, 0"), miss)  # an empty list has another type
+            return [parts[2], *parts]
         from ..calling import columns
 
         function = self.object(columns(type))
@@ -727,6 +735,10 @@ def _rebuild_arguments(type: Type) -> tuple[Type, ...]:
     if isinstance(type, (Struct, ListType, Closure, DictType, ObjectOf)):
         return type.items
     raise TypeError(f"a value of type {type} cannot be given to Python")
+
+
+def _empty_ints(length: int) -> np.ndarray:
+    return np.empty(length, np.int64)
 
 
 def _interned(name: str) -> str:

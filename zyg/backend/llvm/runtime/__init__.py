@@ -23,7 +23,10 @@ from .layout import CALLABLE, CTX, GUARD, HEADER, POLL_WORK, RECORD, SAVED
 PARTS: dict[str, tuple[str, ...]] = {
     "callables": ("zyg_vectorcall", "zyg_dispatch", "zyg_traverse", "zyg_clear", "zyg_dealloc"),
     "entries": ("zyg_miss", "zyg_bind", "zyg_equal_constants", "zyg_revalidate", "zyg_fail"),
-    "objects": ("zyg_long", "zyg_getattr", "zyg_lookup", "zyg_call_or_null", "zyg_wrong_result", "zyg_make_float", "zyg_make_int"),
+    "objects": (
+        "zyg_long", "zyg_getattr", "zyg_lookup", "zyg_call_or_null", "zyg_wrong_result", "zyg_make_float", "zyg_make_int",
+    ),
+    "lists": ("zyg_list_floats", "zyg_list_ints"),
     "numbers": ("zyg_apart", "zyg_ipow"),
     "arena": ("zyg_bump", "zyg_arena_finish", "zyg_arena_bytes"),
     "stacks": ("zyg_stack_grow", "zyg_stack_back", "zyg_stack_drop"),
