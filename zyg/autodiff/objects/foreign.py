@@ -12,7 +12,7 @@ from zyg.ir.core import Position
 from .cotangents import INERT, Refused, refused_in
 
 FOREIGN_PACKAGES = frozenset(
-    {"numpy", "scipy", "numba", "llvmlite", "ctypes", "torch", "jax", "pandas", "matplotlib", "zyg"}
+    {"numpy", "scipy", "numba", "llvmlite", "ctypes", "torch", "jax", "pandas", "matplotlib"}
 )
 
 
