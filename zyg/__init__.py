@@ -42,6 +42,8 @@ _HOMES = {
     "adjoint": "rules",
     "tangent": "rules",
     "gradcheck": "checking",
+    "Params": "params",
+    "Grads": "params",
     "code_ssa": "inspection",
     "code_tangent": "inspection",
     "code_typed": "inspection",
@@ -62,7 +64,9 @@ __all__ = [
     "ArgumentError",
     "FallbackWarning",
     "GradcheckError",
+    "Grads",
     "InternalError",
+    "Params",
     "SpecialisationWarning",
     "Unsupported",
     "ZygError",
@@ -121,6 +125,7 @@ if TYPE_CHECKING:
     from .inside import checkpoint, checkpointed, hook, isderiving, nestlevel, showgrad, stop_gradient
     from .inspection import code_adjoint, code_llvm, code_native, code_ssa, code_tangent, code_typed, explain
     from .matrices import hessian, jacobian
+    from .params import Grads, Params
     from .rules import adjoint, tangent
 
 

@@ -21,7 +21,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from . import pipeline, rules
+from . import params, pipeline, rules
 from .errors import (
     ArgumentError,
     IntegerArgumentTooLarge,
@@ -342,6 +342,8 @@ class Dispatcher:
         refusal = self.refusals.find(args, keywords) if self.refusals is not None else None
         if refusal is not None:
             return self.refused(self.transform, args, keywords, refusal)
+        if self.transform.kind in DIRECT_KINDS and any(isinstance(a, params.Params) for a in args[1:]):
+            return params.differentiate(self.transform.kind, args[0], args[1:], keywords)
         if self.transform.kind in DIRECT_KINDS and args and isinstance(args[0], (types.MethodType, functools.partial)):
             return self._call_unbound(args[0], args[1:], keywords)
         args, keywords = self.bind(args, keywords)

@@ -232,9 +232,14 @@ def _pullback(transform: Transform, function: Any, args: tuple[Any, ...], keywor
 
 def _with_gradient(what: str, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
     value, back = python_pullback(function, args, keywords)
+    return value, with_seed(what, function, value, back)
+
+
+def with_seed(what: str, function: Any, value: Any, back: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The gradient, of the pullback of a value that has to be a number."""
     cls = type(value)
     if cls is float:
-        return value, back(1.0)
+        return back(1.0)
     if value is None:
         raise Misuse(f"the value of {describe(function)} is None; its {what} takes a number")
     if not isinstance(value, numbers.Real) or cls is bool or cls is np.bool_:
@@ -244,7 +249,7 @@ def _with_gradient(what: str, function: Any, args: tuple[Any, ...], keywords: di
             hint="use zyg.pullback(f, *args), which takes a cotangent for the value, or zyg.jacobian(f, *args)",
         )
     # Fractions stay exact.
-    return value, back(1.0 if isinstance(value, (int, float, np.generic)) else cls(1))  # type: ignore[call-arg]
+    return back(1.0 if isinstance(value, (int, float, np.generic)) else cls(1))  # type: ignore[call-arg]
 
 
 def _gradient(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -290,6 +295,9 @@ _KINDS: dict[str, Callable[[Transform, Any, tuple[Any, ...], dict[str, Any]], An
     "grad": _grad,
     "value_and_grad": _value_and_grad,
     "derivative": _derivative,
+    # zyg.params goes on when there is no native answer.
+    "implicit_gradient": lambda transform, function, args, keywords: None,
+    "implicit_pullback": lambda transform, function, args, keywords: None,
 }
 
 # ------------------------------------------------------------------- native code, called by the Python back end

@@ -13,7 +13,10 @@ from .ir.options import Options
 from .ir.records import record
 
 # The kinds whose first argument is the function, and those that carry it.
-DIRECT_KINDS = ("gradient", "withgradient", "pullback", "jacobian", "jvp", "pushforward", "hvp", "hessian")
+DIRECT_KINDS = (
+    "gradient", "withgradient", "pullback", "jacobian", "jvp", "pushforward", "hvp", "hessian",
+    "implicit_gradient", "implicit_pullback",
+)  # fmt: skip
 KINDS = ("jit", "grad", "value_and_grad", "derivative", *DIRECT_KINDS)
 
 

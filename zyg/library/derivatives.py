@@ -24,6 +24,7 @@ from zyg.transforms import Transform
 from . import drivers
 from .bodies import ir_name, shown
 from .gradients import gradient, with_gradient, withgradient
+from .implicit import implicit_gradient, implicit_pullback
 from .pullbacks import pullback
 from .registry import emits
 from .tangents import jvp
@@ -112,6 +113,8 @@ def call_transform(
             "withgradient": withgradient,
             "pullback": pullback,
             "jvp": jvp,
+            "implicit_gradient": implicit_gradient,
+            "implicit_pullback": implicit_pullback,
         }.get(kind)
         if direct is not None:
             return direct(e, *args, **keywords)

@@ -19,7 +19,9 @@ from zyg.frontend.infer import Evaluator, Stop
 from zyg.frontend.values import (
     NONE,
     Abstract,
+    ArrayValue,
     ConflictValue,
+    Known,
     Number,
     TupleValue,
     describe,
@@ -29,6 +31,7 @@ from zyg.ir.core import Const, Instr, Value, const
 from zyg.ir.passes import optimise
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, Array, cotangent_type
+from zyg.params import Params
 
 from .bodies import Body, call_copied, infer_body, shown
 from .cotangents import Gradients, leaves_of
@@ -55,7 +58,9 @@ def differentiate(
     split: bool,
     check: Callable[[Evaluator, Body], None],
     chosen: Sequence[int] | None = None,
+    implicit: bool = False,
 ) -> Differentiated:
+    """`implicit`: by all arrays that the function uses without taking them as arguments."""
     not_none = "" if split else f"the value of {shown(f)} is None; its gradient takes a number"
     body = infer_body(e, f, args, keywords, e.context.level + 1, not_none)
     if not body.results and body.value is NONE:
@@ -63,6 +68,8 @@ def differentiate(
     check(e, body)
     module, name = body.module, body.name
     params = list(module.functions[name].params)
+    if implicit:
+        body.args = [ArrayValue(p) for p in params if isinstance(p.type, Array) and differentiable(p.type)]
     wanted = {id(v) for n, a in enumerate(body.args) if chosen is None or n in chosen for v in leaves_of(a, body.heap)}
     summaries = summarise(module, name)
     refuse_overlap(e, body, params, summaries[name])
@@ -139,7 +146,7 @@ def finish_objects(e: Evaluator, body: Body, results: list[Value]) -> Abstract:
     return value
 
 
-def _real_scalar(what: str) -> Callable[[Evaluator, Body], None]:
+def real_scalar(what: str) -> Callable[[Evaluator, Body], None]:
     def check(e: Evaluator, body: Body) -> None:
         v = body.value
         if not body.results and v is NONE and returns_nothing(body):
@@ -173,7 +180,10 @@ def with_gradient(
     chosen: Sequence[int] | None = None,
 ) -> tuple[Abstract, list[Abstract]]:
     """(value, gradient per positional argument)."""
-    d = differentiate(e, f, args, keywords, False, _real_scalar(what), chosen)
+    return gradient_of(e, differentiate(e, f, args, keywords, False, real_scalar(what), chosen))
+
+
+def gradient_of(e: Evaluator, d: Differentiated) -> tuple[Abstract, list[Abstract]]:
     seeds: list[Value] = []
     if d.adjoint.seeds:
         seeds.append(const(1.0, cotangent_type(d.body.results[0].type)))
@@ -186,6 +196,10 @@ def with_gradient(
 
 
 def split_function(e: Evaluator, args: tuple[Abstract, ...], what: str) -> tuple[Abstract, list[Abstract]]:
+    if any(isinstance(v, Known) and isinstance(v.object, Params) for v in args):
+        raise e.refuse(
+            f"{what} by Params in compiled code", hint="call it from Python, or pass the arrays as arguments"
+        )
     if not args:
         e.type_error(f"{what}() missing 1 required positional argument: 'function'")
     return args[0], list(args[1:])

@@ -112,13 +112,17 @@ class Seeds(Matching):
         self.by_value[id(wanted.value)] = array_seed(self.e, given, wanted.value, self.plan.name)
 
 
-def _any_value(e: Evaluator, body: Body) -> None:
+def any_value(e: Evaluator, body: Body) -> None:
     """Any value has a pullback."""
 
 
 def pullback(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
     f, rest = split_function(e, args, "pullback")
-    d = differentiate(e, f, rest, keywords, True, _any_value)
+    return pullback_of(e, f, differentiate(e, f, rest, keywords, True, any_value))
+
+
+def pullback_of(e: Evaluator, f: Abstract, d: Differentiated) -> TupleValue:
+    """(value, back)"""
     results = call_copied(e, d.body.module, d.adjoint.forward, d.body.operands)
     if returns_nothing(d.body):
         e.builder.append(Instr("unreachable"))
