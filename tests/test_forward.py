@@ -581,3 +581,140 @@ def test_a_reverse_rule_that_cannot_be_transposed():
 
     with pytest.raises(zyg.Unsupported, match=r"(?s)doubled.*reverse mode.*zyg\.tangent"):
         zyg.jvp(zyg.jit(lambda a: doubled(a)[0]), (np.ones(2),), (np.ones(2),))
+
+
+def test_a_tangent_rule_is_seen_by_code_compiled_before_it():
+    def f(x):
+        return x**3
+
+    run = zyg.jit(lambda x: zyg.jvp(lambda y: f(y) * 2.0, (x,), (1.0,)))
+    assert run(2.0) == (16.0, 24.0)
+
+    @zyg.tangent(f)
+    def _(x):
+        square = x * x
+        return square * x, lambda t: 300.0 * square * t
+
+    assert run(2.0) == (16.0, 2400.0)
+    assert f(2.0) == 8.0
+    # in reverse mode the function is differentiated as it stands
+    assert zyg.derivative(f)(2.0) == 12.0
+    assert mixed(f, "FF")(2.0) == 1200.0
+    assert mixed(f, "RF")(2.0) == 1200.0  # the derivative of what the rule says
+    assert mixed(f, "FR")(2.0) == 12.0
+
+    @zyg.adjoint(f)
+    def _(x):
+        return x**3, lambda d: (7.0 * x * x * d,)
+
+    assert (mixed(f, "F")(2.0), mixed(f, "R")(2.0)) == (1200.0, 28.0)
+    zyg.rules.remove(f, "tangent")
+    assert run(2.0) == (16.0, 56.0)
+
+
+factor = 3.0
+
+
+def tripled(t):
+    return t * factor
+
+
+def test_a_tangent_rule_of_arrays_with_globals(monkeypatch):
+    def scaled(a, s):
+        b = a.copy()
+        for i in range(len(a)):
+            b[i] = a[i] * s
+        return b
+
+    @zyg.tangent(scaled)
+    def _(a, s):
+        def push(da, ds):
+            t = np.zeros(len(a))
+            for i in range(len(a)):
+                t[i] = tripled(da[i] * s + a[i] * ds)
+            return t
+
+        return scaled(a, s), push
+
+    run = zyg.jit(lambda a, s: zyg.jvp(lambda a, s: scaled(a, s), (a, s), (np.ones(2), 1.0)))
+    a = np.array([1.0, 2.0])
+    value, tangent = run(a, 5.0)
+    assert value.tolist() == [5.0, 10.0] and tangent.tolist() == [18.0, 21.0]
+    monkeypatch.setitem(globals(), "factor", 4.0)
+    assert run(a, 5.0)[1].tolist() == [24.0, 28.0]
+    by_a, by_s = zyg.jit(zyg.jacobian)(lambda a, s: scaled(a, s), a, 5.0)
+    assert by_a.tolist() == [[20.0, 0.0], [0.0, 20.0]] and by_s.tolist() == [4.0, 8.0]
+    _, lanes = zyg.jit(lambda a, s: several(scaled, (a, 5.0), (s, (1.0, 0.0)), 2))(
+        a, np.array([[1.0, 0.0], [0.0, 1.0]])
+    )
+    assert lanes.tolist() == [[24.0, 0.0], [8.0, 20.0]]
+
+
+def test_a_tangent_rule_of_in_place_code():
+    def double(a):
+        for i in range(len(a)):
+            a[i] *= 2.0
+
+    @zyg.tangent(double, mutates=0)
+    def _(a):
+        double(a)
+
+        def push(da):
+            t = np.zeros(len(a))
+            for i in range(len(a)):
+                t[i] = 20.0 * da[i]
+            return None, t
+
+        return None, push
+
+    def f(a):
+        double(a)
+        return a[0] + a[1] * a[1]
+
+    a = np.array([1.0, 2.0])
+    assert zyg.jvp(zyg.jit(f), (a,), (np.array([1.0, 0.5]),)) == (18.0, 20.0 + 2 * 4.0 * 10.0)
+    assert a.tolist() == [2.0, 4.0]
+
+
+def test_a_tangent_rule_for_a_function_of_another_package():
+    target = math.erf
+
+    @zyg.tangent(target)
+    def _(x):
+        return math.erf(x), lambda t: 5.0 * t
+
+    try:
+        assert mixed(lambda x: math.erf(x) * x, "F")(0.5) == math.erf(0.5) + 2.5
+    finally:
+        zyg.rules.remove(target, "tangent")
+
+
+def test_a_tangent_rule_and_recursion():
+    def f(x, n):
+        return x if n == 0 else x * f(x, n - 1)
+
+    @zyg.tangent(f)
+    def _(x, n):
+        return f(x, n), lambda t, _: 1000.0 * t
+
+    assert zyg.jvp(lambda x: f(x, 3) * 2.0, (1.5,), (1.0,)) == (2 * 1.5**4, 2000.0)
+    assert zyg.derivative(lambda x: f(x, 3))(1.5) == pytest.approx(4 * 1.5**3)
+
+
+def test_wrong_tangent_rules():
+    def f(x):
+        return x * 2.0
+
+    @zyg.tangent(f)
+    def _(x):
+        return x
+
+    with pytest.raises(TypeError, match="does not return two things"):
+        zyg.jvp(f, (1.0,), (1.0,))
+
+    @zyg.tangent(f)
+    def _(x):
+        return x * 2.0, lambda t: (t, t)
+
+    with pytest.raises(TypeError, match="another structure"):
+        zyg.jvp(f, (1.0,), (1.0,))

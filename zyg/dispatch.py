@@ -57,7 +57,7 @@ def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
     for guard in guards:
         kind, *rest = guard
-        if kind == "rule":
+        if kind in ("rule", "tangent rule"):
             # All of them at once, by the epoch of the registry: a new rule is rare.
             native["rules"] = ("word", rules.epoch_address, rules.epoch())
         elif kind == "missing":
@@ -115,7 +115,8 @@ def rules_hold(guards: Iterable[tuple[Any, ...]], parameters: Iterable[Type] = (
     among the arguments are still one type for all that have their code."""
     if any(map(_has_singled_out, parameters)):
         return False
-    return all(rules.rule_for(guard[1]) is guard[2] for guard in guards if guard[0] == "rule")
+    find = {"rule": rules.rule_for, "tangent rule": rules.tangent_rule_for}
+    return all(find[guard[0]](guard[1]) is guard[2] for guard in guards if guard[0] in find)
 
 
 def _has_singled_out(type: Type) -> bool:

@@ -234,6 +234,12 @@ class Activity:
     def _summary_of(self, call: Instr) -> Summary:
         """A call with a rule depends on what the rule gives cotangents for, whatever the function does."""
         summary = self.summaries[call.attrs["callee"]]
+        pushing = call.attrs.get("tangent")
+        if pushing is not None:
+            bits = sum(1 << k for k in pushing.perturbed)
+            arrays = {**summary.arrays, **{k: summary.arrays.get(k, 0) | bits for k in pushing.mutates}}
+            written = set(pushing.mutates)
+            return Summary([bits | b for b in summary.results], arrays, summary.written | written, summary.stored | written)
         rule = call.attrs.get("rule")
         if rule is None:
             return summary

@@ -128,6 +128,7 @@ class State(ABC):
         self.summaries = summaries
         self.callees = callees if callees is not None else Callees()
         self.function = clone(module.functions[name])
+        inline_ruled(module, self.function)
         inline_pullbacks(module, self.function)
         loop_simplify.run(self.function)
         loop_simplify.merge_returns(self.function)
@@ -246,6 +247,21 @@ class State(ABC):
         return stack
 
     # Calls: by a user's rule, or by the adjoint of the callee.
+
+
+def inline_ruled(module: Module, function: Function) -> None:
+    """Inline what has a rule for forward mode only: reverse mode differentiates it as it stands."""
+    if not any("tangent" in i.attrs for _, i in function.instructions()):
+        return
+    recursive = inline.bottom_up(module)[1]
+    work = list(function.blocks)
+    while work:
+        block = work.pop()
+        for n, instr in enumerate(block.instrs):
+            if "tangent" in instr.attrs and instr.attrs["callee"] not in recursive:
+                work += [block, inline.inline_call(module, function, block, n)]
+                break
+    simplify_cfg.run(function)
 
 
 def inline_pullbacks(module: Module, function: Function) -> None:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from zyg.errors import Unsupported
 from zyg.ir.analysis import Dominators
 from zyg.ir.builder import Builder
-from zyg.ir.core import Block, Const, Function, Instr, Module, Value, clone, const
+from zyg.ir.core import Block, Const, Function, Instr, Module, Value, clone, const, rule_functions
 from zyg.ir.ops import OPS
 from zyg.ir.passes import simplify_cfg
 from zyg.ir.trace import Traced
@@ -135,10 +135,10 @@ class _Body:
             if instr.op == "call" and instr.attrs["callee"] not in known:
                 for name, summary in summarise(self.module, instr.attrs["callee"]).items():
                     known.setdefault(name, summary)
-            rule = instr.attrs.get("rule")
-            if rule is not None and rule.forward not in known:
-                for name, summary in summarise(self.module, rule.forward).items():
-                    known.setdefault(name, summary)
+            for function in rule_functions(instr) if instr.op == "call" else []:
+                if function not in known:
+                    for name, summary in summarise(self.module, function).items():
+                        known.setdefault(name, summary)
         return known
 
     # ------------------------------------------------------------------------------------------ what varies
@@ -398,11 +398,8 @@ class _Body:
         if self.lanes == 1 or all(map(is_zero, values)):
             b.emit("fill", shadow, values[0])
             return
-        assert isinstance(shadow.type, Array)
-        lane_type = Array(shadow.type.dtype, shadow.type.ndim - 1, "A")
         for lane, t in enumerate(values):
-            spec = ":" * lane_type.ndim + "i"
-            b.emit("fill", b.op("view", shadow, const(lane), type=lane_type, spec=spec), t)
+            b.emit("fill", self._lane(b, shadow, lane), t)
 
     def _copyto(self, b: Builder, instr: Instr) -> None:
         b.append(instr)
@@ -443,6 +440,9 @@ class _Body:
         if not self._takes_part(instr):
             b.append(instr)
             return
+        if "tangent" in instr.attrs:
+            self._tangent_rule(b, instr)
+            return
         if "rule" in instr.attrs:
             self._transposed_rule(b, instr)
             return
@@ -458,6 +458,76 @@ class _Body:
         for r in instr.results:  # arrays that do not vary but are of a kind with others that do
             if isinstance(r.type, Array) and r not in self.shadows and self.active(r):
                 self.shadows[r] = self._zeros(r)
+
+    def _tangent_rule(self, b: _Lean, instr: Instr) -> None:
+        """A function with a rule for forward mode: one call of the rule per lane."""
+        rule = instr.attrs["tangent"]
+        name = instr.attrs["callee"].removesuffix(".ruled")
+        written = self.summaries[rule.function].written
+        for k, v in enumerate(instr.operands):
+            if k not in rule.perturbed and self.active(v):
+                raise self._unsupported(
+                    f"a derivative through what {name}, which has a tangent rule, captures or takes by keyword",
+                    instr,
+                    hint="a rule differentiates by positional arguments: pass it as one",
+                )
+            if k in written and k not in rule.mutates and self.active(v):
+                raise self._unsupported(
+                    f"{name}, whose tangent rule writes to an array that it is given",
+                    instr,
+                    hint="say so: zyg.tangent(f, mutates=...)",
+                )
+        types = self.module.functions[rule.function].results
+        numbers = [r for r in instr.results if differentiable(r.type)]
+        changed = [instr.operands[k] for k in rule.mutates]
+        made: list[list[Value]] = []  # per lane, the tangents of `numbers` and `changed`
+        for lane in range(self.lanes):
+            tangents = [self._alone(b, instr.operands[k], lane) for k in rule.perturbed]
+            tangents = [helpers.copy(b, t) if isinstance(t.type, Array) and rule.arity + n in written else t
+                        for n, t in enumerate(tangents)]  # fmt: skip
+            operands = [*instr.operands[: rule.arity], *tangents, *instr.operands[rule.arity :]]
+            results = instr.results if lane == 0 else [Value(r.type) for r in instr.results]
+            more = [Value(t) for t in types[len(results) :]]
+            attrs = {k: v for k, v in instr.attrs.items() if k != "tangent"} | {"callee": rule.function}
+            if lane and changed:
+                raise self._unsupported(f"several tangents at once through {name}, which changes arrays", instr)
+            b.append(Instr("call", operands, [*results, *more], attrs, [], instr.position))
+            made.append(more)
+        for n, r in enumerate(numbers):
+            if self.active(r):
+                self.define(r, self._together(b, r, [more[n] for more in made]))
+        for n, v in enumerate(changed):
+            if self.active(v):
+                b.emit("copyto", self.shadow(v), made[0][len(numbers) + n])
+
+    def _alone(self, b: _Lean, v: Value, lane: int) -> Value:
+        """The tangent of `v` in one lane, as if there were no others."""
+        if not isinstance(v.type, Array):
+            return self.of(v)[lane]
+        shadow = self.shadow(v)
+        if self.lanes == 1:
+            return shadow
+        wanted = helpers.shadow_type(v.type)
+        plain = Array(wanted.dtype, wanted.ndim, "C")
+        made = b.op("alloc", *helpers.lengths(b, v), type=plain, name=shadow.name, fill="empty")
+        b.emit("copyto", helpers.as_layout(b, made, Array(wanted.dtype, wanted.ndim, "A")), self._lane(b, shadow, lane))
+        return helpers.as_layout(b, made, wanted)
+
+    def _together(self, b: _Lean, v: Value, lanes: list[Value]) -> list[Value]:
+        """The tangents of `v` from those of the lanes."""
+        if self.lanes == 1 or not isinstance(v.type, Array):
+            return lanes
+        made = self._zeros(v)
+        for lane, t in enumerate(lanes):
+            assert isinstance(t.type, Array)
+            into = self._lane(b, made, lane)
+            b.emit("copyto", into, helpers.as_layout(b, t, Array(t.type.dtype, t.type.ndim, "A")))
+        return [made]
+
+    def _lane(self, b: Builder, shadow: Value, lane: int) -> Value:
+        assert isinstance(shadow.type, Array)
+        one = Array(shadow.type.dtype, shadow.type.ndim - 1, "A")
+        return b.op("view", shadow, const(lane), type=one, spec=":" * one.ndim + "i")
 
     def _transposed_rule(self, b: _Lean, instr: Instr) -> None:
         """A function with a rule for reverse mode only: the cotangents that the rule gives for a value that is a number are

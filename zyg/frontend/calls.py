@@ -11,8 +11,8 @@ from __future__ import annotations
 import builtins
 import functools
 import types as python_types
-from collections.abc import Hashable
-from contextlib import suppress
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,10 +41,10 @@ from .values import (
     MethodValue,
     Number,
     PullbackValue,
-    Record,
     Reference,
     TupleValue,
     describe,
+    is_reference,
     known_key,
     map_leaves,
     reachable,
@@ -173,7 +173,7 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
         return call_object(e, callee.object, args, keywords)
     if isinstance(callee, FunctionValue):
         if callee.function is not None and e.context.level > 0:
-            result = _by_rule(e, callee.function, args, keywords)
+            result = _by_rule(e, callee, callee.function, args, keywords)
             if result is not None:
                 return result
         entry = registry.find(callee.function) if callee.function is not None else None
@@ -200,12 +200,22 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
     raise AssertionError
 
 
-def _by_rule(e: Evaluator, function: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract | None:
+def _by_rule(
+    e: Evaluator, callee: Abstract, function: Any, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Abstract | None:
     """Under differentiation, a call of a function that has a custom rule."""
-    from zyg.rules import rule_for
+    from zyg.rules import key_of, rule_for, tangent_rule_for
 
     if e.frame is not None and e.frame.library:
         return None
+    if e.unruled is None or key_of(e.unruled) != key_of(function):
+        pushing = tangent_rule_for(function)
+        e.inference.guard("tangent rule", function, pushing)
+        if pushing is not None:
+            from zyg.library.tangent_rules import call_with_tangent_rule
+
+            return call_with_tangent_rule(e, pushing, callee, args, keywords)
+    e.unruled = None
     rule = rule_for(function)
     e.inference.guard("rule", function, rule)
     if rule is None:
@@ -215,12 +225,20 @@ def _by_rule(e: Evaluator, function: Any, args: list[Abstract], keywords: dict[s
     return call_with_rule(e, rule, args, keywords)
 
 
+@contextmanager
+def unruled(e: Evaluator, function: Any) -> Iterator[None]:
+    """The next call of `function` itself is made without its tangent rule."""
+    e.unruled = function
+    yield
+    e.unruled = None
+
+
 def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     from . import classes, construction
     from .exceptions import ExceptionValue
 
     if e.context.level > 0 and callable(obj):
-        result = _by_rule(e, obj, args, keywords)
+        result = _by_rule(e, Known(obj), obj, args, keywords)
         if result is not None:
             return result
     entry = registry.find(obj)
@@ -277,6 +295,9 @@ def _call_entry(
     if not entry.emitter:
         function: Any = entry.function
         return call_function(e, function_value(e, function, True), args, keywords, True)
+    for n, a in enumerate(args):
+        if isinstance(a, ChoiceValue) and is_reference(a) and obj not in (iter, enumerate, zip, reversed):
+            return e.each(a, lambda one: _call_entry(e, entry, obj, [*args[:n], one, *args[n + 1 :]], keywords))  # noqa: B023
     try:
         result = entry.function(e, *args, **keywords)
     except TypeError as error:
@@ -292,6 +313,8 @@ def _call_entry(
 def _call_method(e: Evaluator, m: MethodValue, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     from .infer import known
 
+    if isinstance(m.function, tuple) and isinstance(m.receiver, ChoiceValue):
+        return e.each(m.receiver, lambda one: _call_method(e, MethodValue(m.function, one), args, keywords))
     if isinstance(m.function, tuple):
         entry = registry.method(*m.function)
         assert entry is not None

@@ -236,6 +236,7 @@ class Evaluator:
         self.local: tuple[Block | None, dict[Hashable, Any]] = (None, {})
         self.serial = 0
         self.depth = 0
+        self.unruled: Any = None  # a function whose next call is made without its tangent rule
         self.outer: tuple[Reference, ...] = ()  # objects that whoever calls this function can still see
         inference.evaluators.append(self)
 
@@ -801,6 +802,13 @@ def _hidden_parameters(inference: Inference) -> None:
                     if key not in e.inputs:
                         e.input(entry.kind, entry.container, entry.name, entry.type)
                         changed = True
+    # In one order everywhere, so that functions that stand in for one another take them alike.
+    order: dict[Hashable, int] = {}
+    for e in inference.evaluators:
+        for key in e.inputs:
+            order.setdefault(key, len(order))
+    for e in inference.evaluators:
+        e.inputs = dict(sorted(e.inputs.items(), key=lambda item: order[item[0]]))
     for e in inference.evaluators:
         for instr, _ in e.calls:
             callee = by_name.get(instr.attrs["callee"])

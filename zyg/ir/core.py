@@ -94,6 +94,31 @@ class Rule:
     constants: tuple[int, ...] = ()
 
 
+@record(frozen=True, slots=True)
+class TangentRule:
+    """How to differentiate a `call` out of line in forward mode: the attribute "tangent" of the instruction.
+
+    function: IR function, (the first `arity` operands of the call, tangents of those in `perturbed`, the other operands) ->
+        (results of the call, tangents of those that can have one, tangents of what the operands in `mutates` hold afterwards)
+    perturbed: indices of the operands whose tangents it takes; no derivative may flow into others
+    """
+
+    function: str
+    perturbed: tuple[int, ...]
+    arity: int
+    mutates: tuple[int, ...] = ()
+
+
+def rule_functions(call: Instr) -> list[str]:
+    """The functions that a call names besides its callee."""
+    names: list[str] = []
+    if "rule" in call.attrs:
+        names += [call.attrs["rule"].forward, call.attrs["rule"].reverse]
+    if "tangent" in call.attrs:
+        names.append(call.attrs["tangent"].function)
+    return names
+
+
 @record(eq=False, slots=True)
 class Target:
     """A successor of a terminator: the block, and the arguments for its parameters."""

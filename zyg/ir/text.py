@@ -27,7 +27,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import types as t
-from .core import Block, Const, Function, Instr, Module, Position, Rule, Target, Value, const
+from .core import Block, Const, Function, Instr, Module, Position, Rule, TangentRule, Target, Value, const
 from .records import record
 from .types import Type
 
@@ -237,6 +237,9 @@ def format_value(value: Any) -> str:
         if value.mutates or value.constants:
             parts += [value.mutates, value.constants]
         return f"rule({', '.join(map(format_value, parts))})"
+    if kind is TangentRule:
+        parts = [value.function, value.perturbed, value.arity] + ([value.mutates] if value.mutates else [])
+        return f"tangent({', '.join(map(format_value, parts))})"
     if value is Ellipsis:
         return "..."
     if isinstance(value, Type):
@@ -508,6 +511,9 @@ class _Cursor:
         if word == "rule":
             self.expect("(")
             return Rule(*self.list(")", self.value))
+        if word == "tangent":
+            self.expect("(")
+            return TangentRule(*self.list(")", self.value))
         result = self.type_named(word)
         # single letters are the layouts of array types, `readonly` their mode
         if result is None and word in ("C", "A", "readonly"):

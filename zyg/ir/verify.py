@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from .analysis import Dominators
-from .core import TERMINATORS, Block, Const, Function, Instr, Module, Target, Value, uses
+from .core import TERMINATORS, Block, Const, Function, Instr, Module, Target, Value, rule_functions, uses
 from .ops import OPS
 from .records import record
 from .text import format_instruction, format_type
@@ -267,8 +267,7 @@ def check_calls(function: Function, module: Module | None) -> Problems:
             continue
         names = [instr.attrs.get("callee")]
         rule = instr.attrs.get("rule")
-        if rule is not None:
-            names += [rule.forward, rule.reverse]
+        names += rule_functions(instr)
         for name in names:
             if name not in module.functions:
                 yield Problem(f"there is no function @{name}", block, instr)

@@ -23,7 +23,7 @@ from zyg.frontend.values import (
     map_leaves,
     reachable,
 )
-from zyg.ir.core import Module, Value, clone
+from zyg.ir.core import Module, Value, clone, rule_functions
 from zyg.ir.records import field, record, replace
 from zyg.transforms import describe as describe_callable
 
@@ -165,9 +165,7 @@ def copy_functions(e: Evaluator, module: Module, root: str) -> str:
         for _, instr in made.instructions():
             if instr.op == "call":
                 work.append(instr.attrs["callee"])
-                rule = instr.attrs.get("rule")
-                if rule is not None:
-                    work += [rule.forward, rule.reverse]
+                work += rule_functions(instr)
     for name in names.values():
         for _, instr in target.functions[name].instructions():
             if instr.op == "call":
@@ -175,6 +173,9 @@ def copy_functions(e: Evaluator, module: Module, root: str) -> str:
                 rule = instr.attrs.get("rule")
                 if rule is not None:
                     instr.attrs["rule"] = replace(rule, forward=names[rule.forward], reverse=names[rule.reverse])
+                pushing = instr.attrs.get("tangent")
+                if pushing is not None:
+                    instr.attrs["tangent"] = replace(pushing, function=names[pushing.function])
     return names[root]
 
 

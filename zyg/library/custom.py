@@ -106,9 +106,9 @@ def _infer_rule(
     context = Context(e.options, e.context.level - 1)
     forward = Evaluator(e.inference, module.unique_name(f"{name}.forward"), context)
     module.add(forward.function)
-    own, at_entry = _parameters(e, forward, roots, heap, outline)
+    own, at_entry = parameters_for(e, forward, roots, heap, outline)
     operands = list(forward.function.params)
-    _check_parameters(e, rule, rule.function, count, keywords, "the rule for")
+    check_parameters(e, rule, rule.function, count, keywords, "the rule for")
     try:
         made = forward.call(known(rule.function), own[:count], dict(zip(keywords, own[count:])))
     except Stop:
@@ -131,7 +131,7 @@ def _infer_rule(
             hint="return value, back, where back takes the cotangent of the value and gives those of the arguments",
         )
     if isinstance(made.items[1], FunctionValue):
-        _check_parameters(e, rule, made.items[1], 1 + len(rule.mutates), (), "the pullback of the rule for")
+        check_parameters(e, rule, made.items[1], 1 + len(rule.mutates), (), "the pullback of the rule for")
     value, back = widened(forward, made.items[0]), made.items[1]
     changed = [own[p] for p in rule.mutates if p < count]
     mutable = reachable(changed, at_entry)
@@ -161,7 +161,7 @@ def _infer_rule(
     back_shape.of([back])
     reverse = Evaluator(e.inference, module.unique_name(f"{name}.reverse"), context)
     module.add(reverse.function)
-    (own_back,), at_back = _parameters(forward, reverse, [back], back_heap, back_shape)
+    (own_back,), at_back = parameters_for(forward, reverse, [back], back_heap, back_shape)
     seeds = {id(v): Value(cotangent_type(v.type), f"d_{v.name}") for v in stand_ins if differentiable(v.type)}
     seeds.update((id(v), Value(cotangent_type(v.type), f"d_{v.name}")) for v in in_place)
     cotangents = [cotangent_of(v, after, seeds) for v in (template, *changed)]
@@ -214,7 +214,7 @@ def _raising_rule(forward: Evaluator) -> RulePair:
     return RulePair(forward.function.name, None, NONE, {}, [], [])
 
 
-def _check_parameters(e: Evaluator, rule: UserRule, f: Any, count: int, keywords: tuple[str, ...], what: str) -> None:
+def check_parameters(e: Evaluator, rule: UserRule, f: Any, count: int, keywords: tuple[str, ...], what: str) -> None:
     """Whether a rule, or what it returns, can be called with so many arguments."""
     code = f.code if isinstance(f, FunctionValue) else getattr(f, "__code__", None)
     if code is None:
@@ -236,7 +236,7 @@ def _positional(function: Any) -> int | None:
     return None if code is None or code.co_flags & inspect.CO_VARARGS else code.co_argcount
 
 
-def _parameters(
+def parameters_for(
     outer: Evaluator, inner: Evaluator, roots: list[Abstract], heap: Heap, outline: Outline
 ) -> tuple[list[Abstract], Heap]:
     """Parameters of a function under construction for the leaves of these values."""

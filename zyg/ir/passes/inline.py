@@ -9,9 +9,10 @@ Invariant: a stack that was passed by value is still a copy (by `cursor`) in the
 
 from __future__ import annotations
 
-from ..core import Block, Function, Instr, Module, Target, Value, clone_blocks
+from ..core import Block, Function, Instr, Module, Target, Value, clone_blocks, rule_functions
 from ..types import Stack, Tape
 
+OUT_OF_LINE = frozenset({"rule", "tangent", "checkpoint"})  # attributes of calls that differentiation has to see
 SMALL = 40  # instructions
 LARGEST = 4000  # instructions in a function that is inlined into
 
@@ -28,7 +29,7 @@ def run(module: Module, limit: int = SMALL, rules: bool = False) -> bool:
                 sites[callee] = sites.get(callee, 0) + 1
 
     def wanted(instr: Instr, caller: str) -> bool:
-        if instr.op != "call" or (not rules and ("rule" in instr.attrs or "checkpoint" in instr.attrs)):
+        if instr.op != "call" or (not rules and not OUT_OF_LINE.isdisjoint(instr.attrs)):
             return False
         callee = instr.attrs["callee"]
         if callee in recursive or callee not in module.functions or _has_tape(module.functions[callee]):
@@ -149,9 +150,7 @@ def remove_unused(module: Module, roots: set[str]) -> bool:
         for _, instr in module.functions[name].instructions():
             if instr.op == "call":
                 work.append(instr.attrs["callee"])
-                rule = instr.attrs.get("rule")
-                if rule is not None:
-                    work += [rule.forward, rule.reverse]
+                work += rule_functions(instr)
     if len(reached) == len(module.functions):
         return False
     module.functions = {name: f for name, f in module.functions.items() if name in reached}
