@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from . import places
 from .errors import GradcheckError
+from .params import Params
 from .transforms import describe
-from .typeof import struct_fields
 
 
 @dataclass(frozen=True)
@@ -104,43 +107,74 @@ def gradcheck(
 ) -> GradcheckReport:
     """Compare the derivatives of `function` at `args` with central differences.
 
-    Works for values that are numbers, arrays, or tuples of them. Every call gets fresh copies of the arguments, so the
-    function may write into them. An argument that the function does not depend on (None) has to have differences 0.
+    Arguments and value are numbers (real or complex), arrays, and structures of them: tuples, lists, dicts, dataclasses,
+    objects. Every call gets fresh copies of the arguments, so the function may write into them. An argument that the
+    function does not depend on (None) has to have differences 0; integers count as numbers where a derivative flows into
+    them. With `Params` for arguments the parameters are varied in place.
+
     Returns a report that is true and prints as a table; raises GradcheckError with that table where they disagree
-    (`raises=False`: returns the report, which is false then).
+    (`raises=False`: returns the report, which is false then), TypeError where there is nothing to compare.
 
     >>> import math, zyg
     >>> bool(zyg.gradcheck(lambda x, y: math.sin(x) * y, 0.5, 2.0))
     True
     """
     from .api import pullback
-    from .matrices import _seed
 
     keywords = keywords or {}
+    by_params = len(args) == 1 and isinstance(args[0], Params)
+    roots = list(args[0]) if by_params else list(args)
+    value, back = pullback(function, *(args if by_params else copy.deepcopy(args)), **keywords)
+    outputs = list(places.places(value))
+    inputs = list(places.places(roots))
+    if not outputs or not inputs:
+        what = (
+            f"its value, a {type(value).__qualname__}, holds no number" if not outputs else "no argument holds a number"
+        )
+        raise TypeError(f"gradcheck of {describe(function)} has nothing to compare: {what}")
 
-    def run(values: tuple[Any, ...]) -> list[tuple[str, float]]:
-        return list(_numbers(function(*copy.deepcopy(values), **keywords), "value"))
+    def run(place: places.Place, number: float) -> list[float]:
+        """The numbers in the value, with another number in a place of the arguments."""
+        if by_params:
+            before = places.get(roots, place)
+            places.put(roots, place, number)
+            try:
+                found = function()
+            finally:
+                places.put(roots, place, before)
+        else:
+            found = function(*places.put(copy.deepcopy(roots), place, number), **keywords)
+        return [float(places.get(found, output)) for output in outputs]
 
-    value, back = pullback(function, *copy.deepcopy(args), **keywords)
-    outputs = list(_indices(value, ()))
-    names = [name for name, _ in _numbers(value, "value")]
-    rows = [back(_seed_at(value, index, _seed)) for index in outputs]
+    rows = []
+    for output in outputs:
+        given = back(places.unit(value, output))
+        rows.append([given[p] for p in roots] if by_params else given)
     entries: list[Entry] = []
-    for at, arg in enumerate(args):
-        name = _argument_name(function, at)
-        for index in _indices(arg, ()):
-            x = _get(arg, index)
-            if not _is_real(x):
-                continue
-            wide = _differences(run, args, at, index, x, 2.0 * _step(x, step))
-            narrow = _differences(run, args, at, index, x, _step(x, step))
-            for n, output in enumerate(names):
-                # Richardson's combination of the two; their distance bounds the error of the better one.
-                best = (4.0 * narrow[n] - wide[n]) / 3.0
-                uncertainty = abs(best - narrow[n]) + _rounding(run, args, n, _step(x, step))
-                exact = _derivative(rows[n][at], index)
-                tolerance = atol + rtol * max(abs(best), abs(exact)) + 2.0 * uncertainty
-                entries.append(Entry(name + _subscript(index), output, exact, best, uncertainty, tolerance))
+    for place in inputs:
+        x = places.get(roots, place)
+        found = [places.entry(row, place) for row in rows]
+        whole = isinstance(x, (int, np.integer))
+        if whole and all(g is None for g in found):
+            continue  # what counts or steers cannot be varied
+        h = _step(x, step)
+        try:
+            wide, narrow = (_differences(run, place, float(x), d) for d in (2.0 * h, h))
+        except TypeError:
+            if whole:
+                continue  # it is used as an index, say
+            raise
+        values = run(place, float(x))
+        name = _name(function, place, by_params)
+        for n, output in enumerate(outputs):
+            # Richardson's combination of the two; their distance bounds the error of the better one.
+            best = (4.0 * narrow[n] - wide[n]) / 3.0
+            # What rounding of the values alone can do to a difference quotient:
+            rounding = 4.0 * 2.2e-16 * abs(values[n]) / h if math.isfinite(values[n]) else 0.0
+            uncertainty = abs(best - narrow[n]) + rounding
+            exact = found[n] or 0.0
+            tolerance = atol + rtol * max(abs(best), abs(exact)) + 2.0 * uncertainty
+            entries.append(Entry(name, "value" + places.text(output), exact, best, uncertainty, tolerance))
     report = GradcheckReport(describe(function), tuple(entries))
     if raises and not report:
         raise GradcheckError(report)
@@ -148,140 +182,25 @@ def gradcheck(
 
 
 def _step(x: Any, step: float | None) -> float:
-    import numpy as np
-
     if step is not None:
         return step
     eps = 1.2e-7 if getattr(x, "dtype", None) == np.float32 else 2.2e-16
     return eps ** (1 / 3) * max(1.0, abs(float(x)))
 
 
-def _rounding(run: Any, args: tuple[Any, ...], n: int, h: float) -> float:
-    """What rounding of the values alone can do to a difference quotient."""
-    value = abs(run(args)[n][1])
-    return 4.0 * 2.2e-16 * value / h if math.isfinite(value) else 0.0
+def _differences(
+    run: Callable[[places.Place, float], list[float]], place: places.Place, x: float, h: float
+) -> list[float]:
+    return [(a - b) / (2.0 * h) for a, b in zip(run(place, x + h), run(place, x - h))]
 
 
-def _differences(run: Any, args: tuple[Any, ...], at: int, index: tuple[Any, ...], x: Any, h: float) -> list[float]:
-    above = run((*args[:at], _with(args[at], index, float(x) + h), *args[at + 1 :]))
-    below = run((*args[:at], _with(args[at], index, float(x) - h), *args[at + 1 :]))
-    return [(a - b) / (2.0 * h) for (_, a), (_, b) in zip(above, below)]
-
-
-# ------------------------------------------------------------------------------- numbers inside structures
-# A place in a structure is a tuple of steps: an int for a tuple or list, a field name, a tuple of ints for an array.
-
-
-def _indices(value: Any, prefix: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    import numpy as np
-
-    if isinstance(value, np.ndarray):
-        for index in np.ndindex(value.shape):
-            yield (*prefix, index)
-    elif struct_fields(type(value)) is not None:
-        for name in struct_fields(type(value)) or ():
-            yield from _indices(getattr(value, name), (*prefix, name))
-    elif isinstance(value, (tuple, list)):
-        for at, item in enumerate(value):
-            yield from _indices(item, (*prefix, at))
-    elif _is_number(value):
-        yield prefix
-
-
-def _get(value: Any, index: tuple[Any, ...]) -> Any:
-    for at in index:
-        value = getattr(value, at) if isinstance(at, str) else value[at]
-    return value
-
-
-def _with(value: Any, index: tuple[Any, ...], number: float) -> Any:
-    """A copy of `value` with another number at `index`."""
-    import numpy as np
-
-    if not index:
-        return type(value)(number) if isinstance(value, np.floating) else number
-    at, rest = index[0], index[1:]
-    if isinstance(value, np.ndarray):
-        changed = value.copy()
-        changed[at] = number
-        return changed
-    if isinstance(at, str):
-        if isinstance(value, tuple):
-            return value._replace(**{at: _with(getattr(value, at), rest, number)})  # type: ignore[attr-defined]
-        changed = copy.copy(value)
-        object.__setattr__(changed, at, _with(getattr(value, at), rest, number))
-        return changed
-    items = [_with(item, rest, number) if n == at else item for n, item in enumerate(value)]
-    return type(value)(items)
-
-
-def _numbers(value: Any, name: str) -> Iterator[tuple[str, float]]:
-    for index in _indices(value, ()):
-        yield name + _subscript(index), float(_get(value, index))
-
-
-def _seed_at(value: Any, index: tuple[Any, ...], seed: Callable[[Any, Any], Any]) -> Any:
-    """A cotangent of `value` that is 1 at `index`; structures take the plain tuple of their fields' cotangents."""
-    import numpy as np
-
-    if isinstance(value, np.ndarray):
-        return seed(value, index[0] if index else None)
-    names = struct_fields(type(value))
-    if names is not None:
-        items = [getattr(value, name) for name in names]
-        return tuple(_child(item, name, index, seed) for item, name in zip(items, names))
-    if isinstance(value, (tuple, list)):
-        return type(value)(_child(item, at, index, seed) for at, item in enumerate(value))
-    return 1.0
-
-
-def _child(item: Any, at: Any, index: tuple[Any, ...], seed: Callable[[Any, Any], Any]) -> Any:
-    if index and index[0] == at:
-        return _seed_at(item, index[1:], seed)
-    return _zero(item, seed)
-
-
-def _zero(value: Any, seed: Callable[[Any, Any], Any]) -> Any:
-    names = struct_fields(type(value))
-    if names is not None:
-        return tuple(_zero(getattr(value, name), seed) for name in names)
-    if isinstance(value, (tuple, list)):
-        return type(value)(_zero(item, seed) for item in value)
-    return seed(value, None)
-
-
-def _derivative(gradient: Any, index: tuple[Any, ...]) -> float:
-    """The entry of a gradient at a place of its argument; a None anywhere above it means 0."""
-    for at in index:
-        if gradient is None:
-            return 0.0
-        gradient = getattr(gradient, at) if isinstance(at, str) else gradient[at]
-    return 0.0 if gradient is None else float(gradient)
-
-
-def _is_number(value: Any) -> bool:
-    import numpy as np
-
-    return isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
-
-
-def _is_real(value: Any) -> bool:
-    """Whether differences can be taken here: ints stay what they are."""
-    import numpy as np
-
-    return isinstance(value, (float, np.floating))
-
-
-def _subscript(index: tuple[Any, ...]) -> str:
-    text = ""
-    for at in index:
-        text += f".{at}" if isinstance(at, str) else f"[{', '.join(map(str, at)) if isinstance(at, tuple) else at}]"
-    return text
-
-
-def _argument_name(function: Any, at: int) -> str:
+def _name(function: Any, place: places.Place, by_params: bool) -> str:
+    """A place among the arguments by the name of the argument."""
     from .dispatch import argument_name
     from .transforms import Transform
 
+    (_, at), rest = place[0], place[1:]
+    if by_params:
+        return f"parameter {at}{places.text(rest)}"
     name = argument_name(Transform("jit", function), at, ())
-    return name if not name.isdecimal() else f"argument {name}"
+    return (name if not name.isdecimal() else f"argument {name}") + places.text(rest)
