@@ -7,12 +7,14 @@ iterator over it from the end, which each run of a reverse half makes for itself
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from bytecode import Compare, Label
 
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
+from ..ir.types import I64
 from .opcodes import BINARY_OPS, OPERATIONS, PY312, PY313, STORE_THEMSELVES, Tree, call, intrinsic_1
 
 if TYPE_CHECKING:
@@ -114,14 +116,15 @@ def op_record(e: Emitter, tree: Tree) -> None:
         _DIRECT.get(direct, _direct_operator)(e, operands, slow, direct)
         for r in instr.results[:-1]:
             e.store(r)
-        e.out("LOAD_CONST", None)
+        if direct != "list_append":
+            e.out("LOAD_CONST", None)
         e.store(instr.results[-1])
         _jump(e, end)
         e.label(slow, depth)
     if direct is not None:
         _call_function(e, function, operands)
     elif instr.attrs["of"] == "call_object":
-        _begin_call(e, lambda: _find_callee(e, tree))
+        _find_callee(e, tree)
         for k in range(2, len(operands)):
             e.push(tree, k)
         e.set_position(instr.position)
@@ -149,23 +152,49 @@ def op_record(e: Emitter, tree: Tree) -> None:
 
 
 def _find_callee(e: Emitter, tree: Tree) -> None:
-    """The forward half of the callee: that which the site remembers, if it is the same callee."""
-    find, callee, *_, site = tree.operation.operands
-    known, end = Label(), Label()
+    """What to call: the forward half that the site remembers, if it is for the same callable, or for a bound method of the same
+    function (then its `self` is the first argument), else what `find` gives."""
+    find, callee, *arguments, site = tree.operation.operands
+    known, method, other, end = Label(), Label(), Label(), Label()
     depth = e.depth
+
+    def remembered(k: int) -> None:
+        e.load(site)
+        e.out("LOAD_CONST", k)
+        e.out("BINARY_SUBSCR")
+
+    def alone(load: Callable[[], None]) -> None:
+        """A callable without `self`."""
+        if not PY313:
+            e.out("PUSH_NULL")
+        load()
+        if PY313:
+            e.out("PUSH_NULL")
+
     e.load(callee)
-    e.load(site)
-    e.out("LOAD_CONST", 0)
-    e.out("BINARY_SUBSCR")
+    remembered(0)
     e.out("IS_OP", 0)
     e.jump_if("TRUE", known)
-    _call_function(e, find, [callee, site])
+    _type_of(e, callee)
+    e.out("LOAD_CONST", MethodType)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", other)
+    e.load(callee)
+    e.out("LOAD_ATTR", (False, "__func__") if PY312 else "__func__")
+    remembered(2)
+    e.out("IS_OP", 0)
+    e.jump_if("TRUE", method)
+    e.label(other, depth)
+    alone(lambda: _call_function(e, find, [callee, site, Const(len(arguments), I64)]))
     _jump(e, end)
     e.label(known, depth)
-    e.load(site)
-    e.out("LOAD_CONST", 1)
-    e.out("BINARY_SUBSCR")
-    e.label(end, depth + 1)
+    alone(lambda: remembered(1))
+    _jump(e, end)
+    e.label(method, depth)
+    remembered(3)
+    e.load(callee)
+    e.out("LOAD_ATTR", (False, "__self__") if PY312 else "__self__")
+    e.label(end, depth + 2)
 
 
 def _direct_operator(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
@@ -230,27 +259,50 @@ def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> 
     e.out("STORE_SUBSCR")
 
 
+def _direct_list_append(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+    """Its pullback is the index of the item."""
+    x, value = operands
+    _go_unless_type(e, x, lambda: e.out("LOAD_CONST", list), "IS_OP", slow)
+    _begin_call(e, lambda: e.out("LOAD_CONST", len))
+    e.load(x)
+    call(e, 1, ())
+    e.load(x)
+    e.load(value)
+    e.out("LIST_APPEND", 1)
+    e.out("POP_TOP")
+
+
 _DIRECT = {
+    "list_append": _direct_list_append,
     "getattr": _direct_getattr, "setattr": _direct_setattr, "getitem": _direct_getitem, "setitem": _direct_setitem,
+}  # fmt: skip
+
+
+# How the shadow of what was done plainly is reached: the method, and its arguments besides the object and the cotangent.
+_ACCESS = {
+    "getitem": ("add_item", "key"), "getattr": ("add_attr", "name"), "get_cell": ("add_cell", ""),
+    "setitem": ("take_item", "key"), "setattr": ("take_attr", "name"), "set_cell": ("take_cell", ""),
+    "list_append": ("take_appended", "back"),
 }  # fmt: skip
 
 
 def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
     """What was read plainly gets its cotangent into the shadow, what was written takes it out."""
-    _, d, shadows, x, key, name = instr.operands
+    back, d, shadows, x, key, name = instr.operands
     kind, results = instr.attrs["access"], instr.results
     wanted = instr.attrs["wanted"]
-    item = kind.endswith("item")
+    method, where = _ACCESS[kind]
+    arguments = [x, *([{"key": key, "name": name, "back": back}[where]] if where else [])]
     if kind.startswith("get"):
         if not _is_none(d):
             e.load(d)
             _jump_if_none(e, none)
-            _call_method(e, shadows, "add_item" if item else "add_attr", [x, key if item else name, d])
+            _call_method(e, shadows, method, [*arguments, d])
             e.out("POP_TOP")
         _jump(e, none)
         return
-    _call_method(e, shadows, "take_item" if item else "take_attr", [x, key if item else name])
-    value = 2 if item else 1
+    _call_method(e, shadows, method, arguments)
+    value = 2 if kind == "setitem" else 1
     if value in wanted:
         e.store(results[wanted.index(value)])
     else:
@@ -339,10 +391,25 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         e.label(recorded, depth)
     elif "access" in attrs:
         recorded = Label()
-        e.load(back)
-        _jump_if_none(e, recorded, negated=True)
+        if attrs["of"] == "list_append":
+            _type_of(e, back)
+            e.out("LOAD_CONST", int)
+            e.out("IS_OP", 0)
+            e.jump_if("FALSE", recorded)
+        elif not _is_none(back):
+            e.load(back)
+            _jump_if_none(e, recorded, negated=True)
         _access(e, instr, none, end)
+        if _is_none(back):
+            e.label(none, depth)
+            _store_none(e, results)
+            e.label(end, depth)
+            return
         e.label(recorded, depth)
+    elif attrs["of"] == "item":
+        e.load(back)
+        _jump_if_none(e, none)
+        _item_of_list(e, instr, none)
     else:
         e.load(back)
         _jump_if_none(e, none)
@@ -356,6 +423,31 @@ def op_pull(e: Emitter, tree: Tree) -> None:
     e.label(none, depth)
     _store_none(e, results)
     e.label(end, depth)
+
+
+def _item_of_list(e: Emitter, instr: Operation, none: Label) -> None:
+    """The pullback of an item of a list is its index."""
+    back, d, shadows, whole = instr.operands
+    other = Label()
+    _type_of(e, back)
+    e.out("LOAD_CONST", int)
+    e.out("IS_OP", 0)
+    depth = e.depth - 1
+    e.jump_if("FALSE", other)
+    if not _is_none(d):
+        e.load(d)
+        _jump_if_none(e, none)
+        e.load(shadows)
+        e.out(*(("LOAD_ATTR", (True, "add_item")) if PY312 else ("LOAD_METHOD", "add_item")))
+        e.load(whole)
+        e.out("LOAD_CONST", 1)
+        e.out("BINARY_SUBSCR")
+        e.load(back)
+        e.load(d)
+        call(e, 3, ())
+        e.out("POP_TOP")
+    _jump(e, none)
+    e.label(other, depth)
 
 
 def _first(e: Emitter, back: Value) -> None:

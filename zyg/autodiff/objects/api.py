@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from zyg.autodiff.python.inline import release
+
 from . import calls, structure
 from .shadows import Shadows
 
@@ -21,7 +23,10 @@ def pullback(
     """
     calls.refresh()
     forms = [structure.form(x) for x in args]
-    value, back = calls.call_in_python(f, args, kwargs)
+    try:
+        value, back = calls.call_in_python(f, args, kwargs)
+    finally:
+        release()
     return value, Pullback(f, back, forms, structure.form(value))
 
 

@@ -122,8 +122,11 @@ def refresh() -> None:
     """A new rule may be for anything: forget what was found."""
     global _epoch
     if _epoch != rules.epoch():
+        from zyg.autodiff.python import forget_callees
+
         _functions.clear()
         _resolved.clear()
+        forget_callees()
         _epoch = rules.epoch()
 
 
@@ -240,6 +243,12 @@ def _function(f: FunctionType) -> Any:
     _functions[id(code)] = handler
     _resolved[id(code)] = (code, handler)  # keeps the code object, and with it its identity
     return handler
+
+
+def known_function(code: CodeType) -> Function | None:
+    """The entry of a code object whose functions are differentiated as Python code, if that is known already."""
+    entry = _functions.get(id(code))
+    return entry if type(entry) is Function else None
 
 
 def _differentiated(code: CodeType) -> CodeType:

@@ -57,6 +57,11 @@ class Shadows:
         shadow[index] = None
         return d
 
+    def take_appended(self, sequence: Any, index: int) -> Any:
+        """Undo an append: the cotangent of the item at `index`, which was the last."""
+        shadow = self.items.get(id(sequence))
+        return shadow.pop() if shadow and len(shadow) > index else None
+
     def list_of(self, sequence: Any) -> list[Any]:
         """The shadow of a sequence, made if there is none."""
         shadow = self.items.get(id(sequence))

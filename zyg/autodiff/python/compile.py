@@ -10,20 +10,22 @@ from zyg.frontend.capture import capture
 from zyg.ir.core import Const, Function, Instr, Value
 from zyg.ir.types import OBJECT
 
+from . import inline
 from .forward import ForwardHalf
 from .normal import normalise
 from .reverse import ReverseHalf
 
 # By identity, since code objects compare by value. Nothing here refers to the code, or it would never be freed.
-_cache: dict[int, tuple[weakref.ref[CodeType], CodeType]] = {}
+_cache: dict[int, tuple[weakref.ref[CodeType], CodeType, CodeType]] = {}
 
 
-def differentiated(code: CodeType) -> CodeType:
+def differentiated(code: CodeType, bound: bool = False) -> CodeType:
     """The code object of the forward half of the adjoint of a function with code `code`.
 
     Its parameters are those of `code`, in the order of `co_varnames`, all positional (`*args` as a tuple, `**kwargs` as a dict);
     its free variables are the same.  It returns the value and a pullback `back`: a tuple whose first item is the reverse half,
-    to be called as `back[0](back, d, shadows)`; that gives None (for the function) and a cotangent for each parameter.
+    to be called as `back[0](back, d, shadows)`; that gives None (for the function) and a cotangent for each parameter.  With
+    `bound` it gives no None: the cotangent of the first parameter, `self`, is that of the bound method that is called.
 
     The forward half of a generator function is a generator function that gives the pullback first, then what the generator
     gives.  Its reverse half is a generator function too: each time it is resumed it undoes what the generator did since it
@@ -32,19 +34,37 @@ def differentiated(code: CodeType) -> CodeType:
     after the last item, `r.send(d_item)` what came before it, and so on; after the first item it ends.
     """
     found = _cache.get(id(code))
-    if found is not None:
-        return found[1]
-    key = id(code)
-    made = _compile(code)
-    _cache[key] = (weakref.ref(code, lambda _: _cache.pop(key, None)), made)
-    return made
+    if found is None:
+        key = id(code)
+        found = _cache[key] = (weakref.ref(code, lambda _: _cache.pop(key, None)), *_compile(code))
+    return found[2 if bound else 1]
 
 
-def _compile(code: CodeType) -> CodeType:
+def forget_callees() -> None:
+    """Let compiled code look its callees up again: there are new rules."""
+    inline.forget_sites([found[1] for found in list(_cache.values())])
+
+
+def _compile(code: CodeType) -> tuple[CodeType, CodeType]:
+    """The forward half for a function, and for a bound method."""
     forward, reverse = halves(capture(code))
-    runs = FunctionType(emit(reverse), {})
-    install(forward, runs)
-    return emit(forward)
+    made = FunctionType(emit(reverse), {})
+    without_function(reverse)
+    made_bound = FunctionType(emit(reverse), {})
+    install(forward, made)
+    first = emit(forward)
+    constants = tuple(made_bound if x is made else x for x in first.co_consts)
+    return first, first.replace(co_consts=constants)
+
+
+def without_function(reverse: Function) -> None:
+    """Let a reverse half give the cotangents of the parameters alone: the first is then that of a bound method."""
+    for block in reverse.blocks:
+        if block.terminator.op == "return":
+            result = block.terminator.operands[0]
+            for instr in block.instrs:
+                if result in instr.results:
+                    del instr.operands[0]
 
 
 def halves(function: Function) -> tuple[Function, Function]:

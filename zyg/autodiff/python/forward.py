@@ -121,7 +121,7 @@ class ForwardHalf:
         attrs: dict[str, Any] = {"of": op}
         operands = [*instr.operands, *[Const(x, OBJECT) for x in extra_operands(instr)]]
         if op == "iter" and instr.attrs.get("loop"):
-            function: Any = objects.loop
+            function: Any = inline.loop
         elif op == "call_object" and not instr.attrs["keywords"]:
             function = inline.forward_at
             operands.append(Const(inline.new_site(), OBJECT))
@@ -136,7 +136,7 @@ class ForwardHalf:
             operands.append(Const(inline.writers(instr.attrs["name"]), OBJECT))
         else:
             function = objects.RECORD[op]
-            if rules.base(op) in rules.EXPRESSIONS or op in ("getitem", "setitem"):
+            if rules.base(op) in rules.EXPRESSIONS or op in ("getitem", "setitem", "list_append"):
                 attrs["direct"] = op
         return Instr(
             "record", [Const(function, OBJECT), *operands], [*instr.results, Value(OBJECT)], attrs, [], instr.position
@@ -150,6 +150,8 @@ class ForwardHalf:
             return "none"
         if (op in ARITHMETIC or op in INTEGRAL) and all(map(self.activity.number, instr.operands)):
             return "none" if self.activity.inert(instr.result) else "rule"
+        if op in ("get_cell", "set_cell"):
+            return "access"
         if op in objects.RECORD:
             return "record"
         if op in objects.PLAIN:

@@ -7,13 +7,17 @@ it finds out.  A callee is looked up once per place: `Site` keeps the last one a
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
-from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, ModuleType
+from collections.abc import Iterable
+from functools import partial
+from itertools import count
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType, ModuleType
 from typing import Any
 
+from zyg.backend.recording import nothing
+
 from .. import objects
-from ..objects import attributes
+from ..objects import attributes, calls, classes
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMERIC
 
@@ -21,7 +25,7 @@ MemberDescriptorType = attributes.MemberDescriptorType
 
 
 # Operations whose reverse is written out where they were done plainly.
-ACCESS = frozenset({"getattr", "setattr", "getitem", "setitem"})
+ACCESS = frozenset({"getattr", "setattr", "getitem", "setitem", "list_append", "get_cell", "set_cell"})
 
 
 class Types(set):
@@ -96,37 +100,106 @@ def _of_python(cls: type) -> bool:
     return all(c is object or c.__flags__ & 1 << 9 for c in cls.__mro__)
 
 
-class Site(list):
-    """At a call: the function that was called last, and its forward half."""
+# At a call: the callable that was called last and its forward half; the function of the bound method that was called last and its
+# forward half, which takes `self` first.
+Site = list[Any]
 
-    __module__ = __name__
-    __qualname__ = "site"
-    __slots__ = ("__weakref__",)
-
-    def __hash__(self) -> int:
-        return id(self)
-
-
-_sites: weakref.WeakSet[Site] = weakref.WeakSet()
+_EMPTY = (None, None, None, None)
+_temporary: list[Site] = []  # sites that hold closures, and with them what these captured
 
 
 def new_site() -> Site:
-    site = Site((None, None))
-    _sites.add(site)
-    return site
+    return list(_EMPTY)
 
 
-def forward_at(f: Any, site: Site) -> Any:
-    """The forward half of `f`, which the place remembers if `f` is there to stay."""
+def release() -> None:
+    """Let go of closures, when a pullback has been made."""
+    while _temporary:
+        _temporary.pop()[:] = _EMPTY
+
+
+def forget_sites(codes: Iterable[CodeType]) -> None:
+    """There are new rules."""
+    for code in codes:
+        for constant in code.co_consts:
+            if type(constant) is list:
+                constant[:] = _EMPTY
+
+
+def loop(x: Any) -> tuple[Any, Any]:
+    """`objects.loop`, but the pairs of a list have an index in the place of a pullback."""
+    if type(x) is list:
+        return zip(x, count()), (nothing, x)
+    return objects.loop(x)
+
+
+def forward_at(f: Any, site: Site, arity: int) -> Any:
+    """The forward half of `f` for `arity` arguments, which the place remembers."""
+    t = type(f)
+    if t is MethodType:
+        made = forward_of_method(f.__func__, arity + 1)
+        if made is None:
+            return objects.forward_of(f)
+        site[2:] = f.__func__, made
+        if not _permanent(f.__func__):
+            _temporary.append(site)
+        return partial(made, f.__self__)
     forward = objects.forward_of(f)
-    if (type(f) is FunctionType and f.__closure__ is None and f.__defaults__ is None) or (
-        type(f) is BuiltinFunctionType and type(f.__self__) is ModuleType
-    ):
-        site[:] = f, forward
+    if t is FunctionType:
+        entry = calls.known_function(f.__code__)
+        if entry is not None and entry.simple and not entry.generator and f.__code__.co_argcount == arity:
+            forward = entry.bind(f)
+        site[:2] = f, forward
+        if not _permanent(f):
+            _temporary.append(site)
+    elif t is type and type(forward) is partial and forward.func is classes.construct:
+        made = _constructor(f, arity)
+        if made is not None:
+            site[:2] = f, made
+            return made
+    elif t is BuiltinFunctionType and type(f.__self__) is ModuleType:
+        site[:2] = f, forward
     return forward
 
 
-def forget_sites() -> None:
-    """There are new rules."""
-    for site in list(_sites):
-        site[:] = None, None
+def forward_of_method(f: Any, arity: int) -> Any:
+    """The forward half of the function of a bound method, whose pullback gives the cotangent of `self` first; None if it is
+    not a plain function of `arity` parameters."""
+    from .compile import differentiated
+
+    if type(f) is not FunctionType:
+        return None
+    objects.forward_of(f)
+    entry = calls.known_function(f.__code__)
+    if entry is None or not entry.simple or entry.generator or f.__code__.co_argcount != arity:
+        return None
+    made = FunctionType(differentiated(f.__code__, bound=True), f.__globals__, f.__name__, None, f.__closure__)
+    made.__qualname__ = f.__qualname__
+    return made
+
+
+def _permanent(f: FunctionType) -> bool:
+    """Whether a function holds nothing that it would be wrong to keep: no closure, but for the class of `super`."""
+    return f.__closure__ is None or f.__code__.co_freevars == ("__class__",)
+
+
+def _constructor(cls: Any, arity: int) -> Any:
+    """The forward half of a class whose instances are made by its `__init__` alone."""
+    init = find(cls, "__init__")
+    if find(cls, "__new__") is not object.__new__:
+        return None
+    forward = forward_of_method(init, arity + 1)
+    if forward is None or not _permanent(init):
+        return None
+    new = object.__new__
+
+    def construct(*args: Any) -> tuple[Any, Any]:
+        if cls.__init__ is not init:
+            return classes.construct(cls, *args)
+        made = new(cls)
+        y, back = forward(made, *args)
+        if y is not None:
+            raise TypeError(f"__init__() should return None, not '{type(y).__name__}'")
+        return made, back
+
+    return construct

@@ -230,7 +230,8 @@ class ReverseHalf:
     def _reverse_item(self, instr: Instr) -> None:
         item, back = instr.results
         d = NOTHING if self.activity.inert(item) else self._take(item)
-        self.builder.emit("pull", self._primal(back), d, self.shadows, types=(), of="item", wanted=())
+        operands = [self._primal(back), d, self.shadows, self._primal(instr.operands[1])]
+        self.builder.emit("pull", *operands, types=(), of="item", wanted=())
 
     def _reverse_cell(self, instr: Instr) -> None:
         """What a new cell gathered belongs to what was put into it."""
@@ -270,6 +271,14 @@ class ReverseHalf:
             parts = b.emit("cotangents", given, types=(OBJECT,) * len(wanted), wanted=tuple(wanted))
             self._spread(instr, wanted, parts)
 
+    def _reverse_access(self, instr: Instr) -> None:
+        """What is always done plainly."""
+        wanted = self._wanted(instr)
+        d = self._cotangent_of_results(instr.results)
+        operands = [NOTHING, d, self.shadows, self._primal(instr.operands[0]), NOTHING, NOTHING]
+        attrs = {"of": instr.op, "wanted": tuple(wanted), "access": instr.op}
+        self._spread(instr, wanted, self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), **attrs))
+
     def _reverse_record(self, instr: Instr) -> None:
         original = self.forward.originals[instr]
         results = original.results[1:] if original.op == "next" else original.results
@@ -283,7 +292,7 @@ class ReverseHalf:
             operands += self._rule_operands(original, of, original.operands, wanted)
         elif of in inline.ACCESS:
             attrs["access"] = of
-            key = self._primal(original.operands[1]) if of.endswith("item") else NOTHING
+            key = self._primal(original.operands[1]) if of in ("getitem", "setitem") else NOTHING
             operands += [self._primal(original.operands[0]), key, Const(original.attrs.get("name"), OBJECT)]
         parts = self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), **attrs)
         self._spread(original, wanted, parts)
