@@ -34,7 +34,7 @@ from .errors import (
 from .fallback import Refusal, Refusals, fall_back, may_fall_back
 from .ir.options import Options
 from .ir.records import field, record
-from .ir.types import Closure, Type, children
+from .ir.types import MUTABLE, Closure, Type, children
 from .transforms import ATTRIBUTE, DIRECT_KINDS, Transform, describe, transform_of
 from .typeof import Typing, type_of
 
@@ -125,6 +125,10 @@ def _has_singled_out(type: Type) -> bool:
     return any(map(_has_singled_out, children(type)))
 
 
+def _is_mutable(type: Type) -> bool:
+    return isinstance(type, MUTABLE)
+
+
 def input_value(source: Any) -> Any:
     """What a hidden input (a number or an array in a global or a cell) holds now; raises as Python's lookup would."""
     if source.kind == "cell":
@@ -209,6 +213,12 @@ class Specialisation:
         or the two disagree on what a type is."""
         if not inputs_fit(self.compiled.inferred.inputs):
             raise _Changed
+        inferred = self.compiled.inferred
+        if inferred.writes and any(any(map(_is_mutable, (s.type, *children(s.type)))) for s in inferred.inputs):
+            raise Unsupported(
+                f"a call of {self.name} that changes an argument which it also reads as a global or captured variable",
+                hint="pass a copy, or read the argument",
+            )
         found = ", ".join(type(a).__name__ for a in args)
         types = ", ".join(map(str, self.compiled.inferred.parameters))
         raise InternalError(f"{self.name}: the native entry refused arguments ({found}) of types ({types})", "entry")

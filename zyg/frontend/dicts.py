@@ -109,8 +109,18 @@ def _entry(e: Evaluator, v: Reference, key: Abstract) -> tuple[Value, Abstract]:
 
 def get_item(e: Evaluator, v: Reference, key: Abstract) -> Abstract:
     present, item = _entry(e, v, key)
-    e.guard(present, "KeyError", key.object if isinstance(key, Known) else "?")
+    _require(e, present, key)
     return item
+
+
+def _require(e: Evaluator, present: Value, key: Abstract) -> None:
+    """KeyError(key) where it is not there."""
+    from .exceptions import ExceptionValue, raise_value
+
+    if isinstance(key, Known) and type(key.object) is str:
+        e.guard(present, "KeyError", key.object)
+    else:
+        raise_value(e, ExceptionValue(KeyError, (key,)))
 
 
 def set_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -> None:
@@ -121,7 +131,7 @@ def set_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -> None
 def del_item(e: Evaluator, v: Reference, key: Abstract) -> None:
     record = _writable(e, v)
     present, _ = _entry(e, v, key)
-    e.guard(present, "KeyError", key.object if isinstance(key, Known) else "?")
+    _require(e, present, key)
     items = record.named()
     del items[key_of(e, key)]
     e.heap[v.id] = record.with_named(items)

@@ -23,6 +23,7 @@ from .operators import python_type_name, settled, to_int
 from .values import (
     Abstract,
     ArrayValue,
+    ChoiceValue,
     ComplexArrayValue,
     FunctionValue,
     Known,
@@ -32,6 +33,7 @@ from .values import (
     Reference,
     TupleValue,
     describe,
+    is_reference,
 )
 
 if TYPE_CHECKING:
@@ -71,6 +73,12 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
         return new_iterator(e, ("array",), v, Known(0), Number(length(e, v)))
     if lists.is_list(e, v):
         return new_iterator(e, ("list",), v, Known(0))
+    if isinstance(v, ChoiceValue) and all(lists.is_list(e, o) for o in v.options):
+        return new_iterator(e, ("list",), v, Number(const(0)))
+    if isinstance(v, ChoiceValue) and is_reference(v):
+        made = e.each(v, lambda option: make_iterator(e, option))
+        assert isinstance(made, Reference)
+        return made
     if dicts.is_dict(e, v):
         return new_iterator(e, ("tuple",), dicts.keys(e, v), Known(0))
     if isinstance(v, Known) and type(v.object) is str:
@@ -96,8 +104,9 @@ def static_position(e: Evaluator, v: Abstract) -> Hashable | None:
     if meta[0] == "tuple":
         return record.fields[1].object
     if meta[0] == "list":
-        index, source = record.fields[1], e.heap[record.fields[0].id]
-        return ("list", index.object) if isinstance(index, Known) and source.kind == "list" else None
+        source, index = record.fields
+        known = isinstance(index, Known) and isinstance(source, Reference) and e.heap[source.id].kind == "list"
+        return ("list", index.object) if known else None
     if meta[0] in ("range", "stepped", "array", "running", "done", "unclear"):
         return None
     inner = tuple(static_position(e, f) for f in record.fields if isinstance(f, Reference))
@@ -236,7 +245,20 @@ def _advance_array(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, 
 
 
 def _advance_list(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    from .subscripts import get_item
+
     source, index = record.fields
+    if isinstance(source, ChoiceValue):
+        length = scalar_value(e, e.each(source, lambda one: Number(to_int(e, lists.length(e, one)))))
+        position = to_int(e, index)
+
+        def one_of() -> None:
+            now = e.heap[id]  # joins may have given the lists other names
+            e.heap[id] = now.replace(1, Number(e.op("add", position, const(1))))
+            on_item(e.each(now.fields[0], lambda one: get_item(e, one, Number(position))))
+
+        _branch(e, e.op("lt", position, length), one_of, on_end)
+        return
     content = e.heap[source.id]
     if content.kind == "list" and isinstance(index, Known):
         if index.object >= len(content.fields):

@@ -167,6 +167,8 @@ def to_list(e: Evaluator, v: Abstract) -> Reference:
     items = all_items(e, v)
     if items is not None:
         return new_list(e, list(items))
+    if isinstance(v, Reference) and e.heap[v.id].kind == "growing":
+        return part_of(e, v, const(0), growing_length(e, v))
     result = e.call(known(list_of), [v])
     assert isinstance(result, Reference)
     return result
@@ -238,6 +240,21 @@ def slice_of(e: Evaluator, v: Reference, key: SliceValue) -> Abstract:
     from .infer import known
 
     return e.call(known(list_slice), [v, *key.parts()])
+
+
+def part_of(e: Evaluator, v: Reference, first: Value, count: Value) -> Reference:
+    """v[first : first + count], in range, as a new list."""
+    layout = require_growing(e, v, [])
+    arrays = []
+    for array in e.heap[v.id].fields[1:]:
+        copy = e.op("alloc", count, type=array.type, fill="empty")
+        head = Array(array.type.dtype, 1, "A")
+        part = e.op("view", array, first, count, const(1), type=head, spec="s")
+        e.emit("copyto", e.op("view", copy, type=head, spec=":"), part)
+        arrays.append(copy)
+    id = e.new_id("list")
+    e.heap[id] = Record("growing", layout, (count, *arrays))
+    return Reference(id)
 
 
 def lists_equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:

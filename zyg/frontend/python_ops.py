@@ -54,7 +54,7 @@ def execute(e: Evaluator, frame: Frame, instr: Instr) -> None:
 # Operations that pass objects on as they are.
 _ANY_OBJECT = frozenset(
     "jump branch return yield tuple list dict frozen_key_dict list_append set_cell new_cell make_function forget "
-    "checked_local format convert string".split()
+    "checked_local format convert string iter".split()
 )
 
 

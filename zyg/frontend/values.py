@@ -628,9 +628,13 @@ class Merge:
         shared = [
             n for n, vs in enumerate(columns) if isinstance(vs[0], Reference) and len({v.head() for v in vs}) == 1
         ]
-        for n in (*shared, *(n for n in range(len(columns)) if n not in shared)):
+        for n in shared:
             slots[n] = self.value((n,), list(columns[n]), n in self.force)
-            self.drain()
+        self.drain()  # only now: what these hold may refer to others of them
+        for n in range(len(columns)):
+            if n not in shared:
+                slots[n] = self.value((n,), list(columns[n]), n in self.force)
+                self.drain()
         return State(slots, self.heap, self.maps)
 
     def drain(self) -> None:
@@ -815,11 +819,13 @@ class Merge:
             [] if v is DEFAULT else [o.id for o in v.options] if isinstance(v, ChoiceValue) else [v.id] for v in vs
         ]
         depth = 0
-        for n, (m, column) in enumerate(zip(self.maps, columns)):
+        for m, column in zip(self.maps, columns):
             for id in column:
                 if id not in m:
-                    fresh: list[Any] = [DEFAULT] * len(vs)
-                    fresh[n] = Reference(id)
+                    fresh = [
+                        Reference(id) if id in other and id not in became else DEFAULT
+                        for other, became in zip(columns, self.maps)
+                    ]
                     made = self.reference((*path, "other", depth), fresh, False)
                     depth += 1
                     if not isinstance(made, Reference):

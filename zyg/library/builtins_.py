@@ -635,12 +635,25 @@ def range_contains(r: Any, item: int) -> bool:
     return r.stop < item <= r.start and (r.start - item) % -r.step == 0
 
 
-@implements((tuple, "index"), (list, "index"))
+LIST_INDEX, TUPLE_INDEX = message_of([].index, 4.0), message_of(().index, 4.0)
+
+
+@implements((list, "index"))
 def _index(items: Any, value: Any) -> int:
     for i in range(len(items)):
         if items[i] == value:
             return i
-    raise ValueError("value is not in the sequence")
+    if LIST_INDEX == "4.0 is not in list":
+        raise ValueError(f"{value!r} is not in list")
+    raise ValueError(LIST_INDEX)
+
+
+@implements((tuple, "index"))
+def _tuple_index(items: Any, value: Any) -> int:
+    for i in range(len(items)):
+        if items[i] == value:
+            return i
+    raise ValueError(TUPLE_INDEX)
 
 
 @implements((tuple, "count"), (list, "count"))

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.frontend import classes, dicts, lists
 from zyg.frontend.boundary import scalar_value
+from zyg.frontend.calls import unchecked
 from zyg.frontend.infer import known
+from zyg.frontend.operators import to_int
 from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue
 from zyg.ir.core import const
 
@@ -38,6 +40,7 @@ def _pop(e: Evaluator, v: Abstract, index: Abstract = lists.LAST) -> Abstract:
     return lists.pop(e, v, index)
 
 
+@unchecked
 def pop_inside(items: list[Any], index: int) -> Any:
     """items.pop(index) for an index in range"""
     result = items[index]
@@ -59,6 +62,7 @@ def _insert(e: Evaluator, v: Abstract, index: Abstract, item: Abstract) -> Abstr
     return e.call(known(insert_inside), [v, index, item])
 
 
+@unchecked
 def insert_inside(items: list[Any], index: int, item: Any) -> None:
     """items.insert(index, item)"""
     size = len(items)
@@ -101,12 +105,14 @@ def _reverse(e: Evaluator, v: Abstract) -> Abstract:
     return NONE
 
 
+@unchecked
 def reverse_inside(items: list[Any]) -> None:
     size = len(items)
     for k in range(size // 2):
         items[k], items[size - 1 - k] = items[size - 1 - k], items[k]
 
 
+@unchecked
 def list_slice(items: list[Any], start: Any, stop: Any, step: Any) -> list[Any]:
     """items[start:stop:step]"""
     size = len(items)
@@ -126,12 +132,26 @@ def list_slice(items: list[Any], start: Any, stop: Any, step: Any) -> list[Any]:
             last = max(last + size, low)
         else:
             last = min(last, high)
+    if by == 1:
+        return part(items, first, max(last - first, 0))
     result = []
     for k in range(first, last, by):
         result.append(items[k])
     return result
 
 
+def part(items: list[Any], first: int, count: int) -> list[Any]:
+    """items[first : first + count], in range"""
+    return items[first : first + count]
+
+
+@emits(part)
+def _part(e: Evaluator, v: Abstract, first: Abstract, count: Abstract) -> Abstract:
+    assert isinstance(v, Reference)
+    return lists.part_of(e, v, to_int(e, first), to_int(e, count))
+
+
+@unchecked
 def equal_lists(a: list[Any], b: list[Any]) -> bool:
     """a == b"""
     if len(a) != len(b):
@@ -161,10 +181,14 @@ def _sort(items: Any, *, key: Any = None, reverse: bool = False) -> None:
             sort_by(items, [key(x) for x in items], reverse)
 
 
+@unchecked
 def sort_by(items: list[Any], keys: list[Any], reverse: bool) -> None:
-    """Stable merge sort, from runs of one item up."""
+    """Stable merge sort of the positions by their keys, from runs of one up; the items are moved once, in the end."""
     size = len(items)
-    other_items, other_keys = items[:], keys[:]
+    order = [0] * size
+    for k in range(size):
+        order[k] = k
+    other = order[:]
     width = 1
     while width < size:
         start = 0
@@ -178,19 +202,21 @@ def sort_by(items: list[Any], keys: list[Any], reverse: bool) -> None:
                 elif i >= middle:
                     left = False
                 elif reverse:
-                    left = not keys[i] < keys[j]
+                    left = not keys[order[i]] < keys[order[j]]
                 else:
-                    left = not keys[j] < keys[i]
+                    left = not keys[order[j]] < keys[order[i]]
                 if left:
-                    other_items[k], other_keys[k] = items[i], keys[i]
+                    other[k] = order[i]
                     i += 1
                 else:
-                    other_items[k], other_keys[k] = items[j], keys[j]
+                    other[k] = order[j]
                     j += 1
             start = end
-        for k in range(size):
-            items[k], keys[k] = other_items[k], other_keys[k]
+        order, other = other, order
         width *= 2
+    before = items[:]
+    for k in range(size):
+        items[k] = before[order[k]]
 
 
 # ------------------------------------------------------------------------------------------ dictionaries

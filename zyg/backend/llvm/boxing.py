@@ -91,6 +91,7 @@ class Boxing:
         self.careful = False
         self.hold_arrays = False
         self.objects: list[str] = []  # the mutable objects that came in, in the order in which one meets them
+        self.first = 0  # where the objects of the input that is being read begin
         self.made: list[str] = []  # those made for a result
         self.optional = 0
         self.saved_slot: str | None = None  # the first pullback's capsule, which will own the context's memory
@@ -359,7 +360,7 @@ class Boxing:
         return leaves
 
     def unbox_shared(self, type: Shared, o: str, miss: str) -> list[str]:
-        self.require_equal("ptr", o, self.objects[type.number], miss)
+        self.require_equal("ptr", o, self.objects[self.first + type.number], miss)
         return []
 
     def unbox_opaque(self, type: Type, o: str, miss: str) -> list[str]:

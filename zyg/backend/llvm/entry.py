@@ -183,12 +183,19 @@ class EntryLowering:
         if not self.signature.inputs:
             return []
         table = e.field("ptr", "%record", runtime.RECORD.inputs, "", "inputs")
+        given = list(self.boxing.objects)
         for index, (kind, type) in enumerate(self.signature.inputs):
+            self.boxing.first = len(self.boxing.objects)
             container = e.field("ptr", table, 8 * index, "", "input")
             if kind == "cell":
                 leaves += self.boxing.unbox_cell(type, container, "drop")
             else:
                 leaves += self.boxing.unbox(type, self.boxing.hold(container), "drop")
+        # An object that is changed as an argument must not be read as a global too.
+        for other in self.boxing.objects[len(given) :]:
+            for write in self.signature.writes:
+                different = e.let(f"icmp ne ptr {other}, {given[write.number]}")
+                e.require(different, "drop")
         return leaves
 
     def write_misses(self) -> None:
