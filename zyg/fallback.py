@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import rules
+from . import composed, rules
 from .errors import FallbackWarning, Misuse, Unsupported
 from .ir.types import ListType, Scalar, children
 from .transforms import DIRECT_KINDS, Transform, describe, transform_of
@@ -197,7 +197,8 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
         function, args = args[0], args[1:]
     else:
         function = transform.function
-    announce(transform, function, refusal.error)
+    if transform.kind not in COMPOSED:
+        announce(transform, function, refusal.error)
     return _KINDS[transform.kind](transform, function, args, keywords)
 
 
@@ -295,10 +296,16 @@ _KINDS: dict[str, Callable[[Transform, Any, tuple[Any, ...], dict[str, Any]], An
     "grad": _grad,
     "value_and_grad": _value_and_grad,
     "derivative": _derivative,
+    "jacobian": composed.jacobian,
+    "jvp": composed.jvp,
+    "hvp": composed.hvp,
+    "hessian": composed.hessian,
     # zyg.params goes on when there is no native answer.
     "implicit_gradient": lambda transform, function, args, keywords: None,
     "implicit_pullback": lambda transform, function, args, keywords: None,
 }
+# These are made of other derivatives, which may be native, and warn if they are not.
+COMPOSED = frozenset({"jacobian", "jvp", "hvp", "hessian"})
 
 # ------------------------------------------------------------------- native code, called by the Python back end
 

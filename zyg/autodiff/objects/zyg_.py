@@ -80,4 +80,4 @@ def _run_checkpoint(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         return None
     given = pullback(_apply, (function, *kept))[1](d)
     what = "the cotangent of a checkpointed function"
-    return [structure.scatter(form, c, shadows, what) for form, c in zip(forms, given)]
+    return (None, *[structure.scatter(form, c, shadows, what) for form, c in zip(forms, given)])
