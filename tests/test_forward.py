@@ -701,6 +701,50 @@ def test_a_tangent_rule_and_recursion():
     assert zyg.derivative(lambda x: f(x, 3))(1.5) == pytest.approx(4 * 1.5**3)
 
 
+def test_hooks_and_checkpoints_in_forward_mode(capsys):
+    # a hook by its transpose: right where its function is linear
+    assert zyg.jvp(lambda a, b: zyg.hook(lambda d: -d, a) * b, (2.0, 3.0), (1.0, 0.0)) == (6.0, -3.0)
+    assert zyg.jvp(lambda a, b: zyg.showgrad(a) * b, (2.0, 3.0), (1.0, 0.0)) == (6.0, 3.0)
+    assert capsys.readouterr().out == ""
+
+    def g(a):
+        b = a.copy()
+        for i in range(len(a)):
+            b[i] = math.sin(a[i]) * a[0]
+        return b
+
+    a, t = np.array([1.0, 2.0]), np.array([0.5, -1.0])
+    plain, kept = zyg.jvp(g, (a,), (t,)), zyg.jvp(lambda a: zyg.checkpoint(g, a), (a,), (t,))
+    assert np.array_equal(plain[1], kept[1])
+
+    def loop(x):
+        r = x
+        for _ in zyg.checkpointed(range(20), every=4):
+            r = math.sin(r) * 1.1
+        return r
+
+    def unrolled(x):
+        for _ in range(20):
+            x = math.sin(x) * 1.1
+        return x
+
+    for modes in ("F", "FR", "RF"):
+        assert mixed(loop, modes)(0.5) == pytest.approx(dual.derivative(unrolled, len(modes))(0.5), rel=1e-12)
+
+
+def test_what_a_tangent_rule_has_no_place_for_is_refused():
+    def apply(f, x):
+        return f(x)
+
+    @zyg.tangent(apply)
+    def _(f, x):
+        return f(x), lambda df, dx: 2.0 * dx
+
+    with pytest.raises(zyg.Unsupported, match="captures or takes by keyword"):
+        zyg.jvp(zyg.jit(lambda y: apply(lambda x: x * y, y)), (1.0,), (1.0,))
+    assert zyg.jvp(zyg.jit(lambda y: apply(lambda x: x * 3.0, y)), (1.0,), (1.0,)) == (3.0, 2.0)
+
+
 def test_wrong_tangent_rules():
     def f(x):
         return x * 2.0

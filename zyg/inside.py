@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .library import hooks
-from .rules import adjoint
+from .rules import adjoint, tangent
 
 T = TypeVar("T")
 
@@ -43,6 +43,7 @@ def showgrad(x: T) -> T:
 
 
 adjoint(showgrad)(hooks.showgrad_rule)
+tangent(showgrad)(hooks.showgrad_tangent_rule)
 
 
 def checkpoint(function: Callable[..., T], /, *args: Any) -> T:

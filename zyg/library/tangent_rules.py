@@ -179,15 +179,12 @@ class _Inferred:
         own, at_entry = parameters_for(e, t, self.roots, self.heap, self.outline)
         operands = list(t.function.params)
         args, keywords = own[1 : 1 + self.count], dict(zip(self.keywords, own[1 + self.count :]))
-        seeds: dict[int, Value] = {}
-        perturbed: list[int] = []
-        positional = _leaves(args, at_entry)
-        for k, v in enumerate(operands):
-            if differentiable(v.type) and v in positional:
-                seeds[id(v)] = Value(cotangent_type(v.type), f"d_{v.name}")
-                perturbed.append(k)
-        t.function.params.extend(seeds.values())
+        seeds = {id(v): Value(cotangent_type(v.type), f"d_{v.name}") for v in operands if differentiable(v.type)}
         tangents = [cotangent_of(a, at_entry, seeds) for a in args]
+        # What has no place in the structure of a tangent (what a function captured, say) is a constant to the rule.
+        told = _leaves(tangents, {})
+        perturbed = [k for k, v in enumerate(operands) if id(v) in seeds and seeds[id(v)] in told]
+        t.function.params.extend(seeds[id(operands[k])] for k in perturbed)
         mutated = [a for n, a in enumerate(args) if n in self.rule.mutates]
         for a in mutated:
             if not isinstance(a, ArrayValue):
