@@ -124,10 +124,15 @@ def refresh() -> None:
     if _epoch != rules.epoch():
         from zyg.autodiff.python import forget_callees
 
-        _functions.clear()
-        _resolved.clear()
+        forget()
         forget_callees()
         _epoch = rules.epoch()
+
+
+def forget() -> None:
+    """Look every callable up again."""
+    _functions.clear()
+    _resolved.clear()
 
 
 def forward_of(f: Any) -> Callable[..., tuple[Any, Any]]:

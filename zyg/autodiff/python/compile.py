@@ -10,9 +10,9 @@ from zyg.frontend.capture import capture
 from zyg.ir.core import Const, Function, Instr, Value
 from zyg.ir.types import OBJECT
 
-from . import inline
-from .forward import ForwardHalf
-from .normal import normalise
+from . import escaping, inline
+from .forward import ForwardHalf, is_call_of
+from .normal import has_handlers, normalise
 from .reverse import ReverseHalf
 
 # By identity, since code objects compare by value. Nothing here refers to the code, or it would never be freed.
@@ -40,6 +40,12 @@ def differentiated(code: CodeType, bound: bool = False) -> CodeType:
     return found[2 if bound else 1]
 
 
+def forget() -> None:
+    """Compile everything anew when it is next called."""
+    forget_callees()
+    _cache.clear()
+
+
 def forget_callees() -> None:
     """Let compiled code look its callees up again: there are new rules."""
     inline.forget_sites([found[1] for found in list(_cache.values())])
@@ -47,7 +53,10 @@ def forget_callees() -> None:
 
 def _compile(code: CodeType) -> tuple[CodeType, CodeType]:
     """The forward half for a function, and for a bound method."""
-    forward, reverse = halves(capture(code))
+    function = capture(code)
+    if has_handlers(function):
+        escaping.watch()
+    forward, reverse = halves(function)
     made = FunctionType(emit(reverse), {})
     without_function(reverse)
     made_bound = FunctionType(emit(reverse), {})
@@ -67,11 +76,10 @@ def without_function(reverse: Function) -> None:
                     del instr.operands[0]
 
 
-def halves(function: Function) -> tuple[Function, Function]:
+def halves(function: Function, watched: bool = False) -> tuple[Function, Function]:
     """The SSA of the two halves. The forward half returns a pair; where its pullback wants the reverse half stands None, until
-    `install` puts it there."""
-    normal = normalise(function)
-    forward = ForwardHalf(normal)
+    `install` puts it there.  `watched`: whether exceptions that leave the function leave its pullback with the exception."""
+    forward = ForwardHalf(*normalise(function, watched or escaping.watched))
     reverse = ReverseHalf(forward)
     made = reverse.run()
     half = forward.function
@@ -80,18 +88,31 @@ def halves(function: Function) -> tuple[Function, Function]:
     half.attrs["keep"] = made.attrs["keep"] = True
     if code is not None:
         half.attrs["free"] = tuple(code.co_freevars)
-    if half.attrs.get("generator"):
-        _give_first(forward, reverse.kept)
+    if forward.marked:
+        _make_early(forward, reverse.kept)
     elif forward.returning is not None:
         _return_pair(forward, reverse.kept)
     return half, made
 
 
-def _give_first(forward: ForwardHalf, kept: list[Value]) -> None:
-    """The pullback of a generator is the first thing that it gives."""
+def _make_early(forward: ForwardHalf, kept: list[Value]) -> None:
+    """What may be left at several places makes its pullback at its start: a generator gives it before anything else, a function
+    returns it, and leaves it with the exception that leaves it."""
+    half = forward.function
     back = Value(OBJECT, "back")
-    made = Instr("tuple", [Const(None, OBJECT), *kept], [back])
-    forward.function.entry.instrs[forward.prologue : forward.prologue] = [made, Instr("yield", [back], [Value(OBJECT)])]
+    made = [Instr("tuple", [Const(None, OBJECT), *kept], [back])]
+    if half.attrs.get("generator"):
+        made.append(Instr("yield", [back], [Value(OBJECT)]))
+    else:
+        for block in forward.marked:
+            first, last = block.instrs[0], block.terminator
+            if is_call_of(first, escaping.attach):
+                first.operands.append(back)
+            elif last.op == "return":
+                pair = Value(OBJECT)
+                block.instrs.insert(-1, Instr("tuple", [last.operands[0], back], [pair], {}, [], last.position))
+                last.operands[0] = pair
+    half.entry.instrs[forward.prologue : forward.prologue] = made
 
 
 def _return_pair(forward: ForwardHalf, kept: list[Value]) -> None:

@@ -14,7 +14,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Value, const
 from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
-from . import inline, rules
+from . import escaping, inline, rules
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import successors
 
@@ -35,7 +35,7 @@ class Saved(Value):
 class ForwardHalf:
     """A function in normal form, which becomes the forward half, and what is known about it."""
 
-    def __init__(self, function: Function, numbers: frozenset[Value] = frozenset()):
+    def __init__(self, function: Function, marked: list[Block], numbers: frozenset[Value] = frozenset()):
         self.function = function
         self.params = list(function.params)
         self.blocks = list(function.blocks)
@@ -44,13 +44,14 @@ class ForwardHalf:
         self.dominators = Dominators(function)
         self.cyclic = blocks_in_cycles(function)
         self.returning = next((b for b in function.blocks if b.terminator.op == "return"), None)
-        self.marked = exits(function)  # where the reverse half may start, if at more than one place
+        self.marked = marked  # where the reverse half may start, if at more than one place
         self.live = self._live()
         self.home = {p: b for b in function.blocks for p in b.params}
         self.home |= {r: b for b, i in function.instructions() for r in i.results}
         self.kinds: dict[Instr, str] = {}
         self.originals: dict[Instr, Instr] = {}  # what `record` instructions stand for
         self.came: dict[Block, Value] = {}
+        self.taken: dict[Block, Value] = {}  # per handler the pullback of the call that raised
         self.wholes: dict[Value, Value] = {}  # per iterator of a loop the back of what it goes through
         # `next` of loops, whose items are taken apart
         self.stepped = {
@@ -58,6 +59,9 @@ class ForwardHalf:
             for b in function.blocks
             if b.terminator.targets and b.terminator.targets[0].block.instrs[0].op == "item"
         }
+        for block in function.blocks:
+            if is_call_of(block.instrs[0], escaping.take):
+                self.taken[block] = block.instrs[0].result
         for block in self.dominators.order:
             if block in self.live:
                 block.instrs[:] = [self._recorded(block, instr) for instr in block.instrs]
@@ -146,7 +150,7 @@ class ForwardHalf:
         """How an instruction is reversed: not at all ("none"), by its rule for numbers, by a plain function of objects that
         run plainly, by what it recorded, or by passing its cotangent on ("copy")."""
         op = instr.op
-        if op in CONTROL or instr in self.stepped:
+        if op in CONTROL or instr in self.stepped or is_call_of(instr, escaping.take, escaping.attach):
             return "none"
         if (op in ARITHMETIC or op in INTEGRAL) and all(map(self.activity.number, instr.operands)):
             return "none" if self.activity.inert(instr.result) else "rule"
@@ -195,11 +199,11 @@ class ForwardHalf:
         return self.dominators.available(home, self.returning)
 
 
-def exits(function: Function) -> list[Block]:
-    """The blocks at which a generator may be left, each behind a block that only leads to it: the return, and each yield."""
-    if not function.attrs.get("generator"):
-        return []
-    return [b for b in function.blocks if b.terminator.op == "return" or b.instrs[0].op == "yield"]
+def is_call_of(instr: Instr, *functions: Any) -> bool:
+    if instr.op != "call_object":
+        return False
+    callee = instr.operands[0]
+    return isinstance(callee, Const) and callee.value in functions
 
 
 def extra_operands(instr: Instr) -> list[Any]:

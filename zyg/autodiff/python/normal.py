@@ -1,8 +1,8 @@
 """The form of object SSA that is differentiated.
 
 * Every block can be reached, and one block returns.
-* An instruction that may raise into a handler is the first of its block, and the only such one.  An exception then means that
-  nothing of the block has happened, and the way back from the handler leads to the start of the block.
+* A block with a handler has at most one instruction that has a reverse and may raise, and none that may raise behind it.  An
+  exception then means that nothing of the block has happened, and the way back from the handler leads to the start of it.
 * Such a block has one edge into it and no parameters, so that nothing has to be known of it when it was not completed.
 * What a `for` loop goes through gives items that an `item` instruction takes apart, at the head of the loop's body.
 * A `yield` is alone in its block; so is, in a generator, the return.
@@ -10,8 +10,11 @@
 
 from __future__ import annotations
 
-from zyg.ir.core import Block, Function, Instr, Target, Value, clone
-from zyg.ir.types import OBJECT
+from zyg.errors import Unsupported
+from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
+from zyg.ir.types import BOOL, OBJECT
+
+from . import escaping
 
 # Ops that do not raise, so that a block may hold any number of them.
 _SILENT = frozenset(
@@ -19,23 +22,122 @@ _SILENT = frozenset(
     "pop_exception forget item jump return branch switch match_sequence match_mapping locals build_class".split()
 )
 
+_CLEANING = frozenset("push_exception pop_exception unbound forget reraise jump".split())
 
-def normalise(function: Function) -> Function:
-    """A copy of a decoded function, in normal form."""
+# Ops that may raise, and have no reverse.
+_WITHOUT_REVERSE = frozenset("truth lt le eq ne gt ge not contains global check_match import_name import_from".split())
+
+
+def normalise(function: Function, watched: bool = False) -> tuple[Function, list[Block]]:
+    """A copy of a decoded function, in normal form; and the blocks at which it may be left, if there may be several: the return,
+    each `yield`, and, if exceptions that leave it are `watched`, the block that these go through."""
     f = clone(function)
+    generator = bool(f.attrs.get("generator"))
+    _drop_cleaning(f)
     _explicit_super(f)
+    for block in list(f.blocks):
+        _expand_yield_from(f, block)
     _remove_unreachable(f)
     _separate_items(f)
     for block in list(f.blocks):
         _separate_yields(f, block)
+    left = _handle_what_leaves(f, generator) if watched else None
     for block in list(f.blocks):
         if block.handler is not None:
             _split_at_raising(f, block)
-    _one_return(f, alone=bool(f.attrs.get("generator")))
+    several = generator or left is not None
+    _one_return(f, alone=several)
     _single_entry_of_trying_blocks(f)
     _remove_unreachable(f)
     _unique_names(f)
-    return f
+    _take_pullbacks(f)
+    exits = [b for b in f.blocks if b.terminator.op == "return" or b.instrs[0].op == "yield" or b is left]
+    return f, exits if several else []
+
+
+def has_handlers(function: Function) -> bool:
+    """Whether there is a handler that does more than to clean up and raise again."""
+    return any(b.handler is not None and not _only_cleans_up(b.handler.block) for b in function.blocks)
+
+
+def _drop_cleaning(f: Function) -> None:
+    """Comprehensions that are part of the function (3.12) put variables back when they raise: nobody sees that."""
+    for block in f.blocks:
+        if block.handler is not None and _only_cleans_up(block.handler.block):
+            block.handler = None
+
+
+def _only_cleans_up(block: Block) -> bool:
+    seen: set[Block] = set()
+    work = [block]
+    while work:
+        b = work.pop()
+        if b not in seen:
+            seen.add(b)
+            if any(i.op not in _CLEANING for i in b.instrs):
+                return False
+            work.extend(successors(b))
+    return True
+
+
+def _handle_what_leaves(f: Function, generator: bool) -> Block | None:
+    """A handler for all that is raised and not handled: it leaves the pullback with the exception."""
+    raising = [b for b in f.blocks if b.handler is None and any(map(may_raise, b.instrs))]
+    if not raising:
+        return None
+    exception = Value(OBJECT, "exception")
+    caught, mark, left = Block("left", [exception]), Block("left.mark"), Block("left.for_good")
+    caught.instrs = [Instr("jump", targets=[Target(mark)])]
+    mark.instrs = [Instr("jump", targets=[Target(left)])]
+    if not generator:
+        leave = Instr("call_object", [Const(escaping.attach, OBJECT), exception], [Value(OBJECT)], {"keywords": ()})
+        left.instrs.append(leave)
+    left.instrs.append(Instr("reraise", [exception]))
+    for block in raising:
+        block.handler = Target(caught)
+    f.blocks += [caught, mark, left]
+    return left
+
+
+def _take_pullbacks(f: Function) -> None:
+    """At the start of each handler: the pullback of what the exception has left, if it came out of a call."""
+    for block in dict.fromkeys(b.handler.block for b in f.blocks if b.handler is not None):
+        made = Instr("call_object", [Const(escaping.take, OBJECT), block.params[0]], [Value(OBJECT)], {"keywords": ()})
+        block.instrs.insert(0, made)
+
+
+def _expand_yield_from(f: Function, block: Block) -> None:
+    """`yield from` as a loop that yields."""
+    for n, instr in enumerate(block.instrs):
+        if instr.op != "yield_from":
+            continue
+        if any(
+            instr.result in i.operands or any(instr.result in t.args for t in i.targets) for _, i in f.instructions()
+        ):
+            raise Unsupported(
+                "the derivative through the value of `yield from`",
+                instr.position,
+                hint="yield the value, and use it there",
+            )
+        position = instr.position
+        iterator, more, item = Value(OBJECT), Value(BOOL), Value(OBJECT)
+        head, body, after = (Block(f"{block.name}.{what}") for what in ("from", "give", "given"))
+        after.instrs = block.instrs[n + 1 :]
+        start = Instr("iter", [instr.operands[0]], [iterator], {}, [], position)
+        block.instrs[n:] = [start, Instr("jump", targets=[Target(head)], position=position)]
+        head.instrs = [
+            Instr("next", [iterator], [more, item], {}, [], position),
+            Instr("branch", [more], targets=[Target(body), Target(after)], position=position),
+        ]
+        give = Instr("yield", [item], [Value(OBJECT)], {}, [], position)
+        body.instrs = [give, Instr("jump", targets=[Target(head)], position=position)]
+        for made in (head, body, after):
+            if block.handler is not None:
+                made.handler = Target(block.handler.block, list(block.handler.args))
+        at = f.blocks.index(block)
+        f.blocks[at + 1 : at + 1] = [head, body, after]
+        _expand_yield_from(f, after)
+        return
 
 
 def may_raise(instr: Instr) -> bool:
@@ -62,13 +164,16 @@ def _remove_unreachable(f: Function) -> None:
 
 
 def _split_at_raising(f: Function, block: Block) -> None:
-    """Each instruction that may raise starts a block of its own; what comes before the first one needs no handler."""
+    """End a block behind each instruction that has a reverse and may raise, before the next one that may raise."""
     handler = block.handler
     assert handler is not None
     groups: list[list[Instr]] = [[]]
+    full = True  # what comes before the first one that may raise needs no handler
     for instr in block.instrs:
         if may_raise(instr):
-            groups.append([])
+            if full:
+                groups.append([])
+            full = instr.op not in _WITHOUT_REVERSE
         groups[-1].append(instr)
     block.instrs = groups[0]
     block.handler = None

@@ -154,11 +154,24 @@ class ReverseHalf:
 
     def _reverse_edge(self, block: Block, source: Block, target: Target, taken: dict[Value, Value]) -> None:
         raised = target is source.handler
+        if raised and block in self.forward.taken:
+            self._reverse_raised(block, source)
         params = block.params[1:] if raised else block.params
         for p, arg in zip(params, target.args, strict=True):
             if p in taken:
                 self._add(arg, taken[p])
         self._go(self.tails[source] if raised else self.bodies[source])
+
+    def _reverse_raised(self, handler: Block, source: Block) -> None:
+        """What the instruction did that raised: the callee has left its pullback."""
+        instr = next((i for i in source.instrs if self.forward.kinds.get(i) == "record"), None)
+        if instr is None:
+            return
+        original = self.forward.originals[instr]
+        wanted = self._wanted(original)
+        operands = [self._primal(self.forward.taken[handler]), NOTHING, self.shadows]
+        parts = self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), of="raised", wanted=tuple(wanted))
+        self._spread(original, wanted, parts)
 
     # ---- cotangents
 

@@ -1,0 +1,74 @@
+"""Exceptions that leave a differentiated function, and what the function had done by then.
+
+The forward half that is left leaves its pullback with the exception, to be run from the place where it was left; the handler
+that the exception comes to takes it.  Code that leaves pullbacks is only made once there is a handler that could take them:
+`watched` tells, and turning it on makes all functions be compiled anew.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from zyg.errors import Unsupported
+
+_NAME = "__zyg_pullback__"
+watched = False
+
+
+def watch() -> None:
+    """From now on forward halves leave their pullbacks with exceptions."""
+    global watched
+    if not watched:
+        watched = True
+        from ..objects import calls
+        from .compile import forget
+
+        forget()
+        calls.forget()
+
+
+def attach(exception: BaseException, back: Any) -> None:
+    """Leave the pullback of a forward half that the exception leaves."""
+    exception.__dict__[_NAME] = back
+
+
+def take(exception: BaseException) -> Any:
+    """The pullback that a callee left with the exception, with cotangents for the operands of the call, or None."""
+    back = exception.__dict__.pop(_NAME, None)
+    if back is None:
+        return None
+    here = sys._getframe(1)
+    entry = exception.__traceback__
+    while entry is not None and entry.tb_frame is not here:
+        entry = entry.tb_next
+    while entry is not None and entry.tb_frame is here:
+        entry = entry.tb_next
+    if (
+        entry is not None
+        and entry.tb_frame.f_code.co_name == back[0].__name__
+        and _is_its_forward(entry.tb_frame.f_code, back)
+    ):
+        return back
+    return (run_elsewhere, back)
+
+
+def _is_its_forward(code: Any, back: Any) -> bool:
+    return any(constant is back[0] for constant in code.co_consts)
+
+
+def run_elsewhere(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """A callee that was called by way of the run-time rules: shadows are right, but whose cotangents these are is not known."""
+    given = back[1][0](back[1], d, shadows)
+    if given is not None and any(_matters(c) for c in given):
+        raise Unsupported(
+            "the derivative of a call that was left by an exception, which was caught",
+            None,
+            hint="call a plain function, by position, in the `try` block; or pass on numbers as attributes of objects",
+        )
+
+
+def _matters(c: Any) -> bool:
+    if isinstance(c, tuple):
+        return any(map(_matters, c))
+    return c is not None and not (isinstance(c, float) and c == 0.0)
