@@ -570,3 +570,84 @@ def test_refused(f):
 def test_complex64_is_refused():
     with pytest.raises(TypeError, match="complex64"):
         zyg.jit(lambda a: a[0])(np.zeros(2, np.complex64))
+
+
+def test_hessian_jacobian_and_derivative_are_for_real_numbers():
+    for call in (
+        lambda: zyg.hessian(abs, 3 + 4j),
+        lambda: zyg.jacobian(lambda z: z * z, 1j),
+        lambda: zyg.jacobian(lambda x: complex(x, x), 1.0),
+        lambda: zyg.jacobian(transform, np.ones(3)),
+        lambda: zyg.derivative(abs)(3 + 4j),
+    ):
+        with pytest.raises(TypeError, match="pullback"):
+            call()
+
+
+def test_gradcheck_goes_along_both_parts():
+    assert len(zyg.gradcheck(lambda z, x: abs(z * x), 1 + 2j, 3.0).entries) == 3
+
+
+# -------------------------------------------------------------------------------------- in structures, optional
+
+
+def maybe(z, flag):
+    w = None
+    if flag:
+        w = z * z
+    return z.real if w is None else w.imag
+
+
+def test_structures_of_complex_numbers():
+    assert zyg.gradient(lambda zs: abs(zs[0] * zs[1]), [1j, 2j]) == ([2j, 1j],)
+    assert zyg.gradient(lambda zs: zs[0].real, [1j, 2j]) == ([1 + 0j, 0j],)
+    assert zyg.gradient(lambda d: abs(d["a"] * d["b"]), {"a": 1j, "b": 2.0}) == ({"a": 2j, "b": 1.0},)
+    value, back = zyg.pullback(lambda zs: [2 * z for z in zs], [1j, 2j])
+    assert value == [2j, 4j] and back([1, 1j]) == ([2, 2j],)
+    assert zyg.gradient(maybe, 1 + 2j, True) == (4 + 2j, None)
+    assert zyg.gradient(maybe, 1 + 2j, False) == (1 + 0j, None)
+    assert zyg.jit(lambda z: z in (1j, 2j))(2j) is True
+
+    def kind(z):
+        match z:
+            case 1j:
+                return 1
+            case complex(real=0):
+                return 2
+            case _:
+                return 3
+
+    assert [zyg.jit(kind)(z) for z in (1j, 2j, 1 + 0j)] == [1, 2, 3]
+
+
+def test_hooks_and_checkpoints(capsys):
+    assert zyg.gradient(lambda z: zyg.hook(lambda d: 2 * d, z).real, 1j) == (2 + 0j,)
+    assert zyg.gradient(lambda z: (zyg.stop_gradient(z) * z).real, 1 + 2j) == (1 - 2j,)
+    assert zyg.gradient(lambda z: zyg.checkpoint(cmath.exp, z).real, 1j) == zyg.gradient(
+        lambda z: cmath.exp(z).real, 1j
+    )
+    zyg.gradient(lambda z: zyg.showgrad(z).real, 1j)
+    assert "(1+0j)" in capsys.readouterr().out
+
+
+# ------------------------------------------------------------------------------------------- through Python
+
+THROUGH_PYTHON = [
+    "(z * w).real", "(z / w).imag", "(z + w - 2 * z).real", "(z ** 2).real", "(z ** -3).imag", "(z ** 0.5).real",
+    "(z ** w).real", "(2 ** z).imag", "abs(z * w)", "(-z).imag", "z.conjugate().imag", "complex(z.real * 2, w.imag).imag",
+    "complex(z, w).real", "cmath.exp(z * w).real", "cmath.sqrt(z * w).real", "cmath.phase(z)", "cmath.polar(z)[0]",
+    "cmath.rect(abs(z), 0.5).real", "sum([z, w, z]).imag", "np.abs(np.array([z, w])).sum()", "np.conj(z).imag",
+    "(np.array([z, w]) * np.array([w, z]))[0].imag", "np.exp(np.array([z, w])).real.sum()", "abs(np.complex128(z) * w)",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("text", THROUGH_PYTHON)
+def test_the_python_back_end_has_the_same_convention(text):
+    body = f"def f(z, w):\n    try:\n        return {text}\n    except KeyError:\n        return 0.0"
+    scope = {"cmath": cmath, "np": np}
+    exec(body, scope)
+    z, w = 0.6 - 1.2j, 1.5 + 0.5j
+    found = zyg.gradient(scope["f"], z, w)
+    for g, expected in zip(found, numerical(scope["f"], z, w), strict=True):
+        assert (g or 0j) == pytest.approx(expected, rel=1e-6, abs=1e-8)

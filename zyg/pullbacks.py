@@ -198,6 +198,9 @@ def _columns(given: Any, wanted: Tuple, what: str, value: Sequence) -> tuple[Any
     """The cotangent of a list of tuples, a list of tuples itself, by columns."""
 
     def flat(item: Any, type: Type) -> list[Any]:
+        if isinstance(type, Complex):
+            number = _complex(item, what)
+            return [number.real, number.imag]
         if not isinstance(type, (Tuple, Struct)):
             return [0.0 if item is None else item] * len(flatten(type))
         items = (None,) * len(type.items) if item is None else item

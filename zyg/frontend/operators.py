@@ -157,7 +157,7 @@ def fold(e: Evaluator, function: Callable[..., Any], *args: Any) -> Abstract:
                 return known(float(function(*map(np.float64, args))))
         e.throw(type(error).__name__, str(error))
     if type(result) is complex and complex not in map(type, args):
-        _complex_result(e)
+        e.throw("ValueError", COMPLEX_POWER)
     return known(result)
 
 
@@ -357,8 +357,9 @@ def _int_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     return Number(e.op("ipow", x, n))
 
 
-def _complex_result(e: Evaluator) -> None:
-    e.throw("ValueError", "a negative number to a fractional power is complex, which compiled code does not have")
+COMPLEX_POWER = (
+    "a negative number to a fractional power is complex, and the type may not depend on the value: write complex(x) ** y"
+)
 
 
 def float_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:

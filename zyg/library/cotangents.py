@@ -12,6 +12,7 @@ from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.infer import Evaluator
+from zyg.frontend.complex_arrays import part
 from zyg.frontend.lists import common_layout, require_growing
 from zyg.frontend.subscripts import get_item
 from zyg.frontend.values import (
@@ -112,9 +113,16 @@ class Mirror:
                 arrays.append(cotangents[self.place[id(column)]])
                 assert isinstance(arrays[-1].type, Array)
                 return Number(Value(arrays[-1].type.dtype))
+            first = len(arrays)
             parts = [item(p) for p in example.parts()]
             if not parts or _all_none(parts):
                 return NONE
+            if isinstance(example, ComplexValue):
+                for n, p in enumerate(parts):
+                    if p is NONE:
+                        zeros = e.op("alloc", e.dim(arrays[first], 0), type=Array(F64, 1), fill="zeros")
+                        arrays.insert(first + n, zeros)
+                return ComplexValue(Number(Value(F64)), Number(Value(F64)))
             if isinstance(example, StructValue):
                 return StructValue(gradient_class(example.cls, example.names), example.names, tuple(parts))
             return TupleValue(tuple(parts))
@@ -301,9 +309,8 @@ class Matching:
             for w, g in zip(parts, items):
                 self.match(w, g)
             return
-        if isinstance(wanted, Reference):
-            if self.match_object(self.heap[wanted.id], given):
-                return
+        if isinstance(wanted, Reference) and self.match_object(self.heap[wanted.id], given):
+            return
         raise self.wrong(wanted, given)
 
     def match_object(self, record: Record, given: Abstract) -> bool:
@@ -337,6 +344,8 @@ class Matching:
             columns = [get_item(self.e, ArrayValue(a), SliceValue(NONE, Number(length), NONE)) for a in arrays]
         elif isinstance(given, ArrayValue):
             columns = [given]
+        elif isinstance(given, ComplexArrayValue):
+            columns = [part(self.e, given, name) for name in ("real", "imag")]
         else:
             columns = list(items_of(self.e, given) or ())
         if len(columns) != len(wanted):

@@ -11,6 +11,7 @@ from zyg.frontend.values import (
     NONE,
     Abstract,
     CallableValue,
+    ComplexValue,
     Known,
     Number,
     TupleValue,
@@ -74,6 +75,10 @@ def derivative(e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[s
         e.type_error(
             f"derivative({name}) takes 1 argument, not {len(args)}: it is for functions of one variable; "
             f"use zyg.gradient({name}, ...) for more"
+        )
+    if isinstance(args[0], ComplexValue):
+        e.type_error(
+            f"derivative({name}) at a complex number: use zyg.gradient({name}, z) if the value is real, or zyg.pullback({name}, z)"
         )
     if not is_number(args[0]):
         raise Misuse(

@@ -53,7 +53,19 @@ def hvp(function: Any, x: Any, v: Any, **keywords: Any) -> Any:
     return zyg.jvp(zyg.grad(function), (x,), (v,), **keywords)[1]
 
 
+REAL = (
+    "takes functions of real numbers with real values: write it as a function of real and imaginary part, or pull cotangents "
+    "back with zyg.pullback, which takes complex ones"
+)
+
+
+def _is_complex(x: Any) -> bool:
+    return isinstance(x, complex) or (isinstance(x, np.ndarray) and x.dtype == np.complex128)
+
+
 def hessian(function: Any, x: Any, **keywords: Any) -> Any:
+    if _is_complex(x):
+        raise TypeError("zyg.hessian " + REAL)
     if isinstance(x, np.ndarray):
         return _hessian_of_array(function, x, **keywords)
     second = zyg.jvp(zyg.grad(function), (x,), (1.0,), **keywords)[1]
@@ -73,6 +85,8 @@ def _hessian_of_array(function: Any, x: Any, **keywords: Any) -> Any:
 def jacobian(function: Any, *args: Any, **keywords: Any) -> Any:
     kept = copies(args)
     value = zyg.jvp(function, args, tuple([None for _ in args]), **keywords)[0]
+    if _is_complex(value) or any(_is_complex(x) for x in args):
+        raise TypeError("zyg.jacobian " + REAL)
     if isinstance(value, np.ndarray):
         return _jacobian_of_array(function, kept, value, **keywords)
     if isinstance(value, (tuple, list)):

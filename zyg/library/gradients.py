@@ -20,6 +20,7 @@ from zyg.frontend.values import (
     NONE,
     Abstract,
     ArrayValue,
+    ComplexValue,
     ConflictValue,
     Known,
     Number,
@@ -159,7 +160,8 @@ def real_scalar(what: str) -> Callable[[Evaluator, Body], None]:
             f"the {what} of a function whose value is not a real number",
             e.position,
             types=[describe(v, body.after)],
-            hint="use zyg.pullback(f, *args), which takes a cotangent for the value, or zyg.jacobian(f, *args)",
+            hint="use zyg.pullback(f, *args), which takes a cotangent for the value"
+            + ("" if isinstance(v, ComplexValue) else ", or zyg.jacobian(f, *args)"),
         )
 
     return check

@@ -43,7 +43,7 @@ UFUNCS: dict[np.ufunc, tuple[bool, bool, Slopes]] = {
     np.heaviside: (False, False, lambda y, a, b: (0.0, 0.0)),
     np.negative: (False, False, lambda y, a: (-1.0,)),
     np.positive: (False, False, lambda y, a: (1.0,)),
-    np.absolute: (True, True, lambda y, a: (_quotient(a, y) if np.iscomplexobj(a) else np.sign(a),)),
+    np.absolute: (True, True, lambda y, a: (_quotient(np.conj(a), y) if np.iscomplexobj(a) else np.sign(a),)),
     np.fabs: (False, True, lambda y, a: (np.sign(a),)),
     np.sqrt: (True, False, lambda y, a: (0.5 / y,)),
     np.cbrt: (True, False, lambda y, a: (1.0 / (3.0 * y * y),)),
