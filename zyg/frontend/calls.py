@@ -612,6 +612,13 @@ def _ever_new_types(e: Evaluator, f: FunctionValue, args: list[Abstract]) -> Exc
     )
 
 
+def _ever_deeper(e: Evaluator, f: FunctionValue) -> Exception:
+    return e.refuse(
+        f"the recursion of {f.name}, whose result holds objects within objects, as deep as is known only when it runs",
+        hint="keep numbers in arrays or lists, and indices instead of references",
+    )
+
+
 def _never_returns(e: Evaluator, spec: Specialisation, outline: Outline) -> Abstract:
     from .infer import Stop
 
@@ -645,6 +652,8 @@ def _specialise(
             spec.called = False
             before = spec.outline
             _infer_body(e, spec, f, roots, heap, outline, library)
+            if len(spec.leaves) > MAX_LEAVES:
+                raise _ever_deeper(e, f)
             settled_ = spec.outline == before or not spec.called
             if settled_:
                 break
