@@ -156,8 +156,6 @@ def fold(e: Evaluator, function: Callable[..., Any], *args: Any) -> Abstract:
             with np.errstate(all="ignore"):
                 return known(float(function(*map(np.float64, args))))
         e.throw(type(error).__name__, str(error))
-    if type(result) is complex and complex not in map(type, args):
-        e.throw("ValueError", COMPLEX_POWER)
     return known(result)
 
 
@@ -375,11 +373,7 @@ def float_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
             e.guard(nonzero(e, x), "ZeroDivisionError", ZERO_TO_NEGATIVE[kind])
         if not y.is_integer() and python:
             ok = e.op("or", e.op("ge", x, const(0.0)), _not_finite(e, x))
-            e.guard(
-                ok,
-                "ValueError",
-                "a negative number to a fractional power is complex, which compiled code does not have",
-            )
+            e.guard(ok, "ValueError", COMPLEX_POWER)
         if y == 2.0:
             result = e.op("mul", x, x)
         elif y == -1.0:
@@ -398,11 +392,7 @@ def float_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
         )
         if not (isinstance(whole, Const) or isinstance(x, Const) and x.value >= 0):
             ok = _or(e, e.op("ge", x, const(0.0)), whole, _not_finite(e, x), _not_finite(e, yv))
-            e.guard(
-                ok,
-                "ValueError",
-                "a negative number to a fractional power is complex, which compiled code does not have",
-            )
+            e.guard(ok, "ValueError", COMPLEX_POWER)
     result = math_op(e, "pow", x, yv)
     if python:
         _pow_overflow(e, result, x, yv)
