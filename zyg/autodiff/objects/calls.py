@@ -243,7 +243,7 @@ def _function(f: FunctionType) -> Any:
         return functools.partial(call_foreign, f)
     else:
         handler = Function(code, _differentiated(code))
-        if native.worthwhile(code):
+        if native.worthwhile(code) and not _is_half(code):
             handler = NativeFirst(handler)
     _functions[id(code)] = handler
     _resolved[id(code)] = (code, handler)  # keeps the code object, and with it its identity
@@ -254,6 +254,12 @@ def known_function(code: CodeType) -> Function | None:
     """The entry of a code object whose functions are differentiated as Python code, if that is known already."""
     entry = _functions.get(id(code))
     return entry if type(entry) is Function else None
+
+
+def _is_half(code: CodeType) -> bool:
+    from zyg.autodiff.python import is_half
+
+    return is_half(code)
 
 
 def _differentiated(code: CodeType) -> CodeType:

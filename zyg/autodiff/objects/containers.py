@@ -88,7 +88,7 @@ def run_tuple_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, index, length = back
     result = [None] * length
     result[index] = d
-    return (tuple(result),)
+    return tuple(result), None
 
 
 def run_tuple_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -97,7 +97,7 @@ def run_tuple_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     result = [None] * back[2]
     for index, c in zip(back[1], d):
         result[index] = c
-    return (tuple(result),)
+    return tuple(result), None
 
 
 def run_list_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -7,16 +7,19 @@ from types import CodeType, FunctionType
 
 from zyg.backend.python import emit
 from zyg.frontend.capture import capture
-from zyg.ir.core import Const, Function, Instr, Value
+from zyg.ir.core import Const, Function, Instr, Value, clone
 from zyg.ir.types import OBJECT
 
-from . import escaping, inline
+from . import escaping, inline, nested
 from .forward import ForwardHalf, is_call_of
 from .normal import has_handlers, normalise
 from .reverse import ReverseHalf
 
 # By identity, since code objects compare by value. Nothing here refers to the code, or it would never be freed.
 _cache: dict[int, tuple[weakref.ref[CodeType], CodeType, CodeType]] = {}
+
+# The SSA of the halves, which are functions like others: they may be differentiated in turn.
+_halves: dict[int, tuple[weakref.ref[CodeType], Function]] = {}
 
 
 def differentiated(code: CodeType, bound: bool = False) -> CodeType:
@@ -40,6 +43,11 @@ def differentiated(code: CodeType, bound: bool = False) -> CodeType:
     return found[2 if bound else 1]
 
 
+def is_half(code: CodeType) -> bool:
+    """Whether a code object is one that the pass made."""
+    return id(code) in _halves
+
+
 def forget() -> None:
     """Compile everything anew when it is next called."""
     forget_callees()
@@ -53,17 +61,34 @@ def forget_callees() -> None:
 
 def _compile(code: CodeType) -> tuple[CodeType, CodeType]:
     """The forward half for a function, and for a bound method."""
-    function = capture(code)
-    if has_handlers(function):
+    half = _halves.get(id(code))
+    function = nested.plain(half[1]) if half is not None else capture(code)
+    if half is None and has_handlers(function):
         escaping.watch()
     forward, reverse = halves(function)
-    made = FunctionType(emit(reverse), {})
-    without_function(reverse)
-    made_bound = FunctionType(emit(reverse), {})
+    made = _reverse_function(reverse)
+    bound = clone(reverse)
+    without_function(bound)
+    made_bound = _reverse_function(bound)
     install(forward, made)
     first = emit(forward)
-    constants = tuple(made_bound if x is made else x for x in first.co_consts)
-    return first, first.replace(co_consts=constants)
+    second = first.replace(co_consts=tuple(made_bound if x is made else x for x in first.co_consts))
+    _remember(first, forward)
+    other = clone(forward)
+    install(other, made_bound, made)
+    _remember(second, other)
+    return first, second
+
+
+def _reverse_function(reverse: Function) -> FunctionType:
+    code = emit(reverse)
+    _remember(code, reverse)
+    return FunctionType(code, {})
+
+
+def _remember(code: CodeType, half: Function) -> None:
+    key = id(code)
+    _halves[key] = (weakref.ref(code, lambda _: _halves.pop(key, None)), half)
 
 
 def without_function(reverse: Function) -> None:
@@ -125,8 +150,10 @@ def _return_pair(forward: ForwardHalf, kept: list[Value]) -> None:
     block.instrs.append(Instr("return", [pair], [], {}, [], ret.position))
 
 
-def install(forward: Function, reverse: FunctionType) -> None:
-    """Put the reverse half into the pullback that the forward half returns."""
+def install(forward: Function, reverse: FunctionType, instead: FunctionType | None = None) -> None:
+    """Put the reverse half into the pullback that the forward half returns, in the place of None or of another one."""
     for _, instr in forward.instructions():
-        if instr.op == "tuple" and instr.results[0].name == "back" and isinstance(instr.operands[0], Const):
-            instr.operands[0] = Const(reverse, OBJECT)
+        if instr.op == "tuple" and instr.results[0].name == "back":
+            first = instr.operands[0]
+            if isinstance(first, Const) and first.value is instead:
+                instr.operands[0] = Const(reverse, OBJECT)

@@ -1,0 +1,192 @@
+"""Halves as functions of plain Python ops, so that they can be differentiated themselves.
+
+A second derivative runs through the first one: through the code that the pass emitted and through the run-time functions that
+this calls. Here the instructions that the pass adds are spelled out: what is recorded or run back is a call, the tape is a list
+with an iterator from its end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zyg.backend.recording import NOTHING
+from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
+from zyg.ir.types import BOOL, OBJECT, TAPE
+
+from .. import objects
+
+
+def plain(half: Function) -> Function:
+    """A half without the instructions that are the pass's own."""
+    f = clone(half)
+    f.attrs.pop("keep", None)
+    for block in list(f.blocks):
+        _Expansion(f, block).run()
+    for block in f.blocks:
+        for value in (*block.params, *[r for i in block.instrs for r in i.results]):
+            if value.type is not BOOL:
+                value.type = OBJECT
+    return f
+
+
+class _Expansion:
+    """Of one block."""
+
+    def __init__(self, function: Function, block: Block):
+        self.function = function
+        self.block = block
+        self.instrs: list[Instr] = []
+
+    def run(self) -> None:
+        for instr in self.block.instrs:
+            self.position = instr.position
+            method = getattr(self, f"_{instr.op}", None)
+            if method is None:
+                self.instrs.append(instr)
+            else:
+                method(instr)
+        self.block.instrs[:] = self.instrs
+
+    def emit(self, op: str, operands: list[Value], results: list[Value], **attrs: Any) -> None:
+        self.instrs.append(Instr(op, operands, results, attrs, [], self.position))
+
+    def call(self, function: Any, operands: list[Value], results: list[Value]) -> None:
+        """Call a function, which gives a tuple of the results."""
+        given = Value(OBJECT)
+        callee = function if isinstance(function, Value) else Const(function, OBJECT)
+        self.emit("call_object", [callee, *operands], [given], keywords=())
+        if results:
+            self.emit("unpack", [given], results, count=len(results))
+
+    def _record(self, instr: Instr) -> None:
+        function, *operands = instr.operands
+        if instr.attrs["of"] == "call_object":
+            found = Value(OBJECT)
+            callee, *arguments, _ = operands
+            self.emit("call_object", [Const(objects.forward_of, OBJECT), callee], [found], keywords=())
+            self.call(found, arguments, instr.results)
+        elif len(instr.results) == 1:
+            self.emit("call_object", [function, *operands], instr.results, keywords=())
+        else:
+            self.call(function, operands, instr.results)
+
+    def _item(self, instr: Instr) -> None:
+        self.call(item, instr.operands, instr.results)
+
+    def _pull(self, instr: Instr) -> None:
+        back, d, shadows, *more = instr.operands
+        wanted = Const(instr.attrs["wanted"], OBJECT)
+        if "access" in instr.attrs and isinstance(back, Const):
+            kind = Const(instr.attrs["access"], OBJECT)
+            self.call(access, [kind, d, shadows, more[0], wanted], instr.results)
+        elif instr.attrs["of"] == "item":
+            self.call(pull_item, [back, d, shadows, more[0]], instr.results)
+        else:
+            self.call(pull, [back, d, shadows, wanted], instr.results)
+
+    def _rule(self, instr: Instr) -> None:
+        function, d, y, *operands = instr.operands
+        wanted = Const(instr.attrs["wanted"], OBJECT)
+        if "expressions" in instr.attrs:
+            expressions = Const(instr.attrs["expressions"], OBJECT)
+            self.call(by_expressions, [expressions, d, y, *operands], instr.results)
+        else:
+            self.call(by_rule, [wanted, function, d, y, *operands], instr.results)
+
+    def _cotangents(self, instr: Instr) -> None:
+        wanted = Const(instr.attrs["wanted"], OBJECT)
+        self.call(items, [wanted, *instr.operands], instr.results)
+
+    def _accumulate(self, instr: Instr) -> None:
+        self.emit("call_object", instr.operands, instr.results, keywords=())
+
+    def _tape(self, instr: Instr) -> None:
+        self.emit("list", [], instr.results)
+
+    def _push(self, instr: Instr) -> None:
+        tape, *values = instr.operands
+        for v in values:
+            self.emit("list_append", [tape, v], [])
+
+    def _cursor(self, instr: Instr) -> None:
+        backwards = Value(OBJECT)
+        self.emit("call_object", [Const(reversed, OBJECT), *instr.operands], [backwards], keywords=())
+        self.emit("iter", [backwards], instr.results)
+
+    def _pop(self, instr: Instr) -> None:
+        for r in reversed(instr.results):
+            if r.type is BOOL:
+                got = Value(OBJECT)
+                self.emit("next", list(instr.operands), [Value(BOOL), got])
+                self.emit("truth", [got], [r])
+            else:
+                self.emit("next", list(instr.operands), [Value(BOOL), r])
+
+
+# What the back end writes out, as functions.
+
+
+def item(given: Any, whole: Any) -> tuple[Any, Any]:
+    return (given, None) if whole is None else given
+
+
+def pull(back: Any, d: Any, shadows: Any, wanted: tuple[int, ...]) -> tuple[Any, ...]:
+    if back is None:
+        return (None,) * len(wanted)
+    if type(back) is float:
+        if d is None:
+            return (None,) * len(wanted)
+        last = wanted[-1] if wanted else -1
+        return tuple([d * back if k == last else None for k in wanted])
+    if type(back) is int:
+        given: Any = (None, shadows.take_appended(d, back))
+    else:
+        given = back[0](back, d, shadows)
+    return (None,) * len(wanted) if given is None else tuple([given[k] for k in wanted])
+
+
+def pull_item(back: Any, d: Any, shadows: Any, whole: Any) -> tuple[Any, ...]:
+    if type(back) is int:
+        if d is not None:
+            shadows.add_item(whole[1], back, d)
+    elif back is not None:
+        back[0](back, d, shadows)
+    return ()
+
+
+def access(kind: str, d: Any, shadows: Any, cell: Any, wanted: tuple[int, ...]) -> tuple[Any, ...]:
+    if kind == "get_cell":
+        if d is not None:
+            shadows.add_cell(cell, d)
+        return (None,) * len(wanted)
+    taken = shadows.take_cell(cell)
+    return tuple([taken if k == 1 else None for k in wanted])
+
+
+def by_rule(wanted: tuple[int, ...], function: Any, d: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
+    return (None,) * len(wanted) if d is None else items(wanted, function(d, y, *operands))
+
+
+def items(wanted: tuple[int, ...], given: Any) -> tuple[Any, ...]:
+    return (None,) * len(wanted) if given is None else tuple([given[k] for k in wanted])
+
+
+def by_expressions(expressions: Any, d: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
+    return tuple([None if d is None else evaluate(e, d, y, operands) for e in expressions])
+
+
+def evaluate(e: Any, d: Any, y: Any, operands: tuple[Any, ...]) -> Any:
+    """An expression of a rule."""
+    if not isinstance(e, tuple):
+        return d if e == "d" else y if e == "y" else operands[e]
+    op = e[0]
+    if op == "const":
+        return e[1]
+    a = evaluate(e[1], d, y, operands)
+    if op == "neg":
+        return -a
+    b = evaluate(e[2], d, y, operands)
+    return a + b if op == "add" else a - b if op == "sub" else a * b if op == "mul" else a / b
+
+
+__all__ = ["NOTHING", "TAPE", "Target", "plain"]
