@@ -4,7 +4,7 @@
 zyg.  All are smooth near the points at which they are tested.
 """
 
-# ruff: noqa: B007, B904, SIM105, PERF401, C408, SIM115
+# ruff: noqa: C408
 
 from __future__ import annotations
 
@@ -395,8 +395,8 @@ def objects(x):
 def inheritance(x):
     p = Point3(x, x * x, 3.0)
     p.z *= x
-    setattr(p, "w", x)
-    return p.norm() + getattr(p, "w") * p.area + Pair(x).product() + Named(x, x * x).product() + Named(b=x, a=2.0).a * x
+    p.w = x
+    return p.norm() + p.w * p.area + Pair(x).product() + Named(x, x * x).product() + Named(b=x, a=2.0).a * x
 
 
 @program

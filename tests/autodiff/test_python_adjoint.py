@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests.autodiff import python_programs
 from tests.oracles import differences
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python import halves
 from zyg.frontend.capture import capture
 from zyg.ir.text import parse_function
 from zyg.ir.verify import verify
-
-from tests.autodiff import python_programs
 
 
 def names(function: Any) -> str:

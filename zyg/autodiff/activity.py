@@ -13,7 +13,7 @@ bool, `stop`, an index, the condition of a select.  This is what decides about `
 
 from __future__ import annotations
 
-from zyg.ir.core import Const, Function, Instr, Module, Value
+from zyg.ir.core import CALLING, Const, Function, Instr, Module, Value
 from zyg.ir.ops import OPS
 from zyg.ir.records import field, record
 from zyg.ir.types import BOOL, TAPE, Array, Scalar, Stack, Type
@@ -64,7 +64,7 @@ class Aliases:
             for target in instr.targets:
                 for param, arg in zip(target.block.params, target.args, strict=True):
                     self._join_if_memory(param, arg)
-            if instr.op in ("view", "reshape", "select", "cursor"):
+            if instr.op in ("view", "reshape", "broadcast", "select", "cursor"):
                 for operand in instr.operands:
                     self._join_if_memory(instr.result, operand)
             elif instr.op == "call":
@@ -125,6 +125,40 @@ def differentiable_operands(instr: Instr) -> list[int]:
     return [k for k in range(start, len(instr.operands)) if differentiable(instr.operands[k].type)]
 
 
+def _outs(apply: Instr) -> list[Value]:
+    return apply.operands[: len(apply.attrs["modes"])]
+
+
+def _ins(apply: Instr) -> list[Value]:
+    return apply.operands[len(apply.attrs["modes"]) :]
+
+
+def _initial_writes(function: Function) -> set[Instr]:
+    """The instructions that give a new array its contents, all of them, before anybody has looked at it: in the block of its
+    `alloc`.  An array that is written by nothing else keeps what it holds for as long as it lives."""
+    initial: set[Instr] = set()
+    for block in function.blocks:
+        fresh: set[Value] = set()
+        for instr in block.instrs:
+            if instr.op == "alloc":
+                fresh.add(instr.result)
+                continue
+            if instr.op == "dim":
+                continue
+            outs = _outs(instr) if instr.op == "apply" else instr.operands[:1] if instr.op in ("fill", "copyto") else []
+            whole = bool(outs) and all(v in fresh for v in outs)
+            if whole and instr.op == "apply":
+                whole = set(instr.attrs["modes"]) == {"set"} and not fresh & {*_ins(instr)} and len(set(outs)) == len(outs)
+            elif whole:
+                whole = instr.operands[1] not in fresh
+            if whole:
+                initial.add(instr)
+            fresh.difference_update(instr.operands)
+            for target in instr.targets:
+                fresh.difference_update(target.args)
+    return initial
+
+
 class Activity:
     """The analyses for one function.
 
@@ -157,10 +191,17 @@ class Activity:
     # ---------------------------------------------------------------------------------------- forward
 
     def _find_written(self) -> None:
+        initial = _initial_writes(self.function)
         for instr in self._instrs:
+            if instr in initial:
+                continue
             if instr.op in ("store", "accum", "fill", "copyto", "addto", "push"):
                 self.written.add(self.rep(instr.operands[0]))
                 self.stored.add(self.rep(instr.operands[0]))
+            elif instr.op == "apply":
+                for v in _outs(instr):
+                    self.written.add(self.rep(v))
+                    self.stored.add(self.rep(v))
             elif instr.op == "call":
                 summary = self._summary_of(instr)
                 self.written.update(self.rep(instr.operands[p]) for p in summary.written)
@@ -201,6 +242,11 @@ class Activity:
             self._vary(instr.result, self.varied_by(operands[0]))
         elif op in ("store", "accum", "fill", "copyto", "addto"):
             self._vary(operands[0], self.varied_by(operands[1]))
+        elif op == "apply":
+            outs, ins = _outs(instr), _ins(instr)
+            for v, bits in zip([*outs, *instr.results], self.summaries[instr.attrs["callee"]].results, strict=True):
+                if differentiable(v.type):
+                    self._vary(v, self._through(bits, ins))
         elif op == "push":
             for v in operands[1:]:
                 if _carries(v.type):
@@ -223,7 +269,7 @@ class Activity:
                     bits |= self.varied_by(v)
                 for r in instr.results:
                     self._vary(r, bits)
-        elif instr.results and op not in ("alloc", "stack", "tape", "view", "reshape", "cursor"):
+        elif instr.results and op not in ("alloc", "stack", "tape", "view", "reshape", "broadcast", "cursor"):
             bits = 0
             for k in differentiable_operands(instr):
                 bits |= self.varied_by(operands[k])
@@ -301,6 +347,10 @@ class Activity:
             self._use(operands[0], self.useful_for(instr.result))
         elif op in ("store", "accum", "fill", "copyto", "addto"):
             self._use(operands[1], self.useful_for(operands[0]))
+        elif op == "apply":
+            outs, ins = _outs(instr), _ins(instr)
+            for v, bits in zip([*outs, *instr.results], self.summaries[instr.attrs["callee"]].results, strict=True):
+                self._spread(bits, ins, self.useful_for(v))
         elif op == "push":
             for v in operands[1:]:
                 if _carries(v.type):
@@ -321,7 +371,7 @@ class Activity:
                 bits |= self.useful_for(r)
             for v in operands:
                 self._use(v, bits)
-        elif instr.results and op not in ("alloc", "stack", "tape", "view", "reshape", "cursor"):
+        elif instr.results and op not in ("alloc", "stack", "tape", "view", "reshape", "broadcast", "cursor"):
             bits = 0
             for r in instr.results:
                 bits |= self.useful_for(r)
@@ -344,7 +394,7 @@ def summarise(module: Module, root: str) -> dict[str, Summary]:
             continue
         reached.append(name)
         for _, instr in module.functions[name].instructions():
-            if instr.op == "call":
+            if instr.op in CALLING:
                 work.append(instr.attrs["callee"])
     summaries = {name: Summary([0] * len(module.functions[name].results)) for name in reached}
     order = list(reversed(reached))

@@ -136,7 +136,7 @@ class _Outliner:
 
         def remake(v: Value) -> Value:
             instr = definition.get(v)
-            if v in inside or instr is None or instr.op not in ("view", "reshape"):
+            if v in inside or instr is None or instr.op not in ("view", "reshape", "broadcast"):
                 return v
             if v not in made:
                 base, *rest = instr.operands

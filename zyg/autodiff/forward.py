@@ -11,7 +11,7 @@ from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Function, Instr, Value
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type
 
-from . import helpers
+from . import elementwise, helpers
 from .activity import Aliases, differentiable, summarise
 from .state import Callee, Rerun, State
 
@@ -104,7 +104,11 @@ class ForwardPart(State):
                 **instr.attrs,
             )
 
-    _forward_reshape = _forward_view
+    _forward_reshape = _forward_broadcast = _forward_view
+
+    def _forward_apply(self, b: Builder, instr: Instr) -> None:
+        """What the elements were is kept, as far as the reverse wants them (see elementwise.py)."""
+        elementwise.forward_apply(self, b, instr)
 
     def _forward_select(self, b: Builder, instr: Instr) -> None:
         b.append(instr)
@@ -207,8 +211,11 @@ class ForwardPart(State):
         """What an array holds now, for as long as the reverse part may want it."""
         if written or self.activity.rep(array) in self.activity.written:
             return helpers.copy(b, array)
-        if self.settled:
+        if self.settled or not self._seen_outside(array):
             return array
+        definition = self.where.definition.get(array)
+        if definition is not None and definition.op == "alloc":
+            return helpers.copy(b, array)  # its contents came after it was made
         if array not in self.copies:  # it changes behind the function's back only: one copy, where it is made, will do
             home = self.where.block[array]
             definition = self.where.definition.get(array)
@@ -220,6 +227,16 @@ class ForwardPart(State):
             index = here.instrs.index(definition) + 1 if definition is not None else self._behind_prologue(here)
             here.instrs[index:index] = at.block.instrs
         return self.copies[array]
+
+    def _seen_outside(self, array: Value) -> bool:
+        """Whether anybody but this function has a hold of the memory of an array: it came from outside, or goes there."""
+        if self.outside is None:
+            of = self.activity.rep
+            self.outside = {of(p) for p in self.primal_params if isinstance(p.type, Array)}
+            for instr in self._instructions():
+                if instr.op in ("call", "pycall", "return", "push", "pop"):
+                    self.outside.update(of(v) for v in [*instr.operands, *instr.results] if isinstance(v.type, Array))
+        return self.activity.rep(array) in self.outside
 
     def _behind_prologue(self, block: Block) -> int:
         return self.prologue_length if block is self.function.entry else 0

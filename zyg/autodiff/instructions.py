@@ -9,7 +9,7 @@ from zyg.ir.ops import OPS
 from zyg.ir.trace import Traced
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type, cotangent_type
 
-from . import helpers
+from . import elementwise, helpers
 from .activity import differentiable, differentiable_operands
 from .reverse import ReverseGraph
 from .state import Callee, Rerun, is_zero
@@ -64,7 +64,7 @@ class ReverseInstructions(ReverseGraph):
     _reverse_jump = _reverse_branch = _reverse_switch = _reverse_return = _nothing
     _reverse_checkpoint = _nothing
     _reverse_guard = _reverse_poll = _reverse_dim = _reverse_stride = _reverse_overlap = _reverse_same = _nothing
-    _reverse_view = _reverse_reshape = _reverse_stack = _reverse_tape = _reverse_cursor = _reverse_drop = _nothing
+    _reverse_view = _reverse_reshape = _reverse_broadcast = _reverse_stack = _reverse_tape = _reverse_cursor = _reverse_drop = _nothing
     _reverse_reserve = _reverse_rewind = _reverse_retain = _reverse_release = _reverse_undefined = _nothing
 
     def _indices(self, instr: Instr, start: int) -> list[Value]:
@@ -133,6 +133,9 @@ class ReverseInstructions(ReverseGraph):
             if self.activity.rep(target) is self.activity.rep(source):
                 shadow = helpers.copy(b, shadow)
             b.emit("addto", into, shadow)
+
+    def _reverse_apply(self, instr: Instr) -> None:
+        elementwise.reverse_apply(self, instr)
 
     def _reverse_alloc(self, instr: Instr) -> None:
         """A reverse part that may run again finds its shadows zeroed, as they were made."""

@@ -141,6 +141,7 @@ class State(ABC):
         self.own_shadow_stacks: list[Value] = []  # those of them that the reverse part makes at its start
         self.made_by: dict[Instr, tuple[Instr, object]] = {}  # adjoint calls of the forward part
         self.needs: dict[tuple[Value, Block], Need] = {}
+        self.outside: set[Value] | None = None  # alias classes of arrays that others have a hold of
         self.copies: dict[Value, Value] = {}  # of arrays that may change when the function is done
         self.prologue_length = 0
         self.counted: dict[Loop, Counted] = {}

@@ -28,7 +28,7 @@ from zyg.ir.analysis import Dominators
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Value, clone, const, rule_functions
 from zyg.ir.ops import OPS
-from zyg.ir.passes import simplify_cfg
+from zyg.ir.passes import expand, simplify_cfg
 from zyg.ir.trace import Traced
 from zyg.ir.types import OBJECT, TAPE, Array, Stack, Type, cotangent_type
 
@@ -112,6 +112,7 @@ class _Body:
         self.whole = whole
         self.function = f = clone(run.module.functions[name])
         self.name = name
+        expand.expand(run.module, f)  # loops over elements have a tangent; so has what is applied to the elements
         inline_pullbacks(run.module, f)
         simplify_cfg.remove_redundant_params(f)
         f.blocks[:] = Dominators(f).order
@@ -355,7 +356,7 @@ class _Body:
             )
             self.shadows[instr.result] = made
 
-    _reshape = _view
+    _reshape = _broadcast = _view
 
     def _undefined(self, b: Builder, instr: Instr) -> None:
         b.append(instr)

@@ -49,7 +49,18 @@ def numpy_dtype(scalar: Scalar) -> np.dtype:
 
 
 def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
-    """An operator on whole arrays. (Arithmetic on whole arrays and broadcasting come in here.)"""
+    """An operator on whole arrays."""
+    if all(isinstance(v, ArrayValue) or is_number(v) for v in operands) and name != "matmul":
+        from . import operators
+        from .elementwise import lift
+
+        if len(operands) == 1:
+            function = lambda e, x: operators.unary(e, name, x)
+        elif name in ("lt", "le", "eq", "ne", "gt", "ge"):
+            function = lambda e, x, y: operators.compare(e, name, x, y)
+        else:
+            function = lambda e, x, y: operators.binary(e, name, x, y)
+        return lift(e, name, function, operands)
     for v in operands:
         if not (isinstance(v, ARRAYS) or is_numeric(v)):
             if name in ("eq", "ne"):
@@ -483,6 +494,11 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
             f"the operator {SYMBOLS[name]}= on an array", types=[describe(a), describe(b, e.heap)], hint="write a loop"
         )
     check_writable(e, a)
+    from . import elementwise as wholes
+    from .operators import binary
+
+    if a.type.ndim and wholes.lift_into(e, name, lambda e, x, y: binary(e, name, x, y), a, b):
+        return a
     if isinstance(b, ArrayValue):
         if b.type.ndim != a.type.ndim:
             raise e.refuse(

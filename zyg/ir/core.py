@@ -247,6 +247,9 @@ class Function:
         return format_function(self)
 
 
+CALLING = ("call", "apply")  # ops whose attrs['callee'] names a function of the module
+
+
 class Module:
     """Functions that call one another by name (`call @name`)."""
 
@@ -268,6 +271,11 @@ class Module:
 
     def __str__(self) -> str:
         return "\n\n".join(str(f) for f in self.functions.values())
+
+
+def callees(instr: Instr) -> list[str]:
+    """The functions of the module that `instr` names: what it calls, and the functions of its rules."""
+    return [instr.attrs["callee"], *rule_functions(instr)] if instr.op in CALLING else []
 
 
 def map_uses(instr: Instr, replace: Callable[[Value], Value]) -> None:

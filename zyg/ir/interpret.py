@@ -487,6 +487,53 @@ def _addto(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any
 
 
 @_runs
+def _broadcast(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    array, *shape = operands
+    return [np.lib.stride_tricks.as_strided(*_broadcast_strides(array, shape))]
+
+
+def _broadcast_strides(array: Any, shape: list[int]) -> tuple[Any, list[int], list[int]]:
+    """np.broadcast_to gives an array that cannot be written, which is what the shadow of one is for."""
+    seen = np.broadcast_to(array, shape)
+    return array, list(shape), list(seen.strides)
+
+
+@_runs
+def _apply(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    modes = instr.attrs["modes"]
+    outs, ins = operands[: len(modes)], operands[len(modes) :]
+    function = self.module.functions[instr.attrs["callee"]]
+    shape = next(v.shape for v in operands if isinstance(v, np.ndarray))
+    assert all(v.shape == shape for v in operands if isinstance(v, np.ndarray)), "apply to arrays of several shapes"
+    terms: list[Any] = [np.zeros(shape, DTYPES[r.type]) for r in instr.results]
+    for index in np.ndindex(*shape):
+        given = [
+            machine_value(v[index], dtype.type) if isinstance(v, np.ndarray) else v  # type: ignore[arg-type]
+            for v, dtype in zip(ins, function.params, strict=True)
+        ]
+        results = self.call(function, given)
+        for array, mode, value in zip(outs, modes, results, strict=False):
+            array[index] = value if mode == "set" else array[index] + value
+        for array, value in zip(terms, results[len(modes) :], strict=True):
+            array[index] = value
+    whole = all(v.flags.c_contiguous for v in operands if isinstance(v, np.ndarray))
+    return [
+        machine_value(_sum(a.ravel() if whole else a), r.type)  # type: ignore[arg-type]
+        for a, r in zip(terms, instr.results, strict=True)
+    ]
+
+
+def _sum(terms: Any) -> Any:
+    """In the order of compiled code: rows one after the other, each pairwise."""
+    if terms.ndim == 1:
+        return np.add.reduce(terms)
+    total = terms.dtype.type(0)
+    for row in terms:
+        total = total + _sum(row)
+    return total
+
+
+@_runs
 def _overlap(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
     return [bool(np.may_share_memory(operands[0], operands[1]))]
 

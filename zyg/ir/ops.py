@@ -439,6 +439,12 @@ op("copyto", _no_result, "destination, source of the same shape and dtype: copy 
    effects="write", vjp="structural")  # fmt: skip
 op("addto", _no_result, "destination, source of the same shape and dtype: destination += source, element by element",
    effects="write", vjp="structural")  # fmt: skip
+op("broadcast", _stated, "an array, then an i64 per dimension of the result: the array seen in that shape, its dimensions aligned "
+   "at the end; one that is missing or of length 1 repeats (its stride is 0)", vjp="structural")  # fmt: skip
+op("apply", _stated, "for each index: call the function attrs['callee'] with the elements there (scalars as they are). The first "
+   "len(attrs['modes']) operands are arrays that take its first results, 'set' or 'add'ed; the others are its arguments; its "
+   "remaining results are summed up, and are the results. All arrays have one shape. An argument may be the array that "
+   "is set, but does not overlap it otherwise", effects="write", vjp="structural")  # fmt: skip
 op("overlap", _two_arrays, "whether the memory of two arrays may overlap", effects="read")
 op("same", _two_arrays, "whether two array values are the same array (data, shape, strides)")
 op("retain", _no_result, "one more owner of the array's memory", effects="effect", vjp="structural")

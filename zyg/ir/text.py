@@ -27,7 +27,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import types as t
-from .core import Block, Const, Function, Instr, Module, Position, Rule, TangentRule, Target, Value, const
+from .core import CALLING, Block, Const, Function, Instr, Module, Position, Rule, TangentRule, Target, Value, const
 from .records import record
 from .types import Type
 
@@ -163,7 +163,7 @@ class Printer:
     def instruction(self, instr: Instr) -> str:
         attrs = instr.attrs
         text = self.paint("op", instr.op)
-        if instr.op == "call" and isinstance(attrs.get("callee"), str):
+        if instr.op in CALLING and isinstance(attrs.get("callee"), str):
             text += " " + self.paint("function", _symbol(attrs["callee"]))
             attrs = {k: v for k, v in attrs.items() if k != "callee"}
         arguments = [*map(self.operand, instr.operands), *map(self.target, instr.targets)]
@@ -744,7 +744,7 @@ class _FunctionParser:
                 names.append(cursor.match(_VALUE, "a result").group(1))
             cursor.expect("=")
         instr = Instr(cursor.word("an op"))
-        callee = cursor.symbol() if instr.op == "call" and cursor.peek() == "@" else None
+        callee = cursor.symbol() if instr.op in CALLING and cursor.peek() == "@" else None
         operands_left = self._OPERANDS_BEFORE_TARGETS.get(instr.op)
         while cursor.peek() not in ("", "{", ":") or self.at_set(cursor):
             if operands_left is not None and len(instr.operands) >= operands_left:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from .analysis import Dominators
-from .core import TERMINATORS, Block, Const, Function, Instr, Module, Target, Value, rule_functions, uses
+from .core import TERMINATORS, Block, Const, Function, Instr, Module, Target, Value, callees, uses
 from .ops import OPS
 from .records import record
 from .text import format_instruction, format_type
@@ -263,19 +263,34 @@ def check_calls(function: Function, module: Module | None) -> Problems:
     if module is None:
         return
     for block, instr in function.instructions():
-        if instr.op != "call":
+        names = callees(instr)
+        if not names:
             continue
-        names = [instr.attrs.get("callee")]
         rule = instr.attrs.get("rule")
-        names += rule_functions(instr)
         for name in names:
             if name not in module.functions:
                 yield Problem(f"there is no function @{name}", block, instr)
                 return
+        if instr.op == "apply":
+            yield from _check_apply(module.functions[names[0]], block, instr)
+            continue
         callee = module.functions[names[0]]  # type: ignore[index]
         yield from _check_call(callee, block, instr, exact=True)
         if rule is not None:
             yield from _check_call(module.functions[rule.forward], block, instr, exact=False)
+
+
+def _check_apply(callee: Function, block: Block, instr: Instr) -> Problems:
+    """The function takes and gives elements: of all arrays that are arguments, for all arrays that are set or added to."""
+    element = lambda v: v.type.dtype if isinstance(v.type, Array) else v.type
+    outs = len(instr.attrs["modes"])
+    wanted = [p.type for p in callee.params]
+    given = [element(v) for v in instr.operands[outs:]]
+    if wanted != given:
+        yield Problem(f"@{callee.name} takes ({_list(wanted)}), not ({_list(given)})", block, instr)
+    results = [element(v) for v in [*instr.operands[:outs], *instr.results]]
+    if list(callee.results) != results:
+        yield Problem(f"@{callee.name} gives ({_list(callee.results)}), not ({_list(results)})", block, instr)
 
 
 def _check_call(callee: Function, block: Block, instr: Instr, exact: bool) -> Problems:
@@ -386,6 +401,27 @@ def _array_to_array(instr: Instr) -> Iterator[str]:
         yield f"{instr.op} takes two arrays of one dtype and number of dimensions"
 
 
+def _broadcast(instr: Instr) -> Iterator[str]:
+    source, result = instr.operands[0].type, instr.results[0].type
+    if not isinstance(source, Array) or not isinstance(result, Array) or source.dtype != result.dtype:
+        yield "broadcast takes an array and gives one of the same dtype"
+    elif result.layout != "A" or result.ndim < source.ndim or len(instr.operands) != 1 + result.ndim:
+        yield "broadcast gives a strided array of at least as many dimensions, whose lengths it takes"
+
+
+def _apply(instr: Instr) -> Iterator[str]:
+    modes = instr.attrs.get("modes")
+    if not isinstance(modes, tuple) or any(m not in ("set", "add") for m in modes) or len(modes) > len(instr.operands):
+        yield "apply needs the attribute modes, a tuple of 'set' and 'add'"
+        return
+    arrays = [v.type for v in instr.operands if isinstance(v.type, Array)]
+    if len({t.ndim for t in arrays}) != 1:
+        yield "apply takes arrays of one number of dimensions, at least one"
+    for v in instr.operands[: len(modes)]:
+        if not isinstance(v.type, Array) or not v.type.writable:
+            yield "apply writes to writable arrays"
+
+
 def _record(store: Stack) -> list[Type]:
     """The types of what one push puts on a stack: a tuple is a record of several values."""
     return list(store.item.items) if isinstance(store.item, Tuple) else [store.item]
@@ -439,6 +475,8 @@ _SPECIAL: dict[str, Special] = {
     "fill": _fill,
     "copyto": _array_to_array,
     "addto": _array_to_array,
+    "broadcast": _broadcast,
+    "apply": _apply,
     "overlap": _two_arrays,
     "same": _two_arrays,
     "retain": _one_array,

@@ -23,7 +23,7 @@ from zyg.frontend.values import (
     map_leaves,
     reachable,
 )
-from zyg.ir.core import Module, Value, clone, rule_functions
+from zyg.ir.core import CALLING, Module, Value, callees, clone
 from zyg.ir.records import field, record, replace
 from zyg.transforms import describe as describe_callable
 
@@ -163,12 +163,10 @@ def copy_functions(e: Evaluator, module: Module, root: str) -> str:
         names[name] = target.unique_name(name)
         made = target.add(clone(module.functions[name], names[name]))
         for _, instr in made.instructions():
-            if instr.op == "call":
-                work.append(instr.attrs["callee"])
-                work += rule_functions(instr)
+            work += callees(instr)
     for name in names.values():
         for _, instr in target.functions[name].instructions():
-            if instr.op == "call":
+            if instr.op in CALLING:
                 instr.attrs["callee"] = names[instr.attrs["callee"]]
                 rule = instr.attrs.get("rule")
                 if rule is not None:

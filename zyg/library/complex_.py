@@ -13,6 +13,7 @@ from zyg.frontend import complex_arrays, complexes, operators
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.calls import unchecked
 from zyg.frontend.complex_arrays import ComplexArrayMethods
+from zyg.frontend.elementwise import sum_elements
 from zyg.frontend.operators import message_of, python_type_name, settled
 from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric
 from zyg.ir.core import Const, const
@@ -263,14 +264,12 @@ def sum_array(e: Evaluator, a: ComplexArrayValue) -> Abstract:
     """The sum of an array, part by part in NumPy's order; the derivative is that of a plain loop."""
     from zyg.frontend.infer import known
 
-    from .numpy_ import _plain_sum
-
     sums = []
     for name in ("real", "imag"):
         part = complex_arrays.part(e, a, name)
         total = scalar_value(e, e.call(known(sum_of_part), [part]))
         if e.context.level > 0:
-            plain_sum = scalar_value(e, e.call(known(_plain_sum), [part]))
+            plain_sum = sum_elements(e, part).value
             total = e.op("slope", e.op("stop", total), const(1.0), plain_sum)
         sums.append(Number(total))
     return ComplexValue(sums[0], sums[1], True)

@@ -17,6 +17,7 @@ from zyg.frontend import arrays, lists
 from zyg.frontend.arrays import allocate, dtype_of, element, shape_argument
 from zyg.frontend.boundary import array_as, scalar_value
 from zyg.frontend.calls import unchecked
+from zyg.frontend.elementwise import lift, sum_elements
 from zyg.frontend.operators import as_numpy, binary, math_op, python_type_name, settled, to_float, to_int, unary
 from zyg.frontend.values import (
     Abstract,
@@ -35,7 +36,7 @@ from zyg.frontend.values import (
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Array, Scalar
 
-from .intrinsics import cut, machine
+from .intrinsics import machine
 from .registry import emits, implements
 
 if TYPE_CHECKING:
@@ -393,15 +394,14 @@ def sum_(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
         raise e.refuse("sum along an axis", hint="write a loop over the rows")
     if a.type.dtype is U8:
         raise e.refuse("the sum of a uint8 array, which is a uint64", hint="convert it: a.astype(np.int64)")
-    if a.type.ndim > 1 and a.type.layout == "C":
-        a = reshape(e, a, Known(-1))
-    elif a.type.ndim == 0:
+    if a.type.ndim == 0:
         return Number(e.op("load", a.value), True)
-    assert isinstance(a, ArrayValue)
     if a.type.dtype.kind == "f":
-        if e.context.level > 0:
-            return e.call(known(sum_derivable), [a])
-        return e.call(known(sum_floats), [a])
+        return sum_elements(e, a)
+    if a.type.ndim > 1 and a.type.layout == "C":
+        flat = reshape(e, a, Known(-1))
+        assert isinstance(flat, ArrayValue)
+        a = flat
     zero = Number(const(0), True)
     return e.call(known(sum_ints), [a, zero])
 
@@ -411,64 +411,6 @@ def sum_ints(a: Any, zero: Any) -> Any:
     total = zero
     for i in range(len(a)):
         total = total + (sum_ints(a[i], zero) if a.ndim > 1 else zero + a[i])
-    return total
-
-
-@unchecked
-def sum_derivable(a: Any) -> Any:
-    """The sum whose value is NumPy's and whose derivative is that of a plain loop."""
-    plain = _plain_sum(a)
-    exact = cut(sum_floats(a))
-    return exact + (plain - cut(plain)) if machine("lt", machine("abs", plain), math.inf) else exact
-
-
-@unchecked
-def _plain_sum(a: Any) -> Any:
-    total = a.dtype.type(0)
-    for i in range(len(a)):
-        total = total + (_plain_sum(a[i]) if a.ndim > 1 else a[i])
-    return total
-
-
-@unchecked
-def sum_floats(a: Any) -> Any:
-    zero = a.dtype.type(0)
-    if a.ndim > 1:
-        # Rows one after the other: NumPy's order where the last axis has the smallest stride.
-        total = zero
-        for i in range(len(a)):
-            total = total + sum_floats(a[i])
-        return total
-    return zero + pairwise(a, 0, len(a), zero)
-
-
-@unchecked
-def pairwise(a: Any, start: int, count: int, zero: Any) -> Any:
-    """NumPy's pairwise summation: eight running sums in blocks of up to 128, halves added above."""
-    if count > 128:
-        half = machine("floordiv", count, 16) * 8
-        return pairwise(a, start, half, zero) + pairwise(a, start + half, count - half, zero)
-    stop = start + count
-    if count < 8:
-        total = -zero
-        for i in range(start, stop):
-            total += a[i]
-        return total
-    r0, r1, r2, r3 = a[start], a[start + 1], a[start + 2], a[start + 3]
-    r4, r5, r6, r7 = a[start + 4], a[start + 5], a[start + 6], a[start + 7]
-    whole = stop - count % 8
-    for i in range(start + 8, whole, 8):
-        r0 += a[i]
-        r1 += a[i + 1]
-        r2 += a[i + 2]
-        r3 += a[i + 3]
-        r4 += a[i + 4]
-        r5 += a[i + 5]
-        r6 += a[i + 6]
-        r7 += a[i + 7]
-    total = ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))
-    for i in range(whole, stop):
-        total += a[i]
     return total
 
 
@@ -597,6 +539,23 @@ for _cls, _scalar in (
     emits(_cls)(_scalar_class(_scalar))
 
 
+def ufunc(function: np.ufunc) -> Callable[[Callable[..., Abstract]], Callable[..., Abstract]]:
+    """The decorated emitter says what a ufunc does to numbers; of arrays, it does it to the elements."""
+
+    def register(emitter: Callable[..., Abstract]) -> Callable[..., Abstract]:
+        @emits(function)
+        def lifted(e: Evaluator, *args: Abstract) -> Abstract:
+            if len(args) == function.nin and any(isinstance(v, ArrayValue) for v in args):
+                args = tuple(settled(e, v, "None is no number") for v in args)
+                if all(isinstance(v, ArrayValue) or is_number(v) for v in args):
+                    return lift(e, function.__name__, emitter, args)
+            return emitter(e, *args)
+
+        return emitter
+
+    return register
+
+
 def _ufunc(op: str) -> Callable[..., Abstract]:
     """A ufunc of one number: IEEE, no exceptions."""
 
@@ -628,7 +587,7 @@ _UFUNCS = {
     np.rint: "rint",
 }  # fmt: skip
 for _function, _op in _UFUNCS.items():
-    emits(_function)(_ufunc(_op))
+    ufunc(_function)(_ufunc(_op))
 
 
 def _strong(e: Evaluator, v: Abstract) -> Abstract:
@@ -646,17 +605,17 @@ def _strong(e: Evaluator, v: Abstract) -> Abstract:
     return Number(scalar_value(e, v, scalar), True)
 
 
-@emits(np.absolute)
+@ufunc(np.absolute)
 def _absolute(e: Evaluator, x: Abstract, /) -> Abstract:
     return unary(e, "abs", _strong(e, x))
 
 
-@emits(np.fabs)
+@ufunc(np.fabs)
 def _fabs(e: Evaluator, x: Abstract, /) -> Abstract:
     return Number(e.op("abs", to_float(e, settled(e, x, "None is no number"))), True)
 
 
-@emits(np.sign)
+@ufunc(np.sign)
 def _sign(e: Evaluator, x: Abstract, /) -> Abstract:
     from zyg.frontend.infer import known
 
@@ -691,8 +650,8 @@ def _extremum(op: str) -> Callable[..., Abstract]:
     return emitter
 
 
-emits(np.maximum)(_extremum("ge"))
-emits(np.minimum)(_extremum("le"))
+ufunc(np.maximum)(_extremum("ge"))
+ufunc(np.minimum)(_extremum("le"))
 
 
 def _float_test(name: str) -> Callable[..., Abstract]:
@@ -713,7 +672,7 @@ def _float_test(name: str) -> Callable[..., Abstract]:
 
 
 for _name in ("isnan", "isinf", "isfinite"):
-    emits(getattr(np, _name))(_float_test(_name))
+    ufunc(getattr(np, _name))(_float_test(_name))
 
 
 def _two_floats(op: str) -> Callable[..., Abstract]:
@@ -725,7 +684,7 @@ def _two_floats(op: str) -> Callable[..., Abstract]:
 
 
 for _function, _op in ((np.arctan2, "atan2"), (np.hypot, "hypot"), (np.copysign, "copysign"), (np.fmod, "fmod")):
-    emits(_function)(_two_floats(_op))
+    ufunc(_function)(_two_floats(_op))
 
 
 def _operator(name: str) -> Callable[..., Abstract]:
@@ -736,4 +695,12 @@ for _function, _name in (
     (np.add, "add"), (np.subtract, "sub"), (np.multiply, "mul"), (np.true_divide, "truediv"),
     (np.floor_divide, "floordiv"), (np.remainder, "mod"), (np.power, "pow"),
 ):  # fmt: skip
-    emits(_function)(_operator(_name))
+    ufunc(_function)(_operator(_name))
+
+
+def _sign_operator(name: str) -> Callable[..., Abstract]:
+    return lambda e, x, /: unary(e, name, _strong(e, x))
+
+
+for _function, _name in ((np.negative, "neg"), (np.positive, "pos")):
+    ufunc(_function)(_sign_operator(_name))

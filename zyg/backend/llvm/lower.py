@@ -1042,6 +1042,15 @@ class FunctionLowering(Emitter):
         parts = [data, a.owner, *shape]
         self.define(instr, parts if type.layout == "C" else [*parts, *strides])
 
+    def op_broadcast(self, instr: Instr) -> None:
+        a = self.array(instr.operands[0])
+        shape = [self.value(v) for v in instr.operands[1:]]
+        missing = len(shape) - len(a.shape)
+        strides = ["0"] * missing
+        for extent, stride in zip(a.shape, self.strides(a), strict=True):
+            strides.append(self.let(f"select i1 {self.let(f'icmp eq i64 {extent}, 1')}, i64 0, i64 {stride}"))
+        self.define(instr, [a.data, a.owner, *shape, *strides])
+
     def op_reshape(self, instr: Instr) -> None:
         a = self.array(instr.operands[0])
         type = instr.result.type
@@ -1408,7 +1417,7 @@ class Scopes:
                 for value in instr.results:
                     if not isinstance(value.type, (Array, Stack)) or value in self.roots:
                         continue
-                    if instr.op in ("view", "reshape", "select", "cursor", "stop"):
+                    if instr.op in ("view", "reshape", "broadcast", "select", "cursor", "stop"):
                         flows.append((value, [v for v in instr.operands if isinstance(v.type, (Array, Stack))]))
                     else:
                         self.roots[value] = self.unknown

@@ -18,7 +18,9 @@ from . import (
     cse,
     dce,
     distribute,
+    expand,
     fold,
+    fuse,
     guards,
     inline,
     licm,
@@ -61,9 +63,14 @@ CLEAN: list[Pass] = [
     Pass("fold", fold.run, "what follows from conditions that ranges decided"),
     Pass("dce", dce.run, "what fold and cse made useless"),
     Pass("simplify_cfg", simplify_cfg.run, "branches that fold and cse decided"),
+    Pass("fuse", fuse.run, "what never was in memory has no shadow, and is not on the tape", whole_module=True),
 ]
 
 FULL: list[Pass] = [
+    Pass("simplify_cfg", simplify_cfg.run, "forward and reverse part meet in one block"),
+    Pass("fuse", fuse.run, "what differentiation made of whole arrays", whole_module=True),
+    Pass("side_by_side", fuse.side_by_side, "value and derivative compute the same things", whole_module=True),
+    Pass("expand", expand.run, "whole arrays become loops, which all that follows knows", whole_module=True),
     Pass("simplify_cfg", simplify_cfg.run, "the adjoint comes with a block per edge"),
     Pass("fold", _fold_final, "rules leave products with constants; stops are copies from here on"),
     Pass("inline", _inline_all, "adjoints of callees and rules", whole_module=True),

@@ -17,7 +17,7 @@ from .simplify_cfg import keep_params
 REMOVABLE = frozenset(name for name, op in OPS.items() if op.effects in ("pure", "read", "value_check"))
 # ops whose result is new memory, or another way to the memory of the first operand
 _MAKES = frozenset({"alloc", "stack"})
-_ALIASES = frozenset({"view", "reshape", "cursor"})
+_ALIASES = frozenset({"view", "reshape", "broadcast", "cursor"})
 # ops that only matter to who looks at the memory of their first operand
 _WRITES = frozenset({"store", "accum", "fill", "push", "pop", "reserve", "rewind", "drop", "retain", "release"})
 _COPIES = frozenset({"copyto", "addto"})
@@ -59,7 +59,7 @@ class _Marker:
                 op = instr.op
                 if op in _MAKES:
                     self.root[instr.results[0]] = instr.results[0]
-                elif op in _ALIASES or op in _WRITES or op in _COPIES:
+                elif op in _ALIASES or op in _WRITES or op in _COPIES or op == "apply":
                     pending.append(instr)
                 elif op not in REMOVABLE:
                     roots.append(instr)
@@ -69,6 +69,13 @@ class _Marker:
                 if instr.op in _ALIASES and instr.operands[0] in self.root:
                     self.root[instr.results[0]] = self.root[instr.operands[0]]
         for instr in pending:
+            if instr.op == "apply":
+                written = [self.root.get(v) for v in instr.operands[: len(instr.attrs["modes"])]]
+                if None in written:
+                    roots.append(instr)
+                for root in filter(None, written):
+                    self.writers.setdefault(root, []).append(instr)
+                continue
             root = self.root.get(instr.operands[0])
             if instr.op in _ALIASES:
                 if instr.op == "cursor" and root is None:

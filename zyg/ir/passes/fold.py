@@ -450,7 +450,7 @@ def _dim(folder: _Folder, instr: Instr) -> Folded:
         return None
     if made.op == "alloc":
         return made.operands[axis]
-    if made.op == "reshape":
+    if made.op in ("reshape", "broadcast"):
         return made.operands[1 + axis]
     if made.op == "view":
         return _dim_of_view(instr, made, axis)

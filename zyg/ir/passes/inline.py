@@ -9,7 +9,7 @@ Invariant: a stack that was passed by value is still a copy (by `cursor`) in the
 
 from __future__ import annotations
 
-from ..core import Block, Function, Instr, Module, Target, Value, clone_blocks, rule_functions
+from ..core import CALLING, Block, Function, Instr, Module, Target, Value, callees, clone_blocks
 from ..types import Stack, Tape
 
 OUT_OF_LINE = frozenset({"rule", "tangent", "checkpoint"})  # attributes of calls that differentiation has to see
@@ -24,7 +24,7 @@ def run(module: Module, limit: int = SMALL, rules: bool = False) -> bool:
     for function in module.functions.values():
         size[function.name] = sum(len(b.instrs) for b in function.blocks)
         for _, instr in function.instructions():
-            if instr.op == "call":
+            if instr.op in CALLING:
                 callee = instr.attrs["callee"]
                 sites[callee] = sites.get(callee, 0) + 1
 
@@ -90,7 +90,7 @@ def _has_tape(function: Function) -> bool:
 def bottom_up(module: Module) -> tuple[list[str], set[str]]:
     """The functions' names, callees before callers, and which of them are recursive (Tarjan's algorithm)."""
     calls = {
-        name: list(dict.fromkeys(i.attrs["callee"] for _, i in f.instructions() if i.op == "call"))
+        name: list(dict.fromkeys(i.attrs["callee"] for _, i in f.instructions() if i.op in CALLING))
         for name, f in module.functions.items()
     }
     order: list[str] = []
@@ -148,9 +148,7 @@ def remove_unused(module: Module, roots: set[str]) -> bool:
             continue
         reached.add(name)
         for _, instr in module.functions[name].instructions():
-            if instr.op == "call":
-                work.append(instr.attrs["callee"])
-                work += rule_functions(instr)
+            work += callees(instr)
     if len(reached) == len(module.functions):
         return False
     module.functions = {name: f for name, f in module.functions.items() if name in reached}

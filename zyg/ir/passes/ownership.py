@@ -23,7 +23,7 @@ from ..types import Array
 from .rewriting import remove_blocks, split_edge
 
 _MAKES = frozenset({"alloc", "call", "pycall", "select"})  # their array results have an owner of their own
-_VIEWS = frozenset({"view", "reshape", "stop"})
+_VIEWS = frozenset({"view", "reshape", "broadcast", "stop"})
 
 
 def run(function: Function) -> bool:

@@ -1,0 +1,179 @@
+"""`apply` and `broadcast`: meaning, fusion, expansion into loops, and the reverse, on IR text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zyg.autodiff.adjoint import adjoint
+from zyg.ir.interpret import run
+from zyg.ir.passes import expand, fuse, optimise
+from zyg.ir.text import format_module, parse_module
+from zyg.ir.verify import VerifyError, verify
+
+ELEMENTS = """
+func @square(%x: f64, %m: f64) -> f64 {
+entry:
+  %d = sub %x, %m : f64
+  %e = mul %d, %d : f64
+  return %e
+}
+func @exponential(%x: f64) -> f64 {
+entry:
+  %e = exp %x : f64
+  return %e
+}
+func @identity(%x: f64) -> f64 {
+entry:
+  return %x
+}
+func @product(%x: f64, %y: f64) -> f64 {
+entry:
+  %e = mul %x, %y : f64
+  return %e
+}
+"""
+
+CHAIN = ELEMENTS + """
+func @f(%x: array<f64, 1, C>, %m: f64) -> f64 {
+entry:
+  %n = dim %x {axis=0} : i64
+  %t = alloc %n {fill="empty"} : array<f64, 1, C>
+  apply @square %t, %x, %m {modes=("set",)}
+  %u = alloc %n {fill="empty"} : array<f64, 1, C>
+  apply @exponential %u, %t {modes=("set",)}
+  %s = apply @identity %u {modes=()} : f64
+  return %s
+}
+"""
+
+OUTER = ELEMENTS + """
+func @f(%x: array<f64, 1, C>, %y: array<f64, 2, A>) -> f64 {
+entry:
+  %n = dim %y {axis=0} : i64
+  %k = dim %y {axis=1} : i64
+  %w = broadcast %x, %n, %k : array<f64, 2, A>
+  %t = alloc %n, %k {fill="empty"} : array<f64, 2, C>
+  apply @product %t, %w, %y {modes=("set",)}
+  apply @square %t, %t, 0.5 {modes=("set",)}
+  %s = apply @identity %t {modes=()} : f64
+  return %s
+}
+"""
+
+X = np.linspace(-1.0, 1.0, 7)
+Y = np.arange(42.0).reshape(7, 6)[:, ::-1].T / 20.0
+
+
+def chain(x, m):
+    return np.exp((x - m) ** 2).sum()
+
+
+def outer(x, y):
+    return ((x * y - 0.5) ** 2).sum()
+
+
+def module_of(text):
+    module = parse_module(text)
+    verify(module)
+    return module
+
+
+@pytest.mark.parametrize("text, args, oracle", [(CHAIN, (X, 0.3), chain), (OUTER, (X, Y), outer)])
+@pytest.mark.parametrize("passes", [(), (fuse.run,), (expand.run,), (fuse.run, fuse.side_by_side, expand.run)])
+def test_what_it_means(text, args, oracle, passes):
+    module = module_of(text)
+    for each in passes:
+        each(module)
+        verify(module)
+    assert run(module, *args, entry="f")[0] == pytest.approx(oracle(*args), rel=1e-14)
+
+
+def test_text_round_trip():
+    module = module_of(OUTER)
+    assert format_module(parse_module(format_module(module))) == format_module(module)
+
+
+def test_a_chain_becomes_one_apply_without_temporaries():
+    module = module_of(CHAIN)
+    fuse.run(module)
+    assert [i.op for _, i in module.functions["f"].instructions()] == ["dim", "apply", "return"]
+
+
+def test_nothing_is_fused_past_a_write():
+    text = CHAIN.replace("  %u = alloc", "  fill %x, 0.0\n  %u = alloc")
+    module = module_of(text)
+    expected = run(module, X.copy(), 0.3, entry="f")
+    fuse.run(module)
+    assert run(module, X.copy(), 0.3, entry="f") == expected
+    assert "alloc" in [i.op for _, i in module.functions["f"].instructions()]
+
+
+@pytest.mark.parametrize("text, args, oracle", [(CHAIN, (X, 0.3), chain), (OUTER, (X, Y), outer)])
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize("split", [False, True])
+def test_reverse(text, args, oracle, fused, split):
+    module = module_of(text)
+    if fused:
+        optimise(module, "clean", verify=True)
+    made = adjoint(module, "f", [True, True], split=split)
+    verify(module)
+    for level in ("typed", "full"):
+        if level == "full":
+            optimise(module, "full", verify=True)
+        given = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        if split:
+            value, *saved = run(module, *given, entry=made.forward)
+            gradients = run(module, *saved, 1.0, entry=made.reverse)
+        else:
+            value, *gradients = run(module, *given, 1.0, entry=made.function)
+        assert value == pytest.approx(oracle(*args))
+        for k, g in enumerate(gradients):
+            assert np.asarray(g) == pytest.approx(differences(oracle, args, k), rel=1e-6, abs=1e-7)
+
+
+def test_the_reverse_of_a_reverse():
+    module = module_of(CHAIN)
+    optimise(module, "clean", verify=True)
+    first = adjoint(module, "f", [True, True])
+    second = adjoint(module, first.function, [True, True, False], outputs=[2])
+    optimise(module, "full", verify=True)
+    *_, by_x, by_m = run(module, X, 0.3, 1.0, 1.0, entry=second.function)
+    slope = lambda x, m: (-2 * (x - m) * np.exp((x - m) ** 2)).sum()
+    assert by_m == pytest.approx(differences(slope, (X, 0.3), 1), rel=1e-6)
+    assert by_x == pytest.approx(differences(slope, (X, 0.3), 0), rel=1e-6)
+
+
+def test_value_and_derivative_take_one_loop():
+    module = module_of(CHAIN)
+    optimise(module, "clean")
+    made = adjoint(module, "f", [True, True])
+    optimise(module, "full", verify=True)
+    calls = [i for _, i in module.functions[made.function].instructions() if i.op == "call"]
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("change", [('modes=("set",)', "modes=()"), ("%x, %m {", "%x {"), ("@square %t", "@nobody %t")])
+def test_the_verifier_knows_apply(change):
+    with pytest.raises(VerifyError):
+        verify(parse_module(CHAIN.replace(*change, 1)))
+
+
+def differences(f, args, k, h=1e-6):
+    """Central differences of f by its k-th argument."""
+    moved = lambda index, by: [
+        a if n != k else (a + by if index is None else with_one(a, index, by)) for n, a in enumerate(args)
+    ]
+    slope = lambda index: (f(*moved(index, h)) - f(*moved(index, -h))) / (2 * h)
+    if not isinstance(args[k], np.ndarray):
+        return slope(None)
+    result = np.empty(args[k].shape)
+    for index in np.ndindex(*args[k].shape):
+        result[index] = slope(index)
+    return result
+
+
+def with_one(a, index, by):
+    a = a.copy()
+    a[index] += by
+    return a

@@ -1,0 +1,140 @@
+"""The reverse of `apply`, a function called on the elements of arrays.
+
+Its reverse is an `apply` too: of the function that gives the cotangents of the elements, adding them to the shadows of the
+arrays.  What it needs of the forward part is the elements that the function was given, so a chain of operations that were
+fused into one function (passes/fuse.py) keeps none of its intermediate values, and computes them again in registers.
+Broadcasting needs nothing: the shadow of an array that is seen broadcast is the shadow seen so, and adding to it sums up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zyg.ir.builder import Builder
+from zyg.ir.core import Block, Function, Instr, Module, Value, const
+from zyg.ir.passes import cse, dce, fold, inline, simplify_cfg
+from zyg.ir.types import Array, cotangent_type
+
+from . import helpers
+from .activity import differentiable
+
+if TYPE_CHECKING:
+    from .forward import ForwardPart
+    from .instructions import ReverseInstructions
+
+
+def _split(apply: Instr) -> tuple[list[Value], list[Value]]:
+    count = len(apply.attrs["modes"])
+    return apply.operands[:count], apply.operands[count:]
+
+
+def _wanted(a: ForwardPart, apply: Instr) -> tuple[list[int], list[int]]:
+    """Which arguments get cotangents, arrays first, and which results of the function (array elements first) have one."""
+    outs, ins = _split(apply)
+    function = a.module.functions[apply.attrs["callee"]]
+    wanted = [k for k, v in enumerate(ins) if differentiable(v.type) and a.active(v)]
+    wanted.sort(key=lambda k: not isinstance(ins[k].type, Array))
+    seeded = [
+        k
+        for k, v in enumerate([*outs, *apply.results])
+        if differentiable(function.results[k]) and a.active(v)
+    ]
+    return wanted, seeded
+
+
+def forward_apply(a: ForwardPart, b: Builder, apply: Instr) -> None:
+    wanted, seeded = _wanted(a, apply)
+    if wanted and seeded:
+        reverse, used = reverse_function(a.module, apply.attrs["callee"], wanted, seeded)
+        ins = _split(apply)[1]
+        kept = {
+            k: a._kept(b, ins[k], written=False) if isinstance(ins[k].type, Array) else ins[k]
+            for k in used
+        }  # fmt: skip
+        a.made_by[apply] = (apply, (reverse, kept, wanted, seeded))
+    b.append(apply)
+
+
+def reverse_apply(a: ReverseInstructions, apply: Instr) -> None:
+    b = a.builder
+    outs, ins = _split(apply)
+    modes = apply.attrs["modes"]
+    set_outs = [v for v, mode in zip(outs, modes) if mode == "set" and a._active_memory(v)]
+    made = a.made_by.get(apply)
+    if made is None:
+        for v in set_outs:
+            _clear(a, v)
+        return
+    reverse, kept, wanted, seeded = made[1]  # type: ignore[misc]
+    # In place, as in `a *= b`: what is read is what is set, element by element, and so are the shadows.
+    cotangents = {k: v for k, v in enumerate([*outs, *apply.results]) if k in seeded}
+    receiving = [k for k in wanted if isinstance(ins[k].type, Array)]
+    replaced = {k for k in receiving if [*ins].count(ins[k]) == 1 and ins[k] in set_outs and outs.count(ins[k]) == 1}
+    others = [k for k in receiving if k not in replaced]
+    seeds: list[Value] = []
+    clear = [v for v in set_outs if not any(ins[k] is v for k in replaced)]
+    for v in cotangents.values():
+        if isinstance(v.type, Array):
+            shadow = a._needed_shadow(v)
+            if any(a.activity.rep(ins[k]) is a.activity.rep(v) for k in others):
+                shadow = helpers.copy(b, shadow)  # what is added to may be what is read
+                if v in clear:
+                    _clear(a, v)
+                    clear.remove(v)
+            seeds.append(shadow)
+        else:
+            seeds.append(a._take(v) if a.active(v) else const(0.0, cotangent_type(v.type)))
+    arguments = [a.need(v, a.current) for v in kept.values()]
+    targets = [a._needed_shadow(ins[k]) for k in receiving]
+    scalars = [k for k in wanted if k not in receiving]
+    sums = b.emit(
+        "apply",
+        *targets,
+        *arguments,
+        *seeds,
+        types=tuple(cotangent_type(ins[k].type) for k in scalars),
+        callee=reverse,
+        modes=tuple("set" if k in replaced else "add" for k in receiving),
+    )
+    for k, d in zip(scalars, sums, strict=True):
+        a._add(ins[k], d)
+    for v in clear:
+        _clear(a, v)
+
+
+def _clear(a: ReverseInstructions, array: Value) -> None:
+    shadow = a._needed_shadow(array)
+    a.builder.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
+
+
+def reverse_function(module: Module, name: str, wanted: list[int], seeded: list[int]) -> tuple[str, list[int]]:
+    """The function that gives the cotangents of the parameters `wanted` of function `name`, in this order, from those of its
+    parameters that it uses and the cotangents of the results `seeded`; and which parameters these are."""
+    from .adjoint import adjoint
+
+    own = module.unique_name(f"{name}.rev")
+    source = module.functions[name]
+    wrt = [k in wanted for k in range(len(source.params))]
+    made = adjoint(module, name, wrt, outputs=seeded)
+    joint = module.functions.pop(made.function)
+    function = Function(own, [Block("entry")])
+    b = Builder(function, function.entry)
+    params = [Value(p.type, p.name) for p in source.params]
+    seeds = [Value(p.type, p.name) for p in joint.params[len(params) :]]
+    given = dict(zip(made.seeds, seeds, strict=True))
+    results = b.emit("call", *params, *seeds, types=joint.results, callee=joint.name)
+    cotangents = dict(zip(made.gradients, results[len(source.results) :], strict=True))
+    b.ret(*[cotangents[k] for k in wanted])
+    function.results = tuple(cotangents[k].type for k in wanted)
+    module.add(joint)
+    module.add(function)
+    inline.inline_call(module, function, function.entry, 0)
+    del module.functions[joint.name]
+    function.entry.params = [*params, *given.values()]
+    for simplify in (simplify_cfg.run, fold.run, cse.run, dce.run, simplify_cfg.run):
+        simplify(function)
+    mentioned = {v for _, i in function.instructions() for v in [*i.operands, *[x for t in i.targets for x in t.args]]}
+    used = [k for k, p in enumerate(params) if p in mentioned]
+    function.entry.params = [*[params[k] for k in used], *given.values()]
+    return own, used
+

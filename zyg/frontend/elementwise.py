@@ -1,0 +1,175 @@
+"""Functions of numbers on whole arrays: broadcasting, and the function that is applied to the elements.
+
+What an operator or a ufunc means for the elements is what it means for NumPy scalars, and is emitted by the same code, into a
+function of its own that `apply` calls for each index.  Results are new arrays; chains of them are fused before they are
+differentiated (ir/passes/fuse.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from zyg.ir.core import Const, Value, const
+from zyg.ir.types import Array
+from zyg.ir.types import Scalar as ScalarType
+
+from .boundary import scalar_value
+from .values import Abstract, ArrayValue, Known, Number, describe, known_key
+
+if TYPE_CHECKING:
+    from .infer import Evaluator
+
+Scalar = Callable[..., Abstract]  # what a function does to numbers: gets the evaluator and the numbers
+
+
+def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract]) -> Abstract:
+    """Apply `function` to the elements of the arrays among `operands`, which are broadcast against each other; the others are
+    numbers, the same for all elements.  `key` tells functions apart.
+
+    Arrays of no dimensions give a number, as in NumPy.
+    """
+    if all(not isinstance(v, ArrayValue) or v.type.ndim == 0 for v in operands):
+        return function(
+            e, *(Number(e.op("load", v.value), True) if isinstance(v, ArrayValue) else v for v in operands)
+        )
+    name, dtype = _element_function(e, key, function, operands)
+    shape = broadcast_shape(e, [v for v in operands if isinstance(v, ArrayValue)])
+    result = e.op("alloc", *shape, type=Array(dtype, len(shape)), fill="empty")
+    e.emit("apply", result, *_arguments(e, operands, shape), types=(), callee=name, modes=("set",))
+    e.inference.fresh.add(result)
+    return ArrayValue(result)
+
+
+def lift_into(e: Evaluator, key: Hashable, function: Scalar, a: ArrayValue, b: Abstract) -> bool:
+    """`function` of the elements of `a` and of `b`, in the memory of `a`: `a += b`.  False, and nothing is done, where the
+    elements that come out are of another type than those of `a`."""
+    name, dtype = _element_function(e, key, function, [a, b])
+    if dtype is not a.type.dtype:
+        return False
+    shape = [e.dim(a.value, axis) for axis in range(a.type.ndim)]
+    if isinstance(b, ArrayValue) and b.value is not a.value:
+        _check_fits(e, a, b, shape)
+        if b.value not in e.inference.fresh:
+            from zyg.library.numpy_ import without_overlap
+
+            from .infer import known
+
+            b = e.call(known(without_overlap), [a, b])
+    e.emit("apply", a.value, *_arguments(e, [a, b], shape), types=(), callee=name, modes=("set",))
+    return True
+
+
+def _arguments(e: Evaluator, operands: Sequence[Abstract], shape: Sequence[Value]) -> list[Value]:
+    return [
+        broadcast(e, v, shape) if isinstance(v, ArrayValue) else v.value
+        for v in operands
+        if isinstance(v, (ArrayValue, Number))
+    ]
+
+
+def _check_fits(e: Evaluator, a: ArrayValue, b: ArrayValue, shape: list[Value]) -> None:
+    """ValueError unless `b` broadcasts to the shape of `a`, as it has to where `a` is what is written."""
+    own = [e.dim(b.value, axis) for axis in range(b.type.ndim)]
+    text = [" ".join("(" + ",".join(["{}"] * n) + (",)" if n == 1 else ")") for n in (len(shape), len(own)))]
+    message = f"operands could not be broadcast together with shapes {text[0]} "
+    if len(own) > len(shape):
+        e.throw("ValueError", "non-broadcastable output operand with fewer dimensions than the other operand")
+    for x, y in zip(reversed(shape), reversed(own)):
+        if x is not y and not _equal(x, y) and not _is_one(y):
+            fits = e.op("or", e.op("eq", y, x), e.op("eq", y, const(1)))
+            e.guard(fits, "ValueError", message, *shape, *own)
+
+
+def _element_function(
+    e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract]
+) -> tuple[str, ScalarType]:
+    """The function of the module that does to elements what `function` does to numbers, and the type of what it gives."""
+    from .infer import Evaluator, Stop
+
+    def part(v: Abstract) -> Hashable:
+        if isinstance(v, ArrayValue):
+            return v.type.dtype
+        return (v.type, v.numpy) if isinstance(v, Number) else known_key(v.object)  # type: ignore[attr-defined]
+
+    whole_key = ("element", key, tuple(map(part, operands)), e.context)
+    known = e.inference.elements.get(whole_key)
+    if known is not None:
+        return known
+    name = e.inference.module.unique_name(f"{key if isinstance(key, str) else 'element'}.element")
+    inner = Evaluator(e.inference, name, e.context)
+    e.inference.module.add(inner.function)
+    inner.builder.position = e.builder.position
+    inner.depth = e.depth + 1
+    numbers: list[Abstract] = []
+    for v in operands:
+        if isinstance(v, Known):
+            numbers.append(v)
+            continue
+        given = Value(v.type.dtype if isinstance(v, ArrayValue) else v.type, v.value.name)  # type: ignore[attr-defined]
+        inner.function.entry.params.append(given)
+        numbers.append(Number(given, isinstance(v, ArrayValue) or v.numpy))  # type: ignore[attr-defined]
+    try:
+        value = function(inner, *numbers)
+        if not isinstance(value, (Number, Known)):
+            raise e.refuse("this operation on whole arrays", types=[describe(v, e.heap) for v in operands])
+        element = scalar_value(inner, value)
+    except Stop:
+        # For numbers of these types it always raises.
+        del e.inference.module.functions[name]
+        raised: dict[str, Any] = inner.builder.block.terminator.attrs  # type: ignore[union-attr]
+        e.throw(raised["exc"], raised["message"])
+    else:
+        inner.builder.ret(element)
+        inner.function.results = (element.type,)
+    assert isinstance(element.type, ScalarType)
+    made = e.inference.elements[whole_key] = (name, element.type)
+    return made
+
+
+def sum_elements(e: Evaluator, a: ArrayValue) -> Number:
+    """The sum of all elements of an array of floats, in NumPy's order."""
+    name, _ = _element_function(e, "sum", lambda e, x: x, [a])
+    return Number(e.emit("apply", a.value, types=(a.type.dtype,), callee=name, modes=())[0], True)
+
+
+def broadcast_shape(e: Evaluator, arrays: Sequence[ArrayValue]) -> list[Value]:
+    """The shape of arrays broadcast against each other; ValueError when the code runs if they do not fit."""
+    shapes = [[e.dim(a.value, axis) for axis in range(a.type.ndim)] for a in arrays]
+    ndim = max(map(len, shapes))
+    text = " ".join("(" + ",".join(["{}"] * len(s)) + (",)" if len(s) == 1 else ")") for s in shapes)
+    message = f"operands could not be broadcast together with shapes {text} "
+    lengths = [d for s in shapes for d in s]
+    result: list[Value] = []
+    for axis in range(ndim):
+        common: Value | None = None
+        for s in shapes:
+            if axis < ndim - len(s):
+                continue
+            d = s[axis - (ndim - len(s))]
+            if common is None or _is_one(common):
+                common = d
+            elif d is not common and not _is_one(d) and not _equal(d, common):
+                first_is_one = e.op("eq", common, const(1))
+                fits = e.op("or", e.op("eq", d, common), e.op("or", first_is_one, e.op("eq", d, const(1))))
+                e.guard(fits, "ValueError", message, *lengths)
+                common = e.op("select", first_is_one, d, common)
+        assert common is not None
+        result.append(common)
+    return result
+
+
+def broadcast(e: Evaluator, a: ArrayValue, shape: Sequence[Value]) -> Value:
+    """An array seen in a shape that it fits."""
+    own = [e.dim(a.value, axis) for axis in range(a.type.ndim)]
+    if len(own) == len(shape) and all(x is y or _equal(x, y) for x, y in zip(own, shape)):
+        return a.value
+    return e.op("broadcast", a.value, *shape, type=Array(a.type.dtype, len(shape), "A", a.type.writable))
+
+
+def _is_one(v: Value) -> bool:
+    return isinstance(v, Const) and v.value == 1
+
+
+def _equal(x: Value, y: Value) -> bool:
+    return isinstance(x, Const) and isinstance(y, Const) and x.value == y.value
