@@ -639,14 +639,14 @@ class Writer:
                 self.statements(2)
 
     def loop(self) -> None:
-        options = [("n", f"for {{}} in range({self.draw(st.integers(0, 4))}):")]
+        options = [("n", f"for @ in range({self.draw(st.integers(0, 4))}):")]
         for l in self.named("l")[:2]:
-            options += [("x", f"for {{}} in {l}[:4]:"), ("x", f"for {{}} in tuple({l})[:4]:")]
+            options += [("x", f"for @ in {l}[:4]:"), ("x", f"for @ in tuple({l})[:4]:")]
         for d in self.named("d")[:1]:
-            options += [("x", f"for key, {{}} in list({d}.items()):"), ("x", f"for {{}} in list({d}.values()):")]
+            options += [("x", f"for key, @ in list({d}.items()):"), ("x", f"for @ in list({d}.values()):")]
         for o in self.named("o")[:1]:
-            options += [("x", f"for {{}} in list({o})[:4]:")]
-        options.append(("x", f"for {{}} in steps({self.value(0)}, 3):"))
+            options += [("x", f"for @ in list({o})[:4]:")]
+        options.append(("x", f"for @ in steps({self.value(0)}, 3):"))
         options.append(("n", "while"))
         kind, header = self.choose(options)
         name = self.new(kind)
@@ -659,7 +659,7 @@ class Writer:
                 self.frozen.add(name)
                 self.statements(3)
         else:
-            with self.block(header.format(name)):
+            with self.block(header.replace("@", name)):
                 self.bind(name)
                 self.frozen.add(name)
                 self.statements(3)
