@@ -370,10 +370,11 @@ class Dispatcher:
         """The native code for a call, or why there is none if the call can go another way."""
         try:
             return self.specialise(args, keywords)
-        except InternalError as error:
+        except (InternalError, RecursionError) as error:
             if not may_fall_back(self.transform, args):
                 raise
-            refused = Unsupported(str(error), hint="this is for zyg to mend: please report it")
+            what = str(error) if isinstance(error, InternalError) else f"the compiler's recursion: {error}"
+            refused = Unsupported(what, hint="this is for zyg to mend: please report it")
         except (Unsupported, ArgumentError) as error:
             # Where in the compiler it was noticed helps nobody; the message has the place in the user's source.
             if (isinstance(error, Misuse) and self.refused is fall_back) or not may_fall_back(self.transform, args):
