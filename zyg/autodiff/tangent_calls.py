@@ -1,0 +1,153 @@
+"""The tangents of calls: by the tangent of the callee, by a rule for forward mode, or by one for reverse mode, transposed."""
+
+from __future__ import annotations
+
+from zyg.ir.core import Instr, Value, const
+from zyg.ir.types import TAPE, Array, cotangent_type
+
+from . import helpers
+from .activity import differentiable
+from .tangent_state import Lean, TangentState
+
+
+class TangentCalls(TangentState):
+    """Handles calls."""
+
+    def _call(self, b: Lean, instr: Instr) -> None:
+        if not self._takes_part(instr):
+            b.append(instr)
+            return
+        if "tangent" in instr.attrs:
+            self._tangent_rule(b, instr)
+            return
+        if "rule" in instr.attrs:
+            self._transposed_rule(b, instr)
+            return
+        mask = [self.active(v) or v.type is TAPE and self.active_memory(v) for v in instr.operands]
+        callee = self.whole_run.of(instr.attrs["callee"], mask, None, whole=False)
+        operands = list(instr.operands)
+        for k in callee.params:
+            operands.extend(self.along(instr.operands[k]))
+        results = list(instr.results)
+        for r in callee.outputs:
+            results.extend(self.new(instr.results[r]))
+        b.append(Instr("call", operands, results, {**instr.attrs, "callee": callee.function}, [], instr.position))
+        for r in instr.results:  # arrays that do not vary but are of a kind with others that do
+            if isinstance(r.type, Array) and r not in self.shadows and self.active(r):
+                self.shadows[r] = self._zeros(r)
+
+    def _tangent_rule(self, b: Lean, instr: Instr) -> None:
+        """A function with a rule for forward mode: one call of the rule per lane."""
+        rule = instr.attrs["tangent"]
+        name = instr.attrs["callee"].removesuffix(".ruled")
+        written = self.summaries[rule.function].written
+        for k, v in enumerate(instr.operands):
+            if k not in rule.perturbed and self.active(v):
+                raise self._unsupported(
+                    f"a derivative through what {name}, which has a tangent rule, captures or takes by keyword",
+                    instr,
+                    hint="a rule differentiates by positional arguments: pass it as one",
+                )
+            if k in written and k not in rule.mutates and self.active(v):
+                raise self._unsupported(
+                    f"{name}, whose tangent rule writes to an array that it is given",
+                    instr,
+                    hint="say so: zyg.tangent(f, mutates=...)",
+                )
+        types = self.module.functions[rule.function].results
+        numbers = [r for r in instr.results if differentiable(r.type)]
+        changed = [instr.operands[k] for k in rule.mutates]
+        made: list[list[Value]] = []  # per lane, the tangents of `numbers` and `changed`
+        for lane in range(self.lanes):
+            tangents = [self._alone(b, instr.operands[k], lane) for k in rule.perturbed]
+            tangents = [helpers.copy(b, t) if isinstance(t.type, Array) and rule.arity + n in written else t
+                        for n, t in enumerate(tangents)]  # fmt: skip
+            operands = [*instr.operands[: rule.arity], *tangents, *instr.operands[rule.arity :]]
+            results = instr.results if lane == 0 else [Value(r.type) for r in instr.results]
+            more = [Value(t) for t in types[len(results) :]]
+            attrs = {k: v for k, v in instr.attrs.items() if k != "tangent"} | {"callee": rule.function}
+            if lane and changed:
+                raise self._unsupported(f"several tangents at once through {name}, which changes arrays", instr)
+            b.append(Instr("call", operands, [*results, *more], attrs, [], instr.position))
+            made.append(more)
+        for n, r in enumerate(numbers):
+            if self.active(r):
+                self.define(r, self._together(b, r, [more[n] for more in made]))
+        for n, v in enumerate(changed):
+            if self.active(v):
+                b.emit("copyto", self.shadow(v), made[0][len(numbers) + n])
+
+    def _alone(self, b: Lean, v: Value, lane: int) -> Value:
+        """The tangent of `v` in one lane, as if there were no others."""
+        if not isinstance(v.type, Array):
+            return self.of(v)[lane]
+        shadow = self.shadow(v)
+        if self.lanes == 1:
+            return shadow
+        wanted = helpers.shadow_type(v.type)
+        plain = Array(wanted.dtype, wanted.ndim, "C")
+        made = b.op("alloc", *helpers.lengths(b, v), type=plain, name=shadow.name, fill="empty")
+        b.emit("copyto", helpers.as_layout(b, made, Array(wanted.dtype, wanted.ndim, "A")), self._lane(b, shadow, lane))
+        return helpers.as_layout(b, made, wanted)
+
+    def _together(self, b: Lean, v: Value, lanes: list[Value]) -> list[Value]:
+        """The tangents of `v` from those of the lanes."""
+        if self.lanes == 1 or not isinstance(v.type, Array):
+            return lanes
+        made = self._zeros(v)
+        for lane, t in enumerate(lanes):
+            assert isinstance(t.type, Array)
+            into = self._lane(b, made, lane)
+            b.emit("copyto", into, helpers.as_layout(b, t, Array(t.type.dtype, t.type.ndim, "A")))
+        return [made]
+
+    def _transposed_rule(self, b: Lean, instr: Instr) -> None:
+        """A function with a rule for reverse mode only: the cotangents that the rule gives for a value that is a number are
+        its partial derivatives."""
+        rule = instr.attrs["rule"]
+        name = instr.attrs["callee"].removesuffix(".rule")
+        forward, reverse = self.module.functions[rule.forward], self.module.functions[rule.reverse]
+        saved = [Value(t, "saved") for t in forward.results[len(instr.results) :]]
+        attrs = {k: v for k, v in instr.attrs.items() if k != "rule"} | {"callee": rule.forward}
+        b.append(Instr("call", list(instr.operands), [*instr.results, *saved], attrs, [], instr.position))
+        numbers = [r for r in instr.results if differentiable(r.type)]
+        if any(isinstance(r.type, Array) for r in numbers) or any(
+            self.active(instr.operands[p]) for p in self.summaries[rule.forward].written
+        ):
+            raise self._unsupported(
+                f"forward mode through {name}, which has a rule for reverse mode and gives or changes an array",
+                instr,
+                hint=f"give it a rule for forward mode, @zyg.tangent({name})",
+            )
+        for r in numbers:
+            if not self.active(r):
+                continue
+            seeds = [const(1.0 if r is other else 0.0, cotangent_type(other.type)) for other in numbers]
+            cotangents = b.emit("call", *saved, *seeds, types=tuple(reverse.results), callee=rule.reverse)
+            totals: list[Value] = [const(0.0, cotangent_type(r.type))] * self.lanes
+            for k, c in zip(rule.gradients, cotangents, strict=True):
+                v = instr.operands[k]
+                if not self.active(v):
+                    continue
+                for lane, term in enumerate(self._inner(b, c, v, name)):
+                    totals[lane] = b.arith("add", totals[lane], term)
+            self.define(r, [b.cast(t, cotangent_type(r.type)) for t in totals])
+
+    def _inner(self, b: Lean, cotangent: Value, v: Value, name: str) -> list[Value]:
+        """The inner product of a cotangent with the tangents of `v`, per lane."""
+        if not isinstance(v.type, Array):
+            return [b.arith("mul", t, cotangent) for t in self.of(v)]
+        shadow = self.shadow(v)
+        for axis in range(v.type.ndim):
+            same = b.op("eq", b.op("dim", v, axis=axis), b.op("dim", cotangent, axis=axis))
+            message = f"{name} gave a cotangent of another shape than its argument"
+            b.emit("guard", same, exc="ValueError", message=message)
+        callee = helpers.dot_function(self.module, cotangent.type, shadow.type, self.lanes)
+        return b.emit("call", cotangent, shadow, types=self.module.functions[callee].results, callee=callee)
+
+    def _takes_part(self, call: Instr) -> bool:
+        """Whether something that varies goes into a call and comes out of it."""
+        if any(v.type is TAPE and self.active_memory(v) for v in call.operands):
+            return True  # what one call puts on a tape another takes off: all go along, or none
+        written = self.summaries[call.attrs["callee"]].written
+        return any(self.active(r) for r in call.results) or any(self.active(call.operands[p]) for p in written)
