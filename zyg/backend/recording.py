@@ -241,10 +241,16 @@ def _go_unless_natural(e: Emitter, key: Value, slow: Label) -> None:
     e.jump_if("FALSE", slow)
 
 
+def _go_unless_item(e: Emitter, x: Value, key: Value, slow: Label) -> None:
+    """Go on for a list and a natural number, or a dict and a string."""
+    text = isinstance(key, Const) and type(key.value) is str
+    _go_unless_type(e, x, lambda: e.out("LOAD_CONST", dict if text else list), "IS_OP", slow)
+    if not text:
+        _go_unless_natural(e, key, slow)
+
+
 def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
-    """Of a list, by a natural number."""
-    _go_unless_type(e, operands[0], lambda: e.out("LOAD_CONST", list), "IS_OP", slow)
-    _go_unless_natural(e, operands[1], slow)
+    _go_unless_item(e, *operands, slow)
     for v in operands:
         e.load(v)
     e.out("BINARY_SUBSCR")
@@ -252,8 +258,7 @@ def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> 
 
 def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
     x, key, value = operands
-    _go_unless_type(e, x, lambda: e.out("LOAD_CONST", list), "IS_OP", slow)
-    _go_unless_natural(e, key, slow)
+    _go_unless_item(e, x, key, slow)
     for v in (value, x, key):
         e.load(v)
     e.out("STORE_SUBSCR")
@@ -292,6 +297,8 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
     kind, results = instr.attrs["access"], instr.results
     wanted = instr.attrs["wanted"]
     method, where = _ACCESS[kind]
+    if where == "key" and isinstance(key, Const) and type(key.value) is str:
+        method = method.replace("item", "key")
     arguments = [x, *([{"key": key, "name": name, "back": back}[where]] if where else [])]
     if kind.startswith("get"):
         if not _is_none(d):

@@ -82,9 +82,11 @@ class Shadows:
 
     def add_key(self, mapping: Any, key: Any, d: Any) -> None:
         """Add `d` to the cotangent of the value at `key`."""
-        shadow = self.dict_of(mapping)
+        shadow = self.items.get(id(mapping))
+        if shadow is None:
+            shadow = self.dict_of(mapping)
         old = shadow.get(key)
-        shadow[key] = d if old is None else accumulate(old, d)
+        shadow[key] = d if old is None else old + d if type(old) is float else accumulate(old, d)
 
     def take_key(self, mapping: Any, key: Any) -> Any:
         """The cotangent of the value at `key`, which starts again from zero."""

@@ -104,7 +104,12 @@ def _of_python(cls: type) -> bool:
 # forward half, which takes `self` first.
 Site = list[Any]
 
-_EMPTY = (None, None, None, None)
+
+def nobody() -> None:
+    """Stands for no callee. (It is not a constant like others, so that the sites of a code object stay apart.)"""
+
+
+_EMPTY = (nobody, None, nobody, None)
 _temporary: list[Site] = []  # sites that hold closures, and with them what these captured
 
 
