@@ -93,6 +93,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "optimised": stage("typed", 2.0, 5),
     "adjoint": stage("adjoint", 2.0, 5),
     "split": stage("adjoint", 2.0, 5, split=True),
+    "tangent": stage("tangent", 2.0, 5),
     "llvm": stage("llvm", 2.0, 5, optimised=False),
     "native": stage("native", 2.0, 5),
     "second": second,
