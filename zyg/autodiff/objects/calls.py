@@ -256,6 +256,14 @@ def known_function(code: CodeType) -> Function | None:
     return entry if type(entry) is Function else None
 
 
+def settle(code: CodeType, entry: Function) -> None:
+    """From now on the functions of a code object are differentiated as Python code."""
+    from zyg.autodiff.python import forget_callees
+
+    _functions[id(code)] = entry
+    forget_callees()
+
+
 def _is_half(code: CodeType) -> bool:
     from zyg.autodiff.python import is_half
 

@@ -18,6 +18,9 @@ from zyg.transforms import transform_of
 
 from .cotangents import refused_in
 
+# After so many refusals in a row a function goes through Python at once.
+_PATIENCE = 3
+
 _PLAIN = frozenset({float, int, bool, type(None), str})
 
 
@@ -67,18 +70,23 @@ def run_native(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 class NativeFirst:
     """The handler of functions of one code object that are worth trying; `entry` is how they go through Python."""
 
-    __slots__ = ("entry",)
+    __slots__ = ("entry", "refusals")
 
     def __init__(self, entry: Any):
         self.entry = entry
+        self.refusals = 0
 
     def call(self, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        from .calls import call_bound
+        from .calls import call_bound, settle
 
         if not kwargs:
             made = call_native(f, args)
             if made is not None:
+                self.refusals = 0
                 return made
+            self.refusals += 1
+            if self.refusals == _PATIENCE:
+                settle(f.__code__, self.entry)
         return call_bound(self.entry, f, *args, **kwargs)
 
 

@@ -139,7 +139,7 @@ class ForwardHalf:
             attrs["direct"], function = op, inline.record_setattr
             operands.append(Const(inline.writers(instr.attrs["name"]), OBJECT))
         else:
-            function = objects.RECORD[op]
+            function = inline.OPERATORS.get(op) or objects.RECORD[op]
             if rules.base(op) in rules.EXPRESSIONS or op in ("getitem", "setitem", "list_append"):
                 attrs["direct"] = op
         return Instr(

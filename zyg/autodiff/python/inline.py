@@ -8,7 +8,7 @@ it finds out.  A callee is looked up once per place: `Site` keeps the last one a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import count
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType, ModuleType
@@ -125,6 +125,8 @@ def release() -> None:
 
 def forget_sites(codes: Iterable[CodeType]) -> None:
     """There are new rules."""
+    for known in operators:
+        known.clear()
     for code in codes:
         for constant in code.co_consts:
             if type(constant) is list:
@@ -208,3 +210,33 @@ def _constructor(cls: Any, arity: int) -> Any:
         return made, back
 
     return construct
+
+
+def _recorder(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """RECORD of a binary operator, which remembers the operator methods of classes."""
+    general = objects.RECORD[op]
+    slot = f"__{op}__"
+    known: dict[tuple[type, type], tuple[Any, Any]] = {}
+    operators.append(known)
+
+    def record(a: Any, b: Any) -> tuple[Any, Any]:
+        ta, tb = type(a), type(b)
+        found = known.get((ta, tb))
+        if found is None:
+            method = find(ta, slot)
+            if type(method) is FunctionType and _permanent(method) and (ta is tb or not issubclass(tb, ta)):
+                forward = forward_of_method(method, 2)
+                if forward is not None:
+                    known[ta, tb] = method, forward
+        elif getattr(ta, slot) is found[0]:
+            made = found[1](a, b)
+            if made[0] is not NotImplemented:
+                return made
+        return general(a, b)
+
+    record.__name__ = record.__qualname__ = f"record_{op}"
+    return record
+
+
+operators: list[dict[tuple[type, type], tuple[Any, Any]]] = []
+OPERATORS = {op: _recorder(op) for op in ("add", "sub", "mul", "truediv")}
