@@ -650,3 +650,36 @@ def test_particle_with_a_gradient_inside_the_loop():
     value, (dw,) = zyg.withgradient(final, 6.0)
     assert value == pytest.approx(final_by_hand(6.0), rel=1e-12)
     assert dw == pytest.approx(dual.gradient(final_by_hand, 6.0)[0], rel=1e-10)
+
+
+def test_arrays_in_use_are_not_resized():
+    """A callback may not move memory that compiled code reads, even if it tells NumPy not to look."""
+    refused = []
+
+    @staticmethod  # a callable that is not compiled
+    def shrink(a):
+        for array in (a, a.base):
+            if array is not None:
+                with pytest.raises(ValueError, match="resize") as caught:
+                    array.resize(1 << 20, refcheck=False)
+                refused.append(str(caught.value))
+
+    def of_argument(a):
+        shrink(a)
+        return a[0] + a[-1]
+
+    def of_own(n):
+        a = np.ones(n)
+        shrink(a)
+        a[1] = 5.0
+        return a
+
+    array = np.arange(6.0)
+    assert zyg.jit(of_argument)(array) == 5.0
+    assert zyg.jit(of_argument)(array[1:]) == 6.0
+    result = zyg.jit(of_own)(4)
+    assert len(refused) == 4
+    assert result.tolist() == [1.0, 5.0, 1.0, 1.0]
+    for a in (array, result):  # afterwards they can be
+        a.resize(8, refcheck=False)
+        assert a.shape == (8,)

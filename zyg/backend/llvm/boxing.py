@@ -12,7 +12,7 @@ in a slot (an alloca that starts as null), so that `release_slots` frees whateve
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -260,6 +260,15 @@ class Boxing:
             self.incref(o)
             self.keep(o)
         return o
+
+    def pin_arrays(self, types: Sequence[Type], parts: Sequence[str], ctx: str, failed: str) -> None:
+        """Keep Python code that is called from here from moving the memory of arrays; `parts` are their components."""
+        at = 0
+        for type in types:
+            if isinstance(type, Array):
+                pin = self.e.module.external("zyg_pin", "i1", "ptr, ptr", "nounwind")
+                self.e.require(self.e.call("i1", pin, f"ptr {ctx}", f"ptr {parts[at + 1]}", hint="pinned"), failed)
+            at += len(components(type))
 
     def unbox_range(self, type: Type, o: str, miss: str) -> list[str]:
         self.require_type(o, self.data("PyRange_Type"), miss)

@@ -222,13 +222,16 @@ class EntryLowering:
         """Call, box, clean up; gives the object to return (null: an exception is set)."""
         e, abi = self.e, self.abi
         arguments = [f"{t} {v}" for t, v in zip(component_types(abi.params), leaves, strict=True)]
+        failed = e.name("failed")
         ctx = self.make_ctx() if self.needs_ctx else "null"
         if abi.needs_ctx:
             arguments.insert(0, f"ptr {ctx}")
+        if self.lowered.calls_python:
+            self.boxing.pin_arrays(abi.params, leaves, ctx, failed)
         status, parts = abi.call(e, arguments, "" if abi.recursive else "alwaysinline")
         if self.needs_ctx and (abi.may_run_python or self.nogil):
             e.call("void", e.module.external("zyg_gil_take", "void", "ptr", "nounwind"), f"ptr {ctx}")
-        good, bad, failed, done = (e.name(n) for n in ("returned", "error", "failed", "finish"))
+        good, bad, done = (e.name(n) for n in ("returned", "error", "finish"))
         if status is None:
             e.jump(good)
         else:

@@ -27,7 +27,7 @@ from typing import Any, Protocol
 from ...ir.analysis import reverse_postorder
 from ...ir.core import Block, Const, Function, Instr, Module, Position, Target, Value
 from ...ir.records import field, record
-from ...ir.types import BOOL, F32, F64, I64, U8, Array, Scalar, Stack, Tape, Tuple, Type
+from ...ir.types import BOOL, F32, F64, I64, U8, Array, Scalar, Stack, Tape, Tuple, Type, flatten
 from . import runtime
 from .boxing import Boxing
 from .text import (
@@ -84,6 +84,7 @@ class Lowered:
     errors: list[ErrorSite]
     objects: list[object]
     signatures: dict[str, FunctionABI] = field(default_factory=dict)
+    calls_python: bool = False
 
     @property
     def text(self) -> str:
@@ -144,6 +145,7 @@ def lower(module: Module, entry: str, vector_variants: VectorMath, exported: boo
     recursive = _recursive(module, names)
     needs_ctx = _closure(module, names, lambda f: f.name in recursive or any(map(_uses_ctx, _instrs(f))))
     runs_python = _closure(module, names, lambda f: any(i.op in ("pycall", "poll") for i in _instrs(f)))
+    lowered.calls_python = any(i.op == "pycall" for name in names for i in _instrs(module.functions[name]))
     fails = _closure(module, names, lambda f: f.name in recursive or any(map(_may_fail, _instrs(f))))
     for name in names:
         f = module.functions[name]
@@ -882,6 +884,7 @@ class FunctionLowering(Emitter):
         failed = self.name("pycall_failed")
         result = self.boxing.call(function, instr.attrs["arguments"], leaves, "%ctx", failed)
         values = self.boxing.unbox_result(result, instr.attrs["result"], "%ctx", failed)
+        self.boxing.pin_arrays(flatten(instr.attrs["result"]), values, "%ctx", failed)
         self.boxing.release_slots()
         go_on = self.name("ok")
         self.jump(go_on)

@@ -220,6 +220,9 @@ define internal void @let_go(ptr %ctx, ptr %header, ptr %object) {
   %held = icmp eq ptr %thread, null
   br i1 %held, label %now, label %later
 now:
+  %pin_now_at = getelementptr i8, ptr %header, i64 $H_pin
+  %pin_now = load ptr, ptr %pin_now_at
+  call void @Py_DecRef(ptr %pin_now)
   call void @Py_DecRef(ptr %object)
   %free_at = getelementptr i8, ptr %ctx, i64 $C_headers
   %free = load ptr, ptr %free_at
@@ -229,7 +232,13 @@ now:
   ret void
 later:
   %kept_at = getelementptr i8, ptr %ctx, i64 $C_kept
-  %first = load ptr, ptr %kept_at
+  %before = load ptr, ptr %kept_at
+  %pin_at = getelementptr i8, ptr %header, i64 $H_pin
+  %pin = load ptr, ptr %pin_at
+  %first = getelementptr i8, ptr %header, i64 16
+  store ptr %before, ptr %first
+  %pin_node_object = getelementptr i8, ptr %header, i64 24
+  store ptr %pin, ptr %pin_node_object
   store ptr %first, ptr %header
   %node_object = getelementptr i8, ptr %header, i64 8
   store ptr %object, ptr %node_object
@@ -297,6 +306,9 @@ release:
   call void @free(ptr %data)
   br label %freed
 theirs:
+  %pin_at = getelementptr i8, ptr %h, i64 $H_pin
+  %pin = load ptr, ptr %pin_at
+  call void @Py_DecRef(ptr %pin)
   call void @Py_DecRef(ptr %object)
   br label %freed
 freed:

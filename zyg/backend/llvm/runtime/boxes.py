@@ -5,6 +5,8 @@ from .layout import fill
 TEXT = fill(
     """
 declare i32 @PyArray_SetBaseObject(ptr, ptr)
+declare ptr @PyWeakref_NewRef(ptr, ptr)
+declare i1 @zyg_keep_object(ptr, ptr)
 declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
 declare void @Py_DecRef(ptr)
 declare void @Py_IncRef(ptr)
@@ -19,6 +21,41 @@ define internal i1 @is_array(ptr %object) {
   %mapped = icmp eq ptr %class, @numpy.memmap
   %either = or i1 %plain, %mapped
   ret i1 %either
+}
+
+; While the call lasts, the memory of an array that Python owns stays where it is: NumPy does not resize arrays to which
+; there are weak references, even if asked not to look.  False with an exception set, or if there is no memory.
+define i1 @zyg_pin(ptr %ctx, ptr %owner) {
+entry:
+  %number = ptrtoint ptr %owner to i64
+  %tag = and i64 %number, 1
+  %ours = icmp eq i64 %tag, 0
+  br i1 %ours, label %done, label %theirs
+theirs:
+  %first = getelementptr i8, ptr %owner, i64 -1
+  br label %each
+each:
+  %object = phi ptr [ %first, %theirs ], [ %base, %up ]
+  %nothing = icmp eq ptr %object, null
+  br i1 %nothing, label %done, label %look
+look:
+  %is_array = call i1 @is_array(ptr %object)
+  br i1 %is_array, label %hold, label %done
+hold:
+  %pin = call ptr @PyWeakref_NewRef(ptr %object, ptr null)
+  %failed = icmp eq ptr %pin, null
+  br i1 %failed, label %no, label %keep
+keep:
+  %kept = call i1 @zyg_keep_object(ptr %ctx, ptr %pin)
+  br i1 %kept, label %up, label %no
+up:
+  %base_at = getelementptr i8, ptr %object, i64 $ARRAY_BASE
+  %base = load ptr, ptr %base_at
+  br label %each
+done:
+  ret i1 true
+no:
+  ret i1 false
 }
 
 ; Whether the ndarray shows just these data.
@@ -137,6 +174,9 @@ own:
   call void @Py_IncRef(ptr @numpy.data_handler)
   %handler_at = getelementptr i8, ptr %made, i64 $ARRAY_HANDLER
   store ptr @numpy.data_handler, ptr %handler_at
+  %pin = call ptr @PyWeakref_NewRef(ptr %made, ptr null)
+  %pin_at = getelementptr i8, ptr %header, i64 $H_pin
+  store ptr %pin, ptr %pin_at
   %object_at = getelementptr i8, ptr %header, i64 $H_object
   store ptr %made, ptr %object_at
   call void @Py_IncRef(ptr %made)

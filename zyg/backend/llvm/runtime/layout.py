@@ -38,6 +38,7 @@ class HEADER:
     data = 24
     bytes = 32
     object = 40  # the ndarray that owns the data since Python has seen them (a counted reference)
+    pin = 48  # a weak reference to it: NumPy does not resize an array that has one
     size = 64
 
 
