@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import cases, programs
+from benchmarks import cases, dynamic, programs
 from benchmarks.cases import BENCHMARKS, flat_gradient
 from benchmarks.sections.settings import builds
 
@@ -60,3 +60,45 @@ def test_zyg_agrees_on_the_function_of_twenty_lines():
     value, gradients = zyg.withgradient(programs.twenty_lines, *args)
     assert value == programs.twenty_lines(*args)
     assert gradients == pytest.approx(dual.gradient(programs.twenty_lines, *args), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", dynamic.PROGRAMS)
+def test_gradients_of_dynamic_programs(name):
+    import math
+
+    from benchmarks.sections.dynamic import flat, through_python
+
+    function, args = dynamic.PROGRAMS[name]
+    found = list(flat(through_python(function, args)))
+    numbers = list(flat(args))
+    for at, x in enumerate(numbers):
+        h = 1e-6
+        values = [function(*_replaced(args, at, x + step), math) for step in (h, -h)]
+        assert found[at] == pytest.approx((values[0] - values[1]) / (2 * h), rel=1e-5, abs=1e-6)
+
+
+def _replaced(args, at, number):
+    """The arguments with another number in place number `at`."""
+    left = at
+
+    def replaced(value):
+        nonlocal left
+        if isinstance(value, dict):
+            return {k: replaced(value[k]) for k in sorted(value)}
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(replaced, value))
+        left -= 1
+        return number if left == -1 else value
+
+    return replaced(args)
+
+
+@pytest.mark.filterwarnings("error::zyg.errors.FallbackWarning")
+def test_orbits_are_native_and_agree():
+    import zyg
+
+    expected = zyg.value_and_grad(dynamic.orbit_scalars, (0, 1, 2, 3))(1.0, 0.2, 0.1, 0.9, 20)
+    for function in dynamic.WAYS.values():
+        value, gradient = zyg.value_and_grad(function, (0, 1, 2, 3))(1.0, 0.2, 0.1, 0.9, 20)
+        assert value == pytest.approx(expected[0], rel=1e-13)
+        assert gradient == pytest.approx(expected[1], rel=1e-11)

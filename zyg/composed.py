@@ -6,7 +6,7 @@ derivatives of derivatives.  Slower than the native passes, but of anything that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,7 @@ def places(value: Any, what: str) -> Iterator[Path]:
         raise Misuse(f"{what}, with a {type(value).__name__} in it that is no real number")
 
 
-def filled(value: Any, numbers: dict[Path, float], at: Path = ()) -> Any:
+def filled(value: Any, numbers: Mapping[Path, Any], at: Path = ()) -> Any:
     """The structure of `value` with other numbers in it, 0 where none is given; None for what holds none."""
     if _is_number(value):
         return numbers.get(at, 0.0)

@@ -45,7 +45,7 @@ class Refusal:
         self._kept = kept  # what has its identity in the key
 
     def holds(self) -> bool:
-        return self.epoch == rules.epoch() and all(_LOOK_UP[guard[0]](*guard[1:]) for guard in self.names)
+        return self.epoch == rules.epoch() and all(_LOOK_UP[str(guard[0])](*guard[1:]) for guard in self.names)
 
 
 def _global_holds(namespace: dict[str, Any], name: str, expected: Any) -> bool:
@@ -304,6 +304,15 @@ _KINDS: dict[str, Callable[[Transform, Any, tuple[Any, ...], dict[str, Any]], An
     "implicit_gradient": lambda transform, function, args, keywords: None,
     "implicit_pullback": lambda transform, function, args, keywords: None,
 }
+
+
+def implementation(transform: Transform) -> Callable[[Transform, Any, tuple[Any, ...], dict[str, Any]], Any]:
+    """What does through Python what a transform stands for: called with the transform, the function, and its arguments."""
+    if transform.kind not in _KINDS:
+        raise Unsupported(f"zyg.{transform.kind} in code that is differentiated through Python")
+    return _KINDS[transform.kind]
+
+
 # These are made of other derivatives, which may be native, and warn if they are not.
 COMPOSED = frozenset({"jacobian", "jvp", "hvp", "hessian"})
 
