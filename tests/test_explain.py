@@ -13,13 +13,19 @@ def helper(x):
     return math.sin(x) * x
 
 
+def loops(x):
+    for _ in range(3):
+        x = math.sin(x)
+    return x
+
+
 def lookup(table, key):
     return table[key]
 
 
 def mixed(x, table):
     print("not shown")
-    return helper(x) * lookup(table, "a")
+    return helper(x) * lookup(table, "a") * loops(x)
 
 
 def power(x, n):
@@ -59,10 +65,12 @@ def test_callees_of_a_function_that_goes_through_python(capsys):
     found = zyg.explain(mixed, 1.0, table)
     assert capsys.readouterr().out == ""
     assert not found.native
-    assert {piece.name: piece.native for piece in found.callees} == {"helper": True, "lookup": False}
+    how = {"helper": "with its caller", "lookup": "through Python", "loops": "native"}
+    assert {piece.name: piece.how for piece in found.callees} == how
     text = str(found)
     assert "argument 'table'" in text
-    assert "native          helper(x: f64)" in text
+    assert "native          loops(x: f64)" in text
+    assert "with its caller helper(x: f64)" in text
     assert "through Python  lookup(" in text
 
 

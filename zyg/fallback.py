@@ -326,7 +326,7 @@ class Entangled(Unsupported):
     """Native code has other ways in or out than arguments and value, by which a derivative could go unseen."""
 
 
-def _apart(inferred: Any) -> None:
+def check_apart(inferred: Any) -> None:
     """Refuse code that object code cannot call: it reads objects or arrays that are globals, writes arrays, or gives
     something else than numbers."""
     from .autodiff.activity import summarise
@@ -335,12 +335,23 @@ def _apart(inferred: Any) -> None:
     for source in inferred.inputs:
         if not all(isinstance(leaf, Scalar) for leaf in flatten(source.type)):
             raise Entangled(f"the global {source.name}, an object, read in native code that is called from Python code")
+    if any(_is_object(parameter) for parameter in inferred.parameters[1:]):
+        raise Entangled("an object or a list, which Python code that is differentiated gives to native code")
     value, *_ = children(inferred.result) or (inferred.result,)
     if isinstance(value, ListType) or any(isinstance(leaf, Array) for leaf in flatten(value)):
         raise Entangled(f"a value of type {value}, given by native code to Python code that is differentiated")
     arrays = any(isinstance(leaf, Array) for parameter in inferred.parameters for leaf in flatten(parameter))
     if arrays and summarise(inferred.module, inferred.entry)[inferred.entry].written:
         raise Entangled("an array that is written in native code which is called from Python code")
+
+
+def _is_object(type: Any) -> bool:
+    """Whether values of a type can be changed, or are objects that have an identity; arrays are looked at otherwise."""
+    from .ir.types import Array, Complex, Const, NoneType, NpScalar, RangeType, Tuple
+
+    if isinstance(type, Tuple):
+        return any(map(_is_object, type.items))
+    return not isinstance(type, (Scalar, NpScalar, Complex, Array, Const, NoneType, RangeType))
 
 
 def native_pullback(
@@ -359,7 +370,7 @@ def native_pullback(
     anchor = getattr(function, "__code__", function)
     native = _natives.get(id(anchor))
     if native is None:
-        native = make_callable(Transform("pullback"), refused=_not_native, accept=_apart)
+        native = make_callable(Transform("pullback"), refused=_not_native, accept=check_apart)
         native.__zyg_anchor__ = anchor  # alive as long as its identity is a key
         while len(_natives) >= _NATIVES:
             _natives.pop(next(iter(_natives)), None)

@@ -19,9 +19,10 @@ from typing import Any
 
 from .. import pipeline
 from ..api import gradient, pullback
+from ..autodiff.objects.native import worthwhile
 from ..dispatch import argument_name, compile_lock, python_function
 from ..errors import ArgumentError, InternalError, Unsupported, UntypableValue, ZygError
-from ..fallback import strict
+from ..fallback import check_apart, strict
 from ..ir.records import record
 from ..ir.types import Type
 from ..transforms import Transform, describe, transform_of
@@ -36,17 +37,23 @@ _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 @record(frozen=True)
 class Piece:
-    """A function as it was called: `refusal` says why its derivative is not native, None if it is."""
+    """A function as it was called: `refusal` says why its derivative is not native, None if nothing forbids that. `inline`: it
+    compiles, but Python code calls it and it has no loop, so it is differentiated as a part of that code."""
 
     name: str
     file: str
     line: int
     parameters: tuple[tuple[str, str], ...]
     refusal: ZygError | None
+    inline: bool = False
 
     @property
     def native(self) -> bool:
-        return self.refusal is None
+        return self.refusal is None and not self.inline
+
+    @property
+    def how(self) -> str:
+        return "native" if self.native else "with its caller" if self.inline else "through Python"
 
     @property
     def signature(self) -> str:
@@ -84,8 +91,7 @@ class Explanation:
         if self.callees:
             lines.append("  calls")
             for piece in self.callees:
-                how = "native" if piece.native else "through Python"
-                lines.append(f"    {how:<15} {piece.signature}   {piece.place}")
+                lines.append(f"    {piece.how:<15} {piece.signature}   {piece.place}")
                 if piece.refusal is not None:
                     lines += _indented(str(piece.refusal), 8)
         if self.tape is not None:
@@ -117,7 +123,7 @@ class Explanation:
 
         rows = []
         for piece in (self.root, *self.callees):
-            how = "native" if piece.native else "refused" if self.strict and piece is self.root else "through Python"
+            how = "refused" if self.strict and piece is self.root and not piece.native else piece.how
             reason = listing(str(piece.refusal)) if piece.refusal is not None else ""
             rows.append((code(piece.signature), piece.place, how, Markup(reason)))
         parts = [table(("function", "", "derivative", "because of"), rows, f"explain {self.root.name}")]
@@ -175,19 +181,21 @@ def explain(function: Callable[..., Any], /, *args: Any, run: bool = True, **key
         _named(plain, args, keywords),
         refusal,
     )
-    # What a native function calls was compiled with it.
-    callees = tuple(
-        Piece(c.name, c.file, c.line, c.parameters, None if refusal is None else c.refusal())
-        for c in calls[:CALLEES]
-        if c.code is not code
-    )
+    callees = tuple(_callee(c, refusal is None) for c in calls[:CALLEES] if c.code is not code)
     if len(calls) > CALLEES:
         notes.append(f"... and {len(calls) - CALLEES} more functions that it calls")
     return Explanation(root, value_refusal, callees, kept, strict(function), tuple(notes))
 
 
-def _refusal(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> ZygError | None:
-    """Why a call has no native code; None if it has."""
+def _callee(call: _Call, with_native: bool) -> Piece:
+    """What a native function calls was compiled with it; what Python code calls is native where that gains something."""
+    refusal = None if with_native else call.refusal()
+    inline = not with_native and refusal is None and not worthwhile(call.code)
+    return Piece(call.name, call.file, call.line, call.parameters, refusal, inline)
+
+
+def _refusal(function: Any, args: tuple[Any, ...], keywords: dict[str, Any], apart: bool = False) -> ZygError | None:
+    """Why a call has no native code; None if it has. `apart`: code that Python code can call."""
     transform = transform_of(function) or Transform("jit", function)
     for at, value in enumerate(args):
         try:
@@ -199,7 +207,9 @@ def _refusal(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
     try:
         wanted = request(function, args, keywords)
         with compile_lock:
-            pipeline.compile(wanted, "typed")
+            inferred = pipeline.compile(wanted, "typed")
+            if apart:
+                check_apart(inferred)
     except (Unsupported, ArgumentError, InternalError) as error:
         return error.with_traceback(None)
     return None
@@ -266,7 +276,7 @@ class _Call:
     def refusal(self) -> ZygError | None:
         if self.untypable is not None:
             return self.untypable
-        return _refusal(pullback, (self.function, *self.types), self.keywords)
+        return _refusal(pullback, (self.function, *self.types), self.keywords, apart=True)
 
 
 def _record_calls(function: Any, args: tuple[Any, ...], keywords: dict[str, Any], notes: list[str]) -> list[_Call]:
