@@ -158,7 +158,9 @@ def convert(given: Any, wanted: Type, what: str, value: Type | None = None) -> A
     `value` is the type of the value that it is a cotangent of, where that is known.
     """
     if isinstance(value, Shared) and given is not None:
-        raise TypeError(f"{what} is of an object that the value holds before: give all of its cotangent there, None here")
+        raise TypeError(
+            f"{what} is of an object that the value holds before: give all of its cotangent there, None here"
+        )
     if wanted == NONE:
         return None
     if isinstance(wanted, Scalar):

@@ -58,7 +58,14 @@ _SCALAR_OF_DTYPE: dict[tuple[str, int], Scalar] = {
     ("u", 1): U8,
     ("b", 1): BOOL,
 }
-_PYTHON_SCALARS: dict[type, Type] = {float: F64, int: I64, bool: BOOL, complex: Complex(), type(None): NONE, range: RANGE}
+_PYTHON_SCALARS: dict[type, Type] = {
+    float: F64,
+    int: I64,
+    bool: BOOL,
+    complex: Complex(),
+    type(None): NONE,
+    range: RANGE,
+}
 _NUMPY_SCALARS: dict[type, Type] = {
     np.dtype(code).type: NpScalar(scalar)
     for code, scalar in (("f8", F64), ("f4", F32), ("i8", I64), ("i4", I32), ("u1", U8), ("?", BOOL))
@@ -160,7 +167,7 @@ class Typing:
         classes = set(map(type, value))
         if len(classes) == 1:
             (cls,) = classes
-            if cls is int and not (-(2**63) <= min(value) and max(value) < 2**63):
+            if cls is int and not (min(value) >= -(2**63) and max(value) < 2**63):
                 raise IntegerTooLarge("an integer which does not fit into 64 bits, in a list", hint="pass floats")
             simple = _PYTHON_SCALARS.get(cls) or _NUMPY_SCALARS.get(cls)
             if isinstance(simple, (Scalar, NpScalar, Complex)):
@@ -171,7 +178,8 @@ class Typing:
                     return Sequence(item)
         if len(value) > MAX_LIST:
             raise UntypableValue(
-                f"a list of {len(value)} items that are not numbers of one type", hint="pass an array, or a list of floats"
+                f"a list of {len(value)} items that are not numbers of one type",
+                hint="pass an array, or a list of floats",
             )
         return ListType(tuple(map(self.of, value)))
 

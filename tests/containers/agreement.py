@@ -33,7 +33,7 @@ def parts(value: Any) -> Iterator[tuple[Any, Any]]:
 def outline(value: Any, seen: list[Any] | None = None) -> Any:
     """A description that is equal for equal values of the same structure and sharing."""
     seen = [] if seen is None else seen
-    if value is None or isinstance(value, (bool, int, float, str, type)) or isinstance(value, FUNCTIONS):
+    if value is None or isinstance(value, (bool, int, float, str, type, *FUNCTIONS)):
         return type(value).__name__, value
     if isinstance(value, np.ndarray):
         return "array", value.tolist()
@@ -83,7 +83,9 @@ def entry(gradient: Any, path: tuple[Any, ...]) -> float:
     for name in path:
         if gradient is None:
             return 0.0
-        gradient = getattr(gradient, name) if isinstance(name, str) and not isinstance(gradient, dict) else gradient[name]
+        gradient = (
+            getattr(gradient, name) if isinstance(name, str) and not isinstance(gradient, dict) else gradient[name]
+        )
     return 0.0 if gradient is None else gradient
 
 

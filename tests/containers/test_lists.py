@@ -163,9 +163,29 @@ def bubble(v):
     return sum(a * i for i, a in enumerate(v))
 
 
+def slices_replaced(v, i):
+    v[1:2] = [10.0, v[0]]
+    v[i:] = (3.0 * v[1],)
+    v[:0] = v
+    del v[-1:]
+    w = [1.0, 2.0, 3.0]
+    w[1:] = [v[0]]
+    return sum(a * k for k, a in enumerate(v)) + sum(w)
+
+
+def first_and_rest(v):
+    a, *rest, b = v
+    rest.append(a)
+    return sum(rest) * b
+
+
 @pytest.mark.parametrize(
     "function, args",
     [
+        (slices_replaced, ([1.0, 2.0, 3.0], 3)),
+        (slices_replaced, ([1.0, 2.0, 3.0], -1)),
+        (first_and_rest, ([1.0, 2.0, 3.0, 4.0],)),
+        (first_and_rest, ((1.0, 2.0),)),
         (many_methods, ([1.0, 5.0, 2.0],)),
         (lambda v: sorted(v)[1] * sorted(v, reverse=True)[0] + sorted(v, key=lambda a: -a)[2], ([3.0, 1.0, 2.0, 5.0],)),
         (pairs_in_a_loop, (5, 2.0)),

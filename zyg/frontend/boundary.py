@@ -16,6 +16,7 @@ from .values import (
     DEFAULT,
     MUTABLE_KINDS,
     READ_ONLY,
+    WRITTEN,
     Abstract,
     ArrayValue,
     ChoiceValue,
@@ -23,6 +24,7 @@ from .values import (
     ComplexValue,
     ConflictValue,
     FunctionValue,
+    Heap,
     Known,
     MaybeValue,
     Number,
@@ -37,11 +39,9 @@ from .values import (
     choice_option,
     describe,
     is_number,
-    WRITTEN,
-    Heap,
-    same,
     maybe_present,
     number_type,
+    same,
 )
 
 if TYPE_CHECKING:
@@ -106,9 +106,7 @@ class Assembly:
     """Puts values together from leaves. Mutable objects are counted in the order in which one meets them; object number n
     has the identity `identity(n)`."""
 
-    def __init__(
-        self, e: Evaluator, leaves: Iterator[Value], identity: Callable[[int], Hashable], state: int = 0
-    ):
+    def __init__(self, e: Evaluator, leaves: Iterator[Value], identity: Callable[[int], Hashable], state: int = 0):
         self.e = e
         self.leaves = leaves
         self.identity = identity

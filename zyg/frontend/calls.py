@@ -589,8 +589,8 @@ def call_specialised(
     result = map_leaves(values[0], leaf, rename)
     for id_ in list(after):
         rename(id_)
-    for inner, record in after.items():
-        e.heap[ids[inner]] = record.with_fields(map_leaves(x, leaf, rename) for x in record.fields)
+    for inner, became in after.items():
+        e.heap[ids[inner]] = became.with_fields(map_leaves(x, leaf, rename) for x in became.fields)
     return result
 
 

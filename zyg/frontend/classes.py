@@ -440,7 +440,9 @@ def _set_field(e: Evaluator, v: Reference, name: str, value: Abstract) -> None:
             call_known(e, attribute.fset, [v, value])
             return
         if hasattr(type(attribute), "__set__") and not isinstance(attribute, python_types.MemberDescriptorType):
-            raise e.refuse(f"an assignment to '{name}' of a {cls.__name__}, which is a descriptor", hint="use a property")
+            raise e.refuse(
+                f"an assignment to '{name}' of a {cls.__name__}, which is a descriptor", hint="use a property"
+            )
     if frozen(cls):
         _frozen(e, name)
     record = writable(e, v, f"an assignment to '{name}'")
@@ -605,7 +607,9 @@ def operator_method(e: Evaluator, name: str, *operands: Abstract) -> Abstract | 
         result = call_known(e, method, args)
         if not (isinstance(result, Known) and result.object is NotImplemented):
             if _may_be_not_implemented(result):
-                raise e.refuse(f"{own} of a {describe(args[0], e.heap)}, which returns NotImplemented on some paths only")
+                raise e.refuse(
+                    f"{own} of a {describe(args[0], e.heap)}, which returns NotImplemented on some paths only"
+                )
             return result
     return None
 

@@ -190,7 +190,7 @@ class Inference:
         self.guards: dict[Hashable, tuple[Any, ...]] = {}
         self.specialisations: dict[Hashable, Any] = {}
         self.fresh: set[Value] = set()  # arrays that operators on whole arrays have made
-        self.elements: dict[Hashable, tuple[str, Scalar]] = {}  # functions for the elements of arrays (elementwise.py)
+        self.elements: dict[Hashable, tuple[str, tuple[Scalar, ...]]] = {}  # functions for the elements of arrays (elementwise.py)
         self.active: list[Any] = []
         self.evaluators: list[Evaluator] = []
         self.inputs: dict[Hashable, Input] = {}

@@ -257,6 +257,27 @@ def part_of(e: Evaluator, v: Reference, first: Value, count: Value) -> Reference
     return Reference(id)
 
 
+def set_slice(e: Evaluator, v: Reference, key: SliceValue, values: Abstract) -> None:
+    """v[key] = values"""
+    from zyg.library.lists_ import with_slice
+
+    from .infer import known
+
+    _writable(e, v)
+    if not (isinstance(key.step, Known) and key.step.object in (None, 1)):
+        raise e.refuse("a change of a slice of a list with a step", hint="write a loop")
+    own, new = known_items(e, v), all_items(e, values)
+    bounds = (key.start, key.stop)
+    if own is not None and new is not None and all(isinstance(b, Known) for b in bounds):
+        items = list(own)
+        items[slice(*(b.object for b in bounds if isinstance(b, Known)))] = new
+        become(e, v, new_list(e, items))
+        return
+    result = e.call(known(with_slice), [v, *bounds, to_list(e, values)])
+    assert isinstance(result, Reference)
+    become(e, v, result)
+
+
 def lists_equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     from zyg.library.lists_ import equal_lists
 
@@ -544,7 +565,7 @@ def append(e: Evaluator, v: Abstract, item: Abstract) -> None:
         e.heap[v.id] = record.written((*record.fields, item))
         return
     item = as_item(e, item)
-    layout = require_growing(e, v, [item])
+    require_growing(e, v, [item])
     length, *arrays = e.heap[v.id].fields
     if not arrays:
         e.heap[v.id] = e.heap[v.id].written((e.op("add", length, const(1)),))

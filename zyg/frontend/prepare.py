@@ -10,7 +10,6 @@ import weakref
 
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone_blocks
 from zyg.ir.records import field, record
-
 from zyg.ir.types import OBJECT
 
 from .capture import capture

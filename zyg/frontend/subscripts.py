@@ -11,7 +11,6 @@ from .operators import equal, python_type_name, settled, to_int
 from .values import (
     NONE,
     Abstract,
-    ArrayValue,
     ChoiceValue,
     Known,
     Number,
@@ -232,7 +231,8 @@ def del_item(e: Evaluator, v: Abstract, key: Abstract) -> None:
     if lists.is_list(e, v):
         assert isinstance(v, Reference)
         if isinstance(key, SliceValue):
-            raise e.refuse("`del` of a slice of a list", hint="make a new list")
+            lists.set_slice(e, v, key, TupleValue(()))
+            return
         lists.pop(e, v, key, "list assignment index out of range")
         return
     from .classes import operator_method
@@ -246,7 +246,8 @@ def _set_list_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -
 
     record = writable(e, v, "an assignment to an item")
     if isinstance(key, SliceValue):
-        raise e.refuse("an assignment to a slice of a list", hint="use an array")
+        lists.set_slice(e, v, key, value)
+        return
     if not is_index(key):
         e.type_error(f"list indices must be integers or slices, not {python_type_name(e, key)}")
     if record.kind == "list" and isinstance(key, Known):
@@ -343,6 +344,16 @@ def unpack_rest(e: Evaluator, v: Abstract, before: int, after: int) -> list[Abst
         firsts = [arrays.element_or_row(e, v, const(n)) for n in range(before)]
         lasts = [arrays.element_or_row(e, v, e.op("add", end, const(n))) for n in range(after)]
         return [*firsts, lists.to_list(e, middle), *lasts]
+    if lists.is_list(e, v):
+        assert isinstance(v, Reference)
+        count = lists.growing_length(e, v)
+        message = f"not enough values to unpack (expected at least {before + after}, got {{}})"
+        e.guard(e.op("ge", count, const(before + after)), "ValueError", message, count)
+        end = e.op("sub", count, const(after))
+        ends = [lists.growing_item(e, v, const(n)) for n in range(before)]
+        ends += [lists.growing_item(e, v, e.op("add", end, const(n))) for n in range(after)]
+        rest = lists.part_of(e, v, const(before), e.op("sub", end, const(before)))
+        return [*ends[:before], rest, *ends[before:]]
     return unpack_rest(e, lists.to_list(e, v), before, after)
 
 

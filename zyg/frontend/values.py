@@ -809,9 +809,7 @@ class Merge:
             isinstance(v, ChoiceValue) and same_leaf(v.tag, first.tag) and len(v.options) == len(first.options)
             for v in vs
         ):
-            became = [
-                {m.get(v.options[n].id) for m, v in zip(self.maps, vs)} for n in range(len(first.options))
-            ]
+            became = [{m.get(object_id(v.options[n])) for m, v in zip(self.maps, vs)} for n in range(len(first.options))]
             if all(len(ids) == 1 and None not in ids for ids in became):
                 return ChoiceValue(first.tag, tuple(Reference(ids.pop()) for ids in became))
         found: dict[Hashable, None] = {}
@@ -835,7 +833,9 @@ class Merge:
         assert isinstance(order, _Order)
         options = order.arrange([Reference(id) for id in found])
         if len(options) > MAX_OPTIONS:
-            return ConflictValue("one of many objects", ("one of many objects",), "keep them in a list, or use an array")
+            return ConflictValue(
+                "one of many objects", ("one of many objects",), "keep them in a list, or use an array"
+            )
         tag = self.leaf((*path, "tag"), I64, [Value(I64) for _ in vs], True)
         return ChoiceValue(tag, tuple(options))
 
@@ -922,6 +922,11 @@ MAX_OPTIONS = 16  # objects that one variable may refer to
 def is_reference(v: Any) -> bool:
     """Whether a value is an object with an identity, or one of several such."""
     return isinstance(v, Reference) or isinstance(v, ChoiceValue) and isinstance(v.options[0], Reference)
+
+
+def object_id(v: Abstract) -> Hashable:
+    assert isinstance(v, Reference)
+    return v.id
 
 
 def choice_option(v: Any, option: Abstract) -> Any:

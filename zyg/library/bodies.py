@@ -97,7 +97,7 @@ def infer_body(
         if not not_none:
             exact_lists(inner, value)
         value = widened(inner, settled(inner, value, not_none) if not_none else value)
-        objects = [Reference(rename(i)) for i in outline.order]
+        objects: list[Abstract] = [Reference(rename(i)) for i in outline.order]
         kept = {
             i: r.with_fields(widened(inner, x) for x in r.fields)
             for i, r in reachable([value, *objects], inner.heap).items()

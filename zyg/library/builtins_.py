@@ -24,7 +24,6 @@ from zyg.frontend.values import (
     Number,
     PullbackValue,
     RangeValue,
-    Reference,
     SliceValue,
     TupleValue,
     describe,

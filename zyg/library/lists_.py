@@ -140,6 +140,21 @@ def list_slice(items: list[Any], start: Any, stop: Any, step: Any) -> list[Any]:
     return result
 
 
+def with_slice(items: list[Any], start: Any, stop: Any, values: list[Any]) -> list[Any]:
+    """What items[start:stop] = values makes of items."""
+    size = len(items)
+    first, last = 0, size
+    if start is not None:
+        first = min(start, size) if start >= 0 else max(start + size, 0)
+    if stop is not None:
+        last = min(stop, size) if stop >= 0 else max(stop + size, 0)
+    result = part(items, 0, first)
+    result.extend(values)
+    last = max(first, last)
+    result.extend(part(items, last, size - last))
+    return result
+
+
 def part(items: list[Any], first: int, count: int) -> list[Any]:
     """items[first : first + count], in range"""
     return items[first : first + count]

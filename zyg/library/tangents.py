@@ -15,7 +15,6 @@ from zyg.frontend.boundary import scalar_value
 from zyg.frontend.infer import Evaluator, Stop
 from zyg.frontend.values import (
     MUTABLE_KINDS,
-    NONE,
     Abstract,
     ArrayValue,
     Known,
