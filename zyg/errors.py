@@ -28,6 +28,8 @@ class Unsupported(ZygError, TypeError):
     notes: further lines (how the compiler came there: called from ...).
     """
 
+    final = False  # whether it is of no use to try otherwise, with loops unrolled
+
     def __init__(
         self,
         what: str,

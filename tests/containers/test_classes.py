@@ -547,3 +547,68 @@ def test_pullbacks_of_objects():
     y, back = zyg.pullback(lambda v: [a * a for a in v], [1.0, 2.0, 3.0])
     assert y == [1.0, 4.0, 9.0]
     assert back([1.0, 10.0, 100.0]) == ([2.0, 40.0, 600.0],)
+
+
+def test_row_21_a_rule_for_a_plain_constructor_and_for_a_getter():
+    class Position:
+        def __init__(self, x, y):
+            self.x = x
+            self.y = y
+
+    def size(p):
+        return math.sqrt(p.x**2 + p.y**2)
+
+    def first(p):
+        return p.x
+
+    f = lambda x: size(Position(x, 1))
+    assert zyg.gradient(f, 1.0) == (0.7071067811865475,)
+
+    @zyg.adjoint(Position)
+    def _(x, y):
+        return Position(x, y), lambda p: (10 * p.x, p.y)
+
+    assert zyg.gradient(f, 1.0) == pytest.approx((7.071067811865475,))
+    assert zyg.gradient(lambda p: first(p) * p.y, Position(2.0, 3.0)) == ((3.0, 2.0),)
+
+    @zyg.adjoint(first)
+    def _(p):
+        return p.x, lambda d: (Position(2 * d, None),)
+
+    assert zyg.gradient(lambda p: first(p) * p.y, Position(2.0, 3.0)) == ((6.0, 2.0),)
+
+
+def test_stop_gradient_of_objects_and_lists():
+    assert zyg.gradient(lambda p: zyg.stop_gradient(p).x * p.y, Point(2.0, 3.0)) == ((None, 2.0),)
+    assert zyg.gradient(lambda v: zyg.stop_gradient(v)[0] * v[1], [2.0, 3.0]) == ([0.0, 2.0],)
+
+
+def test_derivatives_of_derivatives_by_objects():
+    inner = lambda q: q.x**3 * q.y
+    assert zyg.gradient(lambda p: zyg.gradient(inner, p)[0].x, Point(2.0, 3.0)) == ((36.0, 12.0),)
+    cubed = lambda v: v[0] ** 3 * v[1]
+    assert zyg.gradient(lambda v: zyg.gradient(cubed, v)[0][0], [2.0, 3.0]) == ([36.0, 12.0],)
+
+
+def test_a_bound_method():
+    assert zyg.gradient(Point(2.0, 3.0).__call__, 5.0) == (2.0,)
+
+
+def test_objects_cost_nothing():
+    def scalars(x, y):
+        return math.sqrt((x + 1.0) ** 2 + (y + 2 * x) ** 2)
+
+    def objects(x, y):
+        return (Point(x, y) + Point(1.0, 2 * x)).dist()
+
+    def dicts(x, y):
+        d, e = {"x": x, "y": y}, {"x": 1.0, "y": 2 * x}
+        d["x"] += e["x"]
+        d["y"] += e["y"]
+        return math.sqrt(d["x"] ** 2 + d["y"] ** 2)
+
+    size = lambda f: len(str(zyg.code_llvm(zyg.grad(f, (0, 1)), 1.0, 2.0)).splitlines())
+    assert size(scalars) == size(objects) == size(dicts)
+    for f in (objects, dicts):
+        text = str(zyg.code_llvm(zyg.grad(f, (0, 1)), 1.0, 2.0))
+        assert " load " not in text and " store " not in text and "call" not in text.replace("call double @llvm.", "")

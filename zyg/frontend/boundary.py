@@ -165,13 +165,22 @@ class Assembly:
         self.e.heap[id] = self.record(type)
         return Reference(id)
 
+    def under_names(self, names: tuple[str, ...], types: tuple[Type, ...]) -> tuple[Abstract, ...]:
+        """Attributes or items, whose values are named after them."""
+        items = self.all(types)
+        for name, item in zip(names, items):
+            if isinstance(item, (Number, ArrayValue)):
+                item.value.name = f"{item.value.name}.{name}" if item.value.name else name
+        return items
+
     def record(self, type: Type) -> Record:
         if isinstance(type, t.ListType):
             return Record("list", None, self.all(type.items), self.state)
         if isinstance(type, t.DictType):
-            return Record("dict", type.keys, self.all(type.items), self.state)
+            return Record("dict", type.keys, self.under_names(type.keys, type.items), self.state)
         if isinstance(type, t.ObjectOf):
-            return Record("object", Shape(type.cls, type.names), self.all(type.items), self.state)
+            fields = self.under_names(type.names, type.items)
+            return Record("object", Shape(type.cls, type.names), fields, self.state)
         from .lists import common_layout
 
         assert isinstance(type, t.Sequence)

@@ -476,11 +476,13 @@ class Evaluator:
         from .python_ops import execute
 
         if block in frame.prepared.trying:
-            raise Unsupported(
+            refusal = Unsupported(
                 "try/except (or with) in compiled code",
                 frame.prepared.trying[block].position or self.position,
                 hint="test for the condition with `if` instead",
             )
+            refusal.final = True
+            raise refusal
         try:
             for instr in block.instrs:
                 if not frame.library and instr.position is not None:
@@ -717,7 +719,7 @@ def infer(
     try:
         return _infer(function, arg_types, keywords, options or Options(), level, unrolling)
     except Unsupported as error:
-        if not unrolling.met:
+        if not unrolling.met or error.final:
             raise
         try:
             return _infer(function, arg_types, keywords, options or Options(), level, Unrolling(on=True))

@@ -231,6 +231,8 @@ def _float_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abst
 
 def to_float(e: Evaluator, v: Abstract) -> Value:
     """The float of a Python number, rounded as CPython's int to float conversion."""
+    if isinstance(v, ComplexValue):
+        raise e.refuse("a complex number where a real one is needed", types=[describe(v)], hint="write z.real, or abs(z)")
     if isinstance(v, Known):
         try:
             return const(float(v.object))
@@ -347,6 +349,8 @@ def _int_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
             return Number(e.op("cmul", x, x))
         return Number(e.op("ipow", x, const(n)))
     n = to_int(e, b)
+    if e.options.error_model == "python":
+        e.guard(_or(e, e.op("ge", n, const(0)), nonzero(e, x)), "ZeroDivisionError", ZERO_TO_NEGATIVE["i"])
     e.guard(
         e.op("ge", n, const(0)),
         "ValueError",

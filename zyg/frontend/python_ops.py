@@ -38,7 +38,9 @@ def execute(e: Evaluator, frame: Frame, instr: Instr) -> None:
     handler = HANDLERS.get(instr.op)
     if handler is None:
         what, hint = UNSUPPORTED.get(instr.op, (f"the operation `{instr.op}`", ""))
-        raise e.refuse(what + " in compiled code", hint=hint)
+        refusal = e.refuse(what + " in compiled code", hint=hint)
+        refusal.final = True
+        raise refusal
     if instr.op not in _ANY_OBJECT:
         operands = instr.operands[:1] if instr.op.startswith("call") else instr.operands
         for operand in operands:

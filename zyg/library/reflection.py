@@ -13,7 +13,9 @@ from zyg.frontend.exceptions import python_call
 from zyg.frontend.infer import Evaluator, Stop
 from zyg.frontend.operators import to_int
 from zyg.frontend.values import (
+    MUTABLE_KINDS,
     NONE,
+    READ_ONLY,
     Abstract,
     ArrayValue,
     ConflictValue,
@@ -21,9 +23,11 @@ from zyg.frontend.values import (
     Known,
     MethodValue,
     Number,
+    Record,
     describe,
     is_number,
     map_leaves,
+    reachable,
 )
 from zyg.ir.core import Const, Instr, Value, const
 from zyg.ir.types import F64, I64
@@ -32,6 +36,18 @@ from . import hooks
 from .bodies import Body, call_copied, infer_body, shown
 from .gradients import finish_objects, returns_nothing
 from .registry import emits
+
+
+def _stopped(e: Evaluator, x: Abstract) -> Abstract:
+    """The value without its derivative. Objects in it are seen by way of copies, which must not be changed."""
+    leaf = lambda v: v if isinstance(v, Const) else e.op("stop", v, name=v.name)
+    objects = {i: r for i, r in reachable([x], e.heap).items() if r.kind in MUTABLE_KINDS} if e.context.level else {}
+    ids = {i: e.new_id("stopped") for i in objects}
+    rename = lambda i: ids.get(i, i)
+    for i, found in objects.items():
+        fields = tuple(map_leaves(f, leaf, rename) for f in found.fields)
+        e.heap[ids[i]] = Record(found.kind, found.meta, fields, found.state | READ_ONLY)
+    return map_leaves(x, leaf, rename)
 
 
 def _register() -> None:
@@ -47,7 +63,7 @@ def _register() -> None:
 
     @emits(zyg.stop_gradient)
     def stop_gradient(e: Evaluator, x: Abstract) -> Abstract:
-        return map_leaves(x, lambda v: v if isinstance(v, Const) else e.op("stop", v, name=v.name))
+        return _stopped(e, x)
 
     @emits(hooks.through)
     def through(e: Evaluator, function: Abstract, d: Abstract) -> Abstract:
