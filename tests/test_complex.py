@@ -559,12 +559,69 @@ def test_second_derivative_through_an_array():
 
 @pytest.mark.parametrize(
     "f",
-    [lambda a: a + a, lambda a: a == a, lambda a: bool(a), lambda a: a[0] < a[1], lambda a: float(a[0]), lambda a: a.var(),
+    [lambda a: a @ a, lambda a: a < a, lambda a: bool(a), lambda a: a[0] < a[1], lambda a: float(a[0]), lambda a: a.var(),
      lambda a: np.sort(a), lambda a: a[None], lambda a: np.float32(2) * 1j],
 )  # fmt: skip
 def test_refused(f):
     with pytest.raises(zyg.Unsupported):
         zyg.jit(f)(vector())
+
+
+# -------------------------------------------------------------------------------------------- whole arrays
+
+
+def operands():
+    rng = np.random.default_rng(5)
+    draw = lambda *shape: rng.normal(size=shape) + 1j * rng.normal(size=shape)
+    return draw(5), draw(5) + 3, draw(3, 5), rng.normal(size=5)
+
+
+WHOLE_ARRAYS = [
+    lambda a, b, m, x: a + b, lambda a, b, m, x: a * b - 1, lambda a, b, m, x: 2j * a / b, lambda a, b, m, x: -a,
+    lambda a, b, m, x: m + a, lambda a, b, m, x: m[:, :1] * a, lambda a, b, m, x: x * 1j, lambda a, b, m, x: a * x,
+    lambda a, b, m, x: a == a, lambda a, b, m, x: a != b, lambda a, b, m, x: abs(a), lambda a, b, m, x: np.conj(a) * b,
+    lambda a, b, m, x: np.exp(1j * x), lambda a, b, m, x: np.sqrt(a) + np.log(b), lambda a, b, m, x: a**2 + b**-1,
+    lambda a, b, m, x: np.add(a, b)[::2], lambda a, b, m, x: (m * m).real.sum(), lambda a, b, m, x: np.zeros((2, 0), complex) + 1,
+    lambda a, b, m, x: a[0] * b, lambda a, b, m, x: (a.reshape(5, 1) * b).sum(), lambda a, b, m, x: np.array(2j) * 3,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", WHOLE_ARRAYS)
+def test_whole_arrays(f):
+    found, expected = zyg.jit(f)(*operands()), f(*operands())
+    assert np.shape(found) == np.shape(expected) and np.asarray(found).dtype == np.asarray(expected).dtype
+    assert np.allclose(found, expected, rtol=1e-15, atol=1e-15)
+
+
+def test_whole_arrays_that_do_not_fit():
+    with pytest.raises(ValueError, match=r"could not be broadcast together with shapes \(3,\) \(2,\)"):
+        zyg.jit(lambda a: a + a[:2])(vector())
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a, b, m, x: abs((a * b - m).sum()),
+        lambda a, b, m, x: (a / b + m * 2j).sum().imag,
+        lambda a, b, m, x: (np.exp(1j * x) * a).sum().real,
+        lambda a, b, m, x: np.abs(a * a + b).sum(),
+        lambda a, b, m, x: (np.conj(a) * b).sum().real + ((m + a) ** 2).sum().imag,
+        lambda a, b, m, x: (np.sqrt(a) + np.log(b) + np.sin(a * x)).sum().imag,
+        lambda a, b, m, x: (m[1] * a - m[0] / b).sum().real + (a.real * x).sum(),
+    ],
+)
+def test_derivatives_of_whole_arrays(f):
+    args = operands()
+    found = zyg.gradient(f, *args)
+    rng = np.random.default_rng(6)
+    for n, (a, g) in enumerate(zip(args, found)):
+        direction = rng.normal(size=a.shape) + (1j * rng.normal(size=a.shape) if a.dtype == complex else 0.0)
+        moved = [[*args[:n], a + s * 1e-6 * direction, *args[n + 1 :]] for s in (1, -1)]
+        slope = (f(*moved[0]) - f(*moved[1])) / 2e-6
+        along = 0.0 if g is None else (np.conj(g) * direction).real.sum()
+        assert along == pytest.approx(slope, rel=1e-6, abs=1e-7)
+        tangents = [direction if k == n else None for k in range(4)]
+        assert (zyg.jvp(f, args, tuple(tangents))[1] or 0.0) == pytest.approx(along, rel=1e-10, abs=1e-12)
 
 
 def test_complex64_is_refused():

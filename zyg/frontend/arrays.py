@@ -50,7 +50,7 @@ def numpy_dtype(scalar: Scalar) -> np.dtype:
 
 def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
     """An operator on whole arrays."""
-    if all(isinstance(v, ArrayValue) or is_number(v) for v in operands) and name != "matmul":
+    if all(isinstance(v, ARRAYS) or is_numeric(v) for v in operands) and name != "matmul":
         from . import operators
         from .elementwise import lift
 

@@ -11,11 +11,11 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import Array
+from zyg.ir.types import F64, Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .boundary import scalar_value
-from .values import Abstract, ArrayValue, Known, Number, describe, known_key
+from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, describe, known_key
 
 if TYPE_CHECKING:
     from .infer import Evaluator
@@ -29,23 +29,68 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
 
     Arrays of no dimensions give a number, as in NumPy.
     """
-    if all(not isinstance(v, ArrayValue) or v.type.ndim == 0 for v in operands):
-        return function(
-            e, *(Number(e.op("load", v.value), True) if isinstance(v, ArrayValue) else v for v in operands)
-        )
-    name, dtype = _element_function(e, key, function, operands)
-    shape = broadcast_shape(e, [v for v in operands if isinstance(v, ArrayValue)])
-    result = e.op("alloc", *shape, type=Array(dtype, len(shape)), fill="empty")
-    e.emit("apply", result, *_arguments(e, operands, shape), types=(), callee=name, modes=("set",))
-    e.inference.fresh.add(result)
-    return ArrayValue(result)
+    from .arrays import COMPLEX, allocate_unchecked, ndim, scalar_of
+
+    arrays = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue))]
+    if all(ndim(v) == 0 for v in arrays):
+        return function(e, *(scalar_of(e, v) if v in arrays else v for v in operands))
+    given = operands
+    if any(isinstance(v, (ComplexArrayValue, ComplexValue)) for v in operands):
+        key, function, operands = _by_parts(e, key, function, operands)
+    name, types = _element_function(e, key, function, operands)
+    shape = broadcast_shape(e, [_real_part(e, v) for v in given if v in arrays])
+    if len(types) == 1:
+        result = allocate_unchecked(e, shape, types[0], "empty")
+        outs = [result]
+    else:
+        from .complex_arrays import part
+
+        result = allocate_unchecked(e, shape, COMPLEX, "empty")
+        outs = [part(e, result, name) for name in ("real", "imag")]  # type: ignore[arg-type]
+    out_values = [v.value for v in outs]  # type: ignore[attr-defined]
+    modes = ("set",) * len(outs)
+    e.emit("apply", *out_values, *_arguments(e, operands, shape), types=(), callee=name, modes=modes)
+    if len(types) == 1:
+        e.inference.fresh.add(out_values[0])
+    return result
+
+
+def _real_part(e: Evaluator, v: Abstract) -> ArrayValue:
+    from .complex_arrays import part
+
+    if isinstance(v, ComplexArrayValue):
+        return part(e, v, "real")
+    assert isinstance(v, ArrayValue)
+    return v
+
+
+def _by_parts(
+    e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract]
+) -> tuple[Hashable, Scalar, list[Abstract]]:
+    """A function of complex numbers and arrays of them as one of their real and imaginary parts."""
+    from .complex_arrays import part
+
+    kinds = tuple(isinstance(v, (ComplexArrayValue, ComplexValue)) for v in operands)
+    parts: list[Abstract] = []
+    for v in operands:
+        if isinstance(v, ComplexArrayValue):
+            parts += [part(e, v, "real"), part(e, v, "imag")]
+        else:
+            parts += v.parts() if isinstance(v, ComplexValue) else [v]
+
+    def of_parts(e: Evaluator, *numbers: Abstract) -> Abstract:
+        rest = iter(numbers)
+        python = lambda v: Number(v.value) if isinstance(v, Number) else v
+        return function(e, *(ComplexValue(python(next(rest)), python(next(rest)), True) if c else next(rest) for c in kinds))
+
+    return (key, kinds), of_parts, parts
 
 
 def lift_into(e: Evaluator, key: Hashable, function: Scalar, a: ArrayValue, b: Abstract) -> bool:
     """`function` of the elements of `a` and of `b`, in the memory of `a`: `a += b`.  False, and nothing is done, where the
     elements that come out are of another type than those of `a`."""
-    name, dtype = _element_function(e, key, function, [a, b])
-    if dtype is not a.type.dtype:
+    name, types = _element_function(e, key, function, [a, b])
+    if types != (a.type.dtype,):
         return False
     shape = [e.dim(a.value, axis) for axis in range(a.type.ndim)]
     if isinstance(b, ArrayValue) and b.value is not a.value:
@@ -83,8 +128,9 @@ def _check_fits(e: Evaluator, a: ArrayValue, b: ArrayValue, shape: list[Value]) 
 
 def _element_function(
     e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract]
-) -> tuple[str, ScalarType]:
-    """The function of the module that does to elements what `function` does to numbers, and the type of what it gives."""
+) -> tuple[str, tuple[ScalarType, ...]]:
+    """The function of the module that does to elements what `function` does to numbers, and the types of what it gives: one,
+    or two for the parts of a complex number."""
     from .infer import Evaluator, Stop
 
     def part(v: Abstract) -> Hashable:
@@ -111,19 +157,22 @@ def _element_function(
         numbers.append(Number(given, isinstance(v, ArrayValue) or v.numpy))  # type: ignore[attr-defined]
     try:
         value = function(inner, *numbers)
-        if not isinstance(value, (Number, Known)):
+        if not isinstance(value, (Number, Known, ComplexValue)):
             raise e.refuse("this operation on whole arrays", types=[describe(v, e.heap) for v in operands])
-        element = scalar_value(inner, value)
+        if isinstance(value, ComplexValue):
+            elements = [scalar_value(inner, p, F64) for p in value.parts()]
+        else:
+            elements = [scalar_value(inner, value)]
     except Stop:
         # For numbers of these types it always raises.
         del e.inference.module.functions[name]
         raised: dict[str, Any] = inner.builder.block.terminator.attrs  # type: ignore[union-attr]
         e.throw(raised["exc"], raised["message"])
     else:
-        inner.builder.ret(element)
-        inner.function.results = (element.type,)
-    assert isinstance(element.type, ScalarType)
-    made = e.inference.elements[whole_key] = (name, element.type)
+        inner.builder.ret(*elements)
+        inner.function.results = tuple(v.type for v in elements)
+    types = tuple(v.type for v in elements if isinstance(v.type, ScalarType))
+    made = e.inference.elements[whole_key] = (name, types)
     return made
 
 

@@ -19,6 +19,7 @@ from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known
 from zyg.ir.core import Const, const
 
 from .intrinsics import machine, python_complex, to_i64
+from .numpy_ import ufunc
 from .registry import emits, implements
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ _QUIET = {
 _numpy_power = _quietly(np.power)
 
 
-@emits(np.conjugate)
+@ufunc(np.conjugate)
 def _conjugate(e: Evaluator, z: Abstract, /) -> Abstract:
     from .numpy_ import _strong
 

@@ -545,9 +545,9 @@ def ufunc(function: np.ufunc) -> Callable[[Callable[..., Abstract]], Callable[..
     def register(emitter: Callable[..., Abstract]) -> Callable[..., Abstract]:
         @emits(function)
         def lifted(e: Evaluator, *args: Abstract) -> Abstract:
-            if len(args) == function.nin and any(isinstance(v, ArrayValue) for v in args):
+            if len(args) == function.nin and any(isinstance(v, arrays.ARRAYS) for v in args):
                 args = tuple(settled(e, v, "None is no number") for v in args)
-                if all(isinstance(v, ArrayValue) or is_number(v) for v in args):
+                if all(isinstance(v, arrays.ARRAYS) or is_numeric(v) for v in args):
                     return lift(e, function.__name__, emitter, args)
             return emitter(e, *args)
 
