@@ -185,3 +185,25 @@ def differences(f, copies, k, h=1e-6):
     for index in np.ndindex(*result.shape):
         result[index] = slope(index)
     return result
+
+
+def written(function):
+    def f(a):
+        b = function(a)
+        b[0] = 5.0
+        return a.sum()
+
+    return f
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        np.asarray, np.ascontiguousarray, np.array, lambda a: a.flatten(), lambda a: a.ravel(), lambda a: a.reshape(-1),
+        lambda a: np.array(a, copy=None), lambda a: np.asarray(a, dtype=complex), lambda a: a.astype(complex), np.copy,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_what_shares_memory_and_what_copies(function, dtype):
+    f = written(function)
+    assert zyg.jit(f)(np.zeros(3, dtype)) == f(np.zeros(3, dtype))

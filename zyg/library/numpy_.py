@@ -175,11 +175,40 @@ def arange_floats(start: float, stop: float, step: float, dtype: Any) -> Any:
     return result
 
 
-@emits(np.array, np.asarray, np.ascontiguousarray)
+def _is_of(e: Evaluator, v: Abstract, dtype: Abstract) -> bool:
+    """Whether a value is an array of this dtype already."""
+    if not isinstance(v, arrays.ARRAYS):
+        return False
+    own = v.type.dtype if isinstance(v, ArrayValue) else arrays.COMPLEX
+    return dtype_of(e, dtype, own) is own
+
+
+@emits(np.asarray)
+def asarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abstract:
+    v = settled(e, v, "None is no array")
+    return v if _is_of(e, v, dtype) else array(e, v, dtype)
+
+
+@emits(np.ascontiguousarray)
+def ascontiguousarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abstract:
+    v = settled(e, v, "None is no array")
+    floats = v.floats if isinstance(v, ComplexArrayValue) else v
+    there = isinstance(floats, ArrayValue) and floats.type.layout == "C" and arrays.ndim(v) > 0
+    result = v if there and _is_of(e, v, dtype) else array(e, v, dtype)
+    return reshape(e, result, Known(1)) if arrays.ndim(result) == 0 else result
+
+
+@emits(np.array)
 def array(e: Evaluator, v: Abstract, dtype: Abstract = NONE, copy: Abstract = YES) -> Abstract:
     from zyg.frontend.infer import known
 
+    if not isinstance(copy, Known):
+        raise e.refuse("np.array with a `copy` that is not known when compiling", hint="write True or False")
     v = settled(e, v, "None is no array")
+    if copy.object is not True and _is_of(e, v, dtype):
+        return v
+    if copy.object is False:
+        raise e.refuse("np.array(..., copy=False) of what has to be copied", hint="write np.asarray")
     if isinstance(v, arrays.ARRAYS):
         result = _like(e, v, dtype, "empty", None)
         arrays.assign(e, result, v)
@@ -342,7 +371,12 @@ def reshape(e: Evaluator, a: Abstract, *shape: Abstract) -> Abstract:
     return ComplexArrayValue(result) if isinstance(a, ComplexArrayValue) else result
 
 
-@emits((np.ndarray, "ravel"), (np.ndarray, "flatten"), np.ravel)
+@emits((np.ndarray, "flatten"))
+def flatten(e: Evaluator, a: Abstract) -> Abstract:
+    return reshape(e, copy(e, a), Known(-1))
+
+
+@emits((np.ndarray, "ravel"), np.ravel)
 def ravel(e: Evaluator, a: Abstract) -> Abstract:
     if isinstance(a, ArrayValue) and a.type.ndim == 1 and a.type.layout == "C":
         return a
