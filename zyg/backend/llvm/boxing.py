@@ -12,7 +12,7 @@ in a slot (an alloca that starts as null), so that `release_slots` frees whateve
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -261,7 +261,7 @@ class Boxing:
             self.keep(o)
         return o
 
-    def pin_arrays(self, types: Sequence[Type], parts: Sequence[str], ctx: str, failed: str) -> None:
+    def pin_arrays(self, types: tuple[Type, ...], parts: list[str], ctx: str, failed: str) -> None:
         """Keep Python code that is called from here from moving the memory of arrays; `parts` are their components."""
         at = 0
         for type in types:
