@@ -683,3 +683,50 @@ def test_arrays_in_use_are_not_resized():
     for a in (array, result):  # afterwards they can be
         a.resize(8, refcheck=False)
         assert a.shape == (8,)
+
+
+EXTREMES = [
+    ("len of a range", lambda a, b, c: len(range(a, b, c)), (5, -(2**63), -(2**62))),
+    ("steps of the smallest integer", lambda a, b, c: len(range(a, b, c)), (2**62, -(2**63), -(2**63))),
+    ("a range whose gap passes 2**63", lambda a, b: len(range(a, b, 1 << 40)), (-(2**63), 2**63 - 1)),
+    ("a range up", lambda a, b, c: len(range(a, b, c)), (-5, 2**63 - 1, 2**62)),
+    ("an empty range", lambda a, b, c: len(range(a, b, c)), (5, 7, -(2**63))),
+    ("a short range", lambda a, b, c: len(range(a, b, c)), (10, 0, -3)),
+    ("a slice down", lambda a, k: a[::k].copy(), (np.arange(11.0), -(2**63))),
+    ("a slice up", lambda a, k: a[3::k].copy(), (np.arange(11.0), 2**63 - 1)),
+    ("a slice by a constant", lambda a: a[:: -(2**63)].copy(), (np.arange(11.0),)),
+    ("size past 64 bits", lambda n: np.zeros((n, n, 4)).size, (2**31,)),
+    ("length past 64 bits of bytes", lambda n: len(np.ones(n)), (2**60,)),
+    ("zero to a negative power", lambda a, b: a**b, (0, -2)),
+    ("the inverse of a subnormal", lambda x: x**-1, (5e-324,)),
+    ("ldexp by a float", lambda x: math.ldexp(x, 2.0), (1.5,)),
+]
+
+
+@pytest.mark.parametrize("function, args", [e[1:] for e in EXTREMES], ids=[e[0] for e in EXTREMES])
+def test_extremes(function, args):
+    try:
+        expected = function(*args)
+    except Exception as error:
+        with pytest.raises(type(error)) as caught:
+            zyg.jit(function)(*args)
+        assert str(caught.value) == str(error) or isinstance(error, OverflowError)
+    else:
+        np.testing.assert_array_equal(zyg.jit(function)(*args), expected)
+
+
+def test_texts_that_are_formatted():
+    def percent(x, n):
+        if x > 0:
+            raise ValueError("%.3f of %d" % (x, n))
+        raise KeyError("%s" % x)
+
+    def method(x, n):
+        raise ValueError("{1} and {0:.2f}".format(x, n))
+
+    for function, args in ((percent, (1.25, 3)), (percent, (-1.25, 3)), (method, (0.5, 7))):
+        with pytest.raises((ValueError, KeyError)) as expected:
+            function(*args)
+        with pytest.raises(expected.type) as caught:
+            zyg.jit(function)(*args)
+        assert str(caught.value) == str(expected.value)

@@ -285,11 +285,14 @@ def slice_bounds(e: Evaluator, s: SliceValue, length: Value) -> tuple[Value, Val
     """(start, number of items, step) of a slice of a sequence, clipped as Python does (PySlice_AdjustIndices)."""
     start, stop, step = (settled_bound(e, p) for p in s.parts())
     stride: Value = const(1) if step is None else step
+    # As PySlice_Unpack: the negative of a step is a number too.
     if isinstance(stride, Const):
+        stride = const(max(stride.value, -(2**63 - 1)))
         if stride.value == 0:
             e.throw("ValueError", "slice step cannot be zero")
         first, last = _bounds(e, start, stop, length, stride.value > 0)
         return first, _count(e, first, last, stride), stride
+    stride = e.op("select", e.op("lt", stride, const(-(2**63 - 1))), const(-(2**63 - 1)), stride)
     e.guard(e.op("ne", stride, const(0)), "ValueError", "slice step cannot be zero")
     up = e.op("gt", stride, const(0))
     up_first, up_last = _bounds(e, start, stop, length, True)
@@ -575,7 +578,28 @@ def allocate(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str) -> Abstr
                 e.throw("ValueError", "negative dimensions are not allowed")
         else:
             e.guard(e.op("ge", d, const(0)), "ValueError", "negative dimensions are not allowed")
+    _check_size(e, dims, 16 if dtype is COMPLEX else max(1, dtype.bits // 8))
     return allocate_unchecked(e, dims, dtype, fill)
+
+
+_TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
+
+
+def _check_size(e: Evaluator, dims: list[Value], bytes: int) -> None:
+    """That the size in bytes is a number of 64 bits, also where nothing but the shape of the array is used."""
+    for d in dims:
+        if isinstance(d, Const):
+            bytes *= max(1, d.value)
+    unknown = [d for d in dims if not isinstance(d, Const)]
+    if bytes >= 2**63:
+        e.throw("ValueError", _TOO_BIG)
+    if len(unknown) == 1:
+        e.guard(e.op("le", unknown[0], const((2**63 - 1) // bytes)), "ValueError", _TOO_BIG)
+    elif unknown:
+        total: Value = const(float(bytes))
+        for d in unknown:
+            total = e.op("mul", total, e.builder.cast(d, F64))
+        e.guard(e.op("lt", total, const(2.0**63)), "ValueError", _TOO_BIG)
 
 
 def allocate_unchecked(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str) -> Abstract:

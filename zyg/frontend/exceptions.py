@@ -11,7 +11,7 @@ from zyg.ir import types as t
 from zyg.ir.core import Instr, Value
 from zyg.ir.records import record
 
-from .values import NUMBER_CLASSES, Abstract, Known, describe
+from .values import NUMBER_CLASSES, Abstract, Known, Reference, TupleValue, describe
 
 if TYPE_CHECKING:
     from .infer import Evaluator
@@ -59,11 +59,55 @@ def format_value(e: Evaluator, v: Abstract, conversion: str, spec: Abstract) -> 
         return Known(("{" + (f"!{conversion}" if conversion else "") + (f":{spec.object}" if spec.object else "") + "}").format(v.object))  # fmt: skip
     if isinstance(v, TextValue) and not conversion and not spec.object:
         return v
-    if isinstance(v, TextValue) and not conversion and re.fullmatch(r"\{(![rsa])\}", v.template):
+    if (
+        isinstance(v, TextValue)
+        and type(v.template) is str
+        and not conversion
+        and re.fullmatch(r"\{(![rsa])\}", v.template)
+    ):
         # `{x!r:>5}` where the interpreter converts and formats in two steps.
         return TextValue(v.template[:-1] + ":" + spec.object + "}", v.args)
     field = "{" + (f"!{conversion}" if conversion else "") + (f":{spec.object}" if spec.object else "") + "}"
     return TextValue(field, (v,))
+
+
+class Percent(str):
+    """The template of `template % values`, behind the interface of str.format."""
+
+    __slots__ = ()
+
+    def format(self, *values: Any) -> str:  # type: ignore[override]
+        return str.__mod__(self, values)
+
+
+class Numbered(str):
+    """A template that a program formats by itself, and that cannot become a part of another."""
+
+    __slots__ = ()
+
+
+def percent(e: Evaluator, template: str, values: Abstract) -> Abstract:
+    """`template % values`"""
+    items = values.items if isinstance(values, TupleValue) else (values,)
+    return _formatted(e, Percent(template), items, "%")
+
+
+def format_method(e: Evaluator, template: Abstract, args: list[Abstract]) -> Abstract:
+    """`template.format(*args)`"""
+    assert isinstance(template, Known)
+    return _formatted(e, Numbered(template.object), tuple(args), "format()")
+
+
+def _formatted(e: Evaluator, template: str, values: tuple[Abstract, ...], what: str) -> Abstract:
+    for v in values:
+        if isinstance(v, (TextValue, ExceptionValue, Reference)):
+            raise e.refuse(f"{what} with a {describe(v, e.heap)}", hint="use an f-string")
+    if all(isinstance(v, Known) for v in values):
+        try:
+            return Known(template.format(*(v.object for v in values if isinstance(v, Known))))
+        except (TypeError, ValueError, IndexError, KeyError) as error:
+            e.throw(type(error).__name__, str(error))
+    return TextValue(template, values)
 
 
 def join_strings(e: Evaluator, parts: list[Abstract]) -> Abstract:
@@ -73,7 +117,7 @@ def join_strings(e: Evaluator, parts: list[Abstract]) -> Abstract:
     for p in parts:
         if isinstance(p, Known):
             template += str(p.object).replace("{", "{{").replace("}", "}}")
-        elif isinstance(p, TextValue):
+        elif isinstance(p, TextValue) and type(p.template) is str:
             template += p.template
             args.extend(p.args)
         else:

@@ -156,16 +156,38 @@ def range_length(e: Evaluator, r: RangeValue) -> Value:
             low, high, size = stop, start, -step.value
         some = e.op("lt", low, high)
         gap = high if isinstance(low, Const) and low.value == 0 else e.op("sub", high, low)
-        if size != 1:
-            # The gap may pass 2**63: then it is negative as a signed number, and so is taken for an empty range.
+        if size >= _LARGE_STEP:
+            gap = _steps_across(e, e.op("sub", gap, const(1)), const(size) if size < 2**63 else const(-(2**63)))
+        elif size != 1:
+            # The gap may pass 2**63: then it is negative as a signed number, and the range is taken for an empty one. In
+            # Python its loop would go on for 2**32 steps and more.
             gap = e.op("add", e.op("floordiv", e.op("sub", gap, const(1)), const(size)), const(1))
         return e.op("select", some, gap, const(0))
     up = e.op("gt", step, const(0))
     low, high = e.op("select", up, start, stop), e.op("select", up, stop, start)
     size = e.op("select", up, step, e.op("neg", step))
-    size = e.op("select", e.op("gt", size, const(0)), size, const(1))
-    gap = e.op("add", e.op("floordiv", e.op("sub", e.op("sub", high, low), const(1)), size), const(1))
+    gap = _steps_across(e, e.op("sub", e.op("sub", high, low), const(1)), size)
     return e.op("select", e.op("lt", low, high), gap, const(0))
+
+
+_LARGE_STEP = 1 << 31
+
+
+def _steps_across(e: Evaluator, gap: Value, size: Value) -> Value:
+    """gap // size + 1, both as numbers without a sign."""
+    least, most = const(-(2**63)), const(2**63 - 1)
+    positive = e.op("gt", size, const(0))
+    divisor = e.op("select", positive, size, const(1))  # a size of 2**63, or of 0 (which raised an error before)
+    wide = e.op("lt", gap, const(0))
+    half = e.op("and", e.op("shr", gap, const(1)), most)
+    twice = e.op(
+        "shl", e.op("floordiv", e.op("select", wide, half, gap), divisor), e.op("select", wide, const(1), const(0))
+    )
+    rest = e.op("sub", gap, e.op("mul", twice, divisor))
+    more = e.op("or", e.op("lt", rest, const(0)), e.op("ge", rest, divisor))
+    quotient = e.op("add", twice, e.op("select", e.op("and", wide, more), const(1), const(0)))
+    quotient = e.op("select", e.op("eq", size, least), e.op("select", wide, const(1), const(0)), quotient)
+    return e.op("add", quotient, const(1))
 
 
 def _range_iterator(e: Evaluator, r: RangeValue) -> Reference:

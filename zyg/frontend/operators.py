@@ -169,6 +169,10 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
     if own is not None:
         return own
     a, b = _plain_tuple(a), _plain_tuple(b)
+    if name == "mod" and isinstance(a, Known) and isinstance(a.object, str):
+        from .exceptions import percent
+
+        return percent(e, a.object, b)
     if name == "add" and isinstance(a, TupleValue) and isinstance(b, TupleValue):
         return TupleValue(a.items + b.items)
     if name == "mul":
@@ -361,9 +365,7 @@ def _int_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     return Number(e.op("ipow", x, n))
 
 
-COMPLEX_POWER = (
-    "a negative number to a fractional power is complex, and the type may not depend on the value: write complex(x) ** y"
-)
+COMPLEX_POWER = "a negative number to a fractional power is complex, and the type may not depend on the value: write complex(x) ** y"
 
 
 def float_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
@@ -386,7 +388,7 @@ def float_power(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
             result = e.op("div" if python else "sdiv", const(1.0), x)
         else:
             result = math_op(e, "pow", x, const(y))
-        if python and not (-1.0 <= y <= 1.0):
+        if python and not -1.0 < y <= 1.0:
             _pow_overflow(e, result, x, const(y))
         return Number(result)
     yv = to_float(e, b)

@@ -462,11 +462,16 @@ def same_heap(a: Heap, b: Heap) -> bool:
     return True
 
 
+def of_numbers(v: Any) -> bool:
+    """Whether it is a tuple of plain numbers, which may be a long one."""
+    return type(v) is TupleValue and all(type(item) is Number for item in v.items)
+
+
 def references(v: Any) -> Iterator[Hashable]:
     """The ids of the references in a value (not those behind them)."""
     if isinstance(v, Reference):
         yield v.id
-    elif isinstance(v, Abstract):
+    elif isinstance(v, Abstract) and not of_numbers(v):
         for part in v.parts():
             if not isinstance(part, Value):
                 yield from references(part)
@@ -645,6 +650,8 @@ class Merge:
     def value(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
         present = [v for v in vs if v is not DEFAULT]
         first = present[0]
+        if not (force or self.parameters) and all(v is first for v in vs) and of_numbers(first):
+            return first
         if isinstance(first, Known) and type(first.object) not in NUMBER_CLASSES:
             head = first.head()
             if all(isinstance(v, Known) and v.head() == head for v in present):

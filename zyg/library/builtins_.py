@@ -687,6 +687,13 @@ def _asdict(e: Evaluator, v: Abstract) -> Abstract:
 # ----------------------------------------------------------------------------------- methods of numbers
 
 
+@emits((str, "format"))
+def _format(e: Evaluator, template: Abstract, *args: Abstract) -> Abstract:
+    from zyg.frontend.exceptions import format_method
+
+    return format_method(e, template, list(args))
+
+
 @implements((float, "is_integer"))
 def _is_integer(x: float) -> bool:
     return machine("floor", x) == x and machine("lt", machine("abs", x), math.inf)

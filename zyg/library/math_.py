@@ -355,6 +355,8 @@ def power_of_two(n: int) -> float:
 
 @implements(math.ldexp)
 def ldexp(x: float, i: int, /) -> float:
+    if isinstance(i, float):
+        raise TypeError("Expected an int as second argument to ldexp.")
     x = to_f64(x)
     result = scale_by_two(x, i)
     check(
