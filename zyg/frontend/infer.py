@@ -240,6 +240,7 @@ class Evaluator:
         self.depth = 0
         self.unruled: Any = None  # a function whose next call is made without its tangent rule
         self.outer: tuple[Reference, ...] = ()  # objects that whoever calls this function can still see
+        self.pinned: list[list[Reference]] = []
         inference.evaluators.append(self)
 
     # ------------------------------------------------------------------------------------------ emission
@@ -330,6 +331,7 @@ class Evaluator:
         roots: list[Abstract] = list(self.env.values())
         roots.extend(self.frame.outer if self.frame is not None else self.outer)
         roots.extend(Reference(id) for id in self.heap if id not in self.before)
+        roots.extend(r for pinned in self.pinned for r in pinned)
         direct = dict.fromkeys(id for v in roots for id in references(v))
         return tuple(Reference(id) for id in direct if id in self.heap)
 
@@ -388,8 +390,10 @@ class Evaluator:
                 here, following = self.split(self.op("eq", choice.tag, const(n)), "option", "next_option")
                 self.at(here)
             self.heap = dict(heap)
+            self.pinned.append(join.outer)  # the other options too, which `function` does not see
             with suppress(Stop):
                 join.add(function(option))
+            self.pinned.pop()
             if n < last:
                 self.at(following)
         return join.finish()

@@ -160,7 +160,7 @@ def fold(e: Evaluator, function: Callable[..., Any], *args: Any) -> Abstract:
 
 
 def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
-    from . import arrays, lists
+    from . import arrays, dicts, lists
     from .classes import operator_method
 
     if isinstance(a, arrays.ARRAYS) or isinstance(b, arrays.ARRAYS):
@@ -184,6 +184,8 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
                 return lists.repeat(e, sequence, count)
     if name == "add" and lists.is_list(e, a) and lists.is_list(e, b):
         return lists.concatenate(e, a, b)
+    if name == "or" and dicts.is_dict(e, a) and dicts.is_dict(e, b):
+        return dicts.new_dict(e, dicts.named_items(e, a) | dicts.named_items(e, b))
     result = operator_method(e, name, a, b)
     if result is not None:
         return result
@@ -235,8 +237,6 @@ def _float_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abst
 
 def to_float(e: Evaluator, v: Abstract) -> Value:
     """The float of a Python number, rounded as CPython's int to float conversion."""
-    if isinstance(v, ComplexValue):
-        raise e.refuse("a complex number where a real one is needed", types=[describe(v)], hint="write z.real, or abs(z)")
     if isinstance(v, ComplexValue):
         raise e.refuse("a complex number where a real one is needed", types=[describe(v)], hint="write z.real, or abs(z)")
     if isinstance(v, Known):

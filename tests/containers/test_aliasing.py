@@ -1,0 +1,18 @@
+"""Some random programs about aliasing; `python -m tests.containers.aliasing` runs more of them."""
+
+import pytest
+
+import zyg
+
+from .aliasing import check
+
+
+@pytest.mark.parametrize("start", range(0, 40, 10))
+def test_random_programs(start):
+    refused = 0
+    for number in range(start, start + 10):
+        try:
+            check(number)
+        except zyg.Unsupported:
+            refused += 1
+    assert refused < 4
