@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 from ..programs.__main__ import parser, search_all
@@ -9,15 +10,15 @@ from .check import Skipped, check
 from .generate import Program, programs
 
 
-def check_unless_skipped(program: Program) -> None:
-    try:
-        check(program)
-    except Skipped:
-        return
-
-
 def main() -> int:
-    options = parser("tests.dynamic", __doc__).parse_args()
+    words = parser("tests.dynamic", __doc__)
+    words.add_argument("--through", choices=("both", "python"), default="both", help="which back ends")
+    options = words.parse_args()
+
+    def check_unless_skipped(program: Program) -> None:
+        with contextlib.suppress(Skipped):
+            check(program, options.through)
+
     return search_all(programs(options.size), check_unless_skipped, options, lambda program, crash: program)
 
 
