@@ -466,6 +466,29 @@ def test_assignment():
     assert np.array_equal(zyg.jit(fills)(2, 1j), fills(2, 1j))
 
 
+def test_dot_products():
+    a, b, x = vector(), vector()[::-1] * 1j, np.array([1.0, 2.0, 3.0])
+    for f in (
+        lambda a, b, x: np.dot(a, b), lambda a, b, x: np.vdot(a, b), lambda a, b, x: a.dot(x), lambda a, b, x: np.vdot(x, a),
+        lambda a, b, x: np.vdot(a[0], 2j),
+    ):  # fmt: skip
+        assert zyg.jit(f)(a, b, x) == pytest.approx(f(a, b, x), rel=1e-15)
+    assert np.allclose(zyg.gradient(lambda a: np.vdot(a, b).real, a)[0], b)
+
+
+def test_assignment_to_parts():
+    def f(a, x):
+        c = a.copy()
+        c.imag = x * x
+        c.real += 1.0
+        return c
+
+    a, x = vector(), np.array([1.0, 2.0, 3.0])
+    assert np.array_equal(zyg.jit(f)(a, x), f(a, x))
+    da, dx = zyg.gradient(lambda a, x: np.vdot(f(a, x), f(a, x)).real, a, x)
+    assert np.allclose(da, 2 * (a.real + 1)) and np.allclose(dx, 4 * x**3)
+
+
 def test_arrays_are_not_copied():
     def write(a):
         a[0] = 7j

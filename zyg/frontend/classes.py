@@ -390,6 +390,12 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
         assert isinstance(v, Reference)
         _set_field(e, v, name, value)
         return
+    if isinstance(v, ComplexArrayValue) and name in ("real", "imag"):
+        from . import arrays, complex_arrays
+
+        arrays.check_writable(e, v.floats)
+        arrays.assign(e, complex_arrays.part(e, v, name), value)
+        return
     if isinstance(v, StructValue):
         if issubclass(v.cls, tuple):
             e.throw("AttributeError", "can't set attribute")

@@ -333,7 +333,7 @@ def _array_methods() -> None:
     for name, function in (
         ("copy", numpy_.copy), ("fill", numpy_.fill), ("item", numpy_.item), ("sum", numpy_.sum_),
         ("reshape", numpy_.reshape), ("ravel", numpy_.ravel), ("flatten", numpy_.flatten), ("astype", numpy_.astype),
-        ("__len__", numpy_.array_len),
+        ("__len__", numpy_.array_len), ("dot", numpy_.dot),
     ):  # fmt: skip
         emits((ComplexArrayMethods, name))(function)
     implements((ComplexArrayMethods, "mean"))(numpy_.mean)
