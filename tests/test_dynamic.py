@@ -2,10 +2,15 @@
 
 import contextlib
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
+from zyg.fallback import python_pullback
+
+from .dynamic import regressions
 from .dynamic.check import Skipped, check
 from .dynamic.generate import Program, programs
+from .oracles import dual
 
 QUICK = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
@@ -22,3 +27,11 @@ def test_dynamic_programs(program: Program) -> None:
 def test_dynamic_programs_through_python(program: Program) -> None:
     with contextlib.suppress(Skipped):
         check(program, "python")
+
+
+@pytest.mark.parametrize("f", regressions.FUNCTIONS, ids=lambda f: f.__name__)
+def test_what_random_programs_found(f) -> None:
+    value, back = python_pullback(f, (1.1,), {})
+    assert value == f(1.1)
+    for _ in range(2):
+        assert back(1.0) == pytest.approx(dual.gradient(f, 1.1), rel=1e-14)

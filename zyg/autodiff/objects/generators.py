@@ -17,12 +17,13 @@ from .iteration import SOURCES, Iterator, iterator_pairs
 class Generator(Iterator):
     """A generator in the forward pass."""
 
-    __slots__ = ("back", "failed", "forward", "started", "value")
+    __slots__ = ("back", "failed", "forward", "given", "started", "value")
 
     def __init__(self, forward: Any):
         self.back = next(forward)
         self.forward = forward
         self.started = False
+        self.given = 0  # how many items
         self.failed: BaseException | None = None
         self.value: Any = None
         super().__init__(_items(self), "generator")
@@ -46,13 +47,12 @@ def call(make: Any, /, *args: Any) -> tuple[Any, Any]:
 def _items(generator: Generator) -> Any:
     """Its items, with their backs."""
     forward = generator.forward
-    back = (run_item, generator)
     generator.started = True
     try:
-        item = next(forward)
         while True:
-            yield item, back
             item = next(forward)
+            generator.given += 1
+            yield item, (run_item, generator, generator.given)
     except StopIteration as end:
         generator.value = end.value
     except BaseException as error:
@@ -61,9 +61,9 @@ def _items(generator: Generator) -> Any:
 
 
 class _Reverse:
-    """The reverse half of a generator in one reverse pass."""
+    """The reverse half of a generator in one reverse pass; `left` items have not been undone yet."""
 
-    __slots__ = ("cotangents", "sent", "steps")
+    __slots__ = ("cotangents", "left", "sent", "steps")
 
     def __init__(self, generator: Generator, d: Any, shadows: Any):
         if generator.failed is not None:
@@ -73,10 +73,12 @@ class _Reverse:
             )
         self.steps = generator.back[0](generator.back, d, shadows)
         self.cotangents: Any = None
+        self.left = generator.given + 1
         self.sent = self.resume(None)
 
     def resume(self, d: Any) -> Any:
         """Undo one step; the cotangent of what was sent to begin it."""
+        self.left -= 1
         try:
             return self.steps.send(d)
         except StopIteration as end:
@@ -93,7 +95,16 @@ def _reverse_of(generator: Generator, shadows: Any, d: Any = None) -> _Reverse:
 
 
 def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _reverse_of(back[1], shadows).resume(d)
+    """(run_item, generator, which item, counted from 1)"""
+    reverse = _reverse_of(back[1], shadows)
+    _skip(reverse, back[2])
+    reverse.resume(d)
+
+
+def _skip(reverse: _Reverse, down_to: int) -> None:
+    """Undo items that were taken and left aside, as `zip` and `filter` do: nothing flows to them."""
+    while reverse.left > down_to:
+        reverse.resume(None)
 
 
 def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -101,7 +112,9 @@ def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     generator = back[1]
     if not generator.started:
         return None
-    return _reverse_of(generator, shadows).cotangents
+    reverse = _reverse_of(generator, shadows)
+    _skip(reverse, 0)
+    return reverse.cotangents
 
 
 SOURCES[Generator] = iterator_pairs
