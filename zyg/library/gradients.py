@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from zyg.autodiff import checkpointing
 from zyg.autodiff.activity import Summary, differentiable, summarise
 from zyg.autodiff.adjoint import Adjoint, adjoint
 from zyg.errors import Misuse
@@ -79,7 +78,10 @@ def differentiate(
         bits |= summaries[name].results[r]
     dependent = {k for k, p in enumerate(params) if id(p) in wanted and bits >> k & 1 and differentiable(p.type)}
     optimise(module, "clean")
-    checkpointing.outline(module, name)
+    if any(i.op == "checkpoint" for f in module.functions.values() for _, i in f.instructions()):
+        from zyg.autodiff import checkpointing  # on demand: it is a large module, with the parser of SSA
+
+        checkpointing.outline(module, name)
     made = adjoint(module, name, [k in dependent for k in range(len(params))], split=split, outputs=range(body.outputs))
     return Differentiated(body, made, dependent, params)
 
