@@ -3,6 +3,7 @@
 The oracles are dual numbers and their nests (tests/oracles), and mathematics.
 """
 
+import functools
 import itertools
 import math
 
@@ -277,6 +278,61 @@ def test_wrong_tangents():
         zyg.jvp(3, (1.0,), (1.0,))
     with pytest.raises(ZeroDivisionError):
         zyg.jvp(lambda x: 1.0 / x, (0.0,), (1.0,))
+
+
+def test_bound_methods_and_partials():
+    class Cubic:
+        def __init__(self, k):
+            self.k = k
+
+        def at(self, x):
+            return self.k * x * x * x
+
+    f = Cubic(2.0).at
+    assert zyg.jvp(f, (3.0,), (1.0,)) == (54.0, 54.0) and zyg.pushforward(f, 3.0)[1](1.0) == 54.0
+    assert zyg.hvp(f, 3.0, 1.0) == zyg.hessian(f, 3.0) == 36.0
+    assert zyg.jacobian(f, 3.0) == (54.0,)
+    g = functools.partial(math.pow, 2.0)
+    assert zyg.jvp(g, (3.0,), (1.0,))[1] == pytest.approx(8 * math.log(2))
+    assert zyg.hessian(g, 3.0) == pytest.approx(8 * math.log(2) ** 2)
+
+
+def test_tangents_of_arrays_are_converted():
+    f = lambda a: a[0] * a[1]
+    a = np.array([2.0, 3.0])
+    assert zyg.jvp(f, (a,), ([1, 0],)) == zyg.jvp(f, (a,), (np.array([1, 0]),)) == (6.0, 3.0)
+    assert zyg.hvp(f, a, [1, 0]).tolist() == [0.0, 1.0]
+    a.flags.writeable = False
+    assert zyg.jvp(f, (a,), (a,)) == (6.0, 12.0)
+    assert zyg.hessian(f, a).tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+def test_complex_tangents():
+    assert zyg.jvp(lambda z: z * z, (1 + 2j,), (1j,)) == (-3 + 4j, 2 * (1 + 2j) * 1j)
+    z, t = np.array([1j, 2.0]), np.array([1.0, 1j])
+    assert zyg.jvp(lambda a: a[0] * a[1], (z,), (t,)) == (2j, 1.0 * 2.0 + 1j * 1j)
+
+
+def test_the_hessian_by_a_structure_is_refused():
+    with pytest.raises(TypeError, match="not a number or an array"):
+        zyg.hessian(lambda p: p[0] * p[1], (1.0, 2.0))
+
+
+def test_overlapping_arrays_that_are_only_read():
+    x = np.array([1.0, 2.0])
+
+    def f(a):
+        b = np.zeros((2, 2))
+        total = 0.0
+        for i in range(2):
+            row, other = b[i], x.reshape(2, 1)[i]
+            row[0] = a[i] * other[0]
+            total += row[0] * a[i]
+        return total
+
+    assert zyg.hvp(f, x, np.ones(2)).tolist() == [2.0, 4.0]
+    assert zyg.hessian(lambda a: (a * x * a).sum(), x).tolist() == [[2.0, 0.0], [0.0, 4.0]]
+    assert zyg.hvp(lambda a: (a * x * a).sum(), x, np.ones(2)).tolist() == [2.0, 4.0]
 
 
 def test_overlapping_arrays_that_are_written():

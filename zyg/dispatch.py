@@ -392,9 +392,13 @@ class Dispatcher:
             plain, bound, named = function.__func__, (function.__self__,), {}
         else:
             plain, bound, named = function.func, function.args, function.keywords
-        found = self._callable()(plain, *bound, *args, **{**named, **keywords})
-        hidden = len(bound)
-        if self.transform.kind == "gradient":
+        named, hidden, kind = {**named, **keywords}, len(bound), self.transform.kind
+        if kind == "jvp" and len(args) == 2 and all(type(a) is tuple for a in args):
+            return self._callable()(plain, (*bound, *args[0]), (*(None,) * hidden, *args[1]), **named)
+        if kind in ("jvp", "hvp", "hessian"):
+            return self._callable()(lambda x, **named: plain(*bound, x, **named), *args, **named)
+        found = self._callable()(plain, *bound, *args, **named)
+        if kind in ("gradient", "jacobian"):
             return found[hidden:]
         value, second = found
         return value, second[hidden:] if isinstance(second, tuple) else lambda d: second(d)[hidden:]

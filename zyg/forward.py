@@ -9,6 +9,8 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .api import native
 from .transforms import ATTRIBUTE, Transform, describe
 
@@ -25,7 +27,16 @@ def jvp(
     >>> zyg.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 0.5))
     (6.0, 4.0)
     """
+    if type(arguments) is tuple and type(tangents) is tuple and np.ndarray in map(type, arguments):
+        tangents = tuple(map(_fitting, arguments, tangents)) + tangents[len(arguments) :]
     return native("jvp", function)(function, arguments, tangents, **keywords)
+
+
+def _fitting(arg: Any, tangent: Any) -> Any:
+    """The tangent of an array with elements of the type that the array's derivatives have."""
+    if type(arg) is not np.ndarray or arg.dtype.kind not in "fiuc" or tangent is None:
+        return tangent
+    return np.asarray(tangent, arg.dtype if arg.dtype.kind == "c" or arg.dtype == np.float32 else np.float64)
 
 
 def pushforward(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, Callable[..., Any]]:
@@ -70,7 +81,7 @@ def hvp(function: Callable[..., Any], x: Any, v: Any, /, **keywords: Any) -> Any
     >>> zyg.hvp(lambda x: x * x * x, 2.0, 1.0)
     12.0
     """
-    return native("hvp", function)(function, x, v, **keywords)
+    return native("hvp", function)(function, x, _fitting(x, v), **keywords)
 
 
 for _function in (jvp, pushforward, hvp):

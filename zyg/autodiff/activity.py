@@ -91,7 +91,7 @@ class Aliases:
         return v
 
     def _join_if_memory(self, a: Value, b: Value) -> None:
-        if isinstance(a.type, (Array, Stack)) or a.type is TAPE:
+        if all(isinstance(v.type, (Array, Stack)) or v.type is TAPE for v in (a, b)):  # not the index of a view
             self._join(a, b)
 
     def _join_fields(self, store: Value, values: list[Value]) -> None:

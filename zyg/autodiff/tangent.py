@@ -103,6 +103,8 @@ class _Body(TangentCalls):
                 method = getattr(self, f"_{instr.op}", None)
                 if method is not None:
                     method(b, instr)
+                elif OPS[instr.op].effects == "write" or any(isinstance(r.type, Array) for r in instr.results):
+                    raise self._unsupported(f"forward mode through `{instr.op}`", instr)  # it has no method here
                 else:
                     b.append(instr)
                     self._by_rule(b, instr)

@@ -10,6 +10,7 @@ from zyg.frontend.infer import Context, Evaluator, known
 from zyg.frontend.values import (
     NONE,
     Abstract,
+    ArrayValue,
     CallableValue,
     ComplexValue,
     Known,
@@ -123,6 +124,13 @@ def call_transform(
         }.get(kind)
         if direct is not None:
             return direct(e, *args, **keywords)
+        if kind == "hessian" and len(args) > 1 and not (isinstance(args[1], ArrayValue) or is_number(args[1])):
+            raise Misuse(
+                "the Hessian by something that is not a number or an array",
+                e.position,
+                types=[describe(args[1], e.heap)],
+                hint="pass the numbers in an array; zyg.hvp(f, x, v) takes any structure",
+            )
         return e.call(known(getattr(drivers, kind)), args, keywords)
 
 

@@ -72,12 +72,13 @@ def differentiate(
         body.args = [ArrayValue(p) for p in params if isinstance(p.type, Array) and differentiable(p.type)]
     wanted = {id(v) for n, a in enumerate(body.args) if chosen is None or n in chosen for v in leaves_of(a, body.heap)}
     summaries = summarise(module, name)
-    refuse_overlap(e, body, params, summaries[name])
     bits = 0
     for r in range(body.outputs):
         bits |= summaries[name].results[r]
     dependent = {k for k, p in enumerate(params) if id(p) in wanted and bits >> k & 1 and differentiable(p.type)}
     optimise(module, "clean")
+    # By the optimised code: without inlining, what a call gives might be any of its arguments, and be written to.
+    refuse_overlap(e, body, params, summarise(module, name)[name])
     if any(i.op == "checkpoint" for f in module.functions.values() for _, i in f.instructions()):
         from zyg.autodiff import checkpointing  # on demand: it is a large module, with the parser of SSA
 

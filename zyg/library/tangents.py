@@ -166,8 +166,8 @@ def push_forward(
     given = Perturbations(e, body, name, lanes, writes)
     for a, t in zip(body.args, tangents):
         given.match(a, t)
-    refuse_overlap(e, body, params, summary)
     optimise(module, "clean")
+    refuse_overlap(e, body, params, summarise(module, body.name)[body.name])
     made = tangent(module, body.name, [id(p) in given.by_value for p in params], range(body.outputs), lanes)
     operands = list(body.operands)
     for k in made.params:
