@@ -184,6 +184,15 @@ def call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) ->
     return forward_of_object(f)(*args, **kwargs)
 
 
+def forward_in_python(f: Any) -> Callable[..., tuple[Any, Any]]:
+    """`forward_of`, where `f` itself is not to be native code."""
+    transform = transform_of(f)
+    if transform is not None and transform.kind == "jit":
+        f = transform.function
+    entry = _functions.get(id(f.__code__)) or _function(f) if type(f) is FunctionType else None
+    return functools.partial(call_bound, entry.entry, f) if type(entry) is NativeFirst else forward_of(f)
+
+
 def call_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[Any, Any]:
     """The same, where `f` itself is not to be native code."""
     entry = _functions.get(id(f.__code__)) or _function(f) if type(f) is FunctionType else None
@@ -239,11 +248,17 @@ def _function(f: FunctionType) -> Any:
             return handler
     elif f in KNOWN:
         handler = KNOWN[f]
+    elif (transform := transform_of(f)) is not None:
+        from .nested import call_transform
+
+        handler = functools.partial(call_transform, transform)
+    elif foreign.is_compiler(f):
+        handler = functools.partial(call_plainly, f)
     elif foreign.is_foreign(f):
         return functools.partial(call_foreign, f)
     else:
         handler = Function(code, _differentiated(code))
-        if native.worthwhile(code) and not _is_half(code):
+        if native.worthwhile(code) and not _is_half(code) and not str(f.__globals__.get("__name__")).startswith("zyg."):
             handler = NativeFirst(handler)
     _functions[id(code)] = handler
     _resolved[id(code)] = (code, handler)  # keeps the code object, and with it its identity
@@ -254,6 +269,11 @@ def known_function(code: CodeType) -> Function | None:
     """The entry of a code object whose functions are differentiated as Python code, if that is known already."""
     entry = _functions.get(id(code))
     return entry if type(entry) is Function else None
+
+
+def call_plainly(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """What carries no derivative."""
+    return f(*args, **kwargs), None
 
 
 def settle(code: CodeType, entry: Function) -> None:
@@ -442,6 +462,10 @@ def _general(f: Any) -> Handler:
     transform = transform_of(f)
     if transform is not None and transform.kind == "jit":
         return functools.partial(native.call_jitted, f)
+    if transform is not None:
+        from .nested import call_transform
+
+        return functools.partial(call_transform, transform)
     try:
         rule = rules.rule_for(f)
         handler = KNOWN.get(f)

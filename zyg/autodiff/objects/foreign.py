@@ -22,6 +22,16 @@ def is_foreign(f: Any) -> bool:
     return isinstance(module, str) and module.partition(".")[0] in FOREIGN_PACKAGES
 
 
+# Parts of zyg that run code of the user's, which may be differentiated; all others look things up, and compile.
+_RUNNING = ("zyg.autodiff.objects.", "zyg.autodiff.python.nested", "zyg.fallback", "zyg.composed")
+
+
+def is_compiler(f: Any) -> bool:
+    """Whether a Python function belongs to what zyg does before code runs."""
+    module = f.__globals__.get("__name__")
+    return isinstance(module, str) and module.startswith("zyg.") and not module.startswith(_RUNNING)
+
+
 def caller() -> tuple[Any, int] | None:
     """Where in the user's source the running code was called from: a code object and an instruction."""
     frame: FrameType | None = sys._getframe(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from types import CodeType, FunctionType
+from typing import Any
 
 from zyg.backend.python import emit
 from zyg.frontend.capture import capture
@@ -16,10 +17,10 @@ from .normal import has_handlers, normalise
 from .reverse import ReverseHalf
 
 # By identity, since code objects compare by value. Nothing here refers to the code, or it would never be freed.
-_cache: dict[int, tuple[weakref.ref[CodeType], CodeType, CodeType]] = {}
+_cache: dict[int, list[Any]] = {}  # [reference, forward half, forward half for methods or None]
 
-# The SSA of the halves, which are functions like others: they may be differentiated in turn.
-_halves: dict[int, tuple[weakref.ref[CodeType], Function]] = {}
+# The SSA of the halves, which are functions like others: they may be differentiated in turn; for a forward half its reverse.
+_halves: dict[int, tuple[weakref.ref[CodeType], Function, FunctionType | None]] = {}
 
 
 def differentiated(code: CodeType, bound: bool = False) -> CodeType:
@@ -39,8 +40,12 @@ def differentiated(code: CodeType, bound: bool = False) -> CodeType:
     found = _cache.get(id(code))
     if found is None:
         key = id(code)
-        found = _cache[key] = (weakref.ref(code, lambda _: _cache.pop(key, None)), *_compile(code))
-    return found[2 if bound else 1]
+        found = _cache[key] = [weakref.ref(code, lambda _: _cache.pop(key, None)), _compile(code), None]
+    if not bound:
+        return found[1]
+    if found[2] is None:
+        found[2] = _for_methods(found[1])
+    return found[2]
 
 
 def is_half(code: CodeType) -> bool:
@@ -59,25 +64,31 @@ def forget_callees() -> None:
     inline.forget_sites([found[1] for found in list(_cache.values())])
 
 
-def _compile(code: CodeType) -> tuple[CodeType, CodeType]:
-    """The forward half for a function, and for a bound method."""
+def _compile(code: CodeType) -> CodeType:
     half = _halves.get(id(code))
     function = nested.plain(half[1]) if half is not None else capture(code)
     if half is None and has_handlers(function):
         escaping.watch()
     forward, reverse = halves(function)
-    made = _reverse_function(reverse)
-    bound = clone(reverse)
+    runs = _reverse_function(reverse)
+    install(forward, runs)
+    made = emit(forward)
+    _remember(made, forward, runs)
+    return made
+
+
+def _for_methods(made: CodeType) -> CodeType:
+    """The same forward half, whose pullback gives the cotangent of a bound method in the place of that of `self`."""
+    _, forward, runs = _halves[id(made)]
+    assert runs is not None
+    bound = clone(_halves[id(runs.__code__)][1])
     without_function(bound)
-    made_bound = _reverse_function(bound)
-    install(forward, made)
-    first = emit(forward)
-    second = first.replace(co_consts=tuple(made_bound if x is made else x for x in first.co_consts))
-    _remember(first, forward)
+    instead = _reverse_function(bound)
     other = clone(forward)
-    install(other, made_bound, made)
-    _remember(second, other)
-    return first, second
+    install(other, instead, runs)
+    code = made.replace(co_consts=tuple(instead if x is runs else x for x in made.co_consts))
+    _remember(code, other, instead)
+    return code
 
 
 def _reverse_function(reverse: Function) -> FunctionType:
@@ -86,9 +97,9 @@ def _reverse_function(reverse: Function) -> FunctionType:
     return FunctionType(code, {})
 
 
-def _remember(code: CodeType, half: Function) -> None:
+def _remember(code: CodeType, half: Function, runs: FunctionType | None = None) -> None:
     key = id(code)
-    _halves[key] = (weakref.ref(code, lambda _: _halves.pop(key, None)), half)
+    _halves[key] = (weakref.ref(code, lambda _: _halves.pop(key, None)), half, runs)
 
 
 def without_function(reverse: Function) -> None:

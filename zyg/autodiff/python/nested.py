@@ -14,6 +14,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT, TAPE
 
 from .. import objects
+from . import inline
 
 
 def plain(half: Function) -> Function:
@@ -60,10 +61,16 @@ class _Expansion:
 
     def _record(self, instr: Instr) -> None:
         function, *operands = instr.operands
+        of = instr.attrs["of"]
+        if of in inline.OPERATORS or of in ("getattr", "setattr"):
+            function = Const(objects.RECORD[of], OBJECT)  # what keeps no account of types
+            operands = operands[:-1] if of.endswith("attr") else operands
+        elif of == "iter" and isinstance(function, Const) and function.value is inline.loop:
+            function = Const(objects.loop, OBJECT)
         if instr.attrs["of"] == "call_object":
             found = Value(OBJECT)
             callee, *arguments, _ = operands
-            self.emit("call_object", [Const(objects.forward_of, OBJECT), callee], [found], keywords=())
+            self.emit("call_object", [Const(objects.calls.forward_in_python, OBJECT), callee], [found], keywords=())
             self.call(found, arguments, instr.results)
         elif len(instr.results) == 1:
             self.emit("call_object", [function, *operands], instr.results, keywords=())
