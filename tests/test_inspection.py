@@ -212,3 +212,20 @@ def test_the_module_runs():
     assert result.stdout.startswith("zyg ")
     assert main([]) == 0
     assert np is not None
+
+
+def test_llvm_and_machine_code_name_the_lines_they_come_from():
+    def helper(y):
+        return math.sin(y) * 2.0
+
+    def f(x):
+        z = helper(x) + 1.0
+        return z / 3.0
+
+    for text in (zyg.code_llvm(f, 0.5), zyg.code_llvm(f, 0.5, optimised=False), zyg.code_native(f, 0.5)):
+        plain = str.__str__(text)
+        for line in ("return math.sin(y) * 2.0", "z = helper(x) + 1.0", "return z / 3.0"):
+            assert f": {line}" in plain
+        assert "!dbg" not in plain
+        assert ".debug" not in plain
+    assert "!DILocation" in zyg.code_llvm(f, 0.5, raw=True)

@@ -86,9 +86,9 @@ def code_llvm(function: Callable[..., Any], /, *args: Any, optimised: bool = Tru
     """The LLVM IR of a call with `args`: the body, without the entry that Python calls. `raw` keeps declarations,
     attributes and metadata."""
     native = compiled(function, args).native
-    return list_llvm(native.llvm_optimised if optimised else native.llvm, raw)
+    return list_llvm(native.llvm_with_places(optimised), raw)
 
 
 def code_native(function: Callable[..., Any], /, *args: Any, raw: bool = False) -> Code:
     """The machine code of a call with `args`, as assembly. `raw` keeps the assembler's directives."""
-    return list_asm(compiled(function, args).native.asm, raw)
+    return list_asm(compiled(function, args).native.asm_with_places(), raw)

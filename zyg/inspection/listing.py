@@ -128,7 +128,7 @@ _ASM = re.compile(
 _LLVM_NOISE = re.compile(
     r"^(?:attributes #\d+ = .*|declare .*|![\w.]+ = .*|; Function Attrs:.*|@llvm\..*)\n?", re.MULTILINE
 )
-_LLVM_REFERENCE = re.compile(r" (?:#\d+|local_unnamed_addr|unnamed_addr)(?=[ {\n])|, ![\w.]+ !\d+")
+_LLVM_REFERENCE = re.compile(r" (?:#\d+|local_unnamed_addr|unnamed_addr)(?=[ ,{\n])|,? ![\w.]+ !\d+")
 _ASM_NOISE = re.compile(
     r"^(?:\t\.(?:file|section|text|globl|p2align|type|size|ident|cfi_\w+|addrsig\w*|prefalign)\b.*|\.Lfunc_end\d+:)\n",
     re.MULTILINE,
@@ -139,6 +139,7 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 def list_llvm(text: str, raw: bool = False) -> Code:
     """LLVM IR; `raw` keeps what is there for the machine only, so that LLVM can read it again."""
     if not raw:
+        text = _lines_of_llvm(text)
         text = _LLVM_REFERENCE.sub("", _LLVM_NOISE.sub("", text))
     text = _BLANK_LINES.sub("\n\n", text).strip() + "\n"
     return Code(text, _highlight(text, _LLVM))
@@ -146,8 +147,72 @@ def list_llvm(text: str, raw: bool = False) -> Code:
 
 def list_asm(text: str, raw: bool = False) -> Code:
     """Assembly; `raw` keeps the assembler's directives."""
-    text = (text if raw else _ASM_NOISE.sub("", text)).strip("\n") + "\n"
+    text = (text if raw else _ASM_NOISE.sub("", _lines_of_asm(text))).strip("\n") + "\n"
     return Code(text, _highlight(text, _ASM))
+
+
+_LLVM_NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$", re.MULTILINE)
+_LLVM_FIELD = re.compile(r'(\w+): (?:!(\d+)|(\d+)|"([^"]*)")')
+
+
+def _lines_of_llvm(text: str) -> str:
+    """LLVM IR with a comment wherever the instructions begin to come from another line of the source."""
+    nodes: dict[str, dict[str, str]] = {}
+    for number, kind, fields in _LLVM_NODE.findall(text):
+        nodes[number] = {"": kind, **{name: a or b or c for name, a, b, c in _LLVM_FIELD.findall(fields)}}
+
+    def place(number: str) -> tuple[str, int] | None:
+        node = nodes.get(number, {})
+        scope = nodes.get(node.get("scope", ""), {})
+        file = nodes.get(scope.get("file", ""), {})
+        if node.get("") != "DILocation" or not file.get("filename"):
+            return None
+        return _unquoted(file["filename"]), int(node["line"])
+
+    result: list[str] = []
+    current = None
+    for line in text.splitlines():
+        if line.startswith("define "):
+            current = None
+        found = re.search(r", !dbg !(\d+)", line) if line.startswith("  ") else None
+        here = place(found[1]) if found else None
+        if here is not None and here != current:
+            current = here
+            result.append(f"  ; {_source(*here)}")
+        result.append(line)
+    return "\n".join(line for line in result if not line.strip().startswith("#dbg_")) + "\n"
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"(?:\\[0-9A-F]{2})+", lambda m: bytes.fromhex(m[0].replace("\\", "")).decode(errors="replace"), text)
+
+
+_ASM_FILE = re.compile(r'\t\.file\t(\d+) (?:"([^"]*)" )?"([^"]*)"')
+_ASM_PLACE = re.compile(r"\t\.loc\t(\d+) (\d+)")
+
+
+def _lines_of_asm(text: str) -> str:
+    """Assembly with comments in place of its directives about lines, and without the sections for debuggers."""
+    files: dict[str, str] = {}
+    result: list[str] = []
+    current = None
+    dropped = False
+    for line in text.splitlines():
+        if line.startswith("\t.section"):
+            dropped = ".debug_" in line
+        file, place = _ASM_FILE.match(line), _ASM_PLACE.match(line)
+        if file is not None:
+            files[file[1]] = os.path.join(file[2] or "", file[3])
+        elif dropped or re.match(r"\.L(?:tmp|func_begin|debug|line|info)\w*:", line):
+            continue
+        elif place is None:
+            result.append(line)
+        else:
+            here = files.get(place[1], ""), int(place[2])
+            if here != current and here[1]:
+                current = here
+                result.append(f"\t# {_source(*here)}")
+    return "\n".join(result) + "\n"
 
 
 def _highlight(text: str, pattern: re.Pattern[str]) -> str:

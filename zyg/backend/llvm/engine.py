@@ -302,15 +302,24 @@ class Native:
         with engine().lock:
             return engine().machine.emit_assembly(self._optimised())
 
-    def _bodies(self) -> Lowered:
+    def llvm_with_places(self, optimised: bool) -> str:
+        """LLVM IR that says by its debugging information where in the source instructions come from."""
+        return _without_noise(str(self._optimised(True))) if optimised else self._bodies(True).text
+
+    def asm_with_places(self) -> str:
+        """The same of the assembly, by its directives .file and .loc."""
+        with engine().lock:
+            return engine().machine.emit_assembly(self._optimised(True))
+
+    def _bodies(self, lines: bool = False) -> Lowered:
         brief = is_brief(self.module)
         variants = engine().vector_variants if self.options.vectormath and not brief else no_variants
-        return lower(self.module, self.entry, variants, exported=True)
+        return lower(self.module, self.entry, variants, exported=True, lines=lines)
 
-    def _optimised(self) -> llvm.ModuleRef:
+    def _optimised(self, lines: bool = False) -> llvm.ModuleRef:
         e = engine()
         with e.lock:
-            text = self._bodies().text
+            text = self._bodies(lines).text
             module, several = e.parse(text), side_by_side(text)
             e.optimise(module, several, is_brief(self.module) and not several)
         return module

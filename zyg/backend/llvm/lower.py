@@ -37,6 +37,7 @@ from .text import (
     SIZES,
     Emitter,
     ModuleText,
+    Places,
     Record,
     by_value,
     component_types,
@@ -136,8 +137,11 @@ def no_variants(name: str, arguments: int, single: bool) -> Sequence[tuple[int, 
     return ()
 
 
-def lower(module: Module, entry: str, vector_variants: VectorMath, exported: bool = False) -> Lowered:
-    """Lower `entry` and all that it calls. `exported` keeps `entry` as a function of its own when LLVM optimises."""
+def lower(
+    module: Module, entry: str, vector_variants: VectorMath, exported: bool = False, lines: bool = False
+) -> Lowered:
+    """Lower `entry` and all that it calls. `exported` keeps `entry` as a function of its own when LLVM optimises, `lines`
+    tells LLVM where in the source instructions come from."""
     names = _reachable(module, entry)
     lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [])
     if any("lanes" in module.functions[name].attrs for name in names):
@@ -160,7 +164,10 @@ def lower(module: Module, entry: str, vector_variants: VectorMath, exported: boo
         )
     for name in names:
         linkage = "" if exported and name == entry else "internal "
-        FunctionLowering(lowered, module.functions[name], name in recursive, vector_variants).lower(linkage)
+        function = FunctionLowering(lowered, module.functions[name], name in recursive, vector_variants)
+        if lines:
+            function.places = Places(lowered.module, module.functions[name])
+        function.lower(linkage)
     return lowered
 
 
@@ -303,6 +310,7 @@ class FunctionLowering(Emitter):
         self.instr = Instr("jump")
         self.parallel = False  # whether the block goes back in a loop of independent iterations
         self.scopes = Scopes(self.module, function)
+        self.places: Places | None = None
 
     # ---------------------------------------------------------------------------------------- framework
 
@@ -330,9 +338,10 @@ class FunctionLowering(Emitter):
         self.write_failures()
         self.insert_phis(blocks)
         head = f"define {linkage}fastcc {self.abi.result} {self.abi.symbol}({', '.join(parameters)})"
+        subprogram = f" !dbg !{self.places.subprogram}" if self.places is not None else ""
         # A tail call made a loop would take no stack: recursion without end would never be seen to be too deep.
         attributes = self.module.group('nounwind "disable-tail-calls"="true"' if self.recursive else "nounwind")
-        text = "\n".join([f"{head} {attributes} {{", "entry:", *self.allocas, *self.lines, "}"])
+        text = "\n".join([f"{head} {attributes}{subprogram} {{", "entry:", *self.allocas, *self.lines, "}"])
         self.module.functions.append(text)
 
     def lower_block(self, block: Block) -> None:
@@ -346,7 +355,10 @@ class FunctionLowering(Emitter):
         self.parallel = bool(block.terminator.attrs.get("parallel"))
         for instr in block.instrs:
             self.instr = instr
+            before = len(self.lines)
             self.lower_instr(instr)
+            if self.places is not None:
+                self.lines[before:] = [self.places.mark(line, instr.position) for line in self.lines[before:]]
 
     def lower_instr(self, instr: Instr) -> None:
         op = instr.op

@@ -13,6 +13,7 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
+from ...ir.core import Function, Position
 from ...ir.types import BOOL, F32, F64, I32, I64, U8, Array, Scalar, Stack, Tape, Type
 
 SCALAR_TYPES = {F64: "double", F32: "float", I64: "i64", I32: "i32", U8: "i8", BOOL: "i1"}
@@ -126,6 +127,7 @@ class ModuleText:
         self.attributes: dict[str, int] = {}
         self.metadata: list[str] = []
         self.flags: set[str] = set()  # named metadata without contents
+        self.named: dict[str, int] = {}  # with one node
         self._interned: dict[str, int] = {}
         root = self.node('!{!"zyg memory"}')
         self._tags: dict[str, int] = {}
@@ -190,7 +192,49 @@ class ModuleText:
         lines += [f"attributes #{number} = {{ {text} }}" for text, number in self.attributes.items()]
         lines += [f"!{number} = {text}" for number, text in enumerate(self.metadata)]
         lines += [f"!{name} = !{{}}" for name in sorted(self.flags)]
+        lines += [f"!{name} = !{{!{number}}}" for name, number in self.named.items()]
         return "\n".join(lines) + "\n"
+
+
+class Places:
+    """The places in the source of one function's instructions, as LLVM's debugging information: lines and columns only."""
+
+    def __init__(self, module: ModuleText, function: Function):
+        self.module = module
+        first = next((i.position for _, i in function.instructions() if i.position is not None), None)
+        file = self.file(first.file if first is not None else "")
+        if "llvm.dbg.cu" not in module.named:
+            what = f'language: DW_LANG_Python, file: !{file}, producer: "zyg", isOptimized: true, runtimeVersion: 0'
+            module.named["llvm.dbg.cu"] = module.node(f"distinct !DICompileUnit({what}, emissionKind: LineTablesOnly)")
+            module.named["llvm.module.flags"] = module.node('!{i32 2, !"Debug Info Version", i32 3}')
+        unit, type = module.named["llvm.dbg.cu"], module.node("!DISubroutineType(types: !{})")
+        self.line = first.line if first is not None else 0
+        self.home = first.file if first is not None else ""
+        name = quoted(function.name)
+        what = f"name: {name}, scope: !{file}, file: !{file}, line: {self.line}, type: !{type}"
+        self.subprogram = module.node(f"distinct !DISubprogram({what}, spFlags: DISPFlagDefinition, unit: !{unit})")
+
+    def file(self, name: str) -> int:
+        return self.module.node(f'!DIFile(filename: {quoted(name)}, directory: "")')
+
+    def mark(self, line: str, position: Position | None) -> str:
+        """An instruction with its place; labels stay as they are."""
+        if not line.startswith("  ") or line.endswith("[") or line.startswith("   ") or line.strip() == "]":
+            return line
+        scope, row, column = self.subprogram, self.line, 0
+        if position is not None:
+            row, column = position.line, min(position.column + 1, 65535)
+            if position.file != self.home:
+                file = self.file(position.file)
+                scope = self.module.node(f"!DILexicalBlockFile(scope: !{scope}, file: !{file}, discriminator: 0)")
+        place = self.module.node(f"!DILocation(line: {max(row, 0)}, column: {column}, scope: !{scope})")
+        return f"{line}, !dbg !{place}"
+
+
+def quoted(text: str) -> str:
+    """A string of LLVM assembly, which escapes by two hexadecimal digits."""
+    encoded = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
+    return f'"{encoded}"'
 
 
 class Emitter:
