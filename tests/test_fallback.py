@@ -282,3 +282,71 @@ def test_jitted_functions_inside_stay_native():
     refused = zyg.jit(guarded_by_text)
     with pytest.raises(zyg.Unsupported):
         zyg.gradient(dynamic(lambda x: refused(x)), 0.5)
+
+
+# ------------------------------------------------------------------------------- other modes, second derivatives
+
+
+def bent(x, table={1: 2.0, "two": 1}):  # noqa: B006
+    try:
+        return math.sin(x) * x * table[1]
+    except KeyError:
+        return x
+
+
+SLOPE = lambda x: 2 * (math.sin(x) + x * math.cos(x))
+BEND = lambda x: 2 * (2 * math.cos(x) - x * math.sin(x))
+
+
+@quiet
+def test_other_modes():
+    assert zyg.jvp(bent, (0.5,), (2.0,)) == pytest.approx((bent(0.5), 2 * SLOPE(0.5)), rel=1e-14)
+    _, push = zyg.pushforward(bent, 0.5)
+    assert push(1.0) == pytest.approx(SLOPE(0.5), rel=1e-14)
+    value, tangent = zyg.jvp(lambda x, t: {"a": x * t[1], "b": [x, 1.0]}, (2.0, {1: 3.0}), (1.0, {1: 0.5}))
+    assert value == {"a": 6.0, "b": [2.0, 1.0]}
+    assert tangent == {"a": 4.0, "b": [1.0, 0.0]}
+    found = zyg.jacobian(lambda x, y: [bent(x), x * y], 0.5, 3.0)
+    np.testing.assert_allclose(found[0], [SLOPE(0.5), 3.0], rtol=1e-14)
+    np.testing.assert_allclose(found[1], [0.0, 0.5])
+
+
+@quiet
+@pytest.mark.parametrize(
+    "second",
+    [
+        lambda x: zyg.derivative(zyg.derivative(bent))(x),
+        lambda x: zyg.gradient(lambda x: zyg.gradient(bent, x)[0], x)[0],
+        lambda x: zyg.gradient(lambda x: zyg.pullback(bent, x)[1](1.0)[0], x)[0],
+        lambda x: zyg.hvp(bent, x, 1.0),
+        lambda x: zyg.hessian(bent, x),
+        lambda x: zyg.jvp(lambda x: zyg.gradient(bent, x)[0], (x,), (1.0,))[1],
+        lambda x: zyg.gradient(lambda x: zyg.jvp(bent, (x,), (1.0,))[1], x)[0],
+    ],
+)
+def test_second_derivatives(second):
+    assert second(0.5) == pytest.approx(BEND(0.5), rel=1e-13)
+
+
+@quiet
+def test_inner_derivatives_do_not_meet_outer_ones():
+    def sums(x):
+        def inner(y):
+            try:
+                return x + y
+            finally:
+                len([])
+
+        return x * zyg.derivative(inner)(1.0)
+
+    def products(x):
+        def inner(y):
+            try:
+                return x * y * y
+            finally:
+                len([])
+
+        return x * zyg.derivative(inner)(2.0)
+
+    assert zyg.derivative(sums)(3.0) == 1.0
+    assert zyg.derivative(products)(3.0) == 24.0
