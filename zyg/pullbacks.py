@@ -28,6 +28,7 @@ from .ir.types import (
     ListType,
     NpScalar,
     ObjectOf,
+    OneOf,
     Optional,
     PullbackType,
     Scalar,
@@ -161,6 +162,8 @@ def convert(given: Any, wanted: Type, what: str, value: Type | None = None) -> A
         raise TypeError(
             f"{what} is of an object that the value holds before: give all of its cotangent there, None here"
         )
+    if isinstance(value, OneOf) and given is not None:
+        raise TypeError(f"{what} is of a value that is one of several kinds, which has no cotangent")
     if wanted == NONE:
         return None
     if isinstance(wanted, Scalar):

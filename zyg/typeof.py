@@ -242,6 +242,11 @@ _OWN_NAMED_TUPLE = ("__len__", "__getitem__", "__iter__", "__contains__", "__get
 _NOTHING_OF_THEIR_OWN = {object, Generic, Protocol, abc.ABC}
 
 
+def generated(code: types.CodeType) -> bool:
+    """Whether dataclass() or namedtuple() wrote this method."""
+    return code.co_filename == "<string>" and code.co_qualname.startswith(("__create_fn__.", "<lambda>"))
+
+
 def obstacle(cls: type) -> tuple[str, str] | None:
     """Why compiled code does not follow instances of a class, and what to do about it; None if it does."""
     own = _OWN_NAMED_TUPLE if issubclass(cls, tuple) else _OWN_OBJECT
@@ -250,7 +255,7 @@ def obstacle(cls: type) -> tuple[str, str] | None:
             method = vars(base).get(name)
             if isinstance(method, (types.FunctionType, staticmethod)) and base not in _NOTHING_OF_THEIR_OWN:
                 code = getattr(getattr(method, "__func__", method), "__code__", None)
-                if code is not None and code.co_filename != "<string>" and not code.co_filename.startswith("<frozen"):
+                if code is not None and not generated(code) and not code.co_filename.startswith("<frozen"):
                     return f"whose {name} compiled code does not follow", f"take {name} out of the class"
     if struct_fields(cls) is None and not plain_class(cls):
         return "which is not a plain class", "derive it from plain classes only, without a metaclass"

@@ -101,7 +101,7 @@ def test_dictionaries(function, args):
 
 
 @pytest.mark.parametrize(
-    "function, args",
+    "function, args",  # ruff: noqa: C408
     [
         (lambda x: {k: v * x for k, v in zip(("a", "b"), (1.0, 2.0))}, (2.0,)),
         (lambda x: dict(a=x, b={"c": [x, 2]}), (2.0,)),

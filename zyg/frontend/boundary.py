@@ -254,6 +254,12 @@ class Disassembly:
             item = self.of(v.item)
             self.optional -= 1
             return t.Optional(item)
+        if isinstance(v, ChoiceValue):
+            leaves.append(v.tag)
+            self.optional += 1
+            items = self.all(v.options)
+            self.optional -= 1
+            return t.OneOf(items)
         if isinstance(v, FunctionValue):
             return self.function(v)
         if isinstance(v, PullbackValue):

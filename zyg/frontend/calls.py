@@ -250,6 +250,10 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
     if transform is not None:
         from zyg.library.derivatives import call_transform
 
+        for n, a in enumerate(args):
+            if isinstance(a, ChoiceValue) and is_reference(a):
+                before, after = args[:n], args[n + 1 :]
+                return e.each(a, lambda one: call_object(e, obj, [*before, one, *after], keywords))  # noqa: B023
         return call_transform(e, transform, args, keywords)
     if isinstance(obj, python_types.FunctionType):
         library = obj.__module__ is not None and obj.__module__.startswith("zyg.library.")
@@ -547,6 +551,11 @@ def widened(e: Evaluator, v: Any) -> Any:
     return v.with_parts([widened(e, p) for p in parts]) if parts else v
 
 
+def widened_record(e: Evaluator, r: Record) -> Record:
+    """Where an iterator stands is part of its type: loops over tuples are unrolled by it."""
+    return r if r.kind == "iterator" else r.with_fields(widened(e, x) for x in r.fields)
+
+
 def call_specialised(
     e: Evaluator, f: FunctionValue, prepared: Prepared, slots: list[Abstract], library: bool
 ) -> Abstract:
@@ -554,7 +563,7 @@ def call_specialised(
     if any(_parts(s, {}) > MAX_PARTS for s in slots):
         raise _ever_new_types(e, f, slots)
     roots = [widened(e, f), *(widened(e, s) for s in slots)]
-    heap = {id: r.with_fields(widened(e, x) for x in r.fields) for id, r in reachable(roots, e.heap).items()}
+    heap = {id: widened_record(e, r) for id, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     key = (f.code, id(f.globals), outline.of(roots), e.context)
     spec = e.inference.specialisations.get(key)
@@ -716,10 +725,7 @@ def _infer_body(
         return
     result = widened(inner, result)
     objects = [Reference(rename(id)) for id in outline.order]
-    after = {
-        id: r.with_fields(widened(inner, x) for x in r.fields)
-        for id, r in reachable([result, *objects], inner.heap).items()
-    }
+    after = {id: widened_record(inner, r) for id, r in reachable([result, *objects], inner.heap).items()}
     shape = Outline(after)
     spec.outline = shape.of([result, *objects])
     # A value that is returned twice, or a constant, needs a name of its own in the template.

@@ -12,7 +12,7 @@ import numpy as np
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 from zyg.transforms import transform_of
-from zyg.typeof import UNBOUND, plain_class, struct_fields
+from zyg.typeof import UNBOUND, generated, plain_class, struct_fields
 
 from . import lists
 from .boundary import conflict
@@ -587,7 +587,7 @@ def special(e: Evaluator, v: Abstract, name: str) -> Any:
     if found is None:
         return None
     method = found[1]
-    own = isinstance(method, python_types.FunctionType) and method.__code__.co_filename != "<string>"
+    own = isinstance(method, python_types.FunctionType) and not generated(method.__code__)
     if own or isinstance(method, python_types.FunctionType) and name in _GENERATED:
         return method
     if method is None or transform_of(method) is not None:

@@ -6,7 +6,7 @@ import dataclasses
 import types as python_types
 from typing import TYPE_CHECKING, Any
 
-from zyg.typeof import field_order, obstacle, struct_fields
+from zyg.typeof import field_order, generated, obstacle, struct_fields
 
 from .values import Abstract, Known, Record, Reference, Shape, StructValue, describe
 
@@ -30,7 +30,7 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
         if args or keywords:
             e.type_error(f"{cls.__name__}() takes no arguments")
         e.heap[id] = Record("object", Shape(cls, ()), ())
-    elif dataclasses.is_dataclass(owner) and init.__code__.co_filename == "<string>":
+    elif dataclasses.is_dataclass(owner) and generated(init.__code__):
         bound = _bind_fields(e, owner, args, keywords)
         names = tuple(n for n in struct_fields(owner) or () if n in bound)
         e.heap[id] = Record("object", Shape(cls, names), tuple(bound[n] for n in names))

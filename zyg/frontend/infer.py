@@ -109,11 +109,12 @@ class Node:
     """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
 
     __slots__ = (
-        "block", "blocks", "edges", "force", "head", "key", "maps", "number", "out", "parameters", "rounds", "stale",
+        "block", "blocks", "edges", "force", "head", "key", "maps", "number", "out", "parameters", "place", "rounds", "stale",
         "state",
     )  # fmt: skip
 
-    def __init__(self, block: Block | None, key: Hashable, number: int, name: str):
+    def __init__(self, block: Block | None, key: Hashable, number: int, name: str, place: int = 0):
+        self.place = place  # of its frame: objects that are joined here are named after it
         self.block = block
         self.key = key
         self.number = number
@@ -134,7 +135,7 @@ class Node:
         states = [e.state for e in self.edges.values()]
         if len(states) == 1 and not self.parameters and not self.force:
             return states[0]
-        state = Merge(self.parameters, states, self.force, (self.number, self.key)).run()
+        state = Merge(self.parameters, states, self.force, (self.place, self.number, self.key)).run()
         assert state.maps is not None
         self.maps = dict(zip(self.edges, state.maps))
         return state
@@ -159,6 +160,7 @@ class Frame:
     resume: Block | None = None  # generators: where to go on
     generator: Hashable = None  # the id of the generator's record
     yields: dict[Hashable, Node] = field(default_factory=dict)  # per place and position: where it gives a value
+    number: int = 0  # that of its place
     place: Hashable = None  # where the call stands, the same when the code around it is evaluated again
     seeds: dict[tuple[Block, Hashable], dict[Hashable, Value]] = field(default_factory=dict)
     base: Node = field(default_factory=lambda: Node(None, (), 0, "body"))
@@ -190,7 +192,9 @@ class Inference:
         self.guards: dict[Hashable, tuple[Any, ...]] = {}
         self.specialisations: dict[Hashable, Any] = {}
         self.fresh: set[Value] = set()  # arrays that operators on whole arrays have made
-        self.elements: dict[Hashable, tuple[str, tuple[Scalar, ...]]] = {}  # functions for the elements of arrays (elementwise.py)
+        self.elements: dict[
+            Hashable, tuple[str, tuple[Scalar, ...]]
+        ] = {}  # functions for the elements of arrays (elementwise.py)
         self.active: list[Any] = []
         self.evaluators: list[Evaluator] = []
         self.inputs: dict[Hashable, Input] = {}
@@ -241,6 +245,7 @@ class Evaluator:
         self.unruled: Any = None  # a function whose next call is made without its tangent rule
         self.outer: tuple[Reference, ...] = ()  # objects that whoever calls this function can still see
         self.pinned: list[list[Reference]] = []
+        self.places: dict[Hashable, int] = {}
         inference.evaluators.append(self)
 
     # ------------------------------------------------------------------------------------------ emission
@@ -451,6 +456,7 @@ class Evaluator:
         above = parent.place if parent is not None else None
         frame.place = (above, id(node.block), node.key, serial, frame.code, frame.resume)
         shape = Outline(self.heap).of([*args, *frame.free.values()])
+        frame.number = frame.exit.place = self.places.setdefault(frame.place, len(self.places) + 1)
         found = self.seeds.get(frame.place)
         if found is not None and found[0] == shape:
             frame.seeds = found[1]
@@ -574,7 +580,7 @@ class Evaluator:
         if node is None:
             if len(frame.nodes) > MAX_NODES:
                 raise self.refuse("a loop over a tuple that is too long to unroll", hint="use an array")
-            node = Node(block, tuple(key), prepared.order[block], block.name)
+            node = Node(block, tuple(key), prepared.order[block], block.name, frame.number)
             frame.nodes[block, tuple(key)] = node
             node.parameters = dict(frame.seeds.get((block, tuple(key)), ()))
             if block in prepared.loops:
@@ -681,7 +687,10 @@ class Join:
 
     def __init__(self, evaluator: Evaluator):
         self.evaluator = evaluator
-        self.node = Node(None, ("join", evaluator.depth, evaluator.serial), evaluator.node.number, "join")
+        place = evaluator.frame.number if evaluator.frame is not None else 0
+        key = ("join", evaluator.node.key, evaluator.depth, evaluator.serial)
+        evaluator.serial += 1  # the next one has another name
+        self.node = Node(None, key, evaluator.node.number, "join", place)
         self.outer = list(evaluator.surviving())
 
     def add(self, value: Abstract) -> None:

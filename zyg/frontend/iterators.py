@@ -424,7 +424,7 @@ def suspend(e: Evaluator, frame: Frame, value: Abstract, instr: Instr) -> None:
     position = static_position(e, Reference(frame.generator))
     way = frame.yields.get(position)
     if way is None:
-        way = frame.yields[position] = Node(None, ("yield", position), 1 << 30, "yielded")
+        way = frame.yields[position] = Node(None, ("yield", position), 1 << 30, "yielded", frame.number)
     e.leave(frame, value, way)
 
 

@@ -816,7 +816,9 @@ class Merge:
             isinstance(v, ChoiceValue) and same_leaf(v.tag, first.tag) and len(v.options) == len(first.options)
             for v in vs
         ):
-            became = [{m.get(object_id(v.options[n])) for m, v in zip(self.maps, vs)} for n in range(len(first.options))]
+            became = [
+                {m.get(object_id(v.options[n])) for m, v in zip(self.maps, vs)} for n in range(len(first.options))
+            ]
             if all(len(ids) == 1 and None not in ids for ids in became):
                 return ChoiceValue(first.tag, tuple(Reference(ids.pop()) for ids in became))
         found: dict[Hashable, None] = {}
@@ -961,6 +963,9 @@ def records_fit(records: list[Record]) -> bool:
         if first.kind == "object":
             if r.meta.cls is not first.meta.cls:  # type: ignore[union-attr]
                 return False
+        elif first.kind == "iterator" and first.meta == ("tuple",) == r.meta:
+            if not same(r.fields[1], first.fields[1]):
+                return False  # code is made per position: there is none for several at once
         elif first.kind not in (*lists, "dict") and (r.meta != first.meta or len(r.fields) != len(first.fields)):
             return False
     return True

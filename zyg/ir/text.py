@@ -291,6 +291,8 @@ def format_type(x: Type) -> str:
         return f"instance<{format_value(x.cls)}, {format_value(x.names)}{_more(x.items)}>"
     if isinstance(x, t.DictType):
         return f"dict<{format_value(x.keys)}{_more(x.items)}>"
+    if isinstance(x, t.OneOf):
+        return f"one_of<{_types(x.items)}>"
     if isinstance(x, t.Sequence):
         return f"sequence<{format_type(x.item)}>"
     if isinstance(x, (t.Shared, t.Given)):
@@ -591,6 +593,7 @@ _TYPE_BUILDERS: dict[str, Callable[..., Type]] = {
     "instance": lambda cls, names, *items: t.ObjectOf(cls, names, items),
     "dict": lambda keys, *items: t.DictType(keys, items),
     "sequence": t.Sequence,
+    "one_of": lambda *items: t.OneOf(items),
     "shared": t.Shared,
     "given": t.Given,
     "opaque": t.Opaque,

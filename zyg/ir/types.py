@@ -250,6 +250,16 @@ class Given(Type):
 
 
 @record(frozen=True, slots=True)
+class OneOf(Type):
+    """As part of a result: one of several values, by number."""
+
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self.items))
+
+
+@record(frozen=True, slots=True)
 class Opaque(Type):
     """An attribute or item that compiled code knows nothing of: an error only where it is used."""
 
@@ -351,6 +361,8 @@ def children(t: Type) -> tuple[Type, ...]:
         return (t.scalar,)
     if isinstance(t, Optional):
         return (BOOL, t.item)
+    if isinstance(t, OneOf):
+        return (I64, *t.items)
     if isinstance(t, RangeType):
         return (I64, I64, I64)
     if isinstance(t, Complex):

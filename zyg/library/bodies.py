@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from zyg.frontend.calls import Outline, widened
+from zyg.frontend.calls import Outline, widened, widened_record
 from zyg.frontend.infer import Context, Evaluator, Inference, Stop, _hidden_parameters, _order_blocks
 from zyg.frontend.lists import exact_lists
 from zyg.frontend.operators import settled
@@ -60,7 +60,7 @@ def infer_body(
             "derivatives nested more than 40 deep", hint="a function that takes its own derivative cannot be compiled"
         )
     roots = [widened(e, v) for v in (f, *args, *keywords.values())]
-    heap = {i: r.with_fields(widened(e, x) for x in r.fields) for i, r in reachable(roots, e.heap).items()}
+    heap = {i: widened_record(e, r) for i, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     outline.of(roots)
     inference = Inference(e.options).within(e.inference)
@@ -99,7 +99,7 @@ def infer_body(
         value = widened(inner, settled(inner, value, not_none) if not_none else value)
         objects: list[Abstract] = [Reference(rename(i)) for i in outline.order]
         kept = {
-            i: r.with_fields(widened(inner, x) for x in r.fields)
+            i: widened_record(inner, r)
             for i, r in reachable([value, *objects], inner.heap).items()
         }
         shape = Outline(kept)

@@ -19,6 +19,7 @@ from zyg.frontend.values import (
     NONE,
     Abstract,
     ArrayValue,
+    ChoiceValue,
     ComplexArrayValue,
     ComplexValue,
     FunctionValue,
@@ -57,6 +58,8 @@ class Mirror:
         return ArrayValue(d) if isinstance(v, ArrayValue) else Number(d)
 
     def of(self, e: Evaluator, v: Abstract, cotangents: Sequence[Value]) -> Abstract:
+        if isinstance(v, ChoiceValue) and any(id(leaf) in self.place for leaf in leaves_of(v, self.heap)):
+            raise e.refuse("a derivative by what is one object on one path and another one on the other")
         if isinstance(v, (Number, ArrayValue)):
             return self.leaf(e, v, cotangents) if id(v.value) in self.place else NONE
         if isinstance(v, MaybeValue):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
 from zyg.frontend.boundary import conflict
-from zyg.frontend.calls import Outline, widened
+from zyg.frontend.calls import Outline, widened, widened_record
 from zyg.frontend.infer import Context, Evaluator, Stop, known
 from zyg.frontend.values import (
     NONE,
@@ -64,7 +64,7 @@ def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords:
     except TypeError as error:
         e.type_error(str(error))
     roots = [widened(e, v) for v in (*args, *keywords.values())]
-    heap = {i: r.with_fields(widened(e, x) for x in r.fields) for i, r in reachable(roots, e.heap).items()}
+    heap = {i: widened_record(e, r) for i, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     key = ("rule", rule.epoch, outline.of(roots), tuple(keywords), len(args), e.context)
     pair = e.inference.specialisations.get(key)
@@ -137,7 +137,7 @@ def _infer_rule(
     mutable = reachable(changed, at_entry)
     written = [Reference(i) for i in mutable]
     objects = {
-        i: r.with_fields(widened(forward, x) for x in r.fields)
+        i: widened_record(forward, r)
         for i, r in reachable([value, *written], forward.heap).items()
     }
     if any(i in at_entry and i not in mutable for i in objects):
@@ -154,7 +154,7 @@ def _infer_rule(
     template = map_leaves(value, stand_in)
     after = {i: objects[i].with_fields(map_leaves(x, stand_in) for x in objects[i].fields) for i in value_shape.order}
     back_heap = {
-        i: r.with_fields(widened(forward, x) for x in r.fields) for i, r in reachable([back], forward.heap).items()
+        i: widened_record(forward, r) for i, r in reachable([back], forward.heap).items()
     }
     back = widened(forward, back)
     back_shape = Outline(back_heap)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
 from zyg.frontend.boundary import conflict
-from zyg.frontend.calls import Outline, unruled, widened
+from zyg.frontend.calls import Outline, unruled, widened, widened_record
 from zyg.frontend.infer import Context, Evaluator, Stop, known
 from zyg.frontend.values import (
     NONE,
@@ -66,7 +66,7 @@ def call_with_tangent_rule(
     except TypeError as error:
         e.type_error(str(error))
     roots = [widened(e, v) for v in (callee, *args, *keywords.values())]
-    heap = {i: r.with_fields(widened(e, x) for x in r.fields) for i, r in reachable(roots, e.heap).items()}
+    heap = {i: widened_record(e, r) for i, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     key = ("tangent rule", rule.epoch, outline.of(roots), tuple(keywords), len(args), e.context)
     ruled = e.inference.specialisations.get(key)
@@ -121,7 +121,7 @@ class _Inferred:
             raise conflict(e, value)
         value = widened(plain, value)
         objects = {
-            i: r.with_fields(widened(plain, x) for x in r.fields) for i, r in reachable([value], plain.heap).items()
+            i: widened_record(plain, r) for i, r in reachable([value], plain.heap).items()
         }
         if any(i in at_entry for i in objects) or not same_heap(at_entry, {i: plain.heap[i] for i in at_entry}):
             raise e.refuse(

@@ -36,6 +36,7 @@ from ...ir.types import (
     ListType,
     NpScalar,
     ObjectOf,
+    OneOf,
     Opaque,
     Optional,
     PullbackType,
@@ -517,6 +518,8 @@ class Boxing:
             return self.checked(self.box_native(type, leaves, ctx, failed), failed)
         if isinstance(type, Optional):
             return self.box_optional(type, leaves, ctx, failed)
+        if isinstance(type, OneOf):
+            return self.box_one_of(type, leaves, ctx, failed)
         return self.box_by_rebuild(type, leaves, ctx, failed)
 
     def checked(self, object: str, failed: str) -> str:
@@ -566,6 +569,28 @@ class Boxing:
         e.jump(done)
         e.start(done)
         return e.let(f"phi ptr [ {nothing}, %{none} ], [ {item}, %{after} ]", "optional")
+
+    def box_one_of(self, type: OneOf, leaves: list[str], ctx: str, failed: str) -> str:
+        e = self.e
+        done, at = e.name("one_of"), 1
+        incoming = []
+        self.optional += 1
+        for number, item in enumerate(type.items):
+            count = len(value_types(flatten(item)))
+            following = ""
+            if number < len(type.items) - 1:
+                here, following = e.name("option"), e.name("next_option")
+                e.branch(e.let(f"icmp eq i64 {leaves[0]}, {number}"), here, following)
+                e.start(here)
+            value = self.box(item, leaves[at : at + count], ctx, failed)
+            incoming.append(f"[ {value}, %{e.label} ]")
+            e.jump(done)
+            if following:
+                e.start(following)
+            at += count
+        self.optional -= 1
+        e.start(done)
+        return e.let(f"phi ptr {', '.join(incoming)}", "one_of")
 
     def fill_tuple(
         self, made: str, items: tuple[Type, ...], leaves: list[str], ctx: str, failed: str, first: int = 0
