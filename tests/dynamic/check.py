@@ -57,6 +57,31 @@ def check(program: Program, through: str = "both") -> None:
                 compare(wanted, g, f"d{program.parameters[at]}", name)
 
 
+def check_second(program: Program) -> None:
+    """The second derivative by the first argument, through the Python back end."""
+    check(program, "python")
+    if program.parameters[0][0] != "x":
+        raise Skipped("the first argument is no float")
+    filename = f"<dynamic {next(_numbers) - 1}>"
+    kind, _, _ = outcome(program, filename, lambda f, args: f(*args))
+    if kind != "value":
+        raise Skipped("it raises")
+    wanted = oracle.second_derivative(program, filename)
+    if not math.isfinite(wanted) or abs(wanted) > 1e8:
+        raise Skipped("the second derivative is not finite, or very large")
+    module = oracle.module_of(program, filename)
+    x, *rest = oracle.arguments(program, module)
+    slope = lambda x: zyg.gradient(module.f, x, *rest)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        try:
+            value, back = python_pullback(slope, (x,), {})
+            found = 0.0 if value is None else back(1.0)[0]
+        except zyg.Unsupported as error:
+            raise Skipped("refused, as documented") from error
+    compare(wanted, found, "d2x0", "the Python back end")
+
+
 def outcome(program: Program, filename: str, run: Callable[[Any, list[Any]], Any]) -> tuple[str, Any, Any]:
     """("value", v, arguments afterwards) or ("raised", error, arguments afterwards), in a module of its own."""
     module = oracle.module_of(program, filename)

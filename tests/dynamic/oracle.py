@@ -90,4 +90,25 @@ def value_and_gradient(program: Program, filename: str) -> tuple[float, list[Any
     return dual.value_of(result), [_gather(n, tangents) for n in numbered]
 
 
-__all__ = ["arguments", "is_number", "math", "module_of", "operator", "parts", "value_and_gradient", "with_parts"]
+def second_derivative(program: Program, filename: str) -> float:
+    """By the first argument, a number, twice: duals of duals."""
+    module = module_of(program, filename, lifted=True)
+    x, *rest = arguments(program, module)
+    outer, inner = next(_levels), next(_levels)
+    result = module.f(dual.Dual(dual.Dual(x, {0: 1.0}, outer), {0: 1.0}, inner), *rest)
+    slope = result.tangents.get(0, 0.0) if isinstance(result, dual.Dual) and result.level == inner else 0.0
+    bend = slope.tangents.get(0, 0.0) if isinstance(slope, dual.Dual) and slope.level == outer else 0.0
+    return dual.value_of(bend)
+
+
+__all__ = [
+    "arguments",
+    "is_number",
+    "math",
+    "module_of",
+    "operator",
+    "parts",
+    "second_derivative",
+    "value_and_gradient",
+    "with_parts",
+]
