@@ -106,9 +106,12 @@ def test_arguments_may_be_types():
 
 def test_wrong_arguments_are_named():
     with pytest.raises(TypeError, match="'n'"):
-        zyg.code_typed(power, 1.0, [1])
+        zyg.code_typed(power, 1.0, {1})
     with pytest.raises(TypeError, match="not a function"):
         zyg.code_typed(3)
+    for function in (power, zyg.jit(power)):
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'n'"):
+            zyg.code_llvm(function, 2.0)
 
 
 def test_colours(monkeypatch):
@@ -229,3 +232,10 @@ def test_llvm_and_machine_code_name_the_lines_they_come_from():
         assert "!dbg" not in plain
         assert ".debug" not in plain
     assert "!DILocation" in zyg.code_llvm(f, 0.5, raw=True)
+
+
+def test_a_reader_that_has_seen_enough():
+    command = f"{sys.executable} -m zyg inspect zyg.bench:main --stage ssa | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,7 +32,17 @@ Arguments are as for `zyg inspect`. The function is run on them."""
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (sys.argv without the program's name); returns the exit status."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        status = _run(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # Whoever read our output has seen enough, as `head` does. What is left in the buffer goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + 13  # as if by SIGPIPE
+
+
+def _run(words: list[str]) -> int:
     # `demo` and `bench` have options of their own, which argparse must leave alone.
     if words[:1] == ["demo"]:
         return _status(importlib.import_module("zyg.demo").main(words[1:]))

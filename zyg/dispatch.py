@@ -229,7 +229,7 @@ def native_input(source: Any) -> tuple[Any, ...]:
 
 
 @record(eq=False)
-class _Binder:
+class Binder:
     """Binds a call's arguments as Python does, to positional arguments (as few as possible) and keyword-only ones."""
 
     function: Any
@@ -336,7 +336,7 @@ class Dispatcher:
         self.refusals: Refusals | None = None
         # Several for one key differ in the types of global or captured inputs.
         self.specialisations: dict[Any, list[Specialisation]] = {}
-        self._binder: _Binder | None = None
+        self._binder: Binder | None = None
         self._callable: Any = lambda: None
         self._warned = False
 
@@ -416,7 +416,7 @@ class Dispatcher:
             return args, keywords
         binder = self._binder
         if binder is None or not binder.fits(transform.function):
-            binder = self._binder = _Binder(transform.function)
+            binder = self._binder = Binder(transform.function)
         return binder(args, keywords)
 
     def types_of(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Type, ...]:

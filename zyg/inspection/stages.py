@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import pipeline
-from ..dispatch import argument_name, compile_lock, effective_options, python_function
+from ..dispatch import Binder, argument_name, compile_lock, effective_options, python_function
 from ..errors import ArgumentError, Unsupported, UntypableValue
 from ..ir.core import Function
 from ..ir.types import Type
@@ -23,6 +23,9 @@ def request(
         raise TypeError(f"this takes a function and its arguments; {function!r} is not a function")
     transform = transform_of(function) or Transform("jit", function)
     keywords = keywords or {}
+    plain = python_function(function) if transform.kind == "jit" else None
+    if isinstance(plain, python_types.FunctionType):
+        Binder(plain)(args, keywords)  # TypeError, in Python's words, if the function cannot be called so
     types: list[Type] = []
     typing = Typing()
     for at, arg in enumerate([*args, *keywords.values()]):
