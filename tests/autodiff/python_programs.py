@@ -243,7 +243,9 @@ def weighted(*values, scale=2.0, **more):
 @program
 def calls(x):
     args = (x, x * x)
-    return square(x) + power(x, 4) + weighted(x, square(x), scale=x, extra=x * 3) + weighted(*args, **{"scale": x, "k": x})
+    return (
+        square(x) + power(x, 4) + weighted(x, square(x), scale=x, extra=x * 3) + weighted(*args, **{"scale": x, "k": x})
+    )
 
 
 def is_even(x, n):
@@ -299,7 +301,9 @@ def compose(f, g):
 @program
 def higher_order(x):
     f = functools.reduce(compose, [square, math.sin, square])
-    return f(x) + sum(map(square, [x, 2 * x])) + sum(filter(lambda v: v > 1e-3, [x, x * 2])) + functools.partial(pow, x)(2)
+    return (
+        f(x) + sum(map(square, [x, 2 * x])) + sum(filter(lambda v: v > 1e-3, [x, x * 2])) + functools.partial(pow, x)(2)
+    )
 
 
 # -------------------------------------------------------------------------------------------------- objects
@@ -598,3 +602,19 @@ def deletions(x):
     d = {1: x, 2: z}
     del d[1]
     return d[2] * z + p.y
+
+
+RATE = 0.5
+gathered = 0.0
+
+
+def gather(x):
+    return gathered * x * RATE
+
+
+@program
+def globals_that_change(x):
+    global gathered
+    gathered = x * x
+    gathered += RATE * x
+    return gather(x) + gathered

@@ -444,8 +444,8 @@ def test_objects():
     made = adjoint(module, "f", [True, False], split=True)
     verify(module)
     forward, reverse = module.functions[made.forward], module.functions[made.reverse]
-    assert [i.op for _, i in forward.instructions()].count("record") == 6
-    assert [i.op for _, i in reverse.instructions()].count("pull") == 6
+    assert [i.op for _, i in forward.instructions()].count("record") == 5
+    assert [i.op for _, i in reverse.instructions()].count("pull") == 5
     text = str(module)
     assert str(parse_module(text)) == text
 

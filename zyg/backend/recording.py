@@ -287,7 +287,7 @@ _DIRECT = {
 _ACCESS = {
     "getitem": ("add_item", "key"), "getattr": ("add_attr", "name"), "get_cell": ("add_cell", ""),
     "setitem": ("take_item", "key"), "setattr": ("take_attr", "name"), "set_cell": ("take_cell", ""),
-    "list_append": ("take_appended", "back"),
+    "list_append": ("take_appended", "back"), "get_global": ("add_key", "name"),
 }  # fmt: skip
 
 

@@ -25,6 +25,7 @@ class Activity:
     def __init__(self, function: Function, numbers: frozenset[Value] = frozenset()):
         self.function = function
         self.varied: set[Value] = set(function.params)
+        self.flowing = _flowing(function)
         self.unknown: set[Value] = {p for p in function.params if p not in numbers}
         handlers: set[Block] = {b.handler.block for b in function.blocks if b.handler is not None}
         for block in handlers:
@@ -79,5 +80,25 @@ class Activity:
             self._pass(instr.results, instr.operands)
             return
         self.unknown.update(instr.results)
+        if op == "global" and instr.result in self.flowing:
+            self.varied.update(instr.results)
         if op not in objects.CONSTANT and op not in CONTROL:
             self.varied.update(instr.results)
+
+
+# Operations that take nothing of a value but which object it is, and what it does.
+_LOOKING = frozenset("is is_not contains truth not lt le eq ne gt ge check_match import_from".split())
+
+
+def _flowing(function: Function) -> set[Value]:
+    """Values that are used for more than to be called, to have their attributes read, or to be compared."""
+    found: set[Value] = set()
+    for block, instr in function.instructions():
+        if instr.op not in _LOOKING:
+            first = instr.operands[1:] if instr.op in ("call_object", "call_spread", "getattr") else instr.operands
+            found.update(v for v in first if not isinstance(v, Const))
+        for target in instr.targets:
+            found.update(v for v in target.args if not isinstance(v, Const))
+        if block.handler is not None:
+            found.update(v for v in block.handler.args if not isinstance(v, Const))
+    return found

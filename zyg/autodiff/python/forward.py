@@ -62,6 +62,7 @@ class ForwardHalf:
         for block in function.blocks:
             if is_call_of(block.instrs[0], escaping.take):
                 self.taken[block] = block.instrs[0].result
+        self.scope = self._namespace()
         for block in self.dominators.order:
             if block in self.live:
                 block.instrs[:] = [self._recorded(block, instr) for instr in block.instrs]
@@ -99,8 +100,21 @@ class ForwardHalf:
             ((source, _),) = self.edges[block]
             source.instrs.insert(len(source.instrs) - 1, mark)
         # What is there before anything happens can be given away before the function is left for the first time.
-        self.prologue = next(n for n, i in enumerate(entry.instrs) if i.op not in _PROLOGUE)
+        self.prologue = next(n for n, i in enumerate(entry.instrs) if not _is_prologue(i))
         self.early = {*entry.params, *[r for i in entry.instrs[: self.prologue] for r in i.results]}
+
+    def _namespace(self) -> Value | None:
+        """The dict of the globals, if cotangents may flow by way of them."""
+        if not any(
+            i.op == "set_global" or (i.op == "global" and i.result in self.activity.flowing)
+            for _, i in self.function.instructions()
+        ):
+            return None
+        entry, scope = self.function.entry, Value(OBJECT, "globals")
+        made = Instr("call_object", [Const(globals, OBJECT)], [scope], {"keywords": ()})
+        entry.instrs.insert(next(n for n, i in enumerate(entry.instrs) if not _is_prologue(i)), made)
+        self.home[scope] = entry
+        return scope
 
     def _recorded(self, block: Block, instr: Instr) -> Instr:
         kind = self._kind(instr)
@@ -132,6 +146,10 @@ class ForwardHalf:
         elif op == "call_object":
             attrs["of"], function = "call_keywords", objects.RECORD["call_keywords"]
             operands.insert(0, Const(instr.attrs["keywords"], OBJECT))
+        elif op == "set_global":
+            assert self.scope is not None
+            function = objects.RECORD[op]
+            operands += [Const(instr.attrs["name"], OBJECT), self.scope]
         elif op == "getattr":
             attrs["direct"], function = op, inline.record_getattr
             operands.append(Const(inline.readers(instr.attrs["name"]), OBJECT))
@@ -150,8 +168,10 @@ class ForwardHalf:
         """How an instruction is reversed: not at all ("none"), by its rule for numbers, by a plain function of objects that
         run plainly, by what it recorded, or by passing its cotangent on ("copy")."""
         op = instr.op
-        if op in CONTROL or instr in self.stepped or is_call_of(instr, escaping.take, escaping.attach):
+        if op in CONTROL or instr in self.stepped or is_call_of(instr, escaping.take, escaping.attach, globals):
             return "none"
+        if op == "global":
+            return "global" if instr.result in self.activity.flowing else "none"
         if (op in ARITHMETIC or op in INTEGRAL) and all(map(self.activity.number, instr.operands)):
             return "none" if self.activity.inert(instr.result) else "rule"
         if op in ("get_cell", "set_cell"):
@@ -197,6 +217,10 @@ class ForwardHalf:
         if v in home.params:
             return self.dominators.dominates(home, self.returning)
         return self.dominators.available(home, self.returning)
+
+
+def _is_prologue(instr: Instr) -> bool:
+    return instr.op in _PROLOGUE or is_call_of(instr, globals)
 
 
 def is_call_of(instr: Instr, *functions: Any) -> bool:

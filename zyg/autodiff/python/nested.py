@@ -85,7 +85,7 @@ class _Expansion:
         wanted = Const(instr.attrs["wanted"], OBJECT)
         if "access" in instr.attrs and isinstance(back, Const):
             kind = Const(instr.attrs["access"], OBJECT)
-            self.call(access, [kind, d, shadows, more[0], wanted], instr.results)
+            self.call(access, [kind, d, shadows, more[0], more[2], wanted], instr.results)
         elif instr.attrs["of"] == "item":
             self.call(pull_item, [back, d, shadows, more[0]], instr.results)
         else:
@@ -161,7 +161,11 @@ def pull_item(back: Any, d: Any, shadows: Any, whole: Any) -> tuple[Any, ...]:
     return ()
 
 
-def access(kind: str, d: Any, shadows: Any, cell: Any, wanted: tuple[int, ...]) -> tuple[Any, ...]:
+def access(kind: str, d: Any, shadows: Any, cell: Any, name: Any, wanted: tuple[int, ...]) -> tuple[Any, ...]:
+    if kind == "get_global":
+        if d is not None:
+            shadows.add_key(cell, name, d)
+        return ()
     if kind == "get_cell":
         if d is not None:
             shadows.add_cell(cell, d)

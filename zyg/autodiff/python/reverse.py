@@ -113,7 +113,8 @@ class ReverseHalf:
         self.current = block
         if block is self.forward.returning:
             self._add(block.terminator.operands[0], self.seed)
-        for instr in reversed(block.instrs):
+        completes = block.terminator.op not in ("raise", "reraise") or block in self.forward.marked
+        for instr in reversed(block.instrs) if completes else ():
             b.position = instr.position
             self._reverse_instr(instr)
         b.position = block.instrs[0].position
@@ -291,6 +292,21 @@ class ReverseHalf:
         operands = [NOTHING, d, self.shadows, self._primal(instr.operands[0]), NOTHING, NOTHING]
         attrs = {"of": instr.op, "wanted": tuple(wanted), "access": instr.op}
         self._spread(instr, wanted, self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), **attrs))
+
+    def _reverse_global(self, instr: Instr) -> None:
+        """A global variable is an item of a dict, which differentiated code may have set."""
+        d = self._take(instr.result)
+        if not is_nothing(d):
+            assert self.forward.scope is not None
+            operands = [
+                NOTHING,
+                d,
+                self.shadows,
+                self._primal(self.forward.scope),
+                NOTHING,
+                Const(instr.attrs["name"], OBJECT),
+            ]
+            self.builder.emit("pull", *operands, types=(), of="global", wanted=(), access="get_global")
 
     def _reverse_record(self, instr: Instr) -> None:
         original = self.forward.originals[instr]
