@@ -423,3 +423,11 @@ def test_checkpoint_of_a_structured_value():
     assert zyg.gradient(lambda x: zyg.checkpoint(lambda t: (t * t, t), x)[0], 3.0) == (6.0,)
     second = zyg.derivative(zyg.derivative(lambda x: zyg.checkpoint(math.sin, x) * x))
     assert second(0.3) == pytest.approx(2 * math.cos(0.3) - 0.3 * math.sin(0.3))
+
+
+def test_the_pullback_of_a_recursive_function_is_native():
+    def power(x, n):
+        return 1.0 if n == 0 else x * power(x, n - 1)
+
+    _, back = zyg.pullback(power, 1.5, 5)
+    assert back(2.0) == (pytest.approx(10.0 * 1.5**4), None)

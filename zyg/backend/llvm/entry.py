@@ -30,7 +30,7 @@ from .. import cpython as layout
 from . import runtime
 from .boxing import Boxing, is_native
 from .lower import Lowered
-from .text import Emitter, component_types
+from .text import Emitter, component_types, value_types
 
 ENTRY = "zyg_entry"
 
@@ -264,13 +264,13 @@ class EntryLowering:
         """The object to return; what became of objects that came in is written back into them."""
         from ..calling import writer
 
-        count = len(component_types(flatten(self.signature.result)))
+        count = len(value_types(flatten(self.signature.result)))
         boxed = self.boxing.box(self.signature.result, parts[:count], ctx, failed)
         if not self.signature.writes:
             return boxed
         slot = self.boxing.keep(boxed)
         for write in self.signature.writes:
-            end = count + len(component_types(flatten(write.content)))
+            end = count + len(value_types(flatten(write.content)))
             self.boxing.write_back(write, writer(write), parts[count:end], ctx, failed)
             count = end
         self.e.emit(f"store ptr null, ptr {slot}")
