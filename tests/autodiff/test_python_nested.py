@@ -17,9 +17,7 @@ def gradient(function: Any, x: float) -> Any:
     return pullback(function, (x,))[1](1.0)[0]
 
 
-NAMES = (
-    "while_loop breaks early_returns tuples lists dictionaries comprehensions mutual_recursion objects_in_lists catching"
-).split()
+NAMES = "while_loop lists mutual_recursion catching".split()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -109,6 +109,8 @@ UNSUPPORTED: dict[str, tuple[str, str]] = {
     "prepare_reraise": ("an exception handler", "test for the condition with `if` instead"),
     "yield_from": ("`yield from`", "write a loop that yields"),
 }
+# What only the adjoint pass emits, for the Python back end.
+UNSUPPORTED |= dict.fromkeys("record item pull rule cotangents accumulate".split(), ("a half of an object adjoint", ""))
 
 
 # ------------------------------------------------------------------------------------------- arithmetic
