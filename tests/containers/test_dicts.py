@@ -101,10 +101,10 @@ def test_dictionaries(function, args):
 
 
 @pytest.mark.parametrize(
-    "function, args",  # ruff: noqa: C408
+    "function, args",
     [
         (lambda x: {k: v * x for k, v in zip(("a", "b"), (1.0, 2.0))}, (2.0,)),
-        (lambda x: dict(a=x, b={"c": [x, 2]}), (2.0,)),
+        (lambda x: dict(a=x, b={"c": [x, 2]}), (2.0,)),  # noqa: C408
         (lambda d: (d == {"a": 1.0}, d != {"a": 1.0}, d == {"b": 1.0}, d == 1), ({"a": 1.0},)),
         (lambda d: d["q"], ({"a": 1.0},)),
         (lambda d: d[3], ({"a": 1.0},)),

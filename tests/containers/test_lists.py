@@ -225,7 +225,7 @@ def test_lists(function, args):
 @pytest.mark.parametrize(
     "function, args",
     [
-        (lambda v: (sorted(v), sorted([3, 1, 2]), v == [1.0], v == list(v), [1.0] + v[:], v * 2), ([3.0, 1.0],)),
+        (lambda v: (sorted(v), sorted([3, 1, 2]), v == [1.0], v == list(v), [1.0] + v, v * 2), ([3.0, 1.0],)),  # noqa: RUF005
         (lambda v: [a * 2 for a in v if a > 1], ([1.0, 2.0, 3.0],)),
         (lambda v: [(a, b) for a, b in v], ([(1.0, 2), (3.0, 4)],)),
         (lambda v: [Point(a, 1) for a in v], ([1.0, 2.0],)),
