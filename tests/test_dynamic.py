@@ -15,14 +15,14 @@ from .oracles import dual
 QUICK = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 
-@settings(QUICK, max_examples=8)
+@settings(QUICK, max_examples=6)
 @given(programs(7))
 def test_dynamic_programs(program: Program) -> None:
     with contextlib.suppress(Skipped):
         check(program)
 
 
-@settings(QUICK, max_examples=30)
+@settings(QUICK, max_examples=15)
 @given(programs(9))
 def test_dynamic_programs_through_python(program: Program) -> None:
     with contextlib.suppress(Skipped):
