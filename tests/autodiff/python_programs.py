@@ -4,7 +4,7 @@
 zyg.  All are smooth near the points at which they are tested.
 """
 
-# ruff: noqa: B007, B012, B904, C408, F841, PERF401, RUF005, RUF007, SIM105, SIM115
+# ruff: noqa: B012, C408, F841, RUF005, RUF007
 
 from __future__ import annotations
 

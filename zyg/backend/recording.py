@@ -250,7 +250,7 @@ def _go_unless_item(e: Emitter, x: Value, key: Value, slow: Label) -> None:
 
 
 def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
-    _go_unless_item(e, *operands, slow)
+    _go_unless_item(e, operands[0], operands[1], slow)
     for v in operands:
         e.load(v)
     e.out("BINARY_SUBSCR")

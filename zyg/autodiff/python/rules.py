@@ -69,9 +69,10 @@ def _trace(op: str) -> tuple[Expression, ...] | None:
     count = _OPERANDS.get(op, 2)
     try:
         given = entry.vjp(leaf("d"), leaf("y"), *[leaf(k) for k in range(count)])
-        return tuple(c.value().expression if isinstance(c, Traced) else None for c in given)
     except _NotArithmetic:
         return None
+    nodes = [c.value() if isinstance(c, Traced) else None for c in given]
+    return tuple(node.expression if isinstance(node, _Node) else None for node in nodes)
 
 
 # Per operator the cotangents of its operands, of real numbers.
