@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from zyg.errors import Unsupported
+
 from . import calls, containers, foreign, iteration
 from .arithmetic import BINARY_RECORD, find, is_python, method_of, record_abs
 from .calls import known, method
-from .cotangents import NUMBERS, is_number, real_like
+from .cotangents import NUMBERS, NUMERIC, is_number, real_like
 from .iteration import Iterator
 
 _SORT = sorted
@@ -52,7 +54,7 @@ def _constant(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 constant(
     print, len, isinstance, issubclass, callable, hasattr, id, hash, repr, ascii, chr, ord, bin, hex, oct, format, input,
-    type, str, bytes, bytearray, bool, range, slice, object, memoryview, property, staticmethod, classmethod, super,
+    type, str, bytes, bytearray, bool, range, slice, object, memoryview, property, staticmethod, classmethod,
     open, dir, any, all, sys.getsizeof, compile, breakpoint, builtins.__build_class__, __import__,
     sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern,
 )  # fmt: skip
@@ -71,38 +73,44 @@ def _globals() -> tuple[Any, Any]:
     return user_frame().f_globals, None
 
 
+@known(super)
+def _super(*args: Any) -> tuple[Any, Any]:
+    y = super(*args)
+    bound = len(args) == 2 and not isinstance(args[1], type) and isinstance(args[1], (tuple, *NUMERIC))
+    return y, (_run_third_of_three,) if bound else None
+
+
+def _run_third_of_three(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """`super(cls, x)` stands for `x`, where that has a cotangent that flows."""
+    return None, None, d
+
+
+def _unknown_names(what: str) -> Any:
+    hint = "use the variables by name, or pass a dictionary of them"
+    raise Unsupported(f"{what} in code that is differentiated, whose variables are not in its frame", hint=hint)
+
+
 @known(locals)
 def _locals() -> tuple[Any, Any]:
-    return user_frame().f_locals, None
+    return _unknown_names("locals()")
 
 
 @known(vars)
 def _vars(*args: Any) -> tuple[Any, Any]:
     if not args:
-        return _locals()
-    what = "a derivative through vars(x)"
-    return foreign.hidden(vars(*args), what, "read the attributes by name, with getattr")
+        return _unknown_names("vars()")
+    return foreign.hidden(vars(*args), "a derivative through vars(x)", "read the attributes by name, with getattr")
 
 
-@known(eval, exec)
-def _eval(code: Any, globals: Any = None, locals: Any = None) -> tuple[Any, Any]:
-    frame = user_frame()
-    locals = frame.f_locals if locals is None and globals is None else locals
-    globals = frame.f_globals if globals is None else globals
-    y = (
-        eval(code, globals, locals)
-        if not isinstance(code, str) or _is_expression(code)
-        else exec(code, globals, locals)
-    )
+def _evaluated(f: Any, code: Any, globals: Any = None, locals: Any = None) -> tuple[Any, Any]:
+    if globals is None:
+        return _unknown_names(f"{f.__name__} without the names to use")
+    y = f(code, globals, locals)
     return foreign.hidden(y, "a derivative through code that is evaluated from a string", "write a function")
 
 
-def _is_expression(code: str) -> bool:
-    try:
-        compile(code.strip(), "<string>", "eval")
-    except SyntaxError:
-        return False
-    return True
+known(eval)(functools.partial(_evaluated, eval))
+known(exec)(functools.partial(_evaluated, exec))
 
 
 # ------------------------------------------------------------------------------------------------- numbers
@@ -342,16 +350,49 @@ def run_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None if whole is None else whole[0]
 
 
-@known(set, frozenset)
+@known(set)
 def _set(iterable: Any = (), /) -> tuple[Any, Any]:
     y: set[Any] = set()
     back = containers.record_set_update(y, iterable)
     return y, None if back is None else (run_made, back)
 
 
+def _frozen(cls: type, iterable: Any = (), /) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    both: dict[Any, Any] = {}
+    for item, back in iterator:
+        both.setdefault(item, back)
+    y = frozenset.__new__(cls, both)
+    return y, (_run_frozen, y, both, rec)
+
+
+known(frozenset)(functools.partial(_frozen, frozenset))
+
+
+def _run_frozen(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, both, rec = back
+    taken = shadows.take_dict(y) or {}
+    for item, inner in reversed(both.items()):
+        if inner is not None:
+            inner[0](inner, taken.get(item), shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None, None if whole is None else whole[0]
+
+
 @known(frozenset.__new__)
 def _frozenset_new(cls: type, iterable: Any = ()) -> tuple[Any, Any]:
-    return frozenset.__new__(cls, iterable), None
+    y, back = _frozen(cls, iterable)
+    return y, (_run_after_class, back)
+
+
+def _run_after_class(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, *calls.run(back[1], d, shadows)
+
+
+@method(set, "__init__")
+def _set_init(x: set[Any], values: Any = ()) -> tuple[Any, Any]:
+    set.clear(x)
+    return None, containers.record_set_update(x, values)
 
 
 @known(dict)
@@ -373,24 +414,29 @@ def run_dict(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(deque)
 def _deque(iterable: Any = (), maxlen: Any = None) -> tuple[Any, Any]:
-    both = list(iteration.with_backs(iterable)[0])
+    iterator, rec = iteration.with_backs(iterable)
+    both = list(iterator)
     y = deque([v for v, _ in both], maxlen)
     backs = [b for _, b in both]
-    return y, (run_deque, y, backs[len(backs) - len(y) :])
+    return y, (run_filled, y, backs[len(backs) - len(y) :], rec, 1)
 
 
-def run_deque(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    taken = shadows.take_list(back[1]) or ()
-    containers._give(taken, back[2], shadows)
+def run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """What a new sequence has gathered goes to the items that it was made of, argument `at` of the call."""
+    _, y, backs, rec, at = back
+    containers._give(shadows.take_list(y) or (), backs, shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None if whole is None else (*[None] * at, whole[0])
 
 
 @known(array.array)
 def _array(typecode: str, iterable: Any = (), /) -> tuple[Any, Any]:
     if isinstance(iterable, (bytes, bytearray, str)) or typecode not in "fd":
         return array.array(typecode, iterable), None
-    both = list(iteration.with_backs(iterable)[0])
+    iterator, rec = iteration.with_backs(iterable)
+    both = list(iterator)
     y = array.array(typecode, [v for v, _ in both])
-    return y, (run_deque, y, [b for _, b in both])
+    return y, (run_filled, y, [b for _, b in both], rec, 2)
 
 
 @known(sorted)
@@ -569,7 +615,7 @@ def _run_item_method(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 # ---------------------------------------------------------------------------------------------- attributes
 
 
-@known(getattr, exact=True)
+@known(getattr)
 def _getattr(x: Any, name: str, default: Any = _MISSING, /) -> tuple[Any, Any]:
     from . import attributes
 
@@ -667,7 +713,7 @@ def run_cleared(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     shadows.take_list(back[1])
 
 
-@method(list, "copy", "__copy__")
+@method(list, "copy")
 def _list_copy(x: list[Any]) -> tuple[Any, Any]:
     y = x[:]
     return y, (containers.run_list_slice, y, x, range(len(x)))
@@ -821,7 +867,7 @@ def run_dict_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None if given is None else given[1], *rest
 
 
-@method(dict, "copy", "__copy__")
+@method(dict, "copy")
 def _dict_copy(x: dict[Any, Any]) -> tuple[Any, Any]:
     y = x.copy()
     return y, (_run_dict_copy, y, x)
@@ -881,7 +927,7 @@ method(set, "remove", exact=True)(functools.partial(_ask, set.remove))
 method(set, "clear", exact=True)(functools.partial(_ask, set.clear))
 
 
-@method(set, "copy", "__copy__")
+@method(set, "copy")
 def _set_copy(x: Any) -> tuple[Any, Any]:
     y = set(x)
     return y, (_run_dict_copy, y, x)
@@ -976,21 +1022,23 @@ def _popleft(x: Any) -> tuple[Any, Any]:
 def _deque_extend(x: Any, values: Any) -> tuple[Any, Any]:
     if x.maxlen is None:
         return None, containers.record_list_extend(x, values)
-    both = list(iteration.with_backs(values)[0])
-    return None, (_run_steps, [(_deque_append(x, v)[1], b) for v, b in both])
+    iterator, rec = iteration.with_backs(values)
+    return None, (_run_steps, [(_deque_append(x, v)[1], b) for v, b in list(iterator)], rec)
 
 
 @method(deque, "extendleft")
 def _extendleft(x: Any, values: Any) -> tuple[Any, Any]:
-    both = list(iteration.with_backs(values)[0])
-    return None, (_run_steps, [(_appendleft(x, v)[1], b) for v, b in both])
+    iterator, rec = iteration.with_backs(values)
+    return None, (_run_steps, [(_appendleft(x, v)[1], b) for v, b in list(iterator)], rec)
 
 
-def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     for step, inner in reversed(back[1]):
         given = calls.run(step, None, shadows)
         if inner is not None:
             inner[0](inner, None if given is None else given[1], shadows)
+    whole = None if back[2] is None else back[2][0](back[2], None, shadows)
+    return None if whole is None else (None, whole[0])
 
 
 @method(deque, "rotate")
@@ -1050,11 +1098,7 @@ def _text_methods(cls: type) -> None:
     for name in dir(cls):
         if callable(getattr(cls, name)) and not name.startswith("__") and name not in ("join", "maketrans", "fromhex"):
             method(cls, name, exact=True)(functools.partial(_ask, getattr(cls, name)))
-    method(cls, "join")(_join)
-
-
-def _join(x: Any, values: Any) -> tuple[Any, Any]:
-    return x.join(values), None
+    method(cls, "join", exact=True)(functools.partial(_ask, cls.join))
 
 
 _text_methods(str)

@@ -11,6 +11,7 @@ argument).  `forward_of(f)` gives the function that does this for positional arg
 from __future__ import annotations
 
 import functools
+import operator
 import types
 from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
@@ -114,6 +115,7 @@ class Function:
 
 
 _functions: dict[int, Any] = {}  # by identity of a code object: a Function, or a handler
+_GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _resolved: dict[int, tuple[Any, Handler]] = {}  # by identity of a callable
 _epoch = -1
 
@@ -152,7 +154,7 @@ def forward_of(f: Any) -> Callable[..., tuple[Any, Any]]:
 def forward_of_object(f: Any) -> Callable[..., tuple[Any, Any]]:
     """The same for what is not a Python function."""
     t = type(f)
-    if t is BuiltinFunctionType:
+    if t is BuiltinFunctionType or issubclass(t, BuiltinFunctionType):
         found = _resolved.get(id(f))
         if found is not None:
             return found[1]
@@ -423,12 +425,13 @@ def _builtin(f: Any) -> Handler:
 
 
 def method_handler(cls: type, name: str) -> Handler | None:
-    """The handler of a method of a builtin class, or of the builtin class that `cls` inherits it from."""
+    """The handler of a builtin method of a class, which may be inherited from a builtin class. (What Python code in between
+    defines under that name is not it.)"""
     for c in cls.__mro__:
         handler = METHODS.get((c, name))
         if handler is not None:
             return handler
-        if name in c.__dict__:
+        if name in c.__dict__ and not isinstance(c.__dict__[name], FunctionType):
             return None
     return None
 
@@ -450,7 +453,11 @@ def _by_rule_method(rule: Any, f: Any, owner: Any, /, *args: Any, **kwargs: Any)
 
 def _class_method(f: Any, owner: Any) -> Handler:
     """A builtin class method: `dict.fromkeys`, `object.__new__`."""
+    from . import classes
+
     handler = KNOWN.get(f)
+    if handler is None and f.__name__ == "__new__" and issubclass(owner, BaseException):
+        return functools.partial(classes.exception_new, owner)
     return handler if handler is not None else functools.partial(call_foreign, f)
 
 
@@ -481,6 +488,10 @@ def _general(f: Any) -> Handler:
         return functools.partial(_unbound, f)
     if type(f) is types.MethodWrapperType:
         return functools.partial(_method_handler(type(f.__self__), f.__name__, f), f.__self__)
+    if type(f) in _GETTERS:
+        from . import math_
+
+        return math_.getter(f)
     if type(f) is functools.partial:
         from . import functools_
 
@@ -531,7 +542,7 @@ def is_differentiable_callable(f: Any) -> bool:
 
 def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """Code that zyg cannot see into: it runs."""
-    return _run_foreign(f, foreign.name_of(f), f, args, kwargs)
+    return _run_foreign(f, foreign.name_of(f), getattr(f, "__self__", f), args, kwargs)
 
 
 def _run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import array
+import builtins
 import enum
+import functools
 from typing import Any
 
 from . import calls
@@ -78,7 +81,7 @@ def _derived(cls: type, base: type, handler: Any, args: Any, kwargs: Any) -> tup
     made = cls(*args, **kwargs) if not isinstance(base, type) or _is_value(base) else None
     if made is None:
         plain, back = handler(*args, **kwargs)
-        made = cls(plain)
+        made = cls(args[0], plain) if base is array.array else cls(plain)
         return made, (_run_moved, made, plain, back)
     return made, handler(*args, **kwargs)[1]
 
@@ -131,9 +134,23 @@ def _number_new(cls: type, /, *args: Any) -> tuple[Any, Any]:
     return base.__new__(cls, *args), None if back is None else (_run_second_argument, back)
 
 
-@calls.known(list.__new__, dict.__new__, set.__new__, str.__new__, BaseException.__new__)
-def _empty_new(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    return cls.__new__(cls, *args, **kwargs), None
+def exception_new(base: Any, cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """`__new__` of an exception keeps the arguments."""
+    made = base.__new__(cls, *args, **kwargs)
+    return made, (_run_exception_new, made, len(args))
+
+
+def _run_exception_new(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = _run_exception(back, d, shadows)
+    return None, *given
+
+
+def _new(base: Any, cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    return base.__new__(cls, *args, **kwargs), None
+
+
+for _base in (list, dict, set, str):
+    calls.known(_base.__new__, exact=True)(functools.partial(_new, _base))
 
 
 def _run_second_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -158,13 +175,18 @@ def _object_getattribute(x: Any, name: str) -> tuple[Any, Any]:
     return object.__getattribute__(x, name), (attributes.run_attr, x, name)
 
 
-@calls.method(object, "__init__", "__init_subclass__")
+@calls.method(object, "__init__")
 def _object_init(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     object.__init__(x)
     return None, None
 
 
-@calls.method(BaseException, "__init__")
-def _exception_init(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    BaseException.__init__(x, *args)
+def _exception_init(cls: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    cls.__init__(x, *args, **kwargs)
     return None, (_run_exception, x, len(args))
+
+
+for _base in vars(builtins).values():
+    if isinstance(_base, type) and issubclass(_base, BaseException) and "__init__" in _base.__dict__:
+        if (_base, "__init__") not in calls.METHODS:  # some have two names
+            calls.method(_base, "__init__")(functools.partial(_exception_init, _base))

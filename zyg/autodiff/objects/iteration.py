@@ -219,7 +219,8 @@ def _general(x: Any) -> tuple[Any, Any]:
     method = find(t, "__iter__")
     if is_python(method):
         made, back = calls.call(method.__get__(x, t), ())
-        inner, rec = (_steps(made), NOTHING) if is_python(find(type(made), "__next__")) else pairs(made)
+        stepped = not isinstance(made, Iterator) and is_python(find(type(made), "__next__"))
+        inner, rec = (_steps(made), NOTHING) if stepped else pairs(made)
         if back is None:
             return inner, rec
         if rec is None:

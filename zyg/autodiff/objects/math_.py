@@ -359,7 +359,7 @@ builtins_.constant(
 )  # fmt: skip
 
 
-def getter(f: Any) -> Callable[..., tuple[Any, Any]] | None:
+def getter(f: Any) -> Callable[..., tuple[Any, Any]]:
     """How to call an `operator.itemgetter`, `attrgetter` or `methodcaller`."""
     from . import attributes
 
@@ -368,7 +368,42 @@ def getter(f: Any) -> Callable[..., tuple[Any, Any]] | None:
         return functools.partial(_get_all, containers.record_getitem, keys)
     if type(f) is operator.attrgetter:
         return functools.partial(_get_all, functools.partial(_path, attributes.record_getattr), f.__reduce__()[1])
-    return None
+    return functools.partial(_call_method, f)
+
+
+def _call_method(f: Any, x: Any) -> tuple[Any, Any]:
+    """`methodcaller(name, ...)(x)`. Its arguments gather in its shadow."""
+    from . import attributes
+
+    kind, args = f.__reduce__()[:2]
+    keywords = kind.keywords if isinstance(kind, functools.partial) else {}
+    name, *rest = args if not keywords else (*kind.args, *args)
+    method, of_method = attributes.record_getattr(x, name)
+    y, back = calls.call(method, tuple(rest), keywords)
+    return y, (_run_call_method, f, back, of_method, len(rest), tuple(keywords))
+
+
+def _run_call_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, f, inner, of_method, count, names = back
+    given = calls.run(inner, d, shadows)
+    if given is not None:
+        for k, c in enumerate(given[1:]):
+            if c is not None:
+                shadows.add_attr(f, str(k) if k < count else names[k - count], c)
+    whole = calls.run(of_method, None if given is None else given[0], shadows)
+    return None, None if whole is None else whole[0]
+
+
+@known(operator.methodcaller)
+def _methodcaller(name: str, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y = operator.methodcaller(name, *args, **kwargs)
+    return y, (_run_methodcaller, y, len(args), tuple(kwargs))
+
+
+def _run_methodcaller(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, count, names = back
+    taken = [shadows.take_attr(y, key) for key in (*map(str, range(count)), *names)]
+    return None, None, *taken
 
 
 def _path(record: Any, x: Any, name: str) -> tuple[Any, Any]:

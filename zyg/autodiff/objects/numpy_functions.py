@@ -97,6 +97,12 @@ def _moving(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return y, back
 
 
+@known(np.broadcast_to)
+def _broadcast_to(x: Any, shape: Any, **kwargs: Any) -> tuple[Any, Any]:
+    # A copy: elements of the view that are one in memory would be one in the shadow.
+    return _moving(lambda x: np.array(np.broadcast_to(x, shape)), x)
+
+
 def _moved(f: Any, y: Any, x: Any, args: Any, kwargs: Any) -> Any:
     results = y if isinstance(y, (list, tuple)) else [y]
     if isinstance(x, np.ndarray) and all(isinstance(r, np.ndarray) and owner_of(r) is owner_of(x) for r in results):
@@ -133,7 +139,7 @@ def _run_moved_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, back[2][0](back[2], None, shadows)
 
 
-_MOVING = """transpose ravel squeeze expand_dims swapaxes moveaxis rollaxis broadcast_to atleast_1d atleast_2d atleast_3d
+_MOVING = """transpose ravel squeeze expand_dims swapaxes moveaxis rollaxis atleast_1d atleast_2d atleast_3d
  flip fliplr flipud rot90 roll repeat tile take split array_split hsplit vsplit dsplit diagonal
  copy reshape matrix_transpose permute_dims unstack take_along_axis"""
 
@@ -231,7 +237,7 @@ def run_joined(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, tuple(flowing)
 
 
-_known("concatenate stack vstack hstack dstack column_stack row_stack concat", _joining)
+_known("concatenate stack vstack hstack dstack column_stack concat", _joining)
 
 
 @known(np.append)
@@ -355,6 +361,8 @@ def _spread(f: Any, x: Any, axis: Any = None, ddof: int = 0, **kwargs: Any) -> t
         return foreign_call(f, (x,), {"axis": axis, "ddof": ddof, **kwargs})
     x, made = as_operand(x)
     y = f(x, axis=axis, ddof=ddof, **kwargs)
+    if not isinstance(x, np.ndarray):
+        return y, (_run_zero, y, x)
 
     def slope(kept: Any, x: Any, axis: Any) -> Any:
         s = 2.0 * (x - x.mean(axis=axis, keepdims=True)) / (_count(x, axis) - ddof)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, numpy_, structure
+from . import builtins_, calls, numpy_, structure
 from .calls import known, method
 from .cotangents import Refused, is_number
 from .numpy_ import as_operand, give, refuse, saved, taken
@@ -28,7 +28,7 @@ def _as_function(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any
 
 for _name in "sum mean prod max min var std cumsum dot trace clip round".split():
     method(np.ndarray, _name)(functools.partial(_as_function, getattr(np, _name)))
-    if hasattr(np.generic, _name):
+    if _name not in ("cumsum", "dot", "trace"):
         method(np.generic, _name)(functools.partial(_as_function, getattr(np, _name)))
 for _name in ("conj", "conjugate"):
     method(np.ndarray, _name)(functools.partial(_as_function, np.conjugate))
@@ -43,14 +43,10 @@ for _name in "transpose reshape ravel flatten copy squeeze swapaxes take repeat 
     method(np.ndarray, _name)(functools.partial(_moving_method, getattr(np.ndarray, _name)))
 
 
-def _ask(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    return f(x, *args, **kwargs), None
-
-
 for (
     _name
 ) in "any all argmax argmin argsort nonzero searchsorted tobytes tofile view setflags __len__ __contains__".split():
-    method(np.ndarray, _name, exact=True)(functools.partial(_ask, getattr(np.ndarray, _name)))
+    method(np.ndarray, _name, exact=True)(functools.partial(builtins_._ask, getattr(np.ndarray, _name)))
 
 
 @method(np.ndarray, "astype")

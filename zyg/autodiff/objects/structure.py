@@ -420,6 +420,8 @@ def watch(values: Iterable[Any]) -> list[tuple[Any, Any]] | None:
             held.append((x, list(x)))
         elif isinstance(x, dict):
             held.append((x, dict(x)))
+        elif isinstance(x, set):
+            held.append((x, set(x)))
         elif not isinstance(x, (ModuleType, type, FunctionType)) and getattr(x, "__dict__", None):
             held.append((x, dict(x.__dict__)))
     return held or None
@@ -439,6 +441,8 @@ def _same(x: Any, old: Any) -> bool:
             if not isinstance(x, array.array)
             else list(x) == old
         )
+    if isinstance(x, set):
+        return x == old
     now = x if isinstance(x, dict) else x.__dict__
     return len(now) == len(old) and all(k in old and old[k] is v for k, v in now.items())
 

@@ -1,0 +1,62 @@
+"""Every entry in the tables of the run-time rules: value against CPython, derivative against differences."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import pytest
+
+from tests.oracles import differences
+from zyg.autodiff.objects import builtins_, calls, classes
+from zyg.autodiff.objects.api import pullback
+
+from tests.autodiff.object_examples import PROGRAMS
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_example(name):
+    program = PROGRAMS[name]
+    value, back = pullback(program, (0.7,))
+    expected = program(0.7)
+    assert value == expected or math.isclose(value, expected, rel_tol=1e-15)
+    (got,) = back(1.0)
+    assert (got or 0.0) == pytest.approx(differences.derivative(program, 0.7), rel=1e-6, abs=1e-7)
+    assert back(2.0) == (None if got is None else pytest.approx(2.0 * got),)
+
+
+def without_derivative(handler):
+    """Whether an entry says that its function carries no derivative."""
+    return isinstance(handler, functools.partial) and handler.func in (
+        builtins_._constant,
+        builtins_._ask,
+        classes._new,
+    )
+
+
+def test_every_entry_has_an_example(monkeypatch):
+    used = set()
+
+    def watched(key, handler):
+        def run(*args, **kwargs):
+            used.add(key)
+            return handler(*args, **kwargs)
+
+        return run
+
+    tables = (calls.KNOWN, calls.METHODS)
+    wanted = {key: handler for table in tables for key, handler in table.items() if not without_derivative(handler)}
+    for table in tables:
+        for key in list(table):
+            if key in wanted:
+                monkeypatch.setitem(table, key, watched(key, table[key]))
+    monkeypatch.setattr(calls, "_epoch", -1)  # forget what was looked up before
+    for program in PROGRAMS.values():
+        pullback(program, (0.7,))
+    monkeypatch.setattr(calls, "_epoch", -1)
+    missing = [key for key in wanted if key not in used]
+    # `locals` is refused; one entry stands for the constructors of all builtin exceptions.
+    missing = [
+        key for key in missing if key is not locals and not (type(key) is tuple and issubclass(key[0], BaseException))
+    ]
+    assert not missing, "\n".join(map(str, missing))
