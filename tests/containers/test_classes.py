@@ -608,7 +608,7 @@ def test_objects_cost_nothing():
         return math.sqrt(d["x"] ** 2 + d["y"] ** 2)
 
     code = lambda f: str(zyg.code_llvm(zyg.grad(f, (0, 1)), 1.0, 2.0)).splitlines()
-    size = lambda f: sum(" = " in line for line in code(f))
+    size = lambda f: sum(" = " in line for line in code(f) if not line.strip().startswith(";"))
     assert size(scalars) == size(objects) == size(dicts)
     for f in (objects, dicts):
         text = str(zyg.code_llvm(zyg.grad(f, (0, 1)), 1.0, 2.0))

@@ -42,6 +42,7 @@ from .values import (
     StructValue,
     TupleValue,
     describe,
+    is_reference,
 )
 
 if TYPE_CHECKING:
@@ -141,6 +142,8 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
         return get_attribute(e, v.item, name)
     if isinstance(v, ConflictValue):
         raise conflict(e, v)
+    if isinstance(v, ChoiceValue) and is_reference(v):
+        return e.each(v, lambda one: get_attribute(e, one, name))
     if isinstance(v, (PullbackValue, ChoiceValue)) or class_of(e, v) is None:
         raise e.refuse(f"the attribute '{name}' of a {describe(v, e.heap)}")
     cls = class_of(e, v)
@@ -389,6 +392,9 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
     if object_record(e, v) is not None:
         assert isinstance(v, Reference)
         _set_field(e, v, name, value)
+        return
+    if isinstance(v, ChoiceValue) and is_reference(v):
+        e.each(v, lambda one: set_attribute(e, one, name, value) or NONE)  # type: ignore[func-returns-value]
         return
     if isinstance(v, ComplexArrayValue) and name in ("real", "imag"):
         from . import arrays, complex_arrays
