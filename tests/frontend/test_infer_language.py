@@ -593,3 +593,23 @@ def test_print(capsys):
 
     check(prints, 1.5)
     assert capsys.readouterr().out == "x is 1.5!\nv=1.500 3.0\n" * 2
+
+
+SET = frozenset({1, 2})
+
+
+def sets_of_constants(x):
+    total = 0.0
+    for v in {1.5, 2.5}:
+        total += v * x
+    p, q = SET
+    return total + p - q, x in {1.0, 2.0}, len(SET), sorted(SET)[0], max(SET), (1, 2) == SET
+
+
+def item_of_a_set(x):
+    return x * SET[0]
+
+
+def test_sets_of_constants():
+    check(sets_of_constants, 2.0)
+    check(item_of_a_set, 2.0)

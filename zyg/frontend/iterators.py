@@ -81,13 +81,15 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
         return made
     if dicts.is_dict(e, v):
         return new_iterator(e, ("tuple",), dicts.keys(e, v), Known(0))
-    if isinstance(v, Known) and type(v.object) is str:
+    if isinstance(v, Known) and type(v.object) in (str, frozenset):
         return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, v.object))), Known(0))
     from .classes import user_iterator
 
     result = user_iterator(e, v)
     if result is not None:
         return result
+    if isinstance(v, Known) and hasattr(type(v.object), "__iter__"):
+        raise e.refuse(f"a loop over a {type(v.object).__name__}", hint="loop over a tuple, a list, a range or an array")
     e.type_error(f"'{python_type_name(e, v)}' object is not iterable")
     raise AssertionError
 

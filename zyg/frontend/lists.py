@@ -94,7 +94,7 @@ def all_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
         return items
     if isinstance(v, RangeValue) and all(isinstance(p, Known) for p in v.parts()):
         return tuple(map(Known, range(*(p.object for p in v.parts()))))
-    if isinstance(v, Known) and type(v.object) is str:
+    if isinstance(v, Known) and type(v.object) in (str, frozenset):  # the order of a set is that of this very object
         return tuple(map(Known, v.object))
     from . import dicts
 
@@ -122,7 +122,7 @@ def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
         from .python_ops import boolean
 
         return boolean(range_length(e, v))
-    if isinstance(v, Known) and isinstance(v.object, (str, bytes)):
+    if isinstance(v, Known) and isinstance(v.object, (str, bytes, frozenset)):
         return Known(len(v.object))
     if is_list(e, v):
         return Number(growing_length(e, v))  # type: ignore[arg-type]
@@ -141,6 +141,8 @@ def length(e: Evaluator, v: Abstract) -> Abstract:
     result = operator_method(e, "len", v)
     if result is not None:
         return result
+    if isinstance(v, Known) and hasattr(type(v.object), "__len__"):
+        raise e.refuse(f"the length of a {type(v.object).__name__}")
     e.type_error(f"object of type '{python_type_name(e, v)}' has no len()")
     raise AssertionError
 

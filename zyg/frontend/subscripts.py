@@ -366,7 +366,8 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
     from .python_ops import boolean
 
     container = settled(e, container, "argument of type 'NoneType' is not iterable")
-    items = lists.known_items(e, container)
+    a_set = isinstance(container, Known) and type(container.object) is frozenset
+    items = lists.all_items(e, container) if a_set else lists.known_items(e, container)
     if items is not None:
         result: Value = const(False)
         for x in items:
