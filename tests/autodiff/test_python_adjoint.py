@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -37,3 +38,17 @@ def test_halves_are_legal_ssa(function):
         verify(half)
         text = str(half)
         assert str(parse_function(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x, y: x if x > 0 else y, (1.0, 0.0)),
+        (lambda x, y: x if x > 0 else math.sin(y), (1.0, 0.0)),
+        (lambda x, y: x * 2.0, (2.0, None)),
+        (lambda x, y: x * (y // 2), (1.0, None)),
+        (lambda x, y: {"a": x, "b": y}["a"], (1.0, None)),
+    ],
+)
+def test_none_is_decided_by_data_flow(function, expected):
+    assert pullback(function, (0.5, 2))[1](1.0) == expected

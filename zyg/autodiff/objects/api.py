@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
+from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.inline import release
 
 from . import calls, structure
@@ -48,12 +50,17 @@ class Pullback:
         """The same, with the shadows to look at afterwards: `gradient_of` tells what others than the arguments got."""
         d = structure.scatter(self._form, seed, shadows)
         given = calls.run(self._back, d, shadows)
-        return tuple(
-            [
-                structure.gather(form, None if given is None else given[1 + k], shadows)
-                for k, form in enumerate(self._forms)
-            ]
-        )
+        gradients = [
+            structure.gather(form, None if given is None else given[1 + k], shadows)
+            for k, form in enumerate(self._forms)
+        ]
+        if any(g is None for g in gradients) and d is not None and type(self._function) is FunctionType:
+            # What a number depends on by data flow has a gradient, if only 0.0, on whichever path it was computed.
+            flows = flowing(self._function.__code__)
+            for k, form in enumerate(self._forms):
+                if gradients[k] is None and form is structure.NUMBER and k in flows:
+                    gradients[k] = 0.0
+        return tuple(gradients)
 
     def __repr__(self) -> str:
         name = getattr(self._function, "__qualname__", None) or repr(self._function)
