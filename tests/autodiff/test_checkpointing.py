@@ -5,6 +5,8 @@ import copy
 import functools
 import itertools
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -431,3 +433,34 @@ def test_the_pullback_of_a_recursive_function_is_native():
 
     _, back = zyg.pullback(power, 1.5, 5)
     assert back(2.0) == (pytest.approx(10.0 * 1.5**4), None)
+
+
+MEMORY = """
+import resource, sys
+import numpy as np
+import zyg
+
+def f(a, n):
+    for _ in {loop}:
+        for j in range(1, len(a)):
+            a[j] = a[j] * 0.9 + 0.1 * a[j] * a[j - 1]
+    return a[len(a) - 1]
+
+a = np.linspace(0.1, 1.0, {size})
+zyg.gradient(f, a.copy(), 3)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+zyg.gradient(f, a.copy(), {n})
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.parametrize(
+    "loop, most", [("zyg.checkpointed(range(n))", 16), ("zyg.checkpointed(range(n), snapshots=8)", 8)]
+)
+def test_row_35_memory_falls_with_arrays(loop, most):
+    """Resident memory in MB: the states are copies of the array, and what segments saved is given back."""
+    n, size = 1000, 10_000
+    plain = n * size * 2 * 8 / 2**20
+    script = MEMORY.format(loop=loop, n=n, size=size)
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert plain > 150 and int(ran.stdout) / 1024 < most

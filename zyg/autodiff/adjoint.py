@@ -63,7 +63,7 @@ def adjoint(
     summaries = summarise(module, name)
     run = _Adjoint(module, name, list(wrt), summaries, "split" if split else "joint", outputs=outputs)
     made = run.run()
-    run.callees.make_untaped(module)
+    run.callees.make_variants(module)
     return made
 
 

@@ -253,7 +253,7 @@ class ReverseInstructions(ReverseGraph):
         tape = self.reverse_tape if self.mode == "callee" else self.need(self.tape, self.current)
         self._call_reverse(instr, callee, tape)
 
-    def _call_reverse(self, instr: Instr, callee: Callee, tape: Value) -> None:
+    def _call_reverse(self, instr: Instr, callee: Callee, tape: Value, reverse: str = "") -> None:
         b = self.builder
         seeds = []
         for k in callee.seeds:
@@ -261,7 +261,7 @@ class ReverseInstructions(ReverseGraph):
             seeds.append(self._take(r) if self.active(r) else const(0.0, cotangent_type(r.type)))
         types = tuple(cotangent_type(instr.operands[k].type) for k in callee.scalar_gradients)
         shadows = [self._shadow_stack(instr.operands[k]) for k in callee.tape_params]
-        cotangents = b.emit("call", tape, *seeds, *shadows, types=types, callee=callee.reverse)
+        cotangents = b.emit("call", tape, *seeds, *shadows, types=types, callee=reverse or callee.reverse)
         for k, d in zip(callee.scalar_gradients, cotangents, strict=True):
             if self.active(instr.operands[k]):
                 self._add(instr.operands[k], d)
@@ -290,8 +290,9 @@ class ReverseInstructions(ReverseGraph):
                 gathered = helpers.copy(b, old)
                 b.emit("fill", old, const(0.0, helpers.dtype(old)))
                 b.emit("addto", shadow, gathered)
-        self._call_reverse(instr, callee, tape)
-        b.emit("drop", tape)
+        whole = b.op("cursor", tape, name="whole")  # its position before anything is taken off
+        self._call_reverse(instr, callee, tape, self.callees.last_name(self.module, callee.reverse))
+        b.emit("drop", whole)
 
     def _reverse_rule(self, instr: Instr, saved: list[Value]) -> None:
         b = self.builder

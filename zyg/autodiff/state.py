@@ -7,7 +7,7 @@ and `adjoint.py`, which runs them and puts the result together.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from zyg.errors import Unsupported
 from zyg.ir.analysis import Dominators, Loop, Loops, PostDominators
@@ -67,10 +67,12 @@ class Callee:
 
 
 class Callees(dict[str, Callee]):
-    """The adjoints of callees, by name; `untaped` are the forward halves that are wanted without a tape, too."""
+    """The adjoints of callees, by name.  Checkpointed calls want variants of them: forward halves that save nothing
+    (`untaped`), and reverse halves of which it is known that they use a tape for the last time (`last`)."""
 
     def __init__(self) -> None:
         self.untaped: dict[str, str] = {}
+        self.last: dict[str, str] = {}
 
     def untaped_name(self, module: Module, forward: str) -> str:
         if forward not in self.untaped:
@@ -78,8 +80,25 @@ class Callees(dict[str, Callee]):
             module.add(Function(self.untaped[forward]))  # keeps the name
         return self.untaped[forward]
 
-    def make_untaped(self, module: Module) -> None:
-        """When all forward halves are made: those without a tape."""
+    def last_name(self, module: Module, reverse: str) -> str:
+        if reverse not in self.last:
+            self.last[reverse] = module.unique_name(f"{reverse}.last")
+            module.add(Function(self.last[reverse]))
+        return self.last[reverse]
+
+    def make_variants(self, module: Module) -> None:
+        """When all halves are made."""
+        self._make_untaped(module)
+        work = list(self.last)
+        while work:
+            reverse = work.pop()
+            known = set(self.last)
+            made = clone(module.functions[reverse], self.last[reverse])
+            module.functions[made.name] = made
+            _free_as_it_goes(made, lambda inner: self.last_name(module, inner))
+            work += [name for name in self.last if name not in known]
+
+    def _make_untaped(self, module: Module) -> None:
         work = list(self.untaped)
         while work:
             forward = work.pop()
@@ -95,6 +114,30 @@ class Callees(dict[str, Callee]):
                         if inner not in self.untaped:
                             work.append(inner)
                         instr.attrs = {**instr.attrs, "callee": self.untaped_name(module, inner)}
+
+
+def _free_as_it_goes(reverse: Function, last_name: Callable[[str], str]) -> None:
+    """Let a reverse half give back what was saved for it: arrays when they have been used, the stacks that it takes off its
+    tape when it is done."""
+    tape = reverse.params[0]
+    ours: set[Value] = {tape}
+    whole: list[Value] = []  # the positions of the stacks before anything was taken off them
+    for block in reverse.blocks:
+        instrs, block.instrs = block.instrs, []
+        for instr in instrs:
+            block.instrs.append(instr)
+            if instr.op == "call" and tape in instr.operands:
+                instr.attrs = {**instr.attrs, "callee": last_name(instr.attrs["callee"])}
+            elif instr.op == "pop" and instr.operands[0] in ours:
+                instr.attrs = {**instr.attrs, "owned": True}
+                for r in instr.results if instr.operands[0] is tape else ():
+                    if isinstance(r.type, Stack):
+                        ours.add(r)
+                        whole.append(Value(r.type, r.name))
+                        block.instrs.append(Instr("cursor", [r], [whole[-1]]))
+    for block in reverse.blocks:
+        if block.terminator.op == "return":
+            block.instrs[-1:-1] = [Instr("drop", [s]) for s in whole]
 
 
 @record

@@ -6,7 +6,8 @@ raise the caller frees everything.
 
 Who owns what:
 * Parameters of the function are borrowed: the caller keeps them alive.  So are views of them, what is popped from a
-  stack (the stack keeps its owner until the end), and block parameters that only receive such values.
+  stack (the stack keeps its owner until the end, unless the pop says that it takes it: attrs["owned"]), and block
+  parameters that only receive such values.
 * A view lives on its base: a use of the view counts as a use of the array that it was made from, and no owner is
   counted.
 * Results of the function are owned by the caller.  An array that dies as an argument of a jump, as a pushed value or as
@@ -70,7 +71,7 @@ def find_owners(function: Function) -> dict[Value, Value]:
         for instr in block.instrs:
             for result in instr.results:
                 if isinstance(result.type, Array):
-                    if instr.op in _MAKES:
+                    if instr.op in _MAKES or instr.attrs.get("owned"):
                         owners[result] = result
                     elif instr.op in _VIEWS:
                         views.append((result, instr.operands[0]))
