@@ -136,3 +136,19 @@ def test_from_the_shell(capsys, tmp_path):
     assert "derivative: native" in capsys.readouterr().out
     assert main(["explain", f"{path}:cube", "2.0"]) == 1
     assert "zyg explain" in capsys.readouterr().err
+
+
+class Spring:
+    def __init__(self, k):
+        self.k = k
+
+    def force(self, x):
+        return -self.k * x
+
+
+def test_methods_are_looked_at_as_functions():
+    found = zyg.explain(Spring(2.0).force, 1.5)
+    assert found.native
+    assert found.root.signature == "Spring.force(self: Spring(k: f64), x: f64)"
+    assert "mul" in zyg.code_adjoint(Spring(2.0).force, 1.5)
+    assert all(piece.name == "helper" for piece in zyg.explain(zyg.grad(helper), 1.0).callees)

@@ -27,7 +27,7 @@ from ..ir.records import record
 from ..ir.types import Type
 from ..transforms import Transform, describe, transform_of
 from ..typeof import type_of
-from .stages import request
+from .stages import request, unbound
 from .tape import Tape, tape
 
 # So many of the functions that are called are looked at.
@@ -163,6 +163,7 @@ def explain(function: Callable[..., Any], /, *args: Any, run: bool = True, **key
     """
     if not callable(function):
         raise TypeError(f"explain takes a function and its arguments; {function!r} is not a function")
+    function, args, keywords = unbound(function, args, keywords)
     plain = python_function(function)
     refusal = _refusal(pullback, (function, *args), keywords)
     value_refusal = _refusal(function, args, keywords)
@@ -174,8 +175,9 @@ def explain(function: Callable[..., Any], /, *args: Any, run: bool = True, **key
         if refusal is None and _refusal(gradient, (function, *args), keywords) is None:
             kept = _tape(function, args, keywords, notes)
     code = _code_of(plain)
+    named = hasattr(plain, "__qualname__") or transform_of(function) is not None
     root = Piece(
-        describe(function),
+        describe(function) if named else type(function).__qualname__,
         code.co_filename if code is not None else "",
         code.co_firstlineno if code is not None else 0,
         _named(plain, args, keywords),
@@ -237,7 +239,7 @@ def _named(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tu
 def _type_text(value: Any) -> str:
     if isinstance(value, Type):
         return str(value)
-    if callable(value) and not isinstance(value, type):
+    if hasattr(value, "__qualname__") or transform_of(value) is not None:
         return describe(value)
     if isinstance(value, (str, bytes)):
         return type(value).__qualname__
@@ -288,7 +290,7 @@ def _record_calls(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
         if event != "call" or code in found:
             return
         found[code] = None
-        if _is_users(code):
+        if _is_users(code) and not str(frame.f_globals.get("__name__")).startswith(_OTHERS):
             sys.setprofile(None)
             try:
                 found[code] = _call_of(frame)
@@ -324,9 +326,12 @@ def _is_users(code: types.CodeType) -> bool:
     """Whether this is a function that somebody wrote, outside of Python's library and of zyg."""
     name, file = code.co_name, code.co_filename
     inner = name.startswith("<") and name != "<lambda>"  # comprehensions belong to the function around them
-    return not inner and not file.startswith((_PACKAGE, _LIBRARY, "<frozen", "<__array_function__"))
+    made = file == "<string>" and name.startswith("__")  # by @dataclass and its like
+    return not inner and not made and not file.startswith((_PACKAGE, _LIBRARY, "<frozen", "<__array_function__"))
 
 
+# What differentiation knows as a whole, or not at all: nobody asks what is inside.
+_OTHERS = ("zyg.", "numpy", "scipy", "llvmlite")
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 

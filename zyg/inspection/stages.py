@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types as python_types
 from collections.abc import Callable
 from typing import Any
@@ -15,14 +16,25 @@ from ..transforms import Transform, describe, transform_of
 from ..typeof import Typing
 
 
+def unbound(
+    function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+    """A call of a bound method or a partial as a call of the function under it, which is what is compiled."""
+    if isinstance(function, python_types.MethodType):
+        return function.__func__, (function.__self__, *args), keywords
+    if isinstance(function, functools.partial):
+        return function.func, (*function.args, *args), {**function.keywords, **keywords}
+    return function, args, keywords
+
+
 def request(
     function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any] | None = None
 ) -> pipeline.Request:
     """A call of `function` with these arguments, which may be types already."""
     if not callable(function):
         raise TypeError(f"this takes a function and its arguments; {function!r} is not a function")
+    function, args, keywords = unbound(function, args, keywords or {})
     transform = transform_of(function) or Transform("jit", function)
-    keywords = keywords or {}
     plain = python_function(function) if transform.kind == "jit" else None
     if isinstance(plain, python_types.FunctionType):
         Binder(plain)(args, keywords)  # TypeError, in Python's words, if the function cannot be called so
@@ -127,4 +139,13 @@ def _reachable(module: Any, entry: str) -> list[Function]:
     return [module.functions[name] for name in names]
 
 
-__all__ = ["adjoint_module", "compiled", "object_adjoint", "request", "ssa_function", "tangent_module", "typed_module"]
+__all__ = [
+    "adjoint_module",
+    "compiled",
+    "object_adjoint",
+    "request",
+    "ssa_function",
+    "tangent_module",
+    "typed_module",
+    "unbound",
+]
