@@ -66,7 +66,7 @@ _PYTHON_SCALARS: dict[type, Type] = {
     type(None): NONE,
     range: RANGE,
 }
-_NUMPY_SCALARS: dict[type, Type] = {
+_NUMPY_SCALARS: dict[type, Any] = {
     np.dtype(code).type: NpScalar(scalar)
     for code, scalar in (("f8", F64), ("f4", F32), ("i8", I64), ("i4", I32), ("u1", U8), ("?", BOOL))
 } | {np.complex128: Complex(numpy=True)}

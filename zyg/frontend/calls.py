@@ -41,6 +41,7 @@ from .values import (
     MethodValue,
     Number,
     PullbackValue,
+    Record,
     Reference,
     TupleValue,
     describe,

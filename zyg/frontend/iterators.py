@@ -89,7 +89,9 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
     if result is not None:
         return result
     if isinstance(v, Known) and hasattr(type(v.object), "__iter__"):
-        raise e.refuse(f"a loop over a {type(v.object).__name__}", hint="loop over a tuple, a list, a range or an array")
+        raise e.refuse(
+            f"a loop over a {type(v.object).__name__}", hint="loop over a tuple, a list, a range or an array"
+        )
     e.type_error(f"'{python_type_name(e, v)}' object is not iterable")
     raise AssertionError
 

@@ -823,7 +823,8 @@ class Merge:
                 return ChoiceValue(first.tag, tuple(Reference(ids.pop()) for ids in became))
         found: dict[Hashable, None] = {}
         columns = [
-            [] if v is DEFAULT else [o.id for o in v.options] if isinstance(v, ChoiceValue) else [v.id] for v in vs
+            [] if v is DEFAULT else [object_id(o) for o in v.options] if isinstance(v, ChoiceValue) else [v.id]
+            for v in vs
         ]
         depth = 0
         for m, column in zip(self.maps, columns):
