@@ -718,11 +718,11 @@ def test_extremes(function, args):
 def test_texts_that_are_formatted():
     def percent(x, n):
         if x > 0:
-            raise ValueError("%.3f of %d" % (x, n))
-        raise KeyError("%s" % x)
+            raise ValueError("%.3f of %d" % (x, n))  # noqa: UP031
+        raise KeyError("%s" % x)  # noqa: UP031
 
     def method(x, n):
-        raise ValueError("{1} and {0:.2f}".format(x, n))
+        raise ValueError("{1} and {0:.2f}".format(x, n))  # noqa: UP030, UP032
 
     for function, args in ((percent, (1.25, 3)), (percent, (-1.25, 3)), (method, (0.5, 7))):
         with pytest.raises((ValueError, KeyError)) as expected:
