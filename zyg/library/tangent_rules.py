@@ -120,9 +120,7 @@ class _Inferred:
         if isinstance(value, ConflictValue):
             raise conflict(e, value)
         value = widened(plain, value)
-        objects = {
-            i: widened_record(plain, r) for i, r in reachable([value], plain.heap).items()
-        }
+        objects = {i: widened_record(plain, r) for i, r in reachable([value], plain.heap).items()}
         if any(i in at_entry for i in objects) or not same_heap(at_entry, {i: plain.heap[i] for i in at_entry}):
             raise e.refuse(
                 f"the tangent rule for {self.name}, a function that changes an object that it is given, or gives it back",
