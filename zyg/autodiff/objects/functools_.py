@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import builtins_, calls, iteration
+from . import builtins_, calls, iterables_, iteration
 from .arithmetic import BINARY_RECORD, method_of
 from .calls import known
 from .cotangents import INERT, accumulate, is_number
@@ -332,7 +332,7 @@ def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
 @known(copy.copy)
 def _copy(x: Any) -> tuple[Any, Any]:
     if type(x) in INERT or is_number(x) or isinstance(x, tuple):
-        return x, (builtins_.run_same,)
+        return x, (iterables_.run_same,)
     method = method_of(x, "__copy__")
     if method is not None:
         return builtins_.shift(calls.call(method, ()))

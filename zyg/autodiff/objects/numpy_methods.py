@@ -46,7 +46,7 @@ for _name in "transpose reshape ravel flatten copy squeeze swapaxes take repeat 
 for (
     _name
 ) in "any all argmax argmin argsort nonzero searchsorted tobytes tofile view setflags __len__ __contains__".split():
-    method(np.ndarray, _name, exact=True)(functools.partial(builtins_._ask, getattr(np.ndarray, _name)))
+    method(np.ndarray, _name, exact=True)(functools.partial(builtins_.ask, getattr(np.ndarray, _name)))
 
 
 @method(np.ndarray, "astype")
@@ -201,7 +201,8 @@ def _run_solve(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if dy is None:
         return None
     if type(dy) is Refused:
-        refuse(a, dy, shadows), refuse(b, dy, shadows)
+        refuse(a, dy, shadows)
+        refuse(b, dy, shadows)
     else:
         vector = value.ndim == matrix.ndim - 1
         db = np.linalg.solve(_adjoint(matrix), dy[..., None] if vector else dy)

@@ -181,7 +181,7 @@ class Shadows:
         known = self.arrays.get(id(owner))
         wanted = shadow_dtype(array.dtype)
         if known is None:
-            low, high = np.lib.array_utils.byte_bounds(owner) if _NUMPY2 else np.byte_bounds(owner)
+            low, high = _byte_bounds(owner)
             base = shadow_dtype(owner.dtype)
             size = (high - low) // owner.dtype.itemsize
             known = self.arrays[id(owner)] = (np.zeros(size, base), low, owner.dtype.itemsize)
@@ -200,7 +200,7 @@ class Shadows:
         return np.ndarray(array.shape, wanted, memory.data, offset, strides)
 
 
-_NUMPY2 = hasattr(np.lib, "array_utils")
+_byte_bounds: Any = np.lib.array_utils.byte_bounds if hasattr(np.lib, "array_utils") else getattr(np, "byte_bounds")  # noqa: B009
 
 
 def owner_of(array: np.ndarray) -> np.ndarray:

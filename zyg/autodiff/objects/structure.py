@@ -81,7 +81,7 @@ def fields_of(x: Any) -> tuple[str, ...]:
     fields = getattr(cls, "__dataclass_fields__", None)
     if fields is not None:
         return tuple(fields)
-    names = dict.fromkeys(getattr(x, "__dict__", ()))
+    names: dict[str, None] = dict.fromkeys(getattr(x, "__dict__", ()))
     for c in cls.__mro__:
         slots = c.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
@@ -165,7 +165,7 @@ def _numbers(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
-    items = list(shadows.items.get(id(x)) or ())
+    items: list[Any] = list(shadows.items.get(id(x)) or ())
     if take:
         shadows.take_list(x)
     items.extend([None] * (len(forms) - len(items)))

@@ -1,0 +1,317 @@
+"""Builtin classes that take an iterable: containers made of one, and iterators over others."""
+
+from __future__ import annotations
+
+import array
+import functools
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from . import calls, containers, iteration
+from .arithmetic import find, is_python, method_of
+from .builtins_ import MISSING, as_call, run_default, run_shift, shift
+from .calls import known, method
+from .iteration import Iterator
+
+# ---------------------------------------------------------------------------------------- containers from iterables
+
+
+@known(list)
+def _list(iterable: Any = (), /) -> tuple[Any, Any]:
+    y: list[Any] = []
+    back = containers.record_list_extend(y, iterable)
+    return y, (run_made, back)
+
+
+def run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = back[1][0](back[1], None, shadows)
+    return None if given is None else (None, given[1])
+
+
+@known(tuple)
+def _tuple(iterable: Any = (), /) -> tuple[Any, Any]:
+    if type(iterable) is tuple:
+        return iterable, (run_same,)
+    iterator, rec = iteration.pairs(iterable)
+    if rec is None:
+        return tuple(iterator), None
+    both = list(iterator)
+    return tuple([v for v, _ in both]), (run_tuple, [b for _, b in both], rec)
+
+
+def run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, d
+
+
+def run_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, backs, rec = back
+    for k in range(len(backs) - 1, -1, -1):
+        inner = backs[k]
+        if inner is not None:
+            inner[0](inner, None if d is None else d[k], shadows)
+    whole = rec[0](rec, None, shadows)
+    return None, None if whole is None else whole[0]
+
+
+@known(set)
+def _set(iterable: Any = (), /) -> tuple[Any, Any]:
+    y: set[Any] = set()
+    back = containers.record_set_update(y, iterable)
+    return y, None if back is None else (run_made, back)
+
+
+def _frozen(cls: type, iterable: Any = (), /) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    both: dict[Any, Any] = {}
+    for item, back in iterator:
+        both.setdefault(item, back)
+    y = frozenset.__new__(cls, both)
+    return y, (_run_frozen, y, both, rec)
+
+
+known(frozenset)(functools.partial(_frozen, frozenset))
+
+
+def _run_frozen(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, both, rec = back
+    taken = shadows.take_dict(y) or {}
+    for item, inner in reversed(both.items()):
+        if inner is not None:
+            inner[0](inner, taken.get(item), shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None, None if whole is None else whole[0]
+
+
+@known(frozenset.__new__)
+def _frozenset_new(cls: type, iterable: Any = ()) -> tuple[Any, Any]:
+    y, back = _frozen(cls, iterable)
+    return y, (_run_after_class, back)
+
+
+def _run_after_class(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, *calls.run(back[1], d, shadows)
+
+
+@method(set, "__init__")
+def _set_init(x: set[Any], values: Any = ()) -> tuple[Any, Any]:
+    set.clear(x)
+    return None, containers.record_set_update(x, values)
+
+
+@known(dict)
+def _dict(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y: dict[Any, Any] = {}
+    back = containers.record_dict_update(y, args[0]) if args else None
+    y.update(kwargs)
+    return y, (run_dict, y, back, len(args), tuple(kwargs))
+
+
+def run_dict(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, inner, count, names = back
+    rest = [shadows.take_key(y, name) for name in names]
+    if not count:
+        return None, *rest
+    given = inner[0](inner, None, shadows)
+    return None, None if given is None else given[1], *rest
+
+
+@known(deque)
+def _deque(iterable: Any = (), maxlen: Any = None) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    both = list(iterator)
+    y = deque([v for v, _ in both], maxlen)
+    backs = [b for _, b in both]
+    return y, (run_filled, y, backs[len(backs) - len(y) :], rec, 1)
+
+
+def run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """What a new sequence has gathered goes to the items that it was made of, argument `at` of the call."""
+    _, y, backs, rec, at = back
+    containers._give(shadows.take_list(y) or (), backs, shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None if whole is None else (*[None] * at, whole[0])
+
+
+@known(array.array)
+def _array(typecode: str, iterable: Any = (), /) -> tuple[Any, Any]:
+    if isinstance(iterable, (bytes, bytearray, str)) or typecode not in "fd":
+        return array.array(typecode, iterable), None
+    iterator, rec = iteration.with_backs(iterable)
+    both = list(iterator)
+    y = array.array(typecode, [v for v, _ in both])
+    return y, (run_filled, y, [b for _, b in both], rec, 2)
+
+
+@known(sorted)
+def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
+    made, back = _list(iterable)
+    order = order_of(made, key, reverse)
+    y = [made[k] for k in order]
+    return y, (run_sorted, y, made, order, back)
+
+
+def order_of(items: list[Any], key: Any, reverse: Any) -> list[int]:
+    keys = items if key is None else [calls.call(key, (v,))[0] for v in items]
+    return sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+
+
+def run_sorted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, made, order, inner = back
+    for index, c in zip(order, shadows.take_list(y) or ()):
+        if c is not None:
+            shadows.add_item(made, index, c)
+    given = inner[0](inner, None, shadows)
+    return None, None if given is None else given[1]
+
+
+# ---------------------------------------------------------------------------------------------- iterators
+
+
+@known(iter)
+def _iter(x: Any, sentinel: Any = MISSING) -> tuple[Any, Any]:
+    if sentinel is not MISSING:
+        return Iterator(_until(x, sentinel), "callable_iterator"), None
+    return shift(iteration.record_iter(x))
+
+
+def _until(f: Any, sentinel: Any) -> Any:
+    while True:
+        y, back = calls.call(f, ())
+        if y == sentinel:
+            return
+        yield y, None if back is None else (iteration.run_call, back, ())
+
+
+@known(next)
+def _next(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
+    step = find(type(it), "__next__")
+    if step is None:
+        return next(it), None  # raises the TypeError
+    if is_python(step) and not isinstance(it, Iterator):
+        try:
+            return as_call(calls.call(step.__get__(it, type(it)), ()))
+        except StopIteration:
+            if default is MISSING:
+                raise
+            return default, (run_default,)
+    has, item, back = iteration.record_next(it)
+    if not has:
+        if default is MISSING:
+            raise StopIteration
+        return default, (run_next_default,)
+    return item, None if back is None else (run_next, back)
+
+
+def run_next(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    back[1][0](back[1], d, shadows)
+
+
+def run_next_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, d
+
+
+def _made(pairs: Any, kind: str, rec: Any) -> tuple[Any, Any]:
+    return Iterator(pairs, kind), None if rec is None or rec is iteration.NOTHING else (run_shift, rec)
+
+
+@known(enumerate)
+def _enumerate(iterable: Any, start: int = 0) -> tuple[Any, Any]:
+    iterator, rec = iteration.pairs(iterable)
+    if rec is None:
+        return enumerate_plainly(iterator, start), None
+    return _made(_enumerated(iterator, start), "enumerate", rec)
+
+
+def enumerate_plainly(iterator: Any, start: int) -> Any:
+    return Iterator(((pair, None) for pair in enumerate(iterator, start)), "enumerate")
+
+
+def _enumerated(iterator: Any, start: int) -> Any:
+    for index, (item, back) in enumerate(iterator, start):
+        yield (index, item), None if back is None else (iteration.run_second, back)
+
+
+@known(zip)
+def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
+    sources = [iteration.with_backs(x) for x in iterables]
+    recs = tuple([rec for _, rec in sources])
+    pairs = _zipped([iterator for iterator, _ in sources], strict)
+    back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
+    return Iterator(pairs, "zip"), back
+
+
+def _zipped(iterators: list[Any], strict: bool) -> Any:
+    for group in zip(*iterators, strict=strict):
+        yield tuple([item for item, _ in group]), (iteration.run_zip, [back for _, back in group])
+
+
+@known(map)
+def _map(f: Any, /, *iterables: Any) -> tuple[Any, Any]:
+    sources = [iteration.with_backs(x) for x in iterables]
+    recs = (None, *[rec for _, rec in sources])
+    back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
+    return Iterator(_mapped(f, [iterator for iterator, _ in sources]), "map"), back
+
+
+def _mapped(f: Any, iterators: list[Any]) -> Any:
+    for group in zip(*iterators):
+        y, back = calls.forward_of(f)(*[item for item, _ in group])
+        yield y, (iteration.run_call, back, [inner for _, inner in group])
+
+
+@known(filter)
+def _filter(f: Any, iterable: Any, /) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    y, back = _made(_filtered(f, iterator), "filter", rec)
+    return y, None if back is None else (_run_second_of_two, back)
+
+
+def _run_second_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (None, *given)
+
+
+def _filtered(f: Any, iterator: Any) -> Any:
+    for item, back in iterator:
+        if item if f is None else calls.call(f, (item,))[0]:
+            yield item, back
+
+
+@known(reversed)
+def _reversed(x: Any) -> tuple[Any, Any]:
+    made = method_of(x, "__reversed__")
+    if made is not None:
+        y, back = calls.call(made, ())
+        return y, None if back is None else (run_shift, back)
+    if isinstance(x, (list, deque, array.array)):
+        return Iterator(_backwards(x), "list_reverseiterator"), None
+    if isinstance(x, tuple):
+        iterator, rec = iteration.tuple_pairs(x)
+        return Iterator(iter(list(iterator)[::-1]), "reversed"), (run_shift, rec)
+    if isinstance(x, (iteration.Values, iteration.Items)):
+        iterator, rec = iteration.pairs(x)
+        return Iterator(iter(list(iterator)[::-1]), "reversed"), None
+    if is_python(find(type(x), "__getitem__")):
+        return Iterator(_backwards_by_items(x), "reversed"), None
+    y = reversed(x)
+    if isinstance(x, np.ndarray):
+        return Iterator(iter(list(iteration.with_backs(x)[0])[::-1]), "reversed"), None
+    return y, None
+
+
+def _backwards(x: Any) -> Any:
+    for index in range(len(x) - 1, -1, -1):
+        if index < len(x):
+            yield x[index], (iteration.run_list_item, x, index)
+
+
+def _backwards_by_items(x: Any) -> Any:
+    for index in range(len(x) - 1, -1, -1):
+        item, back = containers.record_getitem(x, index)
+        yield item, None if back is None else (_run_item_method, back)
+
+
+def _run_item_method(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    calls.run(back[1], d, shadows)

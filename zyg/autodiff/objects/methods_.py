@@ -1,0 +1,465 @@
+"""The methods of builtin classes: lists, dicts, sets, deques, arrays of the array module, numbers, text."""
+
+from __future__ import annotations
+
+import array
+import functools
+import operator
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from . import calls, containers, iteration
+from .builtins_ import MISSING, ask
+from .calls import known, method
+from .iterables_ import order_of
+from .iteration import Iterator
+
+# ---------------------------------------------------------------------------------------------- methods of list
+
+
+@method(list, "append", exact=True)
+def _append(x: list[Any], value: Any) -> tuple[Any, Any]:
+    list.append(x, value)
+    return None, (containers.run_appended, x, len(x) - 1)
+
+
+@method(list, "extend")
+def _extend(x: list[Any], values: Any) -> tuple[Any, Any]:
+    return None, containers.record_list_extend(x, values)
+
+
+@method(list, "insert")
+def _insert(x: Any, index: int, value: Any) -> tuple[Any, Any]:
+    at = operator.index(index)
+    at = max(at + len(x), 0) if at < 0 else min(at, len(x))
+    x.insert(index, value)
+    return None, (run_inserted, x, at)
+
+
+def run_inserted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    shadow = shadows.items.get(id(back[1]))
+    if shadow and len(shadow) > back[2]:
+        return None, None, shadow.pop(back[2])
+    return None
+
+
+@method(list, "pop")
+def _pop(x: list[Any], index: int = -1) -> tuple[Any, Any]:
+    y = x.pop(index)
+    return y, (run_popped, x, index if index >= 0 else index + len(x) + 1)
+
+
+def run_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The item is there again, with the cotangent of what was popped."""
+    _, x, index = back
+    shadow = shadows.items.get(id(x))
+    if shadow is not None and index < len(shadow):
+        shadow.insert(index, d)
+    elif d is not None:
+        shadows.add_item(x, index, d)
+
+
+@method(list, "remove")
+def _remove(x: Any, value: Any) -> tuple[Any, Any]:
+    index = x.index(value)
+    del x[index]
+    return None, (containers.run_deleted, x, (index,))
+
+
+@method(list, "clear")
+def _clear(x: Any) -> tuple[Any, Any]:
+    x.clear()
+    return None, (run_cleared, x)
+
+
+def run_cleared(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    shadows.take_list(back[1])
+
+
+@method(list, "copy")
+def _list_copy(x: list[Any]) -> tuple[Any, Any]:
+    y = x[:]
+    return y, (containers.run_list_slice, y, x, range(len(x)))
+
+
+@method(list, "reverse")
+def _reverse(x: Any) -> tuple[Any, Any]:
+    x.reverse()
+    return None, (run_permuted, x, range(len(x) - 1, -1, -1))
+
+
+@method(list, "sort")
+def _sort(x: list[Any], *, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
+    order = order_of(x, key, reverse)
+    x[:] = [x[k] for k in order]
+    return None, (run_permuted, x, order)
+
+
+def run_permuted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, x, order = back
+    taken = shadows.take_list(x)
+    if taken is not None:
+        result = [None] * len(order)
+        for at, c in zip(order, taken):
+            result[at] = c
+        shadows.list_of(x)[:] = result
+
+
+def _query(cls: type, *names: str) -> None:
+    for name in names:
+        method(cls, name, exact=True)(functools.partial(ask, getattr(cls, name)))
+
+
+_query(list, "index", "count", "__len__", "__contains__", "__repr__", "__eq__", "__sizeof__")
+_query(tuple, "index", "count", "__len__", "__contains__", "__repr__", "__eq__", "__hash__")
+_query(dict, "__len__", "__contains__", "__repr__", "__eq__", "keys")
+_query(set, "__len__", "__contains__", "__repr__", "__eq__", "isdisjoint", "issubset", "issuperset")
+_query(frozenset, "__len__", "__contains__", "__repr__", "__eq__", "isdisjoint", "issubset", "issuperset")
+_query(deque, "index", "count", "__len__", "__contains__", "__repr__", "__eq__")
+_query(object, "__repr__", "__str__", "__format__", "__hash__", "__eq__", "__ne__", "__sizeof__", "__dir__")
+_query(int, "bit_length", "bit_count", "to_bytes")
+_query(float, "is_integer", "as_integer_ratio", "hex", "__repr__", "__format__", "__str__")
+_query(range, "index", "count", "__len__", "__contains__")
+
+
+def _operator_method(cls: type, name: str, handler: Callable[..., Any]) -> None:
+    method(cls, name)(handler)
+
+
+def _getitem_method(x: Any, key: Any) -> tuple[Any, Any]:
+    return containers.plain_getitem(x, key)
+
+
+def _setitem_method(x: Any, key: Any, value: Any) -> tuple[Any, Any]:
+    return None, containers.plain_setitem(x, key, value)
+
+
+def _delitem_method(x: Any, key: Any) -> tuple[Any, Any]:
+    return None, containers.plain_delitem(x, key)
+
+
+def _iter_method(x: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.plain_pairs(x)
+    return (Iterator(iterator), None if rec is iteration.NOTHING else rec) if rec is not None else (iterator, None)
+
+
+for _cls in (list, dict, tuple, deque, array.array):
+    _operator_method(_cls, "__getitem__", _getitem_method)
+    _operator_method(_cls, "__iter__", _iter_method)
+    if _cls is not tuple:
+        _operator_method(_cls, "__setitem__", _setitem_method)
+        _operator_method(_cls, "__delitem__", _delitem_method)
+
+
+@method(list, "__init__")
+def _list_init(x: list[Any], values: Any = ()) -> tuple[Any, Any]:
+    list.clear(x)
+    return None, containers.record_list_extend(x, values)
+
+
+@method(dict, "__init__")
+def _dict_init(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    return _dict_update(x, *args, **kwargs)
+
+
+# ---------------------------------------------------------------------------------------------- methods of dict
+
+
+@method(dict, "get")
+def _get(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Any]:
+    if key in x:
+        return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
+    return default, (_run_get_default,)
+
+
+def _run_get_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, d
+
+
+@method(dict, "setdefault")
+def _setdefault(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Any]:
+    if key in x:
+        return x[key], (iteration.run_dict_item, x, key)
+    x[key] = default
+    return default, (_run_setdefault, x, key)
+
+
+def _run_setdefault(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from .cotangents import accumulate
+
+    return None, None, accumulate(d, shadows.take_key(back[1], back[2]))
+
+
+@method(dict, "pop")
+def _dict_pop(x: dict[Any, Any], key: Any, default: Any = MISSING) -> tuple[Any, Any]:
+    if key in x:
+        return x.pop(key), (_run_dict_popped, x, key)
+    if default is MISSING:
+        x.pop(key)  # raises the KeyError
+    return default, (_run_get_default,)
+
+
+def _run_dict_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.add_key(back[1], back[2], d)
+
+
+@method(dict, "popitem")
+def _popitem(x: dict[Any, Any]) -> tuple[Any, Any]:
+    key, value = x.popitem()
+    return (key, value), (iteration.run_dict_pair, x, key)
+
+
+@method(dict, "update")
+def _dict_update(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    back = containers.record_dict_update(x, args[0]) if args else None
+    dict.update(x, kwargs)
+    return None, (run_dict_method, x, back, tuple(kwargs), len(args))
+
+
+def run_dict_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, inner, names, count = back
+    rest = [shadows.take_key(x, name) for name in names]
+    if not count:
+        return None, *rest
+    given = inner[0](inner, None, shadows)
+    return None, None if given is None else given[1], *rest
+
+
+@method(dict, "copy")
+def _dict_copy(x: dict[Any, Any]) -> tuple[Any, Any]:
+    y = x.copy()
+    return y, (_run_dict_copy, y, x)
+
+
+def _run_dict_copy(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    for key, c in (shadows.take_dict(back[1]) or {}).items():
+        if c is not None:
+            shadows.add_key(back[2], key, c)
+
+
+@method(dict, "clear")
+def _dict_clear(x: Any) -> tuple[Any, Any]:
+    x.clear()
+    return None, (_run_dict_cleared, x)
+
+
+def _run_dict_cleared(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    shadows.take_dict(back[1])
+
+
+@method(dict, "values")
+def _values(x: Any) -> tuple[Any, Any]:
+    return iteration.Values(x), None
+
+
+@method(dict, "items")
+def _items(x: Any) -> tuple[Any, Any]:
+    return iteration.Items(x), None
+
+
+@known(dict.fromkeys)
+def _fromkeys(keys: Any, value: Any = None) -> tuple[Any, Any]:
+    y = dict.fromkeys(keys, value)
+    return y, (_run_fromkeys, y, tuple(y))
+
+
+def _run_fromkeys(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from .cotangents import accumulate
+
+    total: Any = None
+    for key in back[2]:
+        total = accumulate(total, shadows.take_key(back[1], key))
+    return None, None, total
+
+
+# --------------------------------------------------------------------------------------- methods of set, deque
+
+
+@method(set, "add")
+def _set_add(x: Any, value: Any) -> tuple[Any, Any]:
+    return None, containers.record_set_add(x, value)
+
+
+method(set, "discard", exact=True)(functools.partial(ask, set.discard))
+method(set, "remove", exact=True)(functools.partial(ask, set.remove))
+method(set, "clear", exact=True)(functools.partial(ask, set.clear))
+
+
+@method(set, "copy")
+def _set_copy(x: Any) -> tuple[Any, Any]:
+    y = set(x)
+    return y, (_run_dict_copy, y, x)
+
+
+@method(set, "update")
+def _set_update(x: Any, *values: Any) -> tuple[Any, Any]:
+    backs = [containers.record_set_update(x, v) for v in values]
+    return None, (_run_set_updates, backs)
+
+
+def _run_set_updates(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    result = []
+    for inner in reversed(back[1]):
+        given = None if inner is None else inner[0](inner, None, shadows)
+        result.append(None if given is None else given[1])
+    return (None, *reversed(result))
+
+
+@method(set, "union")
+def _union(x: Any, *others: Any) -> tuple[Any, Any]:
+    y = set(x)
+    backs = [containers.record_set_update(y, v) for v in others]
+    return y, (_run_union, y, x, backs)
+
+
+def _run_union(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    result = _run_set_updates((None, back[3]), None, shadows)
+    _run_dict_copy(back, None, shadows)
+    return result
+
+
+def _subset(f: Any, x: Any, /, *others: Any) -> tuple[Any, Any]:
+    y = f(x, *others)
+    return y, (_run_dict_copy, y, x)
+
+
+for _name in ("intersection", "difference"):
+    method(set, _name)(functools.partial(_subset, getattr(set, _name)))
+
+
+@method(deque, "append")
+def _deque_append(x: Any, value: Any) -> tuple[Any, Any]:
+    if x.maxlen is not None and len(x) == x.maxlen:
+        if not x.maxlen:
+            return None, None
+        x.append(value)
+        return None, (_run_rotated_in, x, len(x) - 1, 0)
+    x.append(value)
+    return None, (containers.run_appended, x, len(x) - 1)
+
+
+def _run_rotated_in(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """A full deque of bounded length: what came in goes, and what fell out at the other end is there again."""
+    _, x, index, fallen = back
+    shadow = shadows.list_of(x)
+    shadow.extend([None] * (index + 1 - len(shadow)))
+    c = shadow.pop(index)
+    shadow.insert(fallen, None)
+    return None, c
+
+
+@method(deque, "appendleft")
+def _appendleft(x: Any, value: Any) -> tuple[Any, Any]:
+    if x.maxlen is not None and len(x) == x.maxlen:
+        if not x.maxlen:
+            return None, None
+        x.appendleft(value)
+        return None, (_run_rotated_in, x, 0, len(x) - 1)
+    x.appendleft(value)
+    return None, (_run_prepended, x)
+
+
+def _run_prepended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    shadow = shadows.items.get(id(back[1]))
+    return (None, shadow.pop(0)) if shadow else None
+
+
+@method(deque, "pop")
+def _deque_pop(x: Any) -> tuple[Any, Any]:
+    y = x.pop()
+    return y, (run_popped, x, len(x))
+
+
+@method(deque, "popleft")
+def _popleft(x: Any) -> tuple[Any, Any]:
+    y = x.popleft()
+    return y, (run_popped, x, 0)
+
+
+@method(deque, "extend")
+def _deque_extend(x: Any, values: Any) -> tuple[Any, Any]:
+    if x.maxlen is None:
+        return None, containers.record_list_extend(x, values)
+    iterator, rec = iteration.with_backs(values)
+    return None, (_run_steps, [(_deque_append(x, v)[1], b) for v, b in list(iterator)], rec)
+
+
+@method(deque, "extendleft")
+def _extendleft(x: Any, values: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(values)
+    return None, (_run_steps, [(_appendleft(x, v)[1], b) for v, b in list(iterator)], rec)
+
+
+def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    for step, inner in reversed(back[1]):
+        given = calls.run(step, None, shadows)
+        if inner is not None:
+            inner[0](inner, None if given is None else given[1], shadows)
+    whole = None if back[2] is None else back[2][0](back[2], None, shadows)
+    return None if whole is None else (None, whole[0])
+
+
+@method(deque, "rotate")
+def _rotate(x: Any, n: int = 1) -> tuple[Any, Any]:
+    length = len(x)
+    x.rotate(n)
+    return None, (run_permuted, x, [(k - n) % length for k in range(length)])
+
+
+@method(deque, "copy", "__copy__")
+def _deque_copy(x: Any) -> tuple[Any, Any]:
+    y = x.copy()
+    return y, (containers.run_list_slice, y, x, range(len(x)))
+
+
+for _cls in (deque, array.array):
+    for _name in ("insert", "remove", "reverse", "clear"):
+        if hasattr(_cls, _name):
+            method(_cls, _name, exact=True)(calls.METHODS[list, _name])
+method(array.array, "append")(lambda x, value: (x.append(value), (containers.run_appended, x, len(x) - 1)))
+method(array.array, "pop", exact=True)(calls.METHODS[list, "pop"])
+method(array.array, "extend", exact=True)(calls.METHODS[list, "extend"])
+_query(array.array, "index", "count", "tobytes", "buffer_info")
+
+
+@method(array.array, "tolist")
+def _tolist(x: Any) -> tuple[Any, Any]:
+    y = x.tolist()
+    return y, (containers.run_list_slice, y, x, range(len(x)))
+
+
+# --------------------------------------------------------------------------------------- methods of immutables
+
+
+@method(complex, "conjugate")
+def _conjugate(x: complex) -> tuple[Any, Any]:
+    return x.conjugate(), (_run_conjugate,)
+
+
+def _run_conjugate(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (complex(d).conjugate(),)
+
+
+@method(float, "conjugate")
+def _same_number(x: Any) -> tuple[Any, Any]:
+    return x, (_run_self,)
+
+
+method(int, "conjugate")(_same_number)
+
+
+def _run_self(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return (d,)
+
+
+def _text_methods(cls: type) -> None:
+    for name in dir(cls):
+        if callable(getattr(cls, name)) and not name.startswith("__") and name not in ("join", "maketrans", "fromhex"):
+            method(cls, name, exact=True)(functools.partial(ask, getattr(cls, name)))
+    method(cls, "join", exact=True)(functools.partial(ask, cls.join))
+
+
+_text_methods(str)
+_text_methods(bytes)
