@@ -618,3 +618,15 @@ def globals_that_change(x):
     gathered = x * x
     gathered += RATE * x
     return gather(x) + gathered
+
+
+def together(*values):
+    return values
+
+
+@program
+def arguments_from_iterables(x):
+    a = together(*[x, 2 * x])
+    b = together(*(v * x for v in (x, 3.0)))
+    c = together(*{"k": x}.values())
+    return a[0] * a[1] + b[0] * b[1] + c[0]
