@@ -23,10 +23,11 @@ class CTX:
     poll_start = 80
     cache = 88  # released arrays by size
     chunks = 152  # dropped chunks of stacks by size
-    zeroed = 248  # so far everything starts as 0
-    error = 248  # values for an error's message
+    large = 248  # dropped chunks that are larger than those
+    zeroed = 256  # so far everything starts as 0
+    error = 256  # values for an error's message
     error_slots = 8
-    size = 312
+    size = 320
 
 
 class HEADER:
@@ -98,7 +99,7 @@ LARGE_BLOCK = 1 << 22  # from here on blocks are aligned and advised for huge pa
 LARGEST_BLOCK = 1 << 26
 SMALLEST_CHUNK = 9  # log2
 LARGEST_CHUNK = 20
-CHUNK_HEADER = 32  # begin, top and end of the chunk before; the chunk's log2 size
+CHUNK_HEADER = 32  # begin, top and end of the chunk before; log2 of its size, or its size if it is a large one
 POLL_WORK = 1 << 14  # in iterations of innermost loops, between looks at the clock
 HOLD_NS = 5_000_000  # the GIL is given up after this time
 AWAY_NS = 50_000_000  # and taken back for a look at signals so often

@@ -43,22 +43,43 @@ reuse:
 exact:
   %up = add i64 %need, 63
   %rounded = and i64 %up, -64
-  br label %new
+  %double = shl i64 %rounded, 1
+  %large_at = getelementptr i8, ptr %ctx, i64 $C_large
+  br label %search
+search:
+  %link = phi ptr [ %large_at, %exact ], [ %candidate, %wrong ]
+  %candidate = load ptr, ptr %link
+  %exhausted = icmp eq ptr %candidate, null
+  br i1 %exhausted, label %new, label %measure
+measure:
+  %candidate_size_at = getelementptr i8, ptr %candidate, i64 24
+  %candidate_size = load i64, ptr %candidate_size_at
+  %enough = icmp uge i64 %candidate_size, %rounded
+  %modest = icmp ule i64 %candidate_size, %double
+  %fits = and i1 %enough, %modest
+  br i1 %fits, label %found, label %wrong
+wrong:
+  br label %search
+found:
+  %behind = load ptr, ptr %candidate
+  store ptr %behind, ptr %link
+  br label %ready
 new:
-  %size = phi i64 [ %power, %kept ], [ %rounded, %exact ]
+  %size = phi i64 [ %power, %kept ], [ %rounded, %search ]
   %made = call ptr @zyg_bump(ptr %ctx, i64 %size)
   %failed = icmp eq ptr %made, null
   br i1 %failed, label %fail, label %ready
 ready:
-  %chunk = phi ptr [ %old, %reuse ], [ %made, %new ]
-  %chunk_size = phi i64 [ %power, %reuse ], [ %size, %new ]
+  %chunk = phi ptr [ %old, %reuse ], [ %candidate, %found ], [ %made, %new ]
+  %chunk_size = phi i64 [ %power, %reuse ], [ %candidate_size, %found ], [ %size, %new ]
   store ptr %begin, ptr %chunk
   %top_at = getelementptr i8, ptr %chunk, i64 8
   store ptr %top, ptr %top_at
   %end_at = getelementptr i8, ptr %chunk, i64 16
   store ptr %end, ptr %end_at
   %class_at = getelementptr i8, ptr %chunk, i64 24
-  store i64 %class, ptr %class_at
+  %tag = select i1 %regular, i64 %class, i64 %chunk_size
+  store i64 %tag, ptr %class_at
   %new_begin = getelementptr i8, ptr %chunk, i64 $CHUNK_HEADER
   %new_end = getelementptr i8, ptr %chunk, i64 %chunk_size
   %a = insertvalue {ptr, ptr, ptr} poison, ptr %new_begin, 0
@@ -100,7 +121,7 @@ define void @zyg_stack_drop(ptr %ctx, ptr %begin) {
 entry:
   br label %each
 each:
-  %b = phi ptr [ %begin, %entry ], [ %previous, %keep ], [ %previous, %one ]
+  %b = phi ptr [ %begin, %entry ], [ %previous, %keep ], [ %previous, %keep_large ]
   %none = icmp eq ptr %b, null
   br i1 %none, label %done, label %one
 one:
@@ -109,7 +130,13 @@ one:
   %class_at = getelementptr i8, ptr %chunk, i64 24
   %class = load i64, ptr %class_at
   %regular = icmp ule i64 %class, $LARGEST_CHUNK
-  br i1 %regular, label %keep, label %each
+  br i1 %regular, label %keep, label %keep_large
+keep_large:
+  %large_at = getelementptr i8, ptr %ctx, i64 $C_large
+  %first_large = load ptr, ptr %large_at
+  store ptr %first_large, ptr %chunk
+  store ptr %chunk, ptr %large_at
+  br label %each
 keep:
   %slot_number = sub i64 %class, $SMALLEST_CHUNK
   %slots = getelementptr i8, ptr %ctx, i64 $C_chunks
