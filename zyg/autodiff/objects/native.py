@@ -41,9 +41,14 @@ def simple(value: Any) -> bool:
     return t in _PLAIN or t is np.ndarray or (t is tuple and all(map(simple, value)))
 
 
+def _numeric(value: Any) -> bool:
+    """Whether there is a number or an array in a simple value: else there is nothing to gain."""
+    return any(map(_numeric, value)) if type(value) is tuple else type(value) in (float, int, np.ndarray)
+
+
 def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
     """(value, back) of a call by native code, None if it does not take it."""
-    if not all(map(simple, args)):
+    if not all(map(simple, args)) or not any(map(_numeric, args)):
         return None
     made = native_pullback(f, args)
     if made is None:
