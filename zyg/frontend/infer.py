@@ -272,6 +272,8 @@ class Evaluator:
     def forget(self) -> None:
         """Drop what only inference needs: there is much of it, in cycles."""
         self.seeds.clear()
+        self.places.clear()
+        self.input_objects.clear()
         self.env.clear()
         self.heap.clear()
         self.facts.clear()
