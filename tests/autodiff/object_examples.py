@@ -14,7 +14,7 @@ import itertools
 import math
 import operator
 import sys
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 
 import numpy as np
 
@@ -232,6 +232,43 @@ def subclassed(make):
     return program
 
 
+class Counting(list):
+    """Overrides what it calls in its base."""
+
+    calls = 0
+
+    def append(self, v):
+        super().append(v * 2.0)
+        self.calls += 1
+
+    def extend(self, values):
+        super().extend(values)
+        self.calls += 1
+
+    def insert(self, at, v):
+        super().insert(at, v)
+        self.calls += 1
+
+    def pop(self, at=-1):
+        return super().pop(at) * 3.0
+
+
+class Updating(dict):
+    def update(self, other):
+        super().update(other)
+        self["n"] = self["n"] * 2.0
+
+
+def overridden(x):
+    c = Counting([x])
+    c.append(x * x)
+    c.extend([x])
+    c.insert(0, 3.0 * x)
+    d = Updating(n=x)
+    d.update({"m": x})
+    return weighted(c) * c.pop() + total(d) * c.calls
+
+
 class Made:
     """Objects of a class that makes them by `__new__`."""
 
@@ -343,6 +380,13 @@ PROGRAMS = {
     "tuple": lambda x: weighted(tuple([x, x * x, 1.0])) + weighted(tuple((x, 1.0))),
     "set": lambda x: sum(set([x, 2.0, x * x])) + sum(frozenset([x, 2.0])),
     "dict": lambda x: total(dict([("a", x), ("bb", 2.0)], ccc=x * x)) + total(dict({"a": x})),
+    "defaultdict": lambda x: total(defaultdict(float, {"a": x}, bb=x * x)) + defaultdict(lambda: x)["c"],
+    "OrderedDict": lambda x: total(OrderedDict([("a", x)], bb=x * x)) + weighted(OrderedDict(a=x, b=2.0).values()),
+    "OrderedDict edits": changed(
+        lambda x: OrderedDict([("z", x)]),
+        lambda d, x: (d.clear(), d.update(a=x), d.update(b=d.setdefault("c", x) * d.pop("a")), d.move_to_end("c")),
+        total,
+    ),
     "deque": lambda x: weighted(deque([x, 2.0, x * x], 2)) + weighted(deque((x, 1.0))),
     "array": lambda x: weighted(array.array("d", [x, 2.0, x * x])),
     "sorted": lambda x: weighted(sorted([2.0, x, x * x])) + weighted(sorted((x, 3.0), key=lambda v: -v, reverse=True)),
@@ -402,6 +446,7 @@ PROGRAMS = {
     "zyg": lambda x: zyg.stop_gradient(2.0) * x * zyg.checkpoint(lambda v: v * x, x) * len([k for k in zyg.checkpointed(range(3))]),
     "zyg questions": lambda x: x * (0.0 * zyg.nestlevel() + 1.0) * (2.0 if zyg.isderiving() else 2.0),
     "getattr": deleted,
+    "overridden methods": overridden,
     "subclass of list": subclassed(lambda x: Reals([x, x * x, 2.0])),
     "subclass of deque": subclassed(lambda x: Queue([x, x * x, 2.0])),
     "subclass of array": subclassed(lambda x: Row("d", [x, x * x, 2.0])),

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.inline import release
 
@@ -24,12 +26,51 @@ def pullback(
     (8.0, (4.0, [0.0, 2.0]))
     """
     calls.refresh()
+    copied: list[tuple[int, Any, Any, Any]] = []
+    if any(isinstance(x, _MUTABLE) for x in args):
+        args, copied = _apart(f, args)
     forms = [structure.form(x) for x in args]
     try:
         value, back = calls.call_in_python(f, args, kwargs)
     finally:
         release()
+    for at, given, copy, before in copied:
+        if given.tobytes() != before.tobytes() or copy.tobytes() != before.tobytes():
+            raise ValueError(
+                f"argument {at} shares memory with what else the function has, and is written; pass a copy of it"
+            )
     return value, Pullback(f, back, forms, structure.form(value))
+
+
+def _apart(f: Any, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[int, Any, Any, Any]]]:
+    """The arguments, with copies for arrays that are also other arguments, or that the function has by name: a gradient is by
+    one argument, and what is mutable has one shadow.  That is right as long as none of them is written."""
+    function = getattr(f, "__func__", f)
+    seen: list[Any] = []
+    if isinstance(function, FunctionType):
+        seen = [function.__globals__.get(name) for name in function.__code__.co_names]
+        seen += [structure.content(cell) for cell in function.__closure__ or ()]
+        seen = [x for x in seen if isinstance(x, _MUTABLE)]
+    result: list[Any] = []
+    copied: list[tuple[int, Any, Any, Any]] = []
+    for at, x in enumerate(args):
+        if isinstance(x, np.ndarray):
+            if any(isinstance(other, np.ndarray) and np.may_share_memory(x, other) for other in seen):
+                copied.append((at, x, x.copy(), x.copy()))
+                x = copied[-1][2]
+            seen.append(x)
+        elif isinstance(x, _MUTABLE):
+            if any(x is other for other in seen):
+                raise ValueError(
+                    f"argument {at} is a {type(x).__name__} that the function also has as another argument or by name; "
+                    "pass a copy of it"
+                )
+            seen.append(x)
+        result.append(x)
+    return tuple(result), copied
+
+
+_MUTABLE = (np.ndarray, list, dict, set)
 
 
 class Pullback:

@@ -144,9 +144,7 @@ def as_call(made: tuple[Any, Any]) -> tuple[Any, Any]:
 
 @known(int)
 def _int(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    # An int of an int is that int, which counts as a number; of a float it is an integer by nature.
-    if len(args) == 1 and type(args[0]) is int:
-        return args[0], 1.0
+    # An integer by nature, whatever it is made of: it cuts the path of the derivative, as in native code.
     return int(*args, **kwargs), None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import operator
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -107,15 +107,16 @@ def run_list_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
                 shadows.add_item(back[2], index, c)
 
 
-def _base(x: Any) -> Any:
-    return next(base for base in (tuple, list, deque, array.array, dict) if isinstance(x, base))
+def base_of(x: Any) -> Any:
+    """The builtin class of a container: what it does, whatever a subclass does in its place."""
+    return next(base for base in (tuple, list, deque, array.array, OrderedDict, dict, set) if isinstance(x, base))
 
 
 def plain_getitem(x: Any, key: Any) -> tuple[Any, Any]:
     """What the builtin class of a container does for `x[key]`, also where a subclass does it in another way."""
-    base = _base(x)
+    base = base_of(x)
     y = base.__getitem__(x, key)
-    if base is dict:
+    if issubclass(base, dict):
         return y, (iteration.run_dict_item, x, key)
     if type(key) is slice:
         indices = range(*key.indices(len(x)))
@@ -127,11 +128,11 @@ def plain_getitem(x: Any, key: Any) -> tuple[Any, Any]:
 
 def plain_setitem(x: Any, key: Any, value: Any) -> Any:
     """What the builtin class of a container does for `x[key] = value`."""
-    base = _base(x)
+    base = base_of(x)
     if type(key) is slice:
         return _set_slice(x, key, value)
     base.__setitem__(x, key, value)
-    if base is dict:
+    if issubclass(base, dict):
         return (run_dict_set, x, key)
     index = operator.index(key)
     return (run_list_set, x, index if index >= 0 else index + len(x))
@@ -139,9 +140,9 @@ def plain_setitem(x: Any, key: Any, value: Any) -> Any:
 
 def plain_delitem(x: Any, key: Any) -> Any:
     """What the builtin class of a container does for `del x[key]`."""
-    base = _base(x)
-    if base is dict:
-        dict.__delitem__(x, key)
+    base = base_of(x)
+    if issubclass(base, dict):
+        base.__delitem__(x, key)
         return (run_dict_deleted, x, key)
     indices = range(*key.indices(len(x))) if type(key) is slice else (operator.index(key),)
     if type(key) is not slice and indices[0] < 0:
@@ -340,7 +341,7 @@ def run_appended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def record_set_add(x: Any, value: Any) -> Any:
     if value in x:
         return None
-    x.add(value)
+    set.add(x, value)
     return (run_set_added, x, value)
 
 
@@ -353,15 +354,16 @@ def record_list_extend(x: Any, values: Any) -> Any:
     start = len(x)
     if values is x:
         values = list(x)
-        x.extend(values)
+        base_of(x).extend(x, values)
         return (run_extended_by_itself, x, start)
     iterator, rec = iteration.pairs(values)
     if rec is None:
-        x.extend(iterator)
+        base_of(x).extend(x, iterator)
         return (run_extended_plainly, x, start)
     backs = []
+    append = base_of(x).append
     for item, back in iterator:
-        x.append(item)
+        append(x, item)
         backs.append(back)
     return (run_extended, x, start, backs, rec)
 
@@ -395,12 +397,12 @@ def run_extended_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def record_set_update(x: Any, values: Any) -> Any:
     iterator, rec = iteration.pairs(values)
     if rec is None:
-        x.update(iterator)
+        set.update(x, iterator)
         return None
     backs = []
     for item, back in list(iterator):
         if item not in x:
-            x.add(item)
+            set.add(x, item)
             backs.append((item, back))
     return (run_set_updated, x, backs, rec)
 
@@ -422,21 +424,22 @@ def record_dict_setitem(x: Any, key: Any, value: Any) -> Any:
 
 def record_dict_update(x: Any, other: Any) -> Any:
     """`x.update(other)` for a mapping or pairs."""
+    store = base_of(x).__setitem__
     if isinstance(other, dict):
-        x.update(other)
+        base_of(x).update(x, other)
         return (run_dict_updated, x, other, tuple(other))
     if hasattr(other, "keys"):
         names, backs = list(other.keys()), []
         for name in names:
             value, back = record_getitem(other, name)
-            x[name] = value
+            store(x, name, value)
             backs.append((name, back))
         return (run_updated_by_pairs, x, backs, iteration.NOTHING)
     iterator, rec = iteration.with_backs(other)
     backs = []
     for item, back in iterator:
         key, value, inner = iteration.record_unpack(item, 2)
-        x[key] = value
+        store(x, key, value)
         backs.append((key, (_run_value_of_pair, back, inner)))
     return (run_updated_by_pairs, x, backs, rec)
 

@@ -11,7 +11,9 @@ from zyg.ir.core import Position
 
 from .cotangents import INERT, Refused, refused_in
 
-FOREIGN_PACKAGES = frozenset({"numpy", "scipy", "numba", "llvmlite", "ctypes", "torch", "jax", "pandas", "matplotlib"})
+FOREIGN_PACKAGES = frozenset(
+    {"numpy", "scipy", "numba", "llvmlite", "ctypes", "statistics", "torch", "jax", "pandas", "matplotlib"}
+)
 
 
 def is_foreign(f: Any) -> bool:

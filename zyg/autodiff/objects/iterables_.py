@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import functools
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -115,6 +115,27 @@ def run_dict(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         return None, *rest
     given = inner[0](inner, None, shadows)
     return None, None if given is None else given[1], *rest
+
+
+@known(defaultdict)
+def _defaultdict(factory: Any = None, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y: Any = defaultdict(factory)
+    back = containers.record_dict_update(y, args[0]) if args else None
+    y.update(kwargs)
+    return y, (_run_defaultdict, y, back, len(args), tuple(kwargs))
+
+
+def _run_defaultdict(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = run_dict(back, d, shadows)
+    return None, None, *given[1:]
+
+
+@known(OrderedDict)
+def _ordered_dict(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y: Any = OrderedDict()
+    back = containers.record_dict_update(y, args[0]) if args else None
+    y.update(kwargs)
+    return y, (run_dict, y, back, len(args), tuple(kwargs))
 
 
 @known(deque)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import array
 import functools
 import operator
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -33,7 +33,7 @@ def _extend(x: list[Any], values: Any) -> tuple[Any, Any]:
 def _insert(x: Any, index: int, value: Any) -> tuple[Any, Any]:
     at = operator.index(index)
     at = max(at + len(x), 0) if at < 0 else min(at, len(x))
-    x.insert(index, value)
+    containers.base_of(x).insert(x, index, value)
     return None, (run_inserted, x, at)
 
 
@@ -46,7 +46,7 @@ def run_inserted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @method(list, "pop")
 def _pop(x: list[Any], index: int = -1) -> tuple[Any, Any]:
-    y = x.pop(index)
+    y = containers.base_of(x).pop(x, index)
     return y, (run_popped, x, index if index >= 0 else index + len(x) + 1)
 
 
@@ -62,14 +62,16 @@ def run_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @method(list, "remove")
 def _remove(x: Any, value: Any) -> tuple[Any, Any]:
-    index = x.index(value)
-    del x[index]
+    base = containers.base_of(x)
+    index = base.index(x, value)
+    base.__delitem__(x, index)
     return None, (containers.run_deleted, x, (index,))
 
 
 @method(list, "clear")
 def _clear(x: Any) -> tuple[Any, Any]:
-    x.clear()
+    base = containers.base_of(x)
+    base.__delitem__(x, slice(None)) if base is array.array else base.clear(x)
     return None, (run_cleared, x)
 
 
@@ -85,7 +87,7 @@ def _list_copy(x: list[Any]) -> tuple[Any, Any]:
 
 @method(list, "reverse")
 def _reverse(x: Any) -> tuple[Any, Any]:
-    x.reverse()
+    containers.base_of(x).reverse(x)
     return None, (run_permuted, x, range(len(x) - 1, -1, -1))
 
 
@@ -119,7 +121,7 @@ _query(frozenset, "__len__", "__contains__", "__repr__", "__eq__", "isdisjoint",
 _query(deque, "index", "count", "__len__", "__contains__", "__repr__", "__eq__")
 _query(object, "__repr__", "__str__", "__format__", "__hash__", "__eq__", "__ne__", "__sizeof__", "__dir__")
 _query(int, "bit_length", "bit_count", "to_bytes")
-_query(float, "is_integer", "as_integer_ratio", "hex", "__repr__", "__format__", "__str__")
+_query(float, "is_integer", "hex", "__repr__", "__format__", "__str__")
 _query(range, "index", "count", "__len__", "__contains__")
 
 
@@ -180,8 +182,8 @@ def _run_get_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @method(dict, "setdefault")
 def _setdefault(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Any]:
     if key in x:
-        return x[key], (iteration.run_dict_item, x, key)
-    x[key] = default
+        return containers.base_of(x).__getitem__(x, key), (iteration.run_dict_item, x, key)
+    containers.base_of(x).__setitem__(x, key, default)
     return default, (_run_setdefault, x, key)
 
 
@@ -194,9 +196,9 @@ def _run_setdefault(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @method(dict, "pop")
 def _dict_pop(x: dict[Any, Any], key: Any, default: Any = MISSING) -> tuple[Any, Any]:
     if key in x:
-        return x.pop(key), (_run_dict_popped, x, key)
+        return containers.base_of(x).pop(x, key), (_run_dict_popped, x, key)
     if default is MISSING:
-        x.pop(key)  # raises the KeyError
+        containers.base_of(x).pop(x, key)  # raises the KeyError
     return default, (_run_get_default,)
 
 
@@ -207,14 +209,14 @@ def _run_dict_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @method(dict, "popitem")
 def _popitem(x: dict[Any, Any]) -> tuple[Any, Any]:
-    key, value = x.popitem()
+    key, value = dict.popitem(x)
     return (key, value), (iteration.run_dict_pair, x, key)
 
 
 @method(dict, "update")
 def _dict_update(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     back = containers.record_dict_update(x, args[0]) if args else None
-    dict.update(x, kwargs)
+    containers.base_of(x).update(x, kwargs)
     return None, (run_dict_method, x, back, tuple(kwargs), len(args))
 
 
@@ -229,7 +231,7 @@ def run_dict_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @method(dict, "copy")
 def _dict_copy(x: dict[Any, Any]) -> tuple[Any, Any]:
-    y = x.copy()
+    y = containers.base_of(x).copy(x)
     return y, (_run_dict_copy, y, x)
 
 
@@ -241,7 +243,7 @@ def _run_dict_copy(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @method(dict, "clear")
 def _dict_clear(x: Any) -> tuple[Any, Any]:
-    x.clear()
+    containers.base_of(x).clear(x)
     return None, (_run_dict_cleared, x)
 
 
@@ -257,6 +259,11 @@ def _values(x: Any) -> tuple[Any, Any]:
 @method(dict, "items")
 def _items(x: Any) -> tuple[Any, Any]:
     return iteration.Items(x), None
+
+
+for _name in ("items", "values", "update", "setdefault", "clear", "pop"):
+    method(OrderedDict, _name, exact=True)(calls.METHODS[dict, _name])
+_query(OrderedDict, "keys", "move_to_end", "__eq__")
 
 
 @known(dict.fromkeys)
@@ -334,9 +341,9 @@ def _deque_append(x: Any, value: Any) -> tuple[Any, Any]:
     if x.maxlen is not None and len(x) == x.maxlen:
         if not x.maxlen:
             return None, None
-        x.append(value)
+        deque.append(x, value)
         return None, (_run_rotated_in, x, len(x) - 1, 0)
-    x.append(value)
+    deque.append(x, value)
     return None, (containers.run_appended, x, len(x) - 1)
 
 
@@ -355,9 +362,9 @@ def _appendleft(x: Any, value: Any) -> tuple[Any, Any]:
     if x.maxlen is not None and len(x) == x.maxlen:
         if not x.maxlen:
             return None, None
-        x.appendleft(value)
+        deque.appendleft(x, value)
         return None, (_run_rotated_in, x, 0, len(x) - 1)
-    x.appendleft(value)
+    deque.appendleft(x, value)
     return None, (_run_prepended, x)
 
 
@@ -368,13 +375,13 @@ def _run_prepended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @method(deque, "pop")
 def _deque_pop(x: Any) -> tuple[Any, Any]:
-    y = x.pop()
+    y = deque.pop(x)
     return y, (run_popped, x, len(x))
 
 
 @method(deque, "popleft")
 def _popleft(x: Any) -> tuple[Any, Any]:
-    y = x.popleft()
+    y = deque.popleft(x)
     return y, (run_popped, x, 0)
 
 
@@ -404,13 +411,13 @@ def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @method(deque, "rotate")
 def _rotate(x: Any, n: int = 1) -> tuple[Any, Any]:
     length = len(x)
-    x.rotate(n)
+    deque.rotate(x, n)
     return None, (run_permuted, x, [(k - n) % length for k in range(length)])
 
 
 @method(deque, "copy", "__copy__")
 def _deque_copy(x: Any) -> tuple[Any, Any]:
-    y = x.copy()
+    y = deque.copy(x)
     return y, (containers.run_list_slice, y, x, range(len(x)))
 
 
@@ -418,7 +425,7 @@ for _cls in (deque, array.array):
     for _name in ("insert", "remove", "reverse", "clear"):
         if hasattr(_cls, _name):
             method(_cls, _name, exact=True)(calls.METHODS[list, _name])
-method(array.array, "append")(lambda x, value: (x.append(value), (containers.run_appended, x, len(x) - 1)))
+method(array.array, "append")(lambda x, value: (array.array.append(x, value), (containers.run_appended, x, len(x) - 1)))
 method(array.array, "pop", exact=True)(calls.METHODS[list, "pop"])
 method(array.array, "extend", exact=True)(calls.METHODS[list, "extend"])
 _query(array.array, "index", "count", "tobytes", "buffer_info")

@@ -57,7 +57,7 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
     if isinstance(x, FunctionType):
         if not x.__closure__:
             return NOTHING
-        return ("function", x, [(c, form(_content(c), seen)) for c in x.__closure__])
+        return ("function", x, [(c, form(content(c), seen)) for c in x.__closure__])
     if isinstance(x, MethodType):
         return ("method", x, form(x.__self__, seen))
     if isinstance(x, functools.partial):
@@ -68,7 +68,7 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
     return NOTHING
 
 
-def _content(cell: CellType) -> Any:
+def content(cell: CellType) -> Any:
     try:
         return cell.cell_contents
     except ValueError:
