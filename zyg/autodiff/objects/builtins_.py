@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ constant(
     print, len, isinstance, issubclass, callable, hasattr, id, hash, repr, ascii, chr, ord, bin, hex, oct, format, input,
     type, str, bytes, bytearray, bool, range, slice, object, memoryview, property, staticmethod, classmethod,
     open, dir, any, all, sys.getsizeof, compile, breakpoint, builtins.__build_class__, __import__,
-    sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern,
+    namedtuple, sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern,
 )  # fmt: skip
 
 
