@@ -81,6 +81,8 @@ def python_type_name(e: Evaluator, v: Abstract) -> str:
     """type(x).__name__ of what an abstract value stands for."""
     from .classes import class_of
 
+    if isinstance(v, ConflictValue):
+        raise conflict(e, v)
     cls = class_of(e, v)
     return getattr(cls, "__name__", None) or describe(v, e.heap)
 
