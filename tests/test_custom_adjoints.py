@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import zyg
+from zyg.autodiff.objects.api import pullback as python_pullback
 
 
 @pytest.fixture
@@ -386,3 +387,40 @@ def test_mutates_names_arguments(mutates, error):
     with pytest.raises((TypeError, ValueError), match=error):
         zyg.adjoint(scale, mutates=[mutates])(scale_rule)
     assert zyg.rules.rule_for(scale) is None
+
+
+# ------------------------------------------------------------------------------------------- through Python
+
+
+def through_python(f, *args):
+    return python_pullback(f, args)[1](1.0)
+
+
+def test_row_33_in_place_code_and_ctypes_through_python(rule, c_sine):
+    wanted = through_python(scaled_twice, np.array([1.0, 2.0, 3.0, 4.0]), 2.0)
+    rule(scale, mutates="a")(scale_rule)
+    got = through_python(scaled_twice, np.array([1.0, 2.0, 3.0, 4.0]), 2.0)
+    assert got[0].tolist() == wanted[0].tolist() and got[1] == wanted[1] == 1920.0
+    rule(c_sine)(lambda x: (c_sine(x), lambda d: (d * math.cos(x),)))
+    assert through_python(lambda x: c_sine(x) * x, 0.5) == pytest.approx((math.cos(0.5) * 0.5 + math.sin(0.5),))
+
+
+def test_row_32_keywords_through_python(rule):
+    def f(x, *, k):
+        return x * k
+
+    rule(f)(lambda x, *, k: (x * k, lambda d: (d * k,)))
+    assert through_python(lambda x: f(x, k=3.0), 2.0) == (3.0,)
+    with pytest.raises(zyg.Unsupported, match=r"by a keyword argument of .*f"):
+        through_python(lambda x: f(x, k=x), 2.0)
+    assert through_python(lambda x: f(x, k=zyg.stop_gradient(x)), 2.0) == (2.0,)
+
+
+def test_row_35_checkpoint_of_in_place_code_through_python():
+    def f(a, s):
+        zyg.checkpoint(scale, a, s)
+        return a[0] * weights[0]
+
+    weights = np.array([5.0])
+    g, ds = through_python(f, np.ones(2), 3.0)
+    assert g.tolist() == [15.0, 0.0] and ds == 5.0

@@ -495,11 +495,11 @@ def _general(f: Any) -> Handler:
         from .nested import call_transform
 
         return functools.partial(call_transform, transform)
+    rule = rules.rule_for(f)
     try:
-        rule = rules.rule_for(f)
         handler = KNOWN.get(f)
     except TypeError:
-        rule = handler = None  # not hashable
+        handler = None  # not hashable
     if rule is not None:
         return _resolve(f, functools.partial(user_rules.call, rule, f))
     if handler is not None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from zyg.errors import Unsupported
+from zyg.errors import Misuse, Unsupported
 from zyg.rules import parameters_of
 
 from . import foreign, structure
 from .cotangents import Refused, is_number, refused_in
+
+
+_NOTHING, _CONSTANT = -1, -2  # in place of a position: no cotangent; none may be asked for
 
 
 def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -18,7 +21,9 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if kwargs:
         # Arguments that the rule takes by position have cotangents, however they were passed.
         names = parameters_of(rule.function)[0]
-        order = tuple([names.index(n) if n in names else -1 for n in kwargs])
+        order = tuple(
+            [names.index(n) if n in names else _CONSTANT if is_number(v) else _NOTHING for n, v in kwargs.items()]
+        )
         positional, kwargs = rule.bind(args, kwargs, lambda default: default)
     if not rule.mutates and all(map(is_number, positional)):
         value, user = _checked(rule.function(*positional, **kwargs), f)
@@ -79,14 +84,27 @@ def run_numbers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
                 structure.scatter(
                     structure.NUMBER, c, shadows, f"the cotangent {k} that the rule for {foreign.name_of(f)} gave"
                 )
-    return _in_order(given, count, order)
+    return _in_order(given, count, order, f)
 
 
-def _in_order(flowing: Any, count: int, order: Any) -> Any:
+def _in_order(flowing: Any, count: int, order: Any, f: Any) -> Any:
     """The cotangents by the arguments of the call, from those by the parameters of the rule."""
     if order is None:
         return (None, *flowing)
-    return (None, *flowing[:count], *[None if at < 0 else flowing[at] for at in order])
+    named: list[Any] = []
+    for at in order:
+        named.append(_by_keyword(f) if at == _CONSTANT else None if at == _NOTHING else flowing[at])
+    return (None, *flowing[:count], *named)
+
+
+def _by_keyword(f: Any) -> Refused:
+    return Refused(
+        Misuse(
+            f"a derivative by a keyword argument of {foreign.name_of(f)}, whose rule gives cotangents for positional "
+            "arguments only",
+            hint="pass it by position, or as a constant: zyg.stop_gradient(x)",
+        )
+    )
 
 
 def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -104,11 +122,11 @@ def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     except Unsupported as error:
         refused, contents = Refused(error), []
     if refused is not None:
-        return _in_order([structure.refuse(held, refused, shadows) for held in forms], count, order)
+        return _in_order([structure.refuse(held, refused, shadows) for held in forms], count, order, f)
     if d is None and all(c is None for c in contents):
         return None
     given = user(structure.dense(form, d), *[structure.dense(held, c) for (_, held), c in zip(after, contents)])
     what = f"the cotangent that the rule for {foreign.name_of(f)} gave"
     entries = _entries(given, f, len(forms), count)
     flowing = [structure.scatter(held, c, shadows, what) for held, c in zip(forms, entries)]
-    return _in_order(flowing, count, order)
+    return _in_order(flowing, count, order, f)

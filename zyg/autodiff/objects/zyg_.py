@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import types
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,40 @@ def _run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(inside.checkpoint)
 def _checkpoint(function: Any, /, *args: Any) -> tuple[Any, Any]:
-    from . import api
+    from . import api, calls
 
+    if not all(map(is_number, args)) or not _keeps_to_itself(function):
+        # What it writes, or uses without being given it, would be seen as it is when it runs again.
+        value, direct = calls.forward_of(function)(*args)
+        return value, (_run_direct, direct)
     forms = [structure.form(x) for x in (function, *args)]
     kept = copy.deepcopy(args)
     value = function(*args)
     return value, (_run_checkpoint, api.pullback, function, kept, forms, structure.form(value))
+
+
+def _run_direct(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from . import calls
+
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (None, *given)
+
+
+def _keeps_to_itself(function: Any, depth: int = 0) -> bool:
+    """Whether a function uses numbers, functions and modules only, besides its arguments."""
+    if isinstance(function, (types.BuiltinFunctionType, types.ModuleType, type)) or is_number(function):
+        return True
+    if not isinstance(function, types.FunctionType) or depth > 5:
+        return False
+    try:
+        used = [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:
+        return False  # a variable that has no value yet
+    codes = [function.__code__]
+    for code in codes:
+        codes.extend(c for c in code.co_consts if isinstance(c, types.CodeType))
+        used.extend(function.__globals__[n] for n in code.co_names if n in function.__globals__)
+    return all(v is function or _keeps_to_itself(v, depth + 1) for v in used)
 
 
 def _apply(function: Any, *args: Any) -> Any:
