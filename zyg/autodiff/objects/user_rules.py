@@ -10,7 +10,6 @@ from zyg.rules import parameters_of
 from . import foreign, structure
 from .cotangents import Refused, is_number, refused_in
 
-
 _NOTHING, _CONSTANT = -1, -2  # in place of a position: no cotangent; none may be asked for
 
 
