@@ -164,3 +164,16 @@ def test_positions_are_those_of_the_user_s_code_in_library_code_too():
         for _, instr in function.instructions():
             if instr.position is not None:
                 assert instr.position.file == __file__
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: len(f"{x}"), lambda x: f"{x:.1f}" == "2.0", lambda x: str(x) in ("2.0", "3.0"), lambda x: "." in str(x),
+        lambda x: f"{x}"[1:], lambda x: sum(1 for _ in str(x)), lambda x: bool(str(x)), lambda x: f"{x}" + "!",
+        lambda x: str(x) < "3", lambda x: "a b".split(), lambda x: f"{x}".startswith("2"), lambda x: {"2.0": x}[str(x)],
+    ],
+)  # fmt: skip
+def test_computations_with_strings_are_refused_not_wrong(function):
+    with pytest.raises(Unsupported):
+        evaluate(function, 2.0)

@@ -603,7 +603,7 @@ def sets_of_constants(x):
     for v in {1.5, 2.5}:
         total += v * x
     p, q = SET
-    return total + p - q, x in {1.0, 2.0}, len(SET), sorted(SET)[0], max(SET), (1, 2) == SET
+    return total + p - q, x in {1.0, 2.0}, len(SET), sorted(SET)[0], max(SET), SET == (1, 2)
 
 
 def item_of_a_set(x):

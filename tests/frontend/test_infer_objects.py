@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from zyg.errors import Unsupported
-
-from .running import check, evaluate
+from .running import check
 
 
 class Pair(NamedTuple):

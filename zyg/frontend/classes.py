@@ -150,10 +150,14 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     own = find_in_class(cls, "__getattr__")
     if own is not None and is_object_class(cls):
         return call_known(e, own[1], [v, Known(name)])
-    if hasattr(cls, name) and isinstance(v, _OWN_ATTRIBUTES):
-        raise e.refuse(f"the attribute '{name}' of a {describe(v, e.heap)}", hint="see the list of what is supported")
+    if hasattr(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
+        raise e.refuse(f"the attribute '{name}' of {_with_article(cls)}", types=[describe(v, e.heap)])
     e.throw("AttributeError", f"{_subject(v, cls)} has no attribute '{name}'")
     raise AssertionError
+
+
+def _with_article(cls: type) -> str:
+    return f"{'an' if cls.__name__[0] in 'aeiou' else 'a'} {cls.__name__}"
 
 
 def _subject(v: Abstract, cls: Any) -> str:

@@ -81,7 +81,9 @@ def _by_parts(
     def of_parts(e: Evaluator, *numbers: Abstract) -> Abstract:
         rest = iter(numbers)
         python = lambda v: Number(v.value) if isinstance(v, Number) else v
-        return function(e, *(ComplexValue(python(next(rest)), python(next(rest)), True) if c else next(rest) for c in kinds))
+        return function(
+            e, *(ComplexValue(python(next(rest)), python(next(rest)), True) if c else next(rest) for c in kinds)
+        )
 
     return (key, kinds), of_parts, parts
 

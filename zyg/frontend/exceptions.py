@@ -51,6 +51,15 @@ class TextValue(Abstract):
         return TextValue(self.template, tuple(parts))
 
 
+def no_text(e: Evaluator, *values: Abstract) -> None:
+    """Refuse a computation with a string that is not known when compiling."""
+    if any(isinstance(v, TextValue) for v in values):
+        raise e.refuse(
+            "a computation with a string that is made when the code runs",
+            hint="strings like it can be printed, put into other strings and be the text of an error",
+        )
+
+
 def format_value(e: Evaluator, v: Abstract, conversion: str, spec: Abstract) -> Abstract:
     """A replacement field of an f-string."""
     if not isinstance(spec, Known):

@@ -56,7 +56,10 @@ def is_iterator(e: Evaluator, v: Abstract) -> bool:
 
 def make_iterator(e: Evaluator, v: Abstract) -> Reference:
     """iter(v)"""
+    from .exceptions import no_text
+
     v = settled(e, v, "'NoneType' object is not iterable")
+    no_text(e, v)
     if is_iterator(e, v):
         assert isinstance(v, Reference)
         return v

@@ -130,7 +130,7 @@ def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
 
 
 def length(e: Evaluator, v: Abstract) -> Abstract:
-    from .classes import operator_method
+    from .classes import class_of, operator_method
 
     result = length_of(e, v)
     if result is not None:
@@ -141,8 +141,8 @@ def length(e: Evaluator, v: Abstract) -> Abstract:
     result = operator_method(e, "len", v)
     if result is not None:
         return result
-    if isinstance(v, Known) and hasattr(type(v.object), "__len__"):
-        raise e.refuse(f"the length of a {type(v.object).__name__}")
+    if hasattr(class_of(e, v), "__len__"):
+        raise e.refuse("the length of this", types=[describe(v, e.heap)])
     e.type_error(f"object of type '{python_type_name(e, v)}' has no len()")
     raise AssertionError
 

@@ -113,6 +113,9 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     if name in COMPARISONS:
         return compare(e, name, a, b)
     if not (is_number(a) and is_number(b)):
+        from .exceptions import no_text
+
+        no_text(e, a, b)
 
         def message() -> str:
             return (
@@ -670,6 +673,9 @@ def _numpy_unary(e: Evaluator, name: str, v: Number) -> Abstract:
 
 
 def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
+    from .exceptions import no_text
+
+    no_text(e, a, b)
     if is_number(a) and is_number(b):
         if isinstance(a, Known) and isinstance(b, Known):
             return Known(PYTHON[name](a.object, b.object))
@@ -855,6 +861,9 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     for v in (a, b):
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
+    from .exceptions import no_text
+
+    no_text(e, a, b)
     from .classes import operator_method
     from .dicts import is_dict, named_items
     from .lists import is_list, known_items, lists_equal
@@ -917,6 +926,10 @@ def _same_class(e: Evaluator, a: Abstract, b: Abstract) -> bool:
 
 def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     """a is b."""
+    from .exceptions import no_text
+
+    if not any(isinstance(v, Known) and v.object is None for v in (a, b)):
+        no_text(e, a, b)
     for v in (a, b):
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
@@ -1001,8 +1014,10 @@ def truth(e: Evaluator, v: Abstract) -> Value:
 
         return e.op("ne", range_length(e, v), const(0))
     from .classes import operator_method
+    from .exceptions import no_text
     from .lists import length_of
 
+    no_text(e, v)
     if isinstance(v, (StructValue, Reference)):
         for method in ("bool", "len"):  # the class's own, in the order that Python asks them
             answer = operator_method(e, method, v)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from zyg.ir.core import Const, Value, const
 
 from . import arrays, dicts, lists
+from .exceptions import no_text
 from .operators import equal, python_type_name, settled, to_int
 from .values import (
     NONE,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 
 def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
+    no_text(e, v, key)
     v = settled(e, v, "'NoneType' object is not subscriptable")
     if isinstance(v, arrays.ARRAYS):
         return arrays.get_item(e, v, key)
@@ -366,6 +368,7 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
     from .python_ops import boolean
 
     container = settled(e, container, "argument of type 'NoneType' is not iterable")
+    no_text(e, item, container)
     a_set = isinstance(container, Known) and type(container.object) is frozenset
     items = lists.all_items(e, container) if a_set else lists.known_items(e, container)
     if items is not None:
