@@ -34,7 +34,9 @@ entry:
 }
 """
 
-CHAIN = ELEMENTS + """
+CHAIN = (
+    ELEMENTS
+    + """
 func @f(%x: array<f64, 1, C>, %m: f64) -> f64 {
 entry:
   %n = dim %x {axis=0} : i64
@@ -46,8 +48,11 @@ entry:
   return %s
 }
 """
+)
 
-OUTER = ELEMENTS + """
+OUTER = (
+    ELEMENTS
+    + """
 func @f(%x: array<f64, 1, C>, %y: array<f64, 2, A>) -> f64 {
 entry:
   %n = dim %y {axis=0} : i64
@@ -60,6 +65,7 @@ entry:
   return %s
 }
 """
+)
 
 X = np.linspace(-1.0, 1.0, 7)
 Y = np.arange(42.0).reshape(7, 6)[:, ::-1].T / 20.0

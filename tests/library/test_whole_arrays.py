@@ -12,7 +12,21 @@ from hypothesis import strategies as st
 import zyg
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "lt", "le", "eq", "ne", "gt", "ge"]
-UFUNCS = ["sin", "cos", "exp", "log1p", "sqrt", "tanh", "absolute", "sign", "floor", "expm1", "arctan", "isnan", "negative"]
+UFUNCS = [
+    "sin",
+    "cos",
+    "exp",
+    "log1p",
+    "sqrt",
+    "tanh",
+    "absolute",
+    "sign",
+    "floor",
+    "expm1",
+    "arctan",
+    "isnan",
+    "negative",
+]
 SHAPES = [((3,), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((4, 1, 3), (2, 3)), ((0, 3), (3,)), ((1,), (5,))]
 
 
@@ -26,7 +40,9 @@ def array(shape, dtype, seed, low=1):
 def same(ours, numpys):
     ours = np.asarray(ours)
     assert ours.dtype == numpys.dtype and ours.shape == numpys.shape
-    np.testing.assert_array_max_ulp(ours, numpys, 4) if ours.dtype.kind == "f" else np.testing.assert_array_equal(ours, numpys)
+    np.testing.assert_array_max_ulp(ours, numpys, 4) if ours.dtype.kind == "f" else np.testing.assert_array_equal(
+        ours, numpys
+    )
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -61,7 +77,12 @@ def test_scalars_are_weak_or_strong_as_numpy_has_it(name, scalar, dtype):
 def test_ufuncs(name):
     function = getattr(np, name)
     compiled = zyg.jit(lambda a: function(a))
-    for a in (array((4,), np.float64, 1), array((3, 4), np.float64, 2).T, array((2, 3), np.float32, 3), array((0,), np.float64, 4)):
+    for a in (
+        array((4,), np.float64, 1),
+        array((3, 4), np.float64, 2).T,
+        array((2, 3), np.float32, 3),
+        array((0,), np.float64, 4),
+    ):
         same(compiled(a), function(a))
 
 
@@ -125,6 +146,15 @@ def overwritten(W, x, b):
     return (z * y).sum() + (x * b).sum()
 
 
+def through_itself(W, x, b):
+    c = x * 1.0
+    c[::-1] += c
+    d = c[1:]
+    d *= c[:-1]
+    c += np.sin(c) * c
+    return (W * c * b).sum()
+
+
 def swapped(W, x, b):
     p, q = x + b, x * b
     for _ in range(4):
@@ -137,7 +167,10 @@ W, x, b = array((3, 4), np.float64, 1), array((4,), np.float64, 2), array((4,), 
 
 @pytest.mark.parametrize(
     "f, args",
-    [(gaussian, (x, 0.3, 0.7)), *[(f, (W, x, b)) for f in (layer, in_place, in_a_loop, overwritten, swapped)]],
+    [
+        (gaussian, (x, 0.3, 0.7)),
+        *[(f, (W, x, b)) for f in (layer, in_place, in_a_loop, overwritten, through_itself, swapped)],
+    ],
 )
 def test_gradients(f, args):
     copies = lambda: [a.copy() if isinstance(a, np.ndarray) else a for a in args]

@@ -148,7 +148,9 @@ def _initial_writes(function: Function) -> set[Instr]:
             outs = _outs(instr) if instr.op == "apply" else instr.operands[:1] if instr.op in ("fill", "copyto") else []
             whole = bool(outs) and all(v in fresh for v in outs)
             if whole and instr.op == "apply":
-                whole = set(instr.attrs["modes"]) == {"set"} and not fresh & {*_ins(instr)} and len(set(outs)) == len(outs)
+                whole = (
+                    set(instr.attrs["modes"]) == {"set"} and not fresh & {*_ins(instr)} and len(set(outs)) == len(outs)
+                )
             elif whole:
                 whole = instr.operands[1] not in fresh
             if whole:
@@ -285,7 +287,9 @@ class Activity:
             bits = sum(1 << k for k in pushing.perturbed)
             arrays = {**summary.arrays, **{k: summary.arrays.get(k, 0) | bits for k in pushing.mutates}}
             written = set(pushing.mutates)
-            return Summary([bits | b for b in summary.results], arrays, summary.written | written, summary.stored | written)
+            return Summary(
+                [bits | b for b in summary.results], arrays, summary.written | written, summary.stored | written
+            )
         rule = call.attrs.get("rule")
         if rule is None:
             return summary

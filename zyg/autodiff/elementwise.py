@@ -34,11 +34,7 @@ def _wanted(a: ForwardPart, apply: Instr) -> tuple[list[int], list[int]]:
     function = a.module.functions[apply.attrs["callee"]]
     wanted = [k for k, v in enumerate(ins) if differentiable(v.type) and a.active(v)]
     wanted.sort(key=lambda k: not isinstance(ins[k].type, Array))
-    seeded = [
-        k
-        for k, v in enumerate([*outs, *apply.results])
-        if differentiable(function.results[k]) and a.active(v)
-    ]
+    seeded = [k for k, v in enumerate([*outs, *apply.results]) if differentiable(function.results[k]) and a.active(v)]
     return wanted, seeded
 
 
@@ -137,4 +133,3 @@ def reverse_function(module: Module, name: str, wanted: list[int], seeded: list[
     used = [k for k, p in enumerate(params) if p in mentioned]
     function.entry.params = [*[params[k] for k in used], *given.values()]
     return own, used
-

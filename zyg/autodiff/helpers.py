@@ -89,7 +89,9 @@ def dot_function(module: Module, array: Type, tangents: Type, lanes: int) -> str
 
 
 def _sum_function(name: str, array: Array) -> Function:
-    return _summing_function(name, [array], [array.dtype], lambda b, arrays, indices: [b.op("load", arrays[0], *indices)])
+    return _summing_function(
+        name, [array], [array.dtype], lambda b, arrays, indices: [b.op("load", arrays[0], *indices)]
+    )
 
 
 def _summing_function(

@@ -3,6 +3,8 @@ with memory, calls and stacks."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from zyg.errors import Unsupported
 from zyg.ir.core import Block, Const, Instr, Value, const
 from zyg.ir.ops import OPS
@@ -64,7 +66,9 @@ class ReverseInstructions(ReverseGraph):
     _reverse_jump = _reverse_branch = _reverse_switch = _reverse_return = _nothing
     _reverse_checkpoint = _nothing
     _reverse_guard = _reverse_poll = _reverse_dim = _reverse_stride = _reverse_overlap = _reverse_same = _nothing
-    _reverse_view = _reverse_reshape = _reverse_broadcast = _reverse_stack = _reverse_tape = _reverse_cursor = _reverse_drop = _nothing
+    _reverse_view = _reverse_reshape = _reverse_broadcast = _reverse_stack = _reverse_tape = _reverse_cursor = (
+        _reverse_drop
+    ) = _nothing
     _reverse_reserve = _reverse_rewind = _reverse_retain = _reverse_release = _reverse_undefined = _nothing
 
     def _indices(self, instr: Instr, start: int) -> list[Value]:
@@ -158,7 +162,7 @@ class ReverseInstructions(ReverseGraph):
             return
         b = self.builder
         chosen = self.need(c, self.current)
-        attrs = {}
+        attrs: dict[str, Any] = {}
         if instr.attrs.get("strong"):
             # Where the cotangent c tests happens to be 0 the quotient y is 0 too, and has its own slope.  Only where it is
             # nan, the rule being singular, there is none.

@@ -97,7 +97,10 @@ def lift_into(e: Evaluator, key: Hashable, function: Scalar, a: ArrayValue, b: A
     shape = [e.dim(a.value, axis) for axis in range(a.type.ndim)]
     if isinstance(b, ArrayValue) and b.value is not a.value:
         _check_fits(e, a, b, shape)
-        if b.value not in e.inference.fresh:
+        whole = e.inference.fresh | set(
+            e.function.params
+        )  # each of these is memory of its own, or shares none with a new one
+        if not (b.value in e.inference.fresh and a.value in whole):
             from zyg.library.numpy_ import without_overlap
 
             from .infer import known

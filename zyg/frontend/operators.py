@@ -243,7 +243,9 @@ def _float_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abst
 def to_float(e: Evaluator, v: Abstract) -> Value:
     """The float of a Python number, rounded as CPython's int to float conversion."""
     if isinstance(v, ComplexValue):
-        raise e.refuse("a complex number where a real one is needed", types=[describe(v)], hint="write z.real, or abs(z)")
+        raise e.refuse(
+            "a complex number where a real one is needed", types=[describe(v)], hint="write z.real, or abs(z)"
+        )
     if isinstance(v, Known):
         try:
             return const(float(v.object))

@@ -572,7 +572,9 @@ python("pull", "pullback, cotangent, shadows: run a pullback, which gives a tupl
 python("rule", "function, cotangent, result, operands: the cotangents attrs['wanted'] of an operator on numbers, None where "
        "the cotangent is; by attrs['expressions'] if the numbers are real", typing=_stated)  # fmt: skip
 python("cotangents", "a tuple or None: the items attrs['wanted'], or None", typing=_stated)
-python("accumulate", "function, two cotangents: their sum (None is zero), by the function unless both are floats", OBJECT)
+python(
+    "accumulate", "function, two cotangents: their sum (None is zero), by the function unless both are floats", OBJECT
+)
 
 
 def result_types(name: str, operands: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type] | None:

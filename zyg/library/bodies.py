@@ -98,10 +98,7 @@ def infer_body(
             exact_lists(inner, value)
         value = widened(inner, settled(inner, value, not_none) if not_none else value)
         objects: list[Abstract] = [Reference(rename(i)) for i in outline.order]
-        kept = {
-            i: widened_record(inner, r)
-            for i, r in reachable([value, *objects], inner.heap).items()
-        }
+        kept = {i: widened_record(inner, r) for i, r in reachable([value, *objects], inner.heap).items()}
         shape = Outline(kept)
         shape.of([value])
         body.outputs = len(shape.leaves)

@@ -136,10 +136,7 @@ def _infer_rule(
     changed = [own[p] for p in rule.mutates if p < count]
     mutable = reachable(changed, at_entry)
     written = [Reference(i) for i in mutable]
-    objects = {
-        i: widened_record(forward, r)
-        for i, r in reachable([value, *written], forward.heap).items()
-    }
+    objects = {i: widened_record(forward, r) for i, r in reachable([value, *written], forward.heap).items()}
     if any(i in at_entry and i not in mutable for i in objects):
         raise e.refuse(f"a rule for {describe_callable(rule.target)} whose value is an object that it was given")
     _same_objects(e, rule, {i: r for i, r in at_entry.items() if i not in mutable}, forward.heap)
@@ -153,9 +150,7 @@ def _infer_rule(
     stand_in = lambda v: v if written and v in in_place else next(following)
     template = map_leaves(value, stand_in)
     after = {i: objects[i].with_fields(map_leaves(x, stand_in) for x in objects[i].fields) for i in value_shape.order}
-    back_heap = {
-        i: widened_record(forward, r) for i, r in reachable([back], forward.heap).items()
-    }
+    back_heap = {i: widened_record(forward, r) for i, r in reachable([back], forward.heap).items()}
     back = widened(forward, back)
     back_shape = Outline(back_heap)
     back_shape.of([back])

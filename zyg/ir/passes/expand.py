@@ -235,7 +235,9 @@ class _PairwiseSum:
         self.expansion = e = _Expansion.__new__(_Expansion)
         e.module, e.function, e.callee, e.modes = expansion.module, function, expansion.callee, expansion.modes
         replace: Callable[[Value], Value] = lambda v: params.get(v, v)
-        e.apply = Instr("apply", list(map(replace, expansion.apply.operands)), expansion.apply.results, expansion.apply.attrs)
+        e.apply = Instr(
+            "apply", list(map(replace, expansion.apply.operands)), expansion.apply.results, expansion.apply.attrs
+        )
         e.at = 1
         e.b = Builder(function, function.entry)
         e.b.position = expansion.b.position
@@ -262,7 +264,9 @@ class _PairwiseSum:
         b.at(base)
         stop = b.op("add", start, count)
         if vector:
-            add = lambda i, totals: [b.op("add", t, x, fast=_ANY_ORDER) for t, x in zip(totals, self.terms(i), strict=True)]
+            add = lambda i, totals: [
+                b.op("add", t, x, fast=_ANY_ORDER) for t, x in zip(totals, self.terms(i), strict=True)
+            ]
             zeros: list[Value] = [const(0.0, t) for t in e.function.results]
             b.ret(*e.loop(start, stop, zeros, add))
             return
@@ -294,4 +298,3 @@ class _PairwiseSum:
 
     def add(self, xs: list[Value], ys: list[Value]) -> list[Value]:
         return [self.expansion.b.op("add", x, y) for x, y in zip(xs, ys, strict=True)]
-

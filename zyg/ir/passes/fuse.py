@@ -95,7 +95,9 @@ def _merge(module: Module, block: Block, first: Instr, second: Instr) -> None:
     ]
     results = [[Value(t) for t in function.results] for function in (f, g)]
     ordered = [*results[0][: outs[0]], *results[1][: outs[1]], *results[0][outs[0] :], *results[1][outs[1] :]]
-    both = Function(module.unique_name(f"{g.name}.with"), [Block("entry", signature.params)], tuple(v.type for v in ordered))
+    both = Function(
+        module.unique_name(f"{g.name}.with"), [Block("entry", signature.params)], tuple(v.type for v in ordered)
+    )
     both.attrs = dict(g.attrs)
     both.entry.instrs = [
         Instr("call", given[0], results[0], {"callee": f.name}, [], first.position),
@@ -135,9 +137,8 @@ def _drop_full_broadcasts(function: Function) -> None:
     for block in function.blocks:
         for n, instr in enumerate(block.instrs):
             if instr.op == "broadcast" and _same(shapes.get(instr.operands[0]), instr.operands[1:]):
-                layout = instr.result.type
-                source = instr.operands[0]
-                block.instrs[n] = Instr("view", [source], [instr.result], {"spec": ":" * layout.ndim}, [], instr.position)  # type: ignore[attr-defined]
+                spec = ":" * (len(instr.operands) - 1)
+                block.instrs[n] = Instr("view", instr.operands[:1], [instr.result], {"spec": spec}, [], instr.position)
             elif instr.op == "apply":
                 # Its arrays may be of any layout: those that are views of all of a contiguous array are that array.
                 for k, v in enumerate(instr.operands):
