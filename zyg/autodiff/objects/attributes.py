@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, foreign, numpy_
+from . import calls, foreign, native, numpy_
 from .arithmetic import find, is_python
 from .cotangents import INERT, NUMERIC, is_number
 
@@ -320,6 +320,8 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
     if found is not None and type(found) is not property and is_python(find(type(found), "__set__")):
         back = calls.call(find(type(found), "__set__").__get__(found, type(found)), (x, value))[1]
         return None if back is None else (_run_setter, back)
+    if isinstance(x, (type, ModuleType)):
+        native.assigned(name)
     object.__setattr__(x, name, value) if find(cls, "__setattr__") is object.__setattr__ else setattr(x, name, value)
     return (run_set_attr, x, name)
 

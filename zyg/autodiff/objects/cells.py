@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import CellType
 from typing import Any
 
-from . import attributes, calls, containers
+from . import attributes, calls, containers, native
 from .arithmetic import find
 
 
@@ -55,6 +55,7 @@ def _run_global(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def record_set_global(value: Any, name: str, scope: dict[str, Any]) -> Any:
     scope[name] = value
+    native.assigned(name)
     return (_run_set_global, scope, name)
 
 

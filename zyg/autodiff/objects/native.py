@@ -2,13 +2,14 @@
 
 Jitted functions are native.  Plain functions are tried if there is something to gain: if they loop, or call themselves.  Both
 only where what goes in and out are numbers, tuples of them, and arrays that are read: then a derivative can take no other way
-than through arguments and value.  All else is differentiated as the Python code that it is.
+than through arguments and value.  All else is differentiated as the Python code that it is: also what reads a global, or an
+attribute of a module or class, of a name that differentiated code has assigned to.
 """
 
 from __future__ import annotations
 
 import dis
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -46,9 +47,46 @@ def _numeric(value: Any) -> bool:
     return any(map(_numeric, value)) if type(value) is tuple else type(value) in (float, int, np.ndarray)
 
 
+# The names of globals, and of attributes of modules and classes, that differentiated code has assigned to.
+_assigned: set[str] = set()
+
+
+def assigned(name: str) -> None:
+    """What stands under this name may carry a derivative, which native code that reads it would not pass on."""
+    _assigned.add(name)
+
+
+def _reads_assigned(f: Any, seen: set[int]) -> bool:
+    """Whether a function, or one that it may call by name, mentions a name that was assigned to."""
+    while (transform := transform_of(f)) is not None:
+        f = transform.function
+    if isinstance(f, type):
+        return any(_reads_assigned(m, seen) for m in list(vars(f).values()) if type(m) is FunctionType)
+    if type(f) is not FunctionType or id(f) in seen:
+        return False
+    seen.add(id(f))
+    names = _names(f.__code__)
+    if not _assigned.isdisjoint(names):
+        return True
+    found = [f.__globals__[n] for n in names if n in f.__globals__]
+    found += [getattr(m, n, None) for m in found if type(m) is ModuleType for n in names]
+    return any(_reads_assigned(g, seen) for g in found)
+
+
+def _names(code: CodeType) -> set[str]:
+    return {*code.co_names}.union(*[_names(c) for c in code.co_consts if isinstance(c, CodeType)])
+
+
+def _made_here(f: FunctionType) -> bool:
+    """Whether a function may have been made in differentiated code, so that its defaults may carry a derivative."""
+    return "<locals>" in f.__qualname__
+
+
 def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
     """(value, back) of a call by native code, None if it does not take it."""
     if not all(map(simple, args)) or not any(map(_numeric, args)):
+        return None
+    if _assigned and _reads_assigned(f, set()):
         return None
     made = native_pullback(f, args)
     if made is None:
@@ -84,7 +122,7 @@ class NativeFirst:
     def call(self, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         from .calls import call_bound, settle
 
-        if not kwargs:
+        if not kwargs and not ((len(args) < f.__code__.co_argcount or f.__kwdefaults__) and _made_here(f)):
             made = call_native(f, args)
             if made is not None:
                 self.refusals = 0
