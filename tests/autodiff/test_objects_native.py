@@ -1,4 +1,4 @@
-"""Native code inside object code does not read numbers that carry a derivative by other ways than arguments."""
+"""Native code inside object code: numbers that carry a derivative by other ways than arguments and value."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 import zyg
 from zyg.autodiff.objects.api import pullback
+from zyg.errors import Unsupported
 
 SCALE = 1.0
 PAIR = (1.0, 2.0)
@@ -104,3 +105,32 @@ def test_numbers_that_are_not_arguments_carry_their_derivative(f):
     value, back = pullback(f, (1.5,))
     assert value == 4.5
     assert back(1.0) == (3.0,)
+
+
+def raising_loop(a, n):
+    for k in range(n):
+        a = a * a
+        if k == 1:
+            raise ValueError(a)
+    return a
+
+
+@zyg.jit
+def raising_jitted(a, n):
+    return raising_loop(a, n)
+
+
+@pytest.mark.parametrize("g", [raising_loop, raising_jitted])
+def test_numbers_in_exceptions_of_native_code_do_not_lose_their_derivative(g):
+    def f(x):
+        try:
+            return g(x, 3)
+        except ValueError as error:
+            return error.args[0] * x
+
+    value, back = pullback(f, (2.0,))
+    assert value == 32.0
+    try:
+        assert back(1.0) == (80.0,)
+    except Unsupported as error:
+        assert "left by an exception" in str(error)

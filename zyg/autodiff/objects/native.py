@@ -88,11 +88,23 @@ def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
         return None
     if _assigned and _reads_assigned(f, set()):
         return None
-    made = native_pullback(f, args)
+    try:
+        made = native_pullback(f, args)
+    except Exception as error:
+        if _carries_numbers(error):
+            return None
+        raise
     if made is None:
         return None
     value, back = made
     return value, (run_native, back, args)
+
+
+def _carries_numbers(error: Exception) -> bool:
+    """Whether an exception brings numbers to a handler in differentiated code: Python knows how they were computed."""
+    from zyg.autodiff.python import escaping
+
+    return escaping.watched and any(type(v) in (float, int) for v in error.args)
 
 
 def run_native(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
