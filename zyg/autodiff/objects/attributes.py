@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from zyg.errors import Unsupported
+
 from . import calls, foreign, native, numpy_
 from .arithmetic import find, is_python
 from .cotangents import INERT, NUMERIC, is_number
+from .shadows import Joined
 
 _PLAIN: dict[type, dict[str, bool]] = {}  # per class: the attributes that are looked up in the instance alone
 
@@ -219,7 +222,31 @@ def _run_super(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[1],)
 
 
+def instance_dict(x: Any) -> tuple[Any, Any]:
+    """(value, back) of `x.__dict__`: the attributes and the items of the dict have one shadow."""
+    held = x.__dict__
+    return held, (_run_instance_dict, Joined(x, held)) if type(held) is dict else None
+
+
+def _run_instance_dict(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Nothing flows; what flows through the items has come to the shadow."""
+
+
+def _set_instance_dict(x: Any, value: Any) -> Any:
+    """`x.__dict__ = value`."""
+    if x.__dict__ and x.__dict__ is not value:
+        raise Unsupported(
+            f"another __dict__ for a {type(x).__name__} that has attributes, in code that is differentiated",
+            foreign.position_of(foreign.caller()),
+            hint="set the attributes one by one, or update the dict that there is",
+        )
+    x.__dict__ = value
+    return (_run_instance_dict, Joined(x, value))
+
+
 def _foreign(x: Any, name: str, cls: type) -> tuple[Any, Any]:
+    if name == "__dict__":
+        return instance_dict(x)
     y = getattr(x, name)
     if type(y) in INERT or name.startswith("__") and name.endswith("__"):
         return y, None
@@ -320,10 +347,13 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
     if found is not None and type(found) is not property and is_python(find(type(found), "__set__")):
         back = calls.call(find(type(found), "__set__").__get__(found, type(found)), (x, value))[1]
         return None if back is None else (_run_setter, back)
+    if name == "__dict__" and isinstance(value, dict) and type(found) is GetSetDescriptorType:
+        return _set_instance_dict(x, value)
     if isinstance(x, (type, ModuleType)):
         native.assigned(name)
     object.__setattr__(x, name, value) if find(cls, "__setattr__") is object.__setattr__ else setattr(x, name, value)
-    return (run_set_attr, x, name)
+    # The globals of a module are read as items of its dict.
+    return (run_set_attr, x, name, Joined(x, x.__dict__)) if isinstance(x, ModuleType) else (run_set_attr, x, name)
 
 
 def run_set_attr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

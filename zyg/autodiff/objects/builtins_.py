@@ -98,7 +98,9 @@ def _locals() -> tuple[Any, Any]:
 def _vars(*args: Any) -> tuple[Any, Any]:
     if not args:
         return _unknown_names("vars()")
-    return foreign.hidden(vars(*args), "a derivative through vars(x)", "read the attributes by name, with getattr")
+    from . import attributes
+
+    return shift(attributes.record_getattr(*args, "__dict__"))
 
 
 def _evaluated(f: Any, code: Any, globals: Any = None, locals: Any = None) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ reverse pass goes by.
 
 from __future__ import annotations
 
+import weakref
 from types import CellType
 from typing import Any
 
@@ -19,6 +20,21 @@ import numpy as np
 from zyg.errors import Unsupported
 
 from .cotangents import Refused, accumulate
+
+
+class Joined:
+    """An object whose attributes differentiated code has at hand as a dict, too. Pullbacks hold it as long as that matters."""
+
+    __slots__ = ("__weakref__", "mapping", "owner")
+
+    def __init__(self, owner: Any, mapping: dict[Any, Any]):
+        self.owner = owner
+        self.mapping = mapping
+        key = id(self)
+        _joined[key] = weakref.ref(self, lambda _: _joined.pop(key, None))
+
+
+_joined: dict[int, weakref.ref[Joined]] = {}
 
 
 class Shadows:
@@ -33,6 +49,16 @@ class Shadows:
         self.views: dict[int, np.ndarray] = {}  # by identity of an array: its view of the shadow
         self.refusals: dict[int, Refused] = {}  # by identity of the owner of memory: why it has no cotangent
         self.kept: list[Any] = []  # identities stay taken as long as these live
+        if _joined:
+            self._join()
+
+    def _join(self) -> None:
+        """The attributes of an object and the items of its `__dict__` are one."""
+        for reference in list(_joined.values()):
+            joined = reference()
+            if joined is not None:
+                self.attributes[id(joined.owner)] = self.dict_of(joined.mapping)
+                self.kept.append(joined.owner)
 
     # ---- sequences
 
@@ -106,8 +132,9 @@ class Shadows:
         shadow = self.items.get(id(mapping))
         if not shadow:
             return None
-        self.items[id(mapping)] = {}
-        return shadow
+        taken = dict(shadow)
+        shadow.clear()  # it may also be that of the attributes of an object
+        return taken
 
     # ---- attributes
 
@@ -147,18 +174,18 @@ class Shadows:
 
     def has_array(self, array: np.ndarray) -> bool:
         """Whether anything has been gathered for the memory of an array."""
-        return bool(self.arrays) and id(owner_of(array)) in self.arrays
+        return bool(self.arrays) and key_of(array) in self.arrays
 
     def refusal_of(self, array: np.ndarray) -> Refused | None:
         """Why the memory of an array has no cotangent; None where it has one."""
-        return self.refusals.get(id(owner_of(array))) if self.refusals else None
+        return self.refusals.get(key_of(array)) if self.refusals else None
 
     def take_array(self, array: np.ndarray) -> Any:
         """A copy of the shadow of an array, which starts again from zero; None if there is none."""
-        if not self.arrays or id(owner_of(array)) not in self.arrays:
+        if not self.arrays or key_of(array) not in self.arrays:
             return None
-        if self.refusals and id(owner_of(array)) in self.refusals:
-            return self.refusals[id(owner_of(array))]
+        if self.refusals and key_of(array) in self.refusals:
+            return self.refusals[key_of(array)]
         view = self.of_array(array)
         taken = view.copy()
         view[...] = 0.0
@@ -170,7 +197,7 @@ class Shadows:
             return
         view = self.of_array(array)
         if type(d) is Refused:
-            self.refusals[id(owner_of(array))] = d
+            self.refusals[key_of(array)] = d
             return
         if view.dtype.kind != "c" and isinstance(d, (np.ndarray, np.generic, complex)) and np.iscomplexobj(d):
             d = np.real(d)
@@ -178,13 +205,16 @@ class Shadows:
 
     def _view(self, array: np.ndarray) -> np.ndarray:
         owner = owner_of(array)
-        known = self.arrays.get(id(owner))
+        known = self.arrays.get(key_of(owner))
         wanted = shadow_dtype(array.dtype)
         if known is None:
-            low, high = _byte_bounds(owner)
+            exporter = _exporter(owner)
+            low, high = _byte_bounds(owner if exporter is None else np.frombuffer(exporter, np.uint8))
             base = shadow_dtype(owner.dtype)
-            size = (high - low) // owner.dtype.itemsize
-            known = self.arrays[id(owner)] = (np.zeros(size, base), low, owner.dtype.itemsize)
+            size = -((low - high) // owner.dtype.itemsize)
+            if exporter is not None:
+                self.kept.append(exporter)
+            known = self.arrays[key_of(owner)] = (np.zeros(size, base), low, owner.dtype.itemsize)
             self.kept.append(owner)
         memory, low, itemsize = known
         ratio = memory.dtype.itemsize // itemsize
@@ -205,9 +235,36 @@ _byte_bounds: Any = np.lib.array_utils.byte_bounds if hasattr(np.lib, "array_uti
 
 def owner_of(array: np.ndarray) -> np.ndarray:
     """The array whose memory an array is a view of."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
+    while (base := array.base) is not None:
+        if isinstance(base, memoryview):
+            base = base.obj
+        if not isinstance(base, np.ndarray):
+            break
+        array = base
     return array
+
+
+def _exporter(owner: np.ndarray) -> Any:
+    """What the memory of an array belongs to, if not to the array: a bytearray, for instance, which others may share."""
+    base = owner.base
+    if isinstance(base, memoryview):
+        base = base.obj
+    if base is None:
+        return None
+    try:
+        np.frombuffer(base, np.uint8)
+    except (TypeError, ValueError, BufferError, AttributeError):
+        return None
+    return base
+
+
+def key_of(array: np.ndarray) -> int:
+    """The identity of the memory of an array."""
+    owner = owner_of(array)
+    if owner.base is None:
+        return id(owner)
+    exporter = _exporter(owner)
+    return id(owner if exporter is None else exporter)
 
 
 def shadow_dtype(dtype: np.dtype) -> np.dtype:

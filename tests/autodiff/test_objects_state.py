@@ -1,0 +1,116 @@
+"""State that is reached by more than one way: attributes as a dict, memory as a buffer; and what changes behind one's back."""
+
+from __future__ import annotations
+
+import sys
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from zyg.autodiff.objects.api import pullback
+
+H = 1.0
+
+
+class Plain:
+    pass
+
+
+class FromKeywords:
+    def __init__(self, **values):
+        self.__dict__.update(values)
+
+
+class AttributeDict(dict):
+    def __init__(self, **values):
+        super().__init__(**values)
+        self.__dict__ = self
+
+
+class Borg:
+    state: ClassVar[dict] = {}
+
+    def __init__(self):
+        self.__dict__ = self.state
+
+
+def item_of_dict(x):
+    a = Plain()
+    a.__dict__["w"] = x
+    return a.w * x
+
+
+def updated_by_keywords(x):
+    return FromKeywords(w=x, v=x * x).w * 2.0
+
+
+def updated_vars(x):
+    a = Plain()
+    vars(a).update(w=x)
+    return a.w * a.w
+
+
+def read_by_dict(x):
+    a = Plain()
+    a.w = x * x
+    return a.__dict__["w"] + x * vars(a)["w"]
+
+
+def overwritten_by_both(x):
+    a = Plain()
+    a.w = x
+    vars(a)["w"] = a.w * x
+    a.w = a.__dict__["w"] * x
+    b = vars(a)
+    return b["w"] + sum(b.values())
+
+
+def attribute_dict(x):
+    a = AttributeDict(v=x)
+    a["w"] = a["v"] * x
+    return a["w"] * 2.0
+
+
+def shared_state(x):
+    Borg().w = x * x
+    return Borg().w * x
+
+
+def module_attribute(x):
+    sys.modules[__name__].H = x
+    return H * H
+
+
+def memory_by_memoryview(x):
+    a = np.array([x, 2.0, 3.0])
+    c = np.asarray(memoryview(a))
+    c[0] *= x
+    return float(a[0])
+
+
+def memory_of_bytearray(x):
+    memory = bytearray(24)
+    a = np.frombuffer(memory)
+    b = np.frombuffer(memory, offset=8)
+    a[1] = x
+    b[0] *= x
+    return float(a[1] * x)
+
+
+RIGHT = [
+    item_of_dict, updated_by_keywords, updated_vars, read_by_dict, overwritten_by_both, attribute_dict, shared_state,
+    module_attribute, memory_by_memoryview, memory_of_bytearray,
+]  # fmt: skip
+
+
+def slope(f, x):
+    return (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+
+
+@pytest.mark.parametrize("f", RIGHT, ids=lambda f: f.__name__)
+def test_state_with_two_ways_to_it(f):
+    for x in (1.3, 1.1):
+        value, back = pullback(f, (x,))
+        assert value == pytest.approx(f(x))
+        assert back(1.0)[0] == pytest.approx(slope(f, x), rel=1e-6)
