@@ -54,6 +54,23 @@ def total(d):
     return sum((len(k) + 1.0) * v * v for k, v in d.items())
 
 
+class Meta(type):
+    def __new__(cls, name, bases, namespace):
+        return super().__new__(cls, name, bases, namespace)
+
+    def __init__(cls, name, bases, namespace):
+        super().__init__(name, bases, namespace)
+        cls.twice = 2.0 * namespace["k"]
+
+
+def made_by_a_metaclass(x):
+    class C(metaclass=Meta):
+        k: float = x * x
+        m = k
+
+    return C.k * C.m * C.twice
+
+
 def pairwise_sum(pairs):
     return sum(a * b for a, b in pairs)
 
@@ -601,6 +618,7 @@ PROGRAMS = {
             ("round", ()), ("conj", ()), ("conjugate", ()), ("item", ()),
         )
     },
+    "type.__new__": made_by_a_metaclass,
     "ndarray.__setitem__": changed(lambda x: vector(x), lambda a, x: a.__setitem__(1, x * x), flat),
     "np.linalg.norm": lambda x: _LA.norm(vector(x)) + _LA.norm(matrix(x), axis=1)[0] + _LA.norm(vector(x), 1) + _LA.norm(vector(x), np.inf),
     "np.linalg.inv": lambda x: flat(_LA.inv(matrix(x))) + flat(_LA.matrix_power(matrix(x), 3)),

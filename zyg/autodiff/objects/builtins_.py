@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import functools
 import sys
 from collections import namedtuple
@@ -53,7 +52,7 @@ def ask(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 constant(
     print, len, isinstance, issubclass, callable, hasattr, id, hash, repr, ascii, chr, ord, bin, hex, oct, format, input,
     type, str, bytes, bytearray, bool, range, slice, object, memoryview, property, staticmethod, classmethod,
-    open, dir, any, all, sys.getsizeof, compile, breakpoint, builtins.__build_class__, __import__,
+    open, dir, any, all, sys.getsizeof, compile, breakpoint, __import__,
     namedtuple, sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern,
 )  # fmt: skip
 

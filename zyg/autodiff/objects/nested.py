@@ -13,7 +13,7 @@ from zyg import fallback, rules, transforms
 from zyg.autodiff.python import inline
 from zyg.errors import Unsupported
 
-from . import calls, foreign, structure
+from . import calls, class_statements, foreign, structure
 from .arithmetic import find, is_python, method_of
 from .calls import known
 
@@ -28,7 +28,8 @@ def _plainly(function: Any) -> Any:
 for _function in (
     calls.forward_of, calls.forward_in_python, calls.refresh, calls.known_function, structure.form, inline.release, inline.readers, inline.writers,
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
-    is_python, method_of,
+    is_python, method_of, class_statements.metaclass, class_statements.forward_of_body,
+    class_statements.runs_code,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
 

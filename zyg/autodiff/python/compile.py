@@ -12,6 +12,7 @@ from zyg.ir.core import Const, Function, Instr, Value, clone
 from zyg.ir.types import OBJECT
 
 from . import escaping, inline, nested
+from .class_bodies import as_function, is_class_body
 from .forward import ForwardHalf, is_call_of
 from .normal import has_handlers, normalise
 from .reverse import ReverseHalf
@@ -67,6 +68,8 @@ def forget_callees() -> None:
 def _compile(code: CodeType) -> CodeType:
     half = _halves.get(id(code))
     function = nested.plain(half[1]) if half is not None else capture(code)
+    if half is None and is_class_body(code):
+        function = as_function(function)
     if half is None and has_handlers(function):
         escaping.watch()
     forward, reverse = halves(function)

@@ -1,0 +1,154 @@
+"""Class statements: the body is differentiated, and what the attributes of the class gather goes to the names that it set."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import types
+from types import CellType, FunctionType
+from typing import Any
+
+from . import calls, cells, containers
+from .arithmetic import is_python
+from .calls import known
+
+
+@known(builtins.__build_class__)
+def _build_class(body: FunctionType, name: str, /, *bases: Any, **keywords: Any) -> tuple[Any, Any]:
+    """(class, back) of a class statement."""
+    meta = metaclass(bases, keywords)
+    if meta is None:
+        return builtins.__build_class__(body, name, *bases, **keywords), None
+    namespace: dict[str, Any] = {}
+    _, back = forward_of_body(body)(namespace)
+    if runs_code(meta):
+        resolved = types.resolve_bases(bases)
+        named = {k: v for k, v in keywords.items() if k != "metaclass"}
+        made, meta_back = calls.call(meta, (name, resolved, namespace), named)
+    else:
+        made, meta_back = make_class(meta, name, bases, namespace, keywords), None
+    return made, (_run_class, made, namespace, back, meta_back)
+
+
+def metaclass(bases: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The class of a class; None if it has a namespace of its own kind (as enumerations have)."""
+    meta = types.prepare_class("", types.resolve_bases(bases), {"metaclass": keywords.get("metaclass", type)})[0]
+    owner = next((c for c in getattr(meta, "__mro__", ()) if "__prepare__" in vars(c)), None)
+    return meta if owner is type else None
+
+
+def runs_code(meta: Any) -> bool:
+    """Whether a metaclass has code of the user's, which may compute with what is in the namespace."""
+    own = [c for c in meta.__mro__ if c.__module__ not in ("builtins", "abc", "typing", "_py_abc")]
+    return any(is_python(vars(c).get(name)) for c in own for name in ("__init__", "__call__")) or any(
+        "__new__" in vars(c) for c in own
+    )
+
+
+def forward_of_body(body: FunctionType) -> Any:
+    """The forward half of the body of a class, a function of the namespace."""
+    from zyg.autodiff.python import differentiated
+
+    return calls.Function(body.__code__, differentiated(body.__code__)).bind(body)
+
+
+def make_class(
+    meta: Any, name: str, bases: tuple[Any, ...], namespace: dict[str, Any], keywords: dict[str, Any]
+) -> Any:
+    """The class of a namespace that is filled."""
+    resolved = types.resolve_bases(bases)
+    if resolved is not bases and resolved != bases:
+        namespace["__orig_bases__"] = bases
+    return meta(name, resolved, namespace, **{k: v for k, v in keywords.items() if k != "metaclass"})
+
+
+@known(make_class)
+def _make_class(meta: Any, name: Any, bases: Any, namespace: dict[str, Any], keywords: Any) -> tuple[Any, Any]:
+    made = make_class(meta, name, bases, namespace, keywords)
+    return made, (_run_made, made, namespace)
+
+
+def _run_class(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, made, namespace, inner, meta_back = back
+    calls.run(meta_back, None, shadows)
+    move_attributes(made, namespace, shadows)
+    calls.run(inner, None, shadows)
+
+
+@known(type.__new__)
+def _type_new(cls: Any, name: Any, bases: Any, namespace: dict[str, Any], /, **keywords: Any) -> tuple[Any, Any]:
+    made = type.__new__(cls, name, bases, namespace, **keywords)
+    return made, (_run_made, made, namespace)
+
+
+@calls.method(type, "__init__")
+def _type_init(cls: type, /, *args: Any, **keywords: Any) -> tuple[Any, Any]:
+    return None, None
+
+
+def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    move_attributes(back[1], back[2], shadows)
+
+
+def move_attributes(made: Any, namespace: dict[str, Any], shadows: Any) -> None:
+    """What the attributes of a class have gathered belongs to the names that its body set; the defaults of an `__init__` that
+    was generated (of a dataclass) were attributes."""
+    for name in namespace:
+        d = shadows.take_attr(made, name)
+        if d is not None:
+            shadows.add_key(namespace, name, d)
+    init = getattr(made, "__init__", None)
+    if type(init) is FunctionType and namespace.get("__init__") is not init and hasattr(made, "__dataclass_fields__"):
+        for key, d in (shadows.take_dict(init) or {}).items():
+            if type(key) is int:
+                count = init.__code__.co_argcount
+                key = init.__code__.co_varnames[count - len(init.__defaults__ or ()) + key]
+            if d is not None and key in namespace:
+                shadows.add_key(namespace, key, d)
+
+
+# ------------------------------------------------------------------------------------------ names in a body
+
+
+def look_up(namespace: dict[str, Any], name: str, cell: CellType | None = None) -> Any:
+    """What a name in the body of a class stands for: an item of the namespace, else a free variable or a global."""
+    if name in namespace:
+        return namespace[name]
+    if cell is not None:
+        return cell.cell_contents
+    return _global(name)
+
+
+@known(look_up)
+def _look_up(namespace: dict[str, Any], name: str, cell: CellType | None = None) -> tuple[Any, Any]:
+    if name in namespace:
+        y, back = containers.record_getitem(namespace, name)
+        return y, None if back is None else (_run_item, back)
+    if cell is not None:
+        y, back = cells.record_get_cell(cell, name)
+        return y, None if back is None else (_run_item, back)
+    return _global(name), None
+
+
+def _run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    calls.run(back[1], d, shadows)
+
+
+def _global(name: str) -> Any:
+    frame: Any = sys._getframe(1)
+    while frame.f_globals.get("__name__", "").startswith("zyg."):
+        frame = frame.f_back
+    for names in (frame.f_globals, frame.f_builtins):
+        if name in names:
+            return names[name]
+    raise NameError(f"name '{name}' is not defined")
+
+
+def set_up_annotations(namespace: dict[str, Any]) -> None:
+    """Make the dict of the annotations."""
+    namespace.setdefault("__annotations__", {})
+
+
+@known(set_up_annotations)
+def _set_up_annotations(namespace: dict[str, Any]) -> tuple[Any, Any]:
+    return set_up_annotations(namespace), None
