@@ -209,3 +209,8 @@ def test_no_bounds_checks_without_boundscheck():
 
     text = str(compiled(element, A, 1, options=Options(boundscheck=False)).module)
     assert " guard " not in text
+
+
+def test_another_shape_of_a_strided_array_is_refused():
+    with pytest.raises(Unsupported, match=r"not contiguous(.|\n)*a\.copy\(\)"):
+        evaluate(lambda a: a[::-1].reshape(2, 2)[0, 0], np.arange(4.0))

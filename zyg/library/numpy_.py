@@ -362,12 +362,15 @@ def reshape(e: Evaluator, a: Abstract, *shape: Abstract) -> Abstract:
     e.guard(e.op("eq", known_product, size), "ValueError", text, size, *dims)
     floats = a.floats if isinstance(a, ComplexArrayValue) else a
     assert isinstance(floats, ArrayValue)
-    source = floats if floats.type.layout == "C" else copy(e, floats)
-    assert isinstance(source, ArrayValue)
+    if floats.type.layout != "C":
+        # NumPy gives a view where the strides allow one, and a copy elsewhere: what is written to it tells them apart.
+        raise e.refuse(
+            "another shape of an array that is not contiguous", types=[describe(a)], hint="copy it first: a.copy()"
+        )
     if isinstance(a, ComplexArrayValue):
         dims.append(const(2))
     type = Array(floats.type.dtype, len(dims), "C", floats.type.writable)
-    result = ArrayValue(e.op("reshape", source.value, *dims, type=type))
+    result = ArrayValue(e.op("reshape", floats.value, *dims, type=type))
     return ComplexArrayValue(result) if isinstance(a, ComplexArrayValue) else result
 
 
