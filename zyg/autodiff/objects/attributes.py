@@ -10,7 +10,7 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import calls, foreign, native, numpy_
+from . import calls, classes, foreign, native, numpy_
 from .arithmetic import find, is_python
 from .cotangents import INERT, NUMERIC, is_number
 from .shadows import Joined
@@ -102,6 +102,8 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
         if is_python(method):
             return _custom(x, name, cls, method)
         if found is None:
+            if isinstance(x, BaseException) and name in x.__dict__:
+                return x.__dict__[name], (run_attr, x, name)
             return _foreign(x, name, cls)
     kind = type(found)
     if kind is property:
@@ -283,7 +285,19 @@ def _constant(name: str) -> Any:
 
 
 def _exception_args(x: BaseException) -> tuple[Any, Any]:
-    return x.args, (run_attr, x, "args")
+    return _argument(x, "args")
+
+
+def _argument(x: BaseException, name: str) -> tuple[Any, Any]:
+    y = getattr(x, name)
+    if classes.has_known_arguments(x):
+        return y, (run_attr, x, name)
+    what = f"a derivative through the arguments of a {type(x).__name__} that was not raised by differentiated code"
+    return foreign.hidden(y, what, "raise an exception with what you need, or keep that in a variable")
+
+
+def _stop_value(x: StopIteration) -> tuple[Any, Any]:
+    return _argument(x, "value")
 
 
 def _plain_of(name: str) -> Any:
@@ -299,7 +313,7 @@ ATTRIBUTES: dict[tuple[type, str], Any] = {
     (int, "numerator"): _constant("numerator"), (int, "denominator"): _constant("denominator"),
     (slice, "start"): _constant("start"), (slice, "stop"): _constant("stop"), (slice, "step"): _constant("step"),
     (range, "start"): _constant("start"), (range, "stop"): _constant("stop"), (range, "step"): _constant("step"),
-    (BaseException, "args"): _exception_args, (StopIteration, "value"): _plain_of("value"),
+    (BaseException, "args"): _exception_args, (StopIteration, "value"): _stop_value,
     (functools.partial, "func"): _constant("func"), (functools.partial, "args"): _plain_of("args"),
     (functools.partial, "keywords"): _constant("keywords"),
     **numpy_.ATTRIBUTES,

@@ -69,7 +69,7 @@ def _of_builtin(cls: type, new: Any, init: Any, args: Any, kwargs: Any) -> tuple
         if handler is not None and base is not object:
             return _derived(cls, base, handler, args, kwargs)
     if issubclass(cls, BaseException):
-        made = cls(*args, **kwargs)
+        made = arguments_are_known(cls(*args, **kwargs))
         return made, (_run_exception, made, len(args))
     if cls.__module__ == "ctypes" or not cls.__flags__ & (1 << 9) or find(cls, "__new__") is not object.__new__:
         return calls.call_foreign(cls, *args, **kwargs)
@@ -98,6 +98,19 @@ def _run_moved(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         shadows.items[id(plain)] = items
         shadows.kept.append(plain)
     return calls.run(inner, d, shadows)
+
+
+_KNOWN_ARGUMENTS = "__zyg_arguments__"
+
+
+def arguments_are_known(exception: Any) -> Any:
+    """What the arguments of an exception come from has been recorded, unlike with those that the interpreter raises."""
+    exception.__dict__[_KNOWN_ARGUMENTS] = True
+    return exception
+
+
+def has_known_arguments(exception: Any) -> bool:
+    return _KNOWN_ARGUMENTS in exception.__dict__
 
 
 def _run_exception(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -136,7 +149,7 @@ def _number_new(cls: type, /, *args: Any) -> tuple[Any, Any]:
 
 def exception_new(base: Any, cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """`__new__` of an exception keeps the arguments."""
-    made = base.__new__(cls, *args, **kwargs)
+    made = arguments_are_known(base.__new__(cls, *args, **kwargs))
     return made, (_run_exception_new, made, len(args))
 
 
@@ -182,7 +195,7 @@ def _object_init(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 
 def _exception_init(cls: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    cls.__init__(x, *args, **kwargs)
+    cls.__init__(arguments_are_known(x), *args, **kwargs)
     return None, (_run_exception, x, len(args))
 
 

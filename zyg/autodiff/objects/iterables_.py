@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, containers, iteration
+from . import calls, containers, generators, iteration
 from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_default, run_shift, shift
 from .calls import known, method
@@ -217,6 +217,15 @@ def _next(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
             if default is MISSING:
                 raise
             return default, (run_default,)
+    if type(it) is generators.Generator:
+        try:
+            return generators.record_next(it)
+        except StopIteration as end:
+            if default is MISSING:
+                raise
+            from zyg.autodiff.python import escaping
+
+            return default, (run_end_default, escaping.take(end))
     has, item, back = iteration.record_next(it)
     if not has:
         if default is MISSING:
@@ -227,6 +236,17 @@ def _next(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
 
 def run_next(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     back[1][0](back[1], d, shadows)
+
+
+def run_end_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    calls.run(back[1], None, shadows)
+    return None, None, d
+
+
+known(Iterator.__next__)(_next)
+known(generators.Generator.send)(generators.record_send)
+known(generators.Generator.throw)(generators.record_throw)
+known(generators.Generator.close)(generators.record_close)
 
 
 def run_next_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -13,8 +13,8 @@ from zyg.ir.types import OBJECT
 
 from . import escaping, inline, nested
 from .class_bodies import as_function, is_class_body
-from .forward import ForwardHalf, is_call_of
-from .normal import has_handlers, normalise
+from .forward import ForwardHalf
+from .normal import has_handlers, is_call_of, normalise
 from .reverse import ReverseHalf
 
 # By identity, since code objects compare by value. Nothing here refers to the code, or it would never be freed.
@@ -52,6 +52,11 @@ def differentiated(code: CodeType, bound: bool = False) -> CodeType:
 def is_half(code: CodeType) -> bool:
     """Whether a code object is one that the pass made."""
     return id(code) in _halves
+
+
+def cleans_up(code: CodeType) -> bool:
+    """Whether the generator function whose forward half `code` is gives items within a `try` or `with` statement."""
+    return bool(_halves[id(code)][1].attrs.get("cleans_up"))
 
 
 def forget() -> None:

@@ -14,9 +14,10 @@ from zyg.ir.core import Block, Const, Function, Instr, Value, const
 from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
+from ..objects import generators
 from . import escaping, inline, rules
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
-from .normal import successors
+from .normal import is_call_of, successors
 
 _PROLOGUE = frozenset({"tape", "new_cell", "free_cell", "unbound"})
 
@@ -140,6 +141,8 @@ class ForwardHalf:
         operands = [*instr.operands, *[Const(x, OBJECT) for x in extra_operands(instr)]]
         if op == "iter" and instr.attrs.get("loop"):
             function: Any = inline.loop
+        elif is_call_of(instr, generators.finish):
+            attrs["of"], function, operands = "finish", generators.record_finish, operands[1:]
         elif op == "call_object" and not instr.attrs["keywords"]:
             function = inline.forward_at
             operands.append(Const(inline.new_site(), OBJECT))
@@ -221,13 +224,6 @@ class ForwardHalf:
 
 def _is_prologue(instr: Instr) -> bool:
     return instr.op in _PROLOGUE or is_call_of(instr, globals)
-
-
-def is_call_of(instr: Instr, *functions: Any) -> bool:
-    if instr.op != "call_object":
-        return False
-    callee = instr.operands[0]
-    return isinstance(callee, Const) and callee.value in functions
 
 
 def extra_operands(instr: Instr) -> list[Any]:

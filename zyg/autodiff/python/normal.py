@@ -10,10 +10,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from zyg.errors import Unsupported
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT
 
+from ..objects import generators
 from . import escaping
 
 # Ops that do not raise, so that a block may hold any number of them.
@@ -61,20 +64,21 @@ def has_handlers(function: Function) -> bool:
 
 
 def _drop_cleaning(f: Function) -> None:
-    """Comprehensions that are part of the function (3.12) put variables back when they raise: nobody sees that."""
+    """Comprehensions that are part of the function (3.12) put variables back when they raise: nobody sees that. (What puts
+    sys.exc_info() back has to stay.)"""
     for block in f.blocks:
-        if block.handler is not None and _only_cleans_up(block.handler.block):
+        if block.handler is not None and _only_cleans_up(block.handler.block, _CLEANING - {"pop_exception"}):
             block.handler = None
 
 
-def _only_cleans_up(block: Block) -> bool:
+def _only_cleans_up(block: Block, ops: frozenset[str] = _CLEANING) -> bool:
     seen: set[Block] = set()
     work = [block]
     while work:
         b = work.pop()
         if b not in seen:
             seen.add(b)
-            if any(i.op not in _CLEANING for i in b.instrs):
+            if any(i.op not in ops for i in b.instrs):
                 return False
             work.extend(successors(b))
     return True
@@ -141,7 +145,14 @@ def _expand_yield_from(f: Function, block: Block) -> None:
 
 
 def may_raise(instr: Instr) -> bool:
-    return instr.op not in _SILENT
+    return instr.op not in _SILENT and not is_call_of(instr, generators.finish)
+
+
+def is_call_of(instr: Instr, *functions: Any) -> bool:
+    if instr.op != "call_object":
+        return False
+    callee = instr.operands[0]
+    return isinstance(callee, Const) and callee.value in functions
 
 
 def successors(block: Block) -> list[Block]:
@@ -261,7 +272,13 @@ def _take_apart(f: Function, block: Block, step: Instr, made: Instr) -> None:
     body.instrs.append(Instr("item", [pair, made.result], [item], {}, [], step.position))
     body.instrs.append(Instr("jump", targets=[Target(target.block, target.args)], position=step.position))
     block.terminator.targets[0] = Target(body)
-    f.blocks.insert(f.blocks.index(block) + 1, body)
+    out = block.terminator.targets[1]
+    over = Block(f"{block.name}.over")
+    told = Instr("call_object", [Const(generators.finish, OBJECT), made.result], [Value(OBJECT)], {"keywords": ()})
+    over.instrs = [told, Instr("jump", targets=[Target(out.block, out.args)], position=step.position)]
+    block.terminator.targets[1] = Target(over)
+    at = f.blocks.index(block)
+    f.blocks[at + 1 : at + 1] = [body, over]
 
 
 def _separate_yields(f: Function, block: Block) -> None:
@@ -274,6 +291,7 @@ def _separate_yields(f: Function, block: Block) -> None:
         before.instrs = [Instr("jump", targets=[Target(here)], position=instr.position)]
         here.instrs = [instr, Instr("jump", targets=[Target(after)], position=instr.position)]
         if block.handler is not None:
+            f.attrs["cleans_up"] = True
             here.handler, after.handler = (Target(block.handler.block, list(block.handler.args)) for _ in range(2))
         at = f.blocks.index(block)
         f.blocks[at + 1 : at + 1] = [before, here, after]

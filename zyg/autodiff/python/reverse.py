@@ -47,8 +47,11 @@ class ReverseHalf:
         if not forward.live:  # the function always raises: this is never called
             self.builder.at(entry).ret(NOTHING)
             return self.function
+        # An exception that comes out of a `yield` was thrown in after the item had been given.
         entered_at_tail = {
-            b for b in forward.blocks if b in forward.live and b.handler and b.handler.block in forward.live
+            b
+            for b in forward.blocks
+            if b in forward.live and b.handler and b.handler.block in forward.live and b.instrs[0].op != "yield"
         }
         for block in forward.blocks:
             if block in forward.live:
