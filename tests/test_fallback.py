@@ -350,3 +350,8 @@ def test_inner_derivatives_do_not_meet_outer_ones():
 
     assert zyg.derivative(sums)(3.0) == 1.0
     assert zyg.derivative(products)(3.0) == 24.0
+
+
+def test_arrays_of_objects_have_no_gradient():
+    with pytest.warns(zyg.FallbackWarning), pytest.raises(TypeError, match="argument 1 is an array of objects"):
+        zyg.gradient(lambda a: a[0] * a[1], np.array([1.0, 2.0], dtype=object))

@@ -207,6 +207,9 @@ def python_pullback(
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     from .autodiff.objects.api import pullback
 
+    for n, x in enumerate(args):
+        if isinstance(x, np.ndarray) and x.dtype.hasobject:
+            raise TypeError(f"argument {n + 1} is an array of objects, which has no gradient; pass an array of numbers")
     return pullback(function, args, keywords)
 
 
