@@ -114,3 +114,99 @@ def test_state_with_two_ways_to_it(f):
         value, back = pullback(f, (x,))
         assert value == pytest.approx(f(x))
         assert back(1.0)[0] == pytest.approx(slope(f, x), rel=1e-6)
+
+
+def _check(f, x=3.0):
+    value, back = pullback(f, (x,))
+    assert value == pytest.approx(f(x))
+    assert back(1.0)[0] == pytest.approx(slope(f, x), rel=1e-6)
+
+
+def _changed(f, change):
+    for _ in range(3):
+        _check(f)
+    change()
+    for _ in range(3):
+        _check(f)
+
+
+def _holder():
+    class Holder:
+        def __init__(self, v):
+            self.v = v
+
+        def twice(self):
+            return self.v * 2.0
+
+    return Holder
+
+
+def test_attribute_becomes_a_property():
+    cls = _holder()
+
+    def change():
+        cls.__init__ = lambda self, v: setattr(self, "_v", v)
+        cls.v = property(lambda self: self._v * self._v)
+
+    _changed(lambda x: cls(x).v * 2.0, change)
+
+
+def test_attribute_becomes_a_property_that_is_set():
+    cls = _holder()
+
+    def f(x):
+        c = cls(x)
+        c.v = c.v * 2.0
+        return c.v
+
+    _changed(f, lambda: setattr(cls, "v", property(lambda s: s._v, lambda s, v: setattr(s, "_v", v * v))))
+
+
+def test_setattr_is_added_to_a_base():
+    base = _holder()
+
+    class Derived(base):
+        pass
+
+    _changed(
+        lambda x: Derived(x).v, lambda: setattr(base, "__setattr__", lambda s, n, v: object.__setattr__(s, n, v * v))
+    )
+
+
+def doubled(x):
+    return x * 2.0
+
+
+def test_code_of_a_function_changes():
+    def change():
+        doubled.__code__ = (lambda x: x * x).__code__
+
+    _changed(lambda x: doubled(x), change)
+
+
+def test_code_of_a_method_changes():
+    cls = _holder()
+
+    def change():
+        cls.twice.__code__ = (lambda self: self.v * self.v).__code__
+
+    _changed(lambda x: cls(x).twice(), change)
+
+
+def test_class_changes_while_it_is_differentiated():
+    def f(x):
+        class Local:
+            def __init__(self, v):
+                self.v = v
+
+        total = 0.0
+        for k in range(3):
+            c = Local(x)
+            c.v = c.v * 2.0
+            total += c.v
+            if k == 1:
+                Local.v = property(lambda self: self._v, lambda self, v: setattr(self, "_v", v * v))
+        return total
+
+    for _ in range(2):
+        _check(f)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff.python.dependence import flowing
-from zyg.autodiff.python.inline import release
+from zyg.autodiff.python.inline import release, revalidate
 
 from . import calls, structure
 from .shadows import Shadows
@@ -26,6 +26,7 @@ def pullback(
     (8.0, (4.0, [0.0, 2.0]))
     """
     calls.refresh()
+    revalidate()
     copied: list[tuple[int, Any, Any, Any]] = []
     if any(isinstance(x, _MUTABLE) for x in args):
         args, copied = _apart(f, args)

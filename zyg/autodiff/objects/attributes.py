@@ -365,6 +365,8 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
         return _set_instance_dict(x, value)
     if isinstance(x, (type, ModuleType)):
         native.assigned(name)
+    if isinstance(x, (type, FunctionType)):
+        _changes(x, name, value)
     object.__setattr__(x, name, value) if find(cls, "__setattr__") is object.__setattr__ else setattr(x, name, value)
     # The globals of a module are read as items of its dict.
     return (run_set_attr, x, name, Joined(x, x.__dict__)) if isinstance(x, ModuleType) else (run_set_attr, x, name)
@@ -379,6 +381,12 @@ def _run_setter(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[1], given[2])
 
 
+def _changes(x: Any, name: str, value: Any = None) -> None:
+    from zyg.autodiff.python import inline
+
+    inline.changes(x, name, value)
+
+
 def record_delattr(x: Any, name: str) -> Any:
     """`del x.name`."""
     cls = type(x)
@@ -390,6 +398,8 @@ def record_delattr(x: Any, name: str) -> Any:
     if type(found) is property and found.fdel is not None:
         back = calls.call(found.fdel, (x,))[1]
         return None if back is None else (_run_first, back)
+    if isinstance(x, type):
+        _changes(x, name)
     delattr(x, name)
     return (_run_deleted, x, name)
 

@@ -2,7 +2,7 @@
 
 An attribute is read plainly where the type of the object is in the set of types for which reading that name runs no code and
 gives no bound method with a cotangent; an item, of a list by a natural number. The general function adds to these sets what
-it finds out.  A callee is looked up once per place: `Site` keeps the last one and its forward half.
+it finds out, and `revalidate` empties them where classes have changed.  A callee is looked up once per place: `Site` keeps the last one and its forward half.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import count
+from operator import is_
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType, ModuleType
 from typing import Any
 
@@ -61,6 +62,7 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
     """RECORD["getattr"], which notes types that may be read plainly."""
     cls = type(x)
     if _reads_plainly(cls, name):
+        _note_class(cls)
         types.add(cls)
     return objects.RECORD["getattr"](x, name)
 
@@ -69,6 +71,7 @@ def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
     """RECORD["setattr"], which notes types that may be written plainly."""
     cls = type(x)
     if _writes_plainly(cls, name):
+        _note_class(cls)
         types.add(cls)
     return objects.RECORD["setattr"](x, value, name)
 
@@ -98,6 +101,56 @@ def _writes_plainly(cls: type, name: str) -> bool:
 def _of_python(cls: type) -> bool:
     """Whether a class and all its bases are made by class statements."""
     return all(c is object or c.__flags__ & 1 << 9 for c in cls.__mro__)
+
+
+# What has been found out holds as long as these are as they were: classes by what stands in them, functions by their code.
+_classes: dict[type, list[Any]] = {}
+_codes: dict[FunctionType, CodeType] = {}
+_MANY = 1000
+
+
+def _note_class(cls: type) -> None:
+    if cls not in _classes:
+        _classes[cls] = _content(cls)
+
+
+def _content(cls: type) -> list[Any]:
+    """The names and what stands under them, of a class and its bases, but for `object`."""
+    return [x for c in cls.__mro__[:-1] for held in (c.__dict__, c.__dict__.values()) for x in held]
+
+
+def revalidate() -> None:
+    """Forget what was found out if a class or a function that it is about is no longer as it was (or if it is about very many,
+    which would all be kept)."""
+    for f, code in _codes.items():
+        if f.__code__ is not code:
+            return forget_what_is_known()
+    for cls, old in _classes.items():
+        now = _content(cls)
+        if len(now) != len(old) or not all(map(is_, now, old)):
+            return forget_what_is_known()
+    if len(_codes) + len(_classes) > _MANY:
+        forget_what_is_known()
+
+
+def changes(x: Any, name: str, value: Any = None) -> None:
+    """Differentiated code is about to set, or delete, an attribute of a class, or the code of a function."""
+    if isinstance(x, FunctionType):
+        if name == "__code__":
+            forget_what_is_known()
+    elif not (type(value) in (float, int) and type(x.__dict__.get(name)) in (float, int)):
+        # (A number in the place of a number makes no difference.)
+        forget_what_is_known()
+
+
+def forget_what_is_known() -> None:
+    from .compile import forget_callees
+
+    for types in (*readable.values(), *writable.values()):
+        types.intersection_update((ModuleType,))
+    _classes.clear()
+    _codes.clear()
+    forget_callees()
 
 
 # At a call: the callable that was called last and its forward half; the function of the bound method that was called last and its
@@ -150,6 +203,8 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         site[2:] = f.__func__, made
         if not _permanent(f.__func__):
             _temporary.append(site)
+        else:
+            _codes[f.__func__] = f.__func__.__code__
         return partial(made, f.__self__)
     forward = objects.forward_of(f)
     if t is FunctionType:
@@ -159,6 +214,8 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         site[:2] = f, forward
         if not _permanent(f):
             _temporary.append(site)
+        else:
+            _codes[f] = f.__code__
     elif t is type and type(forward) is partial and forward.func is classes.construct:
         made = _constructor(f, arity)
         if made is not None:
@@ -199,6 +256,8 @@ def _constructor(cls: Any, arity: int) -> Any:
     if forward is None or not _permanent(init):
         return None
     new = object.__new__
+    _note_class(cls)
+    _codes[init] = init.__code__
 
     def construct(*args: Any) -> tuple[Any, Any]:
         if cls.__init__ is not init:
@@ -228,6 +287,7 @@ def _recorder(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
                 forward = forward_of_method(method, 2)
                 if forward is not None:
                     known[ta, tb] = method, forward
+                    _codes[method] = method.__code__
         elif getattr(ta, slot) is found[0]:
             made = found[1](a, b)
             if made[0] is not NotImplemented:
