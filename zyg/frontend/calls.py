@@ -189,7 +189,7 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
         return callee.call(e, args, keywords)
     if isinstance(callee, PullbackValue):
         return callee.plan.call(e, callee, args, keywords)
-    from .classes import special
+    from .classes import refuse_unless_without, special
     from .infer import known
 
     method = special(e, callee, "__call__")
@@ -197,6 +197,7 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
         return e.call(known(method), [callee, *args], keywords)
     from .operators import python_type_name
 
+    refuse_unless_without(e, callee, "a call of an object", "__call__")
     e.type_error(f"'{python_type_name(e, callee)}' object is not callable")
     raise AssertionError
 

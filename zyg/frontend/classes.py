@@ -156,6 +156,14 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     raise AssertionError
 
 
+def refuse_unless_without(e: Evaluator, v: Abstract, what: str, *methods: str) -> None:
+    """Before a TypeError for what lacks these methods: what has one of them in CPython is only unknown to compiled code."""
+    cls = class_of(e, v)
+    if cls is None or any(find_in_class(cls, name) is not None for name in methods):
+        kind = describe(v, e.heap) if cls is None else cls.__name__
+        raise e.refuse(f"{what} of type '{kind}'", types=[describe(v, e.heap)])
+
+
 def _with_article(cls: type) -> str:
     return f"{'an' if cls.__name__[0] in 'aeiou' else 'a'} {cls.__name__}"
 

@@ -86,7 +86,7 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
         return new_iterator(e, ("tuple",), dicts.keys(e, v), Known(0))
     if isinstance(v, Known) and type(v.object) in (str, frozenset):
         return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, v.object))), Known(0))
-    from .classes import user_iterator
+    from .classes import refuse_unless_without, user_iterator
 
     result = user_iterator(e, v)
     if result is not None:
@@ -95,6 +95,7 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
         raise e.refuse(
             f"a loop over a {type(v.object).__name__}", hint="loop over a tuple, a list, a range or an array"
         )
+    refuse_unless_without(e, v, "a loop over an object", "__iter__", "__getitem__")
     e.type_error(f"'{python_type_name(e, v)}' object is not iterable")
     raise AssertionError
 
@@ -502,6 +503,9 @@ _ADVANCE: dict[str, Callable[..., None]] = {
 def next_item(e: Evaluator, v: Abstract, default: Abstract | None = None) -> Abstract:
     """next(v) or next(v, default)"""
     if not is_iterator(e, v):
+        from .classes import refuse_unless_without
+
+        refuse_unless_without(e, v, "next() of an object", "__next__")
         e.type_error(f"'{python_type_name(e, v)}' object is not an iterator")
     join = e.join()
 
@@ -539,6 +543,9 @@ def reversed_(e: Evaluator, v: Abstract) -> Abstract:
         from .infer import known
 
         return make_iterator(e, e.call(known(reversed_list), [v]))
+    from .classes import refuse_unless_without
+
+    refuse_unless_without(e, v, "reversed() of an object", "__reversed__", "__getitem__")
     e.type_error(f"'{describe(v, e.heap)}' object is not reversible")
     raise AssertionError
 

@@ -196,6 +196,8 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
         return result
     if any(isinstance(v, (ConflictValue, ChoiceValue)) for v in (a, b)):
         raise e.refuse(f"operator {SYMBOLS[name]} on these values", types=[describe(a, e.heap), describe(b, e.heap)])
+    if name == "or" and isinstance(a, Known) and isinstance(b, Known) and isinstance(a.object, type):
+        raise e.refuse("a union of types that is made at run time", hint="use a tuple of types")
     for v in (a, b):
         if isinstance(v, Known) and not isinstance(v.object, (str, bytes, type(None), type)) and not callable(v.object):
             raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}")
@@ -643,11 +645,12 @@ def unary(e: Evaluator, name: str, v: Abstract) -> Abstract:
         from . import arrays
 
         return arrays.elementwise(e, name, v)
-    from .classes import operator_method
+    from .classes import operator_method, refuse_unless_without
 
     result = operator_method(e, name, v)
     if result is not None:
         return result
+    refuse_unless_without(e, v, f"the {symbol} of an object", f"__{name}__")
     e.type_error(f"bad operand type for {symbol}: '{python_type_name(e, v)}'")
     raise AssertionError
 
@@ -721,7 +724,7 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         from . import arrays
 
         return arrays.elementwise(e, name, a, b)
-    from .classes import operator_method
+    from .classes import class_of, find_in_class, operator_method
     from .lists import is_list, known_items
 
     result = operator_method(e, name, a, b)
@@ -733,6 +736,10 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         return _compare_sequences(e, name, items_a, items_b)
     if is_list(e, a) and is_list(e, b):
         raise e.refuse("the order of two lists whose lengths are not known when compiling", hint="compare their items")
+    for v in (a, b):
+        found = find_in_class(class_of(e, v) or object, f"__{name}__")
+        if isinstance(v, Known) and found is not None and found[0].__module__ != "builtins":
+            raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}")
     e.type_error(message())
     raise AssertionError
 

@@ -51,11 +51,12 @@ def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
         return dicts.get_item(e, v, key)
     if isinstance(v, ChoiceValue) and is_reference(v):
         return e.each(v, lambda option: get_item(e, option, key))
-    from .classes import operator_method
+    from .classes import operator_method, refuse_unless_without
 
     result = operator_method(e, "getitem", v, key)
     if result is not None:
         return result
+    refuse_unless_without(e, v, "an item of an object", "__getitem__")
     e.type_error(f"'{python_type_name(e, v)}' object is not subscriptable")
     raise AssertionError
 
@@ -194,6 +195,11 @@ def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
         )
     if isinstance(v.object, type) and hasattr(v.object, "__class_getitem__"):
         return known(v.object)
+    from .classes import refuse_unless_without
+
+    if isinstance(v.object, str):
+        e.type_error(f"string indices must be integers, not '{python_type_name(e, key)}'")
+    refuse_unless_without(e, v, "an item of an object", "__getitem__")
     e.type_error(f"'{type(v.object).__name__}' object is not subscriptable")
     raise AssertionError
 
@@ -217,9 +223,10 @@ def set_item(e: Evaluator, v: Abstract, key: Abstract, value: Abstract) -> None:
         assert isinstance(v, Reference)
         _set_list_item(e, v, key, value)
         return
-    from .classes import operator_method
+    from .classes import operator_method, refuse_unless_without
 
     if operator_method(e, "setitem", v, key, value) is None:
+        refuse_unless_without(e, v, "an assignment to an item of an object", "__setitem__")
         e.type_error(f"'{python_type_name(e, v)}' object does not support item assignment")
 
 
@@ -237,9 +244,10 @@ def del_item(e: Evaluator, v: Abstract, key: Abstract) -> None:
             return
         lists.pop(e, v, key, "list assignment index out of range")
         return
-    from .classes import operator_method
+    from .classes import operator_method, refuse_unless_without
 
     if operator_method(e, "delitem", v, key) is None:
+        refuse_unless_without(e, v, "`del` of an item of an object", "__delitem__")
         e.type_error(f"'{python_type_name(e, v)}' object doesn't support item deletion")
 
 
