@@ -89,7 +89,7 @@ def deleted(x):
     first = b.w
     delattr(b, "w")
     setattr(b, "".join("w"), x * x)
-    return first * b.w * getattr(b, "missing", x)
+    return first * b.w * getattr(b, "missing", x) if hasattr(b, "w") else x
 
 
 def flat(a):

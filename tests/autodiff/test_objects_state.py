@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from zyg.autodiff.objects.api import pullback
+from zyg.errors import Unsupported
 
 H = 1.0
 
@@ -210,3 +211,101 @@ def test_class_changes_while_it_is_differentiated():
 
     for _ in range(2):
         _check(f)
+
+
+class Steps:
+    """Counts; `state` tells when the state changes."""
+
+    def __init__(self, x, state):
+        self.x, self.held, self.state, self.count = x, [x], state, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.count += 1
+        if self.state == "always":
+            self.held[0] = self.held[0] * self.x
+        if self.count > 3:
+            raise StopIteration
+        if self.state == "items":
+            self.held[0] = self.held[0] * self.x
+        return self.x
+
+
+class Asked:
+    def __init__(self, x):
+        self.x = x
+
+    def __getattr__(self, name):
+        self.x = self.x * self.__dict__["x"]
+        raise AttributeError(name)
+
+
+class Property:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def none(self):
+        self.x = self.x * self.x
+        raise AttributeError
+
+
+def stepped(x, state="items"):
+    steps = Steps(x, state)
+    total = 0.0
+    for item in steps:
+        total += item * x
+    return total * steps.held[0]
+
+
+def listed(x, state="items"):
+    steps = Steps(x, state)
+    return sum(list(steps)) * steps.held[0]
+
+
+def next_or(x):
+    steps = Steps(x, "always")
+    steps.count = 3
+    return next(steps, x) * steps.held[0]
+
+
+def getattr_or(x):
+    a = Asked(x)
+    return getattr(a, "foo", x) * a.x
+
+
+def asked_by_hasattr(x):
+    a, b = Asked(x), Property(x)
+    return 0.0 if hasattr(a, "foo") or hasattr(b, "none") else a.x * b.x + (x if hasattr(b, "x") else 0.0)
+
+
+@pytest.mark.parametrize("f", [stepped, listed, next_or, getattr_or, asked_by_hasattr], ids=lambda f: f.__name__)
+def test_changes_before_an_exception_that_is_handled_in_passing(f):
+    _check(f, 1.3)
+
+
+@pytest.mark.parametrize("f", [stepped, listed], ids=lambda f: f.__name__)
+def test_changes_at_the_end_of_a_loop_are_refused(f):
+    with pytest.raises(Unsupported, match="then raises StopIteration"):
+        pullback(lambda x: f(x, "always"), (1.3,))
+
+
+def test_changes_before_the_index_error_that_ends_a_loop_are_refused():
+    class Items:
+        def __init__(self, x):
+            self.x, self.held = x, [x]
+
+        def __getitem__(self, index):
+            self.held[0] = self.held[0] * self.x
+            if index > 2:
+                raise IndexError
+            return self.x
+
+    def f(x):
+        items = Items(x)
+        return sum(list(items)) * items.held[0]
+
+    with pytest.raises(Unsupported, match="then raises IndexError"):
+        pullback(f, (1.3,))

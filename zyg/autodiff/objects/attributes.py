@@ -70,6 +70,15 @@ def plain_lookup(cls: type) -> bool:
     return find(cls, "__getattribute__") is object.__getattribute__
 
 
+def may_run_code(x: Any, name: str) -> bool:
+    """Whether looking an attribute up may run code of the user's."""
+    cls = type(x)
+    found = find(cls, name)
+    return not plain_lookup(cls) or find(cls, "__getattr__") is not None or is_python(find(type(found), "__get__")) or (
+        type(found) in (property, functools.cached_property)
+    )  # fmt: skip
+
+
 def run_attr(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     if d is not None:
         shadows.add_attr(back[1], back[2], d)
@@ -109,6 +118,8 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
     if kind is property:
         if found.fget is None:
             return getattr(x, name), None
+        if find(cls, "__getattr__") is not None:
+            return _property_or(x, name, found, find(cls, "__getattr__"))
         y, back = calls.call(found.fget, (x,))
         return y, None if back is None else (_run_first, back)
     handler = attribute_handler(cls, name)
@@ -140,6 +151,19 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
     return y, (run_attr, _owner(cls, name), name)
 
 
+def _property_or(x: Any, name: str, found: property, other: Any) -> tuple[Any, Any]:
+    """`__getattr__` is asked when the property raises AttributeError."""
+    from ..python import escaping
+
+    escaping.watch()
+    try:
+        y, back = calls.call(found.fget, (x,))
+        return y, None if back is None else (_run_first, back)
+    except AttributeError as error:
+        escaping.want_unchanged(error, "a property")
+    return _called(calls.call(other.__get__(x, type(x)), (name,)))
+
+
 def _owner(cls: type, name: str) -> type:
     return next(c for c in cls.__mro__ if name in c.__dict__)
 
@@ -163,12 +187,17 @@ def _run_field(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _custom(x: Any, name: str, cls: type, method: Any) -> tuple[Any, Any]:
     """A class with its own `__getattribute__`; `__getattr__` is asked when that raises."""
+    from ..python import escaping
+
+    if find(cls, "__getattr__") is not None:
+        escaping.watch()
     try:
         return _called(calls.call(method.__get__(x, cls), (name,)))
-    except AttributeError:
+    except AttributeError as error:
         other = find(cls, "__getattr__")
         if other is None:
             raise
+        escaping.want_unchanged(error, "a __getattribute__")
         return _called(calls.call(other.__get__(x, cls), (name,)))
 
 

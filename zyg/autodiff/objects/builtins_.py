@@ -50,7 +50,7 @@ def ask(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 
 constant(
-    print, len, isinstance, issubclass, callable, hasattr, id, hash, repr, ascii, chr, ord, bin, hex, oct, format, input,
+    print, len, isinstance, issubclass, callable, id, hash, repr, ascii, chr, ord, bin, hex, oct, format, input,
     type, str, bytes, bytearray, bool, range, slice, object, memoryview, property, staticmethod, classmethod,
     open, dir, any, all, sys.getsizeof, compile, breakpoint, __import__,
     namedtuple, sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern,
@@ -317,18 +317,44 @@ def run_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(getattr)
 def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
+    from ..python import escaping
     from . import attributes
 
+    if default is not MISSING and attributes.may_run_code(x, name):
+        escaping.watch()
     try:
         return shift(attributes.record_getattr(x, name))
-    except AttributeError:
+    except AttributeError as error:
         if default is MISSING:
             raise
-        return default, (_run_third,)
+        return default, (_run_third, escaping.swallowed(error))
 
 
 def _run_third(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if back[1] is not None:
+        back[1][0](back[1], None, shadows)
     return None, None, None, d
+
+
+@known(hasattr)
+def _hasattr(x: Any, name: str, /) -> tuple[Any, Any]:
+    from ..python import escaping
+    from . import attributes
+
+    if not attributes.may_run_code(x, name):
+        return hasattr(x, name), None
+    escaping.watch()
+    try:
+        back = attributes.record_getattr(x, name)[1]
+        return True, None if back is None else (_run_asked, back)
+    except AttributeError as error:
+        back = escaping.swallowed(error)
+        return False, None if back is None else (_run_asked, back)
+
+
+def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    return None, None if given is None else given[0]
 
 
 @known(setattr)

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import calls, containers, generators, iteration
 from .arithmetic import find, is_python, method_of
-from .builtins_ import MISSING, as_call, run_default, run_shift, shift
+from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
 from .iteration import Iterator
 
@@ -211,12 +211,16 @@ def _next(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
     if step is None:
         return next(it), None  # raises the TypeError
     if is_python(step) and not isinstance(it, Iterator):
+        from ..python import escaping
+
+        if default is not MISSING:
+            escaping.watch()
         try:
             return as_call(calls.call(step.__get__(it, type(it)), ()))
-        except StopIteration:
+        except StopIteration as end:
             if default is MISSING:
                 raise
-            return default, (run_default,)
+            return default, (run_next_default, escaping.swallowed(end))
     if type(it) is generators.Generator:
         try:
             return generators.record_next(it)
@@ -250,6 +254,9 @@ known(generators.Generator.close)(generators.record_close)
 
 
 def run_next_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """(run_next_default, back of the step that was left by StopIteration, if there is one)"""
+    if len(back) > 1 and back[1] is not None:
+        back[1][0](back[1], None, shadows)
     return None, None, d
 
 

@@ -260,28 +260,34 @@ def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _steps(x: Any) -> Generator[tuple[Any, Any], None, None]:
     """Items by a `__next__` that is differentiated."""
+    from ..python import escaping
     from . import calls
     from .arithmetic import find
 
+    escaping.watch()
     step = find(type(x), "__next__")
     while True:
         try:
             item, back = calls.call(step.__get__(x, type(x)), ())
-        except StopIteration:
+        except StopIteration as end:
+            escaping.want_unchanged(end, "a __next__")
             return
         yield item, None if back is None else (run_call, back, ())
 
 
 def _by_index(x: Any) -> Generator[tuple[Any, Any], None, None]:
     """The old protocol: `x[0]`, `x[1]`, ... until IndexError."""
+    from ..python import escaping
     from . import calls
     from .arithmetic import find
 
+    escaping.watch()
     get = find(type(x), "__getitem__")
     for index in count():
         try:
             item, back = calls.call(get.__get__(x, type(x)), (index,))
-        except IndexError:
+        except IndexError as end:
+            escaping.want_unchanged(end, "a __getitem__")
             return
         yield item, None if back is None else (run_call, back, ())
 

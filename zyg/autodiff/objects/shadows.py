@@ -11,6 +11,7 @@ reverse pass goes by.
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from types import CellType
 from typing import Any
@@ -228,6 +229,57 @@ class Shadows:
             return np.zeros(array.shape, wanted)
         strides = tuple([s * ratio for s in array.strides])
         return np.ndarray(array.shape, wanted, memory.data, offset, strides)
+
+
+class Probe(Shadows):
+    """Finds out whether a reverse pass, of code that was left by an exception, undoes changes of what may carry a derivative."""
+
+    __slots__ = ("written",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = False
+        self.items = _Looked(self)
+
+    def _write(self, value: Any) -> None:
+        if value is not None and type(value) not in _INERT:
+            self.written = True
+
+    def take_item(self, sequence: Any, index: int) -> Any:
+        self._write(sequence[index] if index < len(sequence) else None)
+
+    def take_key(self, mapping: Any, key: Any) -> Any:
+        self._write(mapping.get(key) if isinstance(mapping, dict) else key)
+
+    def take_attr(self, obj: Any, name: str) -> Any:
+        with contextlib.suppress(ValueError):  # an empty cell
+            self._write(getattr(obj, name, None))
+
+    def has_array(self, array: np.ndarray) -> bool:
+        self.written = True
+        return False
+
+    def take_array(self, array: np.ndarray) -> Any:
+        self.written = True
+
+    def of_array(self, array: np.ndarray) -> np.ndarray:
+        self.written = True
+        return super().of_array(array)
+
+
+class _Looked(dict):
+    """Who looks for the shadow of a container undoes a change of it."""
+
+    def __init__(self, probe: Probe):
+        super().__init__()
+        self.probe = probe
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        self.probe.written = True
+        return super().get(key, default)
+
+
+_INERT = frozenset({int, bool, str, bytes})
 
 
 _byte_bounds: Any = np.lib.array_utils.byte_bounds if hasattr(np.lib, "array_utils") else getattr(np, "byte_bounds")  # noqa: B009

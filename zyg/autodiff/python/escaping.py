@@ -53,6 +53,30 @@ def take(exception: BaseException) -> Any:
     return (run_elsewhere, back)
 
 
+def swallowed(exception: BaseException) -> Any:
+    """What undoes a call that was left by an exception which the run-time rules handle, at the place where they do; or None."""
+    back = exception.__dict__.pop(_NAME, None)
+    return None if back is None else (run_elsewhere, back)
+
+
+def want_unchanged(exception: BaseException, what: str) -> None:
+    """The same where nothing can be undone in its place, as at the end of a loop: refused if there is something to undo."""
+    from ..objects.foreign import caller, position_of
+    from ..objects.shadows import Probe
+
+    back = exception.__dict__.pop(_NAME, None)
+    if back is None:
+        return
+    probe = Probe()
+    back[0](back, None, probe)
+    if probe.written:
+        raise Unsupported(
+            f"the derivative of {what} that changes what may carry a derivative, and then raises {type(exception).__name__}",
+            position_of(caller()),
+            hint="raise before anything is changed, or write a generator function",
+        ) from None
+
+
 def _is_its_forward(code: Any, back: Any) -> bool:
     return any(constant is back[0] for constant in code.co_consts)
 
