@@ -322,10 +322,20 @@ def _differentiated(code: CodeType) -> CodeType:
 
 def call_bound(entry: Function, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a function with defaults, keywords, `*args` or `**kwargs`: brings the arguments in their places."""
+    slots, places = arrange(entry, f, args, kwargs)
+    y, back = entry.bind(f)(*slots)
+    if back is None or places is None:
+        return y, back
+    return y, (run_bound, back, f, *places)
+
+
+def arrange(entry: Function, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """The values of the parameters, in the order of `co_varnames`; and where they came from, None if all were given in that
+    order."""
     code = entry.code
     count, given = code.co_argcount, len(args)
     if not kwargs and given == count and entry.simple:
-        return entry.bind(f)(*args)
+        return args, None
     names = code.co_varnames
     total = count + code.co_kwonlyargcount
     slots: list[Any] = [_MISSING] * total
@@ -366,13 +376,9 @@ def call_bound(entry: Function, f: FunctionType, /, *args: Any, **kwargs: Any) -
         slots.append(args[count:])
     if flags & 0x08:
         slots.append(more)
-    y, back = entry.bind(f)(*slots)
-    if back is None:
-        return y, None
     if not kwargs and not by_default and given == count and not flags & 0x0C:
-        return y, back
-    return y, (run_bound, back, f, taken, max(given - count, 0), total, tuple(where[taken:]), tuple(kwargs),
-               tuple(by_default), more)  # fmt: skip
+        return slots, None
+    return slots, (taken, max(given - count, 0), total, tuple(where[taken:]), tuple(kwargs), tuple(by_default), more)
 
 
 _MISSING = object()

@@ -59,6 +59,13 @@ def _run_through(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(calls.call_bound)
 def _call_bound(entry: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """Arguments are brought in their places as ever; it is the forward half that is differentiated."""
+    if not entry.generator:
+        slots, places = calls.arrange(entry, f, args, kwargs)
+        pair, back = calls.call(entry.bind(f), tuple(slots))
+        if places is None or pair[1] is None:
+            return pair, None if back is None else (_run_bound, back)
+        made = (pair[0], (calls.run_bound, pair[1], f, *places))
+        return made, None if back is None else (_run_arranged, (calls.run_bound, (_run_inner, back), f, *places))
     count, defaults = entry.code.co_argcount, f.__defaults__ or ()
     missing = count - len(args)
     if kwargs or not entry.simple or entry.generator or not 0 <= missing <= len(defaults):
@@ -70,6 +77,18 @@ def _call_bound(entry: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, 
     slots = (*args, *defaults[len(defaults) - missing :]) if missing else args
     y, back = calls.call(entry.bind(f), slots)
     return y, None if back is None else (_run_bound, back)
+
+
+def _run_arranged(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangents of the parameters go where these came from."""
+    return (None, None, *calls.run(back[1], d, shadows))
+
+
+def _run_inner(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """What is asked of the pullback of a bound call is asked of that of the forward half, which is in it."""
+    if d is not None and d[1] is not None:
+        d = (d[0], d[1][1])
+    return calls.run(back[1], d, shadows)
 
 
 def _run_bound(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

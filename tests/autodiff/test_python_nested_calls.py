@@ -1,0 +1,65 @@
+"""Second derivatives through calls with keywords, defaults, `*args` and `**kwargs`."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import pytest
+
+import zyg
+from tests.oracles import differences
+
+
+def decorated(f):
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        return f(*args, **kwargs) * args[0]
+
+    return wrapper
+
+
+@decorated
+def g(a, b=2.0, *, c=3.0):
+    return a * a * b * c
+
+
+def decorators(x):
+    s = {1}  # noqa: F841  (not for native code)
+    return g(x) + g(x, x) + g(x, b=x * x) + g(x, c=x) + g(*(x,), b=x, c=x * x)
+
+
+def h(a, *rest, k=1.0, **more):
+    return a * rest[0] * rest[-1] * k * more.get("z", 1.0)
+
+
+def spread(x):
+    s = {1}  # noqa: F841
+    return h(x, x, x) + h(x, x, 2.0, k=x) + h(x, x, z=x * x)
+
+
+def default(x):
+    def q(a, b=x * x):
+        return a * b
+
+    s = {1}  # noqa: F841
+    return q(x)
+
+
+@dataclasses.dataclass
+class P:
+    a: float
+    b: float = 2.0
+
+
+def replaced(x):
+    p = P(x, x * x)
+    q = dataclasses.replace(p, b=x * p.b)
+    return q.a * q.b
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("function", [decorators, spread, default, replaced])
+def test_second_derivative(function):
+    got = zyg.gradient(lambda x: zyg.gradient(function, x)[0], 0.7)[0]
+    assert got == pytest.approx(differences.derivative(lambda x: zyg.gradient(function, x)[0], 0.7), rel=1e-6)
