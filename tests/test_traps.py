@@ -730,3 +730,15 @@ def test_texts_that_are_formatted():
         with pytest.raises(expected.type) as caught:
             zyg.jit(function)(*args)
         assert str(caught.value) == str(expected.value)
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [lambda n: n // 1, lambda n: n >> 0, lambda n: n << 0, lambda n: n | 0, lambda n: n ^ 0, lambda n: n & -1,
+     lambda n: n & n, lambda n: n | n],
+)  # fmt: skip
+def test_integer_operations_cut_the_derivative_where_they_change_nothing_too(cut):
+    f = lambda x, n: x * cut(n) * 2.0
+    assert zyg.gradient(f, 2.0, 3) == (6.0, None)
+    assert zyg.jvp(f, (2.0, 3), (1.0, 1.0)) == (12.0, 6.0)
+    assert zyg.gradient(lambda x, n: x * n + x * cut(n), 2.0, 3) == (6.0, 2.0)

@@ -276,7 +276,7 @@ def _int_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstra
         e.type_error("unsupported operand type(s) for @: 'int' and 'int'")
     if isinstance(b, Known) and not isinstance(a, Known) and number_type(a) is I64:
         n = b.object
-        if (n == 0 and name in ("add", "sub", "lshift", "rshift")) or (n == 1 and name == "mul"):
+        if (n == 0 and name in ("add", "sub")) or (n == 1 and name == "mul"):
             return a
     if name == "pow":
         return _int_power(e, a, b)
@@ -296,7 +296,7 @@ def _int_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstra
         if name == "rshift":
             return Number(e.op("shr", x, const(min(y.value, 63))))
         if y.value < 63:
-            return Number(e.op("cmul", x, const(1 << y.value)))
+            return Number(e.op("stop", e.op("cmul", x, const(1 << y.value))))  # bits carry no derivative
     e.guard(e.op("ge", y, const(0)), "ValueError", NEGATIVE_SHIFT)
     amount = e.op("select", e.op("lt", y, const(63)), y, const(63))
     if name == "rshift":

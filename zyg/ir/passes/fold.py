@@ -289,7 +289,12 @@ def _ipow(folder: _Folder, instr: Instr) -> Folded:
 
 def _floordiv(folder: _Folder, instr: Instr) -> Folded:
     x, y = instr.operands
-    return x if _is_int(instr) and _is(y, 1) else None
+    return _cut(folder, x) if _is_int(instr) and _is(y, 1) else None
+
+
+def _cut(folder: _Folder, x: Value) -> Folded:
+    """`x` as the result of an operation that carries no derivative."""
+    return x if folder.final or isinstance(x, Const) or x.type is BOOL else ("stop", [x])
 
 
 def _mod(folder: _Folder, instr: Instr) -> Folded:
@@ -364,30 +369,32 @@ def _compare(folder: _Folder, instr: Instr) -> Folded:
 def _and(folder: _Folder, instr: Instr) -> Folded:
     x, y = _order(folder, instr)
     if same(x, y):
-        return x
+        return _cut(folder, x)
     if x.type is BOOL and isinstance(y, Const):
         return x if y.value else y
-    return y if _is_int(instr) and _is(y, 0) else x if _is_int(instr) and _is(y, -1) else None
+    if _is_int(instr) and _is(y, 0):
+        return y
+    return _cut(folder, x) if _is_int(instr) and _is(y, -1) else None
 
 
 def _or(folder: _Folder, instr: Instr) -> Folded:
     x, y = _order(folder, instr)
     if same(x, y):
-        return x
+        return _cut(folder, x)
     if x.type is BOOL and isinstance(y, Const):
         return y if y.value else x
-    return x if _is_int(instr) and _is(y, 0) else None
+    return _cut(folder, x) if _is_int(instr) and _is(y, 0) else None
 
 
 def _xor(folder: _Folder, instr: Instr) -> Folded:
     x, y = _order(folder, instr)
     if x.type is BOOL and isinstance(y, Const):
         return ("not", [x]) if y.value else x
-    return x if _is_int(instr) and _is(y, 0) else None
+    return _cut(folder, x) if _is_int(instr) and _is(y, 0) else None
 
 
 def _shift(folder: _Folder, instr: Instr) -> Folded:
-    return instr.operands[0] if _is(instr.operands[1], 0) else None
+    return _cut(folder, instr.operands[0]) if _is(instr.operands[1], 0) else None
 
 
 def _cast(folder: _Folder, instr: Instr) -> Folded:
