@@ -279,7 +279,7 @@ def _round(e: Evaluator, number: Abstract, ndigits: Abstract = NONE) -> Abstract
             return e.call(known(round_numpy), [v, ndigits])
         return e.call(known(round_digits), [v, ndigits])
     if none or isinstance(ndigits, Known) and (ndigits.object or 0) >= 0:
-        return Number(operators.to_int(e, v))
+        return Number(e.op("stop", operators.to_int(e, v)))
     return e.call(known(round_int), [v, ndigits])
 
 
