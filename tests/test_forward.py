@@ -226,7 +226,7 @@ def test_views_and_aliases():
         row, column = a[1], a[:, 0]
         row[0] = row[1] * a[0, 0]
         column[1] += row[1]
-        b = a.reshape(4)
+        b = a.flatten()
         c = np.zeros((2, 2))
         c[:] = a
         c[0] = a[1]

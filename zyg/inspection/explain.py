@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import gc
 import inspect
 import io
 import os
@@ -302,7 +303,8 @@ def _record_calls(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
         return []
     plain = _uncompiled(function)
     with _quiet():
-        before = sys.getprofile()
+        before, collecting = sys.getprofile(), gc.isenabled()
+        gc.disable()  # what it would call is not called by the function
         sys.setprofile(watch)
         try:
             plain(*copies[0], **copies[1])
@@ -310,6 +312,8 @@ def _record_calls(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
             notes.append(f"the call raises {type(error).__name__}: {error}")
         finally:
             sys.setprofile(before)
+            if collecting:
+                gc.enable()
     return [call for call in found.values() if call is not None]
 
 
