@@ -41,7 +41,7 @@ def differentiated(code: CodeType, bound: bool = False) -> CodeType:
     found = _cache.get(id(code))
     if found is None:
         key = id(code)
-        found = _cache[key] = [weakref.ref(code, lambda _: _cache.pop(key, None)), _compile(code), None]
+        found = _cache[key] = [weakref.ref(code, lambda _, pop=_cache.pop: pop(key, None)), _compile(code), None]
     if not bound:
         return found[1]
     if found[2] is None:
@@ -107,7 +107,7 @@ def _reverse_function(reverse: Function) -> FunctionType:
 
 def _remember(code: CodeType, half: Function, runs: FunctionType | None = None) -> None:
     key = id(code)
-    _halves[key] = (weakref.ref(code, lambda _: _halves.pop(key, None)), half, runs)
+    _halves[key] = (weakref.ref(code, lambda _, pop=_halves.pop: pop(key, None)), half, runs)
 
 
 def without_function(reverse: Function) -> None:
