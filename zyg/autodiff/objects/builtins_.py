@@ -95,13 +95,14 @@ def _locals() -> tuple[Any, Any]:
 
 @known(vars)
 def _vars(*args: Any) -> tuple[Any, Any]:
-    if not args:
-        return _unknown_names("vars()")
-    if len(args) > 1:
-        raise TypeError(f"vars expected at most 1 argument, got {len(args)}")
     from . import attributes
 
-    return shift(attributes.record_getattr(args[0], "__dict__"))
+    if not args:
+        return _unknown_names("vars()")
+    x, *others = args
+    if others:
+        raise TypeError(f"vars expected at most 1 argument, got {len(args)}")
+    return shift(attributes.record_getattr(x, "__dict__"))
 
 
 def _evaluated(f: Any, code: Any, globals: Any = None, locals: Any = None) -> tuple[Any, Any]:
