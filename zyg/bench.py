@@ -74,7 +74,7 @@ def calls() -> None:
         ("gradient(f, x)", "gradient(f, x)"),
     ]
     if importlib.util.find_spec("numba"):
-        import numba  # type: ignore[import-not-found]
+        import numba
 
         names["numba_f"] = numba.njit(f)
         names["numba_f"](3.0)

@@ -253,7 +253,7 @@ def with_seed(what: str, function: Any, value: Any, back: Callable[[Any], tuple[
             hint="use zyg.pullback(f, *args), which takes a cotangent for the value, or zyg.jacobian(f, *args)",
         )
     # Fractions stay exact.
-    return back(1.0 if isinstance(value, (int, float, np.generic)) else cls(1))  # type: ignore[call-arg]
+    return back(1.0 if isinstance(value, (int, float, np.generic)) else cls(1))
 
 
 def _gradient(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -273,7 +273,7 @@ def _value_and_grad(transform: Transform, function: Any, args: tuple[Any, ...], 
                 f"{transform.kind} of {describe(function)} by argument {n}, but {len(args)} positional arguments were given"
             )
     value, gradients = _with_gradient(transform.kind, function, args, keywords)
-    return value, tuple(gradients[n] for n in argnums) if several else gradients[argnums]  # type: ignore[union-attr]
+    return value, tuple(gradients[n] for n in argnums) if several else gradients[argnums]
 
 
 def _grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

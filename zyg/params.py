@@ -152,7 +152,7 @@ class Grads(Mapping[Any, Any]):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return f"Grads({{{', '.join(f'{_described(p)}: {g!r}' for p, g in self.items())}}})"

@@ -20,7 +20,6 @@ import numpy as np
 
 import zyg
 
-PY312, PY313 = sys.version_info >= (3, 12), sys.version_info >= (3, 13)
 _LA = np.linalg
 
 
@@ -626,7 +625,7 @@ PROGRAMS = {
     "np.linalg.det": lambda x: _LA.det(matrix(x)) + _LA.slogdet(matrix(x))[1],
 }  # fmt: skip
 
-if PY312:
-    PROGRAMS["sumprod"] = lambda x: math.sumprod([x, 2.0], (x, x * x))  # type: ignore[attr-defined]
-if PY313:
-    PROGRAMS["fma"] = lambda x: math.fma(x, x, x)  # type: ignore[attr-defined]
+if sys.version_info >= (3, 12):
+    PROGRAMS["sumprod"] = lambda x: math.sumprod([x, 2.0], (x, x * x))
+if sys.version_info >= (3, 13):
+    PROGRAMS["fma"] = lambda x: math.fma(x, x, x)

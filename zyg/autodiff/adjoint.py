@@ -165,7 +165,7 @@ class _Adjoint(ReverseInstructions):
                 self.return_block.instrs.insert(-1, Instr("push", [self.tape, *saved]))
             else:
                 copies = {}
-            shadows = [self.shadows[ret.operands[k]] for k in callee.array_results]  # type: ignore[possibly-undefined]
+            shadows = [self.shadows[ret.operands[k]] for k in callee.array_results]
             ret.operands.extend(shadows)
             f.results = (*f.results, *[s.type for s in shadows])
         else:

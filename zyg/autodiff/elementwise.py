@@ -8,7 +8,7 @@ Broadcasting needs nothing: the shadow of an array that is seen broadcast is the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Function, Instr, Module, Value, const
@@ -21,6 +21,15 @@ from .activity import differentiable
 if TYPE_CHECKING:
     from .forward import ForwardPart
     from .instructions import ReverseInstructions
+
+
+class Reversal(NamedTuple):
+    """What the forward part found out about the reverse of one `apply`."""
+
+    function: str  # that gives the cotangents
+    kept: dict[int, Value]  # per argument that it uses: what holds the value in the reverse part
+    wanted: list[int]  # the arguments that get cotangents
+    seeded: list[int]  # the results that have one
 
 
 def _split(apply: Instr) -> tuple[list[Value], list[Value]]:
@@ -47,7 +56,7 @@ def forward_apply(a: ForwardPart, b: Builder, apply: Instr) -> None:
             k: a._kept(b, ins[k], written=False) if isinstance(ins[k].type, Array) else ins[k]
             for k in used
         }  # fmt: skip
-        a.made_by[apply] = (apply, (reverse, kept, wanted, seeded))
+        a.made_by[apply] = (apply, Reversal(reverse, kept, wanted, seeded))
     b.append(apply)
 
 
@@ -61,7 +70,8 @@ def reverse_apply(a: ReverseInstructions, apply: Instr) -> None:
         for v in set_outs:
             _clear(a, v)
         return
-    reverse, kept, wanted, seeded = made[1]  # type: ignore[misc]
+    assert isinstance(made[1], Reversal)
+    reverse, kept, wanted, seeded = made[1]
     # In place, as in `a *= b`: what is read is what is set, element by element, and so are the shadows.
     cotangents = {k: v for k, v in enumerate([*outs, *apply.results]) if k in seeded}
     receiving = [k for k in wanted if isinstance(ins[k].type, Array)]

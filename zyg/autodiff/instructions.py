@@ -220,7 +220,7 @@ class ReverseInstructions(ReverseGraph):
         if not along:
             return
         types = tuple(_shadow_stack_type(v.type) if isinstance(v.type, Stack) else cotangent_type(v.type)
-                      for v in along)  # type: ignore[arg-type]  # fmt: skip
+                      for v in along)  # fmt: skip
         for v, d in zip(along, self.builder.emit("pop", self._shadow_stack(stack), types=types), strict=True):
             if isinstance(v.type, Stack):
                 self.shadow_stacks[self._stack_root(v)] = d

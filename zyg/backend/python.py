@@ -152,7 +152,7 @@ class Emitter:
             code.filename = function.attrs.get("file", "<zyg>")
             code.first_lineno = function.attrs.get("line", 1)
             code.flags = 0x3 | (0x20 if self.generator else 0)  # type: ignore[assignment]
-            code.docstring = None  # type: ignore[assignment]
+            code.docstring = None
             return
         code.argcount = template.co_argcount
         code.posonlyargcount = template.co_posonlyargcount
@@ -162,7 +162,7 @@ class Emitter:
         code.flags = template.co_flags  # type: ignore[assignment]
         if template.co_flags & 0x1:
             first = template.co_consts[0] if template.co_consts else None
-            code.docstring = first if isinstance(first, str) else None  # type: ignore[assignment]
+            code.docstring = first if isinstance(first, str) else None
 
     def _prologue(self) -> None:
         self.location = InstrLocation(self.code.first_lineno, None, None, None)

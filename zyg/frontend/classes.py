@@ -406,7 +406,7 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
         _set_field(e, v, name, value)
         return
     if isinstance(v, ChoiceValue) and is_reference(v):
-        e.each(v, lambda one: set_attribute(e, one, name, value) or NONE)  # type: ignore[func-returns-value]
+        e.each(v, lambda one: set_attribute(e, one, name, value) or NONE)
         return
     if isinstance(v, ComplexArrayValue) and name in ("real", "imag"):
         from . import arrays, complex_arrays

@@ -75,7 +75,7 @@ def _class_default(cls: type, name: str) -> Abstract:
 
 def _pseudo_fields(cls: type) -> list[tuple[str, bool]]:
     """(name, is InitVar) of all fields that __init__ takes, in order."""
-    fields: dict[str, Any] = cls.__dataclass_fields__  # type: ignore[attr-defined]
+    fields: dict[str, Any] = cls.__dataclass_fields__
     kinds = {n: f._field_type.name for n, f in fields.items()}
     return [(n, kinds[n] == "_FIELD_INITVAR") for n in fields if kinds[n] in ("_FIELD", "_FIELD_INITVAR")]
 
@@ -83,7 +83,7 @@ def _pseudo_fields(cls: type) -> list[tuple[str, bool]]:
 def _bind_fields(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> dict[str, Abstract]:
     from .infer import known
 
-    fields: dict[str, Any] = cls.__dataclass_fields__  # type: ignore[attr-defined]
+    fields: dict[str, Any] = cls.__dataclass_fields__
     taking = [n for n, _ in _pseudo_fields(cls) if fields[n].init]
     positional = [n for n in taking if not fields[n].kw_only]
     name = f"{cls.__qualname__}.__init__()"
@@ -129,8 +129,8 @@ def _missing_message(name: str, missing: list[str]) -> str:
 def _construct_named_tuple(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     from .infer import known
 
-    names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
-    defaults: dict[str, Any] = cls._field_defaults  # type: ignore[attr-defined]
+    names: tuple[str, ...] = cls._fields
+    defaults: dict[str, Any] = cls._field_defaults
     name = f"{cls.__name__}.__new__()"
     if len(args) > len(names):
         e.type_error(f"{name} takes {len(names) + 1} positional arguments but {len(args) + 1} were given")

@@ -85,7 +85,7 @@ class Percent(str):
 
     __slots__ = ()
 
-    def format(self, *values: Any) -> str:  # type: ignore[override]
+    def format(self, *values: Any) -> str:
         return str.__mod__(self, values)
 
 

@@ -839,7 +839,7 @@ class Merge:
                     if not isinstance(made, Reference):
                         return made
                 found[m[id]] = None
-        order = self.parameters.setdefault((*path, "options"), _Order())  # type: ignore[arg-type]
+        order = self.parameters.setdefault((*path, "options"), _Order())
         assert isinstance(order, _Order)
         options = order.arrange([Reference(id) for id in found])
         if len(options) > MAX_OPTIONS:
@@ -895,7 +895,7 @@ class Merge:
                     options.append(option)
         if all(isinstance(o, (Known, FunctionValue, MethodValue)) and not is_number(o) for o in options):
             # The options keep the order in which they turned up, also from one run to the next.
-            order = self.parameters.setdefault((*path, "options"), _Order())  # type: ignore[arg-type]
+            order = self.parameters.setdefault((*path, "options"), _Order())
             assert isinstance(order, _Order)
             options = order.arrange(options)
             columns = []

@@ -274,7 +274,7 @@ def check_calls(function: Function, module: Module | None) -> Problems:
         if instr.op == "apply":
             yield from _check_apply(module.functions[names[0]], block, instr)
             continue
-        callee = module.functions[names[0]]  # type: ignore[index]
+        callee = module.functions[names[0]]
         yield from _check_call(callee, block, instr, exact=True)
         if rule is not None:
             yield from _check_call(module.functions[rule.forward], block, instr, exact=False)

@@ -78,7 +78,7 @@ class Mirror:
             # By what it captured, under the names of the variables.
             parts = [self.of(e, c, cotangents) for c in v.captured]
             cls = closure_gradient_class(v.name, v.code.co_freevars)
-            return NONE if _all_none(parts) else StructValue(cls, cls._fields, tuple(parts))  # type: ignore[attr-defined]
+            return NONE if _all_none(parts) else StructValue(cls, cls._fields, tuple(parts))
         if isinstance(v, Reference):
             record = self.heap[v.id]
             if record.kind == "cell":
@@ -176,7 +176,7 @@ def _all_none(items: Sequence[Abstract]) -> bool:
 @cache
 def gradient_class(cls: type, names: tuple[str, ...]) -> type:
     """The named tuple that holds the gradient by an instance of `cls`."""
-    made = namedtuple(f"{cls.__name__}Gradient", names)  # type: ignore[misc]
+    made = namedtuple(f"{cls.__name__}Gradient", names)
     made.__module__ = cls.__module__
     return made
 
@@ -185,7 +185,7 @@ def gradient_class(cls: type, names: tuple[str, ...]) -> type:
 def closure_gradient_class(name: str, variables: tuple[str, ...]) -> type:
     """The named tuple that holds the gradient by what a function captured."""
     plain = "".join(c for c in name if c.isalnum() or c == "_").strip("_0123456789")
-    return namedtuple(f"{plain or 'closure'}Gradient", variables, rename=True)  # type: ignore[misc,return-value]
+    return namedtuple(f"{plain or 'closure'}Gradient", variables, rename=True)
 
 
 def leaves_of(v: Any, heap: Heap, seen: set[Any] | None = None) -> list[Value]:

@@ -257,7 +257,7 @@ def _leaf_values(roots: Sequence[Abstract], heap: Heap) -> list[Value]:
     fields = [x for r in reachable(list(roots), heap).values() for x in r.fields]
     outline: list[Value] = []
     for v in (*roots, *fields):
-        map_leaves(v, lambda leaf: outline.append(leaf) or leaf)  # type: ignore[func-returns-value]
+        map_leaves(v, lambda leaf: outline.append(leaf) or leaf)
     return outline
 
 

@@ -312,5 +312,5 @@ def _leaves(roots: list[Abstract], heap: Heap) -> set[Value]:
     found: set[Value] = set()
     fields = [x for r in reachable(list(roots), heap).values() for x in r.fields]
     for v in (*roots, *fields):
-        map_leaves(v, lambda leaf: found.add(leaf) or leaf)  # type: ignore[func-returns-value]
+        map_leaves(v, lambda leaf: found.add(leaf) or leaf)
     return found

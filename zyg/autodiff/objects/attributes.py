@@ -140,7 +140,7 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
         if isinstance(y, MethodType) or getattr(y, "__self__", None) is x:
             return y, (run_bound_method,) if isinstance(x, (tuple, *NUMERIC)) else None
         if kind.__name__ == "_tuplegetter":  # a field of a named tuple
-            index = cls._fields.index(name)  # type: ignore[attr-defined]
+            index = x._fields.index(name)
             return y, (_run_field, index, len(x))
         if kind in (staticmethod, classmethod, FunctionType):
             return y, None

@@ -39,7 +39,8 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
 def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
     t = type(x)
     if isinstance(x, type):
-        return operator.getitem(x, key), None  # type: ignore[call-overload]  # list[int], and enumerations by name
+        generic: Any = x  # list[int], and enumerations by name
+        return generic[key], None
     method = find(t, "__getitem__")
     if is_python(method):
         y, back = calls.call(method.__get__(x, t), (key,))

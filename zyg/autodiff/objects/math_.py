@@ -6,6 +6,7 @@ import cmath
 import functools
 import math
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -34,13 +35,13 @@ SLOPES: dict[Callable[..., Any], Callable[[float, float], float]] = {
     math.acosh: lambda y, x: _over(math.sqrt((x - 1.0) * (x + 1.0))),
     math.atanh: lambda y, x: _over((1.0 - x) * (1.0 + x)),
     math.exp: lambda y, x: y,
-    math.exp2 if hasattr(math, "exp2") else None: lambda y, x: y * math.log(2.0),  # type: ignore[dict-item]
+    math.exp2: lambda y, x: y * math.log(2.0),
     math.expm1: lambda y, x: y + 1.0,
     math.log2: lambda y, x: 1.0 / (x * math.log(2.0)),
     math.log10: lambda y, x: 1.0 / (x * math.log(10.0)),
     math.log1p: lambda y, x: 1.0 / (1.0 + x),
     math.sqrt: lambda y, x: _over(2.0 * y),
-    math.cbrt if hasattr(math, "cbrt") else None: lambda y, x: _over(3.0 * y * y),  # type: ignore[dict-item]
+    math.cbrt: lambda y, x: _over(3.0 * y * y),
     math.fabs: lambda y, x: 1.0 if x > 0 else -1.0 if x < 0 else 0.0,
     math.degrees: lambda y, x: 180.0 / math.pi,
     math.radians: lambda y, x: math.pi / 180.0,
@@ -49,7 +50,6 @@ SLOPES: dict[Callable[..., Any], Callable[[float, float], float]] = {
     math.gamma: lambda y, x: y * digamma_of(x),
     math.lgamma: lambda y, x: digamma_of(x),
 }
-SLOPES.pop(None, None)  # type: ignore[call-overload]
 
 
 def _over(x: float) -> float:
@@ -114,8 +114,8 @@ def _by_op(f: Callable[..., Any], op: str) -> None:
 for _f, _op in ((math.atan2, "atan2"), (math.copysign, "copysign"), (math.fmod, "fmod"), (math.remainder, "remainder"),
                 (math.nextafter, "nextafter")):  # fmt: skip
     _by_op(_f, _op)
-if hasattr(math, "fma"):
-    _by_op(math.fma, "fma")  # type: ignore[attr-defined]
+if sys.version_info >= (3, 13):
+    _by_op(math.fma, "fma")
 
 
 @known(math.hypot)
@@ -221,8 +221,8 @@ def _run_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, _run_weighted(back[1], d, shadows)[1], _run_weighted(back[2], d, shadows)[1]
 
 
-if hasattr(math, "sumprod"):
-    known(math.sumprod)(functools.partial(_of_two, math.sumprod))  # type: ignore[attr-defined]
+if sys.version_info >= (3, 12):
+    known(math.sumprod)(functools.partial(_of_two, math.sumprod))
 
 builtins_.constant(
     math.floor, math.ceil, math.trunc, math.isqrt, math.gcd, math.lcm, math.comb, math.perm, math.factorial,

@@ -284,7 +284,7 @@ def _pow(folder: _Folder, instr: Instr) -> Folded:
 
 def _ipow(folder: _Folder, instr: Instr) -> Folded:
     x, n = instr.operands
-    return {0: const(1, x.type), 1: x, 2: ("cmul", [x, x])}.get(_value(n))  # type: ignore[arg-type]
+    return {0: const(1, x.type), 1: x, 2: ("cmul", [x, x])}.get(_value(n))
 
 
 def _floordiv(folder: _Folder, instr: Instr) -> Folded:
