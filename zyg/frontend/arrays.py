@@ -433,7 +433,7 @@ def assign(e: Evaluator, target: Abstract, value: Abstract) -> None:
         complex_arrays.assign(e, target, value)
         return
     assert isinstance(target, ArrayValue)
-    from zyg.library import numpy_
+    from zyg.library.numpy_ import inplace as whole
 
     from .infer import known
 
@@ -460,13 +460,13 @@ def assign(e: Evaluator, target: Abstract, value: Abstract) -> None:
             hint="assign an array of the same shape",
         )  # fmt: skip
     if value.type.ndim < target.type.ndim:
-        e.call(known(numpy_.assign_rows), [target, value])
+        e.call(known(whole.assign_rows), [target, value])
         return
     check_same_shape(e, target, value)
     if value.type.dtype is dtype:
         e.emit("copyto", target.value, value.value)
     else:
-        e.call(known(numpy_.assign_converted), [target, value])
+        e.call(known(whole.assign_converted), [target, value])
 
 
 def check_same_shape(e: Evaluator, target: ArrayValue, value: ArrayValue, axes: int | None = None) -> None:
@@ -487,7 +487,7 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
 
         return complex_arrays.inplace(e, name, a, b)
     assert isinstance(a, ArrayValue)
-    from zyg.library import numpy_
+    from zyg.library.numpy_ import inplace as whole
 
     from .infer import known
 
@@ -511,8 +511,8 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
             )
         check_same_shape(e, a, b)
         if a.value is not b.value:
-            b = e.call(known(numpy_.without_overlap), [a, b])
-    function = numpy_.INPLACE[name]
+            b = e.call(known(whole.without_overlap), [a, b])
+    function = whole.INPLACE[name]
     e.call(known(function), [a, b])
     return a
 

@@ -36,10 +36,6 @@ if TYPE_CHECKING:
 DTYPE = np.dtype(np.complex128)
 
 
-class ComplexArrayMethods:
-    """In place of np.ndarray in the table of methods: those that arrays of complex numbers have in compiled code."""
-
-
 def _parts(e: Evaluator, a: ComplexArrayValue, key: Abstract) -> list[Abstract]:
     """One index or slice per axis, without that of the parts."""
     if arrays._has_new_axis(key):
@@ -113,7 +109,7 @@ def set_item(e: Evaluator, a: ComplexArrayValue, key: Abstract, value: Abstract)
 
 def assign(e: Evaluator, target: ComplexArrayValue, value: Abstract) -> None:
     """target[...] = value"""
-    from zyg.library import numpy_
+    from zyg.library.numpy_ import inplace as whole
 
     from .infer import known
 
@@ -137,7 +133,7 @@ def assign(e: Evaluator, target: ComplexArrayValue, value: Abstract) -> None:
         raise e.refuse("an assignment to a part of an array", types=[describe(target), describe(value, e.heap)],
                        hint="assign a number, or an array of the same shape")  # fmt: skip
     if value.ndim < target.ndim:
-        e.call(known(numpy_.assign_rows), [target, value])
+        e.call(known(whole.assign_rows), [target, value])
         return
     arrays.check_same_shape(e, target.floats, value.floats, target.ndim)
     e.emit("copyto", target.floats.value, value.floats.value)
@@ -145,7 +141,7 @@ def assign(e: Evaluator, target: ComplexArrayValue, value: Abstract) -> None:
 
 def inplace(e: Evaluator, name: str, a: ComplexArrayValue, b: Abstract) -> Abstract:
     """a += b and its relatives: element by element, in the array's own memory."""
-    from zyg.library import numpy_
+    from zyg.library.numpy_ import inplace as whole
 
     from .infer import known
 
@@ -160,10 +156,10 @@ def inplace(e: Evaluator, name: str, a: ComplexArrayValue, b: Abstract) -> Abstr
         floats = b.floats if isinstance(b, ComplexArrayValue) else b
         arrays.check_same_shape(e, a.floats, floats, a.ndim)
         if floats.value is not a.floats.value:
-            apart = e.call(known(numpy_.without_overlap), [a.floats, floats])
+            apart = e.call(known(whole.without_overlap), [a.floats, floats])
             assert isinstance(apart, ArrayValue)
             b = ComplexArrayValue(apart) if isinstance(b, ComplexArrayValue) else apart
-    e.call(known(numpy_.INPLACE[name]), [a, b])
+    e.call(known(whole.INPLACE[name]), [a, b])
     return a
 
 
@@ -182,6 +178,6 @@ def attribute(e: Evaluator, a: ComplexArrayValue, name: str) -> Abstract | None:
         if name == "size":
             return arrays.product(e, dims)
         return Known({"ndim": a.ndim, "dtype": DTYPE, "itemsize": DTYPE.itemsize}[name])
-    if registry.method(ComplexArrayMethods, name) is not None:
-        return MethodValue((ComplexArrayMethods, name), a)
+    if registry.method(np.ndarray, name) is not None:
+        return MethodValue((np.ndarray, name), a)
     return None

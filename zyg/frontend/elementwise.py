@@ -101,7 +101,7 @@ def lift_into(e: Evaluator, key: Hashable, function: Scalar, a: ArrayValue, b: A
             e.function.params
         )  # each of these is memory of its own, or shares none with a new one
         if not (b.value in e.inference.fresh and a.value in whole):
-            from zyg.library.numpy_ import without_overlap
+            from zyg.library.numpy_.inplace import without_overlap
 
             from .infer import known
 

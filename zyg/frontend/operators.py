@@ -537,7 +537,7 @@ def numpy_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstr
                 return Number(e.op("mul", x, x), True)
             return Number(math_op(e, "pow", x, y), True)
         e.guard(e.op("ge", y, const(0, scalar)), "ValueError", "Integers to negative integer powers are not allowed.")
-        from zyg.library.numpy_ import wrapping_power
+        from zyg.library.numpy_.inplace import wrapping_power
 
         from .infer import known
 

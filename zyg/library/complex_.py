@@ -12,14 +12,13 @@ import numpy as np
 from zyg.frontend import complex_arrays, complexes, operators
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.calls import unchecked
-from zyg.frontend.complex_arrays import ComplexArrayMethods
 from zyg.frontend.elementwise import sum_elements
 from zyg.frontend.operators import message_of, python_type_name, settled
 from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric
 from zyg.ir.core import Const, const
 
 from .intrinsics import machine, python_complex, to_i64
-from .numpy_ import ufunc
+from .numpy_.ufuncs import ufunc
 from .registry import emits, implements
 
 if TYPE_CHECKING:
@@ -231,9 +230,9 @@ _numpy_power = _quietly(np.power)
 
 @ufunc(np.conjugate)
 def _conjugate(e: Evaluator, z: Abstract, /) -> Abstract:
-    from .numpy_ import _strong
+    from .numpy_.ufuncs import strong
 
-    z = _strong(e, z)
+    z = strong(e, z)
     return conjugate(e, z) if isinstance(z, ComplexValue) else z
 
 
@@ -311,6 +310,7 @@ def pairwise_by_four(part: Any, start: int, count: int) -> Any:
     return total
 
 
+@implements((np.ndarray, "conj"), (np.ndarray, "conjugate"))
 @unchecked
 def conjugate_array(a: Any) -> Any:
     result = a.copy()
@@ -325,19 +325,3 @@ def fold_sign(part: Any) -> None:
             fold_sign(part[i])
         else:
             part[i] = -part[i]
-
-
-def _array_methods() -> None:
-    from . import numpy_
-
-    for name, function in (
-        ("copy", numpy_.copy), ("fill", numpy_.fill), ("item", numpy_.item), ("sum", numpy_.sum_),
-        ("reshape", numpy_.reshape), ("ravel", numpy_.ravel), ("flatten", numpy_.flatten), ("astype", numpy_.astype),
-        ("__len__", numpy_.array_len), ("dot", numpy_.dot),
-    ):  # fmt: skip
-        emits((ComplexArrayMethods, name))(function)
-    implements((ComplexArrayMethods, "mean"))(numpy_.mean)
-    implements((ComplexArrayMethods, "conj"), (ComplexArrayMethods, "conjugate"))(conjugate_array)
-
-
-_array_methods()

@@ -24,7 +24,18 @@ from zyg.frontend.values import known_key
 
 from ..ir.records import record
 
-MODULES = ("builtins_", "lists_", "math_", "complex_", "cmath_", "operator_", "numpy_", "derivatives", "reflection")
+NUMPY = ("constructors", "methods", "shaping", "ufuncs", "reductions", "products", "inplace")
+MODULES = (
+    "builtins_",
+    "lists_",
+    "math_",
+    "complex_",
+    "cmath_",
+    "operator_",
+    *(f"numpy_.{name}" for name in NUMPY),
+    "derivatives",
+    "reflection",
+)
 
 
 @record(frozen=True)

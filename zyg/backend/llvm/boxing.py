@@ -57,7 +57,7 @@ from . import runtime
 from .text import SIZES, Emitter, Record, by_value, component_types, components, value_types
 
 if TYPE_CHECKING:
-    from .lower import FunctionLowering
+    from .lowering.function import FunctionLowering
 
 NUMPY_SCALARS: dict[Scalar, type] = {
     F64: np.float64, F32: np.float32, I64: np.int64, I32: np.int32, U8: np.uint8, BOOL: np.bool_,

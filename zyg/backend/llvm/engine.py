@@ -29,7 +29,9 @@ from ..tracebacks import make_raiser
 from . import runtime
 from .boxing import NUMPY_SCALARS
 from .entry import ENTRY, Signature, write_entry
-from .lower import LANES, OWN_MATH, Lowered, lower, no_variants
+from .lower import lower
+from .lowered import LANES, Lowered, no_variants
+from .lowering.mathematics import OWN_MATH
 from .specials import special_text
 
 Address = int

@@ -29,7 +29,7 @@ from ...ir.types import (
 from .. import cpython as layout
 from . import runtime
 from .boxing import Boxing, is_native
-from .lower import Lowered
+from .lowered import Lowered
 from .text import Emitter, component_types, value_types
 
 ENTRY = "zyg_entry"

@@ -17,7 +17,8 @@ from ...ir.builder import Builder
 from ...ir.core import Block, Function, Module, Value
 from ...ir.trace import Traced, copysign, cos, equal, exp, floor, log, power, sin, where
 from ...ir.types import F64
-from .lower import lower, no_variants
+from .lower import lower
+from .lowered import no_variants
 
 LANCZOS_G = 6.024680040776729583740234375
 LANCZOS_NUMERATOR = (

@@ -22,6 +22,12 @@ SIZES = {F64: 8, F32: 4, I64: 8, I32: 4, U8: 1, BOOL: 1}
 
 Component = tuple[str, str]  # name suffix, LLVM type
 
+# Attributes of external functions.
+MATH = "nounwind willreturn memory(none)"
+RUNTIME = "nounwind"
+# Reads and writes its arguments' memory and memory that compiled code never touches by itself.
+ARENA = "nounwind memory(argmem: readwrite, inaccessiblemem: readwrite)"
+
 
 def components(type: Type) -> list[Component]:
     """What a value of an SSA type consists of in LLVM.

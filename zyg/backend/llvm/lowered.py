@@ -1,0 +1,104 @@
+"""What lowering gives: an LLVM module, how to call its functions, and what their failures mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from ...ir.core import Position
+from ...ir.records import field, record
+from ...ir.types import Type
+from .text import Emitter, ModuleText, value_types
+
+LANES = "zyg.lanes"  # flag of a module whose functions carry several tangents side by side
+
+
+class LoweringError(Exception):
+    """The input is not typed SSA as the back end expects it: a bug in an earlier stage."""
+
+
+@record(frozen=True)
+class ErrorSite:
+    """What a failing check raises: the exception (a class or the name of a builtin one), the message with {} for each
+    of `types`, whose values are in the context, and the place in the user's source."""
+
+    exception: Any
+    message: str
+    position: Position | None = None
+    types: tuple[Type, ...] = ()
+
+
+@record
+class Lowered:
+    """A module as LLVM text. `errors[0]` is unused; `objects` are Python objects that the code refers to by index."""
+
+    module: ModuleText
+    errors: list[ErrorSite]
+    objects: list[object]
+    signatures: dict[str, FunctionABI] = field(default_factory=dict)
+    calls_python: bool = False
+    statuses: dict[ErrorSite, int] = field(default_factory=dict)
+    indices: dict[int, int] = field(default_factory=dict)  # by the identity of an object
+
+    def status(self, site: ErrorSite) -> int:
+        """The number that stands for this error."""
+        if site not in self.statuses:
+            self.statuses[site] = len(self.errors)
+            self.errors.append(site)
+        return self.statuses[site]
+
+    def object_index(self, value: object) -> int:
+        """The place of a Python object in the table."""
+        if id(value) not in self.indices:
+            self.indices[id(value)] = len(self.objects)
+            self.objects.append(value)
+        return self.indices[id(value)]
+
+    @property
+    def text(self) -> str:
+        return self.module.text()
+
+
+@record(frozen=True)
+class FunctionABI:
+    """How to call a lowered function."""
+
+    symbol: str
+    needs_ctx: bool
+    params: tuple[Type, ...]
+    results: tuple[Type, ...]
+    may_run_python: bool
+    recursive: bool = False
+    fails: bool = True
+
+    @property
+    def result(self) -> str:
+        """The LLVM type of what it returns."""
+        types = value_types(self.results)
+        if self.fails:
+            types.insert(0, "i32")
+        elif len(types) < 2:
+            return types[0] if types else "void"
+        return "{" + ", ".join(types) + "}"
+
+    def call(self, emitter: Emitter, arguments: Sequence[str], attributes: str = "") -> tuple[str | None, list[str]]:
+        """Emit a call: the status, None if there is none, and the components of the results."""
+        result = emitter.call(
+            self.result, self.symbol, *arguments, attributes=attributes, convention="fastcc ", hint="r"
+        )
+        count = len(value_types(self.results))
+        if not self.fails and count < 2:
+            return None, [result] if count else []
+        extract = [emitter.let(f"extractvalue {self.result} {result}, {k}", "r") for k in range(count + self.fails)]
+        return (extract[0], extract[1:]) if self.fails else (None, extract)
+
+
+class VectorMath(Protocol):
+    """Finds the vector variants of a function of the C library (see engine.py)."""
+
+    def __call__(self, name: str, arguments: int, single: bool) -> Sequence[tuple[int, str]]: ...
+
+
+def no_variants(name: str, arguments: int, single: bool) -> Sequence[tuple[int, str]]:
+    """For code without vector mathematics."""
+    return ()

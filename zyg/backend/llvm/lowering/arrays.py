@@ -1,0 +1,226 @@
+"""Arrays: their parts, elements, views and memory."""
+
+from __future__ import annotations
+
+from ....ir.core import Instr, Value
+from ....ir.types import BOOL, Array, Scalar
+from .. import runtime
+from ..text import ARENA, MEMORY_TYPES, RUNTIME, SCALAR_TYPES, SIZES
+from .function import NO_MEMORY, FunctionLowering
+from .registry import lowers
+
+TOO_BIG = ("ValueError", "array is too big; its size in bytes does not fit into 64 bits")
+
+
+class ArrayParts:
+    """The components of an array by name."""
+
+    __slots__ = ("data", "owner", "shape", "strides", "type")
+
+    def __init__(self, type: Array, parts: list[str]):
+        self.type = type
+        self.data, self.owner = parts[0], parts[1]
+        self.shape = parts[2 : 2 + type.ndim]
+        self.strides = parts[2 + type.ndim :]
+
+
+def parts_of(e: FunctionLowering, value: Value) -> ArrayParts:
+    assert isinstance(value.type, Array)
+    return ArrayParts(value.type, e.components_of(value))
+
+
+def strides_of(e: FunctionLowering, a: ArrayParts) -> list[str]:
+    """Strides in bytes; those of layout C follow from the shape."""
+    if a.type.layout != "C":
+        return a.strides
+    strides = [str(SIZES[a.type.dtype])]
+    for extent in reversed(a.shape[1:]):
+        strides.append(product(e, strides[-1], extent))
+    return strides[::-1] if a.type.ndim else []
+
+
+def product(e: FunctionLowering, x: str, y: str) -> str:
+    if x == "1":
+        return y
+    if y == "1":
+        return x
+    return e.let(f"mul nsw i64 {x}, {y}")
+
+
+def size_of(e: FunctionLowering, a: ArrayParts) -> str:
+    total = "1"
+    for extent in a.shape:
+        total = product(e, total, extent)
+    return total
+
+
+def element(e: FunctionLowering, a: ArrayParts, indices: list[str]) -> str:
+    """The address of an element, which is in bounds."""
+    if not indices:
+        return a.data
+    if a.type.layout == "C":
+        linear = indices[0]
+        for extent, index in zip(a.shape[1:], indices[1:], strict=True):
+            row = e.let(f"mul nsw i64 {linear}, {extent}")
+            linear = e.let(f"add nsw i64 {row}, {index}")
+        return e.let(f"getelementptr inbounds {MEMORY_TYPES[a.type.dtype]}, ptr {a.data}, i64 {linear}", "p")
+    address = a.data
+    for stride, index in zip(a.strides, indices, strict=True):
+        offset = e.let(f"mul nsw i64 {index}, {stride}")
+        address = e.let(f"getelementptr inbounds i8, ptr {address}, i64 {offset}", "p")
+    return address
+
+
+def read(e: FunctionLowering, address: str, dtype: Scalar, annotation: str, hint: str = "t") -> str:
+    value = e.let(f"load {MEMORY_TYPES[dtype]}, ptr {address}{annotation}", hint)
+    return e.let(f"icmp ne i8 {value}, 0", hint) if dtype is BOOL else value
+
+
+def write(e: FunctionLowering, value: str, address: str, dtype: Scalar, annotation: str) -> None:
+    if dtype is BOOL:
+        value = e.let(f"zext i1 {value} to i8")
+    e.emit(f"store {MEMORY_TYPES[dtype]} {value}, ptr {address}{annotation}")
+
+
+def access(e: FunctionLowering, array: Value) -> str:
+    """Annotations of an access to an array's elements."""
+    parallel = f", !llvm.access.group !{e.module.access_group()}" if e.parallel else ""
+    return e.module.tag("array") + e.scopes.annotation(array) + parallel
+
+
+@lowers("load")
+def load(e: FunctionLowering, instr: Instr) -> None:
+    a = parts_of(e, instr.operands[0])
+    address = element(e, a, [e.value(i) for i in instr.operands[1:]])
+    annotation = access(e, instr.operands[0])
+    e.define(instr, [read(e, address, a.type.dtype, annotation, instr.result.name)])
+
+
+@lowers("store")
+def store(e: FunctionLowering, instr: Instr) -> None:
+    array, value, *indices = instr.operands
+    a = parts_of(e, array)
+    address = element(e, a, [e.value(i) for i in indices])
+    write(e, e.value(value), address, a.type.dtype, access(e, array))
+
+
+@lowers("accum")
+def accum(e: FunctionLowering, instr: Instr) -> None:
+    array, value, *indices = instr.operands
+    a = parts_of(e, array)
+    address = element(e, a, [e.value(i) for i in indices])
+    accumulate(e, address, a.type.dtype, e.value(value), access(e, array), e.flags(instr))
+
+
+def accumulate(e: FunctionLowering, address: str, dtype: Scalar, value: str, annotation: str, flags: str = "") -> None:
+    old = read(e, address, dtype, annotation)
+    operation = f"fadd {flags}" if dtype.kind == "f" else "or " if dtype is BOOL else "add "
+    write(e, e.let(f"{operation}{SCALAR_TYPES[dtype]} {old}, {value}"), address, dtype, annotation)
+
+
+@lowers("dim")
+def dim(e: FunctionLowering, instr: Instr) -> None:
+    e.define(instr, [parts_of(e, instr.operands[0]).shape[instr.attrs["axis"]]])
+
+
+@lowers("stride")
+def stride(e: FunctionLowering, instr: Instr) -> None:
+    e.define(instr, [strides_of(e, parts_of(e, instr.operands[0]))[instr.attrs["axis"]]])
+
+
+@lowers("alloc", context=True, fails=True)
+def alloc(e: FunctionLowering, instr: Instr) -> None:
+    type = instr.result.type
+    assert isinstance(type, Array)
+    shape = [e.value(v) for v in instr.operands]
+    size, overflows = str(SIZES[type.dtype]), []
+    for extent in shape:
+        both = e.with_overflow("umul", size, extent)
+        size = e.let(f"extractvalue {{i64, i1}} {both}, 0")
+        overflows.append(e.let(f"extractvalue {{i64, i1}} {both}, 1"))
+    if len(overflows) > 1:
+        # A length of 0 makes the array empty however long the others are; NumPy refuses these as we do.
+        e.check_none(overflows, e.site(*TOO_BIG))
+    elif overflows:
+        e.check_none(overflows, e.site(*NO_MEMORY))
+    zeroed = "true" if instr.attrs.get("fill") == "zeros" else "false"
+    callee = e.module.external("zyg_array_new", "ptr", "ptr, i64, i1", ARENA)
+    header = e.call("ptr", callee, "ptr %ctx", f"i64 {size}", f"i1 {zeroed}", hint="header")
+    e.check(e.let(f"icmp ne ptr {header}, null"), e.site(*NO_MEMORY))
+    data = e.field("ptr", header, runtime.HEADER.data, "header", (instr.result.name or "a") + ".d")
+    parts = [data, header, *shape]
+    if type.layout != "C":
+        parts += strides_of(e, ArrayParts(Array(type.dtype, type.ndim), parts))
+    e.define(instr, parts)
+
+
+@lowers("view")
+def view(e: FunctionLowering, instr: Instr) -> None:
+    a = parts_of(e, instr.operands[0])
+    operands = [e.value(v) for v in instr.operands[1:]]
+    type = instr.result.type
+    assert isinstance(type, Array)
+    data, shape, strides = a.data, [], []
+    for letter, extent, stride in zip(instr.attrs["spec"], a.shape, strides_of(e, a), strict=True):
+        if letter == ":":
+            shape.append(extent)
+            strides.append(stride)
+            continue
+        # Not inbounds: an empty slice may start one past the end.
+        offset = e.let(f"mul i64 {operands.pop(0)}, {stride}")
+        data = e.let(f"getelementptr i8, ptr {data}, i64 {offset}", (instr.result.name or "view") + ".d")
+        if letter == "s":
+            shape.append(operands.pop(0))
+            strides.append(product(e, stride, operands.pop(0)))
+    parts = [data, a.owner, *shape]
+    e.define(instr, parts if type.layout == "C" else [*parts, *strides])
+
+
+@lowers("broadcast")
+def broadcast(e: FunctionLowering, instr: Instr) -> None:
+    a = parts_of(e, instr.operands[0])
+    shape = [e.value(v) for v in instr.operands[1:]]
+    missing = len(shape) - len(a.shape)
+    strides = ["0"] * missing
+    for extent, stride in zip(a.shape, strides_of(e, a), strict=True):
+        strides.append(e.let(f"select i1 {e.let(f'icmp eq i64 {extent}, 1')}, i64 0, i64 {stride}"))
+    e.define(instr, [a.data, a.owner, *shape, *strides])
+
+
+@lowers("reshape")
+def reshape(e: FunctionLowering, instr: Instr) -> None:
+    a = parts_of(e, instr.operands[0])
+    type = instr.result.type
+    assert isinstance(type, Array)
+    shape = [e.value(v) for v in instr.operands[1:]]
+    parts = [a.data, a.owner, *shape]
+    if type.layout != "C":
+        parts += strides_of(e, ArrayParts(Array(type.dtype, type.ndim), parts))
+    e.define(instr, parts)
+
+
+@lowers("same")
+def same(e: FunctionLowering, instr: Instr) -> None:
+    a, b = (parts_of(e, v) for v in instr.operands)
+    result = e.let(f"icmp eq ptr {a.data}, {b.data}")
+    pairs = list(zip(a.shape, b.shape)) + list(zip(strides_of(e, a), strides_of(e, b)))
+    for x, y in pairs:
+        equal = e.let(f"icmp eq i64 {x}, {y}")
+        result = e.let(f"and i1 {result}, {equal}")
+    e.define(instr, [result])
+
+
+@lowers("retain")
+def retain(e: FunctionLowering, instr: Instr) -> None:
+    callee = e.module.external("zyg_array_retain", "void", "ptr", RUNTIME)
+    e.call("void", callee, f"ptr {parts_of(e, instr.operands[0]).owner}")
+
+
+@lowers("release", context=True)
+def release(e: FunctionLowering, instr: Instr) -> None:
+    release_owner(e, parts_of(e, instr.operands[0]).owner)
+
+
+def release_owner(e: FunctionLowering, owner: str) -> None:
+    callee = e.module.external("zyg_array_release", "void", "ptr, ptr", RUNTIME)
+    e.call("void", callee, "ptr %ctx", f"ptr {owner}")

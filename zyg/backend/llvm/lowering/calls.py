@@ -1,0 +1,55 @@
+"""Calls of compiled functions and of Python functions."""
+
+from __future__ import annotations
+
+from ....ir.core import Instr
+from ....ir.types import flatten
+from ..boxing import Boxing
+from ..lowered import LoweringError
+from ..text import RUNTIME, by_value, component_types, components
+from .function import FunctionLowering
+from .registry import lowers
+
+
+@lowers("call")
+def call(e: FunctionLowering, instr: Instr) -> None:
+    callee = e.lowered.signatures.get(instr.attrs["callee"])
+    if callee is None:
+        raise LoweringError(f"call of unknown function {instr.attrs['callee']}")
+    args = ["ptr %ctx"] if callee.needs_ctx else []
+    for value in instr.operands:
+        types = component_types([value.type])
+        args += [f"{t} {c}" for t, c in zip(types, e.components_of(value), strict=True)]
+    status, parts = callee.call(e, args)
+    if status is not None:
+        e.check_status(status)
+    index = 0
+    for value in instr.results:
+        count = len(components(by_value(value.type)))
+        e.bind_copied(value, parts[index : index + count])
+        index += count
+
+
+@lowers("pycall", context=True, fails=True, runs_python=True)
+def pycall(e: FunctionLowering, instr: Instr) -> None:
+    boxing = Boxing(e)
+    take = e.module.external("zyg_gil_take", "void", "ptr", RUNTIME)
+    e.call("void", take, "ptr %ctx")
+    function = e.object(instr.attrs["callable"])
+    leaves = [c for v in instr.operands for c in e.components_of(v)]
+    failed = e.name("pycall_failed")
+    result = boxing.call(function, instr.attrs["arguments"], leaves, "%ctx", failed)
+    values = boxing.unbox_result(result, instr.attrs["result"], "%ctx", failed)
+    boxing.pin_arrays(flatten(instr.attrs["result"]), values, "%ctx", failed)
+    boxing.release_slots()
+    go_on = e.name("ok")
+    e.jump(go_on)
+    e.start(failed)
+    boxing.release_slots()
+    e.fail("-1")
+    e.start(go_on)
+    index = 0
+    for value in instr.results:
+        count = len(components(value.type))
+        e.bind(value, values[index : index + count])
+        index += count

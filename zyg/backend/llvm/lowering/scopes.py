@@ -1,0 +1,100 @@
+"""What LLVM is told of memory: which arrays and stacks of a function cannot overlap."""
+
+from __future__ import annotations
+
+from ....ir.core import Function, Value
+from ....ir.types import Array, Stack
+from ..text import SELF, ModuleText
+
+MAX_SCOPES = 48  # alias metadata grows with the square of their number
+
+
+class Scopes:
+    """Alias scopes: which arrays and stacks of a function cannot overlap, by where their memory comes from.
+
+    A root is an `alloc` (fresh memory, unlike any other), a `stack` (likewise), or an array parameter, which is
+    distinct only where the function attribute "noalias" says so.  What is loaded from a stack or returned by a call may
+    be anything, and gets no annotation.
+    """
+
+    UNKNOWN = None
+
+    def __init__(self, module: ModuleText, function: Function):
+        self.module = module
+        self.roots: dict[Value, frozenset[object]] = {}
+        self.numbers: dict[object, int] = {}
+        self.annotations: dict[frozenset[object], str] = {}
+        self.unknown = frozenset({self.UNKNOWN})
+        distinct: list[object] = []
+        noalias = bool(function.attrs.get("noalias"))
+        for p in function.params:
+            if isinstance(p.type, Array):
+                self.roots[p] = frozenset({p if noalias else "parameters"})
+                if noalias:
+                    distinct.append(p)
+        for _, instr in function.instructions():
+            if instr.op in ("alloc", "stack"):
+                self.roots[instr.result] = frozenset({instr.result})
+                distinct.append(instr.result)
+        self.distinct = distinct
+        parameters = any("parameters" in roots for roots in self.roots.values())
+        if 0 < len(distinct) <= MAX_SCOPES and (len(distinct) > 1 or parameters):
+            self.propagate(function)
+            domain = module.node(f'!{{{SELF}, !"{metadata_string(function.name)}"}}')
+            for root in distinct:
+                self.numbers[root] = module.node(f"!{{{SELF}, !{domain}}}")
+
+    def propagate(self, function: Function) -> None:
+        """Roots flow through views, selects and block arguments, to a fixpoint."""
+        flows: list[tuple[Value, list[Value]]] = []
+        incoming: dict[Value, list[Value]] = {}
+        for block in function.blocks:
+            for instr in block.instrs:
+                for value in instr.results:
+                    if not isinstance(value.type, (Array, Stack)) or value in self.roots:
+                        continue
+                    if instr.op in ("view", "reshape", "broadcast", "select", "cursor", "stop"):
+                        flows.append((value, [v for v in instr.operands if isinstance(v.type, (Array, Stack))]))
+                    else:
+                        self.roots[value] = self.unknown
+                for target in instr.targets:
+                    for param, arg in zip(target.block.params, target.args):
+                        if isinstance(param.type, (Array, Stack)):
+                            incoming.setdefault(param, []).append(arg)
+        flows += incoming.items()
+        changed = True
+        while changed:
+            changed = False
+            for value, sources in flows:
+                new = frozenset().union(*(self.roots.get(s, frozenset()) for s in sources))
+                if new != self.roots.get(value, frozenset()):
+                    self.roots[value] = new
+                    changed = True
+
+    def annotation(self, value: Value) -> str:
+        if not self.numbers:
+            return ""
+        roots = self.roots.get(value, self.unknown)
+        known = self.annotations.get(roots)
+        if known is None:
+            known = self.annotations[roots] = self._annotation(roots)
+        return known
+
+    def _annotation(self, roots: frozenset[object]) -> str:
+        if not roots or self.UNKNOWN in roots:
+            return ""
+        mine = [self.numbers[r] for r in self.distinct if r in roots]
+        others = [self.numbers[r] for r in self.distinct if r not in roots]
+        text = ""
+        if mine and "parameters" not in roots:
+            text += f", !alias.scope !{self._list(mine)}"
+        if others:
+            text += f", !noalias !{self._list(others)}"
+        return text
+
+    def _list(self, numbers: list[int]) -> int:
+        return self.module.node("!{" + ", ".join(f"!{n}" for n in numbers) + "}")
+
+
+def metadata_string(text: str) -> str:
+    return "".join(c if (c.isalnum() and c.isascii()) or c in "._" else "_" for c in text)

@@ -1,0 +1,179 @@
+"""Operations on all elements of arrays: filled, added, copied, compared by address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....ir.core import Instr
+from ....ir.types import Array
+from .. import runtime
+from ..text import ARENA, RUNTIME, SIZES
+from .arrays import (
+    ArrayParts,
+    access,
+    accumulate,
+    element,
+    parts_of,
+    product,
+    read,
+    release_owner,
+    size_of,
+    strides_of,
+    write,
+)
+from .function import NO_MEMORY, FunctionLowering
+from .registry import lowers
+
+
+def copies_at_once(instr: Instr) -> bool:
+    """Whether a `copyto` is one memmove."""
+    types = [v.type for v in instr.operands]
+    return all(isinstance(t, Array) and (t.layout == "C" or t.ndim == 0) for t in types)
+
+
+def takes_a_temporary(instr: Instr) -> bool:
+    return not copies_at_once(instr)
+
+
+@lowers("fill")
+def fill(e: FunctionLowering, instr: Instr) -> None:
+    array, value = instr.operands
+    a, v, annotation = parts_of(e, array), e.value(value), access(e, instr.operands[0])
+    each_element(e, [a], lambda at: write(e, v, at[0], a.type.dtype, annotation))
+
+
+@lowers("addto")
+def addto(e: FunctionLowering, instr: Instr) -> None:
+    target, source = instr.operands
+    a, b = parts_of(e, target), parts_of(e, source)
+
+    def add(at: list[str]) -> None:
+        value = read(e, at[1], b.type.dtype, access(e, source))
+        accumulate(e, at[0], a.type.dtype, value, access(e, target), e.flags(instr))
+
+    each_element(e, [a, b], add)
+
+
+@lowers("copyto", context=takes_a_temporary, fails=takes_a_temporary)
+def copyto(e: FunctionLowering, instr: Instr) -> None:
+    """As if by way of a temporary: memmove where both are contiguous, a real temporary where strides overlap."""
+    target, source = instr.operands
+    a, b = parts_of(e, target), parts_of(e, source)
+    size = SIZES[a.type.dtype]
+    if copies_at_once(instr):
+        length = product(e, size_of(e, a), str(size))
+        memmove(e, a.data, b.data, length)
+        return
+    plain, careful, done = e.name("copy"), e.name("overlapping"), e.name("copied")
+    e.branch(ranges_meet(e, a, b), careful, plain, likely=False)
+    e.start(careful)
+    length = product(e, size_of(e, b), str(size))
+    callee = e.module.external("zyg_array_new", "ptr", "ptr, i64, i1", ARENA)
+    header = e.call("ptr", callee, "ptr %ctx", f"i64 {length}", "i1 false", hint="header")
+    e.check(e.let(f"icmp ne ptr {header}, null"), e.site(*NO_MEMORY))
+    data = e.field("ptr", header, runtime.HEADER.data, "header")
+    temporary = ArrayParts(Array(a.type.dtype, a.type.ndim), [data, header, *b.shape])
+    copy_elements(e, temporary, b)
+    copy_elements(e, a, temporary)
+    release_owner(e, header)
+    e.jump(done)
+    e.start(plain)
+    copy_elements(e, a, b, access(e, target), access(e, source))
+    e.jump(done)
+    e.start(done)
+
+
+def copy_elements(e: FunctionLowering, a: ArrayParts, b: ArrayParts, to: str = "", of: str = "") -> None:
+    tag = e.module.tag("array")
+    to, of = to or tag, of or tag
+    each_element(e, [a, b], lambda at: write(e, read(e, at[1], b.type.dtype, of), at[0], a.type.dtype, to))
+
+
+def memmove(e: FunctionLowering, to: str, source: str, length: str) -> None:
+    name = e.module.intrinsic("llvm.memmove.p0.p0.i64", "void", "ptr, ptr, i64, i1 immarg")
+    e.emit(f"call void {name}(ptr {to}, ptr {source}, i64 {length}, i1 false)")
+
+
+def each_element(e: FunctionLowering, arrays: list[ArrayParts], body: Callable[[list[str]], None]) -> None:
+    """Loops over arrays of one shape; `body` gets the addresses of the elements."""
+    flat = all(a.type.layout == "C" for a in arrays)
+    shape = [size_of(e, arrays[0])] if flat else arrays[0].shape
+    if flat:
+        arrays = [ArrayParts(Array(a.type.dtype, 1), [a.data, a.owner, shape[0]]) for a in arrays]
+    nest(e, shape, [], lambda indices: body([element(e, a, indices) for a in arrays]))
+
+
+def nest(e: FunctionLowering, shape: list[str], indices: list[str], body: Callable[[list[str]], None]) -> None:
+    if not shape:
+        body(indices)
+        return
+    head, inside, done = e.name("each"), e.name("element"), e.name("done")
+    before = e.label
+    e.jump(head)
+    e.start(head)
+    index, following = "%" + e.name("k"), "%" + e.name("k")
+    place = len(e.lines)
+    e.lines.append("")
+    e.branch(e.let(f"icmp slt i64 {index}, {shape[0]}"), inside, done)
+    e.start(inside)
+    nest(e, shape[1:], [*indices, index], body)
+    e.emit(f"{following} = add nuw nsw i64 {index}, 1")
+    e.lines[place] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{e.label} ]"
+    e.jump(head)
+    e.start(done)
+
+
+@lowers("overlap")
+def overlap(e: FunctionLowering, instr: Instr) -> None:
+    a, b = (parts_of(e, v) for v in instr.operands)
+    meets, before = ranges_meet(e, a, b), e.label
+    look, done = e.name("look"), e.name("overlap")
+    e.branch(meets, look, done, likely=False)
+    e.start(look)
+    shared = elements_overlap(e, a, b)
+    e.jump(done)
+    e.start(done)
+    e.define(instr, [e.let(f"phi i1 [ false, %{before} ], [ {shared}, %{look} ]", instr.result.name)])
+
+
+def elements_overlap(e: FunctionLowering, a: ArrayParts, b: ArrayParts) -> str:
+    """Whether elements overlap too where ranges do: those of two columns of a matrix do not."""
+    count = a.type.ndim + b.type.ndim
+    table = e.alloca(f"[{max(1, count)} x i64]", "strides")
+    steps = zip(a.shape + b.shape, strides_of(e, a) + strides_of(e, b), strict=True)
+    for k, (extent, stride) in enumerate(steps):
+        several = e.let(f"icmp sgt i64 {extent}, 1")
+        e.set_field("i64", e.let(f"select i1 {several}, i64 {stride}, i64 0"), table, 8 * k)
+    callee = e.module.external("zyg_apart", "i1", "ptr, ptr, i64, i64, ptr, i64", RUNTIME)
+    sizes = [f"i64 {SIZES[x.type.dtype]}" for x in (a, b)]
+    arguments = [f"ptr {a.data}", f"ptr {b.data}", *sizes, f"ptr {table}", f"i64 {count}"]
+    return e.let(f"xor i1 {e.call('i1', callee, *arguments)}, true")
+
+
+def ranges_meet(e: FunctionLowering, a: ArrayParts, b: ArrayParts) -> str:
+    """Whether the address ranges from first to last element intersect."""
+    (a_low, a_high), (b_low, b_high) = address_range(e, a), address_range(e, b)
+    first = e.let(f"icmp ult ptr {a_low}, {b_high}")
+    second = e.let(f"icmp ult ptr {b_low}, {a_high}")
+    both = e.let(f"and i1 {first}, {second}")
+    for extent in a.shape + b.shape:
+        filled = e.let(f"icmp ne i64 {extent}, 0")
+        both = e.let(f"and i1 {both}, {filled}")
+    return both
+
+
+def address_range(e: FunctionLowering, a: ArrayParts) -> tuple[str, str]:
+    """The first address, and that after the last, of an array that is not empty."""
+    low = high = a.data
+    if a.type.layout == "C":
+        length = product(e, size_of(e, a), str(SIZES[a.type.dtype]))
+        return low, e.let(f"getelementptr i8, ptr {high}, i64 {length}")
+    for extent, stride in zip(a.shape, a.strides, strict=True):
+        last = e.let(f"sub i64 {extent}, 1")
+        span = e.let(f"mul i64 {last}, {stride}")
+        backwards = e.let(f"icmp slt i64 {span}, 0")
+        down = e.let(f"select i1 {backwards}, i64 {span}, i64 0")
+        up = e.let(f"select i1 {backwards}, i64 0, i64 {span}")
+        low = e.let(f"getelementptr i8, ptr {low}, i64 {down}")
+        high = e.let(f"getelementptr i8, ptr {high}, i64 {up}")
+    return low, e.let(f"getelementptr i8, ptr {high}, i64 {SIZES[a.type.dtype]}")

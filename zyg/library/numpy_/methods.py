@@ -1,0 +1,96 @@
+"""Copies, conversions, single items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zyg.frontend import arrays
+from zyg.frontend.arrays import dtype_of
+from zyg.frontend.boundary import scalar_value
+from zyg.frontend.values import (
+    Abstract,
+    ArrayValue,
+    ComplexArrayValue,
+    ComplexValue,
+    Known,
+    Number,
+    TupleValue,
+    describe,
+    is_number,
+    is_numeric,
+)
+from zyg.ir.core import const
+from zyg.ir.types import BOOL, F64, I64
+
+from ..registry import emits
+from .constructors import check_order, like
+from .ufuncs import cast_scalar
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+NONE, ZERO, YES = Known(None), Known(0), Known(True)
+
+
+@emits((np.ndarray, "copy"), np.copy)
+def copy(e: Evaluator, a: Abstract, order: Abstract = NONE) -> Abstract:
+    check_order(e, order)
+    result = like(e, a, NONE, "empty", None)
+    if isinstance(a, ArrayValue):
+        assert isinstance(result, ArrayValue)
+        e.emit("copyto", result.value, a.value)
+    else:
+        arrays.assign(e, result, a)
+    return result
+
+
+@emits((np.ndarray, "fill"))
+def fill(e: Evaluator, a: Abstract, value: Abstract) -> Abstract:
+    arrays.check_writable(e, a.floats if isinstance(a, ComplexArrayValue) else a)  # type: ignore[arg-type]
+    if not (is_numeric(value) if isinstance(a, ComplexArrayValue) else is_number(value)):
+        raise e.refuse("fill() with something else than a number", types=[describe(value, e.heap)])
+    arrays.assign(e, a, value)
+    return NONE
+
+
+@emits((np.ndarray, "item"))
+def item(e: Evaluator, a: Abstract, *key: Abstract) -> Abstract:
+    position: Abstract = key[0] if len(key) == 1 else TupleValue(key)
+    if not key:
+        size = arrays.size(e, a)
+        ok = const(size.object == 1) if isinstance(size, Known) else e.op("eq", scalar_value(e, size), const(1))
+        e.guard(ok, "ValueError", "can only convert an array of size 1 to a Python scalar")
+        position = TupleValue((Known(0),) * arrays.ndim(a))
+    value = arrays.get_item(e, a, position)
+    if not is_numeric(value):
+        raise e.refuse("item() with fewer indices than dimensions", hint="pass an index per dimension")
+    return python_number(e, value)
+
+
+def python_number(e: Evaluator, v: Abstract) -> Abstract:
+    """A NumPy scalar as the Python number that it holds."""
+    if isinstance(v, ComplexValue):
+        return ComplexValue(v.re, v.im)
+    if not isinstance(v, Number) or not v.numpy:
+        return v
+    target = F64 if v.type.kind == "f" else BOOL if v.type is BOOL else I64
+    return Number(e.builder.cast(v.value, target))
+
+
+@emits((np.generic, "item"), (np.generic, "tolist"))
+def scalar_item(e: Evaluator, v: Abstract) -> Abstract:
+    return python_number(e, v)
+
+
+@emits((np.generic, "astype"))
+def scalar_astype(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
+    return cast_scalar(e, v, dtype_of(e, dtype))
+
+
+@emits((np.ndarray, "astype"))
+def astype(e: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
+    result = like(e, a, dtype, "empty", None)
+    arrays.assign(e, result, a)
+    return result
