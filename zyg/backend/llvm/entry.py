@@ -66,10 +66,7 @@ class EntryEmitter(Emitter):
         self.lowered = lowered
 
     def object(self, value: object) -> str:
-        objects = self.lowered.objects
-        index = next((k for k, o in enumerate(objects) if o is value), len(objects))
-        if index == len(objects):
-            objects.append(value)
+        index = self.lowered.object_index(value)
         return self.field("ptr", self.module.external("zyg_objects"), 8 * index, "", "object")
 
 

@@ -1,4 +1,8 @@
-"""What LLVM is told of memory: which arrays and stacks of a function cannot overlap."""
+"""What LLVM is told of memory: which arrays and stacks of a function cannot overlap.
+
+Other things that it could not know are said elsewhere: memory of stacks, arrays and the context never overlap
+(`ModuleText.tag`); guards hold (branch weights); mathematical functions have no effects, and have vector variants.
+"""
 
 from __future__ import annotations
 
