@@ -13,7 +13,7 @@ bool, `stop`, an index, the condition of a select.  This is what decides about `
 
 from __future__ import annotations
 
-from zyg.ir.core import CALLING, Const, Function, Instr, Module, Value
+from zyg.ir.core import CALLING, VIEWS, Const, Function, Instr, Module, Value
 from zyg.ir.ops import OPS
 from zyg.ir.records import field, record
 from zyg.ir.types import BOOL, TAPE, Array, Scalar, Stack, Type
@@ -64,7 +64,7 @@ class Aliases:
             for target in instr.targets:
                 for param, arg in zip(target.block.params, target.args, strict=True):
                     self._join_if_memory(param, arg)
-            if instr.op in ("view", "reshape", "broadcast", "select", "cursor"):
+            if instr.op in VIEWS or instr.op in ("select", "cursor"):
                 for operand in instr.operands:
                     self._join_if_memory(instr.result, operand)
             elif instr.op == "call":
@@ -271,7 +271,7 @@ class Activity:
                     bits |= self.varied_by(v)
                 for r in instr.results:
                     self._vary(r, bits)
-        elif instr.results and op not in ("alloc", "stack", "tape", "view", "reshape", "broadcast", "cursor"):
+        elif instr.results and op not in VIEWS and op not in ("alloc", "stack", "tape", "cursor"):
             bits = 0
             for k in differentiable_operands(instr):
                 bits |= self.varied_by(operands[k])
@@ -375,7 +375,7 @@ class Activity:
                 bits |= self.useful_for(r)
             for v in operands:
                 self._use(v, bits)
-        elif instr.results and op not in ("alloc", "stack", "tape", "view", "reshape", "broadcast", "cursor"):
+        elif instr.results and op not in VIEWS and op not in ("alloc", "stack", "tape", "cursor"):
             bits = 0
             for r in instr.results:
                 bits |= self.useful_for(r)

@@ -22,7 +22,7 @@ from typing import Any
 
 from zyg.ir.analysis import Dominators, Loop, Loops
 from zyg.ir.builder import Builder
-from zyg.ir.core import Block, Const, Function, Instr, Module, Target, Value, clone_blocks, const, map_uses, uses
+from zyg.ir.core import VIEWS, Block, Const, Function, Instr, Module, Target, Value, clone_blocks, const, map_uses, uses
 from zyg.ir.passes import loop_simplify
 from zyg.ir.text import parse_function
 from zyg.ir.types import I64, Array, Scalar
@@ -136,7 +136,7 @@ class _Outliner:
 
         def remake(v: Value) -> Value:
             instr = definition.get(v)
-            if v in inside or instr is None or instr.op not in ("view", "reshape", "broadcast"):
+            if v in inside or instr is None or instr.op not in VIEWS:
                 return v
             if v not in made:
                 base, *rest = instr.operands

@@ -35,7 +35,7 @@ COSTS = {
     **dict.fromkeys("add sub mul neg abs select fmin fmax lt le eq ne gt ge and or xor not invert cast".split(), 1),
     **dict.fromkeys("cadd csub cmul cneg shl shr".split(), 1),
     **dict.fromkeys("stop dim stride".split(), 0),
-    **dict.fromkeys("view reshape".split(), 1),
+    **dict.fromkeys("view reshape transpose".split(), 1),
     "load": 2,
 }
 UNCHECKED = {"cadd": "add", "csub": "sub", "cmul": "mul", "cneg": "neg"}  # it did not overflow in the forward part

@@ -215,6 +215,8 @@ class _Body(TangentCalls):
             if self.lanes > 1:
                 if instr.op == "view":
                     attrs["spec"] += ":"
+                elif instr.op == "transpose":
+                    attrs["axes"] += (instr.result.type.ndim,)  # type: ignore[attr-defined]
                 else:
                     rest = [*rest, const(self.lanes)]
             made = b.op(
@@ -227,7 +229,7 @@ class _Body(TangentCalls):
             )
             self.shadows[instr.result] = made
 
-    _reshape = _broadcast = _view
+    _reshape = _broadcast = _transpose = _view
 
     def _undefined(self, b: Builder, instr: Instr) -> None:
         b.append(instr)

@@ -247,6 +247,7 @@ class Function:
         return format_function(self)
 
 
+VIEWS = ("view", "reshape", "broadcast", "transpose")  # ops that give another way to the memory of their first operand
 CALLING = ("call", "apply")  # ops whose attrs['callee'] names a function of the module
 
 

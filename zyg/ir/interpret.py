@@ -445,8 +445,13 @@ def _view(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]
     array, *rest = operands
     numbers = iter(rest)
     key: list[Any] = []
-    for letter, size in zip(instr.attrs["spec"], array.shape, strict=True):
-        if letter == "i":
+    sizes = iter(array.shape)
+    for letter in instr.attrs["spec"]:
+        size = 1 if letter == "n" else next(sizes)
+        if letter == "n":
+            key.append(None)
+            inside = True
+        elif letter == "i":
             key.append(next(numbers))
             inside = 0 <= key[-1] < size
         elif letter == ":":
@@ -466,6 +471,17 @@ def _view(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]
 def _reshape(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
     array, *shape = operands
     return [array.reshape(shape)]
+
+
+@_runs
+def _transpose(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    return [np.lib.stride_tricks.as_strided(*_transposed_strides(operands[0], instr.attrs["axes"]))]
+
+
+def _transposed_strides(array: Any, axes: tuple[int, ...]) -> tuple[Any, list[int], list[int]]:
+    merged = [[k for k, to in enumerate(axes) if to == axis] for axis in range(len(set(axes)))]
+    shape = [min(array.shape[k] for k in sources) for sources in merged]
+    return array, shape, [sum(array.strides[k] for k in sources) for sources in merged]
 
 
 @_runs

@@ -360,12 +360,12 @@ def _view(instr: Instr) -> Iterator[str]:
     result = instr.results[0].type
     if not isinstance(array, Array) or not isinstance(result, Array) or result.dtype is not array.dtype:
         yield "view takes an array and gives one of the same dtype"
-    elif not isinstance(spec, str) or len(spec) != array.ndim or set(spec) - set("is:"):
-        yield f"view needs the attribute spec, {array.ndim} letters out of 'is:'"
+    elif not isinstance(spec, str) or len(spec) - spec.count("n") != array.ndim or set(spec) - set("is:n"):
+        yield f"view needs the attribute spec, {array.ndim} letters out of 'is:', and any number of 'n'"
     elif len(instr.operands) != 1 + spec.count("i") + 3 * spec.count("s"):
         yield "view takes an operand per 'i' and three per 's'"
-    elif result.ndim != array.ndim - spec.count("i"):
-        yield f"the view has {array.ndim - spec.count('i')} dimensions, not {result.ndim}"
+    elif result.ndim != len(spec) - spec.count("i"):
+        yield f"the view has {len(spec) - spec.count('i')} dimensions, not {result.ndim}"
     elif any(v.type is not I64 for v in instr.operands[1:]):
         yield "view takes i64 indices"
 
@@ -378,6 +378,16 @@ def _reshape(instr: Instr) -> Iterator[str]:
         yield "reshape takes and gives C-contiguous arrays"
     elif len(instr.operands) != 1 + result.ndim or any(v.type is not I64 for v in instr.operands[1:]):
         yield "reshape takes an i64 length per dimension of the result"
+
+
+def _transpose(instr: Instr) -> Iterator[str]:
+    array, result, axes = instr.operands[0].type, instr.results[0].type, instr.attrs.get("axes")
+    if not isinstance(array, Array) or not isinstance(result, Array) or result.dtype is not array.dtype:
+        yield "transpose takes an array and gives one of the same dtype"
+    elif not isinstance(axes, tuple) or len(axes) != array.ndim or set(axes) != set(range(result.ndim)):
+        yield f"transpose needs the attribute axes, {array.ndim} of the dimensions of the result, all of them"
+    elif result.layout != "A":
+        yield "transpose gives a strided array"
 
 
 def _fill(instr: Instr) -> Iterator[str]:
@@ -472,6 +482,7 @@ _SPECIAL: dict[str, Special] = {
     "accum": _written,
     "view": _view,
     "reshape": _reshape,
+    "transpose": _transpose,
     "fill": _fill,
     "copyto": _array_to_array,
     "addto": _array_to_array,

@@ -10,14 +10,14 @@ Invariant: whatever may raise stays, except overflow checks, which die with thei
 from __future__ import annotations
 
 from ..analysis import edges
-from ..core import Block, Function, Instr, Target, Value
+from ..core import VIEWS, Block, Function, Instr, Target, Value
 from ..ops import OPS
 from .simplify_cfg import keep_params
 
 REMOVABLE = frozenset(name for name, op in OPS.items() if op.effects in ("pure", "read", "value_check"))
 # ops whose result is new memory, or another way to the memory of the first operand
 _MAKES = frozenset({"alloc", "stack"})
-_ALIASES = frozenset({"view", "reshape", "broadcast", "cursor"})
+_ALIASES = frozenset({*VIEWS, "cursor"})
 # ops that only matter to who looks at the memory of their first operand
 _WRITES = frozenset({"store", "accum", "fill", "push", "pop", "reserve", "rewind", "drop", "retain", "release"})
 _COPIES = frozenset({"copyto", "addto"})

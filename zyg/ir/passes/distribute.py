@@ -122,8 +122,11 @@ class _Memory:
         """Of a load, store or accum."""
         array, *indices = instr.operands if instr.op == "load" else [instr.operands[0], *instr.operands[2:]]
         forms = [self.form(v) for v in indices]
-        while (view := self.made.get(array)) is not None and view.op == "view":
-            outer = self._outer(view, forms)
+        while (view := self.made.get(array)) is not None and view.op in ("view", "transpose"):
+            if view.op == "transpose":
+                outer = [forms[axis] for axis in view.attrs["axes"]]
+            else:
+                outer = self._outer(view, forms)
             if outer is None:
                 break
             array, forms = view.operands[0], outer
@@ -138,6 +141,8 @@ class _Memory:
                 outer.append(self.form(next(operands)))
             elif letter == ":":
                 outer.append(next(inner))
+            elif letter == "n":
+                next(inner)
             else:
                 start, _, step = next(operands), next(operands), next(operands)
                 if not isinstance(step, Const) or step.value != 1:
@@ -153,7 +158,7 @@ class _Memory:
                 return root if root in self.params else None
             if instr.op == "alloc":
                 return root
-            if instr.op not in ("view", "reshape"):
+            if instr.op not in ("view", "reshape", "transpose"):
                 return None
             root = instr.operands[0]
 

@@ -461,20 +461,29 @@ def _dim(folder: _Folder, instr: Instr) -> Folded:
         return made.operands[1 + axis]
     if made.op == "view":
         return _dim_of_view(instr, made, axis)
+    if made.op == "transpose":
+        sources = [k for k, to in enumerate(made.attrs["axes"]) if to == axis]
+        if len(sources) == 1:
+            instr.attrs = {"axis": sources[0]}
+            return "dim", [made.operands[0]]
     return None
 
 
 def _dim_of_view(instr: Instr, view: Instr, axis: int) -> Folded:
     at = 1  # the next operand
     kept = -1  # the axis of the result
-    for dimension, letter in enumerate(view.attrs["spec"]):
+    dimension = -1
+    for letter in view.attrs["spec"]:
         kept += letter != "i"
+        dimension += letter != "n"
+        if kept == axis and letter == "n":
+            return const(1)
         if kept == axis and letter == "s":
             return view.operands[at + 1]
         if kept == axis and letter == ":":
             instr.attrs = {"axis": dimension}
             return "dim", [view.operands[0]]
-        at += {"i": 1, "s": 3, ":": 0}[letter]
+        at += {"i": 1, "s": 3, ":": 0, "n": 0}[letter]
     return None
 
 

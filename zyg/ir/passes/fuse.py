@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 
-from ..core import CALLING, Block, Function, Instr, Module, Value, uses
+from ..core import CALLING, VIEWS, Block, Function, Instr, Module, Value, uses
 from ..ops import OPS
 from ..types import Array
 from . import cse, dce, simplify_cfg
@@ -56,7 +56,7 @@ def _merge_one(module: Module, function: Function) -> bool:
 
 def _root(made: dict[Value, Instr], v: Value) -> Value:
     """What an array is a view of: an `alloc`, or something unknown."""
-    while (instr := made.get(v)) is not None and instr.op in ("view", "reshape", "broadcast"):
+    while (instr := made.get(v)) is not None and instr.op in VIEWS:
         v = instr.operands[0]
     return v
 

@@ -19,12 +19,12 @@ Invariant: run once, as the last pass (`attrs["ownership"]` remembers it).
 from __future__ import annotations
 
 from ..analysis import reverse_postorder
-from ..core import Block, Function, Instr, Position, Target, Value, uses
+from ..core import VIEWS, Block, Function, Instr, Position, Target, Value, uses
 from ..types import Array
 from .rewriting import remove_blocks, split_edge
 
 _MAKES = frozenset({"alloc", "call", "pycall", "select"})  # their array results have an owner of their own
-_VIEWS = frozenset({"view", "reshape", "broadcast", "stop"})
+_VIEWS = frozenset({*VIEWS, "stop"})
 
 
 def run(function: Function) -> bool:

@@ -161,7 +161,13 @@ def view(e: FunctionLowering, instr: Instr) -> None:
     type = instr.result.type
     assert isinstance(type, Array)
     data, shape, strides = a.data, [], []
-    for letter, extent, stride in zip(instr.attrs["spec"], a.shape, strides_of(e, a), strict=True):
+    dimensions = iter(zip(a.shape, strides_of(e, a), strict=True))
+    for letter in instr.attrs["spec"]:
+        if letter == "n":
+            shape.append("1")
+            strides.append("0")
+            continue
+        extent, stride = next(dimensions)
         if letter == ":":
             shape.append(extent)
             strides.append(stride)
@@ -184,6 +190,22 @@ def broadcast(e: FunctionLowering, instr: Instr) -> None:
     strides = ["0"] * missing
     for extent, stride in zip(a.shape, strides_of(e, a), strict=True):
         strides.append(e.let(f"select i1 {e.let(f'icmp eq i64 {extent}, 1')}, i64 0, i64 {stride}"))
+    e.define(instr, [a.data, a.owner, *shape, *strides])
+
+
+@lowers("transpose")
+def transpose(e: FunctionLowering, instr: Instr) -> None:
+    a = parts_of(e, instr.operands[0])
+    type = instr.result.type
+    assert isinstance(type, Array)
+    shape, strides = [""] * type.ndim, [""] * type.ndim
+    for extent, stride, axis in zip(a.shape, strides_of(e, a), instr.attrs["axes"], strict=True):
+        if not shape[axis]:
+            shape[axis], strides[axis] = extent, stride
+            continue
+        shorter = e.let(f"icmp slt i64 {extent}, {shape[axis]}")
+        shape[axis] = e.let(f"select i1 {shorter}, i64 {extent}, i64 {shape[axis]}")
+        strides[axis] = e.let(f"add i64 {strides[axis]}, {stride}")
     e.define(instr, [a.data, a.owner, *shape, *strides])
 
 

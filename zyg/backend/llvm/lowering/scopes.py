@@ -6,7 +6,7 @@ Other things that it could not know are said elsewhere: memory of stacks, arrays
 
 from __future__ import annotations
 
-from ....ir.core import Function, Value
+from ....ir.core import VIEWS, Function, Value
 from ....ir.types import Array, Stack
 from ..text import SELF, ModuleText
 
@@ -57,7 +57,7 @@ class Scopes:
                 for value in instr.results:
                     if not isinstance(value.type, (Array, Stack)) or value in self.roots:
                         continue
-                    if instr.op in ("view", "reshape", "broadcast", "select", "cursor", "stop"):
+                    if instr.op in VIEWS or instr.op in ("select", "cursor", "stop"):
                         flows.append((value, [v for v in instr.operands if isinstance(v.type, (Array, Stack))]))
                     else:
                         self.roots[value] = self.unknown
