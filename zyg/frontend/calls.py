@@ -25,6 +25,7 @@ from zyg.library import registry
 from zyg.transforms import Transform, transform_of
 from zyg.typeof import UNBOUND, plain_class, type_of
 
+from .arguments import fitting
 from .boundary import scalar_value
 from .operators import settled
 from .prepare import Prepared, prepare
@@ -298,6 +299,7 @@ def _call_jitted(e: Evaluator, transform: Transform, args: list[Abstract], keywo
 def _call_entry(
     e: Evaluator, entry: registry.Entry, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
+    args, keywords = fitting(e, entry, obj, args, keywords)
     if not entry.emitter:
         function: Any = entry.function
         return call_function(e, function_value(e, function, True), args, keywords, True)

@@ -49,6 +49,11 @@ def check(ok: bool, exception: type[Exception], message: str) -> None:
         raise exception(message)
 
 
+def unsupported(what: str, instead: str) -> None:
+    """Library code refuses what it was called with when it is compiled; to stand under conditions that are known then."""
+    raise NotImplementedError(f"{what}: {instead}")
+
+
 def python_float(function: Any, *args: Any) -> float:
     """What the Python function gives, a float: called with boxed arguments, so slow."""
     return function(*args)
@@ -132,6 +137,14 @@ def _check(e: Evaluator, ok: Abstract, exception: Abstract, message: Abstract) -
     assert isinstance(exception, Known) and isinstance(message, Known)
     e.guard(truth(e, ok), exception.object.__name__, message.object)
     return Known(None)
+
+
+@emits(unsupported)
+def _unsupported(e: Evaluator, what: Abstract, instead: Abstract) -> Abstract:
+    from zyg.frontend.values import Known
+
+    assert isinstance(what, Known) and isinstance(instead, Known)
+    raise e.refuse(what.object, hint=instead.object)
 
 
 @emits(python_float)

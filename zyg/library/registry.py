@@ -11,7 +11,8 @@ An entry is found by the object that is called, or by (class, name) for a method
     @implements((np.ndarray, "dot"))
     def dot(a, b): ...
 
-Adding a function is writing one such entry in one of the modules of this package.
+An entry has the parameters that it supports, under the names that they have: an argument that it does not take is refused by
+its name.  Adding a function is writing one such entry in one of the modules of this package; a new module is named in HOMES.
 """
 
 from __future__ import annotations
@@ -20,35 +21,47 @@ import importlib
 from collections.abc import Callable, Hashable
 from typing import Any
 
+import numpy as np
+
 from zyg.frontend.values import known_key
 
 from ..ir.records import record
 
 NUMPY = ("constructors", "methods", "shaping", "ufuncs", "reductions", "products", "inplace")
-MODULES = (
-    "builtins_",
-    "lists_",
-    "math_",
-    "complex_",
-    "cmath_",
-    "operator_",
-    *(f"numpy_.{name}" for name in NUMPY),
-    "derivatives",
-    "reflection",
-)
+
+# Where functions come from, by the module that they name as theirs (or the nearest one around it that is listed), and the
+# modules of this package that have their entries. These are imported by need, in this order, up to the one that has what is
+# looked for: a function that comes from nowhere here imports nothing.
+HOMES: dict[str, tuple[str, ...]] = {
+    "builtins": ("builtins_", "lists_", "complex_"),
+    "math": ("math_",),
+    "cmath": ("cmath_",),
+    "operator": ("operator_",),
+    "_operator": ("operator_",),
+    "functools": ("operator_",),
+    "_functools": ("operator_",),
+    "numpy": (*(f"numpy_.{name}" for name in NUMPY), "complex_"),
+    "zyg": ("derivatives", "reflection"),
+    "zyg.frontend.classes": ("lists_",),
+    "zyg.library": (),  # its functions have their entries in their own modules
+    "zyg.library.drivers": ("tangents",),
+    "zyg.library.hooks": ("reflection",),
+}
 
 
 @record(frozen=True)
 class Entry:
-    """`function` is Python code to compile, or an emitter."""
+    """`function` is Python code to compile, or an emitter; `instead` says, for arguments that it does not take, what to
+    write in their place."""
 
     function: Callable[..., Any]
     emitter: bool
     module: str
+    instead: dict[str, str]
 
 
 _entries: dict[Hashable, Entry] = {}
-_loaded: list[bool] = []
+_pending: dict[str, list[str]] = {home: list(reversed(modules)) for home, modules in HOMES.items()}
 
 
 def _key(target: Any) -> Hashable:
@@ -57,52 +70,76 @@ def _key(target: Any) -> Hashable:
     return known_key(target)
 
 
-def _register(targets: tuple[Any, ...], emitter: bool) -> Callable[[Any], Any]:
+def _register(targets: tuple[Any, ...], emitter: bool, instead: dict[str, str] | None) -> Callable[[Any], Any]:
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         for target in targets:
             key = _key(target)
             assert key not in _entries, f"{target} has an entry already"
-            _entries[key] = Entry(function, emitter, function.__module__)
+            _entries[key] = Entry(function, emitter, function.__module__, instead or {})
         return function
 
     return register
 
 
-def implements(*targets: Any) -> Callable[[Any], Any]:
-    """The decorated Python function is compiled where `target` is called."""
-    return _register(targets, False)
+def implements(*targets: Any, instead: dict[str, str] | None = None) -> Callable[[Any], Any]:
+    """The decorated Python function is compiled where `target` is called.
+
+    It has the parameters of `target` that it supports, under their names. Others are refused where they are passed, unless
+    they are the target's defaults (frontend/arguments.py); `instead` says what to write in their place.
+    """
+    return _register(targets, False, instead)
 
 
-def emits(*targets: Any) -> Callable[[Any], Any]:
+def emits(*targets: Any, instead: dict[str, str] | None = None) -> Callable[[Any], Any]:
     """The decorated function is called with the evaluator and abstract values where `target` is called."""
-    return _register(targets, True)
-
-
-def _load() -> None:
-    if not _loaded:
-        _loaded.append(True)
-        for name in MODULES:
-            importlib.import_module(f"zyg.library.{name}")
+    return _register(targets, True, instead)
 
 
 def find(target: Any) -> Entry | None:
     """The entry for a call of this object."""
-    if not _loaded:
-        _load()
     try:
-        return _entries.get(known_key(target))
+        key = known_key(target)
+        return _entries.get(key) or _load(key, target)
     except TypeError:
         return None
 
 
 def method(cls: type, name: str) -> Entry | None:
     """The entry for the method `name` of `cls`."""
-    if not _loaded:
-        _load()
-    return _entries.get(("method", cls, name))
+    key = ("method", cls, name)
+    return _entries.get(key) or _load(key, cls)
 
 
 def all_entries() -> dict[Hashable, Entry]:
-    if not _loaded:
-        _load()
+    for home in HOMES:
+        _import(home, None)
     return _entries
+
+
+def _load(key: Hashable, target: Any) -> Entry | None:
+    """The entry, if one of the modules for functions of the target's home has it."""
+    home = _home(target)
+    while home not in HOMES:
+        home, dot, _ = home.rpartition(".")
+        if not dot:
+            return None
+    return _import(home, key)
+
+
+def _home(target: Any) -> str:
+    """The module that a callable says it is from, or that of the object whose method it is; ufuncs do not say."""
+    if isinstance(target, np.ufunc):
+        return "numpy" if getattr(np, target.__name__, None) is target else "scipy.special"
+    module = getattr(target, "__module__", None)
+    return module or type(getattr(target, "__self__", target)).__module__
+
+
+def _import(home: str, key: Hashable) -> Entry | None:
+    pending = _pending[home]
+    while pending:
+        importlib.import_module(f"zyg.library.{pending[-1]}")
+        if pending:  # an import may have come here itself
+            pending.pop()
+        if key in _entries:
+            break
+    return _entries.get(key)

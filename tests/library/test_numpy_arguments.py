@@ -1,0 +1,40 @@
+"""Arguments that an entry does not take: NumPy's defaults pass, others are refused by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.errors import Unsupported
+from zyg.library.intrinsics import unsupported
+
+
+def test_a_default_of_numpys_passes():
+    a = np.arange(6.0).reshape(2, 3)
+    assert np.array_equal(zyg.jit(lambda a: np.zeros_like(a, subok=True))(a), np.zeros_like(a))
+    assert np.array_equal(zyg.jit(lambda a: np.zeros_like(a, None, "K"))(a), np.zeros_like(a))
+
+
+@pytest.mark.parametrize(
+    "function, text",
+    [
+        (lambda a: np.zeros_like(a, subok=False), r"np\.zeros_like\(subok=\.\.\.\)"),
+        (lambda a: np.zeros_like(a, None, "F"), r"np\.zeros_like\(order=\.\.\.\)"),
+        (lambda a: a.copy(order="C", foo=1), "unexpected keyword argument 'foo'"),
+    ],
+)
+def test_others_are_refused_by_name(function, text):
+    with pytest.raises(TypeError if "foo" in text else Unsupported, match=text):
+        zyg.jit(function)(np.ones(3))
+
+
+def test_library_code_refuses_values():
+    def f(x, kind):
+        if kind == "odd":
+            unsupported("np.f(kind='odd')", "write kind='even'")
+        return x
+
+    assert zyg.jit(lambda x: f(x, "even"))(1.0) == 1.0
+    with pytest.raises(Unsupported, match="instead: write kind='even'"):
+        zyg.jit(lambda x: f(x, "odd"))(1.0)
