@@ -226,12 +226,22 @@ def _positions(rule: Any, target: Any, mutates: Any) -> tuple[int, ...]:
 
 def rule_for(function: Any) -> Rule | None:
     """The adjoint rule for a callable, or None."""
-    return _rules.get(key_of(function))
+    return _find(_rules, function)
 
 
 def tangent_rule_for(function: Any) -> Rule | None:
     """The tangent rule for a callable, or None."""
-    return _tangents.get(key_of(function))
+    return _find(_tangents, function)
+
+
+def _find(table: dict[Any, Rule], function: Any) -> Rule | None:
+    """Rules of zyg's own library stand beside the entries of their functions, which are imported by need."""
+    key = key_of(function)
+    if key not in table:
+        from .library import registry
+
+        registry.find(function)
+    return table.get(key)
 
 
 def remove(target: Any, kind: str = "adjoint") -> None:

@@ -118,28 +118,39 @@ def all_entries() -> dict[Hashable, Entry]:
 
 def _load(key: Hashable, target: Any) -> Entry | None:
     """The entry, if one of the modules for functions of the target's home has it."""
-    home = _home(target)
-    while home not in HOMES:
-        home, dot, _ = home.rpartition(".")
-        if not dot:
-            return None
-    return _import(home, key)
+    return _import(_listed(home(target)), key)
 
 
-def _home(target: Any) -> str:
-    """The module that a callable says it is from, or that of the object whose method it is; ufuncs do not say."""
+def home(target: Any) -> str:
+    """The module that it says it is from; for methods and attributes that of their class; ufuncs do not say."""
     if isinstance(target, np.ufunc):
         return "numpy" if getattr(np, target.__name__, None) is target else "scipy.special"
     module = getattr(target, "__module__", None)
-    return module or type(getattr(target, "__self__", target)).__module__
+    if module is not None:
+        return module
+    cls = getattr(target, "__objclass__", None)
+    return (cls or type(getattr(target, "__self__", target))).__module__
+
+
+def _listed(module: str) -> str:
+    """The module itself or the nearest one around it that is in HOMES; "" if there is none."""
+    while module and module not in HOMES:
+        module = module.rpartition(".")[0]
+    return module
+
+
+def modules_of(module: str) -> tuple[str, ...]:
+    """The modules of this package that have what comes from a module."""
+    return HOMES.get(_listed(module), ())
 
 
 def _import(home: str, key: Hashable) -> Entry | None:
-    pending = _pending[home]
+    pending = _pending.get(home, [])
     while pending:
-        importlib.import_module(f"zyg.library.{pending[-1]}")
-        if pending:  # an import may have come here itself
-            pending.pop()
+        name = pending[-1]
+        importlib.import_module(f"zyg.library.{name}")
+        if name in pending:  # else what was imported, or another thread, came here too
+            pending.remove(name)
         if key in _entries:
             break
     return _entries.get(key)
