@@ -424,3 +424,20 @@ def test_row_35_checkpoint_of_in_place_code_through_python():
     weights = np.array([5.0])
     g, ds = through_python(f, np.ones(2), 3.0)
     assert g.tolist() == [15.0, 0.0] and ds == 5.0
+
+
+def test_constant_integers_are_known_to_rules():
+    def scaled(x, axis):
+        return x * (3.0 if axis == 0 else 4.0)
+
+    @zyg.adjoint(scaled)
+    def _(x, axis):
+        if axis != 0:
+            raise RuntimeError("never compiled")
+        factor = 3.0 if axis == 0 else [1, 2]  # of two types, if it were not known
+        return x * factor, lambda d: (d * factor, None)
+
+    try:
+        assert zyg.jit(zyg.grad(lambda x: scaled(x, 0) * x))(2.0) == 12.0
+    finally:
+        zyg.rules.remove(scaled)

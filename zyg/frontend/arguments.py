@@ -88,7 +88,9 @@ _signatures: dict[Any, inspect.Signature | None] = {}
 
 def _parameters(function: Callable[..., Any], emitter: bool) -> tuple[int | None, frozenset[str] | None]:
     """How many positional arguments a function takes, and its names for keywords; None for any."""
-    code = function.__code__
+    code = getattr(function, "__code__", None)
+    if code is None:  # an object that can be called: it says itself what does not fit
+        return None, None
     first = 1 if emitter else 0
     positional = code.co_argcount
     names = code.co_varnames[max(code.co_posonlyargcount, first) : positional + code.co_kwonlyargcount]

@@ -53,6 +53,8 @@ from .values import (
 )
 
 if TYPE_CHECKING:
+    from zyg.rules import Rule
+
     from .infer import Evaluator, Frame
 
 # Functions with more operations than this are compiled on their own when they are called.
@@ -209,8 +211,8 @@ def _by_rule(
     """Under differentiation, a call of a function that has a custom rule."""
     from zyg.rules import key_of, rule_for, tangent_rule_for
 
-    if e.frame is not None and e.frame.library:
-        return None
+    if e.frame is not None and e.frame.library and not _is_own_rule(rule_for(function) or tangent_rule_for(function)):
+        return None  # what users make of the functions that the library is written in does not change the library
     if e.unruled is None or key_of(e.unruled) != key_of(function):
         pushing = tangent_rule_for(function)
         e.inference.guard("tangent rule", function, pushing)
@@ -226,6 +228,10 @@ def _by_rule(
     from zyg.library.custom import call_with_rule
 
     return call_with_rule(e, rule, args, keywords)
+
+
+def _is_own_rule(rule: Rule | None) -> bool:
+    return rule is not None and rule.function.__module__.startswith("zyg.library.")
 
 
 @contextmanager
@@ -545,19 +551,19 @@ def _meta_key(meta: Any) -> Hashable:
     return known_key(meta) if isinstance(meta, type) else meta
 
 
-def widened(e: Evaluator, v: Any) -> Any:
-    """Constants that are numbers become values: a recursive function is not specialised by them."""
-    if isinstance(v, Known) and type(v.object) in NUMBER_CLASSES:
+def widened(e: Evaluator, v: Any, classes: tuple[type, ...] = NUMBER_CLASSES) -> Any:
+    """Constants that are numbers of these classes become values: a recursive function is not specialised by them."""
+    if isinstance(v, Known) and type(v.object) in classes:
         return Number(scalar_value(e, v))
     if isinstance(v, (Value, Reference, Known)):
         return v
     parts = v.parts()
-    return v.with_parts([widened(e, p) for p in parts]) if parts else v
+    return v.with_parts([widened(e, p, classes) for p in parts]) if parts else v
 
 
-def widened_record(e: Evaluator, r: Record) -> Record:
+def widened_record(e: Evaluator, r: Record, classes: tuple[type, ...] = NUMBER_CLASSES) -> Record:
     """Where an iterator stands is part of its type: loops over tuples are unrolled by it."""
-    return r if r.kind == "iterator" else r.with_fields(widened(e, x) for x in r.fields)
+    return r if r.kind == "iterator" else r.with_fields(widened(e, x, classes) for x in r.fields)
 
 
 def call_specialised(

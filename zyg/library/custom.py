@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from zyg.rules import Rule as UserRule
 
 
+DIFFERENTIABLE = (float,)  # the classes of constants that rules have no need to know: not an axis, or a flag
+
+
 @record(eq=False)
 class RulePair:
     """A rule, inferred for arguments of certain types: the names of its functions and the shape of its value."""
@@ -63,7 +66,7 @@ def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords:
         args, keywords = rule.bind(args, keywords, known)
     except TypeError as error:
         e.type_error(str(error))
-    roots = [widened(e, v) for v in (*args, *keywords.values())]
+    roots = [widened(e, v, DIFFERENTIABLE) for v in (*args, *keywords.values())]
     heap = {i: widened_record(e, r) for i, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     key = ("rule", rule.epoch, outline.of(roots), tuple(keywords), len(args), e.context)
@@ -150,8 +153,8 @@ def _infer_rule(
     stand_in = lambda v: v if written and v in in_place else next(following)
     template = map_leaves(value, stand_in)
     after = {i: objects[i].with_fields(map_leaves(x, stand_in) for x in objects[i].fields) for i in value_shape.order}
-    back_heap = {i: widened_record(forward, r) for i, r in reachable([back], forward.heap).items()}
-    back = widened(forward, back)
+    back_heap = {i: widened_record(forward, r, DIFFERENTIABLE) for i, r in reachable([back], forward.heap).items()}
+    back = widened(forward, back, DIFFERENTIABLE)
     back_shape = Outline(back_heap)
     back_shape.of([back])
     reverse = Evaluator(e.inference, module.unique_name(f"{name}.reverse"), context)
@@ -301,7 +304,7 @@ def _rule_gradients(
     index = {id(v): k for k, v in enumerate(params)}
 
     def match(wanted: Abstract, item: Abstract, what: str) -> None:
-        if isinstance(item, Known) and item.object is None:
+        if isinstance(item, Known) and item.object is None or isinstance(wanted, Known) and is_number(wanted):
             return
         if isinstance(wanted, Number) and is_number(item):
             if differentiable(wanted.type):

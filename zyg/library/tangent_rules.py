@@ -39,7 +39,7 @@ from zyg.transforms import transform_of
 
 from . import registry
 from .cotangents import Matching, cotangent_of, number_as
-from .custom import check_parameters, parameters_for
+from .custom import DIFFERENTIABLE, check_parameters, parameters_for
 from .tangents import copied
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def call_with_tangent_rule(
         args, keywords = rule.bind(args, keywords, known)
     except TypeError as error:
         e.type_error(str(error))
-    roots = [widened(e, v) for v in (callee, *args, *keywords.values())]
+    roots = [widened(e, v, DIFFERENTIABLE) for v in (callee, *args, *keywords.values())]
     heap = {i: widened_record(e, r) for i, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     key = ("tangent rule", rule.epoch, outline.of(roots), tuple(keywords), len(args), e.context)
