@@ -14,6 +14,7 @@ bool, `stop`, an index, the condition of a select.  This is what decides about `
 from __future__ import annotations
 
 from zyg.ir.core import CALLING, VIEWS, Const, Function, Instr, Module, Value
+from zyg.ir.foreign import arguments, arrays_written, sets_them_whole
 from zyg.ir.ops import OPS
 from zyg.ir.records import field, record
 from zyg.ir.types import BOOL, TAPE, Array, Scalar, Stack, Type
@@ -125,8 +126,19 @@ def differentiable_operands(instr: Instr) -> list[int]:
     return [k for k in range(start, len(instr.operands)) if differentiable(instr.operands[k].type)]
 
 
-def _outs(apply: Instr) -> list[Value]:
-    return apply.operands[: len(apply.attrs["modes"])]
+def _real(v: Value) -> bool:
+    t = v.type.dtype if isinstance(v.type, Array) else v.type
+    return isinstance(t, Scalar) and t.kind == "f"
+
+
+def foreign_sources(instr: Instr) -> list[Value]:
+    """What a C function may depend on differentiably: all floats that it is given."""
+    return [v for letter, v in arguments(instr) if v is not None and letter != "w" and _real(v)]
+
+
+def foreign_targets(instr: Instr) -> list[Value]:
+    """The floats that a C function gives, and the arrays of floats that it writes to."""
+    return [v for v in [*arrays_written(instr), *instr.results] if _real(v)]
 
 
 def _ins(apply: Instr) -> list[Value]:
@@ -145,12 +157,12 @@ def _initial_writes(function: Function) -> set[Instr]:
                 continue
             if instr.op == "dim":
                 continue
-            outs = _outs(instr) if instr.op == "apply" else instr.operands[:1] if instr.op in ("fill", "copyto") else []
+            many = instr.op in ("apply", "foreign")
+            outs = arrays_written(instr) if many else instr.operands[:1] if instr.op in ("fill", "copyto") else []
             whole = bool(outs) and all(v in fresh for v in outs)
-            if whole and instr.op == "apply":
-                whole = (
-                    set(instr.attrs["modes"]) == {"set"} and not fresh & {*_ins(instr)} and len(set(outs)) == len(outs)
-                )
+            if whole and many:
+                read = [v for v in instr.operands if v not in outs] if instr.op == "foreign" else _ins(instr)
+                whole = sets_them_whole(instr) and not fresh.intersection(read) and len(set(outs)) == len(outs)
             elif whole:
                 whole = instr.operands[1] not in fresh
             if whole:
@@ -200,8 +212,8 @@ class Activity:
             if instr.op in ("store", "accum", "fill", "copyto", "addto", "push"):
                 self.written.add(self.rep(instr.operands[0]))
                 self.stored.add(self.rep(instr.operands[0]))
-            elif instr.op == "apply":
-                for v in _outs(instr):
+            elif instr.op in ("apply", "foreign"):
+                for v in arrays_written(instr):
                     self.written.add(self.rep(v))
                     self.stored.add(self.rep(v))
             elif instr.op == "call":
@@ -245,10 +257,16 @@ class Activity:
         elif op in ("store", "accum", "fill", "copyto", "addto"):
             self._vary(operands[0], self.varied_by(operands[1]))
         elif op == "apply":
-            outs, ins = _outs(instr), _ins(instr)
+            outs, ins = arrays_written(instr), _ins(instr)
             for v, bits in zip([*outs, *instr.results], self.summaries[instr.attrs["callee"]].results, strict=True):
                 if differentiable(v.type):
                     self._vary(v, self._through(bits, ins))
+        elif op == "foreign":
+            bits = 0
+            for v in foreign_sources(instr):
+                bits |= self.varied_by(v)
+            for v in foreign_targets(instr):
+                self._vary(v, bits)
         elif op == "push":
             for v in operands[1:]:
                 if _carries(v.type):
@@ -352,9 +370,15 @@ class Activity:
         elif op in ("store", "accum", "fill", "copyto", "addto"):
             self._use(operands[1], self.useful_for(operands[0]))
         elif op == "apply":
-            outs, ins = _outs(instr), _ins(instr)
+            outs, ins = arrays_written(instr), _ins(instr)
             for v, bits in zip([*outs, *instr.results], self.summaries[instr.attrs["callee"]].results, strict=True):
                 self._spread(bits, ins, self.useful_for(v))
+        elif op == "foreign":
+            bits = 0
+            for v in foreign_targets(instr):
+                bits |= self.useful_for(v)
+            for v in foreign_sources(instr):
+                self._use(v, bits)
         elif op == "push":
             for v in operands[1:]:
                 if _carries(v.type):

@@ -126,7 +126,7 @@ class _Outliner:
     def _take_views_inside(self) -> None:
         """Views that are made outside of the loop of memory that it writes are made inside: copies of an array and of a
         view of it would be apart."""
-        written = {"store", "accum", "fill", "copyto", "addto", "call", "pycall"}
+        written = {"store", "accum", "fill", "copyto", "addto", "apply", "call", "pycall", "foreign"}
         if not any(i.op in written for b in self.blocks for i in b.instrs):
             return
         definition = {r: i for b in self.function.blocks for i in b.instrs for r in i.results}

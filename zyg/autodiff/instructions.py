@@ -12,7 +12,7 @@ from zyg.ir.trace import Traced
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type, cotangent_type
 
 from . import elementwise, helpers
-from .activity import differentiable, differentiable_operands
+from .activity import differentiable, differentiable_operands, foreign_targets
 from .reverse import ReverseGraph
 from .state import Callee, Rerun, is_zero
 
@@ -180,6 +180,14 @@ class ReverseInstructions(ReverseGraph):
                 f"a derivative through `{name}`, which zyg cannot see into",
                 instr.position,
                 hint=f"give it a rule with @zyg.adjoint({name}), or wrap its arguments in zyg.stop_gradient",
+            )
+
+    def _reverse_foreign(self, instr: Instr) -> None:
+        if any(self.active(v) for v in foreign_targets(instr)):
+            raise Unsupported(
+                f"a derivative through the C function {instr.attrs['symbol']}",
+                instr.position,
+                hint="the function that calls it needs a rule: @zyg.adjoint(f)",
             )
 
     # ---- stacks of an inner derivative: a push is undone by a pop of cotangents, and a pop by a push

@@ -30,7 +30,7 @@ from zyg.ir.trace import Traced
 from zyg.ir.types import OBJECT, Array, Type, cotangent_type
 
 from . import helpers
-from .activity import Summary, differentiable, differentiable_operands, summarise
+from .activity import Summary, differentiable, differentiable_operands, foreign_targets, summarise
 from .instructions import drop_unused
 from .state import is_zero
 from .tangent_calls import TangentCalls
@@ -318,6 +318,15 @@ class _Body(TangentCalls):
                 instr,
                 hint=f"give it a rule with @zyg.tangent({name}) or @zyg.adjoint({name}), or wrap its arguments in "
                 "zyg.stop_gradient",
+            )
+
+    def _foreign(self, b: Builder, instr: Instr) -> None:
+        b.append(instr)
+        if any(self.active(v) for v in foreign_targets(instr)):
+            raise self._unsupported(
+                f"a derivative through the C function {instr.attrs['symbol']}",
+                instr,
+                hint="the function that calls it needs a rule: @zyg.tangent(f)",
             )
 
     def _plain(self, b: Builder, instr: Instr) -> None:

@@ -27,6 +27,9 @@ def nothing(back: Any, d: Any, shadows: Any) -> None:
     """The pullback of what was recorded and carries nothing."""
 
 
+# What is known of methods that are read as attributes, and then called.
+PLAIN = "read plainly"
+
 # None is the pullback of an operator that was run plainly.
 NOTHING = (nothing,)
 
@@ -41,7 +44,9 @@ def operation(function: Callable[[Emitter, Tree], None]) -> Callable[[Emitter, T
 def loads_twice(instr: Operation, k: int) -> bool:
     """Whether the code of an instruction loads operand `k` more than once, so that it has to be in a slot."""
     if instr.op == "record":
-        return "direct" in instr.attrs or (instr.attrs["of"] == "call_object" and k == 1)
+        if instr.attrs["of"] == "call_object":
+            return k == 1 or ("method" in instr.attrs and k >= len(instr.operands) - 2)
+        return "direct" in instr.attrs
     return instr.op in ("item", "pull", "rule", "accumulate")
 
 
@@ -110,6 +115,9 @@ def op_record(e: Emitter, tree: Tree) -> None:
     function, *operands = instr.operands
     direct = instr.attrs.get("direct")
     end = Label()
+    if direct == "method":
+        _read_method(e, instr)
+        return
     if direct is not None:
         slow = Label()
         depth = e.depth
@@ -125,10 +133,11 @@ def op_record(e: Emitter, tree: Tree) -> None:
         _call_function(e, function, operands)
     elif instr.attrs["of"] == "call_object":
         _find_callee(e, tree)
-        for k in range(2, len(operands)):
+        count = len(operands) - (4 if "method" in instr.attrs else 2)
+        for k in range(2, 2 + count):
             e.push(tree, k)
         e.set_position(instr.position)
-        call(e, len(operands) - 2, ())
+        call(e, count, ())
     else:
         _begin_call(e, lambda: e.load(function))
         for k in range(1, len(operands) + 1):
@@ -139,23 +148,68 @@ def op_record(e: Emitter, tree: Tree) -> None:
         e.out("UNPACK_SEQUENCE", len(instr.results))
         _store_all(e, instr.results[:-1])
     if direct is not None:
-        recorded = Label()
-        e.out("COPY", 1)
-        depth = e.depth - 1
-        _jump_if_none(e, recorded, negated=True)
-        e.out("POP_TOP")
-        e.out("LOAD_CONST", NOTHING)
-        e.label(recorded, depth)
-    e.store(instr.results[-1])
-    if direct is not None:
+        _store_back(e, instr.results[-1])
         e.label(end, e.depth)
+    else:
+        e.store(instr.results[-1])
+
+
+def _read_method(e: Emitter, instr: Operation) -> None:
+    """An attribute that is only called: where its table knows what such a call is, that takes the place of the attribute."""
+    function, x, name, table = instr.operands
+    value, method, back = instr.results
+    assert isinstance(name, Const)
+    slow, known, end = Label(), Label(), Label()
+    depth = e.depth
+    _call_method(e, table, "get", lambda: _type_of(e, x))
+    e.out("COPY", 1)
+    e.store(method)
+    _jump_if_none(e, slow)
+    e.load(method)
+    e.out("LOAD_CONST", PLAIN)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", known)
+    e.load(x)
+    e.out("LOAD_ATTR", (False, name.value) if PY312 else name.value)
+    e.store(value)
+    e.out("LOAD_CONST", None)
+    e.out("COPY", 1)
+    e.store(method)
+    e.store(back)
+    _jump(e, end)
+    e.label(known, depth)
+    e.out("LOAD_CONST", None)
+    e.out("COPY", 1)
+    e.store(value)
+    e.store(back)
+    _jump(e, end)
+    e.label(slow, depth)
+    _call_function(e, function, [x, name, table])
+    e.out("UNPACK_SEQUENCE", 2)
+    e.store(value)
+    _store_back(e, back)
+    e.label(end, depth)
+
+
+def _store_back(e: Emitter, back: Value) -> None:
+    """Store a pullback; what was recorded by a function has one that is not None."""
+    recorded = Label()
+    e.out("COPY", 1)
+    depth = e.depth - 1
+    _jump_if_none(e, recorded, negated=True)
+    e.out("POP_TOP")
+    e.out("LOAD_CONST", NOTHING)
+    e.label(recorded, depth)
+    e.store(back)
 
 
 def _find_callee(e: Emitter, tree: Tree) -> None:
     """What to call: the forward half that the site remembers, if it is for the same callable, or for a bound method of the same
-    function (then its `self` is the first argument), else what `find` gives."""
+    function (then its `self` is the first argument), else what `find` gives.  Of an attribute that is only called, what is known
+    of the method."""
     find, callee, *arguments, site = tree.operation.operands
-    known, method, other, end = Label(), Label(), Label(), Label()
+    read = "method" in tree.operation.attrs
+    known, method, function, other, end = Label(), Label(), Label(), Label(), Label()
     depth = e.depth
 
     def remembered(k: int) -> None:
@@ -171,19 +225,35 @@ def _find_callee(e: Emitter, tree: Tree) -> None:
         if PY313:
             e.out("PUSH_NULL")
 
-    e.load(callee)
-    remembered(0)
-    e.out("IS_OP", 0)
-    e.jump_if("TRUE", known)
+    if read:
+        *arguments, site, direct, receiver = [*arguments, site]
+        unknown = Label()
+        e.load(direct)
+        _jump_if_none(e, unknown)
+        e.load(direct)
+        e.load(receiver)
+        _jump(e, end)
+        e.label(unknown, depth)
+    else:
+        e.load(callee)
+        remembered(0)
+        e.out("IS_OP", 0)
+        e.jump_if("TRUE", known)
     _type_of(e, callee)
     e.out("LOAD_CONST", MethodType)
     e.out("IS_OP", 0)
-    e.jump_if("FALSE", other)
+    e.jump_if("FALSE", function)
     e.load(callee)
     e.out("LOAD_ATTR", (False, "__func__") if PY312 else "__func__")
     remembered(2)
     e.out("IS_OP", 0)
     e.jump_if("TRUE", method)
+    e.label(function, depth)
+    if read:
+        e.load(callee)
+        remembered(0)
+        e.out("IS_OP", 0)
+        e.jump_if("TRUE", known)
     e.label(other, depth)
     alone(lambda: _call_function(e, find, [callee, site, Const(len(arguments), I64)]))
     _jump(e, end)
@@ -304,11 +374,11 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
         if not _is_none(d):
             e.load(d)
             _jump_if_none(e, none)
-            _call_method(e, shadows, method, [*arguments, d])
+            _call_method(e, shadows, method, *arguments, d)
             e.out("POP_TOP")
         _jump(e, none)
         return
-    _call_method(e, shadows, method, arguments)
+    _call_method(e, shadows, method, *arguments)
     value = 2 if kind == "setitem" else 1
     if value in wanted:
         e.store(results[wanted.index(value)])
@@ -318,11 +388,11 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
     _jump(e, end)
 
 
-def _call_method(e: Emitter, receiver: Value, name: str, arguments: list[Value]) -> None:
+def _call_method(e: Emitter, receiver: Value, name: str, *arguments: Value | Callable[[], None]) -> None:
     e.load(receiver)
     e.out(*(("LOAD_ATTR", (True, name)) if PY312 else ("LOAD_METHOD", name)))
     for v in arguments:
-        e.load(v)
+        e.load(v) if isinstance(v, Value) else v()
     call(e, len(arguments), ())
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from . import types as t
 from .core import Block, Const, Function, Instr, Module, Target, Value
+from .foreign import ARRAYS, address_of
 from .ops import OPS
 from .types import BOOL, F32, F64, I32, I64, U8, Array, Scalar, Stack, Tape, Type
 
@@ -537,6 +538,31 @@ def _apply(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any
         machine_value(_sum(a.ravel() if whole else a), r.type)  # type: ignore[arg-type]
         for a, r in zip(terms, instr.results, strict=True)
     ]
+
+
+@_runs
+def _foreign(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    import ctypes
+
+    whole = ctypes.c_int32 if instr.attrs["int"] == 32 else ctypes.c_int64
+    kinds: dict[Type, Any] = {F64: ctypes.c_double, F32: ctypes.c_float, I64: whole, I32: ctypes.c_int32, U8: ctypes.c_uint8}  # fmt: skip
+    results, arguments, places = iter(instr.results), [], []
+    restype = kinds[next(results).type] if instr.attrs.get("returns") else None
+    given = iter(zip(operands, instr.operands, strict=True))
+    for letter in instr.attrs["spec"]:
+        if letter == "o":
+            places.append(kinds[next(results).type]())
+            arguments.append(ctypes.byref(places[-1]))
+            continue
+        value, operand = next(given)
+        if letter in ARRAYS:
+            arguments.append(ctypes.c_void_p(value.ctypes.data))
+        else:
+            number = kinds[operand.type](value)
+            arguments.append(number if letter == "v" else ctypes.byref(number))
+    types = [type(a) if isinstance(a, ctypes._SimpleCData) else ctypes.c_void_p for a in arguments]
+    returned = ctypes.CFUNCTYPE(restype, *types)(address_of(instr.attrs["symbol"]))(*arguments)
+    return [*([returned] if restype is not None else []), *(p.value for p in places)]
 
 
 def _sum(terms: Any) -> Any:

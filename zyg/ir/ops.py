@@ -448,6 +448,11 @@ op("apply", _stated, "for each index: call the function attrs['callee'] with the
    "len(attrs['modes']) operands are arrays that take its first results, 'set' or 'add'ed; the others are its arguments; its "
    "remaining results are summed up, and are the results. All arrays have one shape. An argument may be the array that "
    "is set, but does not overlap it otherwise", effects="write", vjp="structural")  # fmt: skip
+op("foreign", _stated, "call the C function attrs['symbol'] (foreign.py); attrs['spec'] has a letter per argument of it: 'r' an array "
+   "that is read, 'w' one that is set, 'm' one that is read and written (the address of their data), 'v' a number by value, "
+   "'p' a pointer to it, 'o' a pointer to a number that is the next result. Integers have attrs['int'] bits there; with "
+   "attrs['returns'] the first result is what the function returns. Arrays that are written overlap no others",
+   effects="write", vjp="structural")  # fmt: skip
 op("overlap", _two_arrays, "whether the memory of two arrays may overlap", effects="read")
 op("same", _two_arrays, "whether two array values are the same array (data, shape, strides)")
 op("retain", _no_result, "one more owner of the array's memory", effects="effect", vjp="structural")

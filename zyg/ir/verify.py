@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from .analysis import Dominators
 from .core import TERMINATORS, Block, Const, Function, Instr, Module, Target, Value, callees, uses
+from .foreign import ARRAYS, arrays_written
 from .ops import OPS
 from .records import record
 from .text import format_instruction, format_type
@@ -442,6 +443,26 @@ def _push(instr: Instr) -> Iterator[str]:
     if isinstance(store, Stack):
         if [v.type for v in values] != _record(store):
             yield f"push takes {', '.join(map(str, _record(store)))}"
+def _foreign(instr: Instr) -> Iterator[str]:
+    spec = instr.attrs.get("spec")
+    if not isinstance(spec, str) or set(spec) - set("rwmvpo") or instr.attrs.get("int") not in (32, 64):
+        yield "foreign needs the attributes spec, a string of the letters rwmvpo, and int, 32 or 64"
+        return
+    letters = [letter for letter in spec if letter != "o"]
+    if len(letters) != len(instr.operands) or not isinstance(instr.attrs.get("symbol"), str):
+        yield "foreign needs an operand for each letter of spec but o, and the attribute symbol"
+    elif any(isinstance(v.type, Array) != (x in ARRAYS) for x, v in zip(letters, instr.operands)):
+        yield "foreign takes arrays for the letters rwm, numbers for v and p"
+    elif not all(
+        isinstance(v.type, Scalar) for v in [*instr.results, *instr.operands] if not isinstance(v.type, Array)
+    ):
+        yield "foreign takes and gives numbers and arrays"
+    elif any(isinstance(v.type, Array) and not v.type.writable for v in arrays_written(instr)):
+        yield "foreign writes to writable arrays"
+    elif len(instr.results) != spec.count("o") + bool(instr.attrs.get("returns")):
+        yield "foreign has a result for each letter o, and one with returns"
+
+
     elif not isinstance(store, Tape):
         yield "push takes a stack or a tape first"
 
@@ -498,6 +519,7 @@ _SPECIAL: dict[str, Special] = {
     "reserve": _room,
     "rewind": _room,
 }
+    "foreign": _foreign,
 
 CHECKS = (
     check_blocks,

@@ -474,6 +474,11 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
     return functools.partial(_foreign_method, f)
 
 
+def method_handler_of(f: Any) -> Handler:
+    """What a call of a bound builtin method is: a function of the object and the arguments."""
+    return _method_handler(type(f.__self__), f.__name__, f)
+
+
 def _by_rule_method(rule: Any, f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     y, back = user_rules.call(rule, f, owner, *args, **kwargs)
     return y, None if back is None else (run_shifted, back)

@@ -24,12 +24,12 @@ def _append(x: list[Any], value: Any) -> tuple[Any, Any]:
     return None, (containers.run_appended, x, len(x) - 1)
 
 
-@method(list, "extend")
+@method(list, "extend", exact=True)
 def _extend(x: list[Any], values: Any) -> tuple[Any, Any]:
     return None, containers.record_list_extend(x, values)
 
 
-@method(list, "insert")
+@method(list, "insert", exact=True)
 def _insert(x: Any, index: int, value: Any) -> tuple[Any, Any]:
     at = operator.index(index)
     at = max(at + len(x), 0) if at < 0 else min(at, len(x))
@@ -44,9 +44,9 @@ def run_inserted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None
 
 
-@method(list, "pop")
+@method(list, "pop", exact=True)
 def _pop(x: list[Any], index: int = -1) -> tuple[Any, Any]:
-    y = containers.base_of(x).pop(x, index)
+    y = x.pop(index) if type(x) is list else containers.base_of(x).pop(x, index)
     return y, (run_popped, x, index if index >= 0 else index + len(x) + 1)
 
 
@@ -60,7 +60,7 @@ def run_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         shadows.add_item(x, index, d)
 
 
-@method(list, "remove")
+@method(list, "remove", exact=True)
 def _remove(x: Any, value: Any) -> tuple[Any, Any]:
     base = containers.base_of(x)
     index = base.index(x, value)
@@ -68,7 +68,7 @@ def _remove(x: Any, value: Any) -> tuple[Any, Any]:
     return None, (containers.run_deleted, x, (index,))
 
 
-@method(list, "clear")
+@method(list, "clear", exact=True)
 def _clear(x: Any) -> tuple[Any, Any]:
     base = containers.base_of(x)
     base.__delitem__(x, slice(None)) if base is array.array else base.clear(x)
@@ -79,13 +79,13 @@ def run_cleared(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     shadows.take_list(back[1])
 
 
-@method(list, "copy")
+@method(list, "copy", exact=True)
 def _list_copy(x: list[Any]) -> tuple[Any, Any]:
     y = x[:]
     return y, (containers.run_list_slice, y, x, range(len(x)))
 
 
-@method(list, "reverse")
+@method(list, "reverse", exact=True)
 def _reverse(x: Any) -> tuple[Any, Any]:
     containers.base_of(x).reverse(x)
     return None, (run_permuted, x, range(len(x) - 1, -1, -1))
@@ -168,18 +168,21 @@ def _dict_init(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 # ---------------------------------------------------------------------------------------------- methods of dict
 
 
-@method(dict, "get")
+@method(dict, "get", exact=True)
 def _get(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Any]:
     if key in x:
         return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
-    return default, (_run_get_default,)
+    return default, None if default is None else _GET_DEFAULT
 
 
 def _run_get_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, d
 
 
-@method(dict, "setdefault")
+_GET_DEFAULT = (_run_get_default,)
+
+
+@method(dict, "setdefault", exact=True)
 def _setdefault(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Any]:
     if key in x:
         return containers.base_of(x).__getitem__(x, key), (iteration.run_dict_item, x, key)
@@ -193,13 +196,13 @@ def _run_setdefault(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, accumulate(d, shadows.take_key(back[1], back[2]))
 
 
-@method(dict, "pop")
+@method(dict, "pop", exact=True)
 def _dict_pop(x: dict[Any, Any], key: Any, default: Any = MISSING) -> tuple[Any, Any]:
     if key in x:
         return containers.base_of(x).pop(x, key), (_run_dict_popped, x, key)
     if default is MISSING:
         containers.base_of(x).pop(x, key)  # raises the KeyError
-    return default, (_run_get_default,)
+    return default, _GET_DEFAULT
 
 
 def _run_dict_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -207,7 +210,7 @@ def _run_dict_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         shadows.add_key(back[1], back[2], d)
 
 
-@method(dict, "popitem")
+@method(dict, "popitem", exact=True)
 def _popitem(x: dict[Any, Any]) -> tuple[Any, Any]:
     key, value = dict.popitem(x)
     return (key, value), (iteration.run_dict_pair, x, key)
@@ -229,7 +232,7 @@ def run_dict_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None if given is None else given[1], *rest
 
 
-@method(dict, "copy")
+@method(dict, "copy", exact=True)
 def _dict_copy(x: dict[Any, Any]) -> tuple[Any, Any]:
     y = containers.base_of(x).copy(x)
     return y, (_run_dict_copy, y, x)
@@ -241,7 +244,7 @@ def _run_dict_copy(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
             shadows.add_key(back[2], key, c)
 
 
-@method(dict, "clear")
+@method(dict, "clear", exact=True)
 def _dict_clear(x: Any) -> tuple[Any, Any]:
     containers.base_of(x).clear(x)
     return None, (_run_dict_cleared, x)
@@ -251,12 +254,12 @@ def _run_dict_cleared(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     shadows.take_dict(back[1])
 
 
-@method(dict, "values")
+@method(dict, "values", exact=True)
 def _values(x: Any) -> tuple[Any, Any]:
     return iteration.Values(x), None
 
 
-@method(dict, "items")
+@method(dict, "items", exact=True)
 def _items(x: Any) -> tuple[Any, Any]:
     return iteration.Items(x), None
 
@@ -284,7 +287,7 @@ def _run_fromkeys(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 # --------------------------------------------------------------------------------------- methods of set, deque
 
 
-@method(set, "add")
+@method(set, "add", exact=True)
 def _set_add(x: Any, value: Any) -> tuple[Any, Any]:
     return None, containers.record_set_add(x, value)
 
@@ -294,7 +297,7 @@ method(set, "remove", exact=True)(functools.partial(ask, set.remove))
 method(set, "clear", exact=True)(functools.partial(ask, set.clear))
 
 
-@method(set, "copy")
+@method(set, "copy", exact=True)
 def _set_copy(x: Any) -> tuple[Any, Any]:
     y = set(x)
     return y, (_run_dict_copy, y, x)
@@ -336,7 +339,7 @@ for _name in ("intersection", "difference"):
     method(set, _name)(functools.partial(_subset, getattr(set, _name)))
 
 
-@method(deque, "append")
+@method(deque, "append", exact=True)
 def _deque_append(x: Any, value: Any) -> tuple[Any, Any]:
     if x.maxlen is not None and len(x) == x.maxlen:
         if not x.maxlen:
@@ -357,7 +360,7 @@ def _run_rotated_in(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, c
 
 
-@method(deque, "appendleft")
+@method(deque, "appendleft", exact=True)
 def _appendleft(x: Any, value: Any) -> tuple[Any, Any]:
     if x.maxlen is not None and len(x) == x.maxlen:
         if not x.maxlen:
@@ -373,13 +376,13 @@ def _run_prepended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (None, shadow.pop(0)) if shadow else None
 
 
-@method(deque, "pop")
+@method(deque, "pop", exact=True)
 def _deque_pop(x: Any) -> tuple[Any, Any]:
     y = deque.pop(x)
     return y, (run_popped, x, len(x))
 
 
-@method(deque, "popleft")
+@method(deque, "popleft", exact=True)
 def _popleft(x: Any) -> tuple[Any, Any]:
     y = deque.popleft(x)
     return y, (run_popped, x, 0)
@@ -408,7 +411,7 @@ def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if whole is None else (None, whole[0])
 
 
-@method(deque, "rotate")
+@method(deque, "rotate", exact=True)
 def _rotate(x: Any, n: int = 1) -> tuple[Any, Any]:
     length = len(x)
     deque.rotate(x, n)

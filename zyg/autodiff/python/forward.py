@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from zyg.errors import Unsupported
-from zyg.ir.analysis import Dominators
+from zyg.ir.analysis import Dominators, use_counts
 from zyg.ir.core import Block, Const, Function, Instr, Value, const
 from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
@@ -64,6 +64,9 @@ class ForwardHalf:
             if is_call_of(block.instrs[0], escaping.take):
                 self.taken[block] = block.instrs[0].result
         self.scope = self._namespace()
+        # Attributes that are only called, by their calls; and per attribute what is known of the method.
+        self.called = called_attributes(function)
+        self.methods: dict[Instr, Value] = dict.fromkeys(self.called.values(), Value(OBJECT))
         for block in self.dominators.order:
             if block in self.live:
                 block.instrs[:] = [self._recorded(block, instr) for instr in block.instrs]
@@ -128,6 +131,10 @@ class ForwardHalf:
         if kind == "record":
             made = self._record(instr)
             self.originals[made] = instr
+            if instr in self.methods:
+                method = self.methods[instr] = Value(OBJECT)
+                made.results.insert(1, method)
+                self.home[method] = block
             if instr.op == "iter":
                 self.wholes[instr.result] = made.results[-1]
             self.home[made.results[-1]] = block
@@ -145,7 +152,11 @@ class ForwardHalf:
             attrs["of"], function, operands = "finish", generators.record_finish, operands[1:]
         elif op == "call_object" and not instr.attrs["keywords"]:
             function = inline.forward_at
-            operands.append(Const(inline.new_site(), OBJECT))
+            read = self.called.get(instr)
+            operands.append(Const(inline.new_site(self._table(read)), OBJECT))
+            if read is not None:
+                operands += [self.methods[read], read.operands[0]]
+                attrs["method"] = True
         elif op == "call_object":
             attrs["of"], function = "call_keywords", objects.RECORD["call_keywords"]
             operands.insert(0, Const(instr.attrs["keywords"], OBJECT))
@@ -153,6 +164,9 @@ class ForwardHalf:
             assert self.scope is not None
             function = objects.RECORD[op]
             operands += [Const(instr.attrs["name"], OBJECT), self.scope]
+        elif instr in self.methods:
+            attrs["direct"], function = "method", inline.record_method
+            operands.append(Const(self._table(instr), OBJECT))
         elif op == "getattr":
             attrs["direct"], function = op, inline.record_getattr
             operands.append(Const(inline.readers(instr.attrs["name"]), OBJECT))
@@ -166,6 +180,13 @@ class ForwardHalf:
         return Instr(
             "record", [Const(function, OBJECT), *operands], [*instr.results, Value(OBJECT)], attrs, [], instr.position
         )
+
+    def _table(self, read: Instr | None) -> inline.Methods | None:
+        """What is known of calls of an attribute that is only called."""
+        if read is None:
+            return None
+        call = next(call for call, other in self.called.items() if other is read)
+        return inline.methods_of(read.attrs["name"], len(call.operands) - 1)
 
     def _kind(self, instr: Instr) -> str:
         """How an instruction is reversed: not at all ("none"), by its rule for numbers, by a plain function of objects that
@@ -224,6 +245,19 @@ class ForwardHalf:
 
 def _is_prologue(instr: Instr) -> bool:
     return instr.op in _PROLOGUE or is_call_of(instr, globals)
+
+
+def called_attributes(function: Function) -> dict[Instr, Instr]:
+    """Calls by position of an attribute that is used for nothing else, with the instruction that reads it."""
+    counts = use_counts(function)
+    makers = {r: i for _, i in function.instructions() for r in i.results}
+    found: dict[Instr, Instr] = {}
+    for _, instr in function.instructions():
+        if instr.op == "call_object" and not instr.attrs["keywords"]:
+            read = makers.get(instr.operands[0])
+            if read is not None and read.op == "getattr" and counts[read.result] == 1:
+                found[instr] = read
+    return found
 
 
 def extra_operands(instr: Instr) -> list[Any]:

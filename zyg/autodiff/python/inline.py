@@ -15,7 +15,7 @@ from operator import is_
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType, ModuleType
 from typing import Any
 
-from zyg.backend.recording import nothing
+from zyg.backend.recording import PLAIN, nothing
 
 from .. import objects
 from ..objects import attributes, calls, classes
@@ -37,10 +37,27 @@ class Types(set):
     def __init__(self, what: str, name: str):
         super().__init__()
         self.__qualname__ = f"{what}_{name}"
+        self.properties: dict[type, Any] = {}  # per class the forward half of the getter
+
+
+class Methods(dict):
+    """What a call of the method `name` with so many arguments is, by the type of the object: a function of it and of the
+    arguments, that gives value and pullback; PLAIN where the method is read as an attribute, and then called."""
+
+    __module__ = __name__
+
+    def __init__(self, name: str, arity: int):
+        super().__init__()
+        self.name = name
+        self.__qualname__ = f"methods_{name}_{arity}"
 
 
 readable: dict[str, Types] = {}
 writable: dict[str, Types] = {}
+methods: dict[tuple[str, int], Methods] = {}
+
+# Whose instances are what their class says, and have no cotangent that flows.
+_CONTAINERS = (list, dict, set, deque, str, bytes)
 
 
 def readers(name: str) -> Types:
@@ -58,12 +75,48 @@ def writers(name: str) -> Types:
     return writable[name]
 
 
+def methods_of(name: str, arity: int) -> Methods:
+    """What is known of calls of a method."""
+    if (name, arity) not in methods:
+        methods[name, arity] = Methods(name, arity)
+    return methods[name, arity]
+
+
 def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
     """RECORD["getattr"], which notes types that may be read plainly."""
     cls = type(x)
+    getter = types.properties.get(cls)
+    if getter is not None:
+        return getter(x)
     if _reads_plainly(cls, name):
         _note_class(cls)
         types.add(cls)
+    elif type(found := find(cls, name)) is property and _of_python(cls) and _is_plain_property(cls, found):
+        getter = forward_of_method(found.fget, 1)
+        if getter is not None:
+            _note_class(cls)
+            _codes[found.fget] = found.fget.__code__
+            types.properties[cls] = getter
+    return objects.RECORD["getattr"](x, name)
+
+
+def _is_plain_property(cls: type, found: property) -> bool:
+    return (
+        type(found.fget) is FunctionType
+        and _permanent(found.fget)
+        and attributes.plain_lookup(cls)
+        and find(cls, "__getattr__") is None
+        and not issubclass(cls, type)
+    )
+
+
+def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
+    """RECORD["getattr"] of what is only called, which notes types whose methods are read plainly."""
+    cls = type(x)
+    if cls is ModuleType or _reads_plainly(cls, name):
+        if cls is not ModuleType:
+            _note_class(cls)
+        table[cls] = PLAIN
     return objects.RECORD["getattr"](x, name)
 
 
@@ -80,7 +133,7 @@ def _reads_plainly(cls: type, name: str) -> bool:
     if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or hasattr(cls, "__zyg_transform__"):
         return False
     found = find(cls, name)
-    if cls in (list, dict, set, deque):
+    if cls in _CONTAINERS:
         return type(found) is MethodDescriptorType
     if not attributes.plain_lookup(cls) or not _of_python(cls):
         return False
@@ -148,6 +201,7 @@ def forget_what_is_known() -> None:
 
     for types in (*readable.values(), *writable.values()):
         types.intersection_update((ModuleType,))
+        types.properties.clear()
     _classes.clear()
     _codes.clear()
     forget_callees()
@@ -163,27 +217,29 @@ def nobody() -> None:
 
 
 _EMPTY = (nobody, None, nobody, None)
+_SIZE = len(_EMPTY)
 _temporary: list[Site] = []  # sites that hold closures, and with them what these captured
 
 
-def new_site() -> Site:
-    return list(_EMPTY)
+def new_site(table: Methods | None = None) -> Site:
+    """A place of a call; `table`: for methods that are read there."""
+    return [*_EMPTY, table]
 
 
 def release() -> None:
     """Let go of closures, when a pullback has been made."""
     while _temporary:
-        _temporary.pop()[:] = _EMPTY
+        _temporary.pop()[:_SIZE] = _EMPTY
 
 
 def forget_sites(codes: Iterable[CodeType]) -> None:
     """There are new rules."""
-    for known in operators:
+    for known in (*operators, *methods.values()):
         known.clear()
     for code in codes:
         for constant in code.co_consts:
             if type(constant) is list:
-                constant[:] = _EMPTY
+                constant[:_SIZE] = _EMPTY
 
 
 def loop(x: Any) -> tuple[Any, Any]:
@@ -200,11 +256,12 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         made = forward_of_method(f.__func__, arity + 1)
         if made is None:
             return objects.forward_of(f)
-        site[2:] = f.__func__, made
+        site[2:_SIZE] = f.__func__, made
         if not _permanent(f.__func__):
             _temporary.append(site)
         else:
             _codes[f.__func__] = f.__func__.__code__
+            _note_method(f, site[_SIZE], made)
         return partial(made, f.__self__)
     forward = objects.forward_of(f)
     if t is FunctionType:
@@ -223,7 +280,17 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             return made
     elif t is BuiltinFunctionType and type(f.__self__) is ModuleType:
         site[:2] = f, forward
+    elif t is BuiltinFunctionType and site[_SIZE] is not None and type(f.__self__) in _CONTAINERS:
+        if f.__name__ == site[_SIZE].name:
+            site[_SIZE][type(f.__self__)] = calls.method_handler_of(f)
     return forward
+
+
+def _note_method(f: MethodType, table: Methods | None, forward: Any) -> None:
+    """A method that nothing but a change of the class can replace is called without being read."""
+    cls = type(f.__self__)
+    if table is not None and cls.__dictoffset__ == 0 and cls in table and find(cls, table.name) is f.__func__:
+        table[cls] = forward
 
 
 def forward_of_method(f: Any, arity: int) -> Any:

@@ -69,9 +69,12 @@ class _Expansion:
             function = Const(objects.loop, OBJECT)
         if instr.attrs["of"] == "call_object":
             found = Value(OBJECT)
-            callee, *arguments, _ = operands
+            callee, *arguments = operands[: -3 if instr.attrs.get("method") else -1]
             self.emit("call_object", [Const(objects.calls.forward_in_python, OBJECT), callee], [found], keywords=())
             self.call(found, arguments, instr.results)
+            if instr.attrs["direct"] == "method":
+                self.call(function, operands, [instr.results[0], instr.results[2]])
+                return
         elif len(instr.results) == 1:
             self.emit("call_object", [function, *operands], instr.results, keywords=())
         else:

@@ -22,6 +22,8 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from ...ir.core import Module
 from ...ir.counters import is_brief
+from ...ir.foreign import address_of as foreign_address
+from ...ir.foreign import is_foreign
 from ...ir.options import Options
 from ...ir.records import record
 from .. import cpython as layout
@@ -152,6 +154,8 @@ class Engine:
         part = runtime.HOMES.get(name) or _OWN_MATH.get(name)
         if part is not None:
             return self.part(part)[name]
+        if is_foreign(name):
+            return foreign_address(name)
         if name.startswith("numpy.") or name in layout.numpy_functions():
             return _numpy_address(name)
         if name in ("zyg_pow", "zyg_powf"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ..analysis import edges
 from ..core import VIEWS, Block, Function, Instr, Target, Value
+from ..foreign import arrays_written
 from ..ops import OPS
 from .simplify_cfg import keep_params
 
@@ -59,7 +60,7 @@ class _Marker:
                 op = instr.op
                 if op in _MAKES:
                     self.root[instr.results[0]] = instr.results[0]
-                elif op in _ALIASES or op in _WRITES or op in _COPIES or op == "apply":
+                elif op in _ALIASES or op in _WRITES or op in _COPIES or op in ("apply", "foreign"):
                     pending.append(instr)
                 elif op not in REMOVABLE:
                     roots.append(instr)
@@ -69,8 +70,8 @@ class _Marker:
                 if instr.op in _ALIASES and instr.operands[0] in self.root:
                     self.root[instr.results[0]] = self.root[instr.operands[0]]
         for instr in pending:
-            if instr.op == "apply":
-                written = [self.root.get(v) for v in instr.operands[: len(instr.attrs["modes"])]]
+            if instr.op in ("apply", "foreign"):
+                written = [self.root.get(v) for v in arrays_written(instr)]
                 if None in written:
                     roots.append(instr)
                 for root in filter(None, written):

@@ -21,7 +21,7 @@ _PURE = frozenset(
 # Effects that a guard or a load may not move across; what only makes or reads something is none.
 _QUIET = frozenset(name for name, op in OPS.items() if op.effects in ("pure", "read")) | {"poll", "cursor", "stack"}
 _FAILING = frozenset(name for name, op in OPS.items() if op.effects in ("check", "value_check"))
-_WRITES_ARRAYS = frozenset({"store", "accum", "fill", "copyto", "addto", "call", "pycall"})
+_WRITES_ARRAYS = frozenset({"store", "accum", "fill", "copyto", "addto", "apply", "call", "pycall", "foreign"})
 
 
 def run(function: Function) -> bool:

@@ -23,7 +23,7 @@ from ..lowered import LoweringError
 if TYPE_CHECKING:
     from .function import FunctionLowering
 
-MODULES = ("arithmetic", "control", "mathematics", "calls", "stacks", "arrays", "whole_arrays")
+MODULES = ("arithmetic", "control", "mathematics", "calls", "stacks", "arrays", "whole_arrays", "foreign")
 
 Condition = Callable[[Instr], bool]
 Emit = Callable[["FunctionLowering", Instr], None]

@@ -1,0 +1,173 @@
+"""BLAS and LAPACK for library code: where they are, and their functions as compiled code calls them.
+
+NumPy brings a library of its own; it is in the process already and gives the results that NumPy gives, so it comes first.
+Where it cannot be called (a NumPy that was built otherwise), SciPy's is taken if SciPy is installed.
+
+    blas.gemm(TRANSPOSED, PLAIN, m, n, k, 1.0, a, lda, b, ldb, 0.0, c, ldc)
+
+in library code is a call of dgemm or sgemm, as the first array tells.  Arrays are passed as the address of their data, so
+that the caller has to see to their layout; matrices are columns, as Fortran has them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zyg.ir.core import const
+from zyg.ir.foreign import provide
+from zyg.ir.records import record
+from zyg.ir.types import F32, F64, I64, U8
+
+from .registry import emits
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.values import Abstract
+
+# How NumPy's builds name a function of BLAS, and the bits of their integers.
+_NAMES = (
+    ("scipy_{}_64_", 64),
+    ("scipy_{}_", 32),
+    ("{}_64_", 64),
+    ("{}$NEWLAPACK$ILP64", 64),
+    ("{}$NEWLAPACK", 32),
+    ("{}_", 32),
+)
+
+
+class Provider:
+    """A library with BLAS and LAPACK: the addresses of its functions, and the bits of its integers."""
+
+    def __init__(self, bits: int, pattern: str, library: Any):
+        self.bits, self.pattern, self.library = bits, pattern, library
+
+    @lru_cache(None)  # noqa: B019  (there is one provider)
+    def address(self, name: str) -> int | None:
+        if isinstance(self.library, ctypes.CDLL):
+            found = getattr(self.library, self.pattern.format(name), None)
+            return None if found is None else ctypes.cast(found, ctypes.c_void_p).value
+        for module in self.library:
+            capsule = module.__pyx_capi__.get(name)
+            if capsule is not None:
+                return _pointer(capsule)
+        return None
+
+
+def _pointer(capsule: Any) -> int:
+    """The address that a capsule holds, whatever its name."""
+    api = ctypes.pythonapi
+    name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
+    pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
+    return pointer_of(capsule, name_of(capsule))
+
+
+@lru_cache(None)
+def provider() -> Provider | None:
+    try:
+        from numpy.linalg import _umath_linalg  # type: ignore[attr-defined]
+
+        # Symbols of the libraries that a library needs are found through it.
+        library = ctypes.CDLL(_umath_linalg.__file__)
+    except (ImportError, OSError):
+        library = None
+    for pattern, bits in _NAMES if library is not None else ():
+        if hasattr(library, pattern.format("dgemm")) and hasattr(library, pattern.format("dgesdd")):
+            return Provider(bits, pattern, library)
+    try:
+        from scipy.linalg import cython_blas, cython_lapack
+    except ImportError:
+        return None
+    return Provider(32, "{}", (cython_blas, cython_lapack))
+
+
+def _address(name: str) -> int | None:
+    found = provider()
+    return None if found is None else found.address(name)
+
+
+provide("blas", _address)
+
+AVAILABLE = provider() is not None
+# The element type of arrays of integers that these functions read or write.
+INTEGER = np.int32 if AVAILABLE and provider().bits == 32 else np.int64  # type: ignore[union-attr]
+
+
+@record(frozen=True, eq=False)
+class CFunction:
+    """A function of BLAS or LAPACK.
+
+    spec: a letter per argument: 'c' a character, 'i' an integer, 'f' a number, all by pointer; 'r', 'w', 'm' an array that is
+    read, set, or read and written; 'o' a pointer to an integer that is (a part of) the result. returns: whether the function
+    gives a number.
+    """
+
+    name: str
+    spec: str
+    returns: bool = False
+
+    def __call__(self, *args: Any) -> Any:
+        raise TypeError(f"{self.name} of BLAS or LAPACK is for compiled code")
+
+    def emit(self, e: Evaluator, *args: Abstract) -> Abstract:
+        from zyg.frontend.boundary import scalar_value
+        from zyg.frontend.values import ArrayValue, Known, Number, TupleValue
+
+        if provider() is None:
+            raise e.refuse(
+                "linear algebra without BLAS and LAPACK: this NumPy has none that can be called",
+                hint="install scipy, which has",
+            )
+        arrays = [v for v in args if isinstance(v, ArrayValue)]
+        scalar = next(v.type.dtype for v in arrays if v.type.dtype in (F64, F32))
+        types = {"c": U8, "i": I64, "f": scalar}
+        operands = []
+        for letter, v in zip(self.spec.replace("o", ""), args, strict=True):
+            if isinstance(v, ArrayValue):
+                operands.append(v.value)
+            elif isinstance(v, Known):
+                operands.append(const(types[letter].kind == "f" and float(v.object) or v.object, types[letter]))
+            else:
+                operands.append(e.builder.cast(scalar_value(e, v), types[letter]))
+        spec = "".join("p" if x in "cif" else x for x in self.spec)
+        results = e.emit(
+            "foreign",
+            *operands,
+            types=((scalar,) if self.returns else ()) + (I64,) * self.spec.count("o"),
+            symbol=f"blas.{'d' if scalar is F64 else 's'}{self.name}",
+            spec=spec,
+            int=provider().bits,  # type: ignore[union-attr]
+            **({"returns": True} if self.returns else {}),
+        )
+        made = [Number(v) for v in results]
+        return Known(None) if not made else made[0] if len(made) == 1 else TupleValue(tuple(made))
+
+
+def _function(name: str, spec: str, returns: bool = False) -> CFunction:
+    made = CFunction(name, spec.replace(" ", ""), returns)
+    emits(made)(made.emit)
+    return made
+
+
+# What stands for a character argument.
+PLAIN, TRANSPOSED = ord("N"), ord("T")
+LOWER, UPPER = ord("L"), ord("U")
+LEFT, RIGHT = ord("L"), ord("R")
+UNIT, NOT_UNIT = ord("U"), ord("N")
+VECTORS, NO_VECTORS, ALL, SOME = ord("V"), ord("N"), ord("A"), ord("S")
+
+dot = _function("dot", "i ri ri", returns=True)
+gemv = _function("gemv", "c ii f ri ri f mi")
+ger = _function("ger", "ii f ri ri mi")
+gemm = _function("gemm", "cc iii f ri ri f mi")
+trsm = _function("trsm", "cccc ii f ri mi")
+potrf = _function("potrf", "c i mi o")
+getrf = _function("getrf", "ii mi w o")
+getrs = _function("getrs", "c ii ri r mi o")
+syevd = _function("syevd", "cc i mi w mi mi o")
+geqrf = _function("geqrf", "ii mi w mi o")
+orgqr = _function("orgqr", "iii mi r mi o")
+gesdd = _function("gesdd", "c ii mi w wi wi mi m o")
