@@ -65,6 +65,9 @@ class _Expansion:
         if of in inline.OPERATORS or of in ("getattr", "setattr"):
             function = Const(objects.RECORD[of], OBJECT)  # what keeps no account of types
             operands = operands[:-1] if of.endswith("attr") else operands
+            if instr.attrs["direct"] == "method":
+                self.call(function, operands, [instr.results[0], instr.results[2]])
+                return
         elif of == "iter" and isinstance(function, Const) and function.value is inline.loop:
             function = Const(objects.loop, OBJECT)
         if instr.attrs["of"] == "call_object":
@@ -72,9 +75,6 @@ class _Expansion:
             callee, *arguments = operands[: -3 if instr.attrs.get("method") else -1]
             self.emit("call_object", [Const(objects.calls.forward_in_python, OBJECT), callee], [found], keywords=())
             self.call(found, arguments, instr.results)
-            if instr.attrs["direct"] == "method":
-                self.call(function, operands, [instr.results[0], instr.results[2]])
-                return
         elif len(instr.results) == 1:
             self.emit("call_object", [function, *operands], instr.results, keywords=())
         else:
