@@ -148,10 +148,11 @@ def test_floor_division_of_ints(op):
 
 
 @pytest.mark.parametrize(
-    "op", ["fmin", "fmax", "abs", "neg", "floor", "ceil", "trunc", "rint", "add", "sub", "mul", "div"]
+    "op",
+    ["fmin", "fmax", "minimum", "maximum", "abs", "neg", "floor", "ceil", "trunc", "rint", "add", "sub", "mul", "div"],
 )
 def test_floats_against_the_interpreter(op):
-    count = {"fmin": 2, "fmax": 2, "add": 2, "sub": 2, "mul": 2, "div": 2}.get(op, 1)
+    count = {"fmin": 2, "fmax": 2, "minimum": 2, "maximum": 2, "add": 2, "sub": 2, "mul": 2, "div": 2}.get(op, 1)
     f = function(op, [F64] * count, F64)
     for x in SPECIAL:
         for y in SPECIAL if count == 2 else [0.0]:

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 # What recomputing may cost, in units of one addition; a pop costs about as much as a few additions.
 BUDGET = 4
 COSTS = {
-    **dict.fromkeys("add sub mul neg abs select fmin fmax lt le eq ne gt ge and or xor not invert cast".split(), 1),
+    **dict.fromkeys(
+        "add sub mul neg abs select fmin fmax minimum maximum lt le eq ne gt ge and or xor not invert cast".split(), 1
+    ),
     **dict.fromkeys("cadd csub cmul cneg shl shr".split(), 1),
     **dict.fromkeys("stop dim stride".split(), 0),
     **dict.fromkeys("view reshape transpose".split(), 1),

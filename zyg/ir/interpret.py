@@ -530,13 +530,14 @@ def _apply(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any
         ]
         results = self.call(function, given)
         for array, mode, value in zip(outs, modes, results, strict=False):
-            array[index] = value if mode == "set" else array[index] + value
+            array[index] = value if mode == "set" else _REDUCE[mode](array[index], value)
         for array, value in zip(terms, results[len(modes) :], strict=True):
             array[index] = value
     whole = all(v.flags.c_contiguous for v in operands if isinstance(v, np.ndarray))
+    kinds = instr.attrs.get("kinds", ("add",) * len(instr.results))
     return [
-        machine_value(_sum(a.ravel() if whole else a), r.type)  # type: ignore[arg-type]
-        for a, r in zip(terms, instr.results, strict=True)
+        machine_value(_reduced(kind, a.ravel() if whole else a), r.type)  # type: ignore[arg-type]
+        for kind, a, r in zip(kinds, terms, instr.results, strict=True)
     ]
 
 
@@ -563,6 +564,22 @@ def _foreign(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[A
     types = [type(a) if isinstance(a, ctypes._SimpleCData) else ctypes.c_void_p for a in arguments]
     returned = ctypes.CFUNCTYPE(restype, *types)(address_of(instr.attrs["symbol"]))(*arguments)
     return [*([returned] if restype is not None else []), *(p.value for p in places)]
+
+
+_REDUCE: dict[str, Callable[..., Any]] = {
+    "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "and": np.logical_and, "or": np.logical_or,
+}  # fmt: skip
+
+
+def _reduced(kind: str, terms: Any) -> Any:
+    if kind == "add":
+        return _sum(terms)
+    if kind in ("max", "min"):
+        from .passes.expand import identity
+
+        scalar: Scalar = {"f8": F64, "f4": F32, "i8": I64, "i4": I32, "u1": U8}[terms.dtype.str[1:]]
+        return _REDUCE[kind].reduce(terms.ravel(), initial=identity(kind, scalar).value)  # type: ignore[attr-defined]
+    return _REDUCE[kind].reduce(terms.ravel())  # type: ignore[attr-defined]
 
 
 def _sum(terms: Any) -> Any:

@@ -273,6 +273,10 @@ def _choice_jvp(t: Any, out: Any, x: Any, y: Any) -> Any:
 
 op("fmin", _same("f"), "the smaller, as C's fmin (a nan loses)", eval=_fmin, vjp=_choice_vjp, jvp=_choice_jvp)
 op("fmax", _same("f"), "the larger, as C's fmax (a nan loses)", eval=_fmax, vjp=_choice_vjp, jvp=_choice_jvp)
+op("minimum", _same("f"), "the smaller; a nan wins, and -0.0 is below 0.0 (IEEE 754-2019)", vjp=_choice_vjp, jvp=_choice_jvp,
+   eval=lambda x, y: x if x != x or y == y and (x, -math.copysign(1.0, y)) < (y, -math.copysign(1.0, x)) else y)  # fmt: skip
+op("maximum", _same("f"), "the larger; a nan wins, and 0.0 is above -0.0 (IEEE 754-2019)", vjp=_choice_vjp, jvp=_choice_jvp,
+   eval=lambda x, y: x if x != x or y == y and (x, -math.copysign(1.0, y)) > (y, -math.copysign(1.0, x)) else y)  # fmt: skip
 
 for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
     op(_name, _same("fiub", True, BOOL), f"comparison {_name}", eval=getattr(operator, _name))
@@ -445,9 +449,10 @@ op("addto", _no_result, "destination, source of the same shape and dtype: destin
 op("broadcast", _stated, "an array, then an i64 per dimension of the result: the array seen in that shape, its dimensions aligned "
    "at the end; one that is missing or of length 1 repeats (its stride is 0)", vjp="structural")  # fmt: skip
 op("apply", _stated, "for each index: call the function attrs['callee'] with the elements there (scalars as they are). The first "
-   "len(attrs['modes']) operands are arrays that take its first results, 'set' or 'add'ed; the others are its arguments; its "
-   "remaining results are summed up, and are the results. All arrays have one shape. An argument may be the array that "
-   "is set, but does not overlap it otherwise", effects="write", vjp="structural")  # fmt: skip
+   "len(attrs['modes']) operands are arrays that take its first results: 'set', or reduced by 'add', 'mul', 'max', 'min', 'and' or "
+   "'or' into what is there; the others are its arguments; its remaining results are reduced, by attrs['kinds'] (sums if it is "
+   "missing), and are the results. All arrays have one shape. An argument may be the array that is set, but does not overlap "
+   "it otherwise. Only sums have derivatives", effects="write", vjp="structural")  # fmt: skip
 op("foreign", _stated, "call the C function attrs['symbol'] (foreign.py); attrs['spec'] has a letter per argument of it: 'r' an array "
    "that is read, 'w' one that is set, 'm' one that is read and written (the address of their data), 'v' a number by value, "
    "'p' a pointer to it, 'o' a pointer to a number that is the next result. Integers have attrs['int'] bits there; with "

@@ -420,11 +420,21 @@ def _broadcast(instr: Instr) -> Iterator[str]:
         yield "broadcast gives a strided array of at least as many dimensions, whose lengths it takes"
 
 
+_REDUCING = ("add", "mul", "max", "min", "and", "or")
+
+
 def _apply(instr: Instr) -> Iterator[str]:
     modes = instr.attrs.get("modes")
-    if not isinstance(modes, tuple) or any(m not in ("set", "add") for m in modes) or len(modes) > len(instr.operands):
-        yield "apply needs the attribute modes, a tuple of 'set' and 'add'"
+    if (
+        not isinstance(modes, tuple)
+        or any(m not in ("set", *_REDUCING) for m in modes)
+        or len(modes) > len(instr.operands)
+    ):
+        yield "apply needs the attribute modes, a tuple of 'set' and kinds of reductions"
         return
+    kinds = instr.attrs.get("kinds", ("add",) * len(instr.results))
+    if len(kinds) != len(instr.results) or any(k not in _REDUCING for k in kinds):
+        yield "apply takes a kind of reduction for each result"
     arrays = [v.type for v in instr.operands if isinstance(v.type, Array)]
     if len({t.ndim for t in arrays}) != 1:
         yield "apply takes arrays of one number of dimensions, at least one"
@@ -433,16 +443,6 @@ def _apply(instr: Instr) -> Iterator[str]:
             yield "apply writes to writable arrays"
 
 
-def _record(store: Stack) -> list[Type]:
-    """The types of what one push puts on a stack: a tuple is a record of several values."""
-    return list(store.item.items) if isinstance(store.item, Tuple) else [store.item]
-
-
-def _push(instr: Instr) -> Iterator[str]:
-    store, values = instr.operands[0].type, instr.operands[1:]
-    if isinstance(store, Stack):
-        if [v.type for v in values] != _record(store):
-            yield f"push takes {', '.join(map(str, _record(store)))}"
 def _foreign(instr: Instr) -> Iterator[str]:
     spec = instr.attrs.get("spec")
     if not isinstance(spec, str) or set(spec) - set("rwmvpo") or instr.attrs.get("int") not in (32, 64):
@@ -463,6 +463,16 @@ def _foreign(instr: Instr) -> Iterator[str]:
         yield "foreign has a result for each letter o, and one with returns"
 
 
+def _record(store: Stack) -> list[Type]:
+    """The types of what one push puts on a stack: a tuple is a record of several values."""
+    return list(store.item.items) if isinstance(store.item, Tuple) else [store.item]
+
+
+def _push(instr: Instr) -> Iterator[str]:
+    store, values = instr.operands[0].type, instr.operands[1:]
+    if isinstance(store, Stack):
+        if [v.type for v in values] != _record(store):
+            yield f"push takes {', '.join(map(str, _record(store)))}"
     elif not isinstance(store, Tape):
         yield "push takes a stack or a tape first"
 
@@ -509,6 +519,7 @@ _SPECIAL: dict[str, Special] = {
     "addto": _array_to_array,
     "broadcast": _broadcast,
     "apply": _apply,
+    "foreign": _foreign,
     "overlap": _two_arrays,
     "same": _two_arrays,
     "retain": _one_array,
@@ -519,7 +530,6 @@ _SPECIAL: dict[str, Special] = {
     "reserve": _room,
     "rewind": _room,
 }
-    "foreign": _foreign,
 
 CHECKS = (
     check_blocks,

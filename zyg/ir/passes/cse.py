@@ -30,7 +30,7 @@ _COMMUTATIVE = frozenset(name for name, op in OPS.items() if op.commutative)
 _HARMLESS = frozenset({"alloc", "stack", "push", "pop", "reserve", "rewind", "cursor", "tape", "drop", "guard",
                        "retain", "poll"})  # fmt: skip
 _ARITHMETIC = frozenset({"add", "sub", "mul", "div", "sdiv", "neg", "abs", "select", "cast", "lt", "le", "gt", "ge",
-                         "eq", "ne", "and", "or", "not", "cadd", "csub", "cmul", "cneg", "fmin", "fmax"})  # fmt: skip
+                         "eq", "ne", "and", "or", "not", "cadd", "csub", "cmul", "cneg", "fmin", "fmax", "minimum", "maximum"})  # fmt: skip
 _EFFECTS = {name: op.effects for name, op in OPS.items()}
 
 

@@ -4,28 +4,59 @@ Input: any module, after differentiation.  Output: no `apply` is left; each is o
 contiguous, and a nest of loops over the dimensions elsewhere.  Which of the two is found out when the code runs, unless the
 types tell.  The function that is applied stands in the loop.
 
-Sums are added up in NumPy's order, pairwise: eight running sums in blocks of up to 128 elements, halves added above (Higham,
-"The accuracy of floating point summation", SIAM J. Sci. Comput. 14, 1993).  Where the terms take mathematical functions that
-are vectorised, the running sums of a block are as many as a vector has lanes.
+An array that is seen broadcast is indexed by the loops that move it (accesses.py).  What is reduced into an element that the
+innermost loop does not move is held in a register in this loop; where the loop around it does not move the row that is
+reduced into, it takes several rows at a time.
+
+Sums are added up in NumPy's order, pairwise along the innermost loop (pairwise.py), and row by row along others.
 
 Invariant: none beyond the verifier's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Module, Value, clone_blocks, const
 from ..core import Target as Edge
-from ..types import I64, Array
+from ..ops import OPS
+from ..types import BOOL, I64, Array, Scalar
+from .accesses import Access, Assumption, Views, groups
 
-Emit = Callable[[list[Value]], list[Value]]
-_BLOCK = 128
-_LANES = 8
-_VECTOR_BLOCK = 512
-_ANY_ORDER = frozenset({"reassoc"})
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
+_ROWS = 4  # of a reduction along an outer axis that are taken at once
+_SMALL = 24  # instructions of a function that is repeated for these
+REDUCING = ("add", "mul", "max", "min", "and", "or")
+
+
+def identity(kind: str, type: Scalar) -> Const:
+    """What a reduction begins with."""
+    if kind in ("max", "min"):
+        if type is BOOL:
+            return const(kind == "min", BOOL)
+        low = float("-inf") if type.kind == "f" else 0 if type.kind == "u" else -(1 << (type.bits - 1))
+        high = float("inf") if type.kind == "f" else (1 << (type.bits - (type.kind == "i"))) - 1
+        return const(low if kind == "max" else high, type)
+    if type is BOOL:
+        return const(kind in ("and", "mul"), BOOL)
+    one = kind == "mul"
+    return const(float(one) if type.kind == "f" else int(one), type)
+
+
+def combine(b: Builder, kind: str, x: Value, y: Value, **attrs: object) -> Value:
+    """One step of a reduction: what there is, and a term."""
+    type = x.type
+    assert isinstance(type, Scalar)
+    if kind in ("max", "min"):
+        if type is BOOL:
+            return b.op("or" if kind == "max" else "and", x, y)
+        if type.kind == "f":
+            return b.op("maximum" if kind == "max" else "minimum", x, y)
+        return b.op("select", b.op("gt" if kind == "max" else "lt", y, x), y, x)
+    if type is BOOL:
+        return b.op("and" if kind in ("and", "mul") else "or", x, y)
+    return b.op(kind, x, y, **attrs)
 
 
 def run(module: Module) -> bool:
@@ -41,12 +72,12 @@ def expand(module: Module, function: Function) -> bool:
         block = work.pop()
         for n, instr in enumerate(block.instrs):
             if instr.op == "apply":
-                work.append(_Expansion(module, function, block, n).run())
+                work.append(Expansion(module, function, block, n).run())
                 break
     return changed
 
 
-class _Expansion:
+class Expansion:
     """The loops for one `apply`, `block.instrs[index]`."""
 
     def __init__(self, module: Module, function: Function, block: Block, index: int):
@@ -54,7 +85,9 @@ class _Expansion:
         self.function = function
         self.apply = apply = block.instrs[index]
         self.callee = module.functions[apply.attrs["callee"]]
-        self.modes = apply.attrs["modes"]
+        self.modes: tuple[str, ...] = apply.attrs["modes"]
+        self.kinds: tuple[str, ...] = apply.attrs.get("kinds", ("add",) * len(apply.results))
+        self.views = Views(function)
         self.after = Block(f"{block.name}.after", list(apply.results))
         self.after.instrs = block.instrs[index + 1 :]
         self.after.handler = block.handler
@@ -62,39 +95,101 @@ class _Expansion:
         self.at = function.blocks.index(block) + 1
         self.b = Builder(function, block)
         self.b.position = apply.position
+        self.accesses: dict[Value, Access] = {}
+        self.lengths: list[Value] = []
 
     def run(self) -> Block:
         """The block where control goes on afterwards."""
         b = self.b
         arrays = list(dict.fromkeys(v for v in self.apply.operands if isinstance(v.type, Array)))
-        ndim = arrays[0].type.ndim  # type: ignore[attr-defined]
-        shape = [b.op("dim", arrays[0], axis=axis) for axis in range(ndim)]
-        strided = [v for v in arrays if v.type.layout != "C"]  # type: ignore[attr-defined]
-        if not strided:
-            self.flat({v: v for v in arrays}, shape)
-        else:
-            contiguous: Value = const(True)
-            for v in strided:
-                expected: Value = const(_SIZES[str(v.type.dtype)])  # type: ignore[attr-defined]
-                for axis in reversed(range(ndim)):
-                    same = b.op("eq", b.op("stride", v, axis=axis), expected)
-                    contiguous = same if isinstance(contiguous, Const) else b.op("and", contiguous, same)
-                    expected = expected if axis == 0 else b.arith("mul", expected, shape[axis])
-            fast, general = self.block("contiguous"), self.block("strided")
-            b.branch(contiguous, fast, general)
-            b.at(fast)
-            seen = {
-                v: v if v not in strided else b.op(
-                    "view", v, type=Array(v.type.dtype, ndim, "C", v.type.writable), spec=":" * ndim  # type: ignore[attr-defined]
-                )
-                for v in arrays
-            }  # fmt: skip
-            self.flat(seen, shape)
+        assumptions: list[Assumption] = []
+        fast = {v: self.views.access(v, assumptions) or _plain(v) for v in arrays}
+        shape = self.shape(arrays, fast)
+        conditions = self.conditions(fast, assumptions, shape)
+        if conditions:
+            holds = conditions[0]
+            for c in conditions[1:]:
+                holds = b.op("and", holds, c)
+            contiguous, general = self.block("contiguous"), self.block("strided")
+            b.branch(holds, contiguous, general)
+            b.at(contiguous)
+            self.collapsed(fast, shape)
             b.at(general)
-            totals = self.nest({v: v for v in arrays}, shape, [], self.zeros())
-            b.jump(self.after, *totals)
+            self.accesses = {v: self.views.access(v, None) or _plain(v) for v in arrays}
+            self.lengths = shape
+            b.jump(self.after, *self.nest([], self.zeros()))
+        else:
+            self.collapsed(fast, shape)
         self.function.blocks.insert(self.at, self.after)
         return self.after
+
+    def shape(self, arrays: list[Value], fast: dict[Value, Access]) -> list[Value]:
+        """The number of iterations of each loop."""
+        for v in arrays:
+            made = self.views.made.get(v)
+            if made is not None and made.op in ("broadcast", "alloc", "reshape"):
+                return list(made.operands if made.op == "alloc" else made.operands[1:])
+        first = min(arrays, key=lambda v: v.type.layout != "C")  # type: ignore[attr-defined]
+        return [self.b.op("dim", first, axis=axis) for axis in range(first.type.ndim)]  # type: ignore[attr-defined]
+
+    def conditions(
+        self, accesses: dict[Value, Access], assumptions: list[Assumption], shape: list[Value]
+    ) -> list[Value]:
+        """What has to hold for the arrays to be contiguous, and to be repeated only where that is known."""
+        b = self.b
+        result: list[Value] = []
+        for a in dict.fromkeys(assumptions):
+            result.append(b.op("eq", b.op("dim", a.array, axis=a.axis), shape[a.loop]))
+        for array in dict.fromkeys(a.array for a in accesses.values()):
+            type = array.type
+            assert isinstance(type, Array)
+            if type.layout == "C":
+                continue
+            expected: Value = const(_SIZES[str(type.dtype)])
+            for axis in reversed(range(type.ndim)):
+                result.append(b.op("eq", b.op("stride", array, axis=axis), expected))
+                if axis:
+                    expected = b.arith("mul", expected, b.op("dim", array, axis=axis))
+        return result
+
+    def collapsed(self, accesses: dict[Value, Access], shape: list[Value]) -> None:
+        """Few loops over contiguous arrays."""
+        b = self.b
+        together = groups(list(accesses.values()), len(shape))
+        self.lengths = []
+        for group in together:
+            length = shape[group[0]]
+            for loop in group[1:]:
+                length = b.arith("mul", length, shape[loop])
+            self.lengths.append(length)
+        of = {loop: n for n, group in enumerate(together) for loop in group}
+        seen: dict[tuple[Value, tuple[int | Value, ...]], Value] = {}
+        self.accesses = {}
+        for v, a in accesses.items():
+            index = tuple(of[i] if type(i) is int else i for i in a.index)
+            if a not in seen:
+                seen[a] = self.reshaped(a.array, index)
+            self.accesses[v] = Access(
+                seen[a], tuple(i for k, i in enumerate(index) if type(i) is not int or not k or index[k - 1] != i)
+            )
+        b.jump(self.after, *self.nest([], self.zeros()))
+
+    def reshaped(self, array: Value, index: tuple[int | Value, ...]) -> Value:
+        """A contiguous array with an axis for each group of loops."""
+        b, type = self.b, array.type
+        assert isinstance(type, Array)
+        if type.layout != "C":
+            general = Array(type.dtype, type.ndim, "C", type.writable)
+            array = b.op("view", array, type=general, spec=":" * type.ndim)
+        lengths: list[Value] = []
+        for axis, at in enumerate(index):
+            if axis and isinstance(at, int) and index[axis - 1] == at:
+                lengths[-1] = self.lengths[at]
+            else:
+                lengths.append(b.op("dim", array, axis=axis) if not isinstance(at, int) else self.lengths[at])
+        if len(lengths) == type.ndim:
+            return array
+        return b.op("reshape", array, *lengths, type=Array(type.dtype, len(lengths), "C", type.writable))
 
     def block(self, name: str, *params: Value) -> Block:
         block = Block(name, list(params))
@@ -103,24 +198,44 @@ class _Expansion:
         return block
 
     def zeros(self) -> list[Value]:
-        return [const(0.0 if r.type.kind == "f" else 0, r.type) for r in self.apply.results]  # type: ignore[attr-defined]
+        results = self.callee.results[len(self.modes) :]
+        return [identity(kind, t) for kind, t in zip(self.kinds, results, strict=True)]  # type: ignore[arg-type]
 
     # ------------------------------------------------------------------------------------ one element
 
-    def element(self, arrays: dict[Value, Value], indices: list[Value]) -> list[Value]:
-        """Emit the work on the elements at one index; gives the terms of the sums."""
-        b = self.b
-        count = len(self.modes)
+    def position(self, v: Value, indices: Sequence[Value]) -> list[Value]:
+        return [indices[i] if isinstance(i, int) else i for i in self.accesses[v].index]
+
+    def computed(self, indices: Sequence[Value]) -> list[Value]:
+        """What the function gives for the elements at one index."""
         given = [
-            b.op("load", arrays[v], *indices) if isinstance(v.type, Array) else v for v in self.apply.operands[count:]
+            self.b.op("load", self.accesses[v].array, *self.position(v, indices)) if isinstance(v.type, Array) else v
+            for v in self.apply.operands[len(self.modes) :]
         ]
-        results = self.inlined(given)
-        for v, mode, value in zip(self.apply.operands[:count], self.modes, results, strict=False):
-            if mode == "set":
-                b.emit("store", arrays[v], value, *indices)
-            else:
-                b.emit("accum", arrays[v], value, *indices)
-        return results[count:]
+        return self.inlined(given)
+
+    def element(self, indices: Sequence[Value], held: Sequence[int] = ()) -> list[Value]:
+        """Emit the work on the elements at one index; gives the terms of what is held in registers, then those of the
+        results."""
+        count = len(self.modes)
+        results = self.computed(indices)
+        for k, (mode, value) in enumerate(zip(self.modes, results, strict=False)):
+            if k not in held:
+                self.put(k, mode, [value], indices)
+        return [results[k] for k in held] + results[count:]
+
+    def put(self, k: int, mode: str, values: list[Value], indices: Sequence[Value]) -> None:
+        b, v = self.b, self.apply.operands[k]
+        array, at = self.accesses[v].array, self.position(v, indices)
+        if mode == "set":
+            b.emit("store", array, values[-1], *at)
+        elif mode == "add" and len(values) == 1:
+            b.emit("accum", array, values[0], *at)
+        else:
+            value = b.op("load", array, *at)
+            for term in values:
+                value = combine(b, mode, value, term)
+            b.emit("store", array, value, *at)
 
     def inlined(self, given: list[Value]) -> list[Value]:
         """The body of the function for these arguments."""
@@ -146,55 +261,74 @@ class _Expansion:
         b.at(after)
         return results
 
-    # -------------------------------------------------------------------------------------- contiguous
-
-    def flat(self, arrays: dict[Value, Value], shape: list[Value]) -> None:
-        b = self.b
-        if len(shape) > 1:
-            size = shape[0]
-            for d in shape[1:]:
-                size = b.arith("mul", size, d)
-            arrays = {
-                v: b.op("reshape", a, size, type=Array(a.type.dtype, 1, "C", a.type.writable))  # type: ignore[attr-defined]
-                for v, a in arrays.items()
-            }
-            shape = [size]
-        b.jump(self.after, *self.nest(arrays, shape, [], self.zeros()))
-
-    def pairwise(self, arrays: dict[Value, Value], size: Value) -> list[Value]:
-        """Call a function that sums the terms along one dimension; it is made here."""
-        operands = list(dict.fromkeys(v for v in self.apply.operands if not isinstance(v, Const)))
-        name = self.module.unique_name(f"{self.callee.name}.sum")
-        function = Function(name, [Block("entry")], self.callee.results[len(self.modes) :])
-        params = {v: Value(arrays[v].type if v in arrays else v.type, v.name) for v in operands}
-        self.module.add(function)
-        _PairwiseSum(self, function, params).run()
-        given = [arrays.get(v, v) for v in operands]
-        return self.b.emit("call", *given, const(0), size, types=function.results, callee=name)
-
     # ------------------------------------------------------------------------------------------- loops
 
-    def nest(
-        self, arrays: dict[Value, Value], shape: list[Value], indices: list[Value], totals: list[Value]
-    ) -> list[Value]:
-        """Loops over the dimensions from the len(indices)-th on; gives the sums."""
-        if len(indices) == len(shape) - 1 and totals and all(t.type.kind == "f" for t in totals):  # type: ignore[attr-defined]
-            rows = {v: self.row(a, indices) for v, a in arrays.items()} if indices else arrays
-            return [self.b.op("add", t, s) for t, s in zip(totals, self.pairwise(rows, shape[-1]), strict=True)]
-        if len(indices) == len(shape):
-            return [self.b.op("add", t, term) for t, term in zip(totals, self.element(arrays, indices), strict=True)]
-        return self.loop(
-            const(0),
-            shape[len(indices)],
-            totals,
-            lambda i, running: self.nest(arrays, shape, [*indices, i], running),
+    def nest(self, indices: list[Value], totals: list[Value]) -> list[Value]:
+        """Loops from the len(indices)-th on; gives the results."""
+        depth, b = len(indices), self.b
+        if depth == len(self.lengths):
+            terms = self.element(indices)
+            return [combine(b, kind, t, x) for kind, t, x in zip(self.kinds, totals, terms, strict=True)]
+        if depth == len(self.lengths) - 1:
+            return self.row(indices, totals)
+        if depth == len(self.lengths) - 2 and self.takes_several_rows(depth):
+            whole = b.arith("sub", self.lengths[depth], b.op("and", self.lengths[depth], const(_ROWS - 1)))
+            self.loop(const(0), whole, [], lambda i, _: self.rows(indices, i), step=_ROWS)
+            self.loop(whole, self.lengths[depth], [], lambda i, _: self.nest([*indices, i], []))
+            return totals
+        return self.loop(const(0), self.lengths[depth], totals, lambda i, running: self.nest([*indices, i], running))
+
+    def row(self, indices: list[Value], totals: list[Value]) -> list[Value]:
+        """The innermost loop."""
+        b, depth = self.b, len(indices)
+        held = [
+            k for k, mode in enumerate(self.modes)
+            if mode != "set" and not self.accesses[self.apply.operands[k]].moves(depth)
+        ]  # fmt: skip
+        kinds = [*(self.modes[k] for k in held), *self.kinds]
+        types = [*(self.callee.results[k] for k in held), *(t.type for t in totals)]
+        if any(kind == "add" and t.kind == "f" for kind, t in zip(kinds, types, strict=True)):  # type: ignore[attr-defined]
+            from .pairwise import pairwise
+
+            sums = pairwise(self, indices, held, kinds)
+        else:
+            start: list[Value] = [identity(kind, t) for kind, t in zip(kinds, types, strict=True)]  # type: ignore[arg-type]
+
+            def step(i: Value, running: list[Value]) -> list[Value]:
+                terms = self.element([*indices, i], held)
+                return [combine(b, kind, t, x) for kind, t, x in zip(kinds, running, terms, strict=True)]
+
+            sums = self.loop(const(0), self.lengths[-1], start, step)
+        for k, total in zip(held, sums, strict=False):
+            self.put(k, self.modes[k], [total], [*indices, const(0)])
+        rest = zip(self.kinds, totals, sums[len(held) :], strict=True)
+        return [combine(b, kind, t, x) for kind, t, x in rest]
+
+    def takes_several_rows(self, depth: int) -> bool:
+        """Whether rows are reduced into one, by a small function."""
+        if self.kinds or len(self.callee.blocks) > 1 or len(self.callee.entry.instrs) > _SMALL:
+            return False
+        outs = [(mode, self.accesses[v]) for mode, v in zip(self.modes, self.apply.operands, strict=False)]
+        return any(mode != "set" and not a.moves(depth) for mode, a in outs) and all(
+            mode == "set" or a.moves(depth + 1) for mode, a in outs
         )
 
-    def row(self, array: Value, indices: list[Value]) -> Value:
-        type = array.type
-        assert isinstance(type, Array)
-        spec = "i" * len(indices) + ":"
-        return self.b.op("view", array, *indices, type=Array(type.dtype, 1, type.layout, type.writable), spec=spec)
+    def rows(self, indices: list[Value], first: Value) -> list[Value]:
+        """The innermost loop for several rows at once."""
+        b, depth = self.b, len(indices)
+        counters = [b.arith("add", first, const(k)) for k in range(_ROWS)]
+
+        def column(j: Value, _: list[Value]) -> list[Value]:
+            given = [self.computed([*indices, i, j]) for i in counters]
+            for k, mode in enumerate(self.modes):
+                if mode != "set" and not self.accesses[self.apply.operands[k]].moves(depth):
+                    self.put(k, mode, [results[k] for results in given], [*indices, first, j])
+                else:
+                    for i, results in zip(counters, given, strict=True):
+                        self.put(k, mode, [results[k]], [*indices, i, j])
+            return []
+
+        return self.loop(const(0), self.lengths[-1], [], column)
 
     def loop(
         self,
@@ -227,74 +361,8 @@ class _Expansion:
         return ends
 
 
-class _PairwiseSum:
-    """The function that adds up the terms of elements start, start + 1, ..., start + count - 1, in NumPy's order."""
+def _plain(v: Value) -> Access:
+    return Access(v, tuple(range(v.type.ndim)))  # type: ignore[attr-defined]
 
-    def __init__(self, expansion: _Expansion, function: Function, params: dict[Value, Value]):
-        self.params = params
-        self.expansion = e = _Expansion.__new__(_Expansion)
-        e.module, e.function, e.callee, e.modes = expansion.module, function, expansion.callee, expansion.modes
-        replace: Callable[[Value], Value] = lambda v: params.get(v, v)
-        e.apply = Instr(
-            "apply", list(map(replace, expansion.apply.operands)), expansion.apply.results, expansion.apply.attrs
-        )
-        e.at = 1
-        e.b = Builder(function, function.entry)
-        e.b.position = expansion.b.position
 
-    def run(self) -> None:
-        e, b = self.expansion, self.expansion.b
-        vector = any(i.attrs.get("vectormath") for _, i in e.callee.instructions())
-        start, count = Value(I64, "start"), Value(I64, "count")
-        e.function.entry.params = [*self.params.values(), start, count]
-        halves, base = e.block("halves"), e.block("base")
-        b.branch(b.op("gt", count, const(_VECTOR_BLOCK if vector else _BLOCK)), halves, base)
-        b.at(halves)
-        half = b.op("mul", b.op("floordiv", count, const(16)), const(8))
-        left = b.emit("call", *self.params.values(), start, half, types=e.function.results, callee=e.function.name)
-        right = b.emit(
-            "call",
-            *self.params.values(),
-            b.op("add", start, half),
-            b.op("sub", count, half),
-            types=e.function.results,
-            callee=e.function.name,
-        )
-        b.ret(*[b.op("add", x, y) for x, y in zip(left, right, strict=True)])
-        b.at(base)
-        stop = b.op("add", start, count)
-        if vector:
-            add = lambda i, totals: [
-                b.op("add", t, x, fast=_ANY_ORDER) for t, x in zip(totals, self.terms(i), strict=True)
-            ]
-            zeros: list[Value] = [const(0.0, t) for t in e.function.results]
-            b.ret(*e.loop(start, stop, zeros, add))
-            return
-        few, block = e.block("few"), e.block("block")
-        b.branch(b.op("lt", count, const(_LANES)), few, block)
-        b.at(few)
-        negative: list[Value] = [const(-0.0, t) for t in e.function.results]
-        b.ret(*e.loop(start, stop, negative, lambda i, totals: self.add(totals, self.terms(i))))
-        b.at(block)
-        lanes = [self.terms(b.arith("add", start, const(k))) for k in range(_LANES)]
-        whole = b.op("sub", stop, b.op("and", count, const(_LANES - 1)))
-        width = len(lanes[0])
-
-        def eight(i: Value, totals: list[Value]) -> list[Value]:
-            result: list[Value] = []
-            for k in range(_LANES):
-                result += self.add(totals[k * width : (k + 1) * width], self.terms(b.arith("add", i, const(k))))
-            return result
-
-        sums = e.loop(b.op("add", start, const(_LANES)), whole, [t for lane in lanes for t in lane], eight, _LANES)
-        parts = [sums[k * width : (k + 1) * width] for k in range(_LANES)]
-        while len(parts) > 1:
-            parts = [self.add(parts[k], parts[k + 1]) for k in range(0, len(parts), 2)]
-        b.ret(*e.loop(whole, stop, parts[0], lambda i, totals: self.add(totals, self.terms(i))))
-
-    def terms(self, i: Value) -> list[Value]:
-        e = self.expansion
-        return e.element({v: v for v in self.params.values()}, [i])
-
-    def add(self, xs: list[Value], ys: list[Value]) -> list[Value]:
-        return [self.expansion.b.op("add", x, y) for x, y in zip(xs, ys, strict=True)]
+assert {"maximum", "minimum"} <= OPS.keys()

@@ -103,7 +103,7 @@ _FOLDABLE = frozenset(
     name for name, op in OPS.items()
     if op.eval is not None and op.effects in ("pure", "value_check") and op.level == "machine" and name != "stop"
 )  # fmt: skip
-_EXACT_IN_F32 = frozenset({"add", "sub", "mul", "div", "sdiv", "neg", "abs", "sqrt", "fmin", "fmax", "floor", "ceil",
+_EXACT_IN_F32 = frozenset({"add", "sub", "mul", "div", "sdiv", "neg", "abs", "sqrt", "fmin", "fmax", "minimum", "maximum", "floor", "ceil",
                            "trunc", "rint", "copysign", "select"})  # fmt: skip
 
 

@@ -109,8 +109,10 @@ def _merge(module: Module, block: Block, first: Instr, second: Instr) -> None:
     simplify_cfg.run(both)
     cse.run(both)
     second.operands[:] = [*first.operands[: outs[0]], *second.operands[: outs[1]], *signature.operands]
+    kinds = [i.attrs.get("kinds", ("add",) * len(i.results)) for i in (first, second)]
     second.results[:] = [*first.results, *second.results]
-    second.attrs = {**second.attrs, "callee": both.name, "modes": (*first.attrs["modes"], *second.attrs["modes"])}
+    modes = (*first.attrs["modes"], *second.attrs["modes"])
+    second.attrs = {**second.attrs, "callee": both.name, "modes": modes, "kinds": (*kinds[0], *kinds[1])}
     block.instrs.remove(first)
 
 

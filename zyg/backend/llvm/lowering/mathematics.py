@@ -12,7 +12,7 @@ from .registry import lowers
 # Exact operations that LLVM has as intrinsics (their results are determined by IEEE 754).
 INTRINSICS = {
     "sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint",
-    "copysign": "copysign", "fma": "fma",
+    "copysign": "copysign", "fma": "fma", "maximum": "maximum", "minimum": "minimum",
 }  # fmt: skip
 
 # Functions of the C library, which CPython's `math` calls too; with "f" appended for f32.

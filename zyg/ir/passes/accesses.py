@@ -1,0 +1,178 @@
+"""How the operands of an `apply` are reached from the counters of the loops that it becomes.
+
+An array that is seen broadcast, with an axis more, with one index fixed or with its axes elsewhere is reached through the
+array behind the view: so it is known which loops do not move it, and an element that a reduction adds to can stay in a
+register.  Axes that lie behind each other in all arrays become one loop.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..core import Const, Function, Instr, Value, const
+from ..types import Array
+from .rewriting import same
+
+
+class Access(NamedTuple):
+    """`index` has, per dimension of `array`, the number of the loop that runs through it, or a fixed position."""
+
+    array: Value
+    index: tuple[int | Value, ...]
+
+    def moves(self, loop: int) -> bool:
+        return any(type(i) is int and i == loop for i in self.index)
+
+
+class Assumption(NamedTuple):
+    """That dimension `axis` of `array` is as long as loop `loop`, and not repeated."""
+
+    array: Value
+    axis: int
+    loop: int
+
+
+class Views:
+    """What is known of the arrays of a function."""
+
+    def __init__(self, function: Function):
+        self.made: dict[Value, Instr] = {}
+        self.dims: dict[tuple[Value, int], Value] = {}
+        for _, instr in function.instructions():
+            for r in instr.results:
+                self.made[r] = instr
+            if instr.op == "dim":
+                self.dims[instr.operands[0], instr.attrs["axis"]] = instr.result
+
+    def lengths(self, array: Value) -> list[Value | None]:
+        """The lengths of the dimensions as far as they are known; they need not be at hand where they are asked for."""
+        type = array.type
+        assert isinstance(type, Array)
+        instr = self.made.get(array)
+        known: list[Value | None] = [None] * type.ndim
+        if instr is not None and instr.op == "alloc":
+            known = list(instr.operands)
+        elif instr is not None and instr.op in ("reshape", "broadcast"):
+            known = list(instr.operands[1:])
+        elif instr is not None and instr.op == "view":
+            known = self._of_view(instr)
+        elif (
+            instr is not None and instr.op == "transpose" and len(set(instr.attrs["axes"])) == len(instr.attrs["axes"])
+        ):
+            source = self.lengths(instr.operands[0])
+            known = [source[instr.attrs["axes"].index(k)] for k in range(type.ndim)]
+        return [k if k is not None else self.dims.get((array, axis)) for axis, k in enumerate(known)]
+
+    def _of_view(self, view: Instr) -> list[Value | None]:
+        source = iter(self.lengths(view.operands[0]))
+        operands = iter(view.operands[1:])
+        result: list[Value | None] = []
+        for letter in view.attrs["spec"]:
+            if letter == "n":
+                result.append(const(1))
+                continue
+            length = next(source)
+            if letter == "i":
+                next(operands)
+            elif letter == "s":
+                next(operands)
+                result.append(next(operands))
+                next(operands)
+            else:
+                result.append(length)
+        return result
+
+    def access(self, v: Value, assumptions: list[Assumption] | None) -> Access | None:
+        """How `v`, an array with an axis per loop, is reached.  What cannot be told before the code runs is added to the
+        assumptions; None if it would be, and there is no list for them."""
+        type = v.type
+        assert isinstance(type, Array)
+        array, index = v, tuple[int | Value, ...](range(type.ndim))
+        while (instr := self.made.get(array)) is not None:
+            if instr.op == "broadcast":
+                found = self._broadcast(instr, index, assumptions)
+                if found is None:
+                    return None
+            elif instr.op == "reshape":
+                found = self._reshape(instr, index)
+            elif instr.op == "view" and set(instr.attrs["spec"]) <= set(":in"):
+                found = self._view(instr, index)
+            elif instr.op == "transpose":
+                found = tuple(index[axis] for axis in instr.attrs["axes"])
+                if len(set(instr.attrs["axes"])) < len(found):
+                    found = None
+            else:
+                found = None
+            if found is None:
+                break
+            array, index = instr.operands[0], found
+        return Access(array, index)
+
+    def _broadcast(
+        self, instr: Instr, index: tuple[int | Value, ...], assumptions: list[Assumption] | None
+    ) -> tuple[int | Value, ...] | None:
+        source, shape = instr.operands[0], instr.operands[1:]
+        own = self.lengths(source)
+        result: list[int | Value] = []
+        for axis, length in enumerate(own):
+            position = axis + len(shape) - len(own)
+            at = index[position]
+            if is_one(length):
+                result.append(const(0))
+            elif length is not None and same(length, shape[position]) or type(at) is not int:
+                if type(at) is not int and not (length is not None and same(length, shape[position])):
+                    return None  # a fixed position in an array that may repeat
+                result.append(at)
+            elif assumptions is None:
+                return None
+            else:
+                assumptions.append(Assumption(source, axis, at))
+                result.append(at)
+        return tuple(result)
+
+    def _reshape(self, instr: Instr, index: tuple[int | Value, ...]) -> tuple[int | Value, ...] | None:
+        """Where only axes of length 1 come and go."""
+        given = [(d, i) for d, i in zip(instr.operands[1:], index, strict=True) if not is_one(d)]
+        own = self.lengths(instr.operands[0])
+        rest = [d for d in own if not is_one(d)]
+        if len(given) != len(rest) or not all(
+            x is not None and same(x, d) for x, (d, _) in zip(rest, given, strict=True)
+        ):
+            return None
+        positions = iter(given)
+        return tuple(const(0) if is_one(d) else next(positions)[1] for d in own)
+
+    def _view(self, instr: Instr, index: tuple[int | Value, ...]) -> tuple[int | Value, ...]:
+        own = iter(index)
+        operands = iter(instr.operands[1:])
+        result: list[int | Value] = []
+        for letter in instr.attrs["spec"]:
+            if letter == "n":
+                next(own)
+            else:
+                result.append(next(operands) if letter == "i" else next(own))
+        return tuple(result)
+
+
+def is_one(v: Value | None) -> bool:
+    return isinstance(v, Const) and v.value == 1
+
+
+def groups(accesses: list[Access], loops: int) -> list[list[int]]:
+    """The loops, those together that can be one: in all arrays they are neighbours, or both move nothing.  The arrays are
+    contiguous."""
+    result: list[list[int]] = [[n] for n in range(min(loops, 1))]
+    for loop in range(1, loops):
+        if all(_neighbours(a, loop - 1, loop) for a in accesses):
+            result[-1].append(loop)
+        else:
+            result.append([loop])
+    return result
+
+
+def _neighbours(a: Access, first: int, second: int) -> bool:
+    index = a.index
+    places = [[k for k, i in enumerate(index) if type(i) is int and i == loop] for loop in (first, second)]
+    if not places[0] and not places[1]:
+        return True
+    return len(places[0]) == len(places[1]) == 1 and places[1][0] == places[0][0] + 1
