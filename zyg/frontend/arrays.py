@@ -6,6 +6,9 @@ works on whole arrays (`a + b`, ufuncs, broadcasting) has its place in `elementw
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
+from types import GetSetDescriptorType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,6 +64,10 @@ def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
         else:
             function = lambda e, x, y: operators.binary(e, name, x, y)
         return lift(e, name, function, operands)
+    if name == "matmul" and all(isinstance(v, ARRAYS) or is_numeric(v) for v in operands):
+        from zyg.library.numpy_.products import matmul
+
+        return matmul(e, *operands)
     for v in operands:
         if not (isinstance(v, ARRAYS) or is_numeric(v)):
             if name in ("eq", "ne"):
@@ -84,9 +91,25 @@ def ndim(a: Abstract) -> int:
     return a.ndim if isinstance(a, ComplexArrayValue) else a.type.ndim  # type: ignore[attr-defined]
 
 
+def memory(a: Abstract) -> ArrayValue:
+    """The array of numbers of one kind that an array is: of the parts, if it is one of complex numbers."""
+    floats = a.floats if isinstance(a, ComplexArrayValue) else a
+    assert isinstance(floats, ArrayValue)
+    return floats
+
+
+def of_kind(a: Abstract, floats: ArrayValue) -> ArrayValue | ComplexArrayValue:
+    """An array of the same element type as `a`, by its numbers."""
+    return ComplexArrayValue(floats) if isinstance(a, ComplexArrayValue) else floats
+
+
+def element_type(a: Abstract) -> Scalar:
+    return COMPLEX if isinstance(a, ComplexArrayValue) else memory(a).type.dtype
+
+
 def dims(e: Evaluator, a: Abstract) -> list[Value]:
     """The lengths of the axes of an array."""
-    value = a.floats.value if isinstance(a, ComplexArrayValue) else a.value  # type: ignore[attr-defined]
+    value = memory(a).value
     return [e.dim(value, n) for n in range(ndim(a))]
 
 
@@ -111,8 +134,6 @@ def get_item(e: Evaluator, a: Abstract, key: Abstract) -> Abstract:
 
         return complex_arrays.get_item(e, a, key)
     assert isinstance(a, ArrayValue)
-    if _has_new_axis(key):
-        return _with_new_axes(e, a, key)
     parts = _parts(e, a, key)
     if len(parts) == a.type.ndim and all(map(is_number, parts)):
         positions = [_position(e, a, axis, p) for axis, p in enumerate(parts)]
@@ -136,74 +157,31 @@ def element_or_row(e: Evaluator, a: Abstract, position: Value) -> Abstract:
     return ArrayValue(e.op("view", a.value, position, type=type, spec=spec))
 
 
-def _has_new_axis(key: Abstract) -> bool:
-    parts = key.items if isinstance(key, TupleValue) else (key,)
-    return any(isinstance(p, Known) and p.object is None for p in parts)
-
-
-def _with_new_axes(e: Evaluator, a: ArrayValue, key: Abstract) -> Abstract:
-    """a[..., None]: the view without the new axes, seen with axes of length 1 among its own."""
-    wanted = list(key.items) if isinstance(key, TupleValue) else [key]
-    given = [p for p in wanted if not (isinstance(p, Known) and p.object is None)]
-    plain = get_item(e, a, TupleValue(tuple(given)))
-    if not isinstance(plain, ArrayValue) or plain.type.layout != "C":
-        raise e.refuse(
-            "a new axis (None) in an array that is not contiguous",
-            types=[describe(a)],
-            hint="copy it first: a.copy()[None]",
-        )
-    dims: list[Value] = []
-    axis = 0
-    for p in wanted:
-        if isinstance(p, Known) and p.object is None:
-            dims.append(const(1))
-        elif isinstance(p, Known) and p.object is Ellipsis:
-            for _ in range(a.type.ndim - (len(given) - 1)):
-                dims.append(e.dim(plain.value, axis))
-                axis += 1
-        elif isinstance(p, SliceValue):
-            dims.append(e.dim(plain.value, axis))
-            axis += 1
-    while axis < plain.type.ndim:
-        dims.append(e.dim(plain.value, axis))
-        axis += 1
-    type = Array(a.type.dtype, len(dims), "C", a.type.writable)
-    return ArrayValue(e.op("reshape", plain.value, *dims, type=type))
-
-
 _FULL = SliceValue(Known(None), Known(None), Known(None))
 
 
 def _parts(e: Evaluator, a: ArrayValue, key: Abstract) -> list[Abstract]:
     """One index or slice per axis."""
-    if _has_new_axis(key):
-        raise e.refuse("an assignment to an index with None", types=[describe(a)], hint="leave the None out")
-    key = settled(e, key, BAD_INDEX)
-    parts = [settled(e, p, BAD_INDEX) for p in (key.items if isinstance(key, TupleValue) else (key,))]
+    parts = list(key.items if isinstance(key, TupleValue) else (key,))
+    parts = [p if isinstance(p, Known) else settled(e, p, BAD_INDEX) for p in parts]
     ndim = a.type.ndim
     ellipses = [n for n, p in enumerate(parts) if isinstance(p, Known) and p.object is Ellipsis]
     if len(ellipses) > 1:
         e.throw("IndexError", "an index can only have a single ellipsis ('...')")
-    count = len(parts) - len(ellipses)
+    count = sum(not isinstance(p, Known) or p.object is not None for p in parts) - len(ellipses)
     if count > ndim:
         e.throw("IndexError", f"too many indices for array: array is {ndim}-dimensional, but {count} were indexed")
     full = [_FULL] * (ndim - count)
     where = ellipses[0] if ellipses else len(parts)
     parts[where : where + len(ellipses)] = full
     for p in parts:
-        if isinstance(p, SliceValue):
+        if isinstance(p, SliceValue) or isinstance(p, Known) and p.object is None:
             continue
         scalar = number_type(p)
         if scalar is None or scalar.kind not in "iu":
-            if (
-                isinstance(p, ArrayValue)
-                or scalar is BOOL
-                or lists.is_list(e, p)
-                or isinstance(p, Known)
-                and p.object is None
-            ):
+            if isinstance(p, ArrayValue) or scalar is BOOL or lists.is_list(e, p):
                 raise e.refuse(
-                    "indexing by arrays, lists, bools or None",
+                    "indexing by arrays, lists or bools",
                     types=[describe(p, e.heap)],
                     hint="index by integers and slices",
                 )
@@ -254,31 +232,90 @@ def _checked_position(e: Evaluator, a: ArrayValue, axis: int, index: Value) -> V
 def _view(e: Evaluator, a: ArrayValue, parts: list[Abstract]) -> ArrayValue:
     spec = ""
     operands: list[Value] = []
-    for axis, p in enumerate(parts):
-        if isinstance(p, SliceValue):
-            if all(isinstance(x, Known) and x.object is None for x in p.parts()):
-                spec += ":"
-                continue
-            spec += "s"
-            operands.extend(slice_bounds(e, p, e.dim(a.value, axis)))
-        else:
+    axis = 0
+    for p in parts:
+        if isinstance(p, Known) and p.object is None:
+            spec += "n"
+            continue
+        if not isinstance(p, SliceValue):
             spec += "i"
             operands.append(_position(e, a, axis, p))
-    return view(e, a, spec, operands, parts)
+        elif all(isinstance(x, Known) and x.object is None for x in p.parts()):
+            spec += ":"
+        else:
+            spec += "s"
+            operands.extend(slice_bounds(e, p, e.dim(a.value, axis)))
+        axis += 1
+    return view(e, a, spec, operands)
 
 
-def view(e: Evaluator, a: ArrayValue, spec: str, operands: list[Value], parts: list[Abstract]) -> ArrayValue:
-    ndim = sum(c != "i" for c in spec)
-    rest = spec.lstrip("i")
+def view(e: Evaluator, a: ArrayValue, spec: str, operands: list[Value]) -> ArrayValue:
+    """The view that the letters of `spec` tell (see the op `view`); contiguous where that can be seen."""
+    rest = spec.lstrip("in")
     unit = True
     if rest.startswith("s"):
-        first = parts[len(spec) - len(rest)] if parts else None
-        step = first.step if isinstance(first, SliceValue) else None
-        unit = isinstance(step, Known) and step.object in (None, 1)
+        step = operands[spec[: len(spec) - len(rest)].count("i") + 2]
+        unit = isinstance(step, Const) and step.value == 1
         rest = rest[1:]
-    contiguous = a.type.layout == "C" and unit and set(rest) <= {":"}
-    type = Array(a.type.dtype, ndim, "C" if contiguous else "A", a.type.writable)
+    contiguous = a.type.layout == "C" and unit and set(rest) <= {":", "n"}
+    type = Array(a.type.dtype, len(spec) - spec.count("i"), "C" if contiguous else "A", a.type.writable)
     return ArrayValue(e.op("view", a.value, *operands, type=type, spec=spec))
+
+
+def seen(e: Evaluator, a: Abstract, spec: str, *operands: Value) -> Abstract:
+    """The same for an array of any element type."""
+    return of_kind(a, view(e, memory(a), spec + ":" * isinstance(a, ComplexArrayValue), list(operands)))
+
+
+def permuted(e: Evaluator, a: Abstract, to: Sequence[int], writable: bool = True) -> Abstract:
+    """`a` with its axis k as axis to[k]; of axes that go to the same place the diagonal is seen."""
+    floats = memory(a)
+    ndim = len(set(to))
+    if isinstance(a, ComplexArrayValue):
+        to = [*to, ndim]
+        ndim += 1
+    writable = writable and floats.type.writable
+    if [*to] == [*range(ndim)]:
+        type = Array(floats.type.dtype, ndim, floats.type.layout, writable)
+        return (
+            a if type == floats.type else of_kind(a, ArrayValue(e.op("view", floats.value, type=type, spec=":" * ndim)))
+        )
+    type = Array(floats.type.dtype, ndim, "A", writable)
+    return of_kind(a, ArrayValue(e.op("transpose", floats.value, type=type, axes=tuple(to))))
+
+
+def constant(e: Evaluator, v: Abstract, what: str) -> object:
+    """An argument that has to be known when compiling."""
+    items = lists.known_items(e, v)
+    if items is not None:
+        return tuple(constant(e, item, what) for item in items)
+    if not isinstance(v, Known):
+        raise e.refuse(f"{what} that is not known when compiling", types=[describe(v, e.heap)], hint="write a constant")
+    return v.object
+
+
+def axis_of(e: Evaluator, axis: Abstract, ndim: int) -> int:
+    """An axis, counted from the front; it has to be known when compiling."""
+    given = constant(e, axis, "an axis")
+    try:
+        number = operator.index(given)  # type: ignore[arg-type]
+    except TypeError as error:
+        e.type_error(str(error))
+        raise
+    if not -ndim <= number < ndim:
+        e.throw("numpy.exceptions.AxisError", f"axis {number} is out of bounds for array of dimension {ndim}")
+    return number % ndim
+
+
+def axes_of(e: Evaluator, axis: Abstract, ndim: int, name: str = "axis") -> tuple[int, ...]:
+    """One or several axes; all of them for None."""
+    given = constant(e, axis, "an axis")
+    if given is None:
+        return tuple(range(ndim))
+    axes = tuple(axis_of(e, Known(n), ndim) for n in (given if isinstance(given, tuple) else (given,)))
+    if len(set(axes)) < len(axes):
+        e.throw("ValueError", f"repeated axis in `{name}` argument" if name != "axis" else "duplicate value in 'axis'")
+    return axes
 
 
 def slice_bounds(e: Evaluator, s: SliceValue, length: Value) -> tuple[Value, Value, Value]:
@@ -520,20 +557,13 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
 # --------------------------------------------------------------------------------------------- attributes
 
 
-def attribute(e: Evaluator, a: ArrayValue, name: str) -> Abstract | None:
+def attribute(e: Evaluator, a: Abstract, name: str) -> Abstract | None:
     from zyg.library import registry
 
-    ndim = a.type.ndim
-    if name == "shape":
-        return TupleValue(tuple(Number(e.dim(a.value, n)) for n in range(ndim)))
-    if name == "ndim":
-        return Known(ndim)
-    if name == "size":
-        return size(e, a)
-    if name == "dtype":
-        return Known(DTYPES[a.type.dtype])
-    if name == "itemsize":
-        return Known(DTYPES[a.type.dtype].itemsize)
+    found = getattr(np.ndarray, name, None)
+    if isinstance(found, GetSetDescriptorType):
+        entry = registry.find(found)
+        return None if entry is None else entry.function(e, a)
     if registry.method(np.ndarray, name) is not None:
         return MethodValue((np.ndarray, name), a)
     return None

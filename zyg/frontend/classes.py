@@ -194,14 +194,10 @@ def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
         if record.kind == "dict" and _has_method(dict, name):
             return MethodValue((dict, name), v)
         return None
-    if isinstance(v, ArrayValue):
+    if isinstance(v, (ArrayValue, ComplexArrayValue)):
         from . import arrays
 
         return arrays.attribute(e, v, name)
-    if isinstance(v, ComplexArrayValue):
-        from . import complex_arrays
-
-        return complex_arrays.attribute(e, v, name)
     if isinstance(v, ComplexValue):
         from . import complexes
 

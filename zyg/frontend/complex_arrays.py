@@ -21,9 +21,7 @@ from .values import (
     ComplexArrayValue,
     ComplexValue,
     Known,
-    MethodValue,
     Number,
-    TupleValue,
     as_complex,
     describe,
     is_number,
@@ -38,8 +36,6 @@ DTYPE = np.dtype(np.complex128)
 
 def _parts(e: Evaluator, a: ComplexArrayValue, key: Abstract) -> list[Abstract]:
     """One index or slice per axis, without that of the parts."""
-    if arrays._has_new_axis(key):
-        raise e.refuse("a new axis (None) in an array of complex numbers", types=[describe(a)], hint="use reshape")
     return arrays._parts(e, ArrayValue(Value(Array(F64, a.ndim))), key)
 
 
@@ -161,23 +157,3 @@ def inplace(e: Evaluator, name: str, a: ComplexArrayValue, b: Abstract) -> Abstr
             b = ComplexArrayValue(apart) if isinstance(b, ComplexArrayValue) else apart
     e.call(known(whole.INPLACE[name]), [a, b])
     return a
-
-
-# -------------------------------------------------------------------------------------------- attributes
-
-
-def attribute(e: Evaluator, a: ComplexArrayValue, name: str) -> Abstract | None:
-    from zyg.library import registry
-
-    if name in ("real", "imag"):
-        return part(e, a, name)
-    if name in ("shape", "ndim", "size", "dtype", "itemsize"):
-        dims = [e.dim(a.floats.value, n) for n in range(a.ndim)]
-        if name == "shape":
-            return TupleValue(tuple(map(Number, dims)))
-        if name == "size":
-            return arrays.product(e, dims)
-        return Known({"ndim": a.ndim, "dtype": DTYPE, "itemsize": DTYPE.itemsize}[name])
-    if registry.method(np.ndarray, name) is not None:
-        return MethodValue((np.ndarray, name), a)
-    return None

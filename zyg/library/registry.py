@@ -27,7 +27,7 @@ from zyg.frontend.values import known_key
 
 from ..ir.records import record
 
-NUMPY = ("constructors", "methods", "shaping", "ufuncs", "reductions", "products", "inplace")
+NUMPY = ("attributes", "constructors", "methods", "shaping", "views", "ufuncs", "reductions", "products", "inplace", "common", "ranges", "diagonals")
 
 # Where functions come from, by the module that they name as theirs (or the nearest one around it that is listed), and the
 # modules of this package that have their entries. These are imported by need, in this order, up to the one that has what is
@@ -41,6 +41,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "functools": ("operator_",),
     "_functools": ("operator_",),
     "numpy": (*(f"numpy_.{name}" for name in NUMPY), "complex_"),
+    "numpy.linalg": ("numpy_.linalg",),
+    "scipy.special": ("special",),
     "zyg": ("derivatives", "reflection"),
     "zyg.frontend.classes": ("lists_",),
     "zyg.library": (),  # its functions have their entries in their own modules

@@ -638,10 +638,11 @@ class Boxing:
             e.set_field("i64", number, table, 8 * k)
         strides = e.at(table, 8 * type.ndim) if type.layout != "C" and type.ndim else "null"
         callee = self.api("zyg_box_array", "ptr", "ptr, ptr, i32, i32, ptr, ptr, i64")
-        return e.call(
+        boxed = e.call(
             "ptr", callee, f"ptr {data}", f"ptr {owner}", f"i32 {type_number}", f"i32 {type.ndim}",
             f"ptr {table}", f"ptr {strides}", f"i64 {size}",
         )  # fmt: skip
+        return boxed if type.writable else e.call("ptr", self.api("zyg_box_readonly", "ptr", "ptr"), f"ptr {boxed}")
 
     def box_by_rebuild(self, type: Type, leaves: list[str], ctx: str, failed: str) -> str:
         """rebuild(type)(*boxed leaves); a pullback's only leaf is the capsule with what it saved."""

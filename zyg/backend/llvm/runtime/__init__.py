@@ -35,7 +35,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "zyg_ctx_finish", "zyg_keep_object", "zyg_keep",
     ),
     "saved": ("zyg_ctx_escape", "zyg_saved_new", "zyg_saved_find", "zyg_saved_name"),
-    "boxes": ("zyg_box_array", "zyg_pin"),
+    "boxes": ("zyg_box_array", "zyg_box_readonly", "zyg_pin"),
     "control": ("zyg_poll", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
 }  # fmt: skip
 HOMES = {symbol: part for part, symbols in PARTS.items() for symbol in symbols}

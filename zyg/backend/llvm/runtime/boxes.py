@@ -254,5 +254,46 @@ show:
 null:
   ret ptr null
 }
+
+; A view that cannot be written, in place of an ndarray that can. Takes a reference and gives one; null stays null.
+define ptr @zyg_box_readonly(ptr %array) {
+entry:
+  %nothing = icmp eq ptr %array, null
+  br i1 %nothing, label %as_is, label %look
+look:
+  %flags_at = getelementptr i8, ptr %array, i64 $ARRAY_FLAGS
+  %flags = load i32, ptr %flags_at
+  %writes = and i32 %flags, $FLAG_WRITEABLE
+  %already = icmp eq i32 %writes, 0
+  br i1 %already, label %as_is, label %another
+another:
+  %data_at = getelementptr i8, ptr %array, i64 $ARRAY_DATA
+  %data = load ptr, ptr %data_at
+  %nd_at = getelementptr i8, ptr %array, i64 $ARRAY_NDIM
+  %nd = load i32, ptr %nd_at
+  %descr_at = getelementptr i8, ptr %array, i64 $ARRAY_DESCR
+  %descr = load ptr, ptr %descr_at
+  %type_at = getelementptr i8, ptr %descr, i64 $DESCR_TYPE_NUMBER
+  %type = load i32, ptr %type_at
+  %dims_at = getelementptr i8, ptr %array, i64 $ARRAY_SHAPE
+  %dims = load ptr, ptr %dims_at
+  %strides_at = getelementptr i8, ptr %array, i64 $ARRAY_STRIDES
+  %strides = load ptr, ptr %strides_at
+  %shown = call ptr @view(ptr %array, ptr %data, i32 %type, i32 %nd, ptr %dims, ptr %strides)
+  call void @Py_DecRef(ptr %array)
+  %failed = icmp eq ptr %shown, null
+  br i1 %failed, label %null, label %shut
+shut:
+  %its_flags_at = getelementptr i8, ptr %shown, i64 $ARRAY_FLAGS
+  %its_flags = load i32, ptr %its_flags_at
+  %bits = xor i32 $FLAG_WRITEABLE, -1
+  %without = and i32 %its_flags, %bits
+  store i32 %without, ptr %its_flags_at
+  ret ptr %shown
+as_is:
+  ret ptr %array
+null:
+  ret ptr null
+}
 """
 )
