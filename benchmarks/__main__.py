@@ -4,23 +4,36 @@
     python -m benchmarks wave lorenz          some of the programs: primal and value with gradient
     python -m benchmarks calls growth first   sections: call overhead, growth with the trip count, first-call latency
     python -m benchmarks dynamic              dynamic programs: through the Python back end, and objects in native code
+    python -m benchmarks elementwise linalg   whole arrays: fused expressions with sums; matrices
+    python -m benchmarks adbench              ADBench's GMM and LSTM objectives against JAX and C
+    --data FOLDER                             ADBench's folder `data`, for its larger instances
     --quick                                   small sizes and few rounds: does it work, not how fast is it
     --json FILE                               the figures as JSON
 
 Ratios are to C: the better of gcc and clang, -O3 -march=native, without contraction, and with contraction against
-zyg's fastmath={"contract"}.  They are medians over rounds in which all contenders take turns.  C is timed inside C; zyg
-and Numba are timed from Python, with the cost of the call.
+zyg's fastmath={"contract"} (in the sections of whole arrays: -ffast-math).  They are medians over rounds in which all
+contenders take turns.  C is timed inside C; zyg, Numba and JAX are timed from Python, with the cost of the call.  All run in
+one process that is bound to one core.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import sys
+from pathlib import Path
 from typing import Any
 
 from .sections import SECTIONS, Settings, programs
+
+
+def bind_to_one_core() -> None:
+    """Starts this process anew on one core, before anything has asked how many there are."""
+    if hasattr(os, "sched_setaffinity") and len(cores := os.sched_getaffinity(0)) > 1:
+        os.sched_setaffinity(0, {max(cores)})
+        os.execv(sys.executable, [sys.executable, "-m", "benchmarks", *sys.argv[1:]])
 
 
 def main() -> int:
@@ -31,11 +44,14 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rounds", type=int, default=0, help="rounds of measurement")
     parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--data", metavar="FOLDER", type=Path)
     options = parser.parse_args()
     unknown = set(options.names) - {*SECTIONS, *programs.names()}
     if unknown:
         parser.error(f"there is no {', '.join(sorted(unknown))}")
-    settings = Settings(quick=options.quick, rounds=options.rounds or (3 if options.quick else 15))
+    bind_to_one_core()
+    rounds = options.rounds or (3 if options.quick else 15)
+    settings = Settings(quick=options.quick, rounds=rounds, data=options.data)
     print(f"Python {platform.python_version()}, {platform.machine()}; {settings.describe()}\n", flush=True)
     wanted = [n for n in options.names if n in programs.names()]
     figures: dict[str, Any] = {}

@@ -21,6 +21,7 @@ SOURCES = Path(__file__).parent / "c"
 FLAGS = ("-O3", "-march=native", "-fPIC", "-shared", "-std=gnu11")
 EXACT = ("-ffp-contract=off",)
 CONTRACT = ("-ffp-contract=fast",)
+FAST = ("-ffast-math",)
 
 
 def compilers() -> dict[str, str]:
@@ -88,11 +89,12 @@ class Case:
 
 
 class Programs:
-    """The programs as built by one compiler."""
+    """The programs of a source file as built by one compiler."""
 
-    def __init__(self, compiler: str, label: str, flags: Sequence[str] = EXACT) -> None:
+    def __init__(self, compiler: str, label: str, flags: Sequence[str] = EXACT, source: str = "programs.c") -> None:
         self.label = label
-        self.library = ctypes.CDLL(str(build(compiler, "programs.c", f"programs-{label}.so", [*FLAGS, *flags])))
+        output = f"{source.removesuffix('.c')}-{label}.so"
+        self.library = ctypes.CDLL(str(build(compiler, source, output, [*FLAGS, *flags])))
         self.library.seconds.restype = ctypes.c_double
 
     def run(self, name: str, case: Case) -> float:

@@ -4,29 +4,10 @@
  * `work` is scratch memory, and `tape` the tape, allocated beforehand by the caller (so no allocation is timed here).
  * The primal programs do the same operations in the same order as benchmarks/programs.py.
  */
+#include "case.h"
+
 #include <math.h>
 #include <string.h>
-#include <time.h>
-
-typedef struct {
-    const double *in;
-    double *grad;
-    double *work;
-    double *tape;
-    long n;
-    long steps;
-    double value;
-} Case;
-
-/* Seconds for `repeats` runs; the volatile pointer keeps the compiler from hoisting a call. */
-double seconds(void (*run)(Case *), Case *c, long repeats) {
-    void (*volatile call)(Case *) = run;
-    struct timespec a, b;
-    clock_gettime(CLOCK_MONOTONIC, &a);
-    for (long i = 0; i < repeats; i++) call(c);
-    clock_gettime(CLOCK_MONOTONIC, &b);
-    return (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
-}
 
 /* ------------------------------------------------------------------------------------------------ power: in = x */
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import calls, dynamic, first, growth, programs
+from . import adbench, calls, dynamic, elementwise, first, growth, linalg, programs
 from .settings import Settings
 
 SECTIONS = {
@@ -10,7 +10,10 @@ SECTIONS = {
     "programs": programs.run,
     "growth": growth.run,
     "dynamic": dynamic.run,
+    "elementwise": elementwise.run,
+    "linalg": linalg.run,
+    "adbench": adbench.run,
     "first": first.run,
 }
 
-__all__ = ["SECTIONS", "Settings", "calls", "dynamic", "first", "growth", "programs"]
+__all__ = ["SECTIONS", "Settings", "programs"]

@@ -17,6 +17,7 @@ from .. import native
 class Settings:
     quick: bool
     rounds: int
+    data: Path | None = None  # a copy of ADBench's folder `data`
 
     @property
     def seconds(self) -> float:
@@ -25,7 +26,8 @@ class Settings:
 
     def describe(self) -> str:
         found = ", ".join(Path(path).name for path in native.compilers().values()) or "no C compiler: no ratios to C"
-        return f"C by {found}; Numba {'present' if has_numba() else 'absent'}; {self.rounds} rounds"
+        there = lambda name: "present" if has(name) else "absent"
+        return f"C by {found}; Numba {there('numba')}, JAX {there('jax')}; {self.rounds} rounds"
 
 
 @functools.cache
@@ -36,8 +38,24 @@ def builds(contract: bool) -> tuple[native.Programs, ...]:
     return tuple(native.Programs(path, family + suffix, flags) for family, path in native.compilers().items())
 
 
+@functools.cache
+def fast_builds(source: str) -> tuple[native.Programs, ...]:
+    """The C programs of another file by every compiler, with -ffast-math."""
+    return tuple(native.Programs(path, f, native.FAST, source) for f, path in native.compilers().items())
+
+
+def has(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
 def has_numba() -> bool:
-    return importlib.util.find_spec("numba") is not None
+    return has("numba")
+
+
+def say_what_is_absent(*packages: str) -> None:
+    for name in packages:
+        if not has(name):
+            print(f"{name} is absent (pip install {name}): no comparison with it")
 
 
 def numba_version(function: Callable[..., Any], **options: Any) -> Any:
