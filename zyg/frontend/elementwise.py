@@ -36,9 +36,9 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
         return function(e, *(scalar_of(e, v) if v in arrays else v for v in operands))
     given = operands
     if any(isinstance(v, (ComplexArrayValue, ComplexValue)) for v in operands):
-        key, function, operands = _by_parts(e, key, function, operands)
-    name, types = _element_function(e, key, function, operands)
-    shape = broadcast_shape(e, [_real_part(e, v) for v in given if v in arrays])
+        key, function, operands = by_parts(e, key, function, operands)
+    name, types = element_function(e, key, function, operands)
+    shape = broadcast_shape(e, [real_part(e, v) for v in given if v in arrays])
     if len(types) == 1:
         result = allocate_unchecked(e, shape, types[0], "empty")
         outs = [result]
@@ -49,13 +49,13 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
         outs = [part(e, result, name) for name in ("real", "imag")]  # type: ignore[arg-type]
     out_values = [v.value for v in outs]  # type: ignore[attr-defined]
     modes = ("set",) * len(outs)
-    e.emit("apply", *out_values, *_arguments(e, operands, shape), types=(), callee=name, modes=modes)
+    e.emit("apply", *out_values, *arguments(e, operands, shape), types=(), callee=name, modes=modes)
     if len(types) == 1:
         e.inference.fresh.add(out_values[0])
     return result
 
 
-def _real_part(e: Evaluator, v: Abstract) -> ArrayValue:
+def real_part(e: Evaluator, v: Abstract) -> ArrayValue:
     from .complex_arrays import part
 
     if isinstance(v, ComplexArrayValue):
@@ -64,7 +64,7 @@ def _real_part(e: Evaluator, v: Abstract) -> ArrayValue:
     return v
 
 
-def _by_parts(
+def by_parts(
     e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract]
 ) -> tuple[Hashable, Scalar, list[Abstract]]:
     """A function of complex numbers and arrays of them as one of their real and imaginary parts."""
@@ -91,7 +91,7 @@ def _by_parts(
 def lift_into(e: Evaluator, key: Hashable, function: Scalar, a: ArrayValue, b: Abstract) -> bool:
     """`function` of the elements of `a` and of `b`, in the memory of `a`: `a += b`.  False, and nothing is done, where the
     elements that come out are of another type than those of `a`."""
-    name, types = _element_function(e, key, function, [a, b])
+    name, types = element_function(e, key, function, [a, b])
     if types != (a.type.dtype,):
         return False
     shape = [e.dim(a.value, axis) for axis in range(a.type.ndim)]
@@ -106,11 +106,11 @@ def lift_into(e: Evaluator, key: Hashable, function: Scalar, a: ArrayValue, b: A
             from .infer import known
 
             b = e.call(known(without_overlap), [a, b])
-    e.emit("apply", a.value, *_arguments(e, [a, b], shape), types=(), callee=name, modes=("set",))
+    e.emit("apply", a.value, *arguments(e, [a, b], shape), types=(), callee=name, modes=("set",))
     return True
 
 
-def _arguments(e: Evaluator, operands: Sequence[Abstract], shape: Sequence[Value]) -> list[Value]:
+def arguments(e: Evaluator, operands: Sequence[Abstract], shape: Sequence[Value]) -> list[Value]:
     return [
         broadcast(e, v, shape) if isinstance(v, ArrayValue) else v.value
         for v in operands
@@ -131,7 +131,7 @@ def _check_fits(e: Evaluator, a: ArrayValue, b: ArrayValue, shape: list[Value]) 
             e.guard(fits, "ValueError", message, *shape, *own)
 
 
-def _element_function(
+def element_function(
     e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract]
 ) -> tuple[str, tuple[ScalarType, ...]]:
     """The function of the module that does to elements what `function` does to numbers, and the types of what it gives: one,
@@ -183,7 +183,7 @@ def _element_function(
 
 def sum_elements(e: Evaluator, a: ArrayValue) -> Number:
     """The sum of all elements of an array of floats, in NumPy's order."""
-    name, _ = _element_function(e, "sum", lambda e, x: x, [a])
+    name, _ = element_function(e, "sum", lambda e, x: x, [a])
     return Number(e.emit("apply", a.value, types=(a.type.dtype,), callee=name, modes=())[0], True)
 
 

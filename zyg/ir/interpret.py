@@ -575,7 +575,7 @@ def _reduced(kind: str, terms: Any) -> Any:
     if kind == "add":
         return _sum(terms)
     if kind in ("max", "min"):
-        from .passes.expand import identity
+        from .reductions import identity
 
         scalar: Scalar = {"f8": F64, "f4": F32, "i8": I64, "i4": I32, "u1": U8}[terms.dtype.str[1:]]
         return _REDUCE[kind].reduce(terms.ravel(), initial=identity(kind, scalar).value)  # type: ignore[attr-defined]

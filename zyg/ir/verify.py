@@ -14,6 +14,7 @@ from .core import TERMINATORS, Block, Const, Function, Instr, Module, Target, Va
 from .foreign import ARRAYS, arrays_written
 from .ops import OPS
 from .records import record
+from .reductions import REDUCING
 from .text import format_instruction, format_type
 from .types import BOOL, F32, F64, I64, OBJECT, Array, ObjectType, Scalar, Stack, Tape, Tuple, Type, is_int
 
@@ -420,20 +421,17 @@ def _broadcast(instr: Instr) -> Iterator[str]:
         yield "broadcast gives a strided array of at least as many dimensions, whose lengths it takes"
 
 
-_REDUCING = ("add", "mul", "max", "min", "and", "or")
-
-
 def _apply(instr: Instr) -> Iterator[str]:
     modes = instr.attrs.get("modes")
     if (
         not isinstance(modes, tuple)
-        or any(m not in ("set", *_REDUCING) for m in modes)
+        or any(m not in ("set", *REDUCING) for m in modes)
         or len(modes) > len(instr.operands)
     ):
         yield "apply needs the attribute modes, a tuple of 'set' and kinds of reductions"
         return
     kinds = instr.attrs.get("kinds", ("add",) * len(instr.results))
-    if len(kinds) != len(instr.results) or any(k not in _REDUCING for k in kinds):
+    if len(kinds) != len(instr.results) or any(k not in REDUCING for k in kinds):
         yield "apply takes a kind of reduction for each result"
     arrays = [v.type for v in instr.operands if isinstance(v.type, Array)]
     if len({t.ndim for t in arrays}) != 1:

@@ -18,45 +18,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..builder import Builder
-from ..core import Block, Const, Function, Instr, Module, Value, clone_blocks, const
+from ..core import Block, Function, Instr, Module, Value, clone_blocks, const
 from ..core import Target as Edge
-from ..ops import OPS
-from ..types import BOOL, I64, Array, Scalar
+from ..reductions import combine, identity
+from ..types import I64, Array
 from .accesses import Access, Assumption, Views, groups
 
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
 _ROWS = 4  # of a reduction along an outer axis that are taken at once
 _SMALL = 24  # instructions of a function that is repeated for these
-REDUCING = ("add", "mul", "max", "min", "and", "or")
-
-
-def identity(kind: str, type: Scalar) -> Const:
-    """What a reduction begins with."""
-    if kind in ("max", "min"):
-        if type is BOOL:
-            return const(kind == "min", BOOL)
-        low = float("-inf") if type.kind == "f" else 0 if type.kind == "u" else -(1 << (type.bits - 1))
-        high = float("inf") if type.kind == "f" else (1 << (type.bits - (type.kind == "i"))) - 1
-        return const(low if kind == "max" else high, type)
-    if type is BOOL:
-        return const(kind in ("and", "mul"), BOOL)
-    one = kind == "mul"
-    return const(float(one) if type.kind == "f" else int(one), type)
-
-
-def combine(b: Builder, kind: str, x: Value, y: Value, **attrs: object) -> Value:
-    """One step of a reduction: what there is, and a term."""
-    type = x.type
-    assert isinstance(type, Scalar)
-    if kind in ("max", "min"):
-        if type is BOOL:
-            return b.op("or" if kind == "max" else "and", x, y)
-        if type.kind == "f":
-            return b.op("maximum" if kind == "max" else "minimum", x, y)
-        return b.op("select", b.op("gt" if kind == "max" else "lt", y, x), y, x)
-    if type is BOOL:
-        return b.op("and" if kind in ("and", "mul") else "or", x, y)
-    return b.op(kind, x, y, **attrs)
 
 
 def run(module: Module) -> bool:
@@ -363,6 +333,3 @@ class Expansion:
 
 def _plain(v: Value) -> Access:
     return Access(v, tuple(range(v.type.ndim)))  # type: ignore[attr-defined]
-
-
-assert {"maximum", "minimum"} <= OPS.keys()

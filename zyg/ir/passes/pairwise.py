@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Value, const
+from ..reductions import combine, identity
 from ..types import I64
 from .accesses import Access
-from .expand import Expansion, combine, identity
+from .expand import Expansion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

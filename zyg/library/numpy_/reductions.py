@@ -1,72 +1,351 @@
-"""Sums and their relatives."""
+"""Sums and their relatives, of all elements or along axes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend.calls import unchecked
-from zyg.frontend.elementwise import sum_elements
+from zyg.frontend import arrays, lists
+from zyg.frontend.boundary import scalar_value
+from zyg.frontend.operators import python_type_name, settled, truth
+from zyg.frontend.reducing import reduce
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
     ComplexArrayValue,
+    ComplexValue,
     Known,
     Number,
     describe,
     is_numeric,
 )
-from zyg.ir.core import const
-from zyg.ir.types import U8
+from zyg.ir.types import BOOL, F64, I32, I64, U8, Scalar
 
 from ..registry import emits, implements
-from .shaping import reshape
+from .ufuncs import cast_scalar, strong
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
 
-NONE, ZERO, YES = Known(None), Known(0), Known(True)
+NONE, FALSE, YES = Known(None), Known(False), Known(True)
+
+
+def array_like(e: Evaluator, v: Abstract) -> Abstract:
+    """An array for what NumPy makes one of; numbers stay what they are."""
+    v = settled(e, v, "unsupported operand type: 'NoneType'")
+    if is_numeric(v) or isinstance(v, arrays.ARRAYS):
+        return v
+    if lists.is_list(e, v) or lists.all_items(e, v) is not None:
+        from .constructors import array
+
+        return array(e, v)
+    raise e.refuse("a reduction of this", types=[describe(v, e.heap)], hint="pass an array")
+
+
+def is_set(v: Abstract) -> bool:
+    """Whether an optional argument was given."""
+    return not (isinstance(v, Known) and (v.object is None or v.object is np._NoValue))  # type: ignore[attr-defined]
+
+
+def flag_of(e: Evaluator, v: Abstract, name: str) -> bool:
+    if not isinstance(v, Known):
+        raise e.refuse(f"`{name}` that is not known when compiling", hint=f"write {name}=True or {name}=False")
+    return bool(v.object) and v.object is not np._NoValue  # type: ignore[attr-defined]
+
+
+def masked(where: Abstract) -> bool:
+    return not (isinstance(where, Known) and (where.object is True or where.object is np._NoValue))  # type: ignore[attr-defined]
+
+
+def delivered(e: Evaluator, result: Abstract, out: Abstract) -> Abstract:
+    """A result, or `out` that it was written to."""
+    if not is_set(out):
+        return result
+    if not isinstance(out, arrays.ARRAYS):
+        e.type_error("return arrays must be of ArrayType")
+    if isinstance(result, arrays.ARRAYS):
+        count, own = arrays.ndim(out), arrays.ndim(result)
+        if count != own:
+            e.throw("ValueError", f"output array has the wrong number of dimensions: {count} instead of {own}")
+    arrays.check_writable(e, arrays.memory(out))
+    arrays.assign(e, out, result)
+    return out
+
+
+def _numbers_of(e: Evaluator, a: Abstract, axis: Abstract) -> None:
+    """What an axis may be for a single number."""
+    arrays.axes_of(e, axis, 0)
+
+
+_Term = Callable[["Evaluator", Abstract], Abstract]
+
+
+def _masked_term(term: _Term, neutral: Callable[[Evaluator, Abstract], Abstract]) -> Callable[..., Abstract]:
+    """The term where a mask is set, and something that changes nothing elsewhere."""
+
+    def function(e: Evaluator, x: Abstract, mask: Abstract) -> Abstract:
+        from .selection import choose
+
+        value = term(e, x)
+        return choose(e, truth(e, mask), value, neutral(e, value))
+
+    return function
+
+
+def reduction(
+    e: Evaluator,
+    kind: str,
+    name: str,
+    term: _Term,
+    a: Abstract,
+    axis: Abstract,
+    keepdims: Abstract,
+    initial: Abstract,
+    where: Abstract,
+    key: object = None,
+    nonempty: str | None = None,
+) -> Abstract:
+    """`np.add.reduce` and its relatives: what `term` makes of the elements, reduced."""
+    if is_numeric(a):
+        a = _zero_dimensional(e, a)
+    assert isinstance(a, arrays.ARRAYS)
+    axes = arrays.axes_of(e, axis, arrays.ndim(a))
+    begin = term(e, strong(e, initial)) if is_set(initial) else None
+    operands: list[Abstract] = [a]
+    function: Callable[..., Abstract] = term
+    if masked(where):
+        from zyg.ir.reductions import identity
+
+        if nonempty is not None and begin is None:
+            e.throw(
+                "ValueError",
+                f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify 'initial'",
+            )
+        operands.append(array_like(e, where))
+        neutral = lambda e, v: (
+            Number(identity(kind, v.value.type), True) if isinstance(v, Number) else Known(0.0)
+        )
+        function = _masked_term(term, neutral)
+    if arrays.ndim(a) == 0:
+        numbers = [arrays.scalar_of(e, v) if isinstance(v, arrays.ARRAYS) else v for v in operands]
+        value = function(e, *numbers)
+        return value if begin is None else _step(e, kind, begin, value)
+    keep = flag_of(e, keepdims, "keepdims")
+    whole_key = (name, key, masked(where))
+    return reduce(e, kind, whole_key, function, operands, axes, keep, begin, nonempty if begin is None else None)
+
+
+def _zero_dimensional(e: Evaluator, v: Abstract) -> Abstract:
+    from .constructors import array
+
+    return array(e, v)
+
+
+def _step(e: Evaluator, kind: str, x: Abstract, y: Abstract) -> Abstract:
+    from zyg.frontend.operators import binary
+    from zyg.ir.reductions import combine
+
+    if kind in ("add", "mul"):
+        return binary(e, kind, x, y)
+    assert isinstance(y, Number)
+    return Number(combine(e.builder, kind, scalar_value(e, x, y.type), y.value), True)
+
+
+def as_type(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
+    """A number as an element of this type."""
+    if scalar is arrays.COMPLEX:
+        from zyg.frontend.values import as_complex
+
+        return as_complex(v)
+    if isinstance(v, ComplexValue):
+        v = Number(scalar_value(e, v.re), True)
+    return cast_scalar(e, v, scalar)
+
+
+def _wide(e: Evaluator, a: Abstract, dtype: Abstract, what: str) -> Scalar:
+    """The type that sums and products have: integers are as wide as can be."""
+    own = arrays.element_type(a) if isinstance(a, arrays.ARRAYS) else arrays.element_type(_zero_dimensional(e, a))
+    if is_set(dtype):
+        return arrays.dtype_of(e, dtype, own)
+    if own is U8:
+        raise e.refuse(
+            f"the {what} of a uint8 array, which is a uint64", hint="convert it: a.astype(np.int64), or dtype=np.int64"
+        )
+    return I64 if own in (BOOL, I32) else own
 
 
 @emits((np.ndarray, "sum"), np.sum)
-def sum_(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
-    from zyg.frontend.infer import known
-
-    if is_numeric(a):
-        return a
-    if isinstance(a, ComplexArrayValue) and (isinstance(axis, Known) and axis.object is None or a.ndim == 1):
-        from ..complex_ import sum_array
-
-        whole = reshape(e, a, Known(-1)) if a.ndim > 1 and a.floats.type.layout == "C" else a
-        assert isinstance(whole, ComplexArrayValue)
-        return sum_array(e, whole)
-    if not isinstance(a, ArrayValue):
-        raise e.refuse("np.sum of this", types=[describe(a, e.heap)], hint="use the builtin sum")
-    if not (isinstance(axis, Known) and axis.object is None) and a.type.ndim != 1:
-        raise e.refuse("sum along an axis", hint="write a loop over the rows")
-    if a.type.dtype is U8:
-        raise e.refuse("the sum of a uint8 array, which is a uint64", hint="convert it: a.astype(np.int64)")
-    if a.type.ndim == 0:
-        return Number(e.op("load", a.value), True)
-    if a.type.dtype.kind == "f":
-        return sum_elements(e, a)
-    if a.type.ndim > 1 and a.type.layout == "C":
-        flat = reshape(e, a, Known(-1))
-        assert isinstance(flat, ArrayValue)
-        a = flat
-    zero = Number(const(0), True)
-    return e.call(known(sum_ints), [a, zero])
+def sum_(
+    e: Evaluator, a: Abstract, axis: Abstract = NONE, dtype: Abstract = NONE, out: Abstract = NONE,
+    keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
+) -> Abstract:  # fmt: skip
+    a = array_like(e, a)
+    scalar = _wide(e, a, dtype, "sum")
+    if isinstance(a, ComplexArrayValue) and not masked(where) and scalar is arrays.COMPLEX and not is_set(initial):
+        axes = arrays.axes_of(e, axis, a.ndim)
+        if len(axes) == a.ndim and not flag_of(e, keepdims, "keepdims"):
+            return delivered(e, _sum_of_complex(e, a), out)
+    term = lambda e, x: as_type(e, x, scalar)
+    result = reduction(e, "add", "add", term, a, axis, keepdims, initial, where, key=scalar)
+    return delivered(e, result, out)
 
 
-@unchecked
-def sum_ints(a: Any, zero: Any) -> Any:
-    total = zero
-    for i in range(len(a)):
-        total = total + (sum_ints(a[i], zero) if a.ndim > 1 else zero + a[i])
-    return total
+def _sum_of_complex(e: Evaluator, a: ComplexArrayValue) -> Abstract:
+    from ..complex_ import sum_array
+    from .shaping import reshape
+
+    whole = reshape(e, a, Known(-1)) if a.ndim > 1 and a.floats.type.layout == "C" else a
+    assert isinstance(whole, ComplexArrayValue)
+    return sum_array(e, whole)
+
+
+@emits(np.count_nonzero)
+def count_nonzero(e: Evaluator, a: Abstract, axis: Abstract = NONE, keepdims: Abstract = FALSE) -> Abstract:
+    term = lambda e, x: Number(e.builder.cast(truth(e, x), I64), True)
+    result = reduction(e, "add", "count_nonzero", term, array_like(e, a), axis, keepdims, NONE, YES)
+    return Number(result.value) if isinstance(result, Number) else result
+
+
+def _test(kind: str, name: str) -> Callable[..., Abstract]:
+    def emitter(
+        e: Evaluator, a: Abstract, axis: Abstract = NONE, out: Abstract = NONE, keepdims: Abstract = FALSE,
+        where: Abstract = YES,
+    ) -> Abstract:  # fmt: skip
+        term = lambda e, x: Number(truth(e, x), True)
+        return delivered(e, reduction(e, kind, name, term, array_like(e, a), axis, keepdims, NONE, where), out)
+
+    return emitter
+
+
+emits((np.ndarray, "any"), np.any)(_test("or", "any"))
+emits((np.ndarray, "all"), np.all)(_test("and", "all"))
+
+
+# ----------------------------------------------------------------------------------------------- averages
+
+
+def mean_dtype(a: Any, dtype: Any) -> Any:
+    """The dtype in which NumPy sums up for a mean."""
+    return dtype if dtype is not None else np.dtype(float) if a.dtype.kind in "iub" else a.dtype
+
+
+@emits(mean_dtype)
+def _mean_dtype(e: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
+    own = arrays.element_type(a) if isinstance(a, arrays.ARRAYS) else arrays.element_type(_zero_dimensional(e, a))
+    scalar = arrays.dtype_of(e, dtype, F64 if own.kind in "iub" else own)
+    return Known(arrays.numpy_dtype(scalar))
+
+
+def as_array(a: Any) -> Any:
+    return np.asarray(a)
+
+
+@emits(as_array)
+def _as_array(e: Evaluator, a: Abstract) -> Abstract:
+    a = array_like(e, a)
+    return a if isinstance(a, arrays.ARRAYS) else _zero_dimensional(e, a)
+
+
+def reduced_size(a: Any, axis: Any) -> int:
+    """How many elements there are along these axes."""
+    axes = range(a.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return int(np.prod([a.shape[n] for n in axes], dtype=np.int64))
+
+
+@emits(reduced_size)
+def _reduced_size(e: Evaluator, a: Abstract, axis: Abstract) -> Abstract:
+    own = arrays.dims(e, a)
+    return arrays.product(e, [own[n] for n in arrays.axes_of(e, axis, len(own))])
+
+
+def store(result: Any, out: Any) -> Any:
+    return result
+
+
+@emits(store)
+def _store(e: Evaluator, result: Abstract, out: Abstract) -> Abstract:
+    return delivered(e, result, out)
+
+
+def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
+    if where is True:
+        return reduced_size(a, axis)
+    return np.sum(np.broadcast_to(where, a.shape), axis=axis, dtype=np.int64, keepdims=keepdims)
 
 
 @implements((np.ndarray, "mean"), np.mean)
-def mean(a: Any) -> Any:
-    return a.sum() / a.size
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> Any:
+    a = as_array(a)
+    total = np.sum(a, axis=axis, dtype=mean_dtype(a, dtype), keepdims=keepdims, where=where)
+    return store(total / _count(a, axis, keepdims, where), out)
+
+
+def _degrees(a: Any, axis: Any, keepdims: Any, where: Any, ddof: Any) -> Any:
+    """How many elements there are, less the degrees of freedom."""
+    count = _count(a, axis, keepdims, where)
+    if where is True:
+        return max(count - ddof, 0)
+    return np.maximum(count - ddof, 0)
+
+
+@implements((np.ndarray, "var"), np.var)
+def var(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
+    where: Any = True, mean: Any = None, correction: Any = None,
+) -> Any:  # fmt: skip
+    if correction is not None:
+        ddof = correction
+    a = as_array(a)
+    kind = mean_dtype(a, dtype)
+    if mean is None:
+        whole = np.sum(a, axis=axis, dtype=kind, keepdims=True, where=where)
+        mean = whole / _count(a, axis, True, where)
+    d = a - mean
+    squares = (d.real * d.real + d.imag * d.imag) if d.dtype.kind == "c" else d * d
+    total = np.sum(squares, axis=axis, keepdims=keepdims, where=where)
+    return store(total / _degrees(a, axis, keepdims, where, ddof), out)
+
+
+@implements((np.ndarray, "std"), np.std)
+def std(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
+    where: Any = True, mean: Any = None, correction: Any = None,
+) -> Any:  # fmt: skip
+    spread = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return store(np.sqrt(spread), out)
+
+
+@implements(np.average)
+def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False) -> Any:
+    a = as_array(a)
+    if weights is None:
+        result = np.mean(a, axis, keepdims=keepdims)
+        scale: Any = np.float64(reduced_size(a, axis))
+    else:
+        weights = as_array(weights)
+        if weights.ndim != a.ndim:
+            weights = _along(weights, a, axis)
+        scale = np.sum(weights, axis=axis, keepdims=keepdims) * 1.0
+        if np.any(scale == 0.0):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        result = np.sum(a * weights, axis=axis, keepdims=keepdims) / scale
+    if returned:
+        return result, scale + result * 0
+    return result
+
+
+def _along(weights: Any, a: Any, axis: Any) -> Any:
+    """Weights of one dimension as they stand along an axis."""
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if weights.shape[0] != a.shape[axis]:
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    shape = np.moveaxis(np.broadcast_to(weights, a.shape[:axis] + a.shape[axis + 1 :] + weights.shape), -1, axis)
+    return shape
+
+
+__all__ = ["array_like", "as_type", "delivered", "flag_of", "is_set", "masked", "python_type_name", "reduction", "store"]
