@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import functools
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
@@ -38,6 +46,9 @@ def plain_attr(cls: type, name: str) -> bool:
             return answer
         known[name] = answer
     return answer
+
+
+_BOUND = (BuiltinFunctionType, MethodWrapperType)
 
 
 def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
@@ -137,7 +148,7 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
         return _foreign(x, name, cls)
     y = getattr(x, name)
     if hasattr(kind, "__get__"):
-        if isinstance(y, MethodType) or getattr(y, "__self__", None) is x:
+        if isinstance(y, MethodType) or isinstance(y, _BOUND) and y.__self__ is x:
             return y, (run_bound_method,) if isinstance(x, (tuple, *NUMERIC)) else None
         if kind.__name__ == "_tuplegetter":  # a field of a named tuple
             index = x._fields.index(name)
@@ -160,8 +171,19 @@ def _property_or(x: Any, name: str, found: property, other: Any) -> tuple[Any, A
         y, back = calls.call(found.fget, (x,))
         return y, None if back is None else (_run_first, back)
     except AttributeError as error:
-        escaping.want_unchanged(error, "a property")
-    return _called(calls.call(other.__get__(x, type(x)), (name,)))
+        return _after(escaping.swallowed(error), _called(calls.call(other.__get__(x, type(x)), (name,))))
+
+
+def _after(first: Any, made: tuple[Any, Any]) -> tuple[Any, Any]:
+    """What was asked first has raised; `first` undoes what it did."""
+    y, back = made
+    return y, back if first is None else (_run_after, first, back)
+
+
+def _run_after(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[2], d, shadows)
+    calls.run(back[1], None, shadows)
+    return given
 
 
 def _owner(cls: type, name: str) -> type:
@@ -197,8 +219,7 @@ def _custom(x: Any, name: str, cls: type, method: Any) -> tuple[Any, Any]:
         other = find(cls, "__getattr__")
         if other is None:
             raise
-        escaping.want_unchanged(error, "a __getattribute__")
-        return _called(calls.call(other.__get__(x, cls), (name,)))
+        return _after(escaping.swallowed(error), _called(calls.call(other.__get__(x, cls), (name,))))
 
 
 def _cached(x: Any, name: str, found: functools.cached_property) -> tuple[Any, Any]:

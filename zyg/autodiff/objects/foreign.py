@@ -23,7 +23,13 @@ def is_foreign(f: Any) -> bool:
 
 
 # Parts of zyg that run code of the user's, which may be differentiated; all others look things up, and compile.
-_RUNNING = ("zyg.autodiff.objects.", "zyg.autodiff.python.nested", "zyg.fallback", "zyg.composed")
+_RUNNING = (
+    "zyg.autodiff.objects.",
+    "zyg.autodiff.python.escaping",
+    "zyg.autodiff.python.nested",
+    "zyg.composed",
+    "zyg.fallback",
+)
 
 
 def is_compiler(f: Any) -> bool:

@@ -15,6 +15,7 @@ from .arithmetic import BINARY_RECORD, method_of
 from .calls import known
 from .cotangents import INERT, accumulate, is_number
 from .iteration import Iterator
+from .sources import Adapted, adapted, run_down_to, sources_of
 
 # --------------------------------------------------------------------------------------------------- functools
 
@@ -105,19 +106,22 @@ def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
 @known(itertools.chain)
 def _chain(*iterables: Any) -> tuple[Any, Any]:
     sources = [iteration.with_backs(x) for x in iterables]
-    return _made(itertools.chain(*[s for s, _ in sources]), "chain", *[rec for _, rec in sources])
+    iterators = [s for s, _ in sources]
+    return _made(adapted(itertools.chain(*iterators), *iterators), "chain", *[rec for _, rec in sources])
 
 
 @known(itertools.chain.from_iterable)
 def _from_iterable(iterable: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    return _made(_chained(iterator), "chain", rec)
+    running = sources_of(iterator)
+    return _made(Adapted(_chained(iterator, running), running), "chain", rec)
 
 
-def _chained(iterator: Any) -> Any:
+def _chained(iterator: Any, running: list[Any]) -> Any:
     for item, back in iterator:
         inner, rec = iteration.with_backs(item)
-        if rec is None or rec is iteration.NOTHING:
+        running += sources_of(inner)
+        if rec is None or rec is iteration.NOTHING or rec[0] is run_down_to:
             yield from inner
             continue
         both = list(inner)
@@ -138,32 +142,34 @@ def _run_first_of(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 @known(itertools.islice)
 def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    return _made(itertools.islice(iterator, *args), "islice", rec)
+    return _made(adapted(itertools.islice(iterator, *args), iterator), "islice", rec)
 
 
 @known(itertools.takewhile)
 def _takewhile(f: Any, iterable: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    return _made(itertools.takewhile(lambda pair: calls.call(f, (pair[0],))[0], iterator), "takewhile", None, rec)
+    taken = itertools.takewhile(lambda pair: calls.call(f, (pair[0],))[0], iterator)
+    return _made(adapted(taken, iterator), "takewhile", None, rec)
 
 
 @known(itertools.dropwhile)
 def _dropwhile(f: Any, iterable: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    return _made(itertools.dropwhile(lambda pair: calls.call(f, (pair[0],))[0], iterator), "dropwhile", None, rec)
+    left = itertools.dropwhile(lambda pair: calls.call(f, (pair[0],))[0], iterator)
+    return _made(adapted(left, iterator), "dropwhile", None, rec)
 
 
 @known(itertools.filterfalse)
 def _filterfalse(f: Any, iterable: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
     test = (lambda pair: pair[0]) if f is None else lambda pair: calls.call(f, (pair[0],))[0]
-    return _made(itertools.filterfalse(test, iterator), "filterfalse", None, rec)
+    return _made(adapted(itertools.filterfalse(test, iterator), iterator), "filterfalse", None, rec)
 
 
 @known(itertools.starmap)
 def _starmap(f: Any, iterable: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    return _made(_starmapped(f, iterator), "starmap", None, rec)
+    return _made(adapted(_starmapped(f, iterator), iterator), "starmap", None, rec)
 
 
 def _starmapped(f: Any, iterator: Any) -> Any:
@@ -186,9 +192,10 @@ def _accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> tupl
     iterator, rec = iteration.with_backs(iterable)
     step = BINARY_RECORD["add"] if func is None else None
     if initial is None:
-        return _made(_accumulated(iterator, step, func), "accumulate", rec, None)
+        return _made(adapted(_accumulated(iterator, step, func), iterator), "accumulate", rec, None)
     place = _Running()
-    return Iterator(_accumulated(iterator, step, func, initial, place), "accumulate"), (_run_accumulate, rec, place)
+    pairs = adapted(_accumulated(iterator, step, func, initial, place), iterator)
+    return Iterator(pairs, "accumulate"), (_run_accumulate, rec, place)
 
 
 class _Running:
@@ -235,12 +242,26 @@ def _run_accumulate(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None if whole is None else whole[0], None, first
 
 
+def _at_once(x: Any) -> tuple[Any, Any]:
+    """Pairs for what takes all items before it gives one: what gave them is undone there."""
+    iterator, rec = iteration.with_backs(x)
+    if not sources_of(iterator):
+        return iterator, rec
+    made, back = calls.KNOWN[list](x)
+    return iteration.pairs(made)[0], (_run_at_once, back)
+
+
+def _run_at_once(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (given[1],)
+
+
 def _materialised(function: Any, kind: str) -> Any:
     """Of the items at hand: combinations, permutations and the like are tuples of items."""
 
     def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         count = len(args) if function is itertools.product else 1
-        sources = [iteration.with_backs(x) for x in args[:count]]
+        sources = [_at_once(x) for x in args[:count]]
         groups = function(*[list(s) for s, _ in sources], *args[count:], **kwargs)
         return _made(_split(groups), kind, *[rec for _, rec in sources])
 
@@ -260,25 +281,26 @@ for _f in (itertools.product, itertools.combinations, itertools.permutations,
 @known(itertools.pairwise)
 def _pairwise(iterable: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    return _made(_split(itertools.pairwise(iterator)), "pairwise", rec)
+    return _made(adapted(_split(itertools.pairwise(iterator)), iterator), "pairwise", rec)
 
 
 @known(itertools.zip_longest)
 def _zip_longest(*iterables: Any, fillvalue: Any = None) -> tuple[Any, Any]:
     sources = [iteration.with_backs(x) for x in iterables]
-    groups = itertools.zip_longest(*[s for s, _ in sources], fillvalue=(fillvalue, None))
-    return _made(_split(groups), "zip_longest", *[rec for _, rec in sources])
+    iterators = [s for s, _ in sources]
+    groups = itertools.zip_longest(*iterators, fillvalue=(fillvalue, None))
+    return _made(adapted(_split(groups), *iterators), "zip_longest", *[rec for _, rec in sources])
 
 
 @known(itertools.compress)
 def _compress(data: Any, selectors: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(data)
-    return _made(itertools.compress(iterator, selectors), "compress", rec, None)
+    return _made(adapted(itertools.compress(iterator, selectors), iterator), "compress", rec, None)
 
 
 @known(itertools.cycle)
 def _cycle(iterable: Any) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(iterable)
+    iterator, rec = _at_once(iterable)
     return _made(itertools.cycle(list(iterator)), "cycle", rec)
 
 
@@ -314,7 +336,7 @@ def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(itertools.tee)
 def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    copies = tuple([Iterator(c, "tee") for c in itertools.tee(iterator, n)])
+    copies = tuple([Iterator(adapted(c, iterator), "tee") for c in itertools.tee(iterator, n)])
     return copies, None if rec is None or rec is iteration.NOTHING else (iteration.run_holders, (rec,))
 
 
@@ -322,8 +344,8 @@ def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
 def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
     test = (lambda pair: pair[0]) if key is None else lambda pair: calls.call(key, (pair[0],))[0]
-    groups = (((k, Iterator(g, "group")), None) for k, g in itertools.groupby(iterator, test))
-    return _made(groups, "groupby", rec, None)
+    groups = (((k, Iterator(adapted(g, iterator), "group")), None) for k, g in itertools.groupby(iterator, test))
+    return _made(adapted(groups, iterator), "groupby", rec, None)
 
 
 # -------------------------------------------------------------------------------------------------------- copy

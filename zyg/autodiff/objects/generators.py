@@ -12,16 +12,19 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
+from . import sources
 from .iteration import SOURCES, Iterator, iterator_pairs
+from .sources import run_item
 
 
 class Items:
     """The items of a generator, with their backs."""
 
-    __slots__ = ("generator",)
+    __slots__ = ("before", "generator")
 
     def __init__(self, generator: Generator):
         self.generator = generator
+        self.before = [0]  # how many steps there had been when the end was found
 
     def __iter__(self) -> Items:
         return self
@@ -31,19 +34,20 @@ class Items:
         try:
             item = next(generator.forward)
         except StopIteration:
+            self.before = [generator.given]
             generator.done = True
             raise
         except BaseException as error:
             generator.fail(error)
             raise
-        generator.given += 1
-        return item, (run_item, generator, generator.given)
+        generator.items += 1
+        return item, (run_item, generator, generator.items)
 
 
 class Generator(Iterator):
     """A generator in the forward pass."""
 
-    __slots__ = ("back", "done", "failed", "forward", "given", "watched")
+    __slots__ = ("back", "done", "failed", "forward", "items", "watched")
 
     def __init__(self, forward: Any):
         from zyg.autodiff.python import escaping
@@ -51,14 +55,26 @@ class Generator(Iterator):
         self.back = next(forward)
         self.forward = forward
         self.watched = escaping.watched  # what leaves the generator then says so on the tape
-        self.given = 0  # how many items
+        self.items = 0  # how many there were
         self.done = False
         self.failed: BaseException | None = None
         super().__init__(Items(self), "generator")
 
     @property
     def started(self) -> bool:
-        return self.done or self.given > 0 or self.failed is not None
+        return self.done or self.items > 0 or self.failed is not None
+
+    @property
+    def given(self) -> int:
+        """How many steps: what it does behind the last item is one."""
+        return self.items + self.done
+
+    @property
+    def gi_code(self) -> Any:
+        return self.forward.gi_code
+
+    def reversal(self, shadows: Any) -> Any:
+        return _Reverse(self, shadows)
 
     def fail(self, error: BaseException) -> None:
         """The generator is left by an exception, which takes along what undoes its last step."""
@@ -107,24 +123,24 @@ def resume(generator: Generator, method: Any, *args: Any) -> Any:
     except BaseException as error:
         generator.fail(error)
         raise
-    generator.given += 1
+    generator.items += 1
     return item
 
 
 def record_next(generator: Generator) -> tuple[Any, Any]:
     """`next(generator)`"""
     item = resume(generator, generator.forward.__next__)
-    return item, (run_item, generator, generator.given)
+    return item, (run_item, generator, generator.items)
 
 
 def record_send(generator: Generator, value: Any) -> tuple[Any, Any]:
     item = resume(generator, generator.forward.send, value)
-    return item, (run_send, generator, generator.given)
+    return item, (run_send, generator, generator.items)
 
 
 def record_throw(generator: Generator, *exception: Any) -> tuple[Any, Any]:
     item = resume(generator, generator.forward.throw, *exception)
-    return item, (run_item, generator, generator.given)
+    return item, (run_item, generator, generator.items)
 
 
 def record_close(generator: Generator) -> tuple[Any, Any]:
@@ -142,80 +158,99 @@ def record_close(generator: Generator) -> tuple[Any, Any]:
     return None, (run_end, generator, None) if suspended else None
 
 
-def finish(iterator: Any) -> None:
-    """A loop is over: what its iterator did behind the last item belongs here."""
-
-
-def record_finish(iterator: Any) -> tuple[Any, Any]:
-    if type(iterator) is Items and iterator.generator.done:
-        return None, (run_end, iterator.generator, None)
-    return None, None
-
-
 # ------------------------------------------------------------------------------------------------------------ backs
 
 
 class _Reverse:
-    """The reverse half of a generator in one reverse pass; `left` items have not been undone yet."""
+    """The reverse half of a generator in one reverse pass; `left` steps have not been undone yet."""
 
-    __slots__ = ("cotangents", "left", "sent", "steps")
+    __slots__ = ("cotangents", "generator", "left", "sent", "shadows", "steps", "value")
 
-    def __init__(self, generator: Generator, d: Any, shadows: Any):
+    def __init__(self, generator: Generator, shadows: Any):
         if generator.failed is not None:
             raise Unsupported(
                 f"a derivative through a generator that was left by {type(generator.failed).__name__}",
                 hint="let the generator finish, or compute the items in a list",
             )
-        if not generator.done and _cleans_up(generator):
+        if not generator.done and cleans_up(generator):
             raise Unsupported(
                 f"a derivative through the generator {generator.forward.__name__} that was not finished, and has a `try`",
                 hint="let it finish, or close it: `with contextlib.closing(...) as items:`",
             )
-        self.steps = generator.back[0](generator.back, d, shadows)
+        self.generator = generator
+        self.shadows = shadows
+        self.value: Any = None  # the cotangent of what the generator returned
+        self.steps: Any = None
         self.cotangents: Any = None
-        self.left = generator.given + 1
-        self.sent = self.resume(None)
+        self.sent: Any = None  # that of what was sent to begin the last step
+        self.left = generator.items + 1
+        if not generator.done:
+            self.resume(None)  # it was left where it gave the last item
+
+    def give_value(self, d: Any) -> None:
+        if d is not None and self.steps is not None:
+            raise Unsupported(
+                "the derivative through the value of a generator that has been used again",
+                hint="take the value where the generator ends",
+            )
+        self.value = d
 
     def resume(self, d: Any) -> Any:
         """Undo one step; the cotangent of what was sent to begin it."""
         self.left -= 1
-        try:
-            return self.steps.send(d)
-        except StopIteration as end:
-            self.cotangents = end.value
-            return None
+        if self.steps is None:
+            back = self.generator.back
+            self.steps = back[0](back, self.value, self.shadows)
+            self.sent = self._resume(None)
+            return self.sent
+        return self._resume(d)
+
+    def _resume(self, d: Any) -> Any:
+        more, given = step(self.steps, d)
+        if more:
+            return given
+        self.cotangents = given
+        return None
 
 
-def _cleans_up(generator: Generator) -> bool:
+def step(steps: Any, d: Any) -> tuple[bool, Any]:
+    """(True, the next item), or (False, the value) at the end: what is derived in turn tells that by no exception."""
+    try:
+        return True, steps.send(d)
+    except StopIteration as end:
+        return False, end.value
+
+
+def record_step(steps: Generator, d: Any) -> tuple[Any, Any]:
+    """`step` where it is differentiated: second derivatives go through the reverse halves of generators."""
+    more, item = step(steps.forward, d)
+    if more:
+        steps.items += 1
+        return (True, item), (run_step, steps, steps.items)
+    steps.done = True
+    return (False, item), (run_last_step, steps)
+
+
+def run_step(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    reverse = sources.reversal_of(back[1], shadows)
+    sources.skip(reverse, back[2])
+    return None, None, reverse.resume(None if d is None else d[1])
+
+
+def run_last_step(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, _end_of(back[1], None if d is None else d[1], shadows).sent
+
+
+def cleans_up(generator: Generator) -> bool:
     """Whether a generator may do something when it is closed, as CPython does with one that nobody has any more."""
     from zyg.autodiff.python import cleans_up
 
     return cleans_up(generator.forward.gi_code)
 
 
-def _reverse_of(generator: Generator, shadows: Any, d: Any = None) -> _Reverse:
-    held = shadows.attributes.setdefault(id(generator), {})
-    if "reverse" not in held:
-        shadows.kept.append(generator)
-        held["reverse"] = _Reverse(generator, d, shadows)
-    elif d is not None:
-        raise Unsupported(
-            "the derivative through the value of a generator that has been used again",
-            hint="take the value where the generator ends",
-        )
-    return held["reverse"]
-
-
-def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """(run_item, generator, which item, counted from 1)"""
-    reverse = _reverse_of(back[1], shadows)
-    _skip(reverse, back[2])
-    reverse.resume(d)
-
-
 def run_send(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    reverse = _reverse_of(back[1], shadows)
-    _skip(reverse, back[2])
+    reverse = sources.reversal_of(back[1], shadows)
+    sources.skip(reverse, back[2])
     return None, None, reverse.resume(d)
 
 
@@ -239,13 +274,15 @@ def _undo_end(back: tuple[Any, ...], shadows: Any) -> _Reverse:
         args = shadows.take_attr(end, "args")
         if args is not None:
             d = accumulate(d, args[0])
-    return _reverse_of(generator, shadows, d)
+    return _end_of(generator, d, shadows)
 
 
-def _skip(reverse: _Reverse, down_to: int) -> None:
-    """Undo items that were taken and left aside, as `zip` and `filter` do: nothing flows to them."""
-    while reverse.left > down_to:
-        reverse.resume(None)
+def _end_of(generator: Generator, d: Any, shadows: Any) -> _Reverse:
+    """Undo what a generator did behind its last item, where `d` is the cotangent of what it returned."""
+    reverse = sources.reversal_of(generator, shadows)
+    reverse.give_value(d)
+    sources.skip(reverse, generator.items)
+    return reverse
 
 
 def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -253,8 +290,8 @@ def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     generator = back[1]
     if not generator.started:
         return None
-    reverse = _reverse_of(generator, shadows)
-    _skip(reverse, 0)
+    reverse = sources.reversal_of(generator, shadows)
+    sources.skip(reverse, 0)
     return reverse.cotangents
 
 

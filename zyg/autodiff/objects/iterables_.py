@@ -14,6 +14,7 @@ from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
 from .iteration import Iterator
+from .sources import Until, adapted
 
 # ---------------------------------------------------------------------------------------- containers from iterables
 
@@ -193,26 +194,18 @@ def run_sorted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(iter)
 def _iter(x: Any, sentinel: Any = MISSING) -> tuple[Any, Any]:
     if sentinel is not MISSING:
-        return Iterator(_until(x, sentinel), "callable_iterator"), None
+        return Iterator(Until(x, sentinel), "callable_iterator"), None
     return shift(iteration.record_iter(x))
-
-
-def _until(f: Any, sentinel: Any) -> Any:
-    while True:
-        y, back = calls.call(f, ())
-        if y == sentinel:
-            return
-        yield y, None if back is None else (iteration.run_call, back, ())
 
 
 @known(next)
 def _next(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
+    from ..python import escaping
+
     step = find(type(it), "__next__")
     if step is None:
         return next(it), None  # raises the TypeError
     if is_python(step) and not isinstance(it, Iterator):
-        from ..python import escaping
-
         if default is not MISSING:
             escaping.watch()
         try:
@@ -227,24 +220,20 @@ def _next(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
         except StopIteration as end:
             if default is MISSING:
                 raise
-            from zyg.autodiff.python import escaping
-
-            return default, (run_end_default, escaping.take(end))
+            return default, (run_next_default, escaping.swallowed(end))
     has, item, back = iteration.record_next(it)
     if not has:
         if default is MISSING:
-            raise StopIteration
-        return default, (run_next_default,)
+            end = StopIteration()
+            if back is not None:
+                escaping.attach(end, back)
+            raise end
+        return default, (run_next_default, back)
     return item, None if back is None else (run_next, back)
 
 
 def run_next(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     back[1][0](back[1], d, shadows)
-
-
-def run_end_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    calls.run(back[1], None, shadows)
-    return None, None, d
 
 
 known(Iterator.__next__)(_next)
@@ -254,9 +243,8 @@ known(generators.Generator.close)(generators.record_close)
 
 
 def run_next_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """(run_next_default, back of the step that was left by StopIteration, if there is one)"""
-    if len(back) > 1 and back[1] is not None:
-        back[1][0](back[1], None, shadows)
+    """(run_next_default, back of the step that found the end)"""
+    calls.run(back[1], None, shadows)
     return None, None, d
 
 
@@ -269,7 +257,7 @@ def _enumerate(iterable: Any, start: int = 0) -> tuple[Any, Any]:
     iterator, rec = iteration.pairs(iterable)
     if rec is None:
         return enumerate_plainly(iterator, start), None
-    return _made(_enumerated(iterator, start), "enumerate", rec)
+    return _made(adapted(_enumerated(iterator, start), iterator), "enumerate", rec)
 
 
 def enumerate_plainly(iterator: Any, start: int) -> Any:
@@ -284,8 +272,9 @@ def _enumerated(iterator: Any, start: int) -> Any:
 @known(zip)
 def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
     sources = [iteration.with_backs(x) for x in iterables]
+    iterators = [iterator for iterator, _ in sources]
     recs = tuple([rec for _, rec in sources])
-    pairs = _zipped([iterator for iterator, _ in sources], strict)
+    pairs = adapted(_zipped(iterators, strict), *iterators)
     back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
     return Iterator(pairs, "zip"), back
 
@@ -300,7 +289,8 @@ def _map(f: Any, /, *iterables: Any) -> tuple[Any, Any]:
     sources = [iteration.with_backs(x) for x in iterables]
     recs = (None, *[rec for _, rec in sources])
     back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
-    return Iterator(_mapped(f, [iterator for iterator, _ in sources]), "map"), back
+    iterators = [iterator for iterator, _ in sources]
+    return Iterator(adapted(_mapped(f, iterators), *iterators), "map"), back
 
 
 def _mapped(f: Any, iterators: list[Any]) -> Any:
@@ -312,7 +302,7 @@ def _mapped(f: Any, iterators: list[Any]) -> Any:
 @known(filter)
 def _filter(f: Any, iterable: Any, /) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    y, back = _made(_filtered(f, iterator), "filter", rec)
+    y, back = _made(adapted(_filtered(f, iterator), iterator), "filter", rec)
     return y, None if back is None else (_run_second_of_two, back)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from . import foreign
+from . import foreign, sources
 from .cotangents import accumulate
 
 
@@ -188,7 +188,11 @@ def _array(x: np.ndarray) -> tuple[Any, Any]:
 
 
 def iterator_pairs(x: Iterator) -> tuple[Any, Any]:
-    return x.pairs, NOTHING
+    return x.pairs, sources.whole(x.pairs) or NOTHING
+
+
+def _stepped(made: Any) -> tuple[Any, Any]:
+    return made, sources.whole(made)
 
 
 def _plain(x: Any) -> tuple[Any, Any]:
@@ -220,19 +224,19 @@ def _general(x: Any) -> tuple[Any, Any]:
     if is_python(method):
         made, back = calls.call(method.__get__(x, t), ())
         stepped = not isinstance(made, Iterator) and is_python(find(type(made), "__next__"))
-        inner, rec = (_steps(made), NOTHING) if stepped else pairs(made)
+        inner, rec = _stepped(sources.ByNext(made)) if stepped else pairs(made)
         if back is None:
             return inner, rec
         if rec is None:
             inner, rec = ((item, None) for item in inner), NOTHING
         return inner, (_run_made, back, rec)
     if is_python(find(t, "__next__")):
-        return _steps(x), NOTHING
+        return _stepped(sources.ByNext(x))
     made_plainly = plain_pairs(x)
     if made_plainly is not None:
         return made_plainly
     if method is None and is_python(find(t, "__getitem__")):
-        return _by_index(x), NOTHING
+        return _stepped(sources.ByIndex(x))
     iter(x)  # raises the TypeError
     return _unknown(x), NOTHING
 
@@ -258,40 +262,6 @@ def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[0],)
 
 
-def _steps(x: Any) -> Generator[tuple[Any, Any], None, None]:
-    """Items by a `__next__` that is differentiated."""
-    from ..python import escaping
-    from . import calls
-    from .arithmetic import find
-
-    escaping.watch()
-    step = find(type(x), "__next__")
-    while True:
-        try:
-            item, back = calls.call(step.__get__(x, type(x)), ())
-        except StopIteration as end:
-            escaping.want_unchanged(end, "a __next__")
-            return
-        yield item, None if back is None else (run_call, back, ())
-
-
-def _by_index(x: Any) -> Generator[tuple[Any, Any], None, None]:
-    """The old protocol: `x[0]`, `x[1]`, ... until IndexError."""
-    from ..python import escaping
-    from . import calls
-    from .arithmetic import find
-
-    escaping.watch()
-    get = find(type(x), "__getitem__")
-    for index in count():
-        try:
-            item, back = calls.call(get.__get__(x, type(x)), (index,))
-        except IndexError as end:
-            escaping.want_unchanged(end, "a __getitem__")
-            return
-        yield item, None if back is None else (run_call, back, ())
-
-
 def _unknown(x: Any) -> Generator[tuple[Any, Any], None, None]:
     name = type(x).__name__
     hint = "make a list of it outside of the function, or take it out of the derivative's path with zyg.stop_gradient"
@@ -310,12 +280,25 @@ def with_backs(x: Any) -> Any:
 
 def record_iter(x: Any) -> tuple[Any, Any]:
     """RECORD of `iter(x)`."""
+    from .arithmetic import find, is_python
+
     if isinstance(x, Iterator):
         return x, None
+    method = find(type(x), "__iter__")
+    if is_python(method):
+        made, back = _called(x, method)
+        if isinstance(made, Iterator) or is_python(find(type(made), "__next__")):
+            return made, back
     iterator, rec = pairs(x)
     if rec is None:
         return iterator if type(x) is range else Iterator(zip(iterator, repeat(None))), None
     return Iterator(iterator), None if rec is NOTHING else rec
+
+
+def _called(x: Any, method: Any) -> tuple[Any, Any]:
+    from . import calls
+
+    return calls.call(method.__get__(x, type(x)), ())
 
 
 def loop(x: Any) -> tuple[Any, Any]:
@@ -327,13 +310,17 @@ def loop(x: Any) -> tuple[Any, Any]:
 
 def record_next(it: Any) -> tuple[Any, ...]:
     """RECORD of a step of a loop: (whether there is an item, the item, back)."""
+    from .arithmetic import find, is_python
+
     if isinstance(it, Iterator):
         pair = next(it.pairs, None)
-        return (False, None, None) if pair is None else (True, *pair)
+        return (False, *sources.record_finish(it.pairs)) if pair is None else (True, *pair)
+    if is_python(find(type(it), "__next__")):
+        return sources.ByNext(it).step()
     iterator, rec = pairs(it)
     if rec is not None:
         pair = next(iterator, None)
-        return (False, None, None) if pair is None else (True, *pair)
+        return (False, *sources.record_finish(iterator)) if pair is None else (True, *pair)
     for item in iterator:
         return True, item, None
     return False, None, None

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from zyg import fallback, rules, transforms
-from zyg.autodiff.python import inline
-from zyg.errors import Unsupported
+from zyg.autodiff.python import escaping, inline
+from zyg.autodiff.python import nested as halves
 
-from . import calls, class_statements, foreign, structure
+from . import calls, class_statements, classes, foreign, generators, structure
 from .arithmetic import find, is_python, method_of
 from .calls import known
 
@@ -29,9 +29,47 @@ for _function in (
     calls.forward_of, calls.forward_in_python, calls.refresh, calls.known_function, structure.form, inline.release, inline.readers, inline.writers,
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, method_of, class_statements.metaclass, class_statements.forward_of_body,
-    class_statements.runs_code,
+    class_statements.runs_code, generators.cleans_up, escaping.watch, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
+
+
+known(generators.step)(generators.record_step)
+
+
+@known(halves.attach, escaping.attach)
+def _attach(exception: BaseException, back: Any, depth: int = 0) -> tuple[Any, Any]:
+    """The pullback is a value like others: an attribute of the exception."""
+    escaping.attach(exception, back, depth + 1)
+    return None, (_run_attach, exception, escaping.name_at(depth + 1))
+
+
+def _run_attach(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, shadows.take_attr(back[1], back[2]), None
+
+
+@known(halves.take, escaping.take)
+def _take(exception: BaseException, depth: int = 0) -> tuple[Any, Any]:
+    return _taken(escaping.take(exception, depth + 1), exception, depth)
+
+
+@known(escaping.swallowed)
+def _swallowed(exception: BaseException, depth: int = 0) -> tuple[Any, Any]:
+    return _taken(escaping.swallowed(exception, depth + 1), exception, depth)
+
+
+def _taken(back: Any, exception: BaseException, depth: int) -> tuple[Any, Any]:
+    if back is None:
+        return None, None
+    return back, (_run_taken, exception, escaping.name_at(depth + 1), back[0] is escaping.run_elsewhere)
+
+
+def _run_taken(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, exception, name, elsewhere = back
+    if d is not None:
+        d = d[1] if elsewhere else d
+    if d is not None:
+        shadows.add_attr(exception, name, d)
 
 
 @known(calls.call)
@@ -59,24 +97,12 @@ def _run_through(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(calls.call_bound)
 def _call_bound(entry: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """Arguments are brought in their places as ever; it is the forward half that is differentiated."""
-    if not entry.generator:
-        slots, places = calls.arrange(entry, f, args, kwargs)
-        pair, back = calls.call(entry.bind(f), tuple(slots))
-        if places is None or pair[1] is None:
-            return pair, None if back is None else (_run_bound, back)
-        made = (pair[0], (calls.run_bound, pair[1], f, *places))
-        return made, None if back is None else (_run_arranged, (calls.run_bound, (_run_inner, back), f, *places))
-    count, defaults = entry.code.co_argcount, f.__defaults__ or ()
-    missing = count - len(args)
-    if kwargs or not entry.simple or entry.generator or not 0 <= missing <= len(defaults):
-        raise Unsupported(
-            "a derivative of a derivative through a call with keywords, or of a function with *args or keyword-only parameters",
-            foreign.position_of(foreign.caller()),
-            hint="call it by position, or write a function around it that has the parameters that are needed",
-        )
-    slots = (*args, *defaults[len(defaults) - missing :]) if missing else args
-    y, back = calls.call(entry.bind(f), slots)
-    return y, None if back is None else (_run_bound, back)
+    slots, places = calls.arrange(entry, f, args, kwargs)
+    pair, back = calls.call(entry.bind(f), tuple(slots))
+    if places is None or pair[1] is None:
+        return pair, None if back is None else (_run_bound, back)
+    made = (pair[0], (calls.run_bound, pair[1], f, *places))
+    return made, None if back is None else (_run_arranged, (calls.run_bound, (_run_inner, back), f, *places))
 
 
 def _run_arranged(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

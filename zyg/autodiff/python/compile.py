@@ -74,10 +74,12 @@ def _compile(code: CodeType) -> CodeType:
     half = _halves.get(id(code))
     function = nested.plain(half[1]) if half is not None else capture(code)
     if half is None and is_class_body(code):
-        function = as_function(function)
+        function = as_function(clone(function))  # what was captured is kept, and may be wanted again
     if half is None and has_handlers(function):
         escaping.watch()
     forward, reverse = halves(function)
+    if half is not None:  # its handlers are the pass's own, unless the function had some
+        forward.attrs["cleans_up"] = half[1].attrs.get("cleans_up", False)
     runs = _reverse_function(reverse)
     install(forward, runs)
     made = emit(forward)

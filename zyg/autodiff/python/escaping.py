@@ -8,12 +8,18 @@ that the exception comes to takes it.  Code that leaves pullbacks is only made o
 from __future__ import annotations
 
 import sys
+from types import FrameType
 from typing import Any
 
 from zyg.errors import Unsupported
 
-_NAME = "__zyg_pullback__"
 watched = False
+
+
+def name_at(depth: int) -> str:
+    """Where an exception has the pullback. Code that is differentiated again goes on to leave and take its pullbacks: these are
+    values like others there, at a depth of their own."""
+    return f"__zyg_pullback_{depth}__"
 
 
 def watch() -> None:
@@ -28,17 +34,21 @@ def watch() -> None:
         calls.forget()
 
 
-def attach(exception: BaseException, back: Any) -> None:
+def attach(exception: BaseException, back: Any, depth: int = 0) -> None:
     """Leave the pullback of a forward half that the exception leaves."""
-    exception.__dict__[_NAME] = back
+    exception.__dict__[name_at(depth)] = back
 
 
-def take(exception: BaseException) -> Any:
+def take(exception: BaseException, depth: int = 0) -> Any:
     """The pullback that a callee left with the exception, with cotangents for the operands of the call, or None."""
-    back = exception.__dict__.pop(_NAME, None)
+    from .compile import is_half
+
+    back = exception.__dict__.pop(name_at(depth), None)
     if back is None:
         return None
-    here = sys._getframe(1)
+    here: FrameType | None = sys._getframe(1)
+    while here is not None and not is_half(here.f_code):
+        here = here.f_back
     entry = exception.__traceback__
     while entry is not None and entry.tb_frame is not here:
         entry = entry.tb_next
@@ -53,28 +63,10 @@ def take(exception: BaseException) -> Any:
     return (run_elsewhere, back)
 
 
-def swallowed(exception: BaseException) -> Any:
+def swallowed(exception: BaseException, depth: int = 0) -> Any:
     """What undoes a call that was left by an exception which the run-time rules handle, at the place where they do; or None."""
-    back = exception.__dict__.pop(_NAME, None)
+    back = exception.__dict__.pop(name_at(depth), None)
     return None if back is None else (run_elsewhere, back)
-
-
-def want_unchanged(exception: BaseException, what: str) -> None:
-    """The same where nothing can be undone in its place, as at the end of a loop: refused if there is something to undo."""
-    from ..objects.foreign import caller, position_of
-    from ..objects.shadows import Probe
-
-    back = exception.__dict__.pop(_NAME, None)
-    if back is None:
-        return
-    probe = Probe()
-    back[0](back, None, probe)
-    if probe.written:
-        raise Unsupported(
-            f"the derivative of {what} that changes what may carry a derivative, and then raises {type(exception).__name__}",
-            position_of(caller()),
-            hint="raise before anything is changed, or write a generator function",
-        ) from None
 
 
 def _is_its_forward(code: Any, back: Any) -> bool:

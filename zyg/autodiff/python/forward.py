@@ -14,7 +14,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Value, const
 from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
-from ..objects import generators
+from ..objects import sources
 from . import escaping, inline, rules
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import is_call_of, successors
@@ -148,8 +148,8 @@ class ForwardHalf:
         operands = [*instr.operands, *[Const(x, OBJECT) for x in extra_operands(instr)]]
         if op == "iter" and instr.attrs.get("loop"):
             function: Any = inline.loop
-        elif is_call_of(instr, generators.finish):
-            attrs["of"], function, operands = "finish", generators.record_finish, operands[1:]
+        elif is_call_of(instr, sources.finish):
+            attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]
         elif op == "call_object" and not instr.attrs["keywords"]:
             function = inline.forward_at
             read = self.called.get(instr)

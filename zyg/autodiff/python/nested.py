@@ -14,7 +14,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT, TAPE
 
 from .. import objects
-from . import inline
+from . import escaping, inline
 
 
 def plain(half: Function) -> Function:
@@ -58,6 +58,13 @@ class _Expansion:
         self.emit("call_object", [callee, *operands], [given], keywords=())
         if results:
             self.emit("unpack", [given], results, count=len(results))
+
+    def _call_object(self, instr: Instr) -> None:
+        """What a half leaves with exceptions, and takes from them, is not what the pass over the half does so with."""
+        first = instr.operands[0]
+        if isinstance(first, Const) and first.value in (escaping.take, escaping.attach):
+            instr.operands[0] = Const(take if first.value is escaping.take else attach, OBJECT)
+        self.instrs.append(instr)
 
     def _record(self, instr: Instr) -> None:
         function, *operands = instr.operands
@@ -113,6 +120,9 @@ class _Expansion:
     def _tape(self, instr: Instr) -> None:
         self.emit("list", [], instr.results)
 
+    def _nothing_looked_up(self, instr: Instr) -> None:
+        """Shadows are found by the run-time functions."""
+
     def _push(self, instr: Instr) -> None:
         tape, *values = instr.operands
         for v in values:
@@ -134,6 +144,14 @@ class _Expansion:
 
 
 # What the back end writes out, as functions.
+
+
+def attach(exception: BaseException, back: Any, depth: int = 0) -> None:
+    escaping.attach(exception, back, depth)
+
+
+def take(exception: BaseException, depth: int = 0) -> Any:
+    return escaping.take(exception, depth)
 
 
 def item(given: Any, whole: Any) -> tuple[Any, Any]:

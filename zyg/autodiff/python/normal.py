@@ -16,7 +16,7 @@ from zyg.errors import Unsupported
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT
 
-from ..objects import generators
+from ..objects import sources
 from . import escaping
 
 # Ops that do not raise, so that a block may hold any number of them.
@@ -145,7 +145,7 @@ def _expand_yield_from(f: Function, block: Block) -> None:
 
 
 def may_raise(instr: Instr) -> bool:
-    return instr.op not in _SILENT and not is_call_of(instr, generators.finish)
+    return instr.op not in _SILENT and not is_call_of(instr, sources.finish)
 
 
 def is_call_of(instr: Instr, *functions: Any) -> bool:
@@ -274,7 +274,7 @@ def _take_apart(f: Function, block: Block, step: Instr, made: Instr) -> None:
     block.terminator.targets[0] = Target(body)
     out = block.terminator.targets[1]
     over = Block(f"{block.name}.over")
-    told = Instr("call_object", [Const(generators.finish, OBJECT), made.result], [Value(OBJECT)], {"keywords": ()})
+    told = Instr("call_object", [Const(sources.finish, OBJECT), made.result], [Value(OBJECT)], {"keywords": ()})
     over.instrs = [told, Instr("jump", targets=[Target(out.block, out.args)], position=step.position)]
     block.terminator.targets[1] = Target(over)
     at = f.blocks.index(block)

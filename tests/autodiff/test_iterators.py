@@ -1,0 +1,263 @@
+"""Iterators whose steps run code: each step is undone in its turn, however it is come by, in first and second derivatives."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+import math
+from typing import Any
+
+import pytest
+
+import zyg
+from tests.oracles import differences
+from zyg.autodiff.objects.api import pullback
+
+
+def gradient(function: Any, x: float) -> Any:
+    return pullback(function, (x,))[1](1.0)[0]
+
+
+class Grower:
+    """An iterator that changes what its consumer changes, also where it ends."""
+
+    def __init__(self, state, x, number=3):
+        self.state, self.x, self.left = state, x, number
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.state[0] *= 1.5 * self.x
+        if self.left == 0:
+            raise StopIteration
+        self.left -= 1
+        return self.state[0] * self.x
+
+
+class Indexed:
+    def __init__(self, state, x):
+        self.state, self.x = state, x
+
+    def __getitem__(self, index):
+        self.state[0] *= 1.5 * self.x
+        if index > 2:
+            raise IndexError
+        return self.state[0] * self.x
+
+
+def growing(state, x, number=1.0):
+    """A generator that does so."""
+    yield number * x * x
+    state[0] *= state[0] * x * number
+    yield x
+    state[0] *= x + 0.5
+
+
+def scaled(state, v):
+    return v * state[0]
+
+
+def consume(items, s, x):
+    total = 0.0
+    for item in items:
+        v = math.prod(item) if isinstance(item, tuple) else item
+        s[0] = s[0] * v * s[0] + x
+        total += s[0]
+    return total * s[0]
+
+
+WAYS = {
+    "for": lambda s, x: growing(s, x),
+    "zip": lambda s, x: zip(growing(s, x), [x, 2.0, 3.0]),
+    "zip that leaves an item": lambda s, x: zip(growing(s, x), [x]),
+    "enumerate": lambda s, x: enumerate(growing(s, x), 1),
+    "map": lambda s, x: map(functools.partial(scaled, s), growing(s, x)),
+    "filter": lambda s, x: filter(lambda v: v > 0.6, growing(s, x)),
+    "chain": lambda s, x: itertools.chain(growing(s, x), growing(s, x, 0.5)),
+    "from_iterable": lambda s, x: itertools.chain.from_iterable(growing(s, x, k) for k in (1.0, 0.5)),
+    "islice": lambda s, x: itertools.islice(growing(s, x), 5),
+    "accumulate": lambda s, x: itertools.accumulate(growing(s, x)),
+    "pairwise": lambda s, x: itertools.pairwise(growing(s, x)),
+    "zip_longest": lambda s, x: itertools.zip_longest(growing(s, x), [x], fillvalue=1.5),
+    "product": lambda s, x: itertools.product(growing(s, x), repeat=2),
+    "zip of enumerate": lambda s, x: ((a, b[1]) for a, b in zip([x, 2.0], enumerate(growing(s, x)))),
+    "objects": lambda s, x: Grower(s, x),
+    "objects in zip": lambda s, x: zip(Grower(s, x), [x, 2.0]),
+    "by index": lambda s, x: Indexed(s, x),
+    "islice of objects": lambda s, x: itertools.islice(Grower(s, x), 5),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_steps_are_undone_in_their_turn(way):
+    def function(x):
+        s = [x]
+        return consume(WAYS[way](s, x), s, x)
+
+    assert pullback(function, (0.7,))[0] == pytest.approx(function(0.7), rel=1e-15)
+    assert gradient(function, 0.7) == pytest.approx(differences.derivative(function, 0.7), rel=1e-7)
+
+
+def stepping(x):
+    s = [x]
+    it = iter(Grower(s, x))
+    first = next(it) * s[0]
+    next(it)
+    next(it)
+    return first + next(it, x * s[0]) * s[0] + it.left + sum(Grower(s, x)) * s[0] + math.prod([*Indexed(s, x)]) * s[0]
+
+
+def until(x):
+    stack = [None, x, x * x, x**3]
+    total = 0.0
+    for v in iter(stack.pop, None):
+        total = total * x + v
+    return total * len(stack) + x
+
+
+def empty(x):
+    s = [x]
+
+    def none():
+        s[0] *= x * x
+        return
+        yield
+
+    it = none()
+    s[0] = s[0] * s[0] + x
+    total = sum(it)
+    s[0] = s[0] * s[0] + x
+    for _ in none():
+        pass
+    return s[0] * s[0] + total
+
+
+def exhausted(x):
+    s = [x]
+    it = growing(s, x)
+    total = sum(it) * s[0]
+    s[0] = s[0] * s[0] + x
+    for v in it:
+        total += v
+    return total * s[0]
+
+
+class Asked:
+    def __init__(self, state, x):
+        self.state, self.x = state, x
+
+    @property
+    def missing(self):
+        self.state[0] *= self.state[0] * self.x
+        raise AttributeError
+
+
+class Answering(Asked):
+    def __getattr__(self, name):
+        self.state[0] *= 2.0 * self.x
+        return self.state[0]
+
+
+def asked(x):
+    s = [x]
+    total = Answering(s, x).missing * s[0]
+    total += getattr(Asked(s, x), "missing", x) * s[0]
+    return total + hasattr(Asked(s, x), "missing") + s[0]
+
+
+def stopped(x):
+    def inner():
+        yield x
+        return x * x * x
+
+    steps = inner()
+    next(steps)
+    try:
+        next(steps)
+    except StopIteration as end:
+        return end.value * x
+
+
+def left_by_exception(x):
+    held = [x]
+
+    def inner(v):
+        held[0] = x * x * v
+        raise ValueError(v * x)
+
+    try:
+        inner(x)
+    except ValueError as error:
+        return held[0] * x * error.args[0]
+
+
+def sliced(x):
+    def fibonacci():
+        a, b = x, x * x
+        while True:
+            yield a
+            a, b = b, a * b
+
+    return sum(itertools.islice(fibonacci(), 4))
+
+
+def delegated(x):
+    def inner():
+        yield from growing([x], x)
+        yield x**4
+
+    return sum(inner())
+
+
+def sent(x):
+    def inner():
+        r = yield x
+        yield r * r * x
+
+    steps = inner()
+    return steps.send(None) and steps.send(x * x)
+
+
+def rotated(x):
+    d = collections.deque([x, x * x])
+    d.appendleft(d[0] * d[1])
+    d.rotate(1)
+    return d.pop() * d.popleft() * x
+
+
+def displays(x):
+    return sum([*map(abs, [x, x * x])]) + sum((*[x, x * x], x**3)) + sum({*[x, x * x]})
+
+
+FUNCTIONS = {
+    "squares": lambda x: sum(v * v for v in [x, 2.0 * x]),
+    "nested": lambda x: sum(sum(u * v for u in [x, v]) for v in growing([x], x)),
+    "next": lambda x: next(growing([x], x)),
+    "product": lambda x: sum(a * b for a, b in itertools.product([x, x * x], repeat=2)),
+    "sorted": lambda x: sum(v * i for i, v in enumerate(sorted([x * x, 1 / x, x], key=lambda v: -v))),
+    "accumulate": lambda x: sum(v * v for v in itertools.accumulate([x, x * x, 2.0])),
+    "reduce": lambda x: functools.reduce(lambda a, b: a * b + x, growing([x], x), x),
+    "items": lambda x: sum(v * w for (_, v), w in zip({"a": x * x, "b": x}.items(), {"c": x, "d": 2.0}.values())),
+    "containers": lambda x: math.prod(list(growing([x], x))) + dict(zip("ab", growing([x], x)))["a"] * max(growing([x], x)),
+}  # fmt: skip
+FUNCTIONS |= {
+    f.__name__: f
+    for f in (until, empty, exhausted, asked, stopped, left_by_exception, sliced, delegated, sent, rotated, displays)
+}
+SECOND = {
+    way: lambda x, way=way: (lambda s: consume(WAYS[way](s, x), s, x))([x]) for way in ("zip", "chain", "objects")
+}
+
+
+def test_next():
+    assert gradient(stepping, 0.7) == pytest.approx(differences.derivative(stepping, 0.7), rel=1e-7)
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *SECOND])
+def test_second_derivatives(name):
+    function = FUNCTIONS.get(name) or SECOND[name]
+    assert gradient(function, 0.7) == pytest.approx(differences.derivative(function, 0.7), rel=1e-7)
+    got = gradient(lambda x: zyg.gradient(function, x)[0], 0.7)
+    assert got == pytest.approx(differences.derivative(lambda x: gradient(function, x), 0.7), rel=1e-6)

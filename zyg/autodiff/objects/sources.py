@@ -1,0 +1,244 @@
+"""Iterators whose steps run code that is differentiated: generators, objects with `__next__`, and what goes through these.
+
+A step may change what the consumer changes too. So it is undone in its turn: when the reverse pass comes to the item that the
+step gave, to one that was given before it (`filter` and `zip` leave items aside), or to the place where the consumer found the
+end.  A source counts its steps in `given`, and has `reversal(shadows)`, which undoes them one by one: its `left` tells how
+many are left, and `resume(d)` undoes the last of these.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+
+class Steps:
+    """Pairs (item, back) by calls that are differentiated. A step that finds the end counts, too."""
+
+    __slots__ = ("__weakref__", "backs")
+
+    def __init__(self) -> None:
+        from ..python import escaping
+
+        escaping.watch()
+        self.backs: list[Any] = []
+
+    @property
+    def given(self) -> int:
+        return len(self.backs)
+
+    @property
+    def before(self) -> list[int]:
+        """How many steps there were before the last one."""
+        return [len(self.backs) - 1]
+
+    started = True
+
+    def step(self) -> tuple[bool, Any, Any]:
+        """(True, the next item, its back), or (False, None, the back of finding the end)"""
+        raise NotImplementedError
+
+    def __iter__(self) -> Steps:
+        return self
+
+    def __next__(self) -> Any:
+        more, item, back = self.step()
+        self.backs.append(back)
+        if not more:
+            raise StopIteration
+        return item, (run_item, self, len(self.backs))
+
+    def reversal(self, shadows: Any) -> Any:
+        return _Undoing(self.backs, shadows)
+
+
+class ByNext(Steps):
+    """The items of an object with a `__next__` that is differentiated."""
+
+    __slots__ = ("next",)
+
+    def __init__(self, x: Any):
+        from .arithmetic import find
+
+        super().__init__()
+        self.next = find(type(x), "__next__").__get__(x, type(x))
+
+    def step(self) -> tuple[bool, Any, Any]:
+        from ..python import escaping
+        from . import calls
+
+        try:
+            item, back = calls.call(self.next, ())
+        except StopIteration as end:
+            return False, None, escaping.swallowed(end)
+        return True, item, back
+
+
+class ByIndex(Steps):
+    """The old protocol: `x[0]`, `x[1]`, ... until IndexError."""
+
+    __slots__ = ("get", "indices")
+
+    def __init__(self, x: Any):
+        from .arithmetic import find
+
+        super().__init__()
+        self.get = find(type(x), "__getitem__").__get__(x, type(x))
+        self.indices = count()
+
+    def step(self) -> tuple[bool, Any, Any]:
+        from ..python import escaping
+        from . import calls
+
+        try:
+            item, back = calls.call(self.get, (next(self.indices),))
+        except IndexError as end:
+            return False, None, escaping.swallowed(end)
+        return True, item, back
+
+
+class Until(Steps):
+    """What a function gives until that is equal to a sentinel: `iter(f, sentinel)`."""
+
+    __slots__ = ("function", "over", "sentinel")
+
+    def __init__(self, function: Any, sentinel: Any):
+        super().__init__()
+        self.function = function
+        self.sentinel = sentinel
+        self.over = False
+
+    def step(self) -> tuple[bool, Any, Any]:
+        from . import calls
+
+        if self.over:
+            return False, None, None
+        item, back = calls.call(self.function, ())
+        if item == self.sentinel:
+            self.over = True
+            return False, None, back
+        return True, item, back
+
+
+class _Undoing:
+    """The steps of one source in one reverse pass."""
+
+    __slots__ = ("backs", "left", "shadows")
+
+    def __init__(self, backs: list[Any], shadows: Any):
+        self.backs = backs
+        self.left = len(backs)
+        self.shadows = shadows
+
+    def resume(self, d: Any) -> None:
+        from . import calls
+
+        self.left -= 1
+        calls.run(self.backs[self.left], d, self.shadows)
+
+
+class Adapted:
+    """The pairs of what goes through such iterators, as `zip`, `map` and `filter` do: what these did in a step of it is undone
+    with that step. `sources` may grow."""
+
+    __slots__ = ("before", "pairs", "sources")
+
+    def __init__(self, pairs: Any, sources: list[Any]):
+        self.pairs = pairs
+        self.sources = sources
+        self.before = counts(sources)
+
+    def __iter__(self) -> Adapted:
+        return self
+
+    def __next__(self) -> Any:
+        before = self.before = counts(self.sources)
+        item, back = next(self.pairs)
+        return item, (run_adapted, back, self.sources, before)
+
+
+def sources_of(iterator: Any) -> list[Any]:
+    """The sources whose steps run code, of an iterator of pairs."""
+    from . import generators
+
+    if isinstance(iterator, Steps):
+        return [iterator]
+    if isinstance(iterator, Adapted):
+        return iterator.sources
+    return [iterator.generator] if type(iterator) is generators.Items else []
+
+
+def adapted(pairs: Any, *iterators: Any) -> Any:
+    """The pairs that something makes of those of other iterators."""
+    sources = [source for iterator in iterators for source in sources_of(iterator)]
+    return Adapted(pairs, sources) if sources else pairs
+
+
+def counts(sources: list[Any]) -> list[int]:
+    return [source.given for source in sources]
+
+
+def whole(iterator: Any) -> Any:
+    """The back, of what begins to go through an iterator of pairs as a whole: all is undone that was done from here on."""
+    sources = sources_of(iterator)
+    return (run_down_to, sources, counts(sources)) if sources else None
+
+
+# ------------------------------------------------------------------------------------------------- the end of a loop
+
+
+def finish(iterator: Any) -> None:
+    """A loop is over: what its iterator did after the last item belongs here."""
+
+
+def record_finish(iterator: Any) -> tuple[Any, Any]:
+    sources = sources_of(iterator)
+    return None, (run_finished, sources, iterator.before) if sources else None
+
+
+# ------------------------------------------------------------------------------------------------------------ backs
+
+
+def reversal_of(source: Any, shadows: Any) -> Any:
+    held = shadows.attributes.setdefault(id(source), {})
+    if "reverse" not in held:
+        shadows.kept.append(source)
+        held["reverse"] = source.reversal(shadows)
+    return held["reverse"]
+
+
+def skip(reversal: Any, down_to: int) -> None:
+    """Undo steps whose items were left aside, or that gave none: nothing flows to them."""
+    while reversal.left > down_to:
+        reversal.resume(None)
+
+
+def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """(run_item, source, which item, counted from 1)"""
+    reversal = reversal_of(back[1], shadows)
+    skip(reversal, back[2])
+    reversal.resume(d)
+
+
+def run_adapted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """(run_adapted, back of the item, sources, how many items they had given before this step)"""
+    inner = back[1]
+    if inner is not None:
+        inner[0](inner, d, shadows)
+    _down_to(back[2], back[3], shadows)
+
+
+def run_finished(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _down_to(back[1], back[2], shadows)
+
+
+def run_down_to(back: tuple[Any, ...], d: Any, shadows: Any) -> tuple[None, ...]:
+    """The same, of what was gone through as a whole, which has its cotangent in its shadow."""
+    _down_to(back[1], back[2], shadows)
+    return (None,)
+
+
+def _down_to(sources: list[Any], before: list[int], shadows: Any) -> None:
+    for k in range(len(sources) - 1, -1, -1):
+        if sources[k].started:
+            skip(reversal_of(sources[k], shadows), before[k] if k < len(before) else 0)
