@@ -61,7 +61,7 @@ def infer(request: Request) -> Any:
 def optimise(request: Request, inferred: Any) -> Any:
     from .ir.passes import optimise
 
-    optimise(inferred.module, "full", verify=settings.verify)
+    optimise(inferred.module, "full", entry=inferred.entry, verify=settings.verify)
     return inferred
 
 

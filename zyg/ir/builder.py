@@ -61,8 +61,8 @@ class Builder:
 
     # ------------------------------------------------------------------------------------- terminators
 
-    def jump(self, block: Block, *args: Value) -> None:
-        self.append(Instr("jump", targets=[Target(block, list(args))]))
+    def jump(self, block: Block, *args: Value, **attrs: Any) -> None:
+        self.append(Instr("jump", attrs=attrs, targets=[Target(block, list(args))]))
 
     def branch(self, condition: Value, then: Block, other: Block, then_args: Any = (), other_args: Any = ()) -> None:
         targets = [Target(then, list(then_args)), Target(other, list(other_args))]

@@ -107,34 +107,38 @@ def optimise(
     module: Module,
     level: str = "full",
     *,
+    entry: str | None = None,
     verify: bool = False,
     dump: Callable[[str, Module], None] | None = None,
 ) -> Module:
     """Run a pipeline over the module, in place.
 
+    Where `entry` names the one function that is called from outside, those that it does not need any more are dropped.
     `dump(name, module)` is called after each pass that changed something, and the verifier runs there if `verify`.
     A pass that found nothing to do is not asked again until another has changed the function.
     """
     changes: dict[Any, int] = {}  # per function, how often it was changed
     settled: dict[tuple[Any, Any], int] = {}  # per pass and function, `changes` when the pass found nothing to do
-    for entry in PIPELINES[level]:
+    for step in PIPELINES[level]:
         changed = False
-        for subject in [module] if entry.whole_module else list(module.functions.values()):
+        for subject in [module] if step.whole_module else list(module.functions.values()):
             version = changes.get(subject, 0)
-            if settled.get((entry.run, subject)) == version and not entry.whole_module:
+            if settled.get((step.run, subject)) == version and not step.whole_module:
                 continue
-            if entry.run(subject):
+            if step.run(subject):
                 changed = True
-                for function in module.functions.values() if entry.whole_module else [subject]:
+                for function in module.functions.values() if step.whole_module else [subject]:
                     changes[function] = changes.get(function, 0) + 1
             else:
-                settled[entry.run, subject] = version
+                settled[step.run, subject] = version
         if changed:
-            _report(entry, module, verify, dump)
+            if step.whole_module and entry is not None:
+                inline.remove_unused(module, {entry})
+            _report(step, module, verify, dump)
     return module
 
 
-def _report(entry: Pass, module: Module, verify: bool, dump: Callable[[str, Module], None] | None) -> None:
+def _report(step: Pass, module: Module, verify: bool, dump: Callable[[str, Module], None] | None) -> None:
     if verify:
         from ..verify import VerifyError  # on demand: it is not needed outside of tests
         from ..verify import verify as verify_module
@@ -142,6 +146,6 @@ def _report(entry: Pass, module: Module, verify: bool, dump: Callable[[str, Modu
         try:
             verify_module(module)
         except VerifyError as error:
-            raise VerifyError(f"after pass {entry.name}: {error}") from error
+            raise VerifyError(f"after pass {step.name}: {error}") from error
     if dump is not None:
-        dump(entry.name, module)
+        dump(step.name, module)

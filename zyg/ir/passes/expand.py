@@ -324,7 +324,7 @@ class Expansion:
         self.at += 1
         b.at(inside)
         following = body(i, running)
-        b.jump(head, b.op("add", i, const(step), nsw=True), *following)
+        b.jump(head, b.op("add", i, const(step), nsw=True), *following, elements=True)
         self.function.blocks.insert(self.at, done)
         self.at += 1
         b.at(done)

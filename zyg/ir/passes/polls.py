@@ -8,6 +8,8 @@ the clock whenever enough work has added up.
 * Any other innermost loop counts its iterations and polls every so many.
 * A loop around loops, or around calls or operations on whole arrays, polls in each iteration, unless a loop in it does
   so already whenever it runs.
+* A loop over the elements of arrays (`elements` at the jump back), or a nest of these, is an operation on whole arrays
+  like any other, and stays whole. Outside of other loops a poll for all its work comes before it.
 * A recursive function polls when it is entered.
 
 Invariant: values do not change.
@@ -22,6 +24,7 @@ from ..builder import Builder
 from ..core import Block, Function, Instr, Module, Target, Value, const
 from ..counters import Counter, find_counter, reached_functions, walks_array
 from ..ops import OPS
+from ..records import field, record
 from ..types import BOOL, I64
 
 STRIP = 1 << 16  # iterations between polls of a counted loop
@@ -38,9 +41,10 @@ def run_module(module: Module) -> bool:
     reached = reached_functions(module)
     looping = {name for name, f in module.functions.items() if len(f.blocks) > 1 and Loops(f).all}
     heavy = {name for name, others in reached.items() if name in looping or not looping.isdisjoint(others)}
-    for function in module.functions.values():
-        changed |= run(function, heavy)
-    for name in [name for name, others in reached.items() if name in others]:
+    recursive = [name for name, others in reached.items() if name in others]
+    for name, function in module.functions.items():
+        changed |= run(function, heavy, name in recursive)
+    for name in recursive:
         entry = module.functions[name].entry
         position = next((i.position for i in entry.instrs if i.position is not None), None)
         entry.instrs.insert(0, Instr("poll", [const(ROUND)], position=position))
@@ -48,40 +52,72 @@ def run_module(module: Module) -> bool:
     return changed
 
 
-def run(function: Function, heavy: Set[str] | None = None) -> bool:
+@record
+class _Plan:
+    """What to do to a loop: a poll in each iteration for some work (0: none is asked for) and for loops over elements in it,
+    of these lengths; or a counter by which to cut it into strips."""
+
+    loop: Loop
+    work: int = 0
+    lengths: list[Value | None] = field(default_factory=list)
+    counter: Counter | None = None
+    before: bool = False
+
+
+def run(function: Function, heavy: Set[str] | None = None, polls_at_entry: bool = False) -> bool:
     """`heavy` are the functions that have loops, or call some that have; None stands for all."""
     if len(function.blocks) < 2:
         return False
     loops = Loops(function, Dominators(function))
-    plans: list[tuple[Loop, Counter | None, int]] = []  # outer loops last; work > 0 asks for a poll in each iteration
+    plans: list[_Plan] = []  # outer loops last
     polled: dict[Loop, list[Block]] = {}  # per loop, heads of loops in it that poll whenever they run
+    lengths: dict[Loop, list[Value | None]] = {}  # per loop, of the loops over elements in it
     for loop in reversed(loops.all):
         if any(i.op == "poll" for b in loop.blocks for i in b.instrs):
             continue
         inner = loop.parent is not None
+        if _over_elements(loop):
+            length = _length(loop)
+            if not inner and not polls_at_entry:
+                plans.append(_Plan(loop, lengths=[length], before=True))
+            elif inner and not _over_elements(loop.parent):  # type: ignore[arg-type]
+                lengths.setdefault(loop.parent, []).append(length)  # type: ignore[arg-type]
+            continue
         work = sum(_work(block, heavy) for block in loop.blocks)
         if loop.children or work or loop.latch is None:
             dominates = loops.dominators.dominates
             always = any(all(dominates(head, latch) for latch in loop.latches) for head in polled.get(loop, ()))
-            if work or not always:
-                plans.append((loop, None, ROUND + work))
+            if work or loop in lengths or not always:
+                plans.append(_Plan(loop, ROUND + work, lengths.get(loop, [])))
         else:
             counter = find_counter(loop)
             trips = None if counter is None else counter.trips
             if trips is not None and trips <= (NEGLIGIBLE if inner else STRIP):
                 continue
-            plans.append((loop, counter, 0))
+            plans.append(_Plan(loop, counter=counter))
         if inner:
             polled.setdefault(loop.parent, []).append(loop.header)  # type: ignore[arg-type]
     # Outer loops first: what is done to a loop may move the edge by which one around it goes back.
-    for loop, counter, work in reversed(plans):
-        if work:
-            _poll_on_back_edges(function, loop, work)
-        elif counter is not None and _strippable(counter):
-            _strip(function, counter, loop.parent is not None)
+    for plan in reversed(plans):
+        if plan.before:
+            _poll_before(function, plan)
+        elif plan.work:
+            _poll_on_back_edges(function, plan)
+        elif plan.counter is not None and _strippable(plan.counter):
+            _strip(function, plan.counter, plan.loop.parent is not None)
         else:
-            _count_rounds(function, loop)
+            _count_rounds(function, plan.loop)
     return bool(plans)
+
+
+def _over_elements(loop: Loop) -> bool:
+    return all(latch.terminator.attrs.get("elements") for latch in loop.latches)
+
+
+def _length(loop: Loop) -> Value | None:
+    """How many elements a loop goes through at most, if that is a value at hand before it and it has no loops inside."""
+    counter = None if loop.children else find_counter(loop)
+    return counter.bound if counter is not None and counter.ends and counter.step > 0 else None
 
 
 def _work(block: Block, heavy: Set[str] | None) -> int:
@@ -95,17 +131,40 @@ def _work(block: Block, heavy: Set[str] | None) -> int:
     return total
 
 
-def _poll_on_back_edges(function: Function, loop: Loop, work: int) -> None:
+def _poll_before(function: Function, plan: _Plan) -> None:
+    for source, _ in plan.loop.entering:
+        terminator = source.instrs.pop()
+        b = Builder(function, source)
+        b.position = terminator.position
+        b.emit("poll", _amount(b, plan))
+        source.instrs.append(terminator)
+
+
+def _amount(b: Builder, plan: _Plan) -> Value:
+    """The work of one round, with that of the loops over elements as far as their lengths are known outside."""
+    loop = plan.loop
+    inside = {v for block in loop.blocks for i in block.instrs for v in i.results}
+    inside.update(p for block in loop.blocks for p in block.params)
+    known = [n for n in plan.lengths if n is not None and n not in inside]
+    total: Value = const(plan.work + WHOLE_ARRAY * (len(plan.lengths) - len(known)))
+    for length in known:
+        total = b.arith("add", total, length)
+    return total
+
+
+def _poll_on_back_edges(function: Function, plan: _Plan) -> None:
     """A block for the poll on each edge back to the head: the latch itself may be the head of an inner loop."""
+    loop = plan.loop
     for latch in loop.latches:
         for target in latch.terminator.targets:
             if target.block is loop.header:
                 again = Block(f"{loop.header.name}.next")
-                position = latch.terminator.position
-                again.instrs = [
-                    Instr("poll", [const(work)], position=position),
-                    Instr("jump", targets=[Target(loop.header, list(target.args))], position=position),
-                ]
+                b = Builder(function, again)
+                b.position = latch.terminator.position
+                b.emit("poll", _amount(b, plan))
+                again.instrs.append(
+                    Instr("jump", targets=[Target(loop.header, list(target.args))], position=b.position)
+                )
                 target.block, target.args = again, []
                 function.blocks.insert(function.blocks.index(latch) + 1, again)
 
