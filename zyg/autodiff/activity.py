@@ -36,22 +36,24 @@ def _carries(t: Type) -> bool:
 class Summary:
     """Across a function: `results[r]` and `arrays[p]` are bit sets of the parameters that flow into result `r`, and into
     the memory of array parameter `p`.  `written` are the array parameters that may be written to, `stored` those that are
-    written by instructions, as against by Python functions that they are passed to."""
+    written by instructions, as against by Python functions that they are passed to.  `shares[r]` is the bit set of what result
+    `r` may share memory with: parameters, and behind them the results before it."""
 
     results: list[int] = field(default_factory=list)
     arrays: dict[int, int] = field(default_factory=dict)
     written: set[int] = field(default_factory=set)
     stored: set[int] = field(default_factory=set)
+    shares: list[int] = field(default_factory=list)
 
     def key(self) -> tuple[object, ...]:
         return (tuple(self.results), tuple(sorted(self.arrays.items())), tuple(sorted(self.written)),
-                tuple(sorted(self.stored)))  # fmt: skip
+                tuple(sorted(self.stored)), tuple(self.shares))  # fmt: skip
 
 
 class Aliases:
     """Alias classes of arrays, stacks and tapes: union-find over the values of a function."""
 
-    def __init__(self, function: Function, module: Module):
+    def __init__(self, function: Function, module: Module, summaries: dict[str, Summary] | None = None):
         self.parent: dict[Value, Value] = {}
         self._holders: dict[Value, Value] = {}  # per stack: an array that goes through it
         self._on_tape = {
@@ -70,14 +72,17 @@ class Aliases:
                     self._join_if_memory(instr.result, operand)
             elif instr.op == "call":
                 # Without knowing better, an array that a call returns may be (a view of) any of its array arguments.
-                arrays = [v for v in instr.operands if isinstance(v.type, Array)]
+                summary = summaries.get(instr.attrs["callee"]) if summaries is not None else None
+                whole = [*instr.operands, *instr.results]
                 for tape in instr.operands:
                     if tape.type is TAPE:
                         self._join_fields(tape, [*instr.operands, *instr.results])
-                for result in instr.results:
+                for r, result in enumerate(instr.results):
                     if isinstance(result.type, Array):
-                        for a in arrays:
-                            self._join_if_memory(result, a)
+                        bits = -1 if summary is None else summary.shares[r]
+                        for k, a in enumerate(whole):
+                            if bits >> k & 1 and isinstance(a.type, Array):
+                                self._join_if_memory(result, a)
         for _, instr in function.instructions():  # when it is known which stacks are cursors of which
             if instr.op == "push":
                 self._join_fields(instr.operands[0], instr.operands[1:])
@@ -184,7 +189,7 @@ class Activity:
         self.function = function
         self.module = module
         self.summaries = summaries if summaries is not None else summarise(module, function.name)
-        self.aliases = Aliases(function, module)
+        self.aliases = Aliases(function, module, self.summaries)
         self.varied: dict[Value, int] = {}
         self.useful: dict[Value, int] = {}
         self.written: set[Value] = set()  # alias classes
@@ -306,16 +311,20 @@ class Activity:
             arrays = {**summary.arrays, **{k: summary.arrays.get(k, 0) | bits for k in pushing.mutates}}
             written = set(pushing.mutates)
             return Summary(
-                [bits | b for b in summary.results], arrays, summary.written | written, summary.stored | written
+                [bits | b for b in summary.results],
+                arrays,
+                summary.written | written,
+                summary.stored | written,
+                summary.shares,
             )
         rule = call.attrs.get("rule")
         if rule is None:
             return summary
         bits = 0
-        for k in rule.gradients:
+        for k in (*rule.gradients, *rule.gathers):
             bits |= 1 << k
         written = summary.stored | set(rule.mutates)
-        return Summary([bits] * len(call.results), dict.fromkeys(rule.mutates, bits), written, written)
+        return Summary([bits] * len(call.results), dict.fromkeys(rule.mutates, bits), written, written, summary.shares)
 
     def _through(self, bits: int, operands: list[Value]) -> int:
         result = 0
@@ -424,7 +433,10 @@ def summarise(module: Module, root: str) -> dict[str, Summary]:
         for _, instr in module.functions[name].instructions():
             if instr.op in CALLING:
                 work.append(instr.attrs["callee"])
-    summaries = {name: Summary([0] * len(module.functions[name].results)) for name in reached}
+    summaries = {
+        name: Summary([0] * len(f.results), shares=[0] * len(f.results))
+        for name, f in ((name, module.functions[name]) for name in reached)
+    }
     order = list(reversed(reached))
     changed = True
     while changed:
@@ -439,12 +451,17 @@ def summarise(module: Module, root: str) -> dict[str, Summary]:
 
 def _summary(function: Function, module: Module, summaries: dict[str, Summary]) -> Summary:
     activity = Activity(function, module, summaries)
-    result = Summary([0] * len(function.results))
+    result = Summary([0] * len(function.results), shares=[0] * len(function.results))
     for _, instr in function.instructions():
         if instr.op == "return":
+            memory = [*function.params, *instr.operands]
             for r, v in enumerate(instr.operands):
                 if differentiable(v.type):
                     result.results[r] |= activity.varied_by(v)
+                if isinstance(v.type, Array):
+                    for k, other in enumerate(memory[: len(function.params) + r]):
+                        if isinstance(other.type, Array) and activity.rep(other) is activity.rep(v):
+                            result.shares[r] |= 1 << k
     for k, p in enumerate(function.params):
         if isinstance(p.type, Array) or p.type is TAPE or isinstance(p.type, Stack):
             result.arrays[k] = activity.varied_by(p)

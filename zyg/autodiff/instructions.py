@@ -12,7 +12,7 @@ from zyg.ir.trace import Traced
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type, cotangent_type
 
 from . import elementwise, helpers
-from .activity import differentiable, differentiable_operands, foreign_targets
+from .activity import differentiable, differentiable_operands, foreign_targets, summarise
 from .reverse import ReverseGraph
 from .state import Callee, Rerun, is_zero
 
@@ -309,13 +309,17 @@ class ReverseInstructions(ReverseGraph):
     def _reverse_rule(self, instr: Instr, saved: list[Value]) -> None:
         b = self.builder
         rule = instr.attrs["rule"]
-        seeds = []
+        seeds: list[Value] = []
+        reverse = self.module.functions[rule.reverse]
+        written = summarise(self.module, rule.reverse)[rule.reverse].written
         for r in instr.results:
             if not differentiable(r.type):
                 continue
-            if isinstance(r.type, Array):  # the rule gets a copy: it may keep it, or write to it
+            if isinstance(r.type, Array):
                 if r in self.shadows:
-                    seeds.append(helpers.copy(b, self._needed_shadow(r)))
+                    shadow = self._needed_shadow(r)
+                    # A rule that writes to it gets a copy.
+                    seeds.append(helpers.copy(b, shadow) if len(saved) + len(seeds) in written else shadow)
                 else:
                     seeds.append(helpers.zeros_like(b, self.need(r, self.current), f"d_{r.name}"))
             else:
@@ -328,7 +332,10 @@ class ReverseInstructions(ReverseGraph):
                 b.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
             else:
                 seeds.append(helpers.zeros_like(b, self.need(v, self.current), f"d_{v.name}"))
-        reverse = self.module.functions[rule.reverse]
+        for k in rule.gathers:
+            v = instr.operands[k]
+            shadow = self._needed_shadow(v) if self.active(v) else helpers.zeros_like(b, self.need(v, self.current), "unused")
+            seeds.append(shadow)
         arguments = [self.need(v, self.current) for v in saved] + seeds
         cotangents = b.emit("call", *arguments, types=tuple(reverse.results), callee=rule.reverse)
         for k, d in zip(rule.gradients, cotangents, strict=True):
@@ -346,7 +353,7 @@ class ReverseInstructions(ReverseGraph):
             else:
                 self._add(v, d)
         for r in instr.results:
-            if isinstance(r.type, Array) and r in self.shadows:
+            if self.mode != "joint" and isinstance(r.type, Array) and r in self.shadows:
                 shadow = self._needed_shadow(r)
                 b.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
 

@@ -62,12 +62,13 @@ class TangentCalls(TangentState):
             tangents = [self._alone(b, instr.operands[k], lane) for k in rule.perturbed]
             tangents = [helpers.copy(b, t) if isinstance(t.type, Array) and rule.arity + n in written else t
                         for n, t in enumerate(tangents)]  # fmt: skip
-            operands = [*instr.operands[: rule.arity], *tangents, *instr.operands[rule.arity :]]
-            results = instr.results if lane == 0 else [Value(r.type) for r in instr.results]
+            # What the call changes it changes once: in all lanes but the last it is a copy.
+            last = lane == self.lanes - 1
+            given = [v if last or k not in rule.mutates else helpers.copy(b, v) for k, v in enumerate(instr.operands)]
+            operands = [*given[: rule.arity], *tangents, *given[rule.arity :]]
+            results = instr.results if last else [Value(r.type) for r in instr.results]
             more = [Value(t) for t in types[len(results) :]]
             attrs = {k: v for k, v in instr.attrs.items() if k != "tangent"} | {"callee": rule.function}
-            if lane and changed:
-                raise self._unsupported(f"several tangents at once through {name}, which changes arrays", instr)
             b.append(Instr("call", operands, [*results, *more], attrs, [], instr.position))
             made.append(more)
         for n, r in enumerate(numbers):
@@ -75,7 +76,11 @@ class TangentCalls(TangentState):
                 self.define(r, self._together(b, r, [more[n] for more in made]))
         for n, v in enumerate(changed):
             if self.active(v):
-                b.emit("copyto", self.shadow(v), made[0][len(numbers) + n])
+                for lane, more in enumerate(made):
+                    into = self._lane(b, self.shadow(v), lane) if self.lanes > 1 else self.shadow(v)
+                    t = more[len(numbers) + n]
+                    assert isinstance(t.type, Array) and isinstance(into.type, Array)
+                    b.emit("copyto", into, helpers.as_layout(b, t, into.type))
 
     def _alone(self, b: Lean, v: Value, lane: int) -> Value:
         """The tangent of `v` in one lane, as if there were no others."""
@@ -123,9 +128,10 @@ class TangentCalls(TangentState):
             if not self.active(r):
                 continue
             seeds = [const(1.0 if r is other else 0.0, cotangent_type(other.type)) for other in numbers]
-            cotangents = b.emit("call", *saved, *seeds, types=tuple(reverse.results), callee=rule.reverse)
+            gathered = [helpers.zeros_like(b, instr.operands[k], "d") for k in rule.gathers]
+            cotangents = b.emit("call", *saved, *seeds, *gathered, types=tuple(reverse.results), callee=rule.reverse)
             totals: list[Value] = [const(0.0, cotangent_type(r.type))] * self.lanes
-            for k, c in zip(rule.gradients, cotangents, strict=True):
+            for k, c in zip((*rule.gradients, *rule.gathers), (*cotangents, *gathered), strict=True):
                 v = instr.operands[k]
                 if not self.active(v):
                     continue

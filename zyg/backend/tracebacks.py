@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import importlib
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -49,7 +50,8 @@ def make_exception(site: Site, address: int) -> BaseException:
     message = site.message.format(*values) if values else site.message
     cls = site.exception
     if isinstance(cls, str):
-        cls = getattr(builtins, cls)
+        module, _, name = cls.rpartition(".")
+        cls = getattr(importlib.import_module(module) if module else builtins, name)
     return cls(message) if message else cls()
 
 

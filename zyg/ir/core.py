@@ -79,12 +79,13 @@ class Rule:
     """How to differentiate a `call` out of line: the attribute "rule" of the instruction.
 
     forward: IR function, operands of the call -> (results of the call..., saved...)
-    reverse: IR function, (saved..., cotangents of the results..., of what the operands in `mutates` hold afterwards...) ->
-        cotangents
+    reverse: IR function, (saved..., cotangents of the results..., of what the operands in `mutates` hold afterwards...,
+        shadows of those in `gathers`...) -> cotangents
     gradients: for each result of `reverse`, the index of the operand whose cotangent it is
     mutates: indices of the array operands whose contents the call changes; the cotangent that `reverse` gives for such a
         one is that of what it held before, and takes the place of that of what it holds afterwards
     constants: indices of the operands that no derivative may flow into
+    gathers: indices of the array operands whose shadows `reverse` takes, behind all else, and adds to
     """
 
     forward: str
@@ -92,6 +93,7 @@ class Rule:
     gradients: tuple[int, ...]
     mutates: tuple[int, ...] = ()
     constants: tuple[int, ...] = ()
+    gathers: tuple[int, ...] = ()
 
 
 @record(frozen=True, slots=True)

@@ -234,8 +234,10 @@ def format_value(value: Any) -> str:
         return "{" + ", ".join(sorted(map(format_value, value))) + "}" if value else "{,}"
     if kind is Rule:
         parts = [value.forward, value.reverse, value.gradients]
-        if value.mutates or value.constants:
-            parts += [value.mutates, value.constants]
+        rest = [value.mutates, value.constants, value.gathers]
+        while rest and not rest[-1]:
+            rest.pop()
+        parts += rest
         return f"rule({', '.join(map(format_value, parts))})"
     if kind is TangentRule:
         parts = [value.function, value.perturbed, value.arity] + ([value.mutates] if value.mutates else [])

@@ -166,7 +166,7 @@ def _infer_rule(
     try:
         given = reverse.call(own_back, cotangents, {})
     except Stop:  # it raises, whatever its argument is: the types of what it would give are those of the arguments
-        gradients = [k for k, v in enumerate(operands) if differentiable(v.type)]
+        gradients, gathered = [k for k, v in enumerate(operands) if differentiable(v.type)], {}
         reverse.function.results = tuple(cotangent_type(operands[k].type) for k in gradients)
     else:
         if not same_heap(at_back, {i: reverse.heap[i] for i in at_back}):
@@ -174,7 +174,7 @@ def _infer_rule(
                 f"the rule for {describe_callable(rule.target)}, whose pullback changes an object that it holds",
                 hint="keep what the pullback changes in an array, or leave the call to Python",
             )
-        leaves, gradients = _rule_gradients(e, reverse, rule, given, own[:count], at_entry, operands)
+        leaves, gradients, gathered = _rule_gradients(e, reverse, rule, given, own[:count], at_entry, operands)
         reverse.builder.ret(*leaves)
         reverse.function.results = tuple(v.type for v in leaves)
     saved = list(back_shape.leaves)
@@ -185,6 +185,7 @@ def _infer_rule(
         reverse.function.params.extend(reverse.input_leaves[key])
     reverse.inputs.clear()
     reverse.function.params.extend(seeds.values())
+    reverse.function.params.extend(gathered.values())
     forward.builder.ret(*results, *saved)
     forward.function.results = tuple(v.type for v in (*results, *saved))
     plain = Evaluator(e.inference, module.unique_name(name), context)
@@ -203,6 +204,7 @@ def _infer_rule(
         tuple(gradients),
         tuple(operands.index(v) for v in in_place),
         tuple(k for k, v in enumerate(operands) if differentiable(v.type) and v not in by_position),
+        tuple(gathered),
     )
     return RulePair(plain.function.name, pair_rule, template, after, stand_ins, operands)
 
@@ -303,6 +305,7 @@ def _rule_gradients(
     indices: list[int] = []
     index = {id(v): k for k, v in enumerate(params)}
 
+    gathered: dict[int, Value] = {}
     def match(wanted: Abstract, item: Abstract, what: str) -> None:
         if isinstance(item, Known) and item.object is None or isinstance(wanted, Known) and is_number(wanted):
             return
@@ -312,6 +315,13 @@ def _rule_gradients(
                 indices.append(index[id(wanted.value)])
             return
         if isinstance(wanted, ArrayValue) and isinstance(item, ArrayValue) and item.type.ndim == wanted.type.ndim:
+        if isinstance(wanted, (ArrayValue, ComplexArrayValue)) and _is_function(item):
+            floats = wanted.floats if isinstance(wanted, ComplexArrayValue) else wanted
+            shadow = Value(cotangent_type(floats.type), f"d_{floats.value.name}")
+            gathered[index[id(floats.value)]] = shadow
+            into = ArrayValue(shadow)
+            reverse.call(item, [ComplexArrayValue(into) if floats is not wanted else into], {})
+            return
             leaves.append(array_seed(reverse, item, wanted.value, name))
             indices.append(index[id(wanted.value)])
             return
@@ -356,4 +366,8 @@ def _rule_gradients(
 
     for n, (w, item) in enumerate(zip(own, given.items)):
         match(w, item, f"argument {n + 1}")
-    return leaves, indices
+    return leaves, indices, gathered
+
+
+def _is_function(v: Abstract) -> bool:
+    return isinstance(v, FunctionValue) or isinstance(v, Known) and callable(v.object)

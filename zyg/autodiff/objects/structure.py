@@ -309,6 +309,9 @@ def scatter(form: Form, c: Any, shadows: Any, what: str = "the cotangent") -> An
     if kind == "nothing":
         return None
     if kind == "array":
+        if callable(c):  # it adds to what it is given
+            add, c = c, np.zeros(form[1].shape, np.result_type(form[1].dtype, np.float32))
+            add(c)
         _add_array(form[1], c, shadows, what)
         return None
     if kind == "numbers":

@@ -1,4 +1,8 @@
-"""Products of vectors and matrices."""
+"""Products of vectors and matrices.
+
+Each kind of product is a Python function of its own, with its rules: small ones are loops, larger ones are calls of BLAS,
+which takes transposed matrices as they are.  The rules add straight to the arrays that gather the cotangents.
+"""
 
 from __future__ import annotations
 
@@ -9,61 +13,525 @@ import numpy as np
 from zyg.frontend import arrays
 from zyg.frontend.calls import unchecked
 from zyg.frontend.operators import binary, settled
-from zyg.frontend.values import (
-    Abstract,
-    ComplexArrayValue,
-    ComplexValue,
-    Known,
-    describe,
-    is_numeric,
-)
+from zyg.frontend.values import Abstract, ComplexArrayValue, Known, describe, is_numeric
+from zyg.ir.types import BOOL
+from zyg.rules import adjoint, tangent
 
+from .. import blas
 from ..registry import emits
+from .layouts import general, is_complex, is_packed, packed, stack_shape, step, swapped
 from .ufuncs import strong
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
 
-NONE, ZERO, YES = Known(None), Known(0), Known(True)
+# Multiplications up to which loops are faster than a call of BLAS: of matrices, of a matrix and a vector, of vectors.
+SMALL, THIN, SHORT = 216, 64, 24
+PLAIN, TRANSPOSED = blas.PLAIN, blas.TRANSPOSED
+CORE = "matmul: Input operand {} has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size "
+MATMUL_CORE = CORE.format(1)
+
+
+# ------------------------------------------------------------------------------------------------ entries
+
+
+@emits(np.matmul)
+def matmul(e: Evaluator, x1: Abstract, x2: Abstract) -> Abstract:
+    from zyg.frontend.infer import known
+
+    a, b = settled(e, x1, "None is no array"), settled(e, x2, "None is no array")
+    for n, v in enumerate((a, b)):
+        if is_numeric(v) or isinstance(v, arrays.ARRAYS) and arrays.ndim(v) == 0:
+            e.throw("ValueError", f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core with "
+                    "signature (n?,k),(k,m?)->(n?,m?) requires 1)")  # fmt: skip
+    return e.call(known(matmul_arrays), operands(e, "np.matmul", a, b))
+
+
+@emits((np.ndarray, "dot"), np.dot)
+def dot(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    return _product(e, "np.dot", a, b, dot_arrays)
+
+
+@emits(np.inner)
+def inner(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    return _product(e, "np.inner", a, b, inner_arrays)
 
 
 @emits(np.vdot)
 def vdot(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     """The first argument conjugated, if it is complex."""
-    from zyg.frontend.infer import known
-
-    if isinstance(a, ComplexArrayValue) and a.ndim == 1 and isinstance(b, arrays.ARRAYS) and arrays.ndim(b) == 1:
-        return e.call(known(dot_vectors), [a, b, Known(True)])
-    if isinstance(a, ComplexValue):
-        from ..complex_ import conjugate
-
-        a = conjugate(e, a)
-    return dot(e, a, b)
+    return _product(e, "np.vdot", a, b, vdot_arrays)
 
 
-@emits((np.ndarray, "dot"), np.dot, np.inner)
-def dot(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+@emits(np.outer)
+def outer(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    from .constructors import asarray
+
+    a, b = (asarray(e, v) if is_numeric(v) else v for v in (a, b))
+    return _product(e, "np.outer", a, b, outer_arrays)
+
+
+def _product(e: Evaluator, name: str, a: Abstract, b: Abstract, function: Any) -> Abstract:
+    """A product in which numbers, and arrays of no dimensions, multiply."""
     from zyg.frontend.infer import known
 
     a, b = settled(e, a, "None is no array"), settled(e, b, "None is no array")
-    if is_numeric(a) and is_numeric(b):
-        return binary(e, "mul", strong(e, a), b)
-    if not (isinstance(a, arrays.ARRAYS) and isinstance(b, arrays.ARRAYS) and arrays.ndim(a) == arrays.ndim(b) == 1):
-        raise e.refuse(
-            "dot of these", types=[describe(a, e.heap), describe(b, e.heap)], hint="write loops; vectors can be dotted"
+    if (is_numeric(a) or isinstance(a, arrays.ARRAYS)) and (is_numeric(b) or isinstance(b, arrays.ARRAYS)):
+        flat = [is_numeric(v) or arrays.ndim(v) == 0 for v in (a, b)]
+        if any(flat) and function is not outer_arrays:
+            return binary(e, "mul", strong(e, a) if is_numeric(a) else a, b)
+    return e.call(known(function), operands(e, name, a, b))
+
+
+def operands(e: Evaluator, name: str, *given: Abstract) -> list[Abstract]:
+    """Arrays of one element type, that of the product: what NumPy converts them to."""
+    from .constructors import asarray
+
+    made = [v if isinstance(v, arrays.ARRAYS) else asarray(e, v) for v in given]
+    for v in made:
+        if not isinstance(v, arrays.ARRAYS):
+            raise e.refuse(f"{name} of this", types=[describe(v, e.heap)], hint="pass arrays")
+    types = [arrays.COMPLEX if isinstance(v, ComplexArrayValue) else v.type.dtype for v in made]  # type: ignore[attr-defined]
+    common = np.result_type(*map(arrays.numpy_dtype, types))
+    result: list[Abstract] = []
+    for v, scalar in zip(made, types):
+        if scalar is BOOL and common == np.bool_:
+            raise e.refuse(f"{name} of arrays of bools", hint="convert them: a.astype(int)")
+        result.append(v if arrays.numpy_dtype(scalar) == common else asarray(e, v, Known(common)))
+    return result
+
+
+# ------------------------------------------------------------------------------------ products by dimensions
+
+
+def matmul_arrays(a: Any, b: Any) -> Any:
+    k = b.shape[-2] if b.ndim > 1 else b.shape[0]
+    if a.shape[-1] != k:
+        raise ValueError(f"{MATMUL_CORE}{k} is different from {a.shape[-1]})")
+    if is_complex(a):
+        return complex_product(matmul_arrays, a, b)
+    if b.ndim == 1:
+        return dot_vectors(a, b) if a.ndim == 1 else stacked(a, b[:, None])[..., 0] if a.ndim > 2 else matvec(a, b)
+    if a.ndim == 1:
+        return matvec(swapped(b), a) if b.ndim == 2 else stacked(a[None, :], b)[..., 0, :]
+    return product(a, b) if a.ndim == 2 and b.ndim == 2 else stacked(a, b)
+
+
+def dot_arrays(a: Any, b: Any) -> Any:
+    if b.ndim == 1:
+        _check_aligned(a, b, 0)
+    else:
+        _check_aligned(a, b, b.ndim - 2)
+    if is_complex(a):
+        return complex_product(dot_arrays, a, b)
+    if a.ndim == 1 and b.ndim == 1:
+        return dot_vectors(a, b)
+    if a.ndim <= 2 and b.ndim <= 2:
+        return matmul_arrays(a, b)
+    if b.ndim == 1:
+        return matmul_arrays(a, b)
+    rows = np.ascontiguousarray(a).reshape(-1, a.shape[-1])
+    columns = np.moveaxis(b, -2, 0).copy().reshape(b.shape[-2], -1)
+    return product(rows, columns).reshape(a.shape[:-1] + b.shape[:-2] + b.shape[-1:])
+
+
+def inner_arrays(a: Any, b: Any) -> Any:
+    _check_aligned(a, b, b.ndim - 1)
+    if is_complex(a):
+        return complex_product(inner_arrays, a, b)
+    if a.ndim == 1 and b.ndim == 1:
+        return dot_vectors(a, b)
+    if a.ndim <= 2 and b.ndim <= 2:
+        return matmul_arrays(a, b if b.ndim == 1 else swapped(b))
+    rows = np.ascontiguousarray(a).reshape(-1, a.shape[-1])
+    others = np.ascontiguousarray(b).reshape(-1, b.shape[-1])
+    return product(rows, swapped(others)).reshape(a.shape[:-1] + b.shape[:-1])
+
+
+def _shape_text(shape: Any) -> str:
+    if len(shape) == 0:
+        return "()"
+    if len(shape) == 1:
+        return f"({shape[0]},)"
+    if len(shape) == 2:
+        return f"({shape[0]},{shape[1]})"
+    if len(shape) == 3:
+        return f"({shape[0]},{shape[1]},{shape[2]})"
+    return f"({shape[0]},{shape[1]},{shape[2]},...)"
+
+
+def _check_aligned(a: Any, b: Any, axis: int) -> None:
+    if a.shape[-1] != b.shape[axis]:
+        raise ValueError(
+            f"shapes {_shape_text(a.shape)} and {_shape_text(b.shape)} not aligned: "
+            f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[axis]} (dim {axis})"
         )
-    return e.call(known(dot_vectors), [a, b, Known(False)])
+
+
+def vdot_arrays(a: Any, b: Any) -> Any:
+    x, y = a.ravel(), b.ravel()
+    if len(x) != len(y):
+        raise ValueError("cannot reshape array of size " + f"{len(x)} into shape ({len(y)},)")
+    return dot_arrays(np.conj(x), y) if is_complex(a) else dot_vectors(x, y)
+
+
+def outer_arrays(a: Any, b: Any) -> Any:
+    x, y = a.ravel(), b.ravel()
+    return x[:, None] * y[None, :]
+
+
+def complex_product(function: Any, a: Any, b: Any) -> Any:
+    """The product of arrays of complex numbers by those of their parts."""
+    re = function(a.real, b.real) - function(a.imag, b.imag)
+    im = function(a.real, b.imag) + function(a.imag, b.real)
+    return re + 1j * im
+
+
+# -------------------------------------------------------------------------------------------- two vectors
 
 
 @unchecked
-def dot_vectors(a: Any, b: Any, conjugate: bool) -> Any:
+def dot_vectors(a: Any, b: Any) -> Any:
     n = len(a)
-    if n != len(b):
-        raise ValueError(f"shapes ({n},) and ({len(b)},) not aligned: {n} (dim 0) != {len(b)} (dim 0)")
-    total = a.dtype.type(0) * b.dtype.type(0)
+    if by_blas(a) and n > SHORT:
+        x, y = vector(a), vector(b)
+        return a.dtype.type(blas.dot(n, x, step(x, 0), y, step(y, 0)))
+    total = a.dtype.type(0)
     for i in range(n):
-        total += (a[i].conjugate() if conjugate else a[i]) * b[i]
+        total += a[i] * b[i]
     return total
 
 
-# ------------------------------------------------------------------------------- assignment, in-place operators
+@adjoint(dot_vectors)
+def _dot_vectors_rule(a: Any, b: Any) -> Any:
+    def back(d: Any) -> Any:
+        return lambda da: add_scaled(da, d, b), lambda db: add_scaled(db, d, a)
+
+    return dot_vectors(a, b), back
+
+
+@tangent(dot_vectors)
+def _dot_vectors_tangent(a: Any, b: Any) -> Any:
+    return dot_vectors(a, b), lambda da, db: dot_vectors(da, b) + dot_vectors(a, db)
+
+
+@unchecked
+def add_scaled(y: Any, s: Any, x: Any) -> None:
+    """y += s * x"""
+    for i in range(len(y)):
+        y[i] += s * x[i]
+
+
+# ------------------------------------------------------------------------------------- matrix and vector
+
+
+@unchecked
+def matvec(a: Any, x: Any) -> Any:
+    y = np.empty(a.shape[0], a.dtype)
+    matvec_into(y, a, x, False)
+    return y
+
+
+@adjoint(matvec)
+def _matvec_rule(a: Any, x: Any) -> Any:
+    def back(d: Any) -> Any:
+        return lambda da: add_outer(da, d, x), lambda dx: add_matvec(dx, swapped(a), d)
+
+    return matvec(a, x), back
+
+
+@tangent(matvec)
+def _matvec_tangent(a: Any, x: Any) -> Any:
+    def push(da: Any, dx: Any) -> Any:
+        dy = matvec(da, x)
+        add_matvec(dy, a, dx)
+        return dy
+
+    return matvec(a, x), push
+
+
+def add_matvec(y: Any, a: Any, x: Any) -> None:
+    """y += a @ x"""
+    matvec_into(y, a, x, True)
+
+
+@adjoint(add_matvec, mutates="y")
+def _add_matvec_rule(y: Any, a: Any, x: Any) -> Any:
+    add_matvec(y, a, x)
+
+    def back(_: Any, d: Any) -> Any:
+        return d, lambda da: add_outer(da, d, x), lambda dx: add_matvec(dx, swapped(a), d)
+
+    return None, back
+
+
+@tangent(add_matvec, mutates="y")
+def _add_matvec_tangent(y: Any, a: Any, x: Any) -> Any:
+    add_matvec(y, a, x)
+
+    def push(dy: Any, da: Any, dx: Any) -> Any:
+        made = dy.copy()
+        add_matvec(made, da, x)
+        add_matvec(made, a, dx)
+        return None, made
+
+    return None, push
+
+
+@unchecked
+def matvec_into(y: Any, a: Any, x: Any, adds: bool) -> None:
+    """y = a @ x, or y += a @ x. `y` lies apart from the others."""
+    n, k = a.shape
+    if by_blas(y) and a.dtype == y.dtype and x.dtype == y.dtype and n * k > THIN and step(y, 0) > 0:
+        m, v = matrix(a), vector(x)
+        beta = 1.0 if adds else 0.0
+        if by_rows(m):
+            blas.gemv(TRANSPOSED, k, n, 1.0, m, leading(m, 0), v, step(v, 0), beta, y, step(y, 0))
+        else:
+            blas.gemv(PLAIN, n, k, 1.0, m, leading(m, 1), v, step(v, 0), beta, y, step(y, 0))
+        return
+    for i in range(n):
+        total = y.dtype.type(0)
+        for j in range(k):
+            total += a[i, j] * x[j]
+        if adds:
+            y[i] += total
+        else:
+            y[i] = total
+
+
+@unchecked
+def add_outer(c: Any, x: Any, y: Any) -> None:
+    """c += outer(x, y)"""
+    for i in range(len(x)):
+        for j in range(len(y)):
+            c[i, j] += x[i] * y[j]
+
+
+# ------------------------------------------------------------------------------------------- two matrices
+
+
+@unchecked
+def product(a: Any, b: Any) -> Any:
+    c = np.empty((a.shape[0], b.shape[1]), a.dtype)
+    product_into(c, a, b, False)
+    return c
+
+
+@adjoint(product)
+def _product_rule(a: Any, b: Any) -> Any:
+    def back(d: Any) -> Any:
+        return lambda da: add_product(da, d, swapped(b)), lambda db: add_product(db, swapped(a), d)
+
+    return product(a, b), back
+
+
+@tangent(product)
+def _product_tangent(a: Any, b: Any) -> Any:
+    def push(da: Any, db: Any) -> Any:
+        dc = product(da, b)
+        add_product(dc, a, db)
+        return dc
+
+    return product(a, b), push
+
+
+def add_product(c: Any, a: Any, b: Any) -> None:
+    """c += a @ b"""
+    product_into(c, a, b, True)
+
+
+@adjoint(add_product, mutates="c")
+def _add_product_rule(c: Any, a: Any, b: Any) -> Any:
+    add_product(c, a, b)
+
+    def back(_: Any, d: Any) -> Any:
+        return d, lambda da: add_product(da, d, swapped(b)), lambda db: add_product(db, swapped(a), d)
+
+    return None, back
+
+
+@tangent(add_product, mutates="c")
+def _add_product_tangent(c: Any, a: Any, b: Any) -> Any:
+    add_product(c, a, b)
+
+    def push(dc: Any, da: Any, db: Any) -> Any:
+        made = dc.copy()
+        add_product(made, da, b)
+        add_product(made, a, db)
+        return None, made
+
+    return None, push
+
+
+@unchecked
+def product_into(c: Any, a: Any, b: Any, adds: bool) -> None:
+    """c = a @ b, or c += a @ b. `c` lies apart from the others, its rows together."""
+    n, k = a.shape
+    m = b.shape[1]
+    if by_blas(c) and a.dtype == c.dtype and b.dtype == c.dtype and n * m * k > SMALL and by_rows(c):
+        x, y = matrix(a), matrix(b)
+        beta = 1.0 if adds else 0.0
+        # What are rows to us are columns to BLAS: it is asked for the transposed of c, which is b.T @ a.T.
+        if by_rows(x):
+            if by_rows(y):
+                blas.gemm(PLAIN, PLAIN, m, n, k, 1.0, y, leading(y, 0), x, leading(x, 0), beta, c, leading(c, 0))
+            else:
+                blas.gemm(TRANSPOSED, PLAIN, m, n, k, 1.0, y, leading(y, 1), x, leading(x, 0), beta, c, leading(c, 0))
+        elif by_rows(y):
+            blas.gemm(PLAIN, TRANSPOSED, m, n, k, 1.0, y, leading(y, 0), x, leading(x, 1), beta, c, leading(c, 0))
+        else:
+            blas.gemm(TRANSPOSED, TRANSPOSED, m, n, k, 1.0, y, leading(y, 1), x, leading(x, 1), beta, c, leading(c, 0))
+        return
+    zero = c.dtype.type(0)
+    for i in range(n):
+        for tile in range(m // 4):  # sums of their own: each product does not wait for the one before
+            j = 4 * tile
+            t, u, v, w = zero, zero, zero, zero
+            for l in range(k):
+                factor = a[i, l]
+                t += factor * b[l, j]
+                u += factor * b[l, j + 1]
+                v += factor * b[l, j + 2]
+                w += factor * b[l, j + 3]
+            put(c, i, j, t, adds)
+            put(c, i, j + 1, u, adds)
+            put(c, i, j + 2, v, adds)
+            put(c, i, j + 3, w, adds)
+        for j in range(m - m % 4, m):
+            total = zero
+            for l in range(k):
+                total += a[i, l] * b[l, j]
+            put(c, i, j, total, adds)
+
+
+@unchecked
+def put(c: Any, i: int, j: int, x: Any, adds: bool) -> None:
+    if adds:
+        c[i, j] += x
+    else:
+        c[i, j] = x
+
+
+# ------------------------------------------------------------------------------------- stacks of matrices
+
+
+@unchecked
+def stacked(a: Any, b: Any) -> Any:
+    """a @ b of stacks of matrices, which are broadcast against each other."""
+    c = np.empty(stack_shape(a, b) + (a.shape[-2], b.shape[-1]), a.dtype)
+    stacked_into(c, a, b, False)
+    return c
+
+
+@unchecked
+def stacked_into(c: Any, a: Any, b: Any, adds: bool) -> None:
+    """c = a @ b, or c += a @ b, where c may have axes that the others have not, or the others axes that are summed up."""
+    if c.ndim == 2 and a.ndim == 2 and b.ndim == 2:
+        product_into(c, a, b, adds)
+        return
+    ndim = max(c.ndim, a.ndim, b.ndim)
+    n = max(_extent(c, ndim), _extent(a, ndim), _extent(b, ndim))
+    if _extent(a, ndim) == 0 or _extent(b, ndim) == 0:
+        n = 0
+    for i in range(n):
+        stacked_into(_at(c, ndim, i), _at(a, ndim, i), _at(b, ndim, i), adds)
+
+
+def _extent(x: Any, ndim: int) -> int:
+    """The length of the first of `ndim` axes."""
+    return x.shape[0] if x.ndim == ndim else 1
+
+
+@unchecked
+def _at(x: Any, ndim: int, i: int) -> Any:
+    """x[i] where x has the first of `ndim` axes, and more than one element along it."""
+    if x.ndim < ndim:
+        return x
+    return x[i if x.shape[0] > 1 else 0]
+
+
+@adjoint(stacked)
+def _stacked_rule(a: Any, b: Any) -> Any:
+    def back(d: Any) -> Any:
+        return lambda da: add_stacked(da, d, swapped(b)), lambda db: add_stacked(db, swapped(a), d)
+
+    return stacked(a, b), back
+
+
+@tangent(stacked)
+def _stacked_tangent(a: Any, b: Any) -> Any:
+    def push(da: Any, db: Any) -> Any:
+        dc = stacked(da, b)
+        add_stacked(dc, a, db)
+        return dc
+
+    return stacked(a, b), push
+
+
+def add_stacked(c: Any, a: Any, b: Any) -> None:
+    """c += a @ b, summed over the axes that c has not."""
+    stacked_into(c, a, b, True)
+
+
+@adjoint(add_stacked, mutates="c")
+def _add_stacked_rule(c: Any, a: Any, b: Any) -> Any:
+    add_stacked(c, a, b)
+
+    def back(_: Any, d: Any) -> Any:
+        return d, lambda da: add_stacked(da, d, swapped(b)), lambda db: add_stacked(db, swapped(a), d)
+
+    return None, back
+
+
+@tangent(add_stacked, mutates="c")
+def _add_stacked_tangent(c: Any, a: Any, b: Any) -> Any:
+    add_stacked(c, a, b)
+
+    def push(dc: Any, da: Any, db: Any) -> Any:
+        made = dc.copy()
+        add_stacked(made, da, b)
+        add_stacked(made, a, db)
+        return None, made
+
+    return None, push
+
+
+# -------------------------------------------------------------------------------------------- for BLAS
+
+
+def by_blas(a: Any) -> bool:
+    """Whether BLAS has functions for arrays of this type."""
+    return blas.AVAILABLE and (a.dtype == np.float64 or a.dtype == np.float32)
+
+
+def vector(x: Any) -> Any:
+    """A vector whose elements lie in whole steps forward."""
+    if is_packed(x):
+        return x
+    return general(x) if step(x, 0) > 0 else general(packed(x))
+
+
+def matrix(a: Any) -> Any:
+    """A matrix whose rows, or columns, lie together."""
+    if is_packed(a):
+        return a
+    return general(a) if by_rows(a) or by_columns(a) else general(packed(a))
+
+
+def by_rows(a: Any) -> bool:
+    """Whether the elements of a row lie together, and the rows apart."""
+    if is_packed(a):
+        return True
+    return (step(a, 1) == 1 or a.shape[1] == 1) and (step(a, 0) >= a.shape[1] or a.shape[0] == 1)
+
+
+def by_columns(a: Any) -> bool:
+    return by_rows(swapped(a))
+
+
+def leading(a: Any, axis: int) -> int:
+    """From one row to the next (axis 0), or from one column to the next (axis 1), in elements, as BLAS asks for it: not less
+    than there are in one of them, even if there is only one."""
+    least = max(1, a.shape[1 - axis])
+    return max(step(a, axis), least)

@@ -1,0 +1,116 @@
+"""How matrices lie in memory, for library code that hands them to BLAS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zyg.frontend import arrays
+from zyg.frontend.boundary import array_as
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, TupleValue
+from zyg.ir.core import Value, const
+from zyg.ir.types import I64, Array
+
+from ..registry import emits
+from .constructors import like
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+
+def step(a: Any, axis: int) -> int:
+    """How many elements lie from one to the next along an axis; 0 where they do not lie in whole steps."""
+    steps, rest = divmod(a.strides[axis], a.itemsize)
+    return 0 if rest else steps
+
+
+@emits(step)
+def _step(e: Evaluator, a: Abstract, axis: Abstract) -> Abstract:
+    assert isinstance(a, ArrayValue) and isinstance(axis, Known)
+    n, ndim = axis.object % a.type.ndim, a.type.ndim
+    if a.type.layout == "C":
+        return arrays.product(e, [e.dim(a.value, k) for k in range(n + 1, ndim)])
+    size = arrays.DTYPES[a.type.dtype].itemsize
+    stride = e.op("stride", a.value, axis=n)
+    steps = e.op("floordiv", stride, const(size))
+    return Number(e.op("select", e.op("eq", e.op("mul", steps, const(size)), stride), steps, const(0, I64)))
+
+
+def is_packed(a: Any) -> bool:
+    """Whether an array's type says that it is C-contiguous."""
+    return a.flags.c_contiguous
+
+
+@emits(is_packed)
+def _is_packed(e: Evaluator, a: Abstract) -> Abstract:
+    assert isinstance(a, ArrayValue)
+    return Known(a.type.layout == "C")
+
+
+def general(a: Any) -> Any:
+    """The array, as one of any strides: what may be a copy or not has one type then."""
+    return a
+
+
+@emits(general)
+def _general(e: Evaluator, a: Abstract) -> Abstract:
+    assert isinstance(a, ArrayValue)
+    return ArrayValue(array_as(e, a.value, Array(a.type.dtype, a.type.ndim, "A", a.type.writable)))
+
+
+def swapped(a: Any) -> Any:
+    """The matrices transposed: a view."""
+    return np.swapaxes(a, -1, -2)
+
+
+@emits(swapped)
+def _swapped(e: Evaluator, a: Abstract) -> Abstract:
+    ndim = arrays.ndim(a)
+    return arrays.permuted(e, a, [*range(ndim - 2), ndim - 1, ndim - 2])
+
+
+def packed(a: Any) -> Any:
+    """A C-contiguous copy, whatever the type says."""
+    return a.copy()
+
+
+@emits(packed)
+def _packed(e: Evaluator, a: Abstract) -> Abstract:
+    copy = like(e, a, Known(None), "empty", None)
+    arrays.assign(e, copy, a)
+    return copy
+
+
+def is_complex(a: Any) -> bool:
+    return np.iscomplexobj(a)
+
+
+@emits(is_complex)
+def _is_complex(e: Evaluator, a: Abstract) -> Abstract:
+    return Known(isinstance(a, ComplexArrayValue))
+
+
+def stack_shape(*stacks: Any) -> tuple[int, ...]:
+    """The shape of stacks of matrices broadcast against each other, without the last two axes."""
+    return np.broadcast_shapes(*(a.shape[:-2] for a in stacks))
+
+
+@emits(stack_shape)
+def _stack_shape(e: Evaluator, *stacks: Abstract) -> Abstract:
+    shapes = [arrays.dims(e, a)[:-2] for a in stacks]
+    text = " ".join(
+        f"({','.join(['{}'] * (len(s) + 2))})->({','.join([*['{}'] * len(s), 'newaxis', 'newaxis'])})" for s in shapes
+    )
+    message = f"operands could not be broadcast together with remapped shapes [original->remapped]: {text} "
+    lengths = [d for a, s in zip(stacks, shapes) for d in (*arrays.dims(e, a), *s)]
+    result: list[Abstract] = []
+    for axis in range(-max(map(len, shapes)), 0):
+        common: Value = const(1)
+        for d in (s[axis] for s in shapes if len(s) >= -axis):
+            one = e.op("eq", common, const(1))
+            fits = e.op("or", e.op("eq", d, common), e.op("or", one, e.op("eq", d, const(1))))
+            e.guard(fits, "ValueError", message, *lengths)
+            common = e.op("select", one, d, common)
+        result.append(Number(common))
+    return TupleValue(tuple(result))
