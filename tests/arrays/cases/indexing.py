@@ -1,0 +1,271 @@
+"""Indices of all kinds, read and written; taking, putting, choosing; sorting and searching; sets and counting."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..case import case
+from ..drawing import A, Num
+
+get, put = (np.ndarray, "__getitem__"), (np.ndarray, "__setitem__")
+
+for _f, _dims in (
+    (lambda a: a[1:], "n|n m"), (lambda a: a[::-1], "n|n m"), (lambda a: a[:, 1:3], "n m|n m k"), (lambda a: a[..., 0], "n m|n m k"),
+    (lambda a: a[None, :, 1:], "n m"), (lambda a: a[-2:, ::2], "n m"), (lambda a: a[:, None], "n|n m"), (lambda a: a[...], "n|n m|"),
+    (lambda a: a[1], "n|n m"), (lambda a: a[-1, 0], "n m|n m k"), (lambda a: a[:, -1], "n m|n m k"), (lambda a: a[3:0:-1], "n|n m"),
+):  # fmt: skip
+    case(get, _f, a=A(_dims, "dlD"), exact=True)
+case(get, lambda a, i: a[i], a=A("n|n m|n m k", "dlD", least=1), i=A("p|p q", "l", "index:n"), exact=True)
+case(get, lambda a, i: a[:, i], a=A("m n|m n k", "dl", least=1), i=A("p", "li", "index:n"), exact=True)
+case(
+    get,
+    lambda a, i, j: a[i, j],
+    a=A("n m|n m k", "dlD", least=1),
+    i=A("p", "l", "index:n"),
+    j=A("p", "l", "index:m"),
+    exact=True,
+)
+case(
+    get,
+    lambda a, i, j: a[i[:, None], j],
+    a=A("n m", "dl", least=1),
+    i=A("p", "l", "index:n"),
+    j=A("q", "l", "index:m"),
+    exact=True,
+)
+case(get, lambda a, m: a[m], a=A("n|n m", "dlD"), m=A("n|n m", "?"), exact=True)
+case(get, lambda a, m: a[m], a=A("n m", "dl"), m=A("n", "?"), exact=True)
+case(get, lambda a, m: a[:, m], a=A("n m", "dl"), m=A("m", "?"), exact=True)
+case(get, lambda a: a[a > 0.5], a=A("n|n m", "d"), exact=True)
+case(get, lambda a: a[[0, 1, 0]], a=A("n|n m", "dl", least=2), exact=True)
+case(get, lambda a, i: a[1, i], a=A("3 n|3 n k", "dl", least=1), i=A("p", "l", "index:n"), exact=True)
+case(
+    get,
+    lambda a, i, k: a[i, 0, k],
+    a=A("n 2 m", "dl", least=1),
+    i=A("p", "l", "index:n"),
+    k=A("p", "l", "index:m"),
+    exact=True,
+)
+case(get, lambda a, i: a[..., i], a=A("m n", "dl", least=1), i=A("p", "l", "index:n"), exact=True)
+case(get, lambda a, i: a[i, None], a=A("n|n m", "d", least=1), i=A("p", "l", "index:n"), exact=True)
+
+
+def _set_slice(a, v):
+    b = a.copy()
+    b[1:, 0] = v
+    return b
+
+
+def _set_scalar(a, x):
+    b = a.copy()
+    b[::2] = x
+    return b
+
+
+def _set_fancy(a, i, v):
+    b = a.copy()
+    b[i] = v
+    return b
+
+
+def _set_mask(a, m, x):
+    b = a.copy()
+    b[m] = x
+    return b
+
+
+def _set_masked(a, v):
+    b = a.copy()
+    b[a > 0.5] = v[a > 0.5] * 2.0
+    return b
+
+
+def _add_fancy(a, i, v):
+    b = a.copy()
+    b[i] += v
+    return b
+
+
+def _scale_mask(a, m):
+    b = a.copy()
+    b[m] *= 3.0
+    return b
+
+
+def _set_pairs(a, i, j, v):
+    b = a * 1.0
+    b[i, j] = v
+    return b
+
+
+def _add_at(a, i, v):
+    b = a.copy()
+    np.add.at(b, i, v)
+    return b
+
+
+def _self_overlap(a):
+    b = a.copy()
+    b[1:] += b[:-1]
+    b[:] = b[::-1]
+    return b
+
+
+case(put, _set_slice, a=A("n m|n m", "dl", least=1), v=A("|1", "dl", "finite"))
+case(put, _set_scalar, a=A("n|n m", "dfl"), x=Num("dl", "few"))
+case(put, _set_fancy, a=A("n", "d", least=1), i=A("p", "l", "index:n"), v=A("|1|p", "d"))
+case(put, _set_mask, a=A("n|n m", "dl"), m=A("n|n m", "?"), x=Num("l", "few"))
+case(put, _set_masked, a=A("n|n m", "d"), v=A("n|n m", "d"))
+case(put, _add_fancy, a=A("n|n m", "d", least=1), i=A("p", "l", "index:n"), v=A("p|m", "d"))
+case(put, _scale_mask, a=A("n|n m", "d"), m=A("n|n m", "?"))
+case(put, _set_pairs, a=A("n m", "d", least=1), i=A("p", "l", "index:n"), j=A("p", "l", "index:m"), v=A("p", "d"))
+case(put, _self_overlap, a=A("n|n m", "dl"))
+case((type(np.add), "add.at"), _add_at, a=A("n|n m", "d", least=1), i=A("p", "l", "index:n"), v=A("p|m", "d"))
+
+case(
+    [np.take, (np.ndarray, "take")],
+    lambda a, i: (np.take(a, i), a.take(i, axis=0)),
+    a=A("n|n m", "dl", least=1),
+    i=A("p", "l", "index:n"),
+    exact=True,
+)
+case(np.take, lambda a, i: np.take(a, i, axis=1), a=A("m n", "dl", least=1), i=A("p", "l", "index:n"), exact=True)
+case(np.take, lambda a, i: np.take(a, i), a=A("n", "dl", least=1), i=Num("l", choices=(0, -1, 9)), exact=True)
+case(
+    np.take_along_axis,
+    lambda a, i: np.take_along_axis(a, i, axis=0),
+    a=A("n|n m", "dl", least=1),
+    i=A("p|p m", "l", "index:n"),
+    exact=True,
+)
+case(
+    np.take_along_axis,
+    lambda a, i: np.take_along_axis(a, i, axis=1),
+    a=A("m n", "dl", least=1),
+    i=A("m p", "l", "index:n"),
+    exact=True,
+)
+case(np.compress, lambda m, a: np.compress(m, a), m=A("n", "?"), a=A("n", "dl"), exact=True)
+case(np.extract, lambda m, a: np.extract(m, a), m=A("n|n m", "?"), a=A("n|n m", "dl"), exact=True)
+case(np.select, lambda a, b: np.select([a > 1.0, a > 0.0], [b, a * b], 0.5), a=A("n|n m", "d"), b=A("n|n m", "d"))
+case(np.choose, lambda i, a, b: np.choose(i, [a, b]), i=A("n", "l", "index:2"), a=A("n", "d"), b=A("n", "d"))
+case(np.piecewise, lambda a: np.piecewise(a, [a < 0, a >= 0], [-1.0, 1.0]), a=A("n", "d"))
+
+
+def _put(a, i, v):
+    b = a.copy()
+    np.put(b, i, v)
+    return b
+
+
+def _copyto(a, v):
+    b = a.copy()
+    np.copyto(b, v)
+    return b
+
+
+def _put_along(a, i, v):
+    b = a.copy()
+    np.put_along_axis(b, i, v, axis=0)
+    return b
+
+
+def _place(a, m, v):
+    b = a.copy()
+    np.putmask(b, m, v)
+    return b
+
+
+case(np.put, _put, a=A("n", "d", least=1), i=A("p", "l", "index:n"), v=A("p", "d", least=1))
+case(np.copyto, _copyto, a=A("n m|n", "dl"), v=A("m|n", "d", "finite"))
+case(np.put_along_axis, _put_along, a=A("n", "d", least=1), i=A("p", "l", "index:n"), v=A("p", "d"))
+case(np.putmask, _place, a=A("n", "d"), m=A("n", "?"), v=A("n", "d"))
+
+case([np.sort], lambda a: np.sort(a), a=A("n|n m", "dfl", "ties"))
+case(np.sort, lambda a: np.sort(a, axis=0), a=A("n|n m", "dl"))
+case(np.sort, lambda a: np.sort(a, axis=None), a=A("n m", "dl"))
+case(
+    [np.argsort, (np.ndarray, "argsort")],
+    lambda a: (np.argsort(a, kind="stable"), a.argsort(axis=0, kind="stable")),
+    a=A("n|n m", "dfl", "ties"),
+    derivative=False,
+)
+
+
+def _sort(a):
+    b = a.copy()
+    b.sort()
+    return b
+
+
+case((np.ndarray, "sort"), _sort, a=A("n|n m", "dl"))
+case(np.partition, lambda a: np.sort(np.partition(a, 1)[:2]), a=A("n", "dl", least=2))
+case(np.argpartition, lambda a: a[np.argpartition(a, 1)][:1], a=A("n", "d", least=2), derivative=False)
+case(np.lexsort, lambda a, b: np.lexsort((a, b)), a=A("n", "dl", "ties"), b=A("n", "l", "ties"), derivative=False)
+case(
+    [np.searchsorted, (np.ndarray, "searchsorted")],
+    lambda a, v: (np.searchsorted(a, v), a.searchsorted(v, side="right")),
+    a=A("n", "dl", "ascending"),
+    v=A("p|p q|", "dl", "finite"),
+    derivative=False,
+)
+case(np.digitize, lambda v, a: np.digitize(v, a), v=A("p", "d", "finite"), a=A("n", "d", "ascending"), derivative=False)
+case(
+    np.interp,
+    lambda x, xp, fp: np.interp(x, xp, fp),
+    x=A("p", "d", "finite"),
+    xp=A("n", "d", "ascending", 1),
+    fp=A("n", "d", "finite"),
+    exact=False,
+)
+case(
+    np.interp,
+    lambda x, xp, fp: np.interp(x, xp, fp),
+    x=Num("d", "finite"),
+    xp=A("n", "d", "ascending", 1),
+    fp=A("n", "d", "finite"),
+)
+case(
+    np.interp,
+    lambda x, xp, fp: np.interp(x, xp, fp, left=-1.0, right=2.0),
+    x=A("p", "d", "finite"),
+    xp=A("n", "d", "ascending", 1),
+    fp=A("n", "d", "finite"),
+)
+case(
+    [np.nonzero, (np.ndarray, "nonzero")],
+    lambda a: (np.nonzero(a)[0], a.nonzero()[0]),
+    a=A("n|n m", "dl?", "ties"),
+    derivative=False,
+)
+case(np.flatnonzero, lambda a: np.flatnonzero(a), a=A("n|n m", "dl?", "ties"), derivative=False)
+case(np.argwhere, lambda a: np.argwhere(a), a=A("n|n m", "dl?", "ties"), derivative=False)
+case(np.unique, lambda a: np.unique(a), a=A("n|n m", "dl", "ties"), exact=True)
+case(np.isin, lambda a, b: np.isin(a, b), a=A("n|n m", "dl", "ties"), b=A("m", "dl", "ties"), derivative=False)
+case(np.bincount, lambda i: np.bincount(i), i=A("n", "l", "few"), derivative=False)
+case(np.bincount, lambda i, w: np.bincount(i, weights=w), i=A("n", "l", "few"), w=A("n", "d", "finite"))
+case(np.bincount, lambda i: np.bincount(i, minlength=5), i=A("n", "l", "few"), derivative=False)
+case(np.histogram, lambda a: np.histogram(a, bins=4), a=A("n", "dl", "finite"), derivative=False)
+case(
+    np.histogram,
+    lambda a, b: np.histogram(a, b),
+    a=A("n", "d", "finite"),
+    b=A("m", "d", "ascending", 2),
+    derivative=False,
+)
+case(np.unravel_index, lambda i: np.unravel_index(i, (3, 4)), i=A("n", "l", "few"), derivative=False)
+case(
+    np.ravel_multi_index,
+    lambda i, j: np.ravel_multi_index((i, j), (4, 4)),
+    i=A("n", "l", "few"),
+    j=A("n", "l", "few"),
+    derivative=False,
+)
+case(
+    np.shares_memory,
+    lambda a: (np.shares_memory(a, a[1:]), np.shares_memory(a, a.copy())),
+    a=A("n|n m", "dl", least=2),
+    derivative=False,
+)
+case(np.may_share_memory, lambda a: np.may_share_memory(a, a.copy()), a=A("n|n m", "dl", least=2), derivative=False)

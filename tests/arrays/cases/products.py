@@ -1,0 +1,170 @@
+"""Products and contractions, numpy.linalg, numpy.fft, convolutions, polynomials."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..case import case
+from ..drawing import A, Num
+
+D = "dfD"
+case(
+    [np.dot, (np.ndarray, "dot")],
+    lambda a, b: (np.dot(a, b), a.dot(b)),
+    a=A("n|n m|n m|m", "dflD", "finite"),
+    b=A("n|m k|m|m k", "dflD", "finite"),
+    tolerance=64,
+)
+case(np.dot, lambda a, b: np.dot(a, b), a=A("n m k", "dl", "finite"), b=A("k|k p|q k p", "dl", "finite"), tolerance=64)
+case(np.dot, lambda a, x: np.dot(a, x), a=A("n|n m", "dl", "finite"), x=Num("dl", "few"))
+case(
+    np.matmul,
+    lambda a, b: np.matmul(a, b),
+    a=A("n|n m|n m|m|p n m|p n m", "dflD", "finite"),
+    b=A("n|m k|m|m k|m k|p m k", "dflD", "finite"),
+    tolerance=64,
+)
+case(np.matmul, lambda a, b: a @ b, a=A("n|n m|n m|m", D, "finite"), b=A("n|m k|m|m k", D, "finite"), tolerance=64)
+case(np.matmul, lambda a: a.T @ a, a=A("n m", "dl", "finite"), tolerance=64)
+case(np.vdot, lambda a, b: np.vdot(a, b), a=A("n|n m", "dlD", "finite"), b=A("n|n m", "dD", "finite"), tolerance=64)
+case(np.inner, lambda a, b: np.inner(a, b), a=A("n|m n", "dl", "finite"), b=A("n|k n", "dl", "finite"), tolerance=64)
+case(np.outer, lambda a, b: np.outer(a, b), a=A("n|n m", "dlD", "finite"), b=A("m", "dl", "finite"))
+case(np.cross, lambda a, b: np.cross(a, b), a=A("3|n 3", "dl", "finite"), b=A("3|n 3", "dl", "finite"))
+case(np.kron, lambda a, b: np.kron(a, b), a=A("n|n m", "dl", "finite"), b=A("m|k p", "dl", "finite"))
+case([np.trace, (np.ndarray, "trace")], lambda a: (np.trace(a), a.trace()), a=A("n m", "dfl", "finite"))
+case(
+    np.tensordot,
+    lambda a, b: np.tensordot(a, b),
+    a=A("n m k", "d", "finite"),
+    b=A("m k p", "d", "finite"),
+    tolerance=64,
+)
+case(
+    np.tensordot,
+    lambda a, b: np.tensordot(a, b, axes=1),
+    a=A("n m|n m k", "dl", "finite"),
+    b=A("m p|k p", "dl", "finite"),
+    tolerance=64,
+)
+case(
+    np.tensordot,
+    lambda a, b: np.tensordot(a, b, axes=([0, 1], [1, 0])),
+    a=A("n m k", "d", "finite"),
+    b=A("m n p", "d", "finite"),
+    tolerance=64,
+)
+for _text, _a, _b in (
+    ("ij,jk->ik", "n m", "m k"), ("ij,ij->", "n m", "n m"), ("i,j->ij", "n", "m"), ("ij,kj->ik", "n m", "k m"),
+    ("bij,bjk->bik", "p n m", "p m k"), ("ij,j", "n m", "m"), ("ijk,k->ij", "n m k", "k"), ("ij,ij->i", "n m", "n m"),
+):  # fmt: skip
+    case(
+        np.einsum,
+        (lambda t: lambda a, b: np.einsum(t, a, b))(_text),
+        a=A(_a, "dlD"[:2], "finite"),
+        b=A(_b, "d", "finite"),
+        tolerance=64,
+    )
+for _text, _a in (
+    ("ii->i", "n n"),
+    ("ii", "n n"),
+    ("ij->ji", "n m"),
+    ("ij->j", "n m"),
+    ("ijk->ki", "n m k"),
+    ("i...->...", "n m|n m k"),
+):
+    case(np.einsum, (lambda t: lambda a: np.einsum(t, a))(_text), a=A(_a, "dl", "finite"), tolerance=64, memory=False)
+case(
+    np.einsum,
+    lambda a, b, c: np.einsum("ij,jk,kl->il", a, b, c),
+    a=A("n m", "d", "finite"),
+    b=A("m k", "d", "finite"),
+    c=A("k p", "d", "finite"),
+    tolerance=64,
+)
+
+LOOSE = {"tolerance": 2000.0}
+L = np.linalg
+case(L.solve, lambda a, b: np.linalg.solve(a, b), a=A("n n", "dfD", "regular"), b=A("n|n k", "dD", "finite"), **LOOSE)
+case(L.solve, lambda a, b: np.linalg.solve(a, b), a=A("p n n", "d", "regular", 1), b=A("p n k", "d", "finite"), **LOOSE)
+case(L.inv, lambda a: np.linalg.inv(a), a=A("n n|p n n", "dfD", "regular"), **LOOSE)
+case(L.det, lambda a: np.linalg.det(a), a=A("n n", "dfD", "regular"), tolerance=1e4)
+case(L.slogdet, lambda a: np.linalg.slogdet(a), a=A("n n", "df", "regular"), **LOOSE)
+case(L.cholesky, lambda a: np.linalg.cholesky(a), a=A("n n", "dfD", "definite"), **LOOSE)
+case(L.qr, lambda a: np.linalg.qr(a), a=A("n n", "d", "regular"), **LOOSE)
+case(L.qr, lambda a: np.linalg.qr(a), a=A("5 3", "d", "regular"), **LOOSE)
+case(L.qr, lambda a: np.linalg.qr(a, mode="r"), a=A("5 3|4 4", "d", "regular"), **LOOSE)
+case(L.eigh, lambda a: np.linalg.eigh(a)[0], a=A("n n", "dfD", "symmetric", 1), **LOOSE)
+case(
+    L.eigh,
+    lambda a, w: np.sum(np.abs(np.linalg.eigh(a)[1] ** 2) * w),
+    a=A("n n", "d", "symmetric", 1),
+    w=A("n n", "d", "finite"),
+    **LOOSE,
+)
+case(L.eigvalsh, lambda a: np.linalg.eigvalsh(a), a=A("n n", "dD", "symmetric", 1), **LOOSE)
+case(L.svd, lambda a: np.linalg.svd(a, compute_uv=False), a=A("n m|n n", "dD", "regular", 1), **LOOSE)
+case(L.svd, lambda a: np.linalg.svd(a, full_matrices=False)[1], a=A("n m|n n", "d", "regular", 1), **LOOSE)
+case(L.svdvals, lambda a: np.linalg.svdvals(a), a=A("n m", "d", "regular", 1), **LOOSE)
+case(L.lstsq, lambda a, b: np.linalg.lstsq(a, b)[0], a=A("5 3|3 3", "d", "regular"), b=A("5|3", "d", "finite"), **LOOSE)
+case(L.pinv, lambda a: np.linalg.pinv(a), a=A("n m|n n", "d", "regular", 1), tolerance=1e5)
+case(L.matrix_power, lambda a: np.linalg.matrix_power(a, 3), a=A("n n", "dl", "unit"), **LOOSE)
+case(L.matrix_power, lambda a: np.linalg.matrix_power(a, -2), a=A("n n", "d", "regular"), tolerance=1e5)
+case(L.matrix_rank, lambda a: np.linalg.matrix_rank(a), a=A("n m", "d", "regular", 1), derivative=False)
+case(L.norm, lambda a: np.linalg.norm(a), a=A("n|n m|n m k", "dfD", "finite", 1), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, axis=0), a=A("n|n m", "d", "finite", 1), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, 1), a=A("n|n m", "d", "finite", 1), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, np.inf), a=A("n|n m", "d", "finite", 1), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, "fro"), a=A("n m", "d", "finite", 1), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, axis=1, keepdims=True), a=A("n m", "d", "finite", 1), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, 3), a=A("n", "d", "finite", 1), **LOOSE)
+case(L.cond, lambda a: np.linalg.cond(a), a=A("n n", "d", "symmetric", 1), tolerance=1e5)
+case(
+    L.multi_dot,
+    lambda a, b, c: np.linalg.multi_dot([a, b, c]),
+    a=A("n m", "d", "finite"),
+    b=A("m k", "d", "finite"),
+    c=A("k p", "d", "finite"),
+    tolerance=64,
+)
+case(L.eigvals, lambda a: np.linalg.eigvals(a), a=A("n n", "d", "symmetric", 1), derivative=False, **LOOSE)
+
+for _f in (np.fft.fft, np.fft.ifft, np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn):
+    _two = "2" in _f.__name__
+    case(_f, (lambda f: lambda a: f(a))(_f), a=A("n m" if _two else "n|n m", "dD", "finite", 1), tolerance=64)
+case(np.fft.rfft, lambda a: np.fft.rfft(a), a=A("n|n m", "d", "finite", 1), tolerance=64)
+case(np.fft.irfft, lambda a: np.fft.irfft(a), a=A("n|n m", "D", "finite", 2), tolerance=64)
+case(np.fft.fft, lambda a: np.fft.fft(a, n=5, norm="ortho"), a=A("n", "dD", "finite", 1), tolerance=64)
+case(np.fft.fft, lambda a: np.fft.fft(a, axis=0), a=A("n m", "dD", "finite", 1), tolerance=64)
+case(np.fft.rfft2, lambda a: np.fft.rfft2(a), a=A("n m", "d", "finite", 2), tolerance=64)
+case(np.fft.hfft, lambda a: np.fft.hfft(a), a=A("n", "D", "finite", 2), tolerance=64)
+case(
+    [np.fft.fftshift, np.fft.ifftshift],
+    lambda a: (np.fft.fftshift(a), np.fft.ifftshift(a)),
+    a=A("n|n m", "dD"),
+    exact=True,
+)
+case(
+    [np.fft.fftfreq, np.fft.rfftfreq],
+    lambda n: (np.fft.fftfreq(n, 0.1), np.fft.rfftfreq(n, 0.5)),
+    n=Num("l", choices=(1, 4, 5)),
+    derivative=False,
+)
+for _mode in ("full", "same", "valid"):
+    case(
+        np.convolve,
+        (lambda m: lambda a, b: np.convolve(a, b, m))(_mode),
+        a=A("n", "dl", "finite", 1),
+        b=A("m", "dl", "finite", 1),
+        tolerance=64,
+    )
+    case(
+        np.correlate,
+        (lambda m: lambda a, b: np.correlate(a, b, m))(_mode),
+        a=A("n", "dl", "finite", 1),
+        b=A("m", "dl", "finite", 1),
+        tolerance=64,
+    )
+case(np.convolve, lambda a, b: np.convolve(a, b), a=A("n", "D", "finite", 1), b=A("m", "dD", "finite", 1), tolerance=64)
+case(np.polyval, lambda p, x: np.polyval(p, x), p=A("n", "dl", "finite"), x=A("m|m k|", "dl", "unit"), tolerance=256)
+case(np.cov, lambda a: np.cov(a), a=A("n m|m", "d", "finite", 2), tolerance=256)
+case(np.corrcoef, lambda a: np.corrcoef(a), a=A("2 m", "d", "finite", 3), tolerance=1e4)

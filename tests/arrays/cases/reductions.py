@@ -1,0 +1,95 @@
+"""Reductions, cumulative functions, extremes and their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..case import case
+from ..drawing import A
+
+SHAPES = "n|n m|n m k|"
+
+
+def _reduction(
+    name: str, dtypes: str, values: str = "any", least: int = 0, derivative: bool = True, **options: Any
+) -> None:
+    function = getattr(np, name)
+    targets: list[Any] = [function]
+    array = lambda dims: A(dims, dtypes, values, least)
+    add: Callable[..., None] = lambda f, dims: case(targets, f, a=array(dims), derivative=derivative, **options)
+    add(lambda a: function(a), SHAPES if name != "std" else "n|n m|n m k")
+    add(lambda a: function(a, axis=0), "n|n m|n m k")
+    add(lambda a: function(a, axis=-1, keepdims=True), "n|n m|n m k")
+    add(lambda a: function(a, axis=1), "n m|n m k")
+    if name not in ("argmax", "argmin", "nanargmax", "nanargmin", "median", "quantile", "percentile"):
+        add(lambda a: function(a, axis=(0, 1)), "n m|n m k")
+    if hasattr(np.ndarray, name):
+        targets = [(np.ndarray, name)]
+        method = eval(f"lambda a: a.{name}()")
+        add(method, "n|n m")
+        add(eval(f"lambda a: a.{name}(axis=1)"), "n m|n m k")
+
+
+_reduction("sum", "dfli?D", "finite")
+_reduction("mean", "dfl?D", "finite")
+_reduction("prod", "dfliD", "unit")
+_reduction("var", "dfl", "finite")
+_reduction("std", "dfl", "finite", least=2)
+_reduction("max", "dfli?", exact=True)
+_reduction("min", "dfli?", exact=True)
+_reduction("argmax", "dfl?", "ties", exact=True, derivative=False)
+_reduction("argmin", "dfl?", "ties", exact=True, derivative=False)
+_reduction("any", "dfl?", "ties", exact=True, derivative=False)
+_reduction("all", "dfl?", "ties", exact=True, derivative=False)
+_reduction("ptp", "dfl", "finite", exact=True)
+_reduction("median", "dfl", "finite")
+_reduction("nansum", "dfl")
+_reduction("nanmean", "df")
+_reduction("nanmax", "df", exact=True)
+_reduction("nanmin", "df", exact=True)
+_reduction("count_nonzero", "dfl?", "ties", exact=True, derivative=False)
+for _name, _same in (("amax", "max"), ("amin", "min")):
+    case(getattr(np, _name), eval(f"lambda a: np.{_name}(a, axis=0)"), a=A("n|n m", "dl"), exact=True)
+case(np.var, lambda a: np.var(a, axis=0, ddof=1), a=A("n m", "df", "finite", 2))
+case(np.std, lambda a: np.std(a, ddof=1), a=A("n|n m", "df", "finite", 2))
+case(np.average, lambda a, w: np.average(a, weights=w), a=A("n", "d", "finite"), w=A("n", "d", "positive"))
+case(np.average, lambda a: np.average(a, axis=0), a=A("n|n m", "dl", "finite"))
+case(np.quantile, lambda a: np.quantile(a, 0.3), a=A("n|n m", "df", "finite", 1))
+case(np.quantile, lambda a: np.quantile(a, 0.7, axis=0), a=A("n|n m", "d", "finite", 1))
+case(np.percentile, lambda a: np.percentile(a, 30), a=A("n|n m", "d", "finite", 1))
+case(np.sum, lambda a: np.sum(a, dtype=np.float32), a=A("n|n m", "df", "finite"), derivative=False, tolerance=64)
+case(np.sum, lambda a: np.sum(a, initial=2.0), a=A("n|n m", "d", "finite"))
+case(np.sum, lambda a, m: np.sum(a, where=m), a=A("n|n m", "d", "finite"), m=A("n|n m", "?"))
+case(np.max, lambda a: np.max(a, initial=0.5), a=A("n|n m", "d"))
+case(np.max, lambda a: np.max(a, axis=0), a=A("n m", "d", "ties"), exact=True)
+
+
+def _cumulative(name: str, values: str) -> None:
+    function = getattr(np, name)
+    case(function, lambda a: function(a), a=A("n|n m", "dfli?", values))
+    case(function, lambda a: function(a, axis=0), a=A("n|n m", "dfl", values))
+    case(function, lambda a: function(a, axis=-1), a=A("n|n m|n m k", "dl", values))
+    if hasattr(np.ndarray, name):
+        case((np.ndarray, name), eval(f"lambda a: a.{name}()"), a=A("n|n m", "dl", values))
+
+
+_cumulative("cumsum", "finite")
+_cumulative("cumprod", "unit")
+_cumulative("nancumsum", "finite")
+for _f in (np.add, np.multiply, np.maximum, np.minimum):
+    case((type(_f), f"{_f.__name__}.reduce"), (lambda f: lambda a: f.reduce(a))(_f), a=A("n|n m", "dl", "finite"))
+    case(
+        (type(_f), f"{_f.__name__}.accumulate"), (lambda f: lambda a: f.accumulate(a))(_f), a=A("n|n m", "dl", "finite")
+    )
+case(np.diff, lambda a: np.diff(a), a=A("n|n m", "dfl"))
+case(np.diff, lambda a: np.diff(a, axis=0), a=A("n|n m", "d"))
+case(np.diff, lambda a: np.diff(a, n=2), a=A("n|n m", "d"))
+case(np.ediff1d, lambda a: np.ediff1d(a), a=A("n|n m", "dl"))
+case(np.gradient, lambda a: np.gradient(a), a=A("n", "d", "finite", 2))
+case(np.gradient, lambda a: np.gradient(a, 0.5, axis=0), a=A("n|n m", "d", "finite", 2))
+case(np.trapezoid, lambda a: np.trapezoid(a), a=A("n|n m", "df", "finite", 1))
+case(np.trapezoid, lambda a, x: np.trapezoid(a, x), a=A("n", "d", "finite", 1), x=A("n", "d", "finite", 1))
+case(np.trapezoid, lambda a: np.trapezoid(a, dx=0.5, axis=0), a=A("n m", "d", "finite", 1))

@@ -1,0 +1,68 @@
+"""scipy.special; nothing where SciPy is not installed."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+from ..case import case
+from ..drawing import A, Num
+
+if importlib.util.find_spec("scipy") is not None:
+    from scipy import special
+
+    def _one(name: str, values: str, dtypes: str = "df", **options: Any) -> None:
+        function = getattr(special, name)
+        case(function, lambda a: function(a), a=A("n|n m|", dtypes, values), tolerance=256, **options)
+        case(function, lambda x: function(x), x=Num("d", values), tolerance=256, **options)
+
+    for _name, _values in (
+        ("gammaln", "positive"), ("gamma", "positive"), ("rgamma", "positive"), ("loggamma", "positive"), ("digamma", "positive"),
+        ("psi", "positive"), ("erf", "finite"), ("erfc", "unit"), ("erfcx", "unit"), ("erfinv", "unit"), ("erfcinv", "unit"),
+        ("erfi", "unit"), ("dawsn", "finite"), ("expit", "finite"), ("log_expit", "finite"), ("ndtr", "finite"),
+        ("ndtri", "unit"), ("log_ndtr", "finite"), ("j0", "positive"), ("j1", "positive"), ("y0", "positive"),
+        ("y1", "positive"), ("i0", "unit"), ("i1", "unit"), ("i0e", "unit"), ("i1e", "unit"), ("k0", "positive"), ("k1", "positive"),
+        ("k0e", "positive"), ("k1e", "positive"), ("exp1", "positive"), ("expi", "positive"), ("spence", "positive"),
+        ("expm1", "finite"), ("log1p", "positive"), ("cbrt", "positive"), ("exp2", "finite"), ("exp10", "unit"), ("sinc", "finite"),
+        ("entr", "positive"), ("exprel", "finite"), ("cosm1", "finite"), ("ellipk", "unit"), ("ellipe", "unit"),
+        ("zetac", "above"), ("boxcox1p", "positive"), ("cosdg", "finite"), ("sindg", "finite"), ("round", "finite"),
+    ):  # fmt: skip
+        if (
+            hasattr(special, _name)
+            and special.__dict__[_name].__class__.__name__ == "ufunc"
+            and special.__dict__[_name].nin == 1
+        ):
+            _one(_name, _values, second=_name not in ("spence", "zetac"))
+    _one("logit", "unit", derivative=False)
+    case(special.logit, lambda a: special.logit(a * a), a=A("n|n m", "d", "unit"), tolerance=256)
+    for _name, _first, _second in (
+        ("beta", "positive", "positive"), ("betaln", "positive", "positive"), ("xlogy", "positive", "positive"),
+        ("xlog1py", "positive", "positive"), ("rel_entr", "positive", "positive"), ("kl_div", "positive", "positive"),
+        ("gammainc", "positive", "positive"), ("gammaincc", "positive", "positive"), ("binom", "positive", "unit"),
+        ("poch", "positive", "positive"), ("huber", "positive", "finite"), ("pseudo_huber", "positive", "finite"),
+        ("hyp2f1", "positive", "positive"), ("boxcox", "positive", "unit"), ("inv_boxcox", "unit", "positive"),
+        ("owens_t", "finite", "finite"), ("zeta", "above", "positive"),
+    ):  # fmt: skip
+        if hasattr(special, _name) and getattr(getattr(special, _name), "nin", 2) == 2:
+            case(getattr(special, _name), (lambda f: lambda a, b: f(a, b))(getattr(special, _name)),
+                 a=A("n|n m", "d", _first), b=A("n|m", "d", _second), tolerance=1024)  # fmt: skip
+    for _name in ("jv", "yv", "iv", "kv", "ive", "kve", "jn", "yn", "kn"):
+        if hasattr(special, _name):
+            case(
+                getattr(special, _name),
+                (lambda f: lambda a: f(2, a))(getattr(special, _name)),
+                a=A("n", "d", "positive"),
+                tolerance=1024,
+            )
+    case(special.logsumexp, lambda a: special.logsumexp(a), a=A("n|n m", "d", "finite", 1))
+    case(special.logsumexp, lambda a: special.logsumexp(a, axis=0), a=A("n|n m", "d", "finite", 1))
+    case(special.logsumexp, lambda a: special.logsumexp(a, axis=1, keepdims=True), a=A("n m", "d", "finite", 1))
+    case(special.softmax, lambda a: special.softmax(a), a=A("n|n m", "d", "finite", 1))
+    case(special.softmax, lambda a: special.softmax(a, axis=-1), a=A("n|n m", "d", "finite", 1))
+    case(special.log_softmax, lambda a: special.log_softmax(a, axis=0), a=A("n|n m", "d", "finite", 1))
+    case(special.multigammaln, lambda x: special.multigammaln(x, 2), x=Num("d", "above"), tolerance=256)
+    case(special.comb, lambda n: special.comb(n, 2), n=Num("d", "above"), tolerance=256)
+    case(special.polygamma, lambda a: special.polygamma(1, a), a=A("n", "d", "positive"), tolerance=1024)
+    case(special.factorial, lambda n: special.factorial(n), n=A("n", "d", "few"), tolerance=256, derivative=False)
+    case(special.betainc, lambda x: special.betainc(2.0, 3.0, x * x), x=A("n", "d", "unit"), tolerance=1024)
+    case(special.hyp1f1, lambda x: special.hyp1f1(1.5, 2.5, x), x=A("n", "d", "unit"), tolerance=1024)

@@ -1,0 +1,275 @@
+"""Runs a case: zyg's value, memory and exceptions against NumPy's; derivatives of all kinds against differences."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import zyg
+
+from .case import Case
+from .drawing import Fixed, Rng, inputs, signature
+
+STEP = 1e-3
+
+# NumPy's scalars as compiled code gives them back (docs/semantics.md).
+BOXED: dict[type, Callable[[Any], Any]] = {np.float64: float, np.int64: int, np.bool_: bool, np.complex128: complex}
+
+
+class Mismatch(AssertionError):
+    pass
+
+
+class Refused(Exception):
+    pass
+
+
+class Checker:
+    """Checks one case; what is compiled is kept for all its signatures."""
+
+    def __init__(self, case: Case):
+        self.case = case
+        self.function = case.function
+        self.compiled = zyg.jit(case.function)
+
+    # ------------------------------------------------------------------------------------------------------ values
+
+    def values(self, rng: Rng, draws: int) -> Iterator[str]:
+        """Mismatches for one signature."""
+        fixed = signature(rng, self.case.specs, plain=False)
+        for _ in range(draws):
+            drawn = inputs(rng, fixed, smooth=False)
+            try:
+                self.value(drawn)
+            except Mismatch as error:
+                yield f"{self.case}({describe(fixed)}): {error}\n{show(drawn)}"
+            except zyg.Unsupported as error:
+                raise Refused(f"{self.case}({describe(fixed)}): {error}") from None
+
+    def value(self, drawn: dict[str, Any]) -> None:
+        theirs, ours = copies(drawn), copies(drawn)
+        expected = outcome(self.function, theirs)
+        found = outcome(self.compiled, ours)
+        if isinstance(found, zyg.Unsupported):
+            raise found
+        if isinstance(expected, Exception) or isinstance(found, Exception):
+            if kind_of(expected) is not kind_of(found):
+                raise Mismatch(f"NumPy: {said(expected)}; zyg: {said(found)}")
+            return
+        scale = largest([expected, *theirs.values()])
+        self.same(found, expected, scale, "result")
+        for name in drawn:
+            self.same(ours[name], theirs[name], scale, name)
+        if self.case.memory:
+            self.same_memory(found, expected, ours, theirs)
+
+    def same(self, found: Any, expected: Any, scale: float, what: str) -> None:
+        expected = BOXED.get(type(expected), lambda v: v)(expected)
+        if type(found) is not type(expected):
+            raise Mismatch(
+                f"{what}: {type(found).__name__} instead of {type(expected).__name__}: {found!r}, {expected!r}"
+            )
+        if isinstance(expected, (tuple, list)):
+            if len(found) != len(expected):
+                raise Mismatch(f"{what}: {len(found)} items instead of {len(expected)}")
+            for n, (a, b) in enumerate(zip(found, expected)):
+                self.same(a, b, scale, f"{what}[{n}]")
+            return
+        if not isinstance(expected, (np.ndarray, np.generic, int, float, complex)):
+            if found != expected:
+                raise Mismatch(f"{what}: {found!r} instead of {expected!r}")
+            return
+        a, b = np.asarray(found), np.asarray(expected)
+        if a.dtype != b.dtype or a.shape != b.shape:
+            raise Mismatch(f"{what}: {a.dtype}{a.shape} instead of {b.dtype}{b.shape}")
+        if isinstance(expected, np.ndarray) and expected.flags.writeable != found.flags.writeable:
+            raise Mismatch(f"{what}: writeable is {found.flags.writeable}")
+        if b.dtype.kind not in "fc" or self.case.exact:
+            equal = np.array_equal(a, b, equal_nan=b.dtype.kind in "fc")
+        else:
+            with np.errstate(all="ignore"):
+                near = np.abs(a - b) <= self.case.tolerance * np.finfo(b.dtype).eps * scale
+                equal = bool(np.all(near | (a == b) | (np.isnan(a) & np.isnan(b))))
+        if not equal:
+            raise Mismatch(f"{what}: {found!r} instead of {expected!r}")
+
+    def same_memory(self, found: Any, expected: Any, ours: dict[str, Any], theirs: dict[str, Any]) -> None:
+        parts = zip(*(x if isinstance(x, tuple) else (x,) for x in (found, expected)))
+        for n, (a, b) in enumerate(parts):
+            for name in ours:
+                if all(isinstance(x, np.ndarray) and x.size for x in (b, theirs[name])):
+                    shares, should = np.shares_memory(a, ours[name]), np.shares_memory(b, theirs[name])
+                    if shares != should:
+                        raise Mismatch(f"result {n} {'shares' if shares else 'does not share'} memory with {name}")
+
+    # --------------------------------------------------------------------------------------------------- derivatives
+
+    def derivatives(self, rng: Rng, second: bool = False) -> Iterator[str]:
+        """Mismatches of the derivatives for one signature: reverse and forward mode, and with `second` one over the other."""
+        fixed = signature(rng, self.case.specs, plain=True)
+        drawn = inputs(rng, fixed, smooth=True)
+        try:
+            self.derivative(rng, drawn, second and self.case.second)
+        except Mismatch as error:
+            yield f"derivative of {self.case}({describe(fixed)}): {error}\n{show(drawn)}"
+        except (zyg.Unsupported, zyg.FallbackWarning) as error:
+            raise Refused(f"derivative of {self.case}({describe(fixed)}): {error}") from None
+
+    def derivative(self, rng: Rng, drawn: dict[str, Any], second: bool) -> None:
+        args = list(copies(drawn).values())
+        expected = self.function(*args)
+        weights = cotangent(rng, expected)
+        directions = [direction(rng, a) for a in args]
+        loss = lambda *xs: inner(weights, self.function(*xs))
+        slope = along(loss, drawn, directions)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", zyg.FallbackWarning)
+            value, back = zyg.pullback(self.function, *copies(drawn).values())
+            self.same(value, expected, largest([expected, *args]), "value of the pullback")
+            gradients = back(weights)
+            for a, g in zip(args, gradients):
+                if isinstance(a, np.ndarray) and a.dtype.kind in "fc" and g is not None and np.shape(g) != a.shape:
+                    raise Mismatch(f"a cotangent of shape {np.shape(g)} for an array of shape {a.shape}")
+                if (
+                    isinstance(g, np.ndarray)
+                    and isinstance(a, np.ndarray)
+                    and a.dtype.kind == "f"
+                    and g.dtype != a.dtype
+                ):
+                    raise Mismatch(f"a cotangent of {g.dtype} for {a.dtype}")
+            found = sum(inner(g, v) for g, v in zip(gradients, directions) if g is not None and v is not None)
+            near(found, slope, "reverse mode", gradients)
+            _, push = zyg.pushforward(self.function, *copies(drawn).values())
+            tangent = push(*directions)
+            near(inner(weights, tangent) if tangent is not None else 0.0, slope, "forward mode", tangent)
+            if second:
+                self.second(drawn, weights, directions)
+
+    def second(self, drawn: dict[str, Any], weights: Any, directions: list[Any]) -> None:
+        """The derivative of the pullback by forward mode, against differences of the pullback."""
+
+        def gradients(*xs: Any) -> Any:
+            return zyg.pullback(self.function, *xs)[1](weights)
+
+        def numeric(sign: float) -> Any:
+            return zyg.pullback(self.function, *moved(drawn, directions, sign * STEP))[1](weights)
+
+        near_, far = (numeric(1.0), numeric(-1.0)), (numeric(2.0), numeric(-2.0))
+        _, push = zyg.pushforward(gradients, *copies(drawn).values())
+        args = list(drawn.values())
+        tangents = push(*directions)
+        for n, a in enumerate(args):
+            if directions[n] is None or near_[0][n] is None:
+                continue
+            difference = lambda pair, n=n: np.asarray(pair[0][n]) - np.asarray(pair[1][n])
+            wanted = (8 * difference(near_) - difference(far)) / (12 * STEP)
+            found = np.zeros(np.shape(a)) if tangents is None or tangents[n] is None else np.asarray(tangents[n])
+            scale = 1.0 + float(np.max(np.abs(wanted), initial=0.0))
+            if not np.allclose(found, wanted, rtol=1e-6, atol=1e-6 * scale):
+                raise Mismatch(f"forward over reverse, argument {n}: {found!r}; differences: {wanted!r}")
+
+
+# ---------------------------------------------------------------------------------------------------------------- helpers
+
+
+def outcome(function: Callable[..., Any], drawn: dict[str, Any]) -> Any:
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return function(*drawn.values())
+        except Exception as error:
+            return error
+
+
+def copies(drawn: dict[str, Any]) -> dict[str, Any]:
+    """Copies with the same strides."""
+
+    def copied(a: Any) -> Any:
+        if not isinstance(a, np.ndarray):
+            return a
+        base = a if a.base is None else a.base
+        if not isinstance(base, np.ndarray):
+            return a.copy(order="K")
+        fresh = base.copy(order="K")
+        offset = a.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+        return np.ndarray(a.shape, a.dtype, fresh, offset, a.strides) if fresh.strides == base.strides and fresh.flags.c_contiguous else a.copy(order="K")  # fmt: skip
+
+    return {name: copied(a) for name, a in drawn.items()}
+
+
+def kind_of(result: Any) -> type:
+    """The class of an exception; of NumPy's private ones, the public class that they are of."""
+    return next((c for c in type(result).__mro__ if not c.__module__.startswith("numpy._core")), type(result))
+
+
+def said(result: Any) -> str:
+    return f"{type(result).__name__}: {result}" if isinstance(result, Exception) else f"gives {result!r}"
+
+
+def largest(values: list[Any]) -> float:
+    """The largest finite magnitude, at least one."""
+    top = 1.0
+    for v in values:
+        if isinstance(v, (tuple, list)):
+            top = max(top, largest(list(v)))
+        elif isinstance(v, (np.ndarray, np.generic, int, float, complex)) and np.asarray(v).dtype.kind in "fciu":
+            with np.errstate(all="ignore"):
+                a = np.abs(np.asarray(v, dtype=complex))
+            a = a[np.isfinite(a)]
+            top = max(top, float(a.max(initial=0.0)))
+    return top
+
+
+def cotangent(rng: Rng, value: Any) -> Any:
+    """Weights of the parts of a result."""
+    if isinstance(value, (tuple, list)):
+        return tuple(cotangent(rng, v) for v in value)
+    a = np.asarray(value)
+    drawn = rng.normal(size=a.shape)
+    if a.dtype.kind == "c":
+        drawn = drawn + 1j * rng.normal(size=a.shape)
+    if isinstance(value, np.ndarray):
+        return np.asarray(drawn).astype(a.dtype if a.dtype.kind in "fc" else float)
+    return complex(drawn) if a.dtype.kind == "c" else float(drawn)
+
+
+def direction(rng: Rng, a: Any) -> Any:
+    """A direction to move an argument in, if it can be moved."""
+    kind = np.asarray(a).dtype.kind
+    if kind not in "fc":
+        return None
+    v = rng.uniform(-1.0, 1.0, np.shape(a))
+    if kind == "c":
+        v = v + 1j * rng.uniform(-1.0, 1.0, np.shape(a))
+    return v if isinstance(a, np.ndarray) else v.item() if isinstance(v, np.ndarray) else type(a)(v)
+
+
+def inner(a: Any, b: Any) -> float:
+    if isinstance(b, (tuple, list)):
+        return sum(inner(x, y) for x, y in zip(a, b) if x is not None and y is not None)
+    return float(np.sum(np.real(np.conj(a) * b)))
+
+
+def moved(drawn: dict[str, Any], directions: list[Any], by: float) -> list[Any]:
+    return [a if v is None else a + by * v for a, v in zip(drawn.values(), directions)]
+
+
+def along(loss: Callable[..., float], drawn: dict[str, Any], directions: list[Any]) -> float:
+    at = lambda by: loss(*moved(drawn, directions, by))
+    return (8 * (at(STEP) - at(-STEP)) - (at(2 * STEP) - at(-2 * STEP))) / (12 * STEP)
+
+
+def near(found: float, wanted: float, what: str, shown: Any) -> None:
+    if not abs(found - wanted) <= 1e-6 * (1.0 + abs(wanted)):
+        raise Mismatch(f"{what}: {found} along a direction, differences give {wanted}; {shown!r}")
+
+
+def describe(fixed: dict[str, Fixed]) -> str:
+    return ", ".join(f"{name}: {f}" for name, f in fixed.items())
+
+
+def show(drawn: dict[str, Any]) -> str:
+    return "\n".join(f"    {name} = {a!r}" for name, a in drawn.items())
