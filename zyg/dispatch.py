@@ -27,6 +27,7 @@ from .errors import (
     IntegerArgumentTooLarge,
     InternalError,
     Misuse,
+    NeedsConstant,
     SpecialisationWarning,
     Unsupported,
     UntypableValue,
@@ -336,6 +337,9 @@ class Dispatcher:
         self.refusals: Refusals | None = None
         # Several for one key differ in the types of global or captured inputs.
         self.specialisations: dict[Any, list[Specialisation]] = {}
+        # Arguments, by position or name, whose integers are compiled for by their values: axes, say.
+        self.by_value: frozenset[int | str] = frozenset()
+        self._fixed = False
         self._binder: Binder | None = None
         self._callable: Any = lambda: None
         self._warned = False
@@ -424,6 +428,7 @@ class Dispatcher:
         result = []
         typing = Typing()
         for at, value in enumerate([*args, *keywords.values()]):
+            typing.by_value = (at if at < len(args) else list(keywords)[at - len(args)]) in self.by_value
             try:
                 result.append(typing.of(value))
             except UntypableValue as error:
@@ -435,6 +440,34 @@ class Dispatcher:
 
     def specialise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation:
         """The specialisation for these arguments, compiled now if need be."""
+        try:
+            return self._specialise(args, keywords)
+        except NeedsConstant:
+            with compile_lock:
+                return self._specialise_by_value(args, keywords)
+
+    def _specialise_by_value(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation:
+        """Where something has to be a constant, it may be one with integers taken by their values: those of variables,
+        then also those of one argument, then those of all. What has helped once is done from then on."""
+        given: list[int | str] = [*range(len(args)), *keywords]
+        choices = [self.by_value, *(self.by_value | {at} for at in given), self.by_value | set(given)]
+        before = self.by_value, self._fixed
+        self._fixed = True
+        refused: NeedsConstant | None = None
+        for choice in choices:
+            self.by_value = choice
+            try:
+                return self._specialise(args, keywords)
+            except NeedsConstant as error:
+                refused = refused or error
+            except BaseException:
+                self.by_value, self._fixed = before
+                raise
+        self.by_value, self._fixed = before
+        assert refused is not None
+        raise refused
+
+    def _specialise(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation:
         types = self.types_of(args, keywords)
         key = (types, tuple(keywords))
         with compile_lock:
@@ -461,7 +494,7 @@ class Dispatcher:
         callee = self._callable()
         if callee is None:
             raise InternalError("the callable of a dispatcher is gone", "dispatch")
-        return pipeline.Request(callee, types, keywords, effective_options(self.transform))
+        return pipeline.Request(callee, types, keywords, effective_options(self.transform), self._fixed)
 
     def _compile(self, types: tuple[Type, ...], keywords: tuple[str, ...]) -> Specialisation:
         names, positional_only = self._names(len(types) - len(keywords), keywords)

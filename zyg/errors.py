@@ -77,6 +77,11 @@ class Misuse(Unsupported):
     so that going through Python does not help."""
 
 
+class NeedsConstant(Unsupported):
+    """A value that has to be known when compiling, such as an axis.  If it comes from an argument or a global variable, the
+    function is compiled for its present value."""
+
+
 class UntypableValue(Unsupported):
     """A Python value that compiled code cannot take. `argument` names it where it is an argument."""
 

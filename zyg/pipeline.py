@@ -30,12 +30,16 @@ from .transforms import DIRECT_KINDS, describe, transform_of
 
 @record(frozen=True)
 class Request:
-    """What to compile: a call of `function` with arguments of these types, the last len(keywords) by keyword."""
+    """What to compile: a call of `function` with arguments of these types, the last len(keywords) by keyword.
+
+    `fixed`: integers in global and captured variables are constants, and it is compiled again when they change.
+    """
 
     function: Any
     types: tuple[Type, ...]
     keywords: tuple[str, ...] = ()
     options: Options = field(default_factory=Options)
+    fixed: bool = False
 
 
 @record(frozen=True)
@@ -55,7 +59,7 @@ class Compiled:
 def infer(request: Request) -> Any:
     from .frontend.infer import infer
 
-    return infer(request.function, request.types, request.keywords, options=request.options)
+    return infer(request.function, request.types, request.keywords, options=request.options, fixed=request.fixed)
 
 
 def optimise(request: Request, inferred: Any) -> Any:

@@ -90,12 +90,15 @@ class Typing:
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
+        self.by_value = False  # whether integers are constants
         self.open: tuple[int, ...] = ()  # functions being looked at
 
     def of(self, value: Any) -> Type:
         cls = type(value)
         if cls is int and not -(2**63) <= value < 2**63:
             raise IntegerTooLarge(f"the integer {value}, which does not fit into 64 bits", hint="pass a float")
+        if self.by_value and (cls is int or cls is bool):
+            return Const(value)
         simple = _PYTHON_SCALARS.get(cls) or _NUMPY_SCALARS.get(cls)
         if simple is not None:
             return simple

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zyg.errors import NeedsConstant
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Array, Scalar
 from zyg.typeof import dtype_scalar
@@ -290,7 +291,8 @@ def constant(e: Evaluator, v: Abstract, what: str) -> object:
     if items is not None:
         return tuple(constant(e, item, what) for item in items)
     if not isinstance(v, Known):
-        raise e.refuse(f"{what} that is not known when compiling", types=[describe(v, e.heap)], hint="write a constant")
+        what = f"{what} that is not known when compiling"
+        raise NeedsConstant(what, e.position, types=[describe(v, e.heap)], hint="write a constant")
     return v.object
 
 

@@ -30,6 +30,7 @@ from .boundary import scalar_value
 from .operators import settled
 from .prepare import Prepared, prepare
 from .values import (
+    DIFFERENTIABLE,
     MUTABLE_KINDS,
     NUMBER_CLASSES,
     Abstract,
@@ -103,7 +104,10 @@ def constant_or_input(e: Evaluator, kind: str, container: Any, name: str | None,
     """A hidden parameter for what holds numbers or arrays, a constant for everything else."""
     from .infer import known
 
-    if not callable(value) and not isinstance(value, (python_types.ModuleType, str, type(None))) or is_data(value):
+    constant = e.inference.fixed and type(value) in (int, bool)
+    if not constant and (
+        not callable(value) and not isinstance(value, (python_types.ModuleType, str, type(None))) or is_data(value)
+    ):
         try:
             data_type = type_of(value)
         except UntypableValue as error:
@@ -572,8 +576,11 @@ def call_specialised(
 
     if any(_parts(s, {}) > MAX_PARTS for s in slots):
         raise _ever_new_types(e, f, slots)
-    roots = [widened(e, f), *(widened(e, s) for s in slots)]
-    heap = {id: widened_record(e, r) for id, r in reachable(roots, e.heap).items()}
+    classes = NUMBER_CLASSES
+    if e.inference.fixed and not (_calls_itself(f) or _is_active(e, f.code)):
+        classes = DIFFERENTIABLE
+    roots = [widened(e, f, classes), *(widened(e, s, classes) for s in slots)]
+    heap = {id: widened_record(e, r, classes) for id, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     key = (f.code, id(f.globals), outline.of(roots), e.context)
     spec = e.inference.specialisations.get(key)

@@ -200,11 +200,13 @@ class Inference:
         self.inputs: dict[Hashable, Input] = {}
         self.global_types: dict[Hashable, Any] = {}
         self.unrolling = Unrolling()
+        self.fixed = False  # whether integers in global and captured variables are constants
         self.cells: dict[int, CellType] = {}  # hold the objects that code refers to directly (defaults of parameters)
 
     def within(self, outer: Inference) -> Inference:
         """This inference as a part of another one."""
         self.guards, self.unrolling, self.cells = outer.guards, outer.unrolling, outer.cells
+        self.fixed = outer.fixed
         return self
 
     def guard(self, *entry: Any) -> None:
@@ -724,20 +726,22 @@ def infer(
     *,
     options: Options | None = None,
     level: int = 0,
+    fixed: bool = False,
 ) -> Inferred:
     """Typed SSA for a call of `function` with arguments of these types, the last `len(keywords)` of them by keyword.
+    `fixed`: integers in global and captured variables are taken as constants.
 
     What cannot be typed as it is may be so with short loops unrolled: a list of closures, say, that a loop over range(3)
     fills, or a list of lists.
     """
     unrolling = Unrolling()
     try:
-        return _infer(function, arg_types, keywords, options or Options(), level, unrolling)
+        return _infer(function, arg_types, keywords, options or Options(), level, unrolling, fixed)
     except Unsupported as error:
         if not unrolling.met or error.final:
             raise
         try:
-            return _infer(function, arg_types, keywords, options or Options(), level, Unrolling(on=True))
+            return _infer(function, arg_types, keywords, options or Options(), level, Unrolling(on=True), fixed)
         except Unsupported:
             raise error from None
 
@@ -749,8 +753,10 @@ def _infer(
     options: Options,
     level: int,
     unrolling: Unrolling,
+    fixed: bool,
 ) -> Inferred:
     inference = Inference(options)
+    inference.fixed = fixed
     inference.unrolling = unrolling
     name = getattr(function, "__name__", None) or type(function).__name__
     name = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "lambda"

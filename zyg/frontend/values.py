@@ -385,6 +385,7 @@ Heap = dict[Hashable, Record]
 NONE = Known(None)
 UNBOUND_VALUE = Known(UNBOUND)
 NUMBER_CLASSES = (bool, int, float)
+DIFFERENTIABLE = (float,)  # others may be constants that matter: an axis, a flag
 
 
 def known_key(obj: Any) -> Hashable:

@@ -21,14 +21,14 @@ from typing import Any
 from .. import pipeline
 from ..api import gradient, pullback
 from ..autodiff.objects.native import worthwhile
-from ..dispatch import argument_name, compile_lock, python_function
+from ..dispatch import argument_name, python_function
 from ..errors import ArgumentError, InternalError, Unsupported, UntypableValue, ZygError
 from ..fallback import check_apart, strict
 from ..ir.records import record
 from ..ir.types import Type
 from ..transforms import Transform, describe, transform_of
 from ..typeof import type_of
-from .stages import request, unbound
+from .stages import staged, unbound
 from .tape import Tape, tape
 
 # So many of the functions that are called are looked at.
@@ -208,11 +208,9 @@ def _refusal(function: Any, args: tuple[Any, ...], keywords: dict[str, Any], apa
             error.argument = argument_name(transform, at, args)
             return error.with_traceback(None)
     try:
-        wanted = request(function, args, keywords)
-        with compile_lock:
-            inferred = pipeline.compile(wanted, "typed")
-            if apart:
-                check_apart(inferred)
+        inferred = staged(lambda wanted: pipeline.compile(wanted, "typed"), function, args, keywords)
+        if apart:
+            check_apart(inferred)
     except (Unsupported, ArgumentError, InternalError) as error:
         return error.with_traceback(None)
     return None

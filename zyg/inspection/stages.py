@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import pipeline
 from ..dispatch import Binder, argument_name, compile_lock, effective_options, python_function
-from ..errors import ArgumentError, Unsupported, UntypableValue
+from ..errors import ArgumentError, NeedsConstant, Unsupported, UntypableValue
 from ..ir.core import Function
 from ..ir.types import Type
 from ..transforms import Transform, describe, transform_of
@@ -27,10 +27,29 @@ def unbound(
     return function, args, keywords
 
 
+def staged(
+    run: Callable[[pipeline.Request], Any],
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    keywords: dict[str, Any] | None = None,
+) -> Any:
+    """What `run` makes of a call of `function`; with integers as constants where there is no other way."""
+    wanted = request(function, args, keywords)
+    with compile_lock:
+        try:
+            return run(wanted)
+        except NeedsConstant:
+            return run(request(function, args, keywords, by_value=True))
+
+
 def request(
-    function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any] | None = None
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    keywords: dict[str, Any] | None = None,
+    *,
+    by_value: bool = False,
 ) -> pipeline.Request:
-    """A call of `function` with these arguments, which may be types already."""
+    """A call of `function` with these arguments, which may be types already. `by_value`: integers are constants."""
     if not callable(function):
         raise TypeError(f"this takes a function and its arguments; {function!r} is not a function")
     function, args, keywords = unbound(function, args, keywords or {})
@@ -40,6 +59,7 @@ def request(
         Binder(plain)(args, keywords)  # TypeError, in Python's words, if the function cannot be called so
     types: list[Type] = []
     typing = Typing()
+    typing.by_value = by_value
     for at, arg in enumerate([*args, *keywords.values()]):
         if isinstance(arg, Type):
             types.append(arg)
@@ -49,7 +69,7 @@ def request(
         except UntypableValue as error:
             name = argument_name(transform, at, args) if at < len(args) else list(keywords)[at - len(args)]
             raise ArgumentError(f"{describe(function)}(): argument '{name}': {error}", name) from None
-    return pipeline.Request(function, tuple(types), tuple(keywords), effective_options(transform))
+    return pipeline.Request(function, tuple(types), tuple(keywords), effective_options(transform), by_value)
 
 
 def ssa_function(function: Callable[..., Any]) -> Function:
@@ -73,8 +93,7 @@ def ssa_function(function: Callable[..., Any]) -> Function:
 
 
 def typed_module(function: Callable[..., Any], args: tuple[Any, ...], optimised: bool) -> list[Function]:
-    with compile_lock:
-        inferred = pipeline.compile(request(function, args), "optimised" if optimised else "typed")
+    inferred = staged(lambda wanted: pipeline.compile(wanted, "optimised" if optimised else "typed"), function, args)
     return _reachable(inferred.module, inferred.entry)
 
 
@@ -87,12 +106,10 @@ def object_adjoint(function: Callable[..., Any]) -> list[Function]:
 
 def adjoint_module(function: Callable[..., Any], args: tuple[Any, ...], split: bool, optimised: bool) -> list[Function]:
     from ..autodiff.adjoint import adjoint
-    from ..frontend.infer import infer
     from ..ir.passes import optimise
 
-    wanted = request(function, args)
+    inferred = staged(_inside_a_derivative, function, args)
     with compile_lock:
-        inferred = infer(wanted.function, wanted.types, options=wanted.options, level=1)
         module = inferred.module
         optimise(module, "clean", verify=pipeline.settings.verify)
         entry = module.functions[inferred.entry]
@@ -108,12 +125,10 @@ def adjoint_module(function: Callable[..., Any], args: tuple[Any, ...], split: b
 
 def tangent_module(function: Callable[..., Any], args: tuple[Any, ...], lanes: int, optimised: bool) -> list[Function]:
     from ..autodiff.tangent import tangent
-    from ..frontend.infer import infer
     from ..ir.passes import optimise
 
-    wanted = request(function, args)
+    inferred = staged(_inside_a_derivative, function, args)
     with compile_lock:
-        inferred = infer(wanted.function, wanted.types, options=wanted.options, level=1)
         module = inferred.module
         optimise(module, "clean", verify=pipeline.settings.verify)
         entry = module.functions[inferred.entry]
@@ -124,8 +139,13 @@ def tangent_module(function: Callable[..., Any], args: tuple[Any, ...], lanes: i
 
 
 def compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> pipeline.Compiled:
-    with compile_lock:
-        return pipeline.compile(request(function, args))
+    return staged(pipeline.compile, function, args)
+
+
+def _inside_a_derivative(wanted: pipeline.Request) -> Any:
+    from ..frontend.infer import infer
+
+    return infer(wanted.function, wanted.types, options=wanted.options, level=1, fixed=wanted.fixed)
 
 
 def _reachable(module: Any, entry: str) -> list[Function]:

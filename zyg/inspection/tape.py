@@ -75,15 +75,14 @@ def tape_bytes(function: Callable[..., Any], /, *args: Any, argnums: int | tuple
 def tape(function: Callable[..., Any], /, *args: Any, argnums: int | tuple[int, ...] | None = None) -> Tape:
     """Run the gradient of `function` at (copies of) `args`; what was on its tape, and which lines asked for it."""
     from ..backend.calling import make_entry, new_callable, set_entries
-    from .stages import request
+    from .stages import staged
 
     with compile_lock:
         if argnums is None:
             callee, given = gradient, (function, *args)
         else:
             callee, given = value_and_grad(function, argnums), args
-        wanted = request(callee, given)
-        inferred = pipeline.compile(wanted, "optimised")
+        wanted, inferred = staged(lambda wanted: (wanted, pipeline.compile(wanted, "optimised")), callee, given)
         sites = count_pushes(inferred.module, inferred.entry)
         counted = replace(inferred, result=Tuple((inferred.result, _COUNTER)))
         for name, stage in pipeline.STAGES[_after("optimised") :]:

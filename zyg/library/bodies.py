@@ -11,7 +11,9 @@ from zyg.frontend.infer import Context, Evaluator, Inference, Stop, _hidden_para
 from zyg.frontend.lists import exact_lists
 from zyg.frontend.operators import settled
 from zyg.frontend.values import (
+    DIFFERENTIABLE,
     NONE,
+    NUMBER_CLASSES,
     Abstract,
     ArrayValue,
     FunctionValue,
@@ -59,8 +61,9 @@ def infer_body(
         raise e.refuse(
             "derivatives nested more than 40 deep", hint="a function that takes its own derivative cannot be compiled"
         )
-    roots = [widened(e, v) for v in (f, *args, *keywords.values())]
-    heap = {i: widened_record(e, r) for i, r in reachable(roots, e.heap).items()}
+    classes = DIFFERENTIABLE if e.inference.fixed else NUMBER_CLASSES
+    roots = [widened(e, v, classes) for v in (f, *args, *keywords.values())]
+    heap = {i: widened_record(e, r, classes) for i, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     outline.of(roots)
     inference = Inference(e.options).within(e.inference)

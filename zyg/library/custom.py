@@ -13,6 +13,7 @@ from zyg.frontend.boundary import conflict
 from zyg.frontend.calls import Outline, widened, widened_record
 from zyg.frontend.infer import Context, Evaluator, Stop, known
 from zyg.frontend.values import (
+    DIFFERENTIABLE,
     NONE,
     Abstract,
     ArrayValue,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from zyg.rules import Rule as UserRule
 
 
-DIFFERENTIABLE = (float,)  # the classes of constants that rules have no need to know: not an axis, or a flag
 
 
 @record(eq=False)

@@ -16,6 +16,7 @@ from zyg.frontend.boundary import conflict
 from zyg.frontend.calls import Outline, unruled, widened, widened_record
 from zyg.frontend.infer import Context, Evaluator, Stop, known
 from zyg.frontend.values import (
+    DIFFERENTIABLE,
     NONE,
     Abstract,
     ArrayValue,
@@ -39,7 +40,7 @@ from zyg.transforms import transform_of
 
 from . import registry
 from .cotangents import Matching, cotangent_of, number_as
-from .custom import DIFFERENTIABLE, check_parameters, parameters_for
+from .custom import check_parameters, parameters_for
 from .tangents import copied
 
 if TYPE_CHECKING:

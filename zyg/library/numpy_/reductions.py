@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zyg.errors import NeedsConstant
 from zyg.frontend import arrays, lists
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.operators import python_type_name, settled, truth
@@ -51,7 +52,8 @@ def is_set(v: Abstract) -> bool:
 
 def flag_of(e: Evaluator, v: Abstract, name: str) -> bool:
     if not isinstance(v, Known):
-        raise e.refuse(f"`{name}` that is not known when compiling", hint=f"write {name}=True or {name}=False")
+        what, hint = f"`{name}` that is not known when compiling", f"write {name}=True or {name}=False"
+        raise NeedsConstant(what, e.position, hint=hint)
     return bool(v.object) and v.object is not np._NoValue  # type: ignore[attr-defined]
 
 

@@ -1,0 +1,99 @@
+"""Values that have to be known when compiling, such as axes, may come from arguments, defaults, closures and globals: the
+function is compiled for their values."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import zyg
+
+AXIS = 1
+
+
+def squares(a, axis=0, keepdims=False):
+    return np.sum(np.sum(a, axis=axis, keepdims=keepdims) ** 2)
+
+
+def weighted(a, axis, n):
+    return np.sum(np.sum(a, axis=axis) ** n)
+
+
+def long(a, axis):
+    """Too long to be compiled in place."""
+    total = 0.0
+    for i in range(len(a)):
+        for j in range(len(a[0])):
+            if i > j:
+                total += a[i, j] * 2.0
+            elif i < j:
+                total -= a[i, j] * 3.0
+            else:
+                total += 1.0
+    while total > 1e10:
+        total -= 1.0
+    return total + np.sum(np.sum(a, axis=axis) ** 2)
+
+
+@pytest.fixture(autouse=True)
+def natively():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+A = np.arange(12.0).reshape(3, 4)
+
+
+def by_hand(a, axis):
+    return 2 * np.sum(a, axis=axis, keepdims=True) * np.ones_like(a)
+
+
+def test_argument():
+    compiled = zyg.jit(squares)
+    for args in ((), (1,), (0,), (-1, True), (1, False)):
+        assert compiled(A, *args) == squares(A, *args)
+    assert compiled(A, axis=(0, 1)) == squares(A, axis=(0, 1))
+    with pytest.raises(np.exceptions.AxisError, match="axis 2 is out of bounds"):
+        compiled(A, 2)
+
+
+def test_default_closure_and_global(monkeypatch):
+    np.testing.assert_allclose(zyg.gradient(squares, A)[0], by_hand(A, 0))
+    axis = 1
+    captured = lambda a: squares(a, axis)
+    np.testing.assert_allclose(zyg.gradient(captured, A)[0], by_hand(A, 1))
+    axis = 0
+    np.testing.assert_allclose(zyg.gradient(captured, A)[0], by_hand(A, 0))
+    module_wide = zyg.jit(lambda a: squares(a, AXIS))
+    assert module_wide(A) == squares(A, 1)
+    monkeypatch.setitem(globals(), "AXIS", 0)
+    assert module_wide(A) == squares(A, 0)
+
+
+def test_other_integers_stay_variables():
+    compiled = zyg.jit(weighted)
+    for n in (2, 3, 4, 20):
+        assert compiled(A, 1, n) == weighted(A, 1, n)
+    assert len(compiled.signatures) == 1
+    assert compiled(A, 0, 2) == weighted(A, 0, 2)
+    assert len(compiled.signatures) == 2
+
+
+def test_through_calls_and_derivatives_inside():
+    assert zyg.jit(lambda a, axis: long(a, axis))(A, 1) == long(A, 1)
+    inside = zyg.jit(lambda a, axis: zyg.gradient(squares, a, axis)[0])
+    np.testing.assert_allclose(inside(A, 1), by_hand(A, 1))
+    second = zyg.jit(lambda a, axis: zyg.gradient(lambda b: zyg.gradient(squares, b, axis)[0][0, 0], a)[0])
+    np.testing.assert_allclose(second(A, 1), [[2.0] * 4, [0.0] * 4, [0.0] * 4])
+
+
+def test_what_is_computed_is_refused():
+    with pytest.raises(zyg.Unsupported, match="an axis that is not known when compiling"):
+        zyg.jit(lambda a: np.sum(a, axis=int(a[0, 0])))(A)
+
+
+def test_stages_of_it_can_be_seen():
+    assert "func" in str(zyg.code_typed(squares, A, 1))
+    assert "func" in str(zyg.code_adjoint(squares, A, 1))
+    assert "define" in str(zyg.code_llvm(squares, A, 1))
