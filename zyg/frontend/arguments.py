@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .infer import Evaluator
 
-_UNKNOWN = object()
+WITHOUT_ENTRY = "write it with functions that are, as a loop, or give it a rule: @zyg.adjoint(f, returns=...)"
 
 
 def fitting(
@@ -30,7 +30,7 @@ def fitting(
     if not excess and not foreign:
         return args, keywords
     own = _signature(called)
-    if own is None and not _is_numpy(called):
+    if own is None and not is_of_numpy(called):
         return args, keywords  # nothing is known of it: the entry says what does not fit
     if own is None and excess:
         raise e.refuse(f"{shown(called)} with {len(args)} positional arguments in native code", hint="pass fewer")
@@ -98,7 +98,8 @@ def _parameters(function: Callable[..., Any], emitter: bool) -> tuple[int | None
     return limit, None if code.co_flags & _VARKEYWORDS else frozenset(names)
 
 
-def _is_numpy(called: Any) -> bool:
+def is_of_numpy(called: Any) -> bool:
+    """Whether this is a function or method of NumPy's, whose own source is not to be compiled."""
     return shown(called).startswith(("np.", "ndarray."))
 
 

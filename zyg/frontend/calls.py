@@ -25,12 +25,11 @@ from zyg.library import registry
 from zyg.transforms import Transform, transform_of
 from zyg.typeof import UNBOUND, plain_class, type_of
 
-from .arguments import fitting
+from .arguments import WITHOUT_ENTRY, fitting, is_of_numpy, shown
 from .boundary import scalar_value
 from .operators import settled
 from .prepare import Prepared, prepare
 from .values import (
-    DIFFERENTIABLE,
     MUTABLE_KINDS,
     NUMBER_CLASSES,
     Abstract,
@@ -104,10 +103,7 @@ def constant_or_input(e: Evaluator, kind: str, container: Any, name: str | None,
     """A hidden parameter for what holds numbers or arrays, a constant for everything else."""
     from .infer import known
 
-    constant = e.inference.fixed and type(value) in (int, bool)
-    if not constant and (
-        not callable(value) and not isinstance(value, (python_types.ModuleType, str, type(None))) or is_data(value)
-    ):
+    if not callable(value) and not isinstance(value, (python_types.ModuleType, str, type(None))) or is_data(value):
         try:
             data_type = type_of(value)
         except UntypableValue as error:
@@ -269,6 +265,8 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
                 return e.each(a, lambda one: call_object(e, obj, [*before, one, *after], keywords))  # noqa: B023
         return call_transform(e, transform, args, keywords)
     if isinstance(obj, python_types.FunctionType):
+        if is_of_numpy(obj):
+            raise e.refuse(f"{shown(obj)}, which is not supported natively", hint=WITHOUT_ENTRY)
         library = obj.__module__ is not None and obj.__module__.startswith("zyg.library.")
         return call_function(e, function_value(e, obj, library), args, keywords, library)
     if isinstance(obj, python_types.MethodType):
@@ -358,7 +356,9 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
         constants.append((key, v.object))
     described = f"the value of {name}(...), a function that compiled code does not know"
     hint = f"write it in Python, or give it a rule: @zyg.adjoint({name})"
-    if not isinstance(obj, (python_types.BuiltinFunctionType, python_types.FunctionType, type, np.ufunc)):
+    if is_of_numpy(obj):
+        described, hint = f"{shown(obj)}, which is not supported natively", WITHOUT_ENTRY
+    elif not isinstance(obj, (python_types.BuiltinFunctionType, python_types.FunctionType, type, np.ufunc)):
         described = f"a call of a {type(obj).__qualname__} object"
         hint = "write a function, or a plain class with __call__"
     if obj is not builtins.print:
@@ -576,11 +576,8 @@ def call_specialised(
 
     if any(_parts(s, {}) > MAX_PARTS for s in slots):
         raise _ever_new_types(e, f, slots)
-    classes = NUMBER_CLASSES
-    if e.inference.fixed and not (_calls_itself(f) or _is_active(e, f.code)):
-        classes = DIFFERENTIABLE
-    roots = [widened(e, f, classes), *(widened(e, s, classes) for s in slots)]
-    heap = {id: widened_record(e, r, classes) for id, r in reachable(roots, e.heap).items()}
+    roots = [widened(e, f), *(widened(e, s) for s in slots)]
+    heap = {id: widened_record(e, r) for id, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     key = (f.code, id(f.globals), outline.of(roots), e.context)
     spec = e.inference.specialisations.get(key)

@@ -27,7 +27,10 @@ from zyg.frontend.values import known_key
 
 from ..ir.records import record
 
-NUMPY = ("attributes", "constructors", "methods", "shaping", "views", "ufuncs", "reductions", "products", "inplace", "common", "ranges", "diagonals")
+NUMPY = (
+    "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "reductions", "products", "inplace",
+    "common", "ranges", "diagonals", "joining", "repeating",
+)  # fmt: skip
 
 # Where functions come from, by the module that they name as theirs (or the nearest one around it that is listed), and the
 # modules of this package that have their entries. These are imported by need, in this order, up to the one that has what is

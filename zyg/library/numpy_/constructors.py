@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from zyg.frontend import arrays, lists
 from zyg.frontend.arrays import allocate, dtype_of, shape_argument
 from zyg.frontend.calls import unchecked
-from zyg.frontend.operators import settled, to_float, to_int
+from zyg.frontend.operators import settled
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
@@ -18,15 +17,14 @@ from zyg.frontend.values import (
     ComplexValue,
     Known,
     Number,
+    RangeValue,
     TupleValue,
     describe,
-    is_number,
     is_numeric,
-    join_numbers,
     number_type,
 )
-from zyg.ir.core import Value, const
-from zyg.ir.types import BOOL, F64, I64, Scalar
+from zyg.ir.core import Const, Value, const
+from zyg.ir.types import F64, Scalar
 
 from ..registry import emits
 
@@ -75,93 +73,59 @@ def full(
     e: Evaluator, shape: Abstract, fill_value: Abstract, dtype: Abstract = NONE, order: Abstract = NONE
 ) -> Abstract:
     check_order(e, order)
+    fill_value = settled(e, fill_value, "None is no number")
     default = scalar_type(fill_value)
     if default is None:
-        raise e.refuse("np.full of something else than a number", types=[describe(fill_value, e.heap)])
+        fill_value = asarray(e, fill_value)
+        default = arrays.element_type(fill_value)
     return filled(e, shape_argument(e, shape), dtype_of(e, dtype, default), fill_value)
 
 
-def like(e: Evaluator, a: Abstract, dtype: Abstract, fill: str, value: Abstract | None) -> Abstract:
+def like(
+    e: Evaluator, a: Abstract, dtype: Abstract, fill: str, value: Abstract | None, shape: Abstract = NONE
+) -> Abstract:
     a = settled(e, a, "None has no shape")
     if is_numeric(a):
-        scalar = dtype_of(e, dtype, scalar_type(a) or F64)
-        return filled(e, [], scalar, value or Known(0))
-    if not isinstance(a, arrays.ARRAYS):
-        raise e.refuse("an array like something that is no array", types=[describe(a, e.heap)], hint="pass an array")
-    scalar = dtype_of(e, dtype, a.type.dtype if isinstance(a, ArrayValue) else arrays.COMPLEX)
-    array = arrays.allocate_unchecked(e, arrays.dims(e, a), scalar, fill)
+        own = scalar_type(a) or F64
+    elif isinstance(a, arrays.ARRAYS):
+        own = arrays.element_type(a)
+    else:
+        a = asarray(e, a)
+        own = arrays.element_type(a)
+    scalar = dtype_of(e, dtype, own)
+    if isinstance(shape, Known) and shape.object is None:
+        lengths = [] if is_numeric(a) else arrays.dims(e, a)
+        array = arrays.allocate_unchecked(e, lengths, scalar, fill)
+    else:
+        array = allocate(e, shape_argument(e, shape), scalar, fill)
     if value is not None:
         arrays.assign(e, array, value)
     return array
 
 
 @emits(np.zeros_like)
-def zeros_like(e: Evaluator, a: Abstract, dtype: Abstract = NONE) -> Abstract:
-    return like(e, a, dtype, "zeros", None)
+def zeros_like(e: Evaluator, a: Abstract, dtype: Abstract = NONE, *, shape: Abstract = NONE) -> Abstract:
+    return like(e, a, dtype, "zeros", None, shape)
 
 
 @emits(np.empty_like)
-def empty_like(e: Evaluator, prototype: Abstract, dtype: Abstract = NONE) -> Abstract:
-    return like(e, prototype, dtype, "empty", None)
+def empty_like(e: Evaluator, prototype: Abstract, dtype: Abstract = NONE, *, shape: Abstract = NONE) -> Abstract:
+    return like(e, prototype, dtype, "empty", None, shape)
 
 
 @emits(np.ones_like)
-def ones_like(e: Evaluator, a: Abstract, dtype: Abstract = NONE) -> Abstract:
-    return like(e, a, dtype, "empty", Known(1))
+def ones_like(e: Evaluator, a: Abstract, dtype: Abstract = NONE, *, shape: Abstract = NONE) -> Abstract:
+    return like(e, a, dtype, "empty", Known(1), shape)
 
 
 @emits(np.full_like)
-def full_like(e: Evaluator, a: Abstract, fill_value: Abstract, dtype: Abstract = NONE) -> Abstract:
-    return like(e, a, dtype, "empty", fill_value)
-
-
-@emits(np.arange)
-def arange(e: Evaluator, *args: Abstract, dtype: Abstract = NONE) -> Abstract:
-    from zyg.frontend.infer import known
-
-    if not 1 <= len(args) <= 3:
-        raise e.refuse("np.arange with this number of arguments", hint="write np.arange(start, stop, step)")
-    bounds: list[Abstract] = [*args]
-    start, stop = (bounds[0], bounds[1]) if len(bounds) > 1 else (ZERO, bounds[0])
-    step = bounds[2] if len(bounds) > 2 else Known(1)
-    joined = join_numbers([start, stop, step]) if all(map(is_number, (start, stop, step))) else None
-    if joined is None:
-        raise e.refuse("np.arange of these arguments", types=[describe(a, e.heap) for a in args])
-    scalar = dtype_of(e, dtype, I64 if joined[0] is BOOL else joined[0])
-    if scalar is arrays.COMPLEX:
-        raise e.refuse("np.arange of complex numbers", hint="fill an array made with np.zeros(n, complex)")
-    if joined[0].kind == "f":
-        return e.call(
-            known(arange_floats), [*(Number(to_float(e, v)) for v in (start, stop, step)), Known(arrays.DTYPES[scalar])]
-        )
-    return e.call(
-        known(arange_ints), [*(Number(to_int(e, v)) for v in (start, stop, step)), Known(arrays.DTYPES[scalar])]
-    )
-
-
-@unchecked
-def arange_ints(start: int, stop: int, step: int, dtype: Any) -> Any:
-    if step == 0:
-        raise ZeroDivisionError("division by zero")
-    count = len(range(start, stop, step))
-    result = np.empty(count, dtype)
-    for i in range(count):
-        result[i] = start + i * step
-    return result
-
-
-@unchecked
-def arange_floats(start: float, stop: float, step: float, dtype: Any) -> Any:
-    """start, start + delta, ... with delta as NumPy has it: the difference of the first two as rounded."""
-    if step == 0.0:
-        raise ZeroDivisionError("float division by zero")
-    length = math.ceil((stop - start) / step)
-    count = max(length, 0)
-    result = np.empty(count, dtype)
-    delta = (start + step) - start
-    for i in range(count):
-        result[i] = start + step if i == 1 else start + i * delta
-    return result
+def full_like(
+    e: Evaluator, a: Abstract, fill_value: Abstract, dtype: Abstract = NONE, *, shape: Abstract = NONE
+) -> Abstract:
+    fill_value = settled(e, fill_value, "None is no number")
+    if scalar_type(fill_value) is None:
+        fill_value = asarray(e, fill_value)
+    return like(e, a, dtype, "empty", fill_value, shape)
 
 
 def _is_of(e: Evaluator, v: Abstract, dtype: Abstract) -> bool:
@@ -172,7 +136,7 @@ def _is_of(e: Evaluator, v: Abstract, dtype: Abstract) -> bool:
     return dtype_of(e, dtype, own) is own
 
 
-@emits(np.asarray)
+@emits(np.asarray, np.asanyarray)
 def asarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abstract:
     v = settled(e, v, "None is no array")
     return v if _is_of(e, v, dtype) else array(e, v, dtype)
@@ -190,68 +154,92 @@ def ascontiguousarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abst
 
 
 @emits(np.array)
-def array(e: Evaluator, v: Abstract, dtype: Abstract = NONE, copy: Abstract = YES) -> Abstract:
-    from zyg.frontend.infer import known
-
+def array(
+    e: Evaluator, v: Abstract, dtype: Abstract = NONE, copy: Abstract = YES, *, ndmin: Abstract = ZERO
+) -> Abstract:
     if not isinstance(copy, Known):
         raise e.refuse("np.array with a `copy` that is not known when compiling", hint="write True or False")
     v = settled(e, v, "None is no array")
-    if copy.object is not True and _is_of(e, v, dtype):
-        return v
-    if copy.object is False:
+    if copy.object is False and not _is_of(e, v, dtype):
         raise e.refuse("np.array(..., copy=False) of what has to be copied", hint="write np.asarray")
+    result = v if copy.object is not True and _is_of(e, v, dtype) else _made(e, v, dtype)
+    wanted = arrays.constant(e, ndmin, "a number of dimensions")
+    assert isinstance(wanted, int)
+    new = wanted - arrays.ndim(result)
+    return arrays.seen(e, result, "n" * new + ":" * arrays.ndim(result)) if new > 0 else result
+
+
+def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
+    """A new array of what an array, a number, or nested tuples and lists hold."""
+    from zyg.frontend.infer import known
+
     if isinstance(v, arrays.ARRAYS):
         result = like(e, v, dtype, "empty", None)
         arrays.assign(e, result, v)
         return result
     if is_numeric(v):
         return filled(e, [], dtype_of(e, dtype, scalar_type(v) or F64), v)
-    items = lists.all_items(e, v)
-    if items is None:
-        if lists.is_list(e, v):
-            layout = lists.require_growing(e, v, [])  # type: ignore[arg-type]
-            if not is_numeric(layout.example):
-                raise e.refuse("an array of a list of tuples", hint="make the array first and store into it")
-            scalar = dtype_of(e, dtype, scalar_type(layout.example) or F64)
-            return e.call(known(array_of_list), [v, Known(arrays.numpy_dtype(scalar))])
-        raise e.refuse("an array of this", types=[describe(v, e.heap)], hint="pass numbers in tuples or lists")
-    shape, numbers = _nested(e, v)
-    joined: tuple[Scalar, bool] | None
-    if any(isinstance(n, ComplexValue) for n in numbers):
-        joined = (arrays.COMPLEX, True)
-    else:
-        joined = join_numbers(numbers) if numbers else (F64, True)
-    if joined is None:
-        raise e.refuse("an array of these numbers", types=[describe(n) for n in numbers])
-    scalar = dtype_of(e, dtype, joined[0])
-    result = allocate(e, [const(n) for n in shape], scalar, "empty")
-    for n, item in enumerate(numbers):
+    if isinstance(v, RangeValue):
+        return e.call(known(np.arange), list(v.parts()), {"dtype": dtype})
+    if lists.is_list(e, v) and lists.known_items(e, v) is None:
+        layout = lists.require_growing(e, v, [])  # type: ignore[arg-type]
+        lengths, numbers, _ = _nested(e, layout.example)
+        scalar = dtype_of(e, dtype, _scalar_of_all(e, numbers))
+        shape = TupleValue(tuple(map(Number, lengths)))
+        return e.call(known(array_of_list), [v, shape, Known(arrays.numpy_dtype(scalar))])
+    shape, leaves, depth = _nested(e, v)
+    scalar = dtype_of(e, dtype, _scalar_of_all(e, leaves))
+    result = allocate(e, shape, scalar, "empty")
+    outer = [n.value for n in shape[:depth] if isinstance(n, Const)]
+    for n, item in enumerate(leaves):
         position = []
-        for length in reversed(shape):
+        for length in reversed(outer):
             position.insert(0, Known(n % length))
             n //= length
         arrays.set_item(e, result, TupleValue(tuple(position)), item)
     return result
 
 
-def _nested(e: Evaluator, v: Abstract) -> tuple[list[int], list[Abstract]]:
-    """The shape of nested tuples and lists, and the numbers in them."""
+def _scalar_of_all(e: Evaluator, leaves: list[Abstract]) -> Scalar:
+    """The element type of an array of these numbers and arrays: Python's numbers are float64 and int64 here."""
+    if not leaves:
+        return F64
+    types = [arrays.element_type(v) if isinstance(v, arrays.ARRAYS) else scalar_type(v) for v in leaves]
+    return dtype_of(e, Known(np.result_type(*(arrays.numpy_dtype(t) for t in types if t is not None))))
+
+
+def _nested(e: Evaluator, v: Abstract) -> tuple[list[Value], list[Abstract], int]:
+    """The shape of nested tuples and lists, the numbers and arrays in them, and how deep they are."""
+    v = settled(e, v, "None is no number")
     if is_numeric(v):
-        return [], [v]
+        return [], [v], 0
+    if isinstance(v, arrays.ARRAYS):
+        return ([], [arrays.scalar_of(e, v)], 0) if arrays.ndim(v) == 0 else (arrays.dims(e, v), [v], 0)
     items = lists.all_items(e, v)
     if items is None:
-        raise e.refuse("an array of this", types=[describe(v, e.heap)], hint="pass numbers in tuples or lists")
-    inner = [_nested(e, i) for i in items]
-    if any(shape != inner[0][0] for shape, _ in inner):
-        e.throw(
-            "ValueError", "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+        raise e.refuse(
+            "an array of this", types=[describe(v, e.heap)], hint="pass numbers or arrays in tuples or lists"
         )
-    return [len(items), *(inner[0][0] if inner else [])], [n for _, numbers in inner for n in numbers]
+    inner = [_nested(e, i) for i in items]
+    ragged = "setting an array element with a sequence. The requested array has an inhomogeneous shape"
+    for shape, _, depth in inner[1:]:
+        if len(shape) != len(inner[0][0]):
+            e.throw("ValueError", ragged)
+        if depth != inner[0][2]:
+            raise e.refuse("an array of arrays and of tuples or lists", hint="make arrays of all of them first")
+        for x, y in zip(shape, inner[0][0]):
+            if isinstance(x, Const) and isinstance(y, Const):
+                if x.value != y.value:
+                    e.throw("ValueError", ragged)
+            elif x is not y:
+                e.guard(e.op("eq", x, y), "ValueError", ragged)
+    shape, _, depth = inner[0] if inner else ([], [], 0)
+    return [const(len(items)), *shape], [n for _, numbers, _ in inner for n in numbers], depth + 1
 
 
 @unchecked
-def array_of_list(items: Any, dtype: Any) -> Any:
-    result = np.empty(len(items), dtype)
+def array_of_list(items: Any, shape: Any, dtype: Any) -> Any:
+    result = np.empty((len(items), *shape), dtype)
     for i, x in enumerate(items):
         result[i] = x
     return result

@@ -1,0 +1,171 @@
+"""Matrices by their diagonals and triangles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zyg.frontend.calls import unchecked
+
+from ..registry import implements
+from .common import product, result_dtype
+
+
+@implements(np.eye)
+@unchecked
+def eye(N: int, M: Any = None, k: int = 0, dtype: Any = float) -> Any:
+    columns = N if M is None else M
+    result = np.zeros((N, columns), dtype)
+    start = -k if k < 0 else 0
+    for i in range(start, min(N, columns - k)):
+        result[i, i + k] = 1
+    return result
+
+
+@implements(np.identity)
+def identity(n: int, dtype: Any = float) -> Any:
+    return np.eye(n, dtype=dtype)
+
+
+@implements(np.diag)
+def diag(v: Any, k: int = 0) -> Any:
+    a = np.asarray(v)
+    if a.ndim == 1:
+        return from_diagonal(a, k)
+    if a.ndim == 2:
+        return np.diagonal(a, k)
+    raise ValueError("Input must be 1- or 2-d.")
+
+
+@unchecked
+def from_diagonal(v: Any, k: int) -> Any:
+    n = len(v) + abs(k)
+    result = np.zeros((n, n), v.dtype)
+    below, right = max(-k, 0), max(k, 0)
+    for i in range(len(v)):
+        result[i + below, i + right] = v[i]
+    return result
+
+
+@implements(np.diagflat)
+def diagflat(v: Any, k: int = 0) -> Any:
+    return from_diagonal(np.asarray(v).ravel(), k)
+
+
+@implements(np.tri)
+@unchecked
+def tri(N: int, M: Any = None, k: int = 0, dtype: Any = float) -> Any:
+    columns = N if M is None else M
+    result = np.zeros((N, columns), dtype)
+    for i in range(N):
+        result[i, : min(max(i + k + 1, 0), columns)] = 1
+    return result
+
+
+@implements(np.tril)
+def tril(m: Any, k: int = 0) -> Any:
+    return triangle(np.asarray(m), k, True)
+
+
+@implements(np.triu)
+def triu(m: Any, k: int = 0) -> Any:
+    return triangle(np.asarray(m), k, False)
+
+
+@unchecked
+def triangle(m: Any, k: int, lower: bool) -> Any:
+    if m.ndim == 0:
+        raise TypeError("tuple index out of range")
+    a = np.broadcast_to(m, (len(m), len(m))) if m.ndim == 1 else m
+    result = np.zeros(a.shape, a.dtype)
+    rows, columns = a.shape[-2], a.shape[-1]
+    if a.ndim == 2:
+        keep_triangle(result, a, k, lower)
+    else:
+        count = product(a.shape[:-2])
+        sources = np.ascontiguousarray(a).reshape((count, rows, columns))
+        targets = result.reshape((count, rows, columns))
+        for i in range(count):
+            keep_triangle(targets[i], sources[i], k, lower)
+    return result
+
+
+@unchecked
+def keep_triangle(result: Any, a: Any, k: int, lower: bool) -> None:
+    columns = a.shape[1]
+    for i in range(len(a)):
+        if lower:
+            stop = min(max(i + k + 1, 0), columns)
+            result[i, :stop] = a[i, :stop]
+        else:
+            start = min(max(i + k, 0), columns)
+            result[i, start:] = a[i, start:]
+
+
+@implements(np.triu_indices)
+@unchecked
+def triu_indices(n: int, k: int = 0, m: Any = None) -> Any:
+    columns = n if m is None else m
+    count = 0
+    for i in range(n):
+        count += columns - min(max(i + k, 0), columns)
+    rows, there = np.empty(count, np.int64), np.empty(count, np.int64)
+    at = 0
+    for i in range(n):
+        for j in range(min(max(i + k, 0), columns), columns):
+            rows[at], there[at] = i, j
+            at += 1
+    return rows, there
+
+
+@implements(np.tril_indices)
+@unchecked
+def tril_indices(n: int, k: int = 0, m: Any = None) -> Any:
+    columns = n if m is None else m
+    count = 0
+    for i in range(n):
+        count += min(max(i + k + 1, 0), columns)
+    rows, there = np.empty(count, np.int64), np.empty(count, np.int64)
+    at = 0
+    for i in range(n):
+        for j in range(min(max(i + k + 1, 0), columns)):
+            rows[at], there[at] = i, j
+            at += 1
+    return rows, there
+
+
+@implements(np.triu_indices_from)
+def triu_indices_from(arr: Any, k: int = 0) -> Any:
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return np.triu_indices(arr.shape[0], k, arr.shape[1])
+
+
+@implements(np.tril_indices_from)
+def tril_indices_from(arr: Any, k: int = 0) -> Any:
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return np.tril_indices(arr.shape[0], k, arr.shape[1])
+
+
+@implements(np.diag_indices)
+def diag_indices(n: int, ndim: int = 2) -> Any:
+    return (np.arange(n),) * ndim
+
+
+@implements(np.vander)
+@unchecked
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+    a = np.asarray(x)
+    if a.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    columns = len(a) if N is None else N
+    result = np.empty((len(a), columns), result_dtype(a, int))
+    powers = result if increasing else result[:, ::-1]
+    for i in range(len(a)):
+        power = result.dtype.type(1)
+        for j in range(columns):
+            powers[i, j] = power
+            power *= a[i]
+    return result

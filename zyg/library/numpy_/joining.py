@@ -1,0 +1,239 @@
+"""Arrays put together, and taken apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zyg.frontend import arrays as frontend
+from zyg.frontend import lists
+from zyg.frontend.values import Abstract, Known, TupleValue, describe
+
+from ..intrinsics import unsupported
+from ..registry import emits, implements
+from .common import axis_index, is_sequence, result_dtype, same_kind
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+
+def along(axis: int, *where: Any) -> Any:
+    """The key of a part of an array by what stands at one axis."""
+    return (slice(None),) * axis + where
+
+
+def parts_of(arrays: Any) -> Any:
+    """The arrays in a tuple or list, whose length has to be known when compiling."""
+    if not is_sequence(arrays):
+        unsupported(
+            "arrays to be joined that are not in a tuple or list whose length is known when compiling",
+            "allocate the result and store them into it",
+        )
+    if len(arrays) == 0:
+        raise ValueError("need at least one array to concatenate")
+    return tuple(np.asarray(a) for a in arrays)
+
+
+@implements(np.concatenate)
+def concatenate(arrays: Any, /, axis: Any = 0, *, dtype: Any = None) -> Any:
+    if isinstance(arrays, np.ndarray):  # the arrays along its first axis
+        if arrays.ndim < 2:
+            raise ValueError("zero-dimensional arrays cannot be concatenated")
+        at = 0 if axis is None else axis_index(axis, arrays.ndim - 1)
+        moved = np.moveaxis(arrays, 0, at).copy()
+        shape = (*moved.shape[:at], moved.shape[at] * moved.shape[at + 1], *moved.shape[at + 2 :])
+        return moved.reshape(-1 if axis is None else shape)
+    if axis is None:
+        return joined(tuple(a.ravel() for a in parts_of(arrays)), 0, dtype)
+    return joined(parts_of(arrays), axis, dtype)
+
+
+def joined(parts: Any, axis: int, dtype: Any) -> Any:
+    first = parts[0]
+    if first.ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    n = first.ndim
+    axis = axis_index(axis, n)
+    for k, part in enumerate(parts):
+        if part.ndim != n:
+            raise ValueError(
+                f"all the input arrays must have same number of dimensions, but the array at index 0 has {n} "
+                f"dimension(s) and the array at index {k} has {part.ndim} dimension(s)"
+            )
+    total = 0
+    for k, part in enumerate(parts):
+        for d in tuple(range(n)):
+            if d != axis and k > 0 and part.shape[d] != first.shape[d]:
+                raise ValueError(
+                    "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                    f"dimension {d}, the array at index 0 has size {first.shape[d]} and the array at index {k} has size "
+                    f"{part.shape[d]}"
+                )
+        total += part.shape[axis]
+    own = result_dtype(*parts)
+    if dtype is not None:
+        for part in parts:
+            same_kind(part, dtype)
+    result = np.empty((*first.shape[:axis], total, *first.shape[axis + 1 :]), own if dtype is None else dtype)
+    at = 0
+    for part in parts:
+        stop = at + part.shape[axis]
+        result[along(axis, slice(at, stop))] = part
+        at = stop
+    return result
+
+
+@implements(np.stack)
+def stack(arrays: Any, axis: int = 0, *, dtype: Any = None) -> Any:
+    if isinstance(arrays, np.ndarray):
+        return np.moveaxis(arrays, 0, axis).copy()
+    if is_sequence(arrays) and len(arrays) == 0:
+        raise ValueError("need at least one array to stack")
+    parts = parts_of(arrays)
+    first = parts[0]
+    axis = axis_index(axis, first.ndim + 1)
+    for part in parts:
+        if part.ndim != first.ndim:
+            raise ValueError("all input arrays must have the same shape")
+        for d in tuple(range(first.ndim)):
+            if part.shape[d] != first.shape[d]:
+                raise ValueError("all input arrays must have the same shape")
+        if dtype is not None:
+            same_kind(part, dtype)
+    own = result_dtype(*parts)
+    result = np.empty((*first.shape[:axis], len(parts), *first.shape[axis:]), own if dtype is None else dtype)
+    for k, part in enumerate(parts):
+        result[along(axis, k)] = part
+    return result
+
+
+@implements(np.vstack)
+def vstack(tup: Any, *, dtype: Any = None) -> Any:
+    if isinstance(tup, np.ndarray):
+        rows = tup[:, None] if tup.ndim <= 2 else tup
+        return np.concatenate(rows[:, None] if tup.ndim == 1 else rows, 0)
+    return joined(tuple(np.atleast_2d(a) for a in parts_of(tup)), 0, dtype)
+
+
+@implements(np.hstack)
+def hstack(tup: Any, *, dtype: Any = None) -> Any:
+    if isinstance(tup, np.ndarray):
+        return np.concatenate(tup[:, None] if tup.ndim == 1 else tup, 0 if tup.ndim <= 2 else 1)
+    parts = tuple(np.atleast_1d(a) for a in parts_of(tup))
+    return joined(parts, 0 if parts[0].ndim == 1 else 1, dtype)
+
+
+@implements(np.dstack)
+def dstack(tup: Any) -> Any:
+    return joined(tuple(np.atleast_3d(a) for a in parts_of(tup)), 2, None)
+
+
+@implements(np.column_stack)
+def column_stack(tup: Any) -> Any:
+    return joined(tuple(as_columns(a) for a in parts_of(tup)), 1, None)
+
+
+def as_columns(a: Any) -> Any:
+    if a.ndim == 0:
+        return a.reshape((1, 1))
+    return a[:, None] if a.ndim == 1 else a
+
+
+@emits(np.block)
+def block(e: Evaluator, arrays: Abstract) -> Abstract:
+    """Nested lists of blocks: the innermost are joined along the last axis, those around them along the one before."""
+    from zyg.frontend.infer import known
+
+    def depth_of(v: Abstract) -> int:
+        items = lists.known_items(e, v)
+        if items is None:
+            return 0
+        if not items:
+            e.throw("ValueError", "List at arrays cannot be empty")
+        depths = {depth_of(i) for i in items}
+        if len(depths) > 1:
+            e.throw("ValueError", "List depths are mismatched.")
+        return 1 + depths.pop()
+
+    def leaves(v: Abstract) -> list[Abstract]:
+        items = lists.known_items(e, v)
+        if items is not None:
+            return [leaf for i in items for leaf in leaves(i)]
+        made = e.call(known(np.asarray), [v])
+        if not isinstance(made, frontend.ARRAYS):
+            raise e.refuse("np.block of this", types=[describe(v, e.heap)], hint="pass arrays in nested lists")
+        return [made]
+
+    depth = depth_of(arrays)
+    blocks = leaves(arrays)
+    ndim = max(depth, *map(frontend.ndim, blocks), 1)
+    blocks = [frontend.seen(e, b, "n" * (ndim - frontend.ndim(b)) + ":" * frontend.ndim(b)) for b in blocks]
+    if depth == 0:
+        return e.call(known(np.copy), blocks)
+    following = iter(blocks)
+
+    def put_together(v: Abstract, level: int) -> Abstract:
+        items = lists.known_items(e, v)
+        if items is None:
+            return next(following)
+        inner = tuple(put_together(i, level - 1) for i in items)
+        return e.call(known(np.concatenate), [TupleValue(inner), Known(-level)])
+
+    return put_together(arrays, depth)
+
+
+# -------------------------------------------------------------------------------------------------- taken apart
+
+
+def cuts(length: int, sections: Any) -> Any:
+    """Where the parts of an axis begin and end."""
+    if is_sequence(sections):
+        return (0, *tuple(sections), length)
+    if isinstance(sections, np.ndarray):
+        unsupported("np.split at the places in an array in native code", "pass them in a tuple, or slice")
+    if sections <= 0:
+        raise ValueError("number sections must be larger than 0.")
+    each, extra = length // sections, length % sections
+    return tuple(k * each + min(k, extra) for k in tuple(range(sections + 1)))
+
+
+@implements(np.array_split)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    a = np.asarray(ary)
+    axis = axis_index(axis, a.ndim)
+    at = cuts(a.shape[axis], indices_or_sections)
+    return [a[along(axis, slice(at[k], at[k + 1]))] for k in tuple(range(len(at) - 1))]
+
+
+@implements(np.split)
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
+    a = np.asarray(ary)
+    axis = axis_index(axis, a.ndim)
+    if not is_sequence(indices_or_sections) and not isinstance(indices_or_sections, np.ndarray):
+        if indices_or_sections != 0 and a.shape[axis] % indices_or_sections:
+            raise ValueError("array split does not result in an equal division")
+        if indices_or_sections == 0:
+            raise ZeroDivisionError("integer modulo by zero")
+    return np.array_split(a, indices_or_sections, axis)
+
+
+@implements(np.hsplit)
+def hsplit(ary: Any, indices_or_sections: Any) -> Any:
+    if np.ndim(ary) == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return np.split(ary, indices_or_sections, 1 if np.ndim(ary) > 1 else 0)
+
+
+@implements(np.vsplit)
+def vsplit(ary: Any, indices_or_sections: Any) -> Any:
+    if np.ndim(ary) < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    return np.split(ary, indices_or_sections, 0)
+
+
+@implements(np.dsplit)
+def dsplit(ary: Any, indices_or_sections: Any) -> Any:
+    if np.ndim(ary) < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
+    return np.split(ary, indices_or_sections, 2)

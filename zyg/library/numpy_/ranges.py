@@ -1,0 +1,211 @@
+"""Numbers at equal distances, and grids of them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zyg.frontend import arrays
+from zyg.frontend.arrays import dtype_of
+from zyg.frontend.calls import unchecked
+from zyg.frontend.operators import to_float, to_int
+from zyg.frontend.values import Abstract, Known, Number, describe, is_number, join_numbers
+from zyg.ir.types import BOOL, I64
+
+from ..intrinsics import unsupported
+from ..registry import emits, implements
+from .common import inexact_dtype
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+NONE, ZERO = Known(None), Known(0)
+
+
+@emits(np.arange)
+def arange(e: Evaluator, *args: Abstract, dtype: Abstract = NONE, **named: Abstract) -> Abstract:
+    from zyg.frontend.infer import known
+
+    given = dict(zip(("start", "stop", "step", "dtype"), args)) | named
+    if "stop" in given and isinstance(given["stop"], Known) and given["stop"].object is None:
+        del given["stop"]
+    start, stop = (given["start"], given["stop"]) if "stop" in given and "start" in given else (
+        ZERO, given.get("stop", given.get("start")))  # fmt: skip
+    step, dtype = given.get("step", Known(1)), given.get("dtype", dtype)
+    if stop is None or len(args) > 4 or set(given) - {"start", "stop", "step", "dtype"}:
+        raise e.refuse("np.arange with these arguments", hint="write np.arange(start, stop, step)")
+    joined = join_numbers([start, stop, step]) if all(map(is_number, (start, stop, step))) else None
+    if joined is None:
+        raise e.refuse("np.arange of these arguments", types=[describe(a, e.heap) for a in args])
+    scalar = dtype_of(e, dtype, I64 if joined[0] is BOOL else joined[0])
+    if scalar is arrays.COMPLEX:
+        raise e.refuse("np.arange of complex numbers", hint="fill an array made with np.zeros(n, complex)")
+    bounds = (start, stop, step)
+    if joined[0].kind == "f":
+        return e.call(known(arange_floats), [*(Number(to_float(e, v)) for v in bounds), Known(arrays.DTYPES[scalar])])
+    return e.call(known(arange_ints), [*(Number(to_int(e, v)) for v in bounds), Known(arrays.DTYPES[scalar])])
+
+
+@unchecked
+def arange_ints(start: int, stop: int, step: int, dtype: Any) -> Any:
+    if step == 0:
+        raise ZeroDivisionError("division by zero")
+    count = len(range(start, stop, step))
+    result = np.empty(count, dtype)
+    for i in range(count):
+        result[i] = start + i * step
+    return result
+
+
+@unchecked
+def arange_floats(start: float, stop: float, step: float, dtype: Any) -> Any:
+    """start, start + delta, ... with delta as NumPy has it: the difference of the first two as rounded."""
+    if step == 0.0:
+        raise ZeroDivisionError("float division by zero")
+    length = math.ceil((stop - start) / step)
+    count = max(length, 0)
+    result = np.empty(count, dtype)
+    delta = (start + step) - start
+    for i in range(count):
+        result[i] = start + step if i == 1 else start + i * delta
+    return result
+
+
+@implements(np.linspace)
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0
+) -> Any:
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    work = inexact_dtype(start, stop)
+    if np.ndim(start) == 0 and np.ndim(stop) == 0:
+        result, step = between_numbers(start + work.type(0), stop + work.type(0), num, endpoint, work)
+    else:
+        result, step = between_arrays(np.asarray(start), np.asarray(stop), num, endpoint, work)
+        if axis != 0:
+            result = np.moveaxis(result, 0, axis)
+    if dtype is not None:
+        if np.dtype(dtype).kind in "iu":
+            result = np.floor(result)
+        result = result.astype(dtype)
+    return (result, step) if retstep else result
+
+
+@unchecked
+def between_numbers(start: Any, stop: Any, num: int, endpoint: bool, work: Any) -> Any:
+    result = np.empty(num, work)
+    delta = stop - start
+    div = num - 1 if endpoint else num
+    step = delta * math.nan
+    if div > 0:
+        step = delta / div
+    if div > 0 and step == 0:
+        for i in range(num):
+            result[i] = (work.type(i) / div) * delta + start
+    elif div > 0:
+        for i in range(num):
+            result[i] = i * step + start
+    else:
+        for i in range(num):
+            result[i] = i * delta + start
+    if endpoint and num > 1:
+        result[num - 1] = stop
+    return result, step
+
+
+def between_arrays(start: Any, stop: Any, num: int, endpoint: bool, work: Any) -> Any:
+    delta = (stop - start).astype(work)
+    count = np.arange(num).astype(work).reshape((num,) + (1,) * delta.ndim)
+    div = num - 1 if endpoint else num
+    step = delta * math.nan
+    if div > 0:
+        step = delta / div
+    if div <= 0:
+        result = count * delta + start
+    elif has_zero(step.ravel()):
+        result = (count / div) * delta + start
+    else:
+        result = count * step + start
+    if endpoint and num > 1:
+        result[-1] = stop
+    return result, step
+
+
+@unchecked
+def has_zero(a: Any) -> bool:
+    return any(a[i] == 0 for i in range(len(a)))
+
+
+@implements(np.logspace)
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
+) -> Any:
+    if np.ndim(base) != 0:
+        unsupported("np.logspace(base=...) of an array in native code", "write base ** np.linspace(start, stop, num)")
+    result = np.power(base, np.linspace(start, stop, num, endpoint, False, None, axis))
+    return result if dtype is None else result.astype(dtype)
+
+
+@implements(np.geomspace)
+def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    work = inexact_dtype(start, stop)
+    if work.kind == "c" or np.ndim(start) != 0 or np.ndim(stop) != 0:
+        unsupported("np.geomspace of arrays or complex numbers in native code", "use np.exp(np.linspace(...))")
+    if start == 0 or stop == 0:
+        raise ValueError("Geometric sequence cannot include zero")
+    first, last = start + work.type(0), stop + work.type(0)
+    sign = np.sign(first)
+    first, last = first / sign, last / sign
+    result = np.power(work.type(10.0), np.linspace(np.log10(first), np.log10(last), num, endpoint))
+    if num > 0:
+        result[0] = first
+        if num > 1 and endpoint:
+            result[-1] = last
+    result *= sign
+    return result if dtype is None else result.astype(dtype)
+
+
+# --------------------------------------------------------------------------------------------------- grids
+
+
+def _spread(shape: Any, axis: int) -> Any:
+    """The shape of a vector that varies along one axis of a grid."""
+    return (1,) * axis + (shape[axis],) + (1,) * (len(shape) - axis - 1)
+
+
+@implements(np.meshgrid)
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    if indexing != "xy" and indexing != "ij":
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    vectors = tuple(np.asarray(x).ravel() for x in xi)
+    if indexing == "xy" and len(xi) > 1:
+        lengths = (len(vectors[1]), len(vectors[0]), *tuple(len(v) for v in vectors[2:]))
+        where = (1, 0, *tuple(range(2, len(xi))))
+    else:
+        lengths = tuple(len(v) for v in vectors)
+        where = tuple(range(len(xi)))
+    flat = tuple(v.reshape(_spread(lengths, k)) for v, k in zip(vectors, where))
+    if sparse:
+        return tuple(v.copy() for v in flat) if copy else flat
+    whole = tuple(np.broadcast_to(v, lengths) for v in flat)
+    return tuple(v.copy() for v in whole) if copy else whole
+
+
+@implements(np.indices)
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    n = len(dimensions)
+    axes = tuple(range(n))  # a tuple: loops over it are unrolled
+    if sparse:
+        return tuple(np.arange(dimensions[k]).astype(dtype).reshape(_spread(dimensions, k)) for k in axes)
+    result = np.empty((n, *dimensions), dtype)
+    for k in axes:
+        result[k] = np.broadcast_to(np.arange(dimensions[k]).astype(dtype).reshape(_spread(dimensions, k)), dimensions)
+    return result
+
+
+@implements(np.fromfunction)
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float) -> Any:
+    grid = np.indices(shape, dtype)
+    return function(*tuple(grid[k] for k in tuple(range(len(shape)))))

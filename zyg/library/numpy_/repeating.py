@@ -1,0 +1,281 @@
+"""Arrays repeated, moved along and made longer or shorter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zyg.frontend.calls import unchecked
+
+from ..intrinsics import unsupported
+from ..registry import implements
+from .common import axis_index, is_sequence
+from .joining import along
+
+
+@implements(np.tile)
+def tile(A: Any, reps: Any) -> Any:
+    a = np.asarray(A)
+    given = tuple(reps) if is_sequence(reps) else (reps,)
+    n = max(a.ndim, len(given))
+    counts = (1,) * (n - len(given)) + given
+    lengths = (1,) * (n - a.ndim) + a.shape
+    folded, stretched, whole = (), (), ()
+    for count, length in zip(counts, lengths):
+        folded = (*folded, 1, length)
+        stretched = (*stretched, count, length)
+        whole = (*whole, count * length)
+    return np.broadcast_to(np.ascontiguousarray(a).reshape(folded), stretched).copy().reshape(whole)
+
+
+@implements(np.repeat, (np.ndarray, "repeat"))
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    source = np.asarray(a)
+    if axis is None:
+        source = source.ravel()
+    axis = 0 if axis is None else axis_index(axis, source.ndim)
+    if is_sequence(repeats) or isinstance(repeats, np.ndarray):
+        counts = np.asarray(repeats)
+        if counts.dtype.kind == "f" or counts.dtype.kind == "c":
+            raise TypeError(
+                f"Cannot cast array data from dtype('{counts.dtype.name}') to dtype('int64') according to the rule 'safe'"
+            )
+        return repeated_each(source, counts.reshape(1) if counts.ndim == 0 else counts, axis)
+    if repeats < 0:
+        raise ValueError("negative dimensions are not allowed")
+    shape = source.shape
+    stretched = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
+    seen = np.broadcast_to(source[(slice(None),) * (axis + 1) + (None,)], stretched)
+    return seen.copy().reshape((*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
+
+
+@unchecked
+def repeated_each(source: Any, counts: Any, axis: int) -> Any:
+    n = source.shape[axis]
+    if counts.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if len(counts) != n and len(counts) != 1:
+        raise ValueError(f"operands could not be broadcast together with shape ({n},) ({len(counts)},)")
+    step = 0 if len(counts) == 1 else 1
+    total = 0
+    for i in range(n):
+        if counts[i * step] < 0:
+            raise ValueError("repeats may not contain negative values.")
+        total += int(counts[i * step])
+    result = np.empty((*source.shape[:axis], total, *source.shape[axis + 1 :]), source.dtype)
+    to, items = np.moveaxis(result, axis, 0), np.moveaxis(source, axis, 0)
+    at = 0
+    for i in range(n):
+        for _ in range(int(counts[i * step])):
+            to[at] = items[i]
+            at += 1
+    return result
+
+
+@implements(np.roll)
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    source = np.asarray(a)
+    if isinstance(shift, np.ndarray):
+        unsupported("np.roll(shift=...) of an array in native code", "pass the shifts in a tuple")
+    if axis is None:
+        if is_sequence(shift):
+            total = 0
+            for s in shift:
+                total += s
+            return rolled(source.ravel(), total, 0).reshape(source.shape)
+        return rolled(source.ravel(), shift, 0).reshape(source.shape)
+    axes = tuple(axis) if is_sequence(axis) else (axis,)
+    shifts = tuple(shift) if is_sequence(shift) else (shift,) * len(axes)
+    if len(axes) == 1 and len(shifts) > 1:
+        axes = axes * len(shifts)
+    if len(shifts) == 1:
+        shifts = shifts * len(axes)
+    if len(shifts) != len(axes):
+        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+    result = source.copy() if len(axes) == 0 else source
+    for s, k in zip(shifts, axes):
+        result = rolled(result, s, axis_index(k, source.ndim))
+    return result
+
+
+def rolled(a: Any, shift: int, axis: int) -> Any:
+    result = np.empty(a.shape, a.dtype)
+    n = a.shape[axis]
+    if n > 0:
+        k = shift % n
+        result[along(axis, slice(k, n))] = a[along(axis, slice(0, n - k))]
+        result[along(axis, slice(0, k))] = a[along(axis, slice(n - k, n))]
+    return result
+
+
+@implements(np.append)
+def append(arr: Any, values: Any, axis: Any = None) -> Any:
+    if axis is None:
+        return np.concatenate((np.asarray(arr).ravel(), np.asarray(values).ravel()))
+    return np.concatenate((arr, values), axis)
+
+
+@implements(np.insert)
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    source = np.asarray(arr)
+    if axis is None:
+        source = source.ravel()
+    axis = 0 if axis is None else axis_index(axis, source.ndim)
+    if is_sequence(obj) or isinstance(obj, (np.ndarray, slice)):
+        unsupported(
+            "np.insert(obj=...) of several places in native code", "insert at one place, or concatenate the parts"
+        )
+    n = source.shape[axis]
+    if obj < -n or obj > n:
+        raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
+    at = obj + n if obj < 0 else obj
+    new = np.array(values, source.dtype, copy=None, ndmin=source.ndim)
+    new = np.moveaxis(new, 0, axis)
+    count = new.shape[axis]
+    result = np.empty((*source.shape[:axis], n + count, *source.shape[axis + 1 :]), source.dtype)
+    result[along(axis, slice(0, at))] = source[along(axis, slice(0, at))]
+    place = result[along(axis, slice(at, at + count))]
+    place[...] = np.broadcast_to(new, place.shape)
+    result[along(axis, slice(at + count, n + count))] = source[along(axis, slice(at, n))]
+    return result
+
+
+@implements(np.delete)
+def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+    source = np.asarray(arr)
+    if axis is None:
+        source = source.ravel()
+    axis = 0 if axis is None else axis_index(axis, source.ndim)
+    n = source.shape[axis]
+    if is_sequence(obj) or isinstance(obj, np.ndarray):
+        return without(source, np.asarray(obj, int) if is_sequence(obj) and len(obj) == 0 else np.asarray(obj), axis)
+    if isinstance(obj, slice):
+        unsupported("np.delete(obj=...) of a slice in native code", "pass np.arange(start, stop, step)")
+    if obj < -n or obj >= n:
+        raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
+    at = obj + n if obj < 0 else obj
+    result = np.empty((*source.shape[:axis], n - 1, *source.shape[axis + 1 :]), source.dtype)
+    result[along(axis, slice(0, at))] = source[along(axis, slice(0, at))]
+    result[along(axis, slice(at, n - 1))] = source[along(axis, slice(at + 1, n))]
+    return result
+
+
+@unchecked
+def without(source: Any, gone: Any, axis: int) -> Any:
+    """The array without what stands at these places along an axis, or at those of a mask."""
+    n = source.shape[axis]
+    keep = np.ones(n, bool)
+    if gone.dtype == bool:
+        if len(gone) != n:
+            raise ValueError(
+                f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}"
+            )
+        for i in range(n):
+            keep[i] = not gone[i]
+    else:
+        for i in range(len(gone)):
+            at = gone[i]
+            if at < -n or at >= n:
+                raise IndexError(f"index {at} is out of bounds for axis {axis} with size {n}")
+            keep[at + n if at < 0 else at] = False
+    count = 0
+    for i in range(n):
+        if keep[i]:
+            count += 1
+    result = np.empty((*source.shape[:axis], count, *source.shape[axis + 1 :]), source.dtype)
+    to, items = np.moveaxis(result, axis, 0), np.moveaxis(source, axis, 0)
+    at = 0
+    for i in range(n):
+        if keep[i]:
+            to[at] = items[i]
+            at += 1
+    return result
+
+
+# ------------------------------------------------------------------------------------------------------ borders
+
+
+def pairs(width: Any, ndim: int) -> Any:
+    """Two numbers per axis, of what np.pad takes for them: a number, a pair, a pair per axis."""
+    if not is_sequence(width):
+        if isinstance(width, np.ndarray):
+            unsupported("np.pad with an array of widths in native code", "pass them in tuples")
+        return ((width, width),) * ndim
+    if len(width) == 1 and is_sequence(width[0]):
+        one = tuple(width[0])
+        return ((one[0], one[-1]),) * ndim
+    if len(width) == ndim and is_sequence(width[0]):
+        return tuple((w[0], w[-1]) for w in width)
+    if len(width) == 2 and not is_sequence(width[0]):
+        return ((width[0], width[1]),) * ndim
+    if len(width) == 1:
+        return ((width[0], width[0]),) * ndim
+    raise ValueError(
+        f"operands could not be broadcast together with remapped shapes [original->remapped]: and requested shape ({ndim},2)"
+    )
+
+
+@implements(np.pad, instead={"mode": "use constant, edge, reflect, symmetric or wrap"})
+def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0) -> Any:
+    a = np.asarray(array)
+    widths = pairs(pad_width, a.ndim)
+    for before, after in widths:
+        if before < 0 or after < 0:
+            raise ValueError("index can't contain negative values")
+    if mode == "constant":
+        values = pairs(constant_values, a.ndim)
+        shape = tuple(before + n + after for n, (before, after) in zip(a.shape, widths))
+        result = np.empty(shape, a.dtype)
+        result[tuple(slice(before, before + n) for n, (before, after) in zip(a.shape, widths))] = a
+        for axis in tuple(range(a.ndim)):
+            before, after = widths[axis]
+            n = shape[axis]
+            result[along(axis, slice(0, before))] = values[axis][0]
+            result[along(axis, slice(n - after, n))] = values[axis][1]
+        return result
+    if mode != "edge" and mode != "reflect" and mode != "symmetric" and mode != "wrap":
+        unsupported("np.pad(mode=...) of this kind in native code", "use constant, edge, reflect, symmetric or wrap")
+    result = a.copy() if a.ndim == 0 else a
+    for axis in tuple(range(a.ndim)):
+        if a.shape[axis] == 0 and (widths[axis][0] > 0 or widths[axis][1] > 0):
+            raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+        result = extended(result, widths[axis][0], widths[axis][1], axis, mode)
+    return result
+
+
+@unchecked
+def extended(a: Any, before: int, after: int, axis: int, mode: str) -> Any:
+    n = a.shape[axis]
+    result = np.empty((*a.shape[:axis], before + n + after, *a.shape[axis + 1 :]), a.dtype)
+    to, items = np.moveaxis(result, axis, 0), np.moveaxis(a, axis, 0)
+    for i in range(before + n + after):
+        k = i - before
+        if mode == "edge":
+            k = min(max(k, 0), n - 1)
+        elif mode == "wrap":
+            k = k % n
+        elif mode == "reflect":
+            period = max(2 * (n - 1), 1)
+            k = k % period
+            k = period - k if k >= n else k
+        else:
+            k = k % (2 * n)
+            k = 2 * n - 1 - k if k >= n else k
+        to[i] = items[k]
+    return result
+
+
+@implements(np.ediff1d)
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    a = np.asarray(ary).ravel()
+    steps = a[1:] - a[:-1]
+    if to_begin is None and to_end is None:
+        return steps
+    first = np.empty(0, a.dtype) if to_begin is None else np.asarray(to_begin).ravel()
+    last = np.empty(0, a.dtype) if to_end is None else np.asarray(to_end).ravel()
+    if first.dtype != a.dtype or last.dtype != a.dtype:
+        unsupported(
+            "np.ediff1d(to_begin=..., to_end=...) of another dtype in native code", "convert them to that of the array"
+        )
+    return np.concatenate((first, steps, last))
