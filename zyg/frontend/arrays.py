@@ -1,7 +1,7 @@
-"""Arrays: indexing, views, assignment, attributes.
+"""Arrays: their shape, views, assignment, attributes, new ones.
 
-Loads, stores and views are unchecked in the IR; the guards and the wrapping of negative indices are emitted here.  What
-works on whole arrays (`a + b`, ufuncs, broadcasting) has its place in `elementwise`.
+Keys in brackets are taken apart in `indexing`; what works on whole arrays (`a + b`, ufuncs, broadcasting) has its place in
+`elementwise`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,8 @@ from .values import (
     ArrayValue,
     ComplexArrayValue,
     Known,
-    MaybeValue,
     MethodValue,
     Number,
-    SliceValue,
-    TupleValue,
     describe,
     is_number,
     is_numeric,
@@ -40,7 +37,6 @@ from .values import (
 if TYPE_CHECKING:
     from .infer import Evaluator
 
-BAD_INDEX = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
 _NAMES = {F64: "float64", F32: "float32", I64: "int64", I32: "int32", U8: "uint8", BOOL: "bool"}
 DTYPES = {scalar: np.dtype(name) for scalar, name in _NAMES.items()}
 ARRAYS = (ArrayValue, ComplexArrayValue)
@@ -123,131 +119,12 @@ def length(e: Evaluator, a: Abstract) -> Value:
 
 def scalar_of(e: Evaluator, a: Abstract) -> Abstract:
     """What a 0-d array holds."""
-    return get_item(e, a, TupleValue(()))
+    from .indexing import load
+
+    return load(e, a, [])
 
 
-# ----------------------------------------------------------------------------------------------- indexing
-
-
-def get_item(e: Evaluator, a: Abstract, key: Abstract) -> Abstract:
-    if isinstance(a, ComplexArrayValue):
-        from . import complex_arrays
-
-        return complex_arrays.get_item(e, a, key)
-    assert isinstance(a, ArrayValue)
-    parts = _parts(e, a, key)
-    if len(parts) == a.type.ndim and all(map(is_number, parts)):
-        positions = [_position(e, a, axis, p) for axis, p in enumerate(parts)]
-        return Number(e.op("load", a.value, *positions), numpy=True)
-    result = _view(e, a, parts)
-    e.views[id(result.value)] = (result.value, a.value, key)
-    return result
-
-
-def element_or_row(e: Evaluator, a: Abstract, position: Value) -> Abstract:
-    """a[position] for a position in range."""
-    if isinstance(a, ComplexArrayValue):
-        from . import complex_arrays
-
-        return complex_arrays.element_or_row(e, a, position)
-    assert isinstance(a, ArrayValue)
-    if a.type.ndim == 1:
-        return Number(e.op("load", a.value, position), numpy=True)
-    type = Array(a.type.dtype, a.type.ndim - 1, a.type.layout, a.type.writable)
-    spec = "i" + ":" * type.ndim
-    return ArrayValue(e.op("view", a.value, position, type=type, spec=spec))
-
-
-_FULL = SliceValue(Known(None), Known(None), Known(None))
-
-
-def _parts(e: Evaluator, a: ArrayValue, key: Abstract) -> list[Abstract]:
-    """One index or slice per axis."""
-    parts = list(key.items if isinstance(key, TupleValue) else (key,))
-    parts = [p if isinstance(p, Known) else settled(e, p, BAD_INDEX) for p in parts]
-    ndim = a.type.ndim
-    ellipses = [n for n, p in enumerate(parts) if isinstance(p, Known) and p.object is Ellipsis]
-    if len(ellipses) > 1:
-        e.throw("IndexError", "an index can only have a single ellipsis ('...')")
-    count = sum(not isinstance(p, Known) or p.object is not None for p in parts) - len(ellipses)
-    if count > ndim:
-        e.throw("IndexError", f"too many indices for array: array is {ndim}-dimensional, but {count} were indexed")
-    full = [_FULL] * (ndim - count)
-    where = ellipses[0] if ellipses else len(parts)
-    parts[where : where + len(ellipses)] = full
-    for p in parts:
-        if isinstance(p, SliceValue) or isinstance(p, Known) and p.object is None:
-            continue
-        scalar = number_type(p)
-        if scalar is None or scalar.kind not in "iu":
-            if isinstance(p, ArrayValue) or scalar is BOOL or lists.is_list(e, p):
-                raise e.refuse(
-                    "indexing by arrays, lists or bools",
-                    types=[describe(p, e.heap)],
-                    hint="index by integers and slices",
-                )
-            e.throw("IndexError", BAD_INDEX)
-    return parts
-
-
-def _position(e: Evaluator, a: ArrayValue, axis: int, p: Abstract) -> Value:
-    """An index as a position from the start, guarded."""
-    if isinstance(p, Known):
-        return e.once(("index", a.value, axis, p.object, e.options.boundscheck), lambda: _known_position(e, a, axis, p))
-    index = e.builder.cast(scalar_value(e, p), I64)
-    return e.once(
-        ("position", a.value, axis, index, e.options.boundscheck), lambda: _checked_position(e, a, axis, index)
-    )
-
-
-def _out_of_bounds(axis: int) -> str:
-    return f"index {{}} is out of bounds for axis {axis} with size {{}}"
-
-
-def _known_position(e: Evaluator, a: ArrayValue, axis: int, p: Known) -> Value:
-    length = e.dim(a.value, axis)
-    index = scalar_value(e, p, I64)
-    assert isinstance(index, Const)
-    if index.value >= 0:
-        if e.options.boundscheck:
-            e.guard(e.op("lt", index, length), "IndexError", _out_of_bounds(axis), index, length)
-        return index
-    if e.options.boundscheck:
-        e.guard(e.op("le", const(-index.value), length), "IndexError", _out_of_bounds(axis), index, length)
-    return e.op("add", length, index)
-
-
-def _checked_position(e: Evaluator, a: ArrayValue, axis: int, index: Value) -> Value:
-    length = e.dim(a.value, axis)
-    if id(index) in e.nonnegative:
-        if e.options.boundscheck:
-            e.guard(e.op("lt", index, length), "IndexError", _out_of_bounds(axis), index, length)
-        return index
-    position = e.op("select", e.op("lt", index, const(0)), e.op("add", index, length), index)
-    if e.options.boundscheck:
-        inside = e.op("and", e.op("ge", position, const(0)), e.op("lt", position, length))
-        e.guard(inside, "IndexError", _out_of_bounds(axis), index, length)
-    return position
-
-
-def _view(e: Evaluator, a: ArrayValue, parts: list[Abstract]) -> ArrayValue:
-    spec = ""
-    operands: list[Value] = []
-    axis = 0
-    for p in parts:
-        if isinstance(p, Known) and p.object is None:
-            spec += "n"
-            continue
-        if not isinstance(p, SliceValue):
-            spec += "i"
-            operands.append(_position(e, a, axis, p))
-        elif all(isinstance(x, Known) and x.object is None for x in p.parts()):
-            spec += ":"
-        else:
-            spec += "s"
-            operands.extend(slice_bounds(e, p, e.dim(a.value, axis)))
-        axis += 1
-    return view(e, a, spec, operands)
+# -------------------------------------------------------------------------------------------------- views
 
 
 def view(e: Evaluator, a: ArrayValue, spec: str, operands: list[Value]) -> ArrayValue:
@@ -320,92 +197,6 @@ def axes_of(e: Evaluator, axis: Abstract, ndim: int, name: str = "axis") -> tupl
     return axes
 
 
-def slice_bounds(e: Evaluator, s: SliceValue, length: Value) -> tuple[Value, Value, Value]:
-    """(start, number of items, step) of a slice of a sequence, clipped as Python does (PySlice_AdjustIndices)."""
-    start, stop, step = (settled_bound(e, p) for p in s.parts())
-    stride: Value = const(1) if step is None else step
-    # As PySlice_Unpack: the negative of a step is a number too.
-    if isinstance(stride, Const):
-        stride = const(max(stride.value, -(2**63 - 1)))
-        if stride.value == 0:
-            e.throw("ValueError", "slice step cannot be zero")
-        first, last = _bounds(e, start, stop, length, stride.value > 0)
-        return first, _count(e, first, last, stride), stride
-    stride = e.op("select", e.op("lt", stride, const(-(2**63 - 1))), const(-(2**63 - 1)), stride)
-    e.guard(e.op("ne", stride, const(0)), "ValueError", "slice step cannot be zero")
-    up = e.op("gt", stride, const(0))
-    up_first, up_last = _bounds(e, start, stop, length, True)
-    down_first, down_last = _bounds(e, start, stop, length, False)
-    first = e.op("select", up, up_first, down_first)
-    count = e.op(
-        "select", up, _count(e, up_first, up_last, stride, True), _count(e, down_first, down_last, stride, False)
-    )
-    return first, count, stride
-
-
-def settled_bound(e: Evaluator, p: Abstract) -> Value | None:
-    message = "slice indices must be integers or None or have an __index__ method"
-    if isinstance(p, Known) and p.object is None:
-        return None
-    if isinstance(p, MaybeValue):
-        raise e.refuse(
-            "a slice bound that may be None", types=[describe(p)], hint="write both slices out under an `if`"
-        )
-    scalar = number_type(p)
-    if scalar is None or scalar.kind == "f":
-        e.type_error(message)
-    if isinstance(p, Known):
-        return const(max(-(2**63), min(2**63 - 1, int(p.object))))
-    return e.builder.cast(scalar_value(e, p), I64)
-
-
-def _bounds(e: Evaluator, start: Value | None, stop: Value | None, length: Value, up: bool) -> tuple[Value, Value]:
-    def clip(bound: Value) -> Value:
-        if isinstance(bound, Const) and bound.value >= 0:
-            wrapped = bound
-        elif isinstance(bound, Const):
-            wrapped = e.op("add", bound, length)
-        else:
-            wrapped = e.op("select", e.op("lt", bound, const(0)), e.op("add", bound, length), bound)
-        low = const(0) if up else const(-1)
-        high = length if up else e.op("sub", length, const(1))
-        if not (isinstance(wrapped, Const) and up):
-            wrapped = e.op("select", e.op("lt", wrapped, low), low, wrapped)
-        if isinstance(wrapped, Const) and wrapped.value == 0 and up:
-            return wrapped
-        return e.op("select", e.op("gt", wrapped, high), high, wrapped)
-
-    if up:
-        return (const(0) if start is None else clip(start)), (length if stop is None else clip(stop))
-    first = e.op("sub", length, const(1)) if start is None else clip(start)
-    return first, const(-1) if stop is None else clip(stop)
-
-
-def _count(e: Evaluator, first: Value, last: Value, step: Value, up: bool | None = None) -> Value:
-    """How many items from first (in) to last (out)."""
-    if up is None:
-        assert isinstance(step, Const)
-        up = step.value > 0
-    low, high = (first, last) if up else (last, first)
-    gap = high if isinstance(low, Const) and low.value == 0 else e.op("sub", high, low)
-    if isinstance(step, Const) and abs(step.value) == 1:
-        if isinstance(low, Const) and low.value == 0:
-            return gap
-        return e.op("select", e.op("gt", gap, const(0)), gap, const(0))
-    size = step if up else e.op("neg", step) if not isinstance(step, Const) else const(-step.value)
-    if not isinstance(size, Const):
-        size = e.op("select", e.op("gt", size, const(0)), size, const(1))
-    steps = e.op("add", e.op("floordiv", e.op("sub", gap, const(1)), size), const(1))
-    return e.op("select", e.op("gt", gap, const(0)), steps, const(0))
-
-
-def flipped(e: Evaluator, a: Abstract) -> Abstract:
-    """a[::-1]"""
-    if ndim(a) == 0:
-        e.type_error("len() of unsized object")
-    return get_item(e, a, SliceValue(Known(None), Known(None), Known(-1)))
-
-
 # ---------------------------------------------------------------------------------------------- assignment
 
 
@@ -433,79 +224,71 @@ def check_writable(e: Evaluator, a: ArrayValue) -> None:
         e.throw("ValueError", "assignment destination is read-only" + (f": '{name}'" if name else ""))
 
 
-def set_item(e: Evaluator, a: Abstract, key: Abstract, value: Abstract) -> None:
-    if isinstance(a, ComplexArrayValue):
-        from . import complex_arrays
-
-        complex_arrays.set_item(e, a, key, value)
-        return
-    assert isinstance(a, ArrayValue)
-    value = settled(e, value, "float() argument must be a string or a real number, not 'NoneType'")
-    check_writable(e, a)
-    parts = _parts(e, a, key)
-    if len(parts) == a.type.ndim and all(map(is_number, parts)):
-        if isinstance(value, ArrayValue) and value.type.ndim == 0:
-            value = Number(e.op("load", value.value), True)
-        if not is_number(value):
-            raise e.refuse(
-                "an assignment to an element of an array",
-                types=[describe(a), describe(value, e.heap)],
-                hint="assign a number",
-            )
-        positions = [_position(e, a, axis, p) for axis, p in enumerate(parts)]
-        e.emit("store", a.value, element(e, value, a.type.dtype), *positions)
-        return
-    if isinstance(value, ArrayValue):
-        origin = e.views.get(id(value.value))
-        if origin is not None and origin[0] is value.value and origin[1] is a.value and origin[2] is key:
-            return  # `a[i:j] += x` has written through the view already
-    target = _view(e, a, parts)
-    assert isinstance(target, ArrayValue)
-    assign(e, target, value)
-
-
 def assign(e: Evaluator, target: Abstract, value: Abstract) -> None:
-    """target[...] = value"""
-    if isinstance(target, ComplexArrayValue):
-        from . import complex_arrays
-
-        complex_arrays.assign(e, target, value)
-        return
-    assert isinstance(target, ArrayValue)
+    """target[...] = value, broadcast to the shape of the target."""
     from zyg.library.numpy_ import inplace as whole
+    from zyg.library.numpy_.constructors import array
 
     from .infer import known
 
-    dtype = target.type.dtype
-    if is_number(value):
-        e.emit("fill", target.value, element(e, value, dtype))
+    value = settled(e, value, "float() argument must be a string or a real number, not 'NoneType'")
+    if isinstance(target, ComplexArrayValue):
+        from . import complex_arrays
+
+        if not isinstance(value, ComplexArrayValue) and (is_numeric(value) or isinstance(value, ArrayValue)):
+            complex_arrays.assign(e, target, value)
+            return
+    elif is_number(value):
+        e.emit("fill", memory(target).value, element(e, value, memory(target).type.dtype))
         return
-    items = lists.known_items(e, value)
-    if items is not None and target.type.ndim:
-        length = e.dim(target.value, 0)
-        message = f"could not broadcast input array from shape ({len(items)},) into shape ({{}},)"
-        e.guard(e.op("eq", length, const(len(items))), "ValueError", message, length)
-        for n, item in enumerate(items):
-            set_item(e, target, Known(n), item)
-        return
-    if not isinstance(value, ArrayValue):
+    if lists.is_sequence(e, value):
+        value = array(e, value)
+    if (
+        not isinstance(value, ARRAYS)
+        or isinstance(value, ComplexArrayValue)
+        and not isinstance(target, ComplexArrayValue)
+    ):
         raise e.refuse(
-            "an assignment to a part of an array", types=[describe(target), describe(value, e.heap)],
-            hint="assign a number, or an array of the same shape",
-        )  # fmt: skip
-    if value.type.ndim > target.type.ndim:
-        raise e.refuse(
-            "an assignment of an array with more dimensions", types=[describe(target), describe(value)],
-            hint="assign an array of the same shape",
-        )  # fmt: skip
-    if value.type.ndim < target.type.ndim:
-        e.call(known(whole.assign_rows), [target, value])
+            "an assignment to a part of an array",
+            types=[describe(target), describe(value, e.heap)],
+            hint="assign a number, or an array" + " of real numbers" * isinstance(value, ComplexArrayValue),
+        )
+    to, source = (
+        memory(target),
+        memory(fitted(e, value, dims(e, target), "could not broadcast input array from shape", "into shape")),
+    )
+    if to.value is source.value:
         return
-    check_same_shape(e, target, value)
-    if value.type.dtype is dtype:
-        e.emit("copyto", target.value, value.value)
+    if source.type.dtype is to.type.dtype:
+        e.emit("copyto", to.value, source.value)
+    elif to.type.ndim == 0:
+        e.emit("store", to.value, element(e, Number(e.op("load", source.value), True), to.type.dtype))
     else:
-        e.call(known(whole.assign_converted), [target, value])
+        e.call(known(whole.assign_converted), [to, source])
+
+
+def fitted(e: Evaluator, value: Abstract, shape: Sequence[Value], fault: str, into: str) -> Abstract:
+    """An array seen in the shape of what it is assigned to: leading axes of length 1 go, others of length 1 repeat.
+    ValueError, with the text `fault` (2,3) `into` (3,), where it does not fit."""
+    from .elementwise import broadcast
+
+    own = dims(e, value)
+    texts = ["(" + ",".join(["{}"] * len(d)) + (",)" if len(d) == 1 else ")") for d in (own, shape)]
+    message = f"{fault} {texts[0]} {into} {texts[1]}"
+    more = len(own) - len(shape)
+    for n, d in enumerate(reversed(own)):
+        to = shape[-1 - n] if n < len(shape) else const(1)
+        if d is to or isinstance(d, Const) and d.value in (1, to.value if isinstance(to, Const) else 1):
+            continue
+        fits = e.op("eq", d, const(1))
+        if n < len(shape):
+            fits = e.op("or", e.op("eq", d, to), fits)
+        e.guard(fits, "ValueError", message, *own, *shape)
+    if more > 0:
+        value = seen(e, value, "i" * more + ":" * len(shape), *[const(0)] * more)
+    if isinstance(value, ComplexArrayValue):
+        shape = [*shape, const(2)]
+    return of_kind(value, ArrayValue(broadcast(e, memory(value), shape)))
 
 
 def check_same_shape(e: Evaluator, target: ArrayValue, value: ArrayValue, axes: int | None = None) -> None:

@@ -262,7 +262,7 @@ def _advance_tuple(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, 
 
 
 def _advance_array(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
-    from .arrays import element_or_row
+    from .indexing import element_or_row
 
     array, index, length = record.fields
     position = to_int(e, index)
@@ -534,7 +534,7 @@ def reversed_(e: Evaluator, v: Abstract) -> Abstract:
     if isinstance(v, RangeValue):
         return _range_iterator(e, reversed_range(e, v))
     if isinstance(v, (ArrayValue, ComplexArrayValue)):
-        from .arrays import flipped
+        from .indexing import flipped
 
         return make_iterator(e, flipped(e, v))
     if lists.is_list(e, v):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zyg.ir.core import Const, Value, const
 
-from . import arrays, dicts, lists
+from . import arrays, dicts, indexing, lists
 from .exceptions import no_text
 from .operators import equal, python_type_name, settled, to_int
 from .values import (
@@ -35,7 +35,7 @@ def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
     no_text(e, v, key)
     v = settled(e, v, "'NoneType' object is not subscriptable")
     if isinstance(v, arrays.ARRAYS):
-        return arrays.get_item(e, v, key)
+        return indexing.get_item(e, v, key)
     items = lists.known_items(e, v)
     if items is not None:
         return _item_of(e, v, items, key)
@@ -210,7 +210,7 @@ def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
 def set_item(e: Evaluator, v: Abstract, key: Abstract, value: Abstract) -> None:
     v = settled(e, v, "'NoneType' object does not support item assignment")
     if isinstance(v, arrays.ARRAYS):
-        arrays.set_item(e, v, key, value)
+        indexing.set_item(e, v, key, value)
         return
     if dicts.is_dict(e, v):
         assert isinstance(v, Reference)
@@ -295,7 +295,7 @@ def unpack(e: Evaluator, v: Abstract, count: int) -> list[Abstract]:
             length,
         )
         e.guard(e.op("le", length, const(count)), "ValueError", f"too many values to unpack (expected {count})")
-        return [arrays.element_or_row(e, v, const(n)) for n in range(count)]
+        return [indexing.element_or_row(e, v, const(n)) for n in range(count)]
     return _unpack_iterator(e, v, count)
 
 
@@ -350,9 +350,9 @@ def unpack_rest(e: Evaluator, v: Abstract, before: int, after: int) -> list[Abst
         message = f"not enough values to unpack (expected at least {before + after}, got {{}})"
         e.guard(e.op("ge", length, const(before + after)), "ValueError", message, length)
         end = e.op("sub", length, const(after))
-        middle = arrays.get_item(e, v, SliceValue(Known(before), Number(end), Known(None)))
-        firsts = [arrays.element_or_row(e, v, const(n)) for n in range(before)]
-        lasts = [arrays.element_or_row(e, v, e.op("add", end, const(n))) for n in range(after)]
+        middle = indexing.get_item(e, v, SliceValue(Known(before), Number(end), Known(None)))
+        firsts = [indexing.element_or_row(e, v, const(n)) for n in range(before)]
+        lasts = [indexing.element_or_row(e, v, e.op("add", end, const(n))) for n in range(after)]
         return [*firsts, lists.to_list(e, middle), *lasts]
     if lists.is_list(e, v):
         assert isinstance(v, Reference)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zyg.frontend import arrays
+from zyg.frontend import arrays, indexing
 from zyg.frontend.arrays import dtype_of
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.values import (
@@ -63,7 +63,7 @@ def item(e: Evaluator, a: Abstract, *key: Abstract) -> Abstract:
         ok = const(size.object == 1) if isinstance(size, Known) else e.op("eq", scalar_value(e, size), const(1))
         e.guard(ok, "ValueError", "can only convert an array of size 1 to a Python scalar")
         position = TupleValue((Known(0),) * arrays.ndim(a))
-    value = arrays.get_item(e, a, position)
+    value = indexing.get_item(e, a, position)
     if not is_numeric(value):
         raise e.refuse("item() with fewer indices than dimensions", hint="pass an index per dimension")
     return python_number(e, value)

@@ -1,0 +1,118 @@
+"""The loops behind `a[i]` and `a[i] = v` with arrays of indices (see frontend/selection.py).
+
+`index` is a tuple of arrays of indices of one length, checked; the axes that they index stand behind `before` others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zyg.frontend.calls import unchecked
+
+from ..intrinsics import machine, select
+
+
+@unchecked
+def gather(target: Any, source: Any, before: int, index: Any) -> None:
+    if before == 0:
+        for n in range(len(target)):
+            target[n] = source[tuple([i[n] for i in index])]
+    elif before == 1:
+        for m in range(len(target)):
+            for n in range(target.shape[1]):
+                target[m, n] = source[(m, *[i[n] for i in index])]
+    else:
+        for m in range(len(target)):
+            gather(target[m], source[m], before - 1, index)
+
+
+@unchecked
+def scatter(target: Any, value: Any, before: int, index: Any) -> None:
+    if before == 0:
+        for n in range(len(index[0])):
+            target[tuple([i[n] for i in index])] = value[n] if isinstance(value, np.ndarray) else value
+    elif before == 1:
+        for m in range(len(target)):
+            for n in range(len(index[0])):
+                target[(m, *[i[n] for i in index])] = value[m, n] if isinstance(value, np.ndarray) else value
+    else:
+        for m in range(len(target)):
+            scatter(target[m], value[m] if isinstance(value, np.ndarray) else value, before - 1, index)
+
+
+@unchecked
+def update(target: Any, value: Any, before: int, index: Any, function: Callable[..., Any]) -> None:
+    """target[index] = function(target[index], value), one after the other."""
+    if before == 0:
+        for n in range(len(index[0])):
+            place = tuple([i[n] for i in index])
+            target[place] = function(target[place], value[n] if isinstance(value, np.ndarray) else value)
+    else:
+        for m in range(len(target)):
+            update(target[m], value[m] if isinstance(value, np.ndarray) else value, before - 1, index, function)
+
+
+@unchecked
+def check_range(index: Any, size: int, axis: int) -> None:
+    outside = False
+    for n in range(len(index)):
+        i = int(index[n])
+        outside = outside | (i < -size) | (i >= size)
+    if outside:
+        for n in range(len(index)):
+            i = int(index[n])
+            if i < -size or i >= size:
+                raise IndexError(f"index {i} is out of bounds for axis {axis} with size {size}")
+
+
+@unchecked
+def positions_of_range(r: Any) -> Any:
+    result = np.empty(len(r), np.int64)
+    for n, x in enumerate(r):
+        result[n] = x
+    return result
+
+
+@unchecked
+def flat_nonzero(flags: Any) -> Any:
+    """The positions where an array of one axis is not zero."""
+    count = 0
+    for n in range(len(flags)):
+        count += select(bool(flags[n]), 1, 0)
+    result = np.empty(count, np.int64)
+    k = 0
+    for n in range(len(flags)):
+        if flags[n]:
+            result[k] = n
+            k = machine("add", k, 1)
+    return result
+
+
+@unchecked
+def unravelled(flat: Any, shape: Any) -> Any:
+    """The index along each axis of positions in an array of this shape, counted row by row."""
+    result = []
+    rest = flat
+    for length in shape[:0:-1]:
+        result.append(remainders(rest, length))
+        rest = quotients(rest, length)
+    return (rest, *result[::-1])
+
+
+@unchecked
+def remainders(flat: Any, length: int) -> Any:
+    result = np.empty(len(flat), np.int64)
+    for n in range(len(flat)):
+        result[n] = machine("mod", int(flat[n]), length)
+    return result
+
+
+@unchecked
+def quotients(flat: Any, length: int) -> Any:
+    result = np.empty(len(flat), np.int64)
+    for n in range(len(flat)):
+        result[n] = machine("floordiv", int(flat[n]), length)
+    return result
