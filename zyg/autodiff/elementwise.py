@@ -101,6 +101,7 @@ def reverse_apply(a: ReverseInstructions, apply: Instr) -> None:
         types=tuple(cotangent_type(ins[k].type) for k in scalars),
         callee=reverse,
         modes=tuple("set" if k in replaced else "add" for k in receiving),
+        any_order=True,
     )
     for k, d in zip(scalars, sums, strict=True):
         a._add(ins[k], d)

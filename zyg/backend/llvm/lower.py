@@ -91,7 +91,7 @@ def _closure(module: Module, names: list[str], holds: Callable[[Function], bool]
 
 
 def _recursive(module: Module, names: list[str]) -> set[str]:
-    """The functions that may call themselves, directly or not."""
+    """The functions that may call themselves, directly or not, and to any depth."""
     callees = {n: set(_callees(module.functions[n])) for n in names}
     result = set()
     for name in names:
@@ -102,6 +102,6 @@ def _recursive(module: Module, names: list[str]) -> set[str]:
             if n not in seen:
                 seen.add(n)
                 work += callees[n]
-        if name in seen:
+        if name in seen and not module.functions[name].attrs.get("shallow"):
             result.add(name)
     return result

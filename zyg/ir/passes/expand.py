@@ -67,6 +67,7 @@ class Expansion:
         self.b.position = apply.position
         self.accesses: dict[Value, Access] = {}
         self.lengths: list[Value] = []
+        self.contiguous = True  # whether the arrays of the version that is being written are
 
     def run(self) -> Block:
         """The block where control goes on afterwards."""
@@ -85,6 +86,7 @@ class Expansion:
             b.at(contiguous)
             self.collapsed(fast, shape)
             b.at(general)
+            self.contiguous = False
             self.accesses = {v: self.views.access(v, None) or _plain(v) for v in arrays}
             self.lengths = shape
             b.jump(self.after, *self.nest([], self.zeros()))
@@ -324,7 +326,8 @@ class Expansion:
         self.at += 1
         b.at(inside)
         following = body(i, running)
-        b.jump(head, b.op("add", i, const(step), nsw=True), *following, elements=True)
+        kind = "contiguous" if self.contiguous else "strided"
+        b.jump(head, b.op("add", i, const(step), nsw=True), *following, elements=kind)
         self.function.blocks.insert(self.at, done)
         self.at += 1
         b.at(done)

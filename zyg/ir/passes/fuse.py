@@ -112,7 +112,14 @@ def _merge(module: Module, block: Block, first: Instr, second: Instr) -> None:
     kinds = [i.attrs.get("kinds", ("add",) * len(i.results)) for i in (first, second)]
     second.results[:] = [*first.results, *second.results]
     modes = (*first.attrs["modes"], *second.attrs["modes"])
-    second.attrs = {**second.attrs, "callee": both.name, "modes": modes, "kinds": (*kinds[0], *kinds[1])}
+    any_order = all(i.attrs.get("any_order", False) for i in (first, second))
+    second.attrs = {
+        **second.attrs,
+        "callee": both.name,
+        "modes": modes,
+        "kinds": (*kinds[0], *kinds[1]),
+        "any_order": any_order,
+    }
     block.instrs.remove(first)
 
 

@@ -1,8 +1,13 @@
 """Sums in NumPy's order, pairwise: eight running sums in blocks of up to 128 elements, halves added above (Higham, "The
-accuracy of floating point summation", SIAM J. Sci. Comput. 14, 1993).  Where the terms take mathematical functions that are
-vectorised, which are approximate themselves, the running sums of a block are as many as a vector has lanes.
+accuracy of floating point summation", SIAM J. Sci. Comput. 14, 1993).
 
-It is a function that calls itself for the halves, made for one `apply` while it is written out (expand.py).
+What is done for an element is written eight times for that.  It is written once where the order within a block is free, and
+LLVM adds up as many sums as a vector has lanes: where the terms take mathematical functions that are vectorised, which are
+approximate themselves, and in reverse parts (`any_order`), which have no order of NumPy's.  In the version for arrays that are
+not contiguous the function calls itself for each of the eight sums (`lane`).
+
+It is a function that calls itself for the halves, made for one `apply` while it is written out (expand.py). It calls itself
+to the depth of a logarithm and never fails (`shallow`).
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from typing import TYPE_CHECKING
 from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Value, const
 from ..reductions import combine, identity
-from ..types import I64
+from ..types import BOOL, I64, Scalar
 from .accesses import Access
 from .expand import Expansion
 
@@ -39,10 +44,12 @@ def pairwise(outer: Expansion, indices: list[Value], held: list[int], kinds: lis
     types = [*(outer.callee.results[k] for k in held), *outer.callee.results[len(outer.modes) :]]
     name = outer.module.unique_name(f"{outer.callee.name}.sum")
     function = Function(name, [Block("entry")], tuple(types))
+    function.attrs["shallow"] = True
     outer.module.add(function)
     params = {v: Value(v.type, v.name) for v in operands}
     _PairwiseSum(outer, function, params, indices, held, kinds).run()
-    return outer.b.emit("call", *operands, const(0), outer.lengths[-1], types=function.results, callee=name)
+    operands += [const(0), outer.lengths[-1], const(False)]
+    return outer.b.emit("call", *operands, types=function.results, callee=name)
 
 
 class _PairwiseSum:
@@ -66,6 +73,7 @@ class _PairwiseSum:
         apply = outer.apply
         operands = [v if v in outer.accesses else replace(v) for v in apply.operands]
         e.apply = Instr("apply", operands, apply.results, apply.attrs)
+        e.contiguous = outer.contiguous
         e.accesses = {
             v: Access(replace(a.array), tuple(i if isinstance(i, int) else replace(i) for i in a.index))
             for v, a in outer.accesses.items()
@@ -76,32 +84,45 @@ class _PairwiseSum:
 
     def run(self) -> None:
         e, b = self.expansion, self.expansion.b
-        vector = any(i.attrs.get("vectormath") for _, i in e.callee.instructions())
-        start, count = Value(I64, "start"), Value(I64, "count")
-        e.function.entry.params = [*self.params.values(), start, count]
+        any_order = e.apply.attrs.get("any_order") or any(i.attrs.get("vectormath") for _, i in e.callee.instructions())
+        start, count, lane = Value(I64, "start"), Value(I64, "count"), Value(BOOL, "lane")
+        e.function.entry.params = [*self.params.values(), start, count, lane]
+        types = e.function.results
+        nothing = [_nothing(kind, t) for kind, t in zip(self.kinds, types, strict=True)]  # type: ignore[arg-type]
+        one: Callable[[Value, list[Value]], list[Value]] = lambda i, totals: self.add(totals, self.terms(i), any_order)
+        stop = b.op("add", start, count)
+        if not any_order and not e.contiguous:
+            strided, whole = e.block("lane"), e.block("whole")
+            b.branch(lane, strided, whole)
+            b.at(strided)
+            b.ret(*e.loop(start, stop, nothing, one, _LANES))
+            b.at(whole)
         halves, base = e.block("halves"), e.block("base")
-        b.branch(b.op("gt", count, const(_VECTOR_BLOCK if vector else _BLOCK)), halves, base)
+        b.branch(b.op("gt", count, const(_VECTOR_BLOCK if any_order else _BLOCK)), halves, base)
         b.at(halves)
         half = b.op("mul", b.op("floordiv", count, const(16)), const(8))
-        name, types = e.function.name, e.function.results
-        left = b.emit("call", *self.params.values(), start, half, types=types, callee=name)
-        rest = b.op("add", start, half), b.op("sub", count, half)
-        right = b.emit("call", *self.params.values(), *rest, types=types, callee=name)
+        left = self.sums(start, half)
+        right = self.sums(b.op("add", start, half), b.op("sub", count, half))
         b.ret(*self.add(left, right))
         b.at(base)
-        stop = b.op("add", start, count)
-        zeros: list[Value] = [identity(kind, t) for kind, t in zip(self.kinds, types, strict=True)]  # type: ignore[arg-type]
-        if vector:
-            b.ret(*e.loop(start, stop, zeros, lambda i, totals: self.add(totals, self.terms(i), any_order=True)))
+        if any_order:
+            b.ret(*e.loop(start, stop, nothing, one))
             return
-        few, block = e.block("few"), e.block("block")
-        b.branch(b.op("lt", count, const(_LANES)), few, block)
-        b.at(few)
-        b.ret(*e.loop(start, stop, zeros, lambda i, totals: self.add(totals, self.terms(i))))
-        b.at(block)
-        lanes = [self.terms(b.arith("add", start, const(k))) for k in range(_LANES)]
-        whole = b.op("sub", stop, b.op("and", count, const(_LANES - 1)))
-        width = len(lanes[0])
+        whole_stop = b.op("sub", stop, b.op("and", count, const(_LANES - 1)))
+        parts = self.unrolled(start, whole_stop, nothing) if e.contiguous else self.called(start, whole_stop)
+        while len(parts) > 1:
+            parts = [self.add(parts[k], parts[k + 1]) for k in range(0, len(parts), 2)]
+        b.ret(*e.loop(whole_stop, stop, parts[0], one))
+
+    def sums(self, start: Value, count: Value, lane: bool = False) -> list[Value]:
+        """What the function gives for a part."""
+        function = self.expansion.function
+        operands = [*self.params.values(), start, count, const(lane)]
+        return self.expansion.b.emit("call", *operands, types=function.results, callee=function.name)
+
+    def unrolled(self, start: Value, stop: Value, nothing: list[Value]) -> list[list[Value]]:
+        """The eight sums, side by side in one loop."""
+        b, width = self.expansion.b, len(nothing)
 
         def eight(i: Value, totals: list[Value]) -> list[Value]:
             result: list[Value] = []
@@ -109,11 +130,14 @@ class _PairwiseSum:
                 result += self.add(totals[k * width : (k + 1) * width], self.terms(b.arith("add", i, const(k))))
             return result
 
-        sums = e.loop(b.op("add", start, const(_LANES)), whole, [t for lane in lanes for t in lane], eight, _LANES)
-        parts = [sums[k * width : (k + 1) * width] for k in range(_LANES)]
-        while len(parts) > 1:
-            parts = [self.add(parts[k], parts[k + 1]) for k in range(0, len(parts), 2)]
-        b.ret(*e.loop(whole, stop, parts[0], lambda i, totals: self.add(totals, self.terms(i))))
+        sums = self.expansion.loop(start, stop, nothing * _LANES, eight, _LANES)
+        return [sums[k * width : (k + 1) * width] for k in range(_LANES)]
+
+    def called(self, start: Value, stop: Value) -> list[list[Value]]:
+        """The eight sums, one after the other."""
+        b = self.expansion.b
+        firsts = [b.arith("add", start, const(k)) for k in range(_LANES)]
+        return [self.sums(first, b.op("sub", stop, first), True) for first in firsts]
 
     def terms(self, i: Value) -> list[Value]:
         return self.expansion.element([*self.indices, i], self.held)
@@ -125,3 +149,8 @@ class _PairwiseSum:
             combine(b, kind, x, y, **(attrs if x.type.kind == "f" else {}))  # type: ignore[attr-defined]
             for kind, x, y in zip(self.kinds, xs, ys, strict=True)
         ]
+
+
+def _nothing(kind: str, type: Scalar) -> Const:
+    """What adds nothing to a float, be it a zero of either sign."""
+    return const(-0.0, type) if kind == "add" and type.kind == "f" else identity(kind, type)

@@ -10,7 +10,7 @@ the clock whenever enough work has added up.
   so already whenever it runs.
 * A loop over the elements of arrays (`elements` at the jump back), or a nest of these, is an operation on whole arrays
   like any other, and stays whole. Outside of other loops a poll for all its work comes before it.
-* A recursive function polls when it is entered.
+* A recursive function polls when it is entered; `shallow` functions, the parts of an operation on whole arrays, never do.
 
 Invariant: values do not change.
 """
@@ -41,10 +41,13 @@ def run_module(module: Module) -> bool:
     reached = reached_functions(module)
     looping = {name for name, f in module.functions.items() if len(f.blocks) > 1 and Loops(f).all}
     heavy = {name for name, others in reached.items() if name in looping or not looping.isdisjoint(others)}
+    for function in module.functions.values():
+        if not function.attrs.get("shallow"):
+            changed |= run(function, heavy)
     recursive = [name for name, others in reached.items() if name in others]
-    for name, function in module.functions.items():
-        changed |= run(function, heavy, name in recursive)
     for name in recursive:
+        if module.functions[name].attrs.get("shallow"):
+            continue
         entry = module.functions[name].entry
         position = next((i.position for i in entry.instrs if i.position is not None), None)
         entry.instrs.insert(0, Instr("poll", [const(ROUND)], position=position))
@@ -64,7 +67,7 @@ class _Plan:
     before: bool = False
 
 
-def run(function: Function, heavy: Set[str] | None = None, polls_at_entry: bool = False) -> bool:
+def run(function: Function, heavy: Set[str] | None = None) -> bool:
     """`heavy` are the functions that have loops, or call some that have; None stands for all."""
     if len(function.blocks) < 2:
         return False
@@ -78,7 +81,7 @@ def run(function: Function, heavy: Set[str] | None = None, polls_at_entry: bool 
         inner = loop.parent is not None
         if _over_elements(loop):
             length = _length(loop)
-            if not inner and not polls_at_entry:
+            if not inner:
                 plans.append(_Plan(loop, lengths=[length], before=True))
             elif inner and not _over_elements(loop.parent):  # type: ignore[arg-type]
                 lengths.setdefault(loop.parent, []).append(length)  # type: ignore[arg-type]

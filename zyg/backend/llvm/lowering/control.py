@@ -73,7 +73,13 @@ def jump_to(e: FunctionLowering, instr: Instr, template: Callable[[list[str]], s
 
 @lowers("jump")
 def jump(e: FunctionLowering, instr: Instr) -> None:
-    jump_to(e, instr, lambda to: f"br label %{to[0]}")
+    loop = ""
+    if instr.attrs.get("elements") == "strided":  # it is there for completeness: LLVM need not spend time on it
+        marks = [
+            e.module.node(f'!{{!"llvm.loop.{what}}}') for what in ('unroll.disable"', 'vectorize.enable", i1 false')
+        ]
+        loop = f", !llvm.loop !{e.module.node(f'!{{{SELF}, !{marks[0]}, !{marks[1]}}}')}"
+    jump_to(e, instr, lambda to: f"br label %{to[0]}{loop}")
 
 
 @lowers("branch")
