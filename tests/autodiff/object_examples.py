@@ -146,6 +146,37 @@ class Own(ValueError):
         super().__init__(x * 3.0)
 
 
+def number_methods(x):
+    total = x * 0.0
+    for name in "add sub mul truediv floordiv mod pow".split():
+        for form in (f"__{name}__", f"__r{name}__"):
+            total += getattr(x, form)(2.0) + getattr(3, form)(2) * x
+            if name not in ("floordiv", "mod"):
+                total += (getattr(complex(x, 2.0), form)(1.5 + 0.5j) * (1 - 2j)).real
+    for form in ("__neg__", "__pos__", "__abs__"):
+        total += getattr(x, form)() * x + getattr(3, form)() * x + abs(getattr(complex(x, 2.0), form)())
+    return total + float.__mul__(x, x) + (x.__add__("") is NotImplemented)
+
+
+def added_at(x):
+    a = np.zeros(3)
+    np.add.at(a, [0, 2, 0], vector(x))
+    np.subtract.at(a, np.array([1, 1]), x * x)
+    return flat(a)
+
+
+def counted(x):
+    h, _ = np.histogram(vector(x), 2)
+    return flat(np.bincount([0, 2, 0], vector(x), 4)) + float(h[0]) * x + np.bincount([1, 1])[1] * x
+
+
+def view_of_a_buffer(x):
+    a = vector(x) * x
+    b = np.ndarray((2,), float, a.data, 8)
+    b[0] *= x
+    return flat(a) + flat(b)
+
+
 class Immutable:
     __slots__ = ("v",)
 
@@ -579,7 +610,7 @@ PROGRAMS = {
             ("fliplr", ()), ("flipud", ()), ("rot90", ()), ("roll", (1,)), ("repeat", (2,)), ("tile", (2,)), ("take", ([2, 0, 2],)),
             ("diagonal", ()), ("copy", ()), ("reshape", (9,)), ("asarray", ()), ("ascontiguousarray", ()), ("asfortranarray", ()),
             ("asanyarray", ()), ("sort", ()), ("sum", (0,)), ("mean", (1,)), ("prod", ()), ("max", (0,)), ("min", ()), ("var", ()),
-            ("std", (1,)), ("cumsum", (0,)), ("diff", ()), ("triu", ()), ("tril", (-1,)), ("diag", ()), ("clip", (-0.5, 0.9)), ("trace", ()),
+            ("std", (1,)), ("cumsum", (0,)), ("cumprod", (1,)), ("unique", ()), ("diff", ()), ("triu", ()), ("tril", (-1,)), ("diag", ()), ("clip", (-0.5, 0.9)), ("trace", ()),
             ("round", ()), ("amax", ()), ("amin", ()), ("matrix_transpose", ()), ("permute_dims", ((1, 0),)),
         )
         if hasattr(np, name)
@@ -597,6 +628,10 @@ PROGRAMS = {
     "np.full": lambda x: flat(np.full((2, 2), x)) + flat(np.full_like(np.zeros(2), x * x)),
     "np.linspace": lambda x: flat(np.linspace(x, 2.0 * x, 4)),
     "np.float64": lambda x: np.float64(x) * np.float32(3.0) + np.float64(x).item() + np.complex128(x).real + np.complex64(2.0).real,
+    "np.add.at": added_at,
+    "np.bincount": counted,
+    "np.ndarray": view_of_a_buffer,
+    "number methods": number_methods,
     "np.real": lambda x: float(np.real(np.array([complex(x, 2.0)]))[0] * np.imag(np.array([complex(1.0, x)]))[0]),
     "np.dot": lambda x: float(np.dot(vector(x), vector(x))) + flat(matrix(x).dot(vector(x))) + np.inner(vector(x), vector(x)),
     "np.vdot": lambda x: np.vdot(vector(x), vector(x)) + flat(np.outer(vector(x), vector(x))),

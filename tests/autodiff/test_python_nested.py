@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import operator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import zyg
@@ -70,3 +73,91 @@ def test_keywords():
         return scaled(x, by=x)
 
     assert gradient(lambda x: zyg.gradient(inner, x)[0], 0.5) == 2.0
+
+
+def hooked(x):
+    return zyg.hook(lambda d: d * 2.0, {0: x}[0]) ** 3
+
+
+def conjugated(x):
+    z = complex(x, x * x)
+    w = z * z
+    w *= z.conjugate()
+    return w.real * x.conjugate() * operator.methodcaller("conjugate")(x * x)
+
+
+class Unguarded:
+    def __init__(self, held):
+        self.held = held
+
+    def __getattr__(self, name):
+        return self.held[name]
+
+
+def unguarded(x):
+    c = Unguarded({"k": x * x})
+    return c.k * c.k
+
+
+def managed(x):
+    state = []
+
+    @contextlib.contextmanager
+    def doubled(v):
+        yield v * 2.0
+        state.append(v * x)
+
+    with doubled(x) as a, doubled(a * x) as b:
+        r = a * b
+    return r + state[0] * state[1]
+
+
+@pytest.mark.parametrize("function", [hooked, conjugated, unguarded, managed])
+def test_calls(function):
+    got = gradient(lambda x: zyg.gradient(function, x)[0], 0.7)
+    assert got == pytest.approx(differences.derivative(lambda x: gradient(function, x), 0.7), rel=1e-6)
+
+
+def changed_in_place(a):
+    t = a * a
+    t += t * a
+    t[1:] -= t[:-1]
+    t[0] = a[1] * t[1]
+    np.add.at(t, [0, 2, 0], a[:3])
+    return (t * t).sum()
+
+
+def elements(a):
+    total = 0.0
+    for v in a:
+        total += v * v * a[0]
+    return total * a.item(2) + float(a[1]) * sum(a.tolist())
+
+
+def matrices(a):
+    m = a.reshape(2, 2) * a[0] + 2.0 * np.eye(2)
+    return np.linalg.det(m) + np.linalg.solve(m, a[:2]).sum() + (m.sum(axis=0) * np.linalg.norm(m)).sum()
+
+
+ARRAY_FUNCTIONS = [
+    lambda a: np.where(a > 0, a * a, a * 0.5).sum() + np.clip(a * a, 0.1, 1.5).sum() + np.abs(a).sum() * a[0],
+    lambda a: (a[a > 0] ** 3).sum() + a[[0, 2]].prod() + np.linspace(a[0], a[1] * a[1], 4).prod(),
+    lambda a: (np.concatenate([a, a * a]) ** 2).sum() + np.stack([a, a * a]).prod() + (np.repeat(a, 2) * np.tile(a, 2)).sum(),
+    lambda a: (np.sort(a) * a).sum() + a.max() ** 2 + (np.maximum(a, 0.1) * a).sum() + a.std(),
+    lambda a: np.einsum("i,i->", a, a * a) + a @ a + np.outer(a, a).sum() + np.cumprod(a).sum() + (np.cumsum(a) ** 2).sum(),
+    changed_in_place,
+    elements,
+    matrices,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", ARRAY_FUNCTIONS)
+def test_arrays(function):
+    a, v = np.array([0.5, -1.0, 2.0, 0.3]), np.array([1.0, -0.5, 0.25, 2.0])
+
+    def along(t):
+        return float(pullback(function, (a + t * v,))[1](1.0)[0] @ v)
+
+    assert along(0.0) == pytest.approx(differences.derivative(lambda t: float(function(a + t * v)), 0.0), rel=1e-7)
+    (got,) = pullback(lambda b: zyg.gradient(function, b)[0] @ v, (a,))[1](1.0)
+    assert got @ v == pytest.approx(differences.derivative(along, 0.0), rel=1e-6)

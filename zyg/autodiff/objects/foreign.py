@@ -29,6 +29,7 @@ _RUNNING = (
     "zyg.autodiff.python.nested",
     "zyg.composed",
     "zyg.fallback",
+    "zyg.library.",  # rules
 )
 
 

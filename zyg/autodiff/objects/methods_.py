@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import calls, containers, iteration
+from .arithmetic import RULES, number_back
 from .builtins_ import MISSING, ask
 from .calls import known, method
 from .iterables_ import order_of
@@ -462,6 +463,45 @@ method(int, "conjugate")(_same_number)
 
 def _run_self(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (d,)
+
+
+def _binary_method(cls: Any, op: str, name: str, swapped: bool) -> None:
+    compute, rule = getattr(cls, name), RULES[op]
+
+    def binary(x: Any, other: Any, *mod: Any) -> tuple[Any, Any]:
+        y = compute(x, other, *mod)
+        if y is NotImplemented or mod:
+            return y, None
+        x = cls.__pos__(x)  # of a subclass that is the plain number
+        return y, (_run_binary_method, rule, y, x, other, swapped)
+
+    method(cls, name)(binary)
+
+
+def _run_binary_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, rule, y, x, other, swapped = back
+    if d is None:
+        return None
+    return rule(d, y, other, x)[::-1] if swapped else rule(d, y, x, other)
+
+
+def _unary_method(cls: Any, op: str) -> None:
+    compute, rule = getattr(cls, f"__{op}__"), RULES[op]
+
+    def unary(x: Any) -> tuple[Any, Any]:
+        y = compute(x)
+        return y, number_back(rule, y, cls.__pos__(x))
+
+    method(cls, f"__{op}__")(unary)
+
+
+for _cls in (float, int, complex):
+    for _op in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+        for _name in (f"__{_op}__", f"__r{_op}__"):
+            if hasattr(_cls, _name):
+                _binary_method(_cls, _op, _name, _name.startswith("__r"))
+    for _op in ("neg", "pos", "abs"):
+        _unary_method(_cls, _op)
 
 
 def _text_methods(cls: type) -> None:

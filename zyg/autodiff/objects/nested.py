@@ -7,13 +7,14 @@ function is meant, what a value looks like) carries no derivative, and runs as i
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from zyg import fallback, rules, transforms
 from zyg.autodiff.python import escaping, inline
 from zyg.autodiff.python import nested as halves
 
-from . import calls, class_statements, classes, foreign, generators, structure
+from . import calls, class_statements, classes, foreign, generators, numpy_methods, structure
 from .arithmetic import find, is_python, method_of
 from .calls import known
 
@@ -26,12 +27,34 @@ def _plainly(function: Any) -> Any:
 
 
 for _function in (
-    calls.forward_of, calls.forward_in_python, calls.refresh, calls.known_function, structure.form, inline.release, inline.readers, inline.writers,
+    calls.refresh, calls.known_function, structure.form, inline.release, inline.readers, inline.writers,
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, method_of, class_statements.metaclass, class_statements.forward_of_body,
-    class_statements.runs_code, generators.cleans_up, escaping.watch, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
+    class_statements.runs_code, generators.cleans_up, numpy_methods.is_regular, escaping.watch, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
+
+
+def _forward(find: Any) -> Any:
+    def handler(f: Any) -> tuple[Any, Any]:
+        forward = find(f)
+        return forward, (_run_forward, forward) if type(forward) is functools.partial else None
+
+    return handler
+
+
+known(calls.forward_of)(_forward(calls.forward_of))
+known(calls.forward_in_python)(_forward(calls.forward_in_python))
+
+
+def _run_forward(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, _bound_to(back[1], shadows)
+
+
+def _bound_to(forward: Any, shadows: Any) -> Any:
+    """The cotangent of a callable, from what its forward half has gathered: that of what a method is bound to."""
+    held = shadows.take_attr(forward, "args") if type(forward) is functools.partial else None
+    return None if held is None else held[-1]
 
 
 known(generators.step)(generators.record_step)
@@ -85,13 +108,13 @@ def _call_in_python(f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
 def _through(forward: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Differentiate a call of the forward half: what it gives is a value and its pullback."""
     y, back = calls.record_spread(forward, tuple(args), kwargs or {})
-    return y, None if back is None else (_run_through, back)
+    return y, None if back is None else (_run_through, back, forward)
 
 
 def _run_through(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The forward half came in the place of the function that it belongs to, and what looked it up."""
     given = calls.run(back[1], d, shadows)
-    return None if given is None else (None, None, *given[1:])
+    return None if given is None else (None, _bound_to(back[2], shadows), *given[1:])
 
 
 @known(calls.call_bound)

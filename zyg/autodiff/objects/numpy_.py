@@ -344,19 +344,19 @@ def getitem(x: np.ndarray, key: Any) -> tuple[Any, Any]:
     if not isinstance(y, np.ndarray):
         if x.dtype.kind not in "fciu":
             return y, None
-        return y, (run_number, x, key if type(key) is int else _frozen(key))
+        return y, (run_number, x, key if type(key) is int else frozen(key))
     if x.dtype.kind not in "fciu" or owner_of(y) is owner_of(x):
         return y, None
-    return y, (run_getitem, y, x, _frozen(key))
+    return y, (run_getitem, y, x, frozen(key))
 
 
-def _frozen(key: Any) -> Any:
+def frozen(key: Any) -> Any:
     if isinstance(key, np.ndarray):
         return key.copy()
     if isinstance(key, list):
         return np.array(key) if key else np.array(key, int)
     if isinstance(key, tuple):
-        return tuple([_frozen(k) for k in key])
+        return tuple([frozen(k) for k in key])
     return key
 
 
@@ -395,7 +395,7 @@ def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
     x[key] = value
     if x.dtype.kind not in "fciu":
         return None
-    back = (run_setitem, x, _frozen(key), value)
+    back = (run_setitem, x, frozen(key), value)
     return back if made is None else (_run_setitem_of_list, back, made)
 
 

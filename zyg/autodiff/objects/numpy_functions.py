@@ -39,7 +39,7 @@ def _only(kwargs: dict[str, Any], *names: str) -> bool:
 # -------------------------------------------------------------------------------------------- universal functions
 
 
-def _ufunc(u: np.ufunc, *xs: Any, out: Any = None, **kwargs: Any) -> tuple[Any, Any]:
+def _ufunc(u: np.ufunc, *xs: Any, out: Any = None, casting: Any = "same_kind", **kwargs: Any) -> tuple[Any, Any]:
     if len(xs) > u.nin:
         xs, out = xs[: u.nin], xs[u.nin]
     out = out[0] if isinstance(out, tuple) else out
@@ -51,6 +51,8 @@ def _ufunc(u: np.ufunc, *xs: Any, out: Any = None, **kwargs: Any) -> tuple[Any, 
     y, back = numpy_.matmul(*xs) if u is np.matmul else elementwise(u, *xs)
     if out is None:
         return y, (builtins_.run_shift, back)
+    if not np.can_cast(np.asarray(y).dtype, out.dtype, casting):
+        u(*xs, out=out, casting=casting)  # raises
     writing = numpy_.setitem(out, ..., y)
     return out, (run_out, back, writing, y, len(xs))
 
@@ -93,7 +95,7 @@ def _moving(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     y = f(x, *args, **kwargs)
     back = _moved(f, y, x, args, kwargs)
     if made is not None:
-        return y, (_run_moved_list, back, made)
+        return y, (run_moved_list, back, made)
     return y, back
 
 
@@ -134,7 +136,7 @@ def _gather(total: Any, places: Any, dy: Any) -> None:
         total += np.bincount(places.ravel(), np.broadcast_to(dy, places.shape).ravel(), total.size)
 
 
-def _run_moved_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def run_moved_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     calls.run(back[1], d, shadows)
     return None, back[2][0](back[2], None, shadows)
 
@@ -186,7 +188,7 @@ def _sorting(f: Any, x: Any, axis: int = -1, **kwargs: Any) -> tuple[Any, Any]:
     else:
         order = np.take_along_axis(np.arange(x.size).reshape(x.shape), np.argsort(x, axis=axis, **kwargs), axis)
     back = (run_moved, y, x, order)
-    return y, back if made is None else (_run_moved_list, back, made)
+    return y, back if made is None else (run_moved_list, back, made)
 
 
 _known("sort", _sorting)
@@ -272,7 +274,7 @@ def _reduction(f: Any, slope: Any) -> Any:
             return y, None
         kept = f(x, axis=axis, keepdims=True) if slope is not None else None
         back = (run_reduced, y, x, axis, slope, saved(x) if slope is not None else None, kept)
-        return y, back if made is None else (_run_moved_list, back, made)
+        return y, back if made is None else (run_moved_list, back, made)
 
     return handler
 
@@ -370,59 +372,10 @@ def _spread(f: Any, x: Any, axis: Any = None, ddof: int = 0, **kwargs: Any) -> t
 
     kept = f(x, axis=axis, ddof=ddof, keepdims=True)
     back = (run_reduced, y, x, axis, slope, saved(x), kept)
-    return y, back if made is None else (_run_moved_list, back, made)
+    return y, back if made is None else (run_moved_list, back, made)
 
 
 _known("var std", _spread)
-
-
-@known(np.cumsum)
-def _cumsum(x: Any, axis: Any = None, **kwargs: Any) -> tuple[Any, Any]:
-    if kwargs:
-        return foreign_call(np.cumsum, (x,), {"axis": axis, **kwargs})
-    x, made = as_operand(x)
-    y = np.cumsum(x, axis)
-    back = (_run_cumsum, y, x, axis)
-    return y, back if made is None else (_run_moved_list, back, made)
-
-
-def _run_cumsum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, x, axis = back
-    dy = shadows.take_array(y)
-    if dy is None or type(dy) is Refused:
-        return None if dy is None else (None, refuse(x, dy, shadows))
-    if axis is None:
-        c = np.flip(np.cumsum(np.flip(dy.ravel()))).reshape(np.shape(x))
-    else:
-        c = np.flip(np.cumsum(np.flip(dy, axis), axis), axis)
-    return None, give(x, c, shadows)
-
-
-@known(np.diff)
-def _diff(x: Any, n: int = 1, axis: int = -1) -> tuple[Any, Any]:
-    y, made = as_operand(x)
-    backs = []
-    for _ in range(n):
-        head, tail = _slices(y, axis)
-        y, back = elementwise(np.subtract, y[head], y[tail])
-        backs.append(back)
-    return y, (_run_diff, backs, made)
-
-
-def _slices(x: Any, axis: int) -> tuple[Any, Any]:
-    before = [slice(None)] * x.ndim
-    head, tail = list(before), list(before)
-    head[axis], tail[axis] = slice(1, None), slice(None, -1)
-    return tuple(head), tuple(tail)
-
-
-def _run_diff(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    for inner in reversed(back[1]):
-        calls.run(inner, None, shadows)
-    return None if back[2] is None else (None, back[2][0](back[2], None, shadows))
-
-
-# ---------------------------------------------------------------------------------------------- choices, constants
 
 
 @known(np.where)
@@ -510,7 +463,7 @@ def _run_linspace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 builtins_.constant(*dict.fromkeys(f for f in _functions(
     "zeros ones empty zeros_like ones_like empty_like arange eye identity argmax argmin argsort argwhere nonzero flatnonzero "
     "searchsorted digitize count_nonzero any all isclose allclose array_equal array_equiv shape size ndim indices tri "
-    "triu_indices tril_indices diag_indices unravel_index ravel_multi_index lexsort bincount histogram unique isin in1d result_type can_cast "
+    "triu_indices tril_indices diag_indices unravel_index ravel_multi_index lexsort isin in1d result_type can_cast "
     "promote_types dtype finfo iinfo iscomplexobj isrealobj isscalar issubdtype may_share_memory shares_memory round_ "
     "broadcast_shapes ndindex errstate seterr geterr printoptions set_printoptions get_printoptions array_str array_repr "
     "array2string isneginf isposinf isreal iscomplex fromstring loadtxt genfromtxt load save savetxt savez "
@@ -551,7 +504,7 @@ def _round(x: Any, decimals: int = 0, **kwargs: Any) -> tuple[Any, Any]:
     x, made = as_operand(x)
     y = np.round(x, decimals, **kwargs)
     back = (_run_zero, y, x)
-    return y, back if made is None else (_run_moved_list, back, made)
+    return y, back if made is None else (run_moved_list, back, made)
 
 
 def _run_zero(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -699,7 +652,7 @@ def _run_einsum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _trace(x: Any) -> tuple[Any, Any]:
     x, made = as_operand(x)
     back = (_run_trace, x)
-    return np.trace(x), back if made is None else (_run_moved_list, back, made)
+    return np.trace(x), back if made is None else (run_moved_list, back, made)
 
 
 def _run_trace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -718,7 +671,7 @@ def _masking(f: Any, x: Any, k: int = 0) -> tuple[Any, Any]:
     if isinstance(x, np.ndarray) and owner_of(y) is owner_of(x):
         return y, None
     back = (_run_masked, y, x, f(np.arange(1, x.size + 1).reshape(x.shape), k))
-    return y, back if made is None else (_run_moved_list, back, made)
+    return y, back if made is None else (run_moved_list, back, made)
 
 
 def _run_masked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

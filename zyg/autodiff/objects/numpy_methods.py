@@ -11,7 +11,7 @@ from . import builtins_, calls, numpy_, structure
 from .calls import known, method
 from .cotangents import Refused, is_number
 from .numpy_ import as_operand, give, refuse, saved, taken
-from .numpy_functions import _moving, _run_copied, _run_moved_list, foreign_call
+from .numpy_functions import _moving, _run_copied, foreign_call, run_moved_list
 
 # ----------------------------------------------------------------------------------------------------- methods
 
@@ -145,7 +145,7 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
         return foreign_call(np.linalg.norm, (x, ord, axis, keepdims), {})
     y = np.linalg.norm(x, ord, axis, keepdims)
     back = (_run_norm, y, x, saved(x), ord, axis, np.linalg.norm(x, ord, axis, True))
-    return y, back if made is None else (_run_moved_list, back, made)
+    return y, back if made is None else (run_moved_list, back, made)
 
 
 def _run_norm(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -172,7 +172,7 @@ def _inv(x: Any) -> tuple[Any, Any]:
     x, made = as_operand(x)
     y = np.linalg.inv(x)
     back = (_run_inv, y, x, y.copy())
-    return y, back if made is None else (_run_moved_list, back, made)
+    return y, back if made is None else (run_moved_list, back, made)
 
 
 def _adjoint(a: np.ndarray) -> np.ndarray:
@@ -219,7 +219,7 @@ def _det(x: Any) -> tuple[Any, Any]:
     x, made = as_operand(x)
     y = np.linalg.det(x)
     back = (_run_det, y, x, saved(x))
-    return y, back if made is None else (_run_moved_list, back, made)
+    return y, back if made is None else (run_moved_list, back, made)
 
 
 def _run_det(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -233,14 +233,19 @@ def _run_det(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _cofactors(a: np.ndarray) -> np.ndarray:
     """The slopes of the determinant, also of singular matrices: by the singular values."""
+    if is_regular(a):
+        return np.asarray(np.linalg.det(a))[..., None, None] * np.swapaxes(np.linalg.inv(a), -1, -2)
     u, s, vh = np.linalg.svd(a)
     n = s.shape[-1]
     others = np.stack([np.prod(np.delete(s, k, -1), -1) for k in range(n)], -1) if n else s
     sign = np.linalg.det(u) * np.linalg.det(vh)
-    return (
-        np.conj(np.swapaxes(_adjoint(vh) * others[..., None, :] @ _adjoint(u), -1, -2)).conj()
-        * np.asarray(sign)[..., None, None]
-    )
+    slopes = np.conj(np.swapaxes(_adjoint(vh) * others[..., None, :] @ _adjoint(u), -1, -2))
+    return slopes.conj() * np.asarray(sign)[..., None, None]
+
+
+def is_regular(a: np.ndarray) -> bool:
+    s = np.linalg.svd(a, compute_uv=False)
+    return bool(np.all(s[..., -1:] > 1e-10 * s[..., :1]))
 
 
 @known(np.linalg.slogdet)
@@ -248,7 +253,7 @@ def _slogdet(x: Any) -> tuple[Any, Any]:
     x, made = as_operand(x)
     y = np.linalg.slogdet(x)
     back = (_run_slogdet, y[1], x, saved(x))
-    return y, back if made is None else (_run_moved_list, back, made)
+    return y, back if made is None else (run_moved_list, back, made)
 
 
 def _run_slogdet(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -1,0 +1,100 @@
+"""Views that are made of a buffer, and functions that add up, or pick, by position: what the reverse pass does with the memory of
+arrays, and is differentiated in turn for second derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import numpy_, shadows
+from .calls import call_foreign, known, method
+from .cotangents import INERT, Refused
+from .numpy_ import as_operand, give, refuse, saved, taken
+from .shadows import Shadows
+
+
+@known(np.ndarray, exact=True)
+def _ndarray(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """A view of a buffer has its shadow where the memory of the buffer has its own; else what is in it means nothing."""
+    return np.ndarray(*args, **kwargs), None
+
+
+# Where the shadow of an array is carries no derivative; what is in it does.
+def _plainly(function: Any) -> Any:
+    return lambda *args: (function(*args), None)
+
+
+for _function in (
+    Shadows.of_array, Shadows.has_array, Shadows.refusal_of, shadows.owner_of, shadows.key_of, shadows.shadow_dtype,
+):  # fmt: skip
+    known(_function, exact=True)(_plainly(_function))
+
+
+@method(np.ufunc, "at")
+def _at(u: np.ufunc, a: Any, indices: Any, *operands: Any) -> tuple[Any, Any]:
+    if u not in (np.add, np.subtract) or not isinstance(a, np.ndarray) or len(operands) != 1:
+        return call_foreign(u.at, a, indices, *operands)
+    b, made = as_operand(operands[0])
+    u.at(a, indices, b)
+    return None, (_run_at, u is np.subtract, a, numpy_.frozen(indices), b, made)
+
+
+def _run_at(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, negative, a, indices, b, made = back
+    if not shadows.has_array(a):
+        return None
+    refused = shadows.refusal_of(a)
+    if refused is not None:
+        given = refuse(b, refused, shadows)
+    else:
+        c = shadows.of_array(a)[indices]
+        given = give(b, -c if negative else c + 0.0, shadows)
+    return None, None, None, given if made is None else made[0](made, None, shadows)
+
+
+@known(np.bincount)
+def _bincount(x: Any, weights: Any = None, minlength: int = 0) -> tuple[Any, Any]:
+    if weights is None or type(weights) in INERT:
+        return np.bincount(x, weights, minlength), None
+    weights, made = as_operand(weights)
+    y = np.bincount(x, weights, minlength)
+    return y, (_run_bincount, y, saved(np.asarray(x)), weights, made)
+
+
+def _run_bincount(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, x, weights, made = back
+    dy = taken(y, d, shadows)
+    if dy is None:
+        return None
+    given = refuse(weights, dy, shadows) if type(dy) is Refused else give(weights, dy[x], shadows)
+    return None, None, given if made is None else made[0](made, None, shadows)
+
+
+@known(np.histogram)
+def _histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> tuple[Any, Any]:
+    if weights is not None or density:
+        return call_foreign(np.histogram, a, bins, range, density, weights)
+    return np.histogram(a, bins, range), None
+
+
+@known(np.unique)
+def _unique(x: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if kwargs:
+        return call_foreign(np.unique, x, **kwargs)
+    x, made = as_operand(x)
+    y, indices = np.unique(x, return_index=True)
+    return y, (_run_unique, y, indices, x, made)
+
+
+def _run_unique(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, indices, x, made = back
+    dy = shadows.take_array(y)
+    if dy is None:
+        return None
+    if type(dy) is not Refused:
+        c = np.zeros(x.size, dy.dtype)
+        c[indices] = dy
+        dy = c.reshape(x.shape)
+    given = give(x, dy, shadows)
+    return None, given if made is None else made[0](made, None, shadows)
