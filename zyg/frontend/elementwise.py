@@ -15,7 +15,17 @@ from zyg.ir.types import F64, Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .boundary import scalar_value
-from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, describe, known_key
+from .values import (
+    Abstract,
+    ArrayValue,
+    ComplexArrayValue,
+    ComplexValue,
+    Known,
+    Number,
+    TupleValue,
+    describe,
+    known_key,
+)
 
 if TYPE_CHECKING:
     from .infer import Evaluator
@@ -23,9 +33,9 @@ if TYPE_CHECKING:
 Scalar = Callable[..., Abstract]  # what a function does to numbers: gets the evaluator and the numbers
 
 
-def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract]) -> Abstract:
+def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract], outputs: int = 1) -> Abstract:
     """Apply `function` to the elements of the arrays among `operands`, which are broadcast against each other; the others are
-    numbers, the same for all elements.  `key` tells functions apart.
+    numbers, the same for all elements.  `key` tells functions apart.  With several outputs the function gives a tuple.
 
     Arrays of no dimensions give a number, as in NumPy.
     """
@@ -39,9 +49,10 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
         key, function, operands = by_parts(e, key, function, operands)
     name, types = element_function(e, key, function, operands)
     shape = broadcast_shape(e, [real_part(e, v) for v in given if v in arrays])
-    if len(types) == 1:
-        result = allocate_unchecked(e, shape, types[0], "empty")
-        outs = [result]
+    result: Abstract
+    if outputs == len(types):
+        outs = [allocate_unchecked(e, shape, t, "empty") for t in types]
+        result = outs[0] if outputs == 1 else TupleValue(tuple(outs))
     else:
         from .complex_arrays import part
 
@@ -50,8 +61,8 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     out_values = [v.value for v in outs]  # type: ignore[attr-defined]
     modes = ("set",) * len(outs)
     e.emit("apply", *out_values, *arguments(e, operands, shape), types=(), callee=name, modes=modes)
-    if len(types) == 1:
-        e.inference.fresh.add(out_values[0])
+    if outputs == len(types):
+        e.inference.fresh.update(out_values)
     return result
 
 
@@ -91,23 +102,36 @@ def by_parts(
 def lift_into(e: Evaluator, key: Hashable, function: Scalar, a: ArrayValue, b: Abstract) -> bool:
     """`function` of the elements of `a` and of `b`, in the memory of `a`: `a += b`.  False, and nothing is done, where the
     elements that come out are of another type than those of `a`."""
-    name, types = element_function(e, key, function, [a, b])
+    _, types = element_function(e, key, function, [a, b])
     if types != (a.type.dtype,):
         return False
-    shape = [e.dim(a.value, axis) for axis in range(a.type.ndim)]
-    if isinstance(b, ArrayValue) and b.value is not a.value:
-        _check_fits(e, a, b, shape)
-        whole = e.inference.fresh | set(
-            e.function.params
-        )  # each of these is memory of its own, or shares none with a new one
-        if not (b.value in e.inference.fresh and a.value in whole):
-            from zyg.library.numpy_.inplace import without_overlap
-
-            from .infer import known
-
-            b = e.call(known(without_overlap), [a, b])
-    e.emit("apply", a.value, *arguments(e, [a, b], shape), types=(), callee=name, modes=("set",))
+    lift_to(e, key, function, [a, b], a)
     return True
+
+
+def lift_to(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstract], out: ArrayValue) -> None:
+    """`function` of the elements of the operands, set in the memory of `out`, whose shape they are broadcast to.  The
+    function gives numbers of the type of `out`."""
+    name, types = element_function(e, key, function, operands)
+    assert types == (out.type.dtype,)
+    shape = [e.dim(out.value, axis) for axis in range(out.type.ndim)]
+    given: list[Abstract] = []
+    for b in operands:
+        if isinstance(b, ArrayValue) and b.value is not out.value:
+            _check_fits(e, out, b, shape)
+            # Each of these is memory of its own, or shares none with a new one.
+            whole = e.inference.fresh | set(e.function.params)
+            apart = b.value in e.inference.fresh and out.value in whole or (
+                out.value in e.inference.fresh and b.value in whole
+            )  # fmt: skip
+            if not apart:
+                from zyg.library.numpy_.inplace import without_overlap
+
+                from .infer import known
+
+                b = e.call(known(without_overlap), [out, b])
+        given.append(b)
+    e.emit("apply", out.value, *arguments(e, given, shape), types=(), callee=name, modes=("set",))
 
 
 def arguments(e: Evaluator, operands: Sequence[Abstract], shape: Sequence[Value]) -> list[Value]:
@@ -162,10 +186,12 @@ def element_function(
         numbers.append(Number(given, isinstance(v, ArrayValue) or v.numpy))  # type: ignore[attr-defined]
     try:
         value = function(inner, *numbers)
-        if not isinstance(value, (Number, Known, ComplexValue)):
+        if not isinstance(value, (Number, Known, ComplexValue, TupleValue)):
             raise e.refuse("this operation on whole arrays", types=[describe(v, e.heap) for v in operands])
         if isinstance(value, ComplexValue):
             elements = [scalar_value(inner, p, F64) for p in value.parts()]
+        elif isinstance(value, TupleValue):
+            elements = [scalar_value(inner, p) for p in value.items]
         else:
             elements = [scalar_value(inner, value)]
     except Stop:
@@ -187,12 +213,17 @@ def sum_elements(e: Evaluator, a: ArrayValue) -> Number:
     return Number(e.emit("apply", a.value, types=(a.type.dtype,), callee=name, modes=())[0], True)
 
 
-def broadcast_shape(e: Evaluator, arrays: Sequence[ArrayValue]) -> list[Value]:
+def broadcast_shape(
+    e: Evaluator,
+    arrays: Sequence[ArrayValue],
+    exc: str = "ValueError",
+    fault: str = "operands could not be broadcast together with shapes",
+) -> list[Value]:
     """The shape of arrays broadcast against each other; ValueError when the code runs if they do not fit."""
     shapes = [[e.dim(a.value, axis) for axis in range(a.type.ndim)] for a in arrays]
     ndim = max(map(len, shapes))
     text = " ".join("(" + ",".join(["{}"] * len(s)) + (",)" if len(s) == 1 else ")") for s in shapes)
-    message = f"operands could not be broadcast together with shapes {text} "
+    message = f"{fault} {text} "
     lengths = [d for s in shapes for d in s]
     result: list[Value] = []
     for axis in range(ndim):
@@ -206,7 +237,7 @@ def broadcast_shape(e: Evaluator, arrays: Sequence[ArrayValue]) -> list[Value]:
             elif d is not common and not _is_one(d) and not _equal(d, common):
                 first_is_one = e.op("eq", common, const(1))
                 fits = e.op("or", e.op("eq", d, common), e.op("or", first_is_one, e.op("eq", d, const(1))))
-                e.guard(fits, "ValueError", message, *lengths)
+                e.guard(fits, exc, message, *lengths)
                 common = e.op("select", first_is_one, d, common)
         assert common is not None
         result.append(common)

@@ -14,8 +14,9 @@ from zyg.frontend.boundary import scalar_value
 from zyg.frontend.calls import unchecked
 from zyg.frontend.elementwise import sum_elements
 from zyg.frontend.operators import message_of, python_type_name, settled
-from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric
+from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric, number_type
 from zyg.ir.core import Const, const
+from zyg.ir.types import BOOL
 
 from .intrinsics import machine, python_complex, to_i64
 from .numpy_.ufuncs import ufunc
@@ -233,28 +234,9 @@ def _conjugate(e: Evaluator, z: Abstract, /) -> Abstract:
     from .numpy_.ufuncs import strong
 
     z = strong(e, z)
+    if number_type(z) is BOOL:
+        raise e.refuse("np.conjugate of bool, which gives an int8", hint="convert it first: a.astype(int)")
     return conjugate(e, z) if isinstance(z, ComplexValue) else z
-
-
-def _part_function(name: str) -> Callable[..., Abstract]:
-    def emitter(e: Evaluator, z: Abstract, /) -> Abstract:
-        from zyg.frontend.classes import get_attribute
-
-        return get_attribute(e, z, name)
-
-    return emitter
-
-
-emits(np.real)(_part_function("real"))
-emits(np.imag)(_part_function("imag"))
-
-
-@emits(np.angle)
-def _angle(e: Evaluator, z: Abstract, /) -> Abstract:
-    if not is_numeric(z):
-        raise e.refuse("np.angle of an array", hint="write a loop over elements")
-    re, im = complexes.values(e, complexes.converted(e, z))
-    return Number(e.op("atan2", im, re), True)
 
 
 # ---------------------------------------------------------------------------------------------- arrays

@@ -28,8 +28,8 @@ from zyg.frontend.values import known_key
 from ..ir.records import record
 
 NUMPY = (
-    "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "reductions", "products", "inplace",
-    "common", "ranges", "diagonals", "joining", "repeating",
+    "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "arithmetic", "selection", "reductions",
+    "extrema", "logic", "cumulative", "products", "inplace", "common", "ranges", "diagonals", "joining", "repeating",
 )  # fmt: skip
 
 # Where functions come from, by the module that they name as theirs (or the nearest one around it that is listed), and the
@@ -44,7 +44,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "functools": ("operator_",),
     "_functools": ("operator_",),
     "numpy": (*(f"numpy_.{name}" for name in NUMPY), "complex_"),
-    "numpy.linalg": ("numpy_.linalg",),
+    "numpy.linalg": ("numpy_.linalg", "numpy_.views"),
     "scipy.special": ("special",),
     "zyg": ("derivatives", "reflection"),
     "zyg.frontend.classes": ("lists_",),

@@ -10,13 +10,11 @@ import numpy as np
 from zyg.errors import NeedsConstant
 from zyg.frontend import arrays, lists
 from zyg.frontend.boundary import scalar_value
-from zyg.frontend.operators import python_type_name, settled, truth
+from zyg.frontend.operators import settled, truth
 from zyg.frontend.reducing import reduce
 from zyg.frontend.values import (
     Abstract,
-    ArrayValue,
     ComplexArrayValue,
-    ComplexValue,
     Known,
     Number,
     describe,
@@ -25,7 +23,7 @@ from zyg.frontend.values import (
 from zyg.ir.types import BOOL, F64, I32, I64, U8, Scalar
 
 from ..registry import emits, implements
-from .ufuncs import cast_scalar, strong
+from .ufuncs import as_type, strong
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
@@ -126,9 +124,7 @@ def reduction(
                 f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify 'initial'",
             )
         operands.append(array_like(e, where))
-        neutral = lambda e, v: (
-            Number(identity(kind, v.value.type), True) if isinstance(v, Number) else Known(0.0)
-        )
+        neutral = lambda e, v: Number(identity(kind, v.value.type), True) if isinstance(v, Number) else Known(0.0)
         function = _masked_term(term, neutral)
     if arrays.ndim(a) == 0:
         numbers = [arrays.scalar_of(e, v) if isinstance(v, arrays.ARRAYS) else v for v in operands]
@@ -155,18 +151,7 @@ def _step(e: Evaluator, kind: str, x: Abstract, y: Abstract) -> Abstract:
     return Number(combine(e.builder, kind, scalar_value(e, x, y.type), y.value), True)
 
 
-def as_type(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
-    """A number as an element of this type."""
-    if scalar is arrays.COMPLEX:
-        from zyg.frontend.values import as_complex
-
-        return as_complex(v)
-    if isinstance(v, ComplexValue):
-        v = Number(scalar_value(e, v.re), True)
-    return cast_scalar(e, v, scalar)
-
-
-def _wide(e: Evaluator, a: Abstract, dtype: Abstract, what: str) -> Scalar:
+def wide(e: Evaluator, a: Abstract, dtype: Abstract, what: str) -> Scalar:
     """The type that sums and products have: integers are as wide as can be."""
     own = arrays.element_type(a) if isinstance(a, arrays.ARRAYS) else arrays.element_type(_zero_dimensional(e, a))
     if is_set(dtype):
@@ -184,7 +169,7 @@ def sum_(
     keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
 ) -> Abstract:  # fmt: skip
     a = array_like(e, a)
-    scalar = _wide(e, a, dtype, "sum")
+    scalar = wide(e, a, dtype, "sum")
     if isinstance(a, ComplexArrayValue) and not masked(where) and scalar is arrays.COMPLEX and not is_set(initial):
         axes = arrays.axes_of(e, axis, a.ndim)
         if len(axes) == a.ndim and not flag_of(e, keepdims, "keepdims"):
@@ -348,6 +333,3 @@ def _along(weights: Any, a: Any, axis: Any) -> Any:
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     shape = np.moveaxis(np.broadcast_to(weights, a.shape[:axis] + a.shape[axis + 1 :] + weights.shape), -1, axis)
     return shape
-
-
-__all__ = ["array_like", "as_type", "delivered", "flag_of", "is_set", "masked", "python_type_name", "reduction", "store"]

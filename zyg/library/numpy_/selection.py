@@ -1,30 +1,356 @@
-"""Choices between elements: np.where, np.clip, np.select and their relatives."""
+"""Choices between elements: np.where, np.clip, np.maximum, np.select and their relatives; rounding."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from zyg.frontend.operators import as_numpy, promote
-from zyg.frontend.values import Abstract, ComplexValue, Number, is_number
-from zyg.ir.core import Const, Value
+import numpy as np
 
-from .ufuncs import strong
+from zyg.frontend import arrays
+from zyg.frontend.elementwise import lift
+from zyg.frontend.operators import as_numpy, binary, promote, truth
+from zyg.frontend.values import (
+    Abstract,
+    ArrayValue,
+    ComplexArrayValue,
+    ComplexValue,
+    Known,
+    Number,
+    as_complex,
+    is_number,
+    number_type,
+)
+from zyg.ir.core import Const, Value, const
+from zyg.ir.types import F32
+
+from ..registry import emits, implements
+from .reductions import as_array, delivered, is_set
+from .ufuncs import Element, operand, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
+
+NONE = Known(None)
 
 
 def choose(e: Evaluator, flag: Value, x: Abstract, y: Abstract) -> Abstract:
     """x if flag else y, of the type that both have together; neither is a branch."""
     if isinstance(x, ComplexValue) or isinstance(y, ComplexValue):
-        from zyg.frontend.values import as_complex
-
         parts = [choose(e, flag, p, q) for p, q in zip(as_complex(x).parts(), as_complex(y).parts())]
         return ComplexValue(*(Number(p.value) for p in parts), True)  # type: ignore[attr-defined]
-    if not any(isinstance(v, Number) and v.numpy for v in (x, y)):
-        x = strong(e, x)
+    x, y = strong_together(e, x, y)
     scalar = promote(e, x, y)
     if isinstance(flag, Const):
         return Number(as_numpy(e, x if flag.value else y, scalar), True)
     assert is_number(x) and is_number(y)
     return Number(e.op("select", flag, as_numpy(e, x, scalar), as_numpy(e, y, scalar)), True)
+
+
+@emits(np.where)
+def where(e: Evaluator, condition: Abstract, x: Abstract = NONE, y: Abstract = NONE, /) -> Abstract:
+    if x is NONE and y is NONE:
+        from zyg.frontend.infer import known
+
+        return e.call(known(np.nonzero), [condition])
+    if x is NONE or y is NONE:
+        e.throw("ValueError", "either both or neither of x and y should be given")
+    operands = [operand(e, v) for v in (condition, x, y)]
+    function = lambda e, c, x, y: choose(e, truth(e, c), x, y)
+    if any(isinstance(v, arrays.ARRAYS) for v in operands):
+        return lift(e, "where", function, operands)
+    return function(e, *operands)
+
+
+# ------------------------------------------------------------------------------------- larger and smaller
+
+
+def extremum(op: str) -> Element:
+    """The first argument where it is as good as the second; a nan wins, the first one."""
+
+    def emitter(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
+        a, b = strong_together(e, a, b)
+        _refuse_complex(e, a, b)
+        scalar = promote(e, a, b)
+        x, y = as_numpy(e, a, scalar), as_numpy(e, b, scalar)
+        first = e.op(op, x, y)
+        if scalar.kind == "f":
+            first = e.op("or", first, e.op("ne", x, x))
+        return Number(e.op("select", first, x, y), True)
+
+    return emitter
+
+
+def _refuse_complex(e: Evaluator, *numbers: Abstract) -> None:
+    if any(isinstance(v, ComplexValue) for v in numbers):
+        raise e.refuse("an order of complex numbers", hint="compare their parts or absolute values")
+
+
+ufunc(np.maximum)(extremum("ge"))
+ufunc(np.minimum)(extremum("le"))
+
+
+def _but_nan(op: str) -> Element:
+    """The same, but a nan loses."""
+
+    def emitter(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
+        a, b = strong_together(e, a, b)
+        _refuse_complex(e, a, b)
+        scalar = promote(e, a, b)
+        x, y = as_numpy(e, a, scalar), as_numpy(e, b, scalar)
+        first = e.op(op, x, y)
+        if scalar.kind == "f":
+            first = e.op("or", first, e.op("ne", y, y))
+        return Number(e.op("select", first, x, y), True)
+
+    return emitter
+
+
+ufunc(np.fmax)(_but_nan("ge"))
+ufunc(np.fmin)(_but_nan("le"))
+
+
+def _clipped(e: Evaluator, x: Abstract, low: Abstract, high: Abstract) -> Abstract:
+    """minimum(maximum(x, low), high), of the type that all three have together; where x is at a bound, the slope is x's."""
+    given = [v for v in (x, low, high) if not (isinstance(v, Known) and v.object is None)]
+    given = strong_together(e, *given)
+    _refuse_complex(e, *given)
+    scalar = number_type(given[0])
+    first: Abstract = next(v for v in given if isinstance(v, Number) and v.numpy)
+    for v in given:
+        scalar = promote(e, first, v)
+        first = Number(Value(scalar), True)
+    assert scalar is not None
+    bounds = iter(given[1:])
+    value = Number(as_numpy(e, given[0], scalar), True)
+    for bound, op in ((low, "ge"), (high, "le")):
+        if not (isinstance(bound, Known) and bound.object is None):
+            other = as_numpy(e, next(bounds), scalar)
+            kept = e.op(op, value.value, other)
+            if scalar.kind == "f":
+                kept = e.op("or", kept, e.op("ne", value.value, value.value))
+            value = Number(e.op("select", kept, value.value, other), True)
+    return value
+
+
+@emits(np.clip)
+def clip(
+    e: Evaluator, a: Abstract, a_min: Abstract = NONE, a_max: Abstract = NONE, out: Abstract = NONE, *,
+    min: Abstract = NONE, max: Abstract = NONE,
+) -> Abstract:  # fmt: skip
+    low, high = (a_min if is_set(a_min) else min), (a_max if is_set(a_max) else max)
+    operands = [operand(e, v) if is_set(v) else NONE for v in (a, low, high)]
+    given = [v for v in operands if v is not NONE]
+    if any(isinstance(v, arrays.ARRAYS) for v in given):
+        present = tuple(v is not NONE for v in operands)
+
+        def function(e: Evaluator, *numbers: Abstract) -> Abstract:
+            rest = iter(numbers)
+            return _clipped(e, *(next(rest) if p else NONE for p in present))
+
+        return delivered(e, lift(e, ("clip", present), function, given), out)
+    return delivered(e, _clipped(e, *operands), out)
+
+
+@emits((np.ndarray, "clip"), (np.generic, "clip"))
+def clip_method(
+    e: Evaluator, a: Abstract, min: Abstract = NONE, max: Abstract = NONE, out: Abstract = NONE
+) -> Abstract:
+    return clip(e, a, min, max, out)
+
+
+# --------------------------------------------------------------------------------------------- rounding
+
+
+@emits(np.round, np.around, (np.ndarray, "round"), (np.generic, "round"))
+def round_(e: Evaluator, a: Abstract, decimals: Abstract = Known(0), out: Abstract = NONE) -> Abstract:  # noqa: B008
+    """To so many decimals, halves to even, as NumPy does it: by a power of ten up and down again."""
+    places = arrays.constant(e, decimals, "a number of decimals")
+    assert isinstance(places, int)
+    a = operand(e, a)
+
+    def function(e: Evaluator, x: Abstract) -> Abstract:
+        if isinstance(x, ComplexValue):
+            parts = [function(e, p) for p in x.parts()]
+            return ComplexValue(*(Number(p.value) for p in parts), True)  # type: ignore[attr-defined]
+        x = strong(e, x)
+        scalar = number_type(x)
+        assert scalar is not None and isinstance(x, Number)
+        if scalar.kind != "f":
+            if places < 0 and scalar.kind in "iu":
+                raise e.refuse("np.round of integers to tens", hint="divide, round and multiply")
+            return x
+        if places == 0:
+            return Number(e.op("rint", x.value), True)
+        factor = const(10.0 ** abs(places), scalar)
+        up, down = ("mul", "div") if places > 0 else ("div", "mul")
+        return Number(e.op(down, e.op("rint", e.op(up, x.value, factor)), factor), True)
+
+    if isinstance(a, arrays.ARRAYS):
+        return delivered(e, lift(e, ("round", places), function, [a]), out)
+    return delivered(e, function(e, a), out)
+
+
+emits(np.fix)(lambda e, x, out=NONE: _fix(e, x, out))
+
+
+def _fix(e: Evaluator, x: Abstract, out: Abstract) -> Abstract:
+    from zyg.frontend.infer import known
+
+    return delivered(e, e.call(known(np.trunc), [x]), out)
+
+
+# ---------------------------------------------------------------------------------- replacing and choosing
+
+
+@emits(np.nan_to_num)
+def nan_to_num(
+    e: Evaluator, x: Abstract, copy: Abstract = Known(True), nan: Abstract = Known(0.0),  # noqa: B008
+    posinf: Abstract = NONE, neginf: Abstract = NONE,
+) -> Abstract:  # fmt: skip
+    x = operand(e, x)
+    in_place = isinstance(copy, Known) and copy.object is False
+    set_bounds = [v if is_set(v) else None for v in (posinf, neginf)]
+    given = [v for v in (nan, *set_bounds) if v is not None]
+
+    def function(e: Evaluator, z: Abstract, nan: Abstract, *bounds: Abstract) -> Abstract:
+        if isinstance(z, ComplexValue):
+            parts = [function(e, p, nan, *bounds) for p in z.parts()]
+            return ComplexValue(*(Number(p.value) for p in parts), True)  # type: ignore[attr-defined]
+        z = strong(e, z)
+        scalar = number_type(z)
+        assert scalar is not None and isinstance(z, Number)
+        if scalar.kind != "f":
+            return z
+        largest = float(np.finfo(np.float32 if scalar is F32 else np.float64).max)
+        rest = iter(bounds)
+        high = next(rest) if set_bounds[0] is not None else Known(largest)
+        low = next(rest) if set_bounds[1] is not None else Known(-largest)
+        value = z.value
+        chosen = e.op("select", e.op("ne", value, value), as_numpy(e, nan, scalar), value)
+        infinity = const(np.inf, scalar), const(-np.inf, scalar)
+        for bound, limit in zip((high, low), infinity, strict=True):
+            chosen = e.op("select", e.op("eq", value, limit), as_numpy(e, bound, scalar), chosen)
+        return Number(chosen, True)
+
+    key = ("nan_to_num", *(b is not None for b in set_bounds))
+    if not isinstance(x, arrays.ARRAYS):
+        return function(e, x, *given)
+    result = lift(e, key, function, [x, *given])
+    if in_place:
+        arrays.check_writable(e, arrays.memory(x))
+        arrays.assign(e, x, result)
+        return x
+    return result
+
+
+@implements(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    result = default
+    for n in range(len(condlist)):
+        k = len(condlist) - 1 - n
+        result = np.where(condlist[k], choicelist[k], result)
+    return result
+
+
+# ------------------------------------------------------------------------------------------ complex parts
+
+
+@emits(np.real)
+def real(e: Evaluator, val: Abstract) -> Abstract:
+    return _part(e, operand(e, val), 0)
+
+
+@emits(np.imag)
+def imag(e: Evaluator, val: Abstract) -> Abstract:
+    return _part(e, operand(e, val), 1)
+
+
+def _part(e: Evaluator, v: Abstract, n: int) -> Abstract:
+    from zyg.frontend.complex_arrays import part
+
+    if isinstance(v, ComplexArrayValue):
+        return part(e, v, ("real", "imag")[n])
+    if isinstance(v, ComplexValue):
+        x = v.parts()[n]
+        return strong(e, x) if v.numpy else x
+    if n == 0:
+        return v
+    if isinstance(v, ArrayValue):
+        from .constructors import zeros_like
+
+        return zeros_like(e, v)
+    return binary(e, "mul", v, Known(0))
+
+
+@implements(np.angle)
+def angle(z: Any, deg: Any = False) -> Any:
+    result = np.arctan2(np.imag(z), np.real(z)) if np.iscomplexobj(z) else _angle_of_real(z)
+    return result * (180 / np.pi) if deg else result
+
+
+def _angle_of_real(x: Any) -> Any:
+    return np.arctan2(x * 0.0, x)
+
+
+# ------------------------------------------------------------------------------------ special functions
+
+
+@implements(np.sinc)
+def sinc(x: Any) -> Any:
+    """sin(pi x)/(pi x); near 0 by its series, whose derivatives are there too."""
+    y = np.pi * as_number(x)
+    small = np.abs(y) < 1e-2
+    safe = np.where(small, 1.0, y)
+    t = y * y
+    series = 1.0 + t * (-1.0 / 6.0 + t * (1.0 / 120.0 + t * (-1.0 / 5040.0 + t * (1.0 / 362880.0))))
+    return np.where(small, series, np.sin(safe) / safe)
+
+
+def as_number(x: Any) -> Any:
+    return x
+
+
+@emits(as_number)
+def _as_number(e: Evaluator, x: Abstract) -> Abstract:
+    """Lists as arrays, integers as float64."""
+    x = operand(e, x)
+    return x if isinstance(x, arrays.ARRAYS) else strong(e, x)
+
+
+_I0_SMALL = (
+    -4.41534164647933937950e-18, 3.33079451882223809783e-17, -2.43127984654795469359e-16, 1.71539128555513303061e-15,
+    -1.16853328779934516808e-14, 7.67618549860493561688e-14, -4.85644678311192946090e-13, 2.95505266312963983461e-12,
+    -1.72682629144155570723e-11, 9.67580903537323691224e-11, -5.18979560163526290666e-10, 2.65982372468238665035e-9,
+    -1.30002500998624804212e-8, 6.04699502254191894932e-8, -2.67079385394061173391e-7, 1.11738753912010371815e-6,
+    -4.41673835845875056359e-6, 1.64484480707288970893e-5, -5.75419501008210370398e-5, 1.88502885095841655729e-4,
+    -5.76375574538582365885e-4, 1.63947561694133579842e-3, -4.32430999505057594430e-3, 1.05464603945949983183e-2,
+    -2.37374148058994688156e-2, 4.93052842396707084878e-2, -9.49010970480476444210e-2, 1.71620901522208775349e-1,
+    -3.04682672343198398683e-1, 6.76795274409476084995e-1,
+)  # fmt: skip
+_I0_LARGE = (
+    -7.23318048787475395456e-18, -4.83050448594418207126e-18, 4.46562142029675999901e-17, 3.46122286769746109310e-17,
+    -2.82762398051658348494e-16, -3.42548561967721913462e-16, 1.77256013305652638360e-15, 3.81168066935262242075e-15,
+    -9.55484669882830764870e-15, -4.15056934728722208663e-14, 1.54008621752140982691e-14, 3.85277838274214270114e-13,
+    7.18012445138366623367e-13, -1.79417853150680611778e-12, -1.32158118404477131188e-11, -3.14991652796324136454e-11,
+    1.18891471078464383424e-11, 4.94060238822496958910e-10, 3.39623202570838634515e-9, 2.26666899049817806459e-8,
+    2.04891858946906374183e-7, 2.89137052083475648297e-6, 6.88975834691682398426e-5, 3.36911647825569408990e-3,
+    8.04490411014108831608e-1,
+)  # fmt: skip
+
+
+def _chebyshev(x: Any, coefficients: Any) -> Any:
+    """The sum of a Chebyshev series, by Clenshaw's recurrence (Cephes)."""
+    b0, b1, b2 = x * 0 + coefficients[0], x * 0, x * 0
+    for c in coefficients[1:]:
+        b0, b1, b2 = x * b0 - b1 + c, b0, b1
+    return 0.5 * (b0 - b2)
+
+
+@implements(np.i0)
+def i0(x: Any) -> Any:
+    size = np.abs(as_array(x) * 1.0)
+    low = np.exp(size) * _chebyshev(size / 2.0 - 2.0, _I0_SMALL)
+    high = np.where(size > 8.0, size, 8.0)
+    return np.where(size <= 8.0, low, np.exp(size) * _chebyshev(32.0 / high - 2.0, _I0_LARGE) / np.sqrt(high))

@@ -1,4 +1,7 @@
-"""Universal functions: what they do to numbers; of arrays they do it to the elements (`ufunc`), and NumPy's scalar types."""
+"""Universal functions: what they do to numbers; of arrays they do it to the elements (`ufunc`), and NumPy's scalar types.
+
+Here are the mechanism and the functions of one float; others are in `arithmetic`, `logic` and `selection`.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays
+from zyg.frontend import arrays, lists
 from zyg.frontend.arrays import element
 from zyg.frontend.boundary import scalar_value
-from zyg.frontend.elementwise import lift
-from zyg.frontend.operators import as_numpy, binary, math_op, python_type_name, settled, to_float, unary
+from zyg.frontend.elementwise import lift, lift_to
+from zyg.frontend.operators import as_numpy, binary, math_op, promote, python_type_name, settled, truth, unary
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
+    ComplexArrayValue,
     ComplexValue,
     Known,
     Number,
+    TupleValue,
     describe,
     is_number,
     is_numeric,
     number_type,
 )
-from zyg.ir.core import const
+from zyg.ir.core import Value, const
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
 from ..registry import emits
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
 
 NONE, ZERO, YES = Known(None), Known(0), Known(True)
+Element = Callable[..., Abstract]
 
 
 def cast_scalar(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
@@ -44,8 +50,6 @@ def cast_scalar(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
     own = number_type(v)
     assert own is not None
     if scalar is BOOL:
-        from zyg.frontend.operators import truth
-
         return Number(truth(e, v), True)
     if own.kind == "f" and scalar.kind in "iu":
         return Number(element(e, v, scalar), True)
@@ -64,25 +68,209 @@ for _cls, _scalar in (
     emits(_cls)(_scalar_class(_scalar))
 
 
-def ufunc(function: np.ufunc) -> Callable[[Callable[..., Abstract]], Callable[..., Abstract]]:
-    """The decorated emitter says what a ufunc does to numbers; of arrays, it does it to the elements."""
+def ufunc(*functions: np.ufunc, typed: bool = True) -> Callable[[Element], Element]:
+    """The decorated emitter says what a ufunc does to numbers; of arrays, it does it to the elements.
 
-    def register(emitter: Callable[..., Abstract]) -> Callable[..., Abstract]:
-        @emits(function)
-        def lifted(e: Evaluator, *args: Abstract) -> Abstract:
-            if len(args) == function.nin and any(isinstance(v, arrays.ARRAYS) for v in args):
-                args = tuple(settled(e, v, "None is no number") for v in args)
-                if all(isinstance(v, arrays.ARRAYS) or is_numeric(v) for v in args):
-                    return lift(e, function.__name__, emitter, args)
-            return emitter(e, *args)
+    `typed`: its result is of the type that it computes in, so that `dtype=` says what the arguments are converted to.
+    """
 
+    def register(emitter: Element) -> Element:
+        for function in functions:
+            emits(function)(lifted(function, emitter, typed))
+            SCALARS[function] = emitter
         return emitter
 
     return register
 
 
-def _ufunc(op: str) -> Callable[..., Abstract]:
-    """A ufunc of one number: IEEE, no exceptions."""
+SCALARS: dict[np.ufunc, Element] = {}
+
+
+def lifted(function: np.ufunc, emitter: Element, typed: bool) -> Element:
+    name = function.__name__
+
+    def entry(
+        e: Evaluator, *args: Abstract, out: Abstract = NONE, where: Abstract = YES, dtype: Abstract = NONE
+    ) -> Abstract:
+        if len(args) < function.nin or len(args) > function.nin + function.nout:
+            e.type_error(
+                f"{name}() takes from {function.nin} to {function.nin + function.nout} positional arguments but "
+                f"{len(args)} were given"
+            )
+        outs = _outs(e, function, list(args[function.nin :]), out)
+        operands = [operand(e, v) for v in args[: function.nin]]
+        key, of_numbers = (name, "ufunc"), emitter
+        if not (isinstance(dtype, Known) and dtype.object is None):
+            key, of_numbers = _in_type(e, key, emitter, dtype, name, typed)
+        if any(o is not None for o in outs):
+            return _into(e, key, of_numbers, operands, outs, where, name)
+        if not (isinstance(where, Known) and where.object is True):
+            raise e.refuse(f"np.{name}(where=...) without `out`, whose other elements are undefined",
+                           hint=f"write np.where(mask, np.{name}(...), 0.0), or pass `out`")  # fmt: skip
+        if any(isinstance(v, arrays.ARRAYS) for v in operands):
+            return lift(e, key, of_numbers, operands, function.nout)
+        return of_numbers(e, *operands)
+
+    return entry
+
+
+def operand(e: Evaluator, v: Abstract) -> Abstract:
+    """A number or an array, for what NumPy takes for one."""
+    v = settled(e, v, "unsupported operand type: 'NoneType'")
+    if is_numeric(v) or isinstance(v, arrays.ARRAYS):
+        return v
+    if lists.is_list(e, v) or lists.all_items(e, v) is not None:
+        from .constructors import array
+
+        return array(e, v)
+    raise e.refuse("a NumPy function of this", types=[describe(v, e.heap)], hint="pass numbers or arrays")
+
+
+def _outs(e: Evaluator, function: np.ufunc, given: list[Abstract], out: Abstract) -> list[Abstract | None]:
+    """Where the results go, None for new arrays."""
+    items = lists.known_items(e, out)
+    if items is not None:
+        given = list(items)
+    elif not (isinstance(out, Known) and out.object is None):
+        given = [out]
+    result = [None if isinstance(v, Known) and v.object is None else v for v in given]
+    for v in result:
+        if v is not None and not isinstance(v, arrays.ARRAYS):
+            e.type_error("return arrays must be of ArrayType")
+    return result + [None] * (function.nout - len(result))
+
+
+def _in_type(e: Evaluator, key: Any, emitter: Element, dtype: Abstract, name: str, typed: bool) -> tuple[Any, Element]:
+    """The function computed in the type that `dtype` names."""
+    scalar = arrays.dtype_of(e, dtype)
+    if not typed:
+        raise e.refuse(
+            f"np.{name}(dtype=...) in native code", hint=f"convert what it gives: np.{name}(...).astype(...)"
+        )
+
+    def converted(e: Evaluator, *numbers: Abstract) -> Abstract:
+        for v in numbers:
+            own = number_type(v)
+            if own is not None and isinstance(v, Number) and v.numpy and not fits_kind(own, scalar):
+                e.type_error(
+                    f"Cannot cast ufunc '{name}' input from {arrays.numpy_dtype(own)!r} to "
+                    f"{arrays.numpy_dtype(scalar)!r} with casting rule 'same_kind'"
+                )
+        return emitter(e, *(as_type(e, v, scalar) for v in numbers))
+
+    return (*key, scalar), converted
+
+
+def fits_kind(own: Scalar, scalar: Scalar) -> bool:
+    """Whether values of one type may become ones of the other by the rule 'same_kind'."""
+    return np.can_cast(arrays.numpy_dtype(own), arrays.numpy_dtype(scalar), "same_kind")
+
+
+def as_type(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
+    """A number as an element of this type."""
+    if scalar is arrays.COMPLEX:
+        from zyg.frontend.complex_arrays import _converted as as_complex_number
+
+        return as_complex_number(e, v)
+    if isinstance(v, ComplexValue):
+        v = Number(scalar_value(e, v.re), True)
+    return cast_scalar(e, v, scalar)
+
+
+def _into(
+    e: Evaluator,
+    key: Any,
+    function: Element,
+    operands: list[Abstract],
+    outs: list[Abstract | None],
+    where: Abstract,
+    name: str,
+) -> Abstract:
+    """The results in arrays that are there, where the mask says so."""
+    from .selection import choose
+
+    plain = isinstance(where, Known) and where.object is True
+    out = outs[0]
+    if len(outs) > 1 or not isinstance(out, ArrayValue):
+        made = lift(e, key, function, operands, len(outs)) if any(
+            isinstance(v, arrays.ARRAYS) for v in operands
+        ) else function(e, *operands)  # fmt: skip
+        results = made.items if isinstance(made, TupleValue) else (made,)
+        if not plain:
+            raise e.refuse(f"np.{name}(out=..., where=...) of complex numbers or of several results in native code",
+                           hint="assign with np.where")  # fmt: skip
+        for target, v in zip(outs, results, strict=True):
+            if target is not None:
+                arrays.check_writable(e, arrays.memory(target))
+                arrays.assign(e, target, v)
+        given = tuple(v if target is None else target for target, v in zip(outs, results, strict=True))
+        return given[0] if len(given) == 1 else TupleValue(given)
+    arrays.check_writable(e, out)
+    if any(isinstance(v, (ComplexArrayValue, ComplexValue)) for v in operands):
+        value = lift(e, key, function, operands)
+        arrays.assign(e, out, value)
+        return out
+    dtype = out.type.dtype
+
+    def converted(e: Evaluator, *numbers: Abstract) -> Abstract:
+        count = len(operands)
+        v = function(e, *numbers[:count])
+        own = number_type(v)
+        assert own is not None
+        if not fits_kind(own, dtype):
+            e.type_error(
+                f"Cannot cast ufunc '{name}' output from {arrays.numpy_dtype(own)!r} to {arrays.numpy_dtype(dtype)!r} "
+                "with casting rule 'same_kind'"
+            )
+        v = cast_scalar(e, v, dtype)
+        if plain:
+            return v
+        chosen = choose(e, truth(e, numbers[count]), v, numbers[count + 1])
+        return cast_scalar(e, chosen, dtype)
+
+    extra = [] if plain else [operand(e, where), out]
+    if out.type.ndim == 0:
+        numbers = [arrays.scalar_of(e, v) if isinstance(v, arrays.ARRAYS) else v for v in [*operands, *extra]]
+        e.emit("fill", out.value, scalar_value(e, converted(e, *numbers), dtype))
+        return out
+    lift_to(e, ("into", key, dtype, plain), converted, [*operands, *extra], out)
+    return out
+
+
+# ------------------------------------------------------------------------------------------ floats
+
+
+def float_type(e: Evaluator, name: str, *numbers: Abstract) -> Scalar:
+    """The type in which a function of floats computes."""
+    strong_numbers = [v for v in numbers if isinstance(v, Number) and v.numpy]
+    scalar = number_type(numbers[0]) if not strong_numbers else strong_numbers[0].type
+    if strong_numbers:
+        first: Abstract = strong_numbers[0]
+        for v in numbers:
+            scalar = promote(e, first, v)
+            first = Number(Value(scalar), True)
+    elif any(number_type(v) is not BOOL for v in numbers):
+        scalar = F64
+    if scalar in (U8, BOOL):
+        raise e.refuse(f"np.{name} of {arrays.numpy_dtype(scalar)}, which gives a float16",
+                       hint="convert it first: a.astype(float)")  # fmt: skip
+    return F32 if scalar is F32 else F64
+
+
+def float_operands(e: Evaluator, name: str, *numbers: Abstract) -> list[Value]:
+    """The arguments of a function of floats."""
+    for v in numbers:
+        if isinstance(v, ComplexValue):
+            e.type_error(
+                f"ufunc '{name}' not supported for the input types, and the inputs could not be safely coerced to any "
+                "supported types according to the casting rule ''safe''"
+            )
+    scalar = float_type(e, name, *numbers)
+    return [as_numpy(e, v, scalar) for v in numbers]
+
+
+def _of_float(op: str, name: str, whole: bool = False) -> Element:
+    """A ufunc of one float that is an op: IEEE, no exceptions. `whole`: integers are left as they are."""
 
     def emitter(e: Evaluator, x: Abstract, /) -> Abstract:
         x = settled(e, x, "None is no number")
@@ -92,27 +280,24 @@ def _ufunc(op: str) -> Callable[..., Abstract]:
             return numpy_function(e, op, x)
         scalar = number_type(x)
         if scalar is None:
-            raise e.refuse(
-                f"the NumPy function of whole arrays ({op})",
-                types=[describe(x, e.heap)],
-                hint="write a loop over elements",
-            )
-        single = isinstance(x, Number) and x.numpy and scalar is F32
-        value = scalar_value(e, x, F32) if single else to_float(e, x)
+            raise e.refuse(f"np.{name} of this", types=[describe(x, e.heap)], hint="pass numbers or arrays")
+        if whole and scalar.kind in "iub":
+            return strong(e, x)
+        (value,) = float_operands(e, name, x)
         return Number(math_op(e, op, value), True)
 
     return emitter
 
 
-_UFUNCS = {
-    np.sin: "sin", np.cos: "cos", np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan",
-    np.sinh: "sinh", np.cosh: "cosh", np.tanh: "tanh", np.arcsinh: "asinh", np.arccosh: "acosh", np.arctanh: "atanh",
-    np.sqrt: "sqrt", np.cbrt: "cbrt", np.exp: "exp", np.exp2: "exp2", np.expm1: "expm1", np.log: "log",
-    np.log2: "log2", np.log10: "log10", np.log1p: "log1p", np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc",
-    np.rint: "rint",
+_OPS = {
+    "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "sqrt": "sqrt", "cbrt": "cbrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log",
+    "log2": "log2", "log10": "log10", "log1p": "log1p", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
+    "rint": "rint",
 }  # fmt: skip
-for _function, _op in _UFUNCS.items():
-    ufunc(_function)(_ufunc(_op))
+for _name, _op in _OPS.items():
+    ufunc(getattr(np, _name))(_of_float(_op, _name, _name in ("floor", "ceil", "trunc")))
 
 
 def strong(e: Evaluator, v: Abstract) -> Abstract:
@@ -130,6 +315,17 @@ def strong(e: Evaluator, v: Abstract) -> Abstract:
     return Number(scalar_value(e, v, scalar), True)
 
 
+def strong_together(e: Evaluator, *numbers: Abstract) -> list[Abstract]:
+    """Numbers one of which at least is NumPy's, so that they follow its rules."""
+    settled_ = [settled(e, v, "None is no number") for v in numbers]
+    if any(isinstance(v, (Number, ComplexValue)) and v.numpy for v in settled_):
+        return settled_
+    types = [number_type(v) for v in settled_]
+    if any(t is None for t in types):
+        return [strong(e, settled_[0]), *settled_[1:]]
+    return [strong(e, v) for v in settled_]
+
+
 @ufunc(np.absolute)
 def _absolute(e: Evaluator, x: Abstract, /) -> Abstract:
     return unary(e, "abs", strong(e, x))
@@ -137,95 +333,61 @@ def _absolute(e: Evaluator, x: Abstract, /) -> Abstract:
 
 @ufunc(np.fabs)
 def _fabs(e: Evaluator, x: Abstract, /) -> Abstract:
-    return Number(e.op("abs", to_float(e, settled(e, x, "None is no number"))), True)
+    return Number(e.op("abs", *float_operands(e, "fabs", x)), True)
 
 
-@ufunc(np.sign)
-def _sign(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.infer import known
-
-    return e.call(known(sign), [strong(e, x)])
-
-
-def sign(x: Any) -> Any:
-    zero = x * 0
-    return x if x != x else (zero + 1 if x > 0 else (zero - 1 if x < 0 else zero))
-
-
-def _extremum(op: str) -> Callable[..., Abstract]:
-    def emitter(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
-        a, b = settled(e, a, "None is no number"), settled(e, b, "None is no number")
-        if not (is_number(a) and is_number(b)):
-            raise e.refuse(
-                "np.maximum or np.minimum of arrays", types=[describe(a, e.heap), describe(b, e.heap)],
-                hint="write a loop over elements",
-            )  # fmt: skip
-        from zyg.frontend.operators import promote
-
-        if not any(isinstance(v, Number) and v.numpy for v in (a, b)):
-            a = strong(e, a)
-        scalar = promote(e, a, b)
-        x, y = as_numpy(e, a, scalar), as_numpy(e, b, scalar)
-        first = e.op(op, x, y)
-        if scalar.kind == "f":
-            # A nan wins, the first one.
-            first = e.op("or", first, e.op("ne", x, x))
-        return Number(e.op("select", first, x, y), True)
-
-    return emitter
-
-
-ufunc(np.maximum)(_extremum("ge"))
-ufunc(np.minimum)(_extremum("le"))
-
-
-def _float_test(name: str) -> Callable[..., Abstract]:
+def _float_test(name: str) -> Element:
     def emitter(e: Evaluator, x: Abstract, /) -> Abstract:
         x = settled(e, x, "None is no number")
         if isinstance(x, ComplexValue):
             flags = [emitter(e, part) for part in x.parts()]
             return binary(e, "and" if name == "isfinite" else "or", *flags)
-        if not is_number(x):
-            raise e.refuse(f"np.{name} of an array", types=[describe(x, e.heap)], hint="write a loop over elements")
-        value = to_float(e, x)
+        scalar = number_type(x)
+        if scalar is None:
+            raise e.refuse(f"np.{name} of this", types=[describe(x, e.heap)], hint="pass numbers or arrays")
+        if scalar.kind != "f":
+            return Number(const(name == "isfinite"), True)
+        value = scalar_value(e, x)
         if name == "isnan":
             return Number(e.op("ne", value, value), True)
-        infinity = const(math.inf)
+        infinity = const(math.inf, scalar)
         return Number(e.op("eq" if name == "isinf" else "lt", e.op("abs", value), infinity), True)
 
     return emitter
 
 
 for _name in ("isnan", "isinf", "isfinite"):
-    ufunc(getattr(np, _name))(_float_test(_name))
+    ufunc(getattr(np, _name), typed=False)(_float_test(_name))
 
 
-def _two_floats(op: str) -> Callable[..., Abstract]:
+def of_two_floats(op: str, name: str) -> Element:
     def emitter(e: Evaluator, x: Abstract, y: Abstract, /) -> Abstract:
-        a, b = to_float(e, settled(e, x, "None is no number")), to_float(e, settled(e, y, "None is no number"))
-        return Number(math_op(e, op, a, b), True)
+        return Number(math_op(e, op, *float_operands(e, name, x, y)), True)
 
     return emitter
 
 
-for _function, _op in ((np.arctan2, "atan2"), (np.hypot, "hypot"), (np.copysign, "copysign"), (np.fmod, "fmod")):
-    ufunc(_function)(_two_floats(_op))
+for _name, _op in (("arctan2", "atan2"), ("hypot", "hypot"), ("copysign", "copysign"), ("nextafter", "nextafter")):
+    ufunc(getattr(np, _name))(of_two_floats(_op, _name))
 
 
-def _operator(name: str) -> Callable[..., Abstract]:
-    return lambda e, a, b, /: binary(e, name, strong(e, a) if is_numeric(a) and is_numeric(b) else a, b)
+def in_python(function: Callable[..., Any]) -> Element:
+    """What a Python function does to numbers that are NumPy's."""
+
+    def emitter(e: Evaluator, *numbers: Abstract) -> Abstract:
+        from zyg.frontend.infer import known
+
+        return e.call(known(function), strong_together(e, *numbers))
+
+    return emitter
 
 
-for _function, _name in (
-    (np.add, "add"), (np.subtract, "sub"), (np.multiply, "mul"), (np.true_divide, "truediv"),
-    (np.floor_divide, "floordiv"), (np.remainder, "mod"), (np.power, "pow"),
-):  # fmt: skip
-    ufunc(_function)(_operator(_name))
+def on_floats(name: str, function: Callable[..., Any]) -> Element:
+    """What a Python function does to floats of one type."""
 
+    def emitter(e: Evaluator, *numbers: Abstract) -> Abstract:
+        from zyg.frontend.infer import known
 
-def _sign_operator(name: str) -> Callable[..., Abstract]:
-    return lambda e, x, /: unary(e, name, strong(e, x))
+        return e.call(known(function), [Number(v, True) for v in float_operands(e, name, *numbers)])
 
-
-for _function, _name in ((np.negative, "neg"), (np.positive, "pos")):
-    ufunc(_function)(_sign_operator(_name))
+    return emitter

@@ -1,0 +1,261 @@
+"""Products, running sums and products, differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zyg.frontend import arrays
+from zyg.frontend.calls import unchecked
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number
+
+from ..registry import emits, implements
+from .common import from_lines, lines
+from .extrema import _rows, as_array_value
+from .reductions import array_like, as_array, as_type, delivered, is_set, reduction, store, wide
+from .reductions import masked as is_masked
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+NONE, FALSE, YES = Known(None), Known(False), Known(True)
+
+
+@emits((np.ndarray, "prod"), np.prod)
+def prod(
+    e: Evaluator, a: Abstract, axis: Abstract = NONE, dtype: Abstract = NONE, out: Abstract = NONE,
+    keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
+) -> Abstract:  # fmt: skip
+    """By a reduction, or, where a derivative is wanted, by loops that keep what they multiply (so zeros are no exception)."""
+    from zyg.frontend.infer import known
+
+    a = array_like(e, a)
+    if not isinstance(a, arrays.ARRAYS):
+        a = as_array_value(e, a)
+    scalar = wide(e, a, dtype, "product")
+    if scalar.kind in "fc" and (e.context.level > 0 or scalar is arrays.COMPLEX) and arrays.ndim(a):
+        axes = arrays.axes_of(e, axis, arrays.ndim(a))
+        begin = initial if is_set(initial) else Known(1)
+        if is_masked(where):
+            a = e.call(known(np.where), [where, a, Known(1)])
+        result = e.call(known(_product), [a, Known(axes), keepdims, begin, Known(arrays.numpy_dtype(scalar))])
+        return delivered(e, result, out)
+    term = lambda e, x: as_type(e, x, scalar)
+    return delivered(e, reduction(e, "mul", "multiply", term, a, axis, keepdims, initial, where, key=scalar), out)
+
+
+@unchecked
+def _product_of(row: Any, begin: Any) -> Any:
+    total = begin
+    for i in range(len(row)):
+        total = total * row[i]
+    return total
+
+
+@unchecked
+def _product(a: Any, axes: Any, keepdims: Any, begin: Any, dtype: Any) -> Any:
+    rows = _rows(a, axes)
+    one = dtype.type(begin)
+    if len(axes) == a.ndim:
+        total = dtype.type(_product_of(rows[0], one))
+        return np.full((1,) * a.ndim, total) if keepdims else total
+    result = np.empty(len(rows), dtype)
+    for k in range(len(rows)):
+        result[k] = _product_of(rows[k], one)
+    return result.reshape(_kept(a, axes, keepdims))
+
+
+def _kept(a: Any, axes: Any, keepdims: bool) -> Any:
+    """The shape of a reduction along axes."""
+    if keepdims:
+        return tuple([1 if n in axes else a.shape[n] for n in range(a.ndim)])
+    return tuple([a.shape[n] for n in range(a.ndim) if n not in axes])
+
+
+@emits(_kept)
+def _kept_shape(e: Evaluator, a: Abstract, axes: Abstract, keepdims: Abstract) -> Abstract:
+    from zyg.frontend.values import TupleValue
+
+    given = arrays.constant(e, axes, "the axes")
+    assert isinstance(given, tuple)
+    keep = arrays.constant(e, keepdims, "keepdims")
+    lengths: list[Abstract] = []
+    for n, d in enumerate(arrays.dims(e, a)):
+        if n not in given:
+            lengths.append(Number(d))
+        elif keep:
+            lengths.append(Known(1))
+    return TupleValue(tuple(lengths))
+
+
+# ------------------------------------------------------------------------------------------- running totals
+
+
+def running_dtype(a: Any, dtype: Any) -> Any:
+    """The dtype of sums and products."""
+    return dtype if dtype is not None else np.dtype(np.int64) if a.dtype in ("bool", "int32") else a.dtype
+
+
+@emits(running_dtype)
+def _running_dtype(e: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
+    return Known(arrays.numpy_dtype(wide(e, a, dtype, "running sum or product")))
+
+
+@unchecked
+def _running_sums(rows: Any, dtype: Any) -> Any:
+    result = np.empty(rows.shape, dtype)
+    for k in range(len(rows)):
+        row, into = rows[k], result[k]
+        total = dtype.type(0)
+        for i in range(len(row)):
+            total = total + dtype.type(row[i])
+            into[i] = total
+    return result
+
+
+@unchecked
+def _running_products(rows: Any, dtype: Any) -> Any:
+    result = np.empty(rows.shape, dtype)
+    for k in range(len(rows)):
+        row, into = rows[k], result[k]
+        total = dtype.type(1)
+        for i in range(len(row)):
+            total = total * dtype.type(row[i])
+            into[i] = total
+    return result
+
+
+def _cumulative(running: Callable[[Any, Any], Any], neutral: int | None) -> Callable[..., Any]:
+    def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        a = as_array(a)
+        kind = running_dtype(a, dtype)
+        if neutral is not None:
+            a = without_nan(a, neutral)
+        if axis is None or a.ndim == 0:
+            return store(running(np.ascontiguousarray(a).reshape((1, a.size)), kind).reshape(-1), out)
+        return store(from_lines(running(lines(a, axis), kind), a.shape, axis % a.ndim), out)
+
+    return function
+
+
+def without_nan(a: Any, value: Any) -> Any:
+    """The array with a number in place of nans."""
+    return np.where(a == a, a, value)
+
+
+@emits(without_nan)
+def _without_nan(e: Evaluator, a: Abstract, value: Abstract) -> Abstract:
+    from zyg.frontend.infer import known
+
+    if not isinstance(a, ComplexArrayValue) and not (isinstance(a, ArrayValue) and a.type.dtype.kind == "f"):
+        return a
+    return e.call(known(_replaced), [a, value])
+
+
+def _replaced(a: Any, value: Any) -> Any:
+    return np.where(a == a, a, value)
+
+
+implements((np.ndarray, "cumsum"), np.cumsum)(_cumulative(_running_sums, None))
+implements((np.ndarray, "cumprod"), np.cumprod)(_cumulative(_running_products, None))
+implements(np.nancumsum)(_cumulative(_running_sums, 0))
+implements(np.nancumprod)(_cumulative(_running_products, 1))
+
+
+@implements(np.diff)
+def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> Any:
+    a = as_array(a)
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    if a.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    if prepend is not None:
+        a = np.concatenate((_end(prepend, a, axis), a), axis=axis)
+    if append is not None:
+        a = np.concatenate((a, _end(append, a, axis)), axis=axis)
+    result = np.moveaxis(a, axis, -1)
+    for _ in range(n):
+        following, before = result[..., 1:], result[..., :-1]
+        result = (following != before) if a.dtype.kind == "b" else following - before
+    return np.moveaxis(result, -1, axis)
+
+
+def _end(v: Any, a: Any, axis: Any) -> Any:
+    """What is put at an end of an array along an axis: a number stands for a whole slice."""
+    v = as_array(v)
+    if v.ndim > 0:
+        return v
+    return np.broadcast_to(v, (*a.shape[: axis % a.ndim], 1, *a.shape[axis % a.ndim + 1 :]))
+
+
+# ------------------------------------------------------------------------------------ without regard to nans
+
+
+@implements(np.nansum)
+def nansum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    return store(np.sum(without_nan(as_array(a), 0), axis=axis, dtype=dtype, keepdims=keepdims), out)
+
+
+@implements(np.nanprod)
+def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    return store(np.prod(without_nan(as_array(a), 1), axis=axis, dtype=dtype, keepdims=keepdims), out)
+
+
+@implements(np.nanmean)
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    a = as_array(a)
+    if a.dtype.kind not in "fc":
+        return np.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+    count = np.sum(a == a, axis=axis, keepdims=keepdims)
+    total = np.sum(without_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims)
+    return store(_over_count(total, count), out)
+
+
+def _over_count(total: Any, count: Any) -> Any:
+    """A sum over a number of terms, in the type of the sum."""
+    return total / count
+
+
+@emits(_over_count)
+def _divided(e: Evaluator, total: Abstract, count: Abstract) -> Abstract:
+    from zyg.frontend.infer import known
+    from zyg.ir.types import F32
+
+    single = arrays.element_type(total) is F32 if isinstance(total, arrays.ARRAYS) else (
+        isinstance(total, Number) and total.type is F32
+    )  # fmt: skip
+    name = np.dtype(np.float32 if single else np.float64)
+    if isinstance(count, arrays.ARRAYS):
+        count = e.call(known(_converted), [count, Known(name)])
+    elif not isinstance(total, ComplexValue):
+        count = e.call(known(name.type), [count])
+    return e.call(known(_quotient), [total, count])
+
+
+def _converted(a: Any, dtype: Any) -> Any:
+    return a.astype(dtype)
+
+
+def _quotient(x: Any, y: Any) -> Any:
+    return x / y
+
+
+@implements(np.nanvar)
+def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+    a = as_array(a)
+    if a.dtype.kind not in "fc":
+        return np.var(a, axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims)
+    count = np.sum(a == a, axis=axis, keepdims=True)
+    d = a - _over_count(np.sum(without_nan(a, 0), axis=axis, dtype=dtype, keepdims=True), count)
+    d = without_nan(d, 0)
+    squares = (d.real * d.real + d.imag * d.imag) if d.dtype.kind == "c" else d * d
+    total = np.sum(squares, axis=axis, keepdims=keepdims)
+    degrees = np.sum(a == a, axis=axis, keepdims=keepdims) - ddof
+    return store(_over_count(total, np.where(degrees > 0, degrees, np.nan)), out)
+
+
+@implements(np.nanstd)
+def nanstd(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+    return store(np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims)), out)

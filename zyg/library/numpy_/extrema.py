@@ -1,0 +1,234 @@
+"""Largest and smallest elements, and where they are.
+
+The derivative of a maximum is that of the element that `argmax` names: the first of equal ones, and the first nan.  The
+value itself is found by a reduction; the place is looked for only where a derivative is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zyg.frontend import arrays
+from zyg.frontend.calls import unchecked
+from zyg.frontend.operators import compare
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, describe, is_numeric
+from zyg.ir.reductions import identity
+
+from ..intrinsics import machine
+from ..registry import emits, implements
+from .common import lines
+from .reductions import array_like, as_array, delivered, is_set, reduction, store
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+NONE, FALSE, YES = Known(None), Known(False), Known(True)
+EMPTY = "zero-size array to reduction operation {} which has no identity"
+
+
+def _stopped(e: Evaluator, x: Abstract) -> Abstract:
+    assert isinstance(x, (Number, Known))
+    if isinstance(x, Number) and x.type.kind == "f":
+        return Number(e.op("stop", x.value), x.numpy)
+    return x
+
+
+def _is_nan(e: Evaluator, x: Abstract) -> Any:
+    from zyg.frontend.boundary import scalar_value
+
+    return scalar_value(e, compare(e, "ne", x, x))
+
+
+def _but_nan(kind: str) -> Callable[..., Abstract]:
+    """The element, and what every other one wins against for a nan."""
+
+    def term(e: Evaluator, x: Abstract) -> Abstract:
+        assert isinstance(x, Number)
+        value = e.op("stop", x.value)
+        return Number(e.op("select", _is_nan(e, x), identity(kind, x.type), value), True)
+
+    return term
+
+
+def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abstract]:
+    def emitter(
+        e: Evaluator, a: Abstract, axis: Abstract = NONE, out: Abstract = NONE, keepdims: Abstract = FALSE,
+        initial: Abstract = NONE, where: Abstract = YES,
+    ) -> Abstract:  # fmt: skip
+        from zyg.frontend.infer import known
+
+        a = array_like(e, a)
+        if is_numeric(a):
+            a = as_array_value(e, a)
+        if isinstance(a, ComplexArrayValue):
+            raise e.refuse(f"np.{name} of complex numbers, whose order is that of their parts", types=[describe(a)],
+                           hint="take the maximum of a.real, or of abs(a)")  # fmt: skip
+        assert isinstance(a, ArrayValue)
+        floats = a.type.dtype.kind == "f"
+        nan_too = ignored and floats
+        if nan_too and is_set(initial):
+            raise e.refuse(f"np.nan{kind}(initial=...) in native code", hint=f"write np.{kind}imum(np.nan{kind}(a), x)")
+        term = _but_nan(kind) if nan_too else _stopped
+        key = "nan" if nan_too else None
+        value = reduction(e, kind, name, term, a, axis, keepdims, initial, where, key, EMPTY.format(name))
+        if nan_too:
+            # Where there are only nans, it is one.
+            counts = reduction(
+                e, "or", "numbers", lambda e, x: Number(e.op("not", _is_nan(e, x)), True), a, axis, keepdims, NONE, YES
+            )
+            value = e.call(known(_or_nan), [counts, value])
+        if e.context.level > 0 and floats and a.type.ndim:
+            axes = arrays.axes_of(e, axis, a.type.ndim)
+            if masked_or_initial(where, initial):
+                source = e.call(known(np.where), [where, a, Known(float("nan"))])
+            else:
+                source = a
+            value = e.call(known(_with_slope), [value, source, Known(axes), keepdims])
+        return delivered(e, value, out)
+
+    return emitter
+
+
+def masked_or_initial(where: Abstract, initial: Abstract) -> bool:
+    from .reductions import masked
+
+    return masked(where)
+
+
+def as_array_value(e: Evaluator, a: Abstract) -> Abstract:
+    from zyg.frontend.infer import known
+
+    return e.call(known(as_array), [a])
+
+
+def _or_nan(any_number: Any, value: Any) -> Any:
+    return np.where(any_number, value, value * np.nan)
+
+
+for _kind, _name in (("max", "maximum"), ("min", "minimum")):
+    emits((np.ndarray, _kind), getattr(np, _kind))(_extremum(_kind, _name))
+    emits(getattr(np, f"nan{_kind}"))(_extremum(_kind, "f" + _kind, ignored=True))
+
+
+@unchecked
+def first_equal(row: Any, value: Any) -> int:
+    """The place of the first element that is `value`, or the first nan if it is one; the length if there is none."""
+    n = len(row)
+    i = 0
+    if value != value:
+        while i < n and row[i] == row[i]:
+            i += 1
+    else:
+        while i < n and row[i] != value:
+            i += 1
+    return i
+
+
+@unchecked
+def _element_slope(value: Any, row: Any) -> Any:
+    """`value`, with the derivative of the element of the row that it is."""
+    at = first_equal(row, value)
+    if at < len(row):
+        return machine("slope", value, value * 0 + 1 if value - value == 0 else value.dtype.type(1), row[at])
+    return value
+
+
+@unchecked
+def _with_slope(value: Any, a: Any, axes: Any, keepdims: Any) -> Any:
+    rows = _rows(a, axes)
+    if not isinstance(value, np.ndarray):
+        return _element_slope(value, rows[0])
+    flat = value.reshape(-1)
+    result = np.empty(flat.shape, flat.dtype)
+    for k in range(len(flat)):
+        result[k] = _element_slope(flat[k], rows[k])
+    return result.reshape(value.shape)
+
+
+def _rows(a: Any, axes: Any) -> Any:
+    """What is reduced into one element, as a row each."""
+    if len(axes) == a.ndim:
+        return np.ascontiguousarray(a).reshape((1, a.size))
+    if len(axes) == 1:
+        return lines(a, axes[0])
+    count = len(axes)
+    moved = np.ascontiguousarray(np.moveaxis(a, axes, tuple(range(a.ndim - count, a.ndim))))
+    length = 1
+    for n in axes:
+        length = length * a.shape[n]
+    size = 1
+    for n in moved.shape[: a.ndim - count]:
+        size = size * n
+    return moved.reshape((size, length))
+
+
+@implements(np.ptp)
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    return store(np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims), out)
+
+
+# ------------------------------------------------------------------------------------------------- places
+
+
+@unchecked
+def _places(values: Any, rows: Any) -> Any:
+    result = np.empty(len(rows), np.int64)
+    for k in range(len(rows)):
+        result[k] = first_equal(rows[k], values[k])
+    return result
+
+
+def _argument(best: Any, name: str) -> Callable[..., Any]:
+    """argmax and argmin."""
+    message = f"attempt to get {name} of an empty sequence"
+
+    def function(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        a = as_array(a)
+        if axis is None:
+            if a.size == 0:
+                raise ValueError(message)
+            whole = np.ascontiguousarray(a).reshape(-1)
+            place = np.int64(first_equal(whole, best(whole)))
+            if keepdims:
+                return store(np.full((1,) * a.ndim, place), out)
+            return store(place, out)
+        if a.shape[axis] == 0:
+            raise ValueError(message)
+        values = best(a, axis=axis)
+        if not isinstance(values, np.ndarray):
+            return store(np.int64(first_equal(a, values)), out)
+        result = _places(values.reshape(-1), lines(a, axis)).reshape(values.shape)
+        if keepdims:
+            return store(np.expand_dims(result, axis), out)
+        return store(result, out)
+
+    return function
+
+
+argmax = implements((np.ndarray, "argmax"), np.argmax)(_argument(np.max, "argmax"))
+argmin = implements((np.ndarray, "argmin"), np.argmin)(_argument(np.min, "argmin"))
+
+
+def _nan_argument(best: Any) -> Callable[..., Any]:
+    def function(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+        a = as_array(a)
+        if np.any(np.all(np.isnan(a), axis=axis)):
+            raise ValueError("All-NaN slice encountered")
+        if axis is None:
+            whole = np.ascontiguousarray(a).reshape(-1)
+            place = np.int64(first_equal(whole, best(whole)))
+            return store(np.full((1,) * a.ndim, place) if keepdims else place, out)
+        values = best(a, axis=axis)
+        if not isinstance(values, np.ndarray):
+            return store(np.int64(first_equal(a, values)), out)
+        result = _places(values.reshape(-1), lines(a, axis)).reshape(values.shape)
+        return store(np.expand_dims(result, axis) if keepdims else result, out)
+
+    return function
+
+
+implements(np.nanargmax)(_nan_argument(np.nanmax))
+implements(np.nanargmin)(_nan_argument(np.nanmin))
