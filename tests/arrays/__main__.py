@@ -27,7 +27,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--draws", type=int, default=6)
     parser.add_argument("--second", action="store_true")
-    parser.add_argument("--values", action="store_true", help="no derivatives")
+    parser.add_argument(
+        "--what",
+        nargs="*",
+        choices=("values", "derivatives", "python"),
+        help="python: derivatives by the Python back end",
+    )
     options = parser.parse_args()
     faulthandler.enable()
     known = entries()
@@ -44,11 +49,14 @@ def main() -> int:
     for c in picks:
         checker = checkers.setdefault(id(c), Checker(c))
         seed = int(rng.integers(2**31))
-        for what in ("values", "derivatives"):
-            if what == "derivatives" and (options.values or not c.derivative):
+        for what in options.what or ("values", "derivatives"):
+            if what != "values" and not c.derivative:
                 continue
             own = np.random.default_rng(seed)
-            run = checker.values(own, options.draws) if what == "values" else checker.derivatives(own, options.second)
+            if what == "values":
+                run = checker.values(own, options.draws)
+            else:
+                run = checker.through_python(own) if what == "python" else checker.derivatives(own, options.second)
             try:
                 for text in run:
                     wrong += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -25,7 +25,6 @@ class Case:
     second: bool = True
     memory: bool = True
     name: str = ""
-    inside: tuple[str, ...] = field(default=())
 
     def __str__(self) -> str:
         return self.name

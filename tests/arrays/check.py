@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import zyg
+from zyg.autodiff.objects.api import pullback as python_pullback
 
 from .case import Case
 from .drawing import Fixed, Rng, inputs, signature
@@ -120,33 +121,48 @@ class Checker:
 
     def derivative(self, rng: Rng, drawn: dict[str, Any], second: bool) -> None:
         args = list(copies(drawn).values())
-        expected = self.function(*args)
-        weights = cotangent(rng, expected)
-        directions = [direction(rng, a) for a in args]
-        loss = lambda *xs: inner(weights, self.function(*xs))
-        slope = along(loss, drawn, directions)
+        expected, weights, directions, slope = self.differences(rng, drawn)
         with warnings.catch_warnings():
             warnings.simplefilter("error", zyg.FallbackWarning)
             value, back = zyg.pullback(self.function, *copies(drawn).values())
             self.same(value, expected, largest([expected, *args]), "value of the pullback")
-            gradients = back(weights)
-            for a, g in zip(args, gradients):
-                if isinstance(a, np.ndarray) and a.dtype.kind in "fc" and g is not None and np.shape(g) != a.shape:
-                    raise Mismatch(f"a cotangent of shape {np.shape(g)} for an array of shape {a.shape}")
-                if (
-                    isinstance(g, np.ndarray)
-                    and isinstance(a, np.ndarray)
-                    and a.dtype.kind == "f"
-                    and g.dtype != a.dtype
-                ):
-                    raise Mismatch(f"a cotangent of {g.dtype} for {a.dtype}")
-            found = sum(inner(g, v) for g, v in zip(gradients, directions) if g is not None and v is not None)
-            near(found, slope, "reverse mode", gradients)
+            self.cotangents(args, back(weights), directions, slope, "reverse mode")
             _, push = zyg.pushforward(self.function, *copies(drawn).values())
             tangent = push(*directions)
             near(inner(weights, tangent) if tangent is not None else 0.0, slope, "forward mode", tangent)
             if second:
                 self.second(drawn, weights, directions)
+
+    def differences(self, rng: Rng, drawn: dict[str, Any]) -> tuple[Any, Any, list[Any], float]:
+        """NumPy's value; weights of its parts, a direction for each argument, and the slope that they make."""
+        args = list(copies(drawn).values())
+        expected = self.function(*copies(drawn).values())
+        weights = cotangent(rng, expected)
+        directions = [direction(rng, a) for a in args]
+        return expected, weights, directions, along(lambda *xs: inner(weights, self.function(*xs)), drawn, directions)
+
+    def cotangents(self, args: list[Any], gradients: Any, directions: list[Any], slope: float, what: str) -> None:
+        for a, g in zip(args, gradients):
+            if isinstance(a, np.ndarray) and a.dtype.kind in "fc" and g is not None and np.shape(g) != a.shape:
+                raise Mismatch(f"{what}: a cotangent of shape {np.shape(g)} for an array of shape {a.shape}")
+            if isinstance(g, np.ndarray) and isinstance(a, np.ndarray) and a.dtype.kind == "f" and g.dtype != a.dtype:
+                raise Mismatch(f"{what}: a cotangent of {g.dtype} for {a.dtype}")
+        found = sum(inner(g, v) for g, v in zip(gradients, directions) if g is not None and v is not None)
+        near(found, slope, what, gradients)
+
+    def through_python(self, rng: Rng) -> Iterator[str]:
+        """The same for the Python back end, which has tables of its own."""
+        fixed = signature(rng, self.case.specs, plain=True)
+        drawn = inputs(rng, fixed, smooth=True)
+        try:
+            _, weights, directions, slope = self.differences(rng, drawn)
+            args = list(copies(drawn).values())
+            _, back = python_pullback(self.function, tuple(copies(drawn).values()))
+            self.cotangents(args, back(weights), directions, slope, "through Python")
+        except Mismatch as error:
+            yield f"{self.case}({describe(fixed)}): {error}\n{show(drawn)}"
+        except zyg.Unsupported as error:
+            raise Refused(f"through Python, {self.case}({describe(fixed)}): {error}") from None
 
     def second(self, drawn: dict[str, Any], weights: Any, directions: list[Any]) -> None:
         """The derivative of the pullback by forward mode, against differences of the pullback."""

@@ -22,7 +22,7 @@ import numpy as np
 
 Rng = np.random.Generator
 LENGTHS = (0, 1, 2, 3, 4, 7)
-REAL = "dflib"
+APART = ("any", "finite", "ties", "positive", "above", "ascending")
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,12 @@ def inputs(rng: Rng, fixed: dict[str, Fixed], smooth: bool) -> dict[str, Any]:
                     least = max(s.spec.least for s in fixed.values() if isinstance(s.spec, A) and dim in s.dims)
                     lengths[dim] = int(rng.choice([s for s in sizes if s >= least] or [least]))
                 shape.append(lengths[dim])
-            drawn[name] = strided(rng, draw(rng, f, tuple(shape), smooth, lengths), f.layout)
+            found = draw(rng, f, tuple(shape), smooth, lengths)
+            if smooth and f.dtype in "dfD" and f.spec.values in APART:
+                found = np.asarray(
+                    found + np.dtype(f.dtype).type(0.011 * len(drawn))
+                )  # apart from the numbers of other parameters
+            drawn[name] = strided(rng, found, f.layout)
         elif isinstance(f.spec, Num):
             drawn[name] = number(rng, f, smooth, lengths)
         else:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from zyg import rules
+from zyg.autodiff.objects import calls
+from zyg.autodiff.objects import numpy_ as run_time
 from zyg.library import registry
 
 from .case import Case
@@ -57,17 +61,44 @@ def public(module: str) -> str:
 
 
 def entries() -> dict[str, Any]:
-    """The targets of all entries, and of all rules of zyg's own for NumPy and SciPy, by name."""
+    """The targets of all entries, and of all rules of the library's own, by name."""
     found: dict[str, Any] = {}
     for key in list(registry.all_entries()):
         target = target_of(key)
         if of_arrays(target):
             found[name_of(target)] = target
-    for table in (rules._rules, rules._tangents):
-        for rule in table.values():
-            if rule.function.__module__.startswith("zyg.library") and of_arrays(rule.target):
-                found[name_of(rule.target)] = rule.target
-    return found
+    return found | {name: rule.target for name, rule in library_rules()}
+
+
+def library_rules() -> list[tuple[str, rules.Rule]]:
+    """All rules that the modules for arrays register; their targets are NumPy's functions, or helpers of these modules."""
+    registry.all_entries()
+    tables = (rules._rules, rules._tangents)
+    found = [rule for table in tables for rule in table.values() if rule.function.__module__.startswith("zyg.library.")]
+    return sorted(
+        ((name_of(r.target), r) for r in found if of_arrays(r.target) or own(r.target)), key=lambda pair: pair[0]
+    )
+
+
+def own(target: Any) -> bool:
+    return (getattr(target, "__module__", None) or "").startswith(("zyg.library.numpy_", "zyg.library.special"))
+
+
+def run_time_entries() -> dict[str, Any]:
+    """What the Python back end has rules for, in tables of its own."""
+    importlib.import_module("zyg.autodiff.objects.api")
+    table: dict[Any, Any] = {**calls.KNOWN, **calls.METHODS}
+    found = [
+        target for target, handler in table.items() if of_arrays(target) and calls.call_plainly not in parts(handler)
+    ]
+    return {name_of(target): target for target in [*found, *run_time.UFUNCS]}
+
+
+def parts(handler: Any) -> list[Any]:
+    """What a handler is made of by functools.partial."""
+    if not isinstance(handler, functools.partial):
+        return [handler]
+    return [part for piece in (handler.func, *handler.args) for part in parts(piece)]
 
 
 def with_entries(cases: list[Case]) -> list[Case]:

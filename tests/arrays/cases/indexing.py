@@ -269,3 +269,13 @@ case(
     derivative=False,
 )
 case(np.may_share_memory, lambda a: np.may_share_memory(a, a.copy()), a=A("n|n m", "dl", least=2), derivative=False)
+
+
+def _partition(a):
+    b = a.copy()
+    b.partition(1)
+    return b[:1]
+
+
+case((np.ndarray, "partition"), _partition, a=A("n", "d", least=2))
+case((np.ndarray, "argpartition"), lambda a: a[a.argpartition(1)][:1], a=A("n", "d", least=2), derivative=False)

@@ -20,7 +20,7 @@ def _reduction(
     targets: list[Any] = [function]
     array = lambda dims: A(dims, dtypes, values, least)
     add: Callable[..., None] = lambda f, dims: case(targets, f, a=array(dims), derivative=derivative, **options)
-    add(lambda a: function(a), SHAPES if name != "std" else "n|n m|n m k")
+    add(lambda a: function(a), SHAPES if name not in ("std", "nanstd") else "n|n m|n m k")
     add(lambda a: function(a, axis=0), "n|n m|n m k")
     add(lambda a: function(a, axis=-1, keepdims=True), "n|n m|n m k")
     add(lambda a: function(a, axis=1), "n m|n m k")
@@ -50,6 +50,11 @@ _reduction("nansum", "dfl")
 _reduction("nanmean", "df")
 _reduction("nanmax", "df", exact=True)
 _reduction("nanmin", "df", exact=True)
+_reduction("nanprod", "df", "unit")
+_reduction("nanvar", "df", "finite")
+_reduction("nanstd", "df", "finite", least=2)
+_reduction("nanargmax", "df", "ties", least=1, exact=True, derivative=False)
+_reduction("nanargmin", "df", "ties", least=1, exact=True, derivative=False)
 _reduction("count_nonzero", "dfl?", "ties", exact=True, derivative=False)
 for _name, _same in (("amax", "max"), ("amin", "min")):
     case(getattr(np, _name), eval(f"lambda a: np.{_name}(a, axis=0)"), a=A("n|n m", "dl"), exact=True)
@@ -79,6 +84,7 @@ def _cumulative(name: str, values: str) -> None:
 _cumulative("cumsum", "finite")
 _cumulative("cumprod", "unit")
 _cumulative("nancumsum", "finite")
+_cumulative("nancumprod", "unit")
 for _f in (np.add, np.multiply, np.maximum, np.minimum):
     case((type(_f), f"{_f.__name__}.reduce"), (lambda f: lambda a: f.reduce(a))(_f), a=A("n|n m", "dl", "finite"))
     case(

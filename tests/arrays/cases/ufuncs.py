@@ -140,3 +140,34 @@ for _c in (np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_):
         exact=True,
         derivative=_c is np.float64,
     )
+for _name in ("isposinf", "isneginf", "isreal", "iscomplex"):
+    case(
+        getattr(np, _name),
+        eval(f"lambda a: np.{_name}(a)"),
+        a=A("n|n m", "dD" if "inf" not in _name else "df"),
+        derivative=False,
+    )
+case(
+    [np.isrealobj, np.iscomplexobj], lambda a: (np.isrealobj(a), np.iscomplexobj(a)), a=A("n", "dlD"), derivative=False
+)
+case(
+    np.array_equiv,
+    lambda a, b: np.array_equiv(a, b),
+    a=A("n m", "dl", "ties"),
+    b=A("m|1 m", "dl", "ties"),
+    derivative=False,
+)
+case(np.bitwise_count, lambda a: np.bitwise_count(a), a=A("n", "li"), derivative=False)
+case(np.fix, lambda a: np.fix(a), a=A("n|n m", "df"), exact=True)
+case(np.i0, lambda a: np.i0(a), a=A("n", "d", "finite"), tolerance=256)
+case([np.around, (np.ndarray, "round")], lambda a: (np.around(a, 1), a.round(1)), a=A("n|n m", "d", "finite"))
+case(
+    [(np.generic, "round"), (np.generic, "clip")],
+    lambda a: (a[0].round(), a[0].clip(0.0, 1.0)),
+    a=A("n", "d", "finite", 1),
+)
+for _name in ("sum", "mean", "prod", "max", "min", "var", "std", "conj", "conjugate"):
+    case((np.generic, _name), eval(f"lambda a: a[0].{_name}()"), a=A("n", "d", "finite", 1), derivative=_name != "std")
+case(np.unstack, lambda a: np.unstack(a), a=A("3|3 n", "d"), exact=True)
+case(np.asfortranarray, lambda a: np.asfortranarray(a), a=A("n m", "d"), exact=True)
+case((np.ndarray, "__copy__"), lambda a: a.__copy__(), a=A("n m", "d"), exact=True)
