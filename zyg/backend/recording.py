@@ -121,12 +121,9 @@ def op_record(e: Emitter, tree: Tree) -> None:
     if direct is not None:
         slow = Label()
         depth = e.depth
-        _DIRECT.get(direct, _direct_operator)(e, operands, slow, direct)
-        for r in instr.results[:-1]:
+        _DIRECT.get(direct, _direct_operator)(e, operands, slow, direct)  # leaves the pullback, and the results above it
+        for r in instr.results:
             e.store(r)
-        if direct != "list_append":
-            e.out("LOAD_CONST", None)
-        e.store(instr.results[-1])
         _jump(e, end)
         e.label(slow, depth)
     if direct is not None:
@@ -270,6 +267,7 @@ def _find_callee(e: Emitter, tree: Tree) -> None:
 def _direct_operator(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
     for v in operands:
         _go_unless_real(e, v, slow)
+    e.out("LOAD_CONST", None)
     for v in operands:
         e.load(v)
     _operator(e, op)
@@ -285,6 +283,7 @@ def _go_unless_type(e: Emitter, value: Value, types: Callable[[], None], test: s
 def _direct_getattr(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
     x, name, types = operands
     _go_unless_type(e, x, lambda: e.load(types), "CONTAINS_OP", slow)
+    e.out("LOAD_CONST", None)
     e.load(x)
     assert isinstance(name, Const)
     e.out("LOAD_ATTR", (False, name.value) if PY312 else name.value)
@@ -297,12 +296,11 @@ def _direct_setattr(e: Emitter, operands: list[Value], slow: Label, op: str) -> 
     e.load(x)
     assert isinstance(name, Const)
     e.out("STORE_ATTR", name.value)
+    e.out("LOAD_CONST", None)
 
 
 def _go_unless_natural(e: Emitter, key: Value, slow: Label) -> None:
     if isinstance(key, Const):
-        if type(key.value) is not int or key.value < 0:
-            _jump(e, slow)
         return
     _go_unless_type(e, key, lambda: e.out("LOAD_CONST", int), "IS_OP", slow)
     e.load(key)
@@ -311,27 +309,94 @@ def _go_unless_natural(e: Emitter, key: Value, slow: Label) -> None:
     e.jump_if("FALSE", slow)
 
 
-def _go_unless_item(e: Emitter, x: Value, key: Value, slow: Label) -> None:
-    """Go on for a list and a natural number, or a dict and a string."""
-    text = isinstance(key, Const) and type(key.value) is str
-    _go_unless_type(e, x, lambda: e.out("LOAD_CONST", dict if text else list), "IS_OP", slow)
-    if not text:
-        _go_unless_natural(e, key, slow)
+def _type_on_stack_is(e: Emitter, t: type, label: Label) -> None:
+    """Go to `label` if the type that is on the stack, and stays there, is `t`."""
+    e.out("COPY", 1)
+    e.out("LOAD_CONST", t)
+    e.out("IS_OP", 0)
+    e.jump_if("TRUE", label)
+
+
+def _is_natural(key: Value) -> bool | None:
+    """Whether a key is a natural number, where that is known."""
+    return type(key.value) is int and key.value >= 0 if isinstance(key, Const) else None
 
 
 def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
-    _go_unless_item(e, operands[0], operands[1], slow)
-    for v in operands:
-        e.load(v)
-    e.out("BINARY_SUBSCR")
+    """An item of a list, dict or tuple. The pullback of an item of a tuple is the tuple's length."""
+    x, key = operands
+    ordered, of_tuple, found, drop, end = Label(), Label(), Label(), Label(), Label()
+    depth = e.depth
+
+    def get() -> None:
+        e.load(x)
+        e.load(key)
+        e.out("BINARY_SUBSCR")
+
+    _type_of(e, x)
+    if _is_natural(key) is not False:
+        _type_on_stack_is(e, list, ordered)
+        _type_on_stack_is(e, tuple, of_tuple)
+    e.out("LOAD_CONST", dict)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", slow)
+    e.out("LOAD_CONST", None)
+    get()
+    _jump(e, end)
+    if _is_natural(key) is not False:
+        e.label(of_tuple, depth + 1)
+        e.out("POP_TOP")
+        _go_unless_natural(e, key, slow)
+        _begin_call(e, lambda: e.out("LOAD_CONST", len))
+        e.load(x)
+        call(e, 1, ())
+        get()
+        _jump(e, end)
+        e.label(ordered, depth + 1)
+        e.out("POP_TOP")
+        _go_unless_natural(e, key, slow)
+        e.out("LOAD_CONST", None)
+        get()
+    e.label(end, depth + 2)
 
 
 def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+    """An item of a list or dict."""
     x, key, value = operands
-    _go_unless_item(e, x, key, slow)
+    ordered, store = Label(), Label()
+    depth = e.depth
+    _type_of(e, x)
+    if _is_natural(key) is not False:
+        _type_on_stack_is(e, list, ordered)
+    e.out("LOAD_CONST", dict)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", slow)
+    if _is_natural(key) is not False:
+        _jump(e, store)
+        e.label(ordered, depth + 1)
+        e.out("POP_TOP")
+        _go_unless_natural(e, key, slow)
+    e.label(store, depth)
     for v in (value, x, key):
         e.load(v)
     e.out("STORE_SUBSCR")
+    e.out("LOAD_CONST", None)
+
+
+def _direct_unpack(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+    """A tuple of the right length."""
+    x, count = operands
+    assert isinstance(count, Const)
+    _go_unless_type(e, x, lambda: e.out("LOAD_CONST", tuple), "IS_OP", slow)
+    _begin_call(e, lambda: e.out("LOAD_CONST", len))
+    e.load(x)
+    call(e, 1, ())
+    e.load(count)
+    e.out("COMPARE_OP", Compare.EQ)
+    e.jump_if("FALSE", slow)
+    e.out("LOAD_CONST", None)
+    e.load(x)
+    e.out("UNPACK_SEQUENCE", count.value)
 
 
 def _direct_list_append(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
@@ -350,35 +415,61 @@ def _direct_list_append(e: Emitter, operands: list[Value], slow: Label, op: str)
 _DIRECT = {
     "list_append": _direct_list_append,
     "getattr": _direct_getattr, "setattr": _direct_setattr, "getitem": _direct_getitem, "setitem": _direct_setitem,
+    "unpack": _direct_unpack,
 }  # fmt: skip
 
 
-# How the shadow of what was done plainly is reached: the method, and its arguments besides the object and the cotangent.
+# What was done plainly: which shadow it is about, and what tells the part of it.
 _ACCESS = {
-    "getitem": ("add_item", "key"), "getattr": ("add_attr", "name"), "get_cell": ("add_cell", ""),
-    "setitem": ("take_item", "key"), "setattr": ("take_attr", "name"), "set_cell": ("take_cell", ""),
-    "list_append": ("take_appended", "back"), "get_global": ("add_key", "name"),
+    "getitem": ("items", "key"), "getattr": ("attributes", "name"), "get_cell": ("attributes", "name"),
+    "setitem": ("items", "key"), "setattr": ("attributes", "name"), "set_cell": ("attributes", "name"),
+    "list_append": ("items", "back"), "get_global": ("items", "name"), "get_next": ("items", "back"),
 }  # fmt: skip
+
+
+def _look_up(
+    e: Emitter, shadows: Value, x: Value, kind: str, last: Value, shadow: Value, load: Callable[[], None] | None
+) -> None:
+    """`shadow` is that of `last`, the object that was looked up last at the places where `x` is used: let it be that of `x`
+    (or of what `load` gives)."""
+    found = Label()
+    e.load(x)
+    e.load(last)
+    e.out("IS_OP", 0)
+    depth = e.depth - 1
+    e.jump_if("TRUE", found)
+    e.load(x)
+    e.store(last)
+    _call_method(e, shadows, f"{kind}_of", x if load is None else load)
+    e.store(shadow)
+    e.label(found, depth)
 
 
 def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
     """What was read plainly gets its cotangent into the shadow, what was written takes it out."""
-    back, d, shadows, x, key, name = instr.operands
-    kind, results = instr.attrs["access"], instr.results
-    wanted = instr.attrs["wanted"]
-    method, where = _ACCESS[kind]
-    if where == "key" and isinstance(key, Const) and type(key.value) is str:
-        method = method.replace("item", "key")
-    arguments = [x, *([{"key": key, "name": name, "back": back}[where]] if where else [])]
+    back, d, shadows, x, key, name, last, shadow = instr.operands
+    kind, results, wanted = instr.attrs["access"], instr.results, instr.attrs["wanted"]
+    which, where = _ACCESS[kind]
+    part = {"key": key, "name": name, "back": back}[where]
+    position = True if where == "back" else None if where == "key" else False  # whether the part is known to be one
+    if position is None and isinstance(key, Const):
+        position = False if type(key.value) is not int else None
+
+    def gone_through() -> None:
+        e.load(x)
+        e.out("LOAD_CONST", 1)
+        e.out("BINARY_SUBSCR")
+
     if kind.startswith("get"):
         if not _is_none(d):
             e.load(d)
             _jump_if_none(e, none)
-            _call_method(e, shadows, method, *arguments, d)
-            e.out("POP_TOP")
+            _look_up(e, shadows, x, which, last, shadow, gone_through if kind == "get_next" else None)
+            _add_part(e, shadows, shadow, part, d, position)
         _jump(e, none)
         return
-    _call_method(e, shadows, method, *arguments)
+    _look_up(e, shadows, x, which, last, shadow, None)
+    _take_part(e, shadow, part, position, last=kind == "list_append")
     value = 2 if kind == "setitem" else 1
     if value in wanted:
         e.store(results[wanted.index(value)])
@@ -386,6 +477,110 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
         e.out("POP_TOP")
     _store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != value])
     _jump(e, end)
+
+
+def _add_part(e: Emitter, shadows: Value, shadow: Value, part: Value, d: Value, position: bool | None) -> None:
+    """Add a cotangent to the part of a shadow: by position in a list, else by key in a dict."""
+    mapping, read, slow, first, store, end = (Label() for _ in range(6))
+    depth = e.depth
+    if position is None:
+        _type_of(e, shadow)
+        e.out("LOAD_CONST", list)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", mapping)
+    if position is not False:
+        _go_unless_within(e, shadow, part, slow)
+        e.load(shadow)
+        e.load(part)
+        e.out("BINARY_SUBSCR")
+        if position is None:
+            _jump(e, read)
+    if position is not True:
+        e.label(mapping, depth)
+        _call_method(e, shadow, "get", part)
+        e.label(read, depth + 1)
+    e.out("COPY", 1)
+    _jump_if_none(e, first)
+    e.out("COPY", 1)
+    _type_on_top(e)
+    e.out("LOAD_CONST", float)
+    e.out("IS_OP", 0)
+    other = Label()
+    e.jump_if("FALSE", other)
+    e.load(d)
+    _operator(e, "add")
+    _jump(e, store)
+    e.label(other, depth + 1)
+    e.out("POP_TOP")
+    e.label(slow, depth)
+    _call_method(e, shadows, "add_part", shadow, part, d)
+    e.out("POP_TOP")
+    _jump(e, end)
+    e.label(first, depth + 1)
+    e.out("POP_TOP")
+    e.load(d)
+    e.label(store, depth + 1)
+    e.load(shadow)
+    e.load(part)
+    e.out("STORE_SUBSCR")
+    e.label(end, depth)
+
+
+def _type_on_top(e: Emitter) -> None:
+    """The type of what is on the stack takes its place."""
+    if PY313:
+        e.out("LOAD_CONST", type)
+        e.out("SWAP", 2)
+        e.out("PUSH_NULL")
+        e.out("SWAP", 2)
+    else:
+        e.out("PUSH_NULL")
+        e.out("SWAP", 2)
+        e.out("LOAD_CONST", type)
+        e.out("SWAP", 2)
+    call(e, 1, ())
+
+
+def _go_unless_within(e: Emitter, shadow: Value, position: Value, slow: Label) -> None:
+    """Go on if a shadow, a list, has something at a position."""
+    e.load(position)
+    _begin_call(e, lambda: e.out("LOAD_CONST", len))
+    e.load(shadow)
+    call(e, 1, ())
+    e.out("COMPARE_OP", Compare.LT)
+    e.jump_if("FALSE", slow)
+
+
+def _take_part(e: Emitter, shadow: Value, part: Value, position: bool | None, last: bool) -> None:
+    """Take the part of a shadow out and leave it on the stack; `last`: with its place."""
+    mapping, absent, end = Label(), Label(), Label()
+    depth = e.depth
+    if position is None:
+        _type_of(e, shadow)
+        e.out("LOAD_CONST", list)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", mapping)
+    if position is not False:
+        _go_unless_within(e, shadow, part, absent)
+        if last:
+            _call_method(e, shadow, "pop")
+        else:
+            e.load(shadow)
+            e.load(part)
+            e.out("BINARY_SUBSCR")
+            e.out("LOAD_CONST", None)
+            e.load(shadow)
+            e.load(part)
+            e.out("STORE_SUBSCR")
+        _jump(e, end)
+        e.label(absent, depth)
+        e.out("LOAD_CONST", None)
+        if position is None:
+            _jump(e, end)
+    if position is not True:
+        e.label(mapping, depth)
+        _call_method(e, shadow, "pop", part, lambda: e.out("LOAD_CONST", None))
+    e.label(end, depth + 1)
 
 
 def _call_method(e: Emitter, receiver: Value, name: str, *arguments: Value | Callable[[], None]) -> None:
@@ -468,7 +663,10 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         e.label(recorded, depth)
     elif "access" in attrs:
         recorded = Label()
-        if attrs["of"] == "list_append":
+        if attrs["access"] in ("list_append", "get_next"):
+            if attrs["access"] == "get_next":
+                e.load(back)
+                _jump_if_none(e, none)
             _type_of(e, back)
             e.out("LOAD_CONST", int)
             e.out("IS_OP", 0)
@@ -483,10 +681,14 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             e.label(end, depth)
             return
         e.label(recorded, depth)
-    elif attrs["of"] == "item":
+        if attrs["access"] == "getitem":
+            _item_of_tuple(e, instr, none, end)
+    elif attrs["of"] == "unpack":
+        recorded = Label()
         e.load(back)
-        _jump_if_none(e, none)
-        _item_of_list(e, instr, none)
+        _jump_if_none(e, recorded, negated=True)
+        _unpacked(e, instr, none, end)
+        e.label(recorded, depth)
     else:
         e.load(back)
         _jump_if_none(e, none)
@@ -502,28 +704,44 @@ def op_pull(e: Emitter, tree: Tree) -> None:
     e.label(end, depth)
 
 
-def _item_of_list(e: Emitter, instr: Operation, none: Label) -> None:
-    """The pullback of an item of a list is its index."""
-    back, d, shadows, whole = instr.operands
+def _unpacked(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
+    """A tuple that was taken apart plainly: its cotangent is the tuple of those of the items, if there is one."""
+    d, parts, results = instr.operands[1], instr.operands[3:], instr.results
+    some = Label()
+    depth = e.depth
+    if results:
+        for part in parts:
+            if not _is_none(part):
+                e.load(part)
+                _jump_if_none(e, some, negated=True)
+        _jump(e, none)
+        e.label(some, depth)
+        e.load(d)
+        e.store(results[0])
+        _jump(e, end)
+    else:
+        _jump(e, none)
+
+
+def _item_of_tuple(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
+    """The pullback of an item of a tuple is its length."""
+    back, d, shadows, _, key, *_ = instr.operands
+    results, wanted = instr.results, instr.attrs["wanted"]
     other = Label()
+    depth = e.depth
     _type_of(e, back)
     e.out("LOAD_CONST", int)
     e.out("IS_OP", 0)
-    depth = e.depth - 1
     e.jump_if("FALSE", other)
-    if not _is_none(d):
+    if 0 in wanted and not _is_none(d):
         e.load(d)
         _jump_if_none(e, none)
-        e.load(shadows)
-        e.out(*(("LOAD_ATTR", (True, "add_item")) if PY312 else ("LOAD_METHOD", "add_item")))
-        e.load(whole)
-        e.out("LOAD_CONST", 1)
-        e.out("BINARY_SUBSCR")
-        e.load(back)
-        e.load(d)
-        call(e, 3, ())
-        e.out("POP_TOP")
-    _jump(e, none)
+        _call_method(e, shadows, "in_tuple", d, key, back)
+        e.store(results[wanted.index(0)])
+        _store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 0])
+        _jump(e, end)
+    else:
+        _jump(e, none)
     e.label(other, depth)
 
 
@@ -664,6 +882,14 @@ def op_tape(e: Emitter, tree: Tree) -> None:
 
 
 @operation
+def op_nothing_looked_up(e: Emitter, tree: Tree) -> None:
+    """Variables for the object whose shadow was looked up last, and its shadow: what wants a shadow writes them."""
+    for r in tree.operation.results:
+        e.out("LOAD_CONST", None)
+        e.store(r)
+
+
+@operation
 def op_push(e: Emitter, tree: Tree) -> None:
     e.push(tree, 0)
     for k in range(1, len(tree.operation.operands)):
@@ -690,4 +916,4 @@ def op_pop(e: Emitter, tree: Tree) -> None:
     e.out("POP_TOP")
 
 
-OPS = frozenset({"record", "item", "pull", "rule", "cotangents", "accumulate", "tape", "push", "cursor", "pop"})
+OPS = frozenset({"record", "item", "pull", "rule", "cotangents", "accumulate", "tape", "push", "cursor", "pop", "nothing_looked_up"})

@@ -575,15 +575,19 @@ python("yield", "generators: give a value, receive one", OBJECT)
 python("yield_from", "generators: the value of `yield from` the operand", OBJECT)
 python("intrinsic", "an intrinsic function of the interpreter, attrs['name']", OBJECT)
 python("record", "function, arguments: what op attrs['of'] gives, and last its pullback (None: nothing flows); the function "
-       "gives them as a tuple; for 'call_object' it gives what to call in its place; attrs['direct'] is an operator that "
-       "may be run plainly on real numbers", typing=_stated)  # fmt: skip
+       "gives them as a tuple; for 'call_object' it gives what to call in its place; attrs['direct'] is what may be run "
+       "plainly; for a 'method', an attribute that is only called, there is the method before the pullback, if it is known, "
+       "and the call with attrs['method'] takes it and the object", typing=_stated)  # fmt: skip
 python("item", "what an iterator gave, the pullback of all it goes through: if there is one, the former is a pair of an item "
        "and its pullback, else it is the item, and its pullback is None", OBJECT, OBJECT)  # fmt: skip
 python("pull", "pullback, cotangent, shadows: run a pullback, which gives a tuple; the results are its items "
-       "attrs['wanted'], None where it gives None; then result and operands of an operator that was run plainly, with "
-       "attrs['expressions'] for its cotangents", typing=_stated)  # fmt: skip
+       "attrs['wanted'], None where it gives None; then what is wanted for what was run plainly: result and operands of an "
+       "operator, with attrs['expressions'] for its cotangents; object, key, name and what was looked up for an access to the "
+       "shadow of an object", typing=_stated)  # fmt: skip
 python("rule", "function, cotangent, result, operands: the cotangents attrs['wanted'] of an operator on numbers, None where "
        "the cotangent is; by attrs['expressions'] if the numbers are real", typing=_stated)  # fmt: skip
+python("nothing_looked_up", "the object whose shadow was looked up last, and its shadow: None at first; a `pull` of what was read or "
+       "written plainly, which has them as its last operands, changes them", OBJECT, OBJECT)  # fmt: skip
 python("cotangents", "a tuple or None: the items attrs['wanted'], or None", typing=_stated)
 python(
     "accumulate", "function, two cotangents: their sum (None is zero), by the function unless both are floats", OBJECT

@@ -231,9 +231,10 @@ _REAL = frozenset({float, int})
 def run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if d is None:
         return None
-    x = back[1]
-    for index in range(back[2]):
-        shadows.add_item(x, index, d)
+    shadow = shadows.list_of(back[1])
+    shadow.extend([None] * (back[2] - len(shadow)))
+    for index, old in enumerate(shadow if back[2] == len(shadow) else shadow[: back[2]]):
+        shadow[index] = d if old is None else old + d
     return None, None, d
 
 

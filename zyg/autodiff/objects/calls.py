@@ -86,7 +86,7 @@ def run(back: Any, d: Any, shadows: Any) -> Any:
 class Function:
     """How the functions of one code object are called under differentiation."""
 
-    __slots__ = ("anywhere", "code", "forward", "generator", "globals", "simple")
+    __slots__ = ("adapters", "anywhere", "bound", "code", "forward", "generator", "globals", "simple")
 
     def __init__(self, code: CodeType, forward: CodeType):
         self.code = code
@@ -94,7 +94,9 @@ class Function:
         self.simple = not (code.co_kwonlyargcount or code.co_flags & (0x04 | 0x08))
         self.generator = bool(code.co_flags & 0x20)
         self.anywhere: FunctionType | None = None  # without a closure one function does for all, per module
+        self.bound: FunctionType | None = None  # the same of the forward half for methods
         self.globals: Any = None
+        self.adapters: dict[Any, Any] = {}  # by the ways of passing arguments: the function, and how it is called then
 
     def bind(self, f: FunctionType) -> Callable[..., Any]:
         """The forward half as a function with the globals and the closure of `f`."""
@@ -102,16 +104,31 @@ class Function:
         return functools.partial(generators.call, made) if self.generator else made
 
     def _bind(self, f: FunctionType) -> FunctionType:
-        if f.__closure__ is None:
-            if self.globals is f.__globals__ and self.anywhere is not None:
-                return self.anywhere
-            made = FunctionType(self.forward, f.__globals__, f.__name__)
-            made.__qualname__ = f.__qualname__
-            self.anywhere, self.globals = made, f.__globals__
-            return made
-        made = FunctionType(self.forward, f.__globals__, f.__name__, None, f.__closure__)
-        made.__qualname__ = f.__qualname__
-        return made
+        if f.__closure__ is not None:
+            return _with_code(f, self.forward)
+        if self.globals is not f.__globals__:
+            self.anywhere = self.bound = None
+            self.globals = f.__globals__
+        if self.anywhere is None:
+            self.anywhere = _with_code(f, self.forward)
+        return self.anywhere
+
+    def bind_method(self, f: FunctionType) -> FunctionType:
+        """The same, whose pullback gives the cotangent of the bound method in the place of that of `self`."""
+        from zyg.autodiff.python import differentiated
+
+        if f.__closure__ is not None:
+            return _with_code(f, differentiated(self.code, bound=True))
+        self._bind(f)
+        if self.bound is None:
+            self.bound = _with_code(f, differentiated(self.code, bound=True))
+        return self.bound
+
+
+def _with_code(f: FunctionType, code: CodeType) -> FunctionType:
+    made = FunctionType(code, f.__globals__, f.__name__, None, f.__closure__)
+    made.__qualname__ = f.__qualname__
+    return made
 
 
 _functions: dict[int, Any] = {}  # by identity of a code object: a Function, or a handler

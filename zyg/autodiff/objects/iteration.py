@@ -310,14 +310,17 @@ def loop(x: Any) -> tuple[Any, Any]:
 
 def record_next(it: Any) -> tuple[Any, ...]:
     """RECORD of a step of a loop: (whether there is an item, the item, back)."""
-    from .arithmetic import find, is_python
-
     if isinstance(it, Iterator):
         pair = next(it.pairs, None)
         return (False, *sources.record_finish(it.pairs)) if pair is None else (True, *pair)
-    if is_python(find(type(it), "__next__")):
-        return sources.ByNext(it).step()
-    iterator, rec = pairs(it)
+    source = SOURCES.get(type(it))
+    if source is None:
+        from .arithmetic import find, is_python
+
+        if is_python(find(type(it), "__next__")):
+            return sources.ByNext(it).step()
+        source = pairs
+    iterator, rec = source(it)
     if rec is not None:
         pair = next(iterator, None)
         return (False, *sources.record_finish(iterator)) if pair is None else (True, *pair)

@@ -11,7 +11,6 @@ reverse pass goes by.
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from types import CellType
 from typing import Any
@@ -61,6 +60,36 @@ class Shadows:
                 self.attributes[id(joined.owner)] = self.dict_of(joined.mapping)
                 self.kept.append(joined.owner)
 
+    # ---- for compiled code, which looks shadows up by itself: they stay the same objects
+
+    def items_of(self, x: Any) -> Any:
+        """The shadow of the items of a list or dict, made if there is none."""
+        shadow = self.items.get(id(x))
+        return shadow if shadow is not None else self.dict_of(x) if type(x) is dict else self.list_of(x)
+
+    def attributes_of(self, x: Any) -> dict[str, Any]:
+        """The shadow of the attributes of an object, made if there is none."""
+        shadow = self.attributes.get(id(x))
+        if shadow is None:
+            shadow = self.attributes[id(x)] = {}
+            self.kept.append(x)
+        return shadow
+
+    def add_part(self, shadow: Any, part: Any, d: Any) -> None:
+        """Add `d` to a part of a shadow."""
+        if type(shadow) is list:
+            if part >= len(shadow):
+                shadow.extend([None] * (part + 1 - len(shadow)))
+            shadow[part] = accumulate(shadow[part], d)
+        else:
+            shadow[part] = accumulate(shadow.get(part), d)
+
+    def in_tuple(self, d: Any, index: int, length: int) -> tuple[Any, ...]:
+        """The cotangent of a tuple, from that of an item."""
+        result = [None] * length
+        result[index] = d
+        return tuple(result)
+
     # ---- sequences
 
     def add_item(self, sequence: Any, index: int, d: Any) -> None:
@@ -102,8 +131,9 @@ class Shadows:
         shadow = self.items.get(id(sequence))
         if not shadow:
             return None
-        self.items[id(sequence)] = []
-        return shadow
+        taken = shadow[:]
+        shadow.clear()  # compiled code may hold it
+        return taken
 
     # ---- dicts, sets
 
@@ -141,10 +171,7 @@ class Shadows:
 
     def add_attr(self, obj: Any, name: str, d: Any) -> None:
         """Add `d` to the cotangent of an attribute."""
-        shadow = self.attributes.get(id(obj))
-        if shadow is None:
-            shadow = self.attributes[id(obj)] = {}
-            self.kept.append(obj)
+        shadow = self.attributes_of(obj)
         old = shadow.get(name)
         shadow[name] = d if old is None else old + d if type(old) is float else accumulate(old, d)
 
@@ -229,57 +256,6 @@ class Shadows:
             return np.zeros(array.shape, wanted)
         strides = tuple([s * ratio for s in array.strides])
         return np.ndarray(array.shape, wanted, memory.data, offset, strides)
-
-
-class Probe(Shadows):
-    """Finds out whether a reverse pass, of code that was left by an exception, undoes changes of what may carry a derivative."""
-
-    __slots__ = ("written",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = False
-        self.items = _Looked(self)
-
-    def _write(self, value: Any) -> None:
-        if value is not None and type(value) not in _INERT:
-            self.written = True
-
-    def take_item(self, sequence: Any, index: int) -> Any:
-        self._write(sequence[index] if index < len(sequence) else None)
-
-    def take_key(self, mapping: Any, key: Any) -> Any:
-        self._write(mapping.get(key) if isinstance(mapping, dict) else key)
-
-    def take_attr(self, obj: Any, name: str) -> Any:
-        with contextlib.suppress(ValueError):  # an empty cell
-            self._write(getattr(obj, name, None))
-
-    def has_array(self, array: np.ndarray) -> bool:
-        self.written = True
-        return False
-
-    def take_array(self, array: np.ndarray) -> Any:
-        self.written = True
-
-    def of_array(self, array: np.ndarray) -> np.ndarray:
-        self.written = True
-        return super().of_array(array)
-
-
-class _Looked(dict):
-    """Who looks for the shadow of a container undoes a change of it."""
-
-    def __init__(self, probe: Probe):
-        super().__init__()
-        self.probe = probe
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        self.probe.written = True
-        return super().get(key, default)
-
-
-_INERT = frozenset({int, bool, str, bytes})
 
 
 _byte_bounds: Any = np.lib.array_utils.byte_bounds if hasattr(np.lib, "array_utils") else getattr(np, "byte_bounds")  # noqa: B009

@@ -28,6 +28,9 @@ NOTHING: Form = ("nothing",)
 SEQUENCES = (list, deque, array.array)
 
 
+_REALS = frozenset({float, int})
+
+
 def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
     """What a value looks like now."""
     t = type(x)
@@ -49,7 +52,7 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         del seen[id(x)]
         return ("tuple", x, [form(v, seen) for v in x])
     if isinstance(x, SEQUENCES):
-        if all(type(v) is float or type(v) is int for v in x):
+        if _REALS.issuperset(map(type, x)):
             return ("numbers", x, len(x))
         return ("list", x, [form(v, seen) for v in x])
     if isinstance(x, dict):
@@ -154,9 +157,11 @@ def _tuple(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 def _numbers(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, length = form
     items = shadows.items.get(id(x))
-    if not items or all(v is None for v in items):
+    if not items or items.count(None) == len(items):
         return None
-    result = [0.0 if v is None else _number(NUMBER, v, shadows, take) for v in items]
+    result = [0.0 if v is None else v for v in items]
+    if Refused in map(type, result):
+        raise next(v for v in result if type(v) is Refused).error
     result.extend([0.0] * (length - len(result)))
     if take:
         shadows.take_list(x)

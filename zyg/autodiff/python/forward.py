@@ -158,8 +158,8 @@ class ForwardHalf:
                 operands += [self.methods[read], read.operands[0]]
                 attrs["method"] = True
         elif op == "call_object":
-            attrs["of"], function = "call_keywords", objects.RECORD["call_keywords"]
-            operands.insert(0, Const(instr.attrs["keywords"], OBJECT))
+            attrs["of"], function = "call_keywords", inline.record_keywords
+            operands[:0] = [Const(inline.new_site(), OBJECT), Const(instr.attrs["keywords"], OBJECT)]
         elif op == "set_global":
             assert self.scope is not None
             function = objects.RECORD[op]
@@ -175,7 +175,7 @@ class ForwardHalf:
             operands.append(Const(inline.writers(instr.attrs["name"]), OBJECT))
         else:
             function = inline.OPERATORS.get(op) or objects.RECORD[op]
-            if rules.base(op) in rules.EXPRESSIONS or op in ("getitem", "setitem", "list_append"):
+            if rules.base(op) in rules.EXPRESSIONS or op in ("getitem", "setitem", "list_append", "unpack"):
                 attrs["direct"] = op
         return Instr(
             "record", [Const(function, OBJECT), *operands], [*instr.results, Value(OBJECT)], attrs, [], instr.position

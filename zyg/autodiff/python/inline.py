@@ -19,6 +19,7 @@ from zyg.backend.recording import PLAIN, nothing
 
 from .. import objects
 from ..objects import attributes, calls, classes
+from ..objects.adapters import adapter
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMERIC
 
@@ -265,9 +266,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         return partial(made, f.__self__)
     forward = objects.forward_of(f)
     if t is FunctionType:
-        entry = calls.known_function(f.__code__)
-        if entry is not None and entry.simple and not entry.generator and f.__code__.co_argcount == arity:
-            forward = entry.bind(f)
+        forward = adapter(f, arity) or forward
         site[:2] = f, forward
         if not _permanent(f):
             _temporary.append(site)
@@ -293,20 +292,29 @@ def _note_method(f: MethodType, table: Methods | None, forward: Any) -> None:
         table[cls] = forward
 
 
-def forward_of_method(f: Any, arity: int) -> Any:
-    """The forward half of the function of a bound method, whose pullback gives the cotangent of `self` first; None if it is
-    not a plain function of `arity` parameters."""
-    from .compile import differentiated
+def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> tuple[Any, Any]:
+    """RECORD["call_keywords"], which remembers the forward half for these keywords."""
+    if f is site[0]:
+        return site[1](*args)
+    if type(f) is FunctionType and _permanent(f) and calls.known_function(f.__code__) is not None:
+        made = adapter(f, len(args) - len(names), names)
+        if made is not None:
+            _codes[f] = f.__code__
+            site[:2] = f, made
+            return made(*args)
+    return objects.RECORD["call_keywords"](names, f, *args)
 
+
+def forward_of_method(f: Any, arity: int) -> Any:
+    """The forward half of the function of a bound method, for `arity` arguments with `self`, whose cotangent its pullback gives
+    first; None if it is not a plain function that takes so many."""
     if type(f) is not FunctionType:
         return None
-    objects.forward_of(f)
     entry = calls.known_function(f.__code__)
-    if entry is None or not entry.simple or entry.generator or f.__code__.co_argcount != arity:
-        return None
-    made = FunctionType(differentiated(f.__code__, bound=True), f.__globals__, f.__name__, None, f.__closure__)
-    made.__qualname__ = f.__qualname__
-    return made
+    if entry is None:
+        objects.forward_of(f)
+        entry = calls.known_function(f.__code__)
+    return None if entry is None else adapter(f, arity, bound=True)
 
 
 def _permanent(f: FunctionType) -> bool:

@@ -75,6 +75,8 @@ class _Expansion:
             if instr.attrs["direct"] == "method":
                 self.call(function, operands, [instr.results[0], instr.results[2]])
                 return
+        elif of == "call_keywords":
+            function, operands = Const(objects.RECORD[of], OBJECT), operands[1:]
         elif of == "iter" and isinstance(function, Const) and function.value is inline.loop:
             function = Const(objects.loop, OBJECT)
         if instr.attrs["of"] == "call_object":

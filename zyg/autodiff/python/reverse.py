@@ -34,6 +34,7 @@ class ReverseHalf:
         self.back, self.seed, self.shadows = (Value(OBJECT, name) for name in ("back", "d", "shadows"))
         self.tape, self.cursor = Value(TAPE, "tape"), Value(TAPE, "cursor")
         self.saved: dict[tuple[Value, Block], Saved] = {}
+        self.lookups: dict[tuple[Value, str], list[Value]] = {}  # per value, the object whose shadow was found last, and that
         self.bodies: dict[Block, Block] = {}  # where the reverse of a block begins
         self.tails: dict[Block, Block] = {}  # where it goes on to the blocks before
         self.current = forward.blocks[0]
@@ -211,6 +212,15 @@ class ReverseHalf:
             self.saved[key] = Saved(v, self.current)
         return self.saved[key]
 
+    def _looked_up(self, v: Value, kind: str) -> list[Value]:
+        """For accesses to the objects that `v` is: variables with the last of them, and its shadow."""
+        if isinstance(v, Const):
+            kind = f"{kind} of {id(v.value)}"
+            v = NOTHING
+        if (v, kind) not in self.lookups:
+            self.lookups[v, kind] = [Value(OBJECT), Value(OBJECT)]
+        return self.lookups[v, kind]
+
     # ------------------------------------------------------------------------------------------ instructions
 
     def _reverse_instr(self, instr: Instr) -> None:
@@ -233,6 +243,10 @@ class ReverseHalf:
             return NOTHING
         return ds[0] if len(ds) == 1 and not together else self.builder.op("tuple", *ds)
 
+    def _parts_of(self, d: Value) -> list[Value]:
+        """The cotangents that a tuple of them was made of."""
+        return next(list(i.operands) for i in reversed(self._here.instrs) if i.results == [d])
+
     def _reverse_copy(self, instr: Instr) -> None:
         self._add(instr.operands[0], self._take(instr.result))
 
@@ -247,8 +261,10 @@ class ReverseHalf:
     def _reverse_item(self, instr: Instr) -> None:
         item, back = instr.results
         d = NOTHING if self.activity.inert(item) else self._take(item)
-        operands = [self._primal(back), d, self.shadows, self._primal(instr.operands[1])]
-        self.builder.emit("pull", *operands, types=(), of="item", wanted=())
+        whole = instr.operands[1]
+        operands = [self._primal(back), d, self.shadows, self._primal(whole), NOTHING, NOTHING]
+        operands += self._looked_up(whole, "items")
+        self.builder.emit("pull", *operands, types=(), of="item", wanted=(), access="get_next")
 
     def _reverse_cell(self, instr: Instr) -> None:
         """What a new cell gathered belongs to what was put into it."""
@@ -281,6 +297,11 @@ class ReverseHalf:
         b = self.builder
         d = self._cotangent_of_results(instr.results)
         wanted = self._wanted(instr)
+        if instr.op == "tuple":  # the cotangent of a tuple is the tuple of those of its items
+            if wanted and not is_nothing(d):
+                parts = b.emit("cotangents", d, types=(OBJECT,) * len(wanted), wanted=tuple(wanted))
+                self._spread(instr, wanted, parts)
+            return
         operands = [self.shadows, d, *map(self._primal, instr.results[:1]), *map(self._primal, instr.operands)]
         operands += [Const(x, OBJECT) for x in extra_operands(instr)]
         given = b.op("call_object", Const(objects.PLAIN[instr.op], OBJECT), *operands, keywords=())
@@ -292,7 +313,9 @@ class ReverseHalf:
         """What is always done plainly."""
         wanted = self._wanted(instr)
         d = self._cotangent_of_results(instr.results)
-        operands = [NOTHING, d, self.shadows, self._primal(instr.operands[0]), NOTHING, NOTHING]
+        cell = instr.operands[0]
+        operands = [NOTHING, d, self.shadows, self._primal(cell), NOTHING, Const("cell_contents", OBJECT)]
+        operands += self._looked_up(cell, "attributes")
         attrs = {"of": instr.op, "wanted": tuple(wanted), "access": instr.op}
         self._spread(instr, wanted, self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), **attrs))
 
@@ -308,6 +331,7 @@ class ReverseHalf:
                 self._primal(self.forward.scope),
                 NOTHING,
                 Const(instr.attrs["name"], OBJECT),
+                *self._looked_up(self.forward.scope, "items"),
             ]
             self.builder.emit("pull", *operands, types=(), of="global", wanted=(), access="get_global")
 
@@ -325,7 +349,11 @@ class ReverseHalf:
         elif of in inline.ACCESS:
             attrs["access"] = of
             key = self._primal(original.operands[1]) if of in ("getitem", "setitem") else NOTHING
-            operands += [self._primal(original.operands[0]), key, Const(original.attrs.get("name"), OBJECT)]
+            x = original.operands[0]
+            operands += [self._primal(x), key, Const(original.attrs.get("name"), OBJECT)]
+            operands += self._looked_up(x, "attributes" if of.endswith("attr") else "items")
+        elif of == "unpack":
+            operands += self._parts_of(d)
         parts = self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), **attrs)
         self._spread(original, wanted, parts)
 
@@ -356,8 +384,10 @@ class ReverseHalf:
             for block, values in pushed.items():
                 popped = [Value(s.type, s.name) for s in values]
                 replacement.update(zip(values, popped))
-                block.instrs.insert(len(block.instrs) - 1, Instr("push", [tape, *[s.primal for s in values]]))
+                push = Instr("push", [tape, *[s.primal for s in values]])
+                block.instrs.insert(_place_of_push(block, [s.primal for s in values]), push)
                 self.bodies[block].instrs.insert(0, Instr("pop", [cursor], popped))
+        start += [Instr("nothing_looked_up", [], values) for values in self.lookups.values()]
         start.insert(0, Instr("unpack", [self.back], [Value(OBJECT), *given], {"count": 1 + len(given)}))
         entry.instrs[:0] = start
         for block in self.function.blocks:
@@ -365,6 +395,15 @@ class ReverseHalf:
                 map_uses(instr, lambda v: replacement.get(v, v))
         self.cotangents.replace(lambda v: replacement.get(v, v))
         self.kept = kept
+
+
+def _place_of_push(block: Block, values: list[Value]) -> int:
+    """Before the terminator; before a step of a loop, too, if what is pushed is there and nothing can come in between: the back
+    end makes one instruction of the step and the branch."""
+    at = len(block.instrs) - 1
+    if at and block.handler is None and block.instrs[at - 1].op == "next":
+        at -= not any(r in values for r in block.instrs[at - 1].results)
+    return at
 
 
 def drop_zeros(function: Function) -> None:
