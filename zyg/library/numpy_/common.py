@@ -42,6 +42,16 @@ def axis_index(axis: Any, ndim: int) -> int:
     return np.lib.array_utils.normalize_axis_index(axis, ndim)  # type: ignore[attr-defined]
 
 
+def constant(v: Any, what: str) -> Any:
+    """`v`, which has to be known when compiling; `what` says what it is, for the error."""
+    return v
+
+
+def is_differentiated() -> bool:
+    """Whether what is compiled is to be differentiated."""
+    return False
+
+
 def is_sequence(v: Any) -> bool:
     """Whether this is a tuple or a list of known length."""
     return isinstance(v, (tuple, list))
@@ -115,6 +125,17 @@ def _axis_index(e: Evaluator, axis: Abstract, ndim: Abstract) -> Abstract:
     return Known(arrays.axis_of(e, axis, count))
 
 
+@emits(constant)
+def _constant(e: Evaluator, v: Abstract, what: Abstract) -> Abstract:
+    assert isinstance(what, Known)
+    return Known(arrays.constant(e, v, what.object))
+
+
+@emits(is_differentiated)
+def _is_differentiated(e: Evaluator) -> Abstract:
+    return Known(e.context.level > 0)
+
+
 @emits(is_sequence)
 def _is_sequence(e: Evaluator, v: Abstract) -> Abstract:
     return Known(not is_numeric(v) and lists.known_items(e, v) is not None)
@@ -149,5 +170,5 @@ def from_lines(rows: Any, shape: Any, axis: int) -> Any:
 
 
 __all__ = [
-    "axis_index", "dtype_together", "from_lines", "inexact_dtype", "is_sequence", "lines", "product", "result_dtype",
+    "axis_index", "constant", "dtype_together", "from_lines", "inexact_dtype", "is_differentiated", "is_sequence", "lines", "product", "result_dtype",
 ]  # fmt: skip

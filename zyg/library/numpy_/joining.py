@@ -12,7 +12,7 @@ from zyg.frontend.values import Abstract, Known, TupleValue, describe
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
-from .common import axis_index, is_sequence, result_dtype, same_kind
+from .common import axis_index, constant, is_sequence, result_dtype, same_kind
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
@@ -192,6 +192,7 @@ def cuts(length: int, sections: Any) -> Any:
         return (0, *tuple(sections), length)
     if isinstance(sections, np.ndarray):
         unsupported("np.split at the places in an array in native code", "pass them in a tuple, or slice")
+    sections = constant(sections, "a number of sections")
     if sections <= 0:
         raise ValueError("number sections must be larger than 0.")
     each, extra = length // sections, length % sections

@@ -264,18 +264,3 @@ def extended(a: Any, before: int, after: int, axis: int, mode: str) -> Any:
             k = 2 * n - 1 - k if k >= n else k
         to[i] = items[k]
     return result
-
-
-@implements(np.ediff1d)
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    a = np.asarray(ary).ravel()
-    steps = a[1:] - a[:-1]
-    if to_begin is None and to_end is None:
-        return steps
-    first = np.empty(0, a.dtype) if to_begin is None else np.asarray(to_begin).ravel()
-    last = np.empty(0, a.dtype) if to_end is None else np.asarray(to_end).ravel()
-    if first.dtype != a.dtype or last.dtype != a.dtype:
-        unsupported(
-            "np.ediff1d(to_begin=..., to_end=...) of another dtype in native code", "convert them to that of the array"
-        )
-    return np.concatenate((first, steps, last))
