@@ -21,7 +21,7 @@ NOT_COMPARED = {
     "ndarray.__contains__", "ndarray.setflags", "ndarray.tobytes", "ndarray.tofile", "ndarray.view", "numpy.array2string", "numpy.array_repr",
     "numpy.array_str", "numpy.can_cast", "numpy.complex64", "numpy.errstate", "numpy.finfo", "numpy.fromstring",
     "numpy.genfromtxt", "numpy.get_printoptions", "numpy.geterr", "numpy.iinfo", "numpy.int16", "numpy.int8", "numpy.isnat",
-    "numpy.issubdtype", "numpy.load", "numpy.loadtxt", "numpy.ndindex", "numpy.printoptions", "numpy.promote_types", "numpy.save",
+    "numpy.issubdtype", "numpy.load", "numpy.loadtxt", "numpy.ndarray", "numpy.ndindex", "numpy.printoptions", "numpy.promote_types", "numpy.save",
     "numpy.savetxt", "numpy.savez", "numpy.set_printoptions", "numpy.seterr", "numpy.uint16", "numpy.uint32", "numpy.uint64",
 }  # fmt: skip
 

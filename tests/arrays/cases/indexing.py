@@ -121,7 +121,7 @@ case(put, _add_fancy, a=A("n|n m", "d", least=1), i=A("p", "l", "index:n"), v=A(
 case(put, _scale_mask, a=A("n|n m", "d"), m=A("n|n m", "?"))
 case(put, _set_pairs, a=A("n m", "d", least=1), i=A("p", "l", "index:n"), j=A("p", "l", "index:m"), v=A("p", "d"))
 case(put, _self_overlap, a=A("n|n m", "dl"))
-case((type(np.add), "add.at"), _add_at, a=A("n|n m", "d", least=1), i=A("p", "l", "index:n"), v=A("p|m", "d"))
+case((np.ufunc, "at"), _add_at, a=A("n|n m", "d", least=1), i=A("p", "l", "index:n"), v=A("p|m", "d"))
 
 case(
     [np.take, (np.ndarray, "take")],
@@ -149,7 +149,7 @@ case(
 case(np.compress, lambda m, a: np.compress(m, a), m=A("n", "?"), a=A("n", "dl"), exact=True)
 case(np.extract, lambda m, a: np.extract(m, a), m=A("n|n m", "?"), a=A("n|n m", "dl"), exact=True)
 case(np.select, lambda a, b: np.select([a > 1.0, a > 0.0], [b, a * b], 0.5), a=A("n|n m", "d"), b=A("n|n m", "d"))
-case(np.choose, lambda i, a, b: np.choose(i, [a, b]), i=A("n", "l", "index:2"), a=A("n", "d"), b=A("n", "d"))
+case(np.choose, lambda i, a, b: np.choose(i, [a, b]), i=A("n", "l", "unit"), a=A("n", "d"), b=A("n", "d"))
 case(np.piecewise, lambda a: np.piecewise(a, [a < 0, a >= 0], [-1.0, 1.0]), a=A("n", "d"))
 
 

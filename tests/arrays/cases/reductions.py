@@ -86,10 +86,8 @@ _cumulative("cumprod", "unit")
 _cumulative("nancumsum", "finite")
 _cumulative("nancumprod", "unit")
 for _f in (np.add, np.multiply, np.maximum, np.minimum):
-    case((type(_f), f"{_f.__name__}.reduce"), (lambda f: lambda a: f.reduce(a))(_f), a=A("n|n m", "dl", "finite"))
-    case(
-        (type(_f), f"{_f.__name__}.accumulate"), (lambda f: lambda a: f.accumulate(a))(_f), a=A("n|n m", "dl", "finite")
-    )
+    case((np.ufunc, "reduce"), (lambda f: lambda a: f.reduce(a))(_f), a=A("n|n m", "dl", "finite"))
+    case((np.ufunc, "accumulate"), (lambda f: lambda a: f.accumulate(a))(_f), a=A("n|n m", "dl", "finite"))
 case(np.diff, lambda a: np.diff(a), a=A("n|n m", "dfl"))
 case(np.diff, lambda a: np.diff(a, axis=0), a=A("n|n m", "d"))
 case(np.diff, lambda a: np.diff(a, n=2), a=A("n|n m", "d"))

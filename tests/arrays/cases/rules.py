@@ -26,7 +26,8 @@ def _add_stacked(y, a, b):
     return z
 
 
-D = {"dtypes": "d", "values": "finite"}
+# What of nothing is, is said by the functions that call them.
+D = {"dtypes": "d", "values": "finite", "least": 1}
 case(products.dot_vectors, lambda a, b: products.dot_vectors(a, b), a=A("n", **D), b=A("n", **D))
 case(products.matvec, lambda a, x: products.matvec(a, x), a=A("n m", **D), x=A("m", **D))
 case(products.add_matvec, _add_matvec, y=A("n", **D), a=A("n m", **D), x=A("m", **D))
