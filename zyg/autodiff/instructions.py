@@ -65,10 +65,12 @@ class ReverseInstructions(ReverseGraph):
 
     _reverse_jump = _reverse_branch = _reverse_switch = _reverse_return = _nothing
     _reverse_checkpoint = _nothing
-    _reverse_guard = _reverse_poll = _reverse_dim = _reverse_stride = _reverse_overlap = _reverse_same = _nothing
-    _reverse_view = _reverse_reshape = _reverse_broadcast = _reverse_transpose = _reverse_stack = _reverse_tape = _reverse_cursor = (
-        _reverse_drop
+    _reverse_guard = _reverse_poll = _reverse_dim = _reverse_stride = _reverse_overlap = _reverse_same = (
+        _reverse_reshapable
     ) = _nothing
+    _reverse_view = _reverse_reshape = _reverse_broadcast = _reverse_transpose = _reverse_stack = _reverse_tape = (
+        _reverse_cursor
+    ) = _reverse_drop = _nothing
     _reverse_reserve = _reverse_rewind = _reverse_retain = _reverse_release = _reverse_undefined = _nothing
 
     def _indices(self, instr: Instr, start: int) -> list[Value]:
@@ -334,7 +336,11 @@ class ReverseInstructions(ReverseGraph):
                 seeds.append(helpers.zeros_like(b, self.need(v, self.current), f"d_{v.name}"))
         for k in rule.gathers:
             v = instr.operands[k]
-            shadow = self._needed_shadow(v) if self.active(v) else helpers.zeros_like(b, self.need(v, self.current), "unused")
+            shadow = (
+                self._needed_shadow(v)
+                if self.active(v)
+                else helpers.zeros_like(b, self.need(v, self.current), "unused")
+            )
             seeds.append(shadow)
         arguments = [self.need(v, self.current) for v in saved] + seeds
         cotangents = b.emit("call", *arguments, types=tuple(reverse.results), callee=rule.reverse)

@@ -162,6 +162,23 @@ def permuted(e: Evaluator, a: Abstract, to: Sequence[int], writable: bool = True
     return of_kind(a, ArrayValue(e.op("transpose", floats.value, type=type, axes=tuple(to))))
 
 
+def is_contiguous(e: Evaluator, a: Abstract) -> Value:
+    """Whether the elements lie in memory one after the other, as the indices count."""
+    floats = memory(a)
+    if floats.type.layout == "C":
+        return const(True)
+    result: Value = const(True)
+    empty: Value = const(False)
+    expected: Value = const(DTYPES[floats.type.dtype].itemsize)
+    for axis in reversed(range(floats.type.ndim)):
+        length = e.dim(floats.value, axis)
+        fits = e.op("eq", e.op("stride", floats.value, axis=axis), expected)
+        result = e.op("and", result, e.op("or", fits, e.op("eq", length, const(1))))
+        empty = e.op("or", empty, e.op("eq", length, const(0)))
+        expected = e.op("mul", expected, length)
+    return e.op("or", result, empty)
+
+
 def constant(e: Evaluator, v: Abstract, what: str) -> object:
     """An argument that has to be known when compiling."""
     items = lists.known_items(e, v)

@@ -126,7 +126,7 @@ def _step(value: Value, param: Value, inside: dict[Value, Instr]) -> int | None:
 # ---------------------------------------------------------------------------------------------------- work
 
 _AT_ONE_PLACE = frozenset({"call", "load", "store", "accum", "dim", "stride", "view", "guard", "retain", "release",
-                           "overlap", "same", "reshape", "transpose", "stop"})  # fmt: skip
+                           "overlap", "same", "reshape", "reshapable", "transpose", "stop"})  # fmt: skip
 BRIEF = 64  # iterations
 
 

@@ -471,7 +471,13 @@ def _view(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]
 @_runs
 def _reshape(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
     array, *shape = operands
-    return [array.reshape(shape)]
+    return [array.reshape(shape, copy=False)]
+
+
+@_runs
+def _reshapable(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    array, *shape = operands
+    return [np.shares_memory(array, array.reshape(shape)) if array.size else True]
 
 
 @_runs

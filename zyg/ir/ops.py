@@ -437,8 +437,10 @@ op("accum", _element(1), "array, value, indices: a[indices] += value", effects="
 op("view", _stated, "a view by basic indexing; attrs['spec'] has a letter per dimension of the array: 'i' an index "
    "(one operand), 's' a slice (start, length, step), ':' all of it; all in bounds; and 'n' for a new one of length 1",
    vjp="structural")  # fmt: skip
-op("reshape", _stated, "a C-contiguous array seen in another shape of the same size (an i64 per dimension)",
-   vjp="structural")  # fmt: skip
+op("reshape", _stated, "an array seen in another shape of the same size (an i64 per dimension); its strides have to allow it, "
+   "as `reshapable` tells and those of contiguous arrays do", vjp="structural")  # fmt: skip
+op("reshapable", lambda types, attrs: (BOOL,), "whether the strides of an array allow to see it in another shape of the same size "
+   "(an i64 per dimension)", vjp="none")  # fmt: skip
 op("transpose", _stated, "an array with its dimensions elsewhere: attrs['axes'] has, for each of them, the one of the result that it "
    "becomes; of those that become the same one the diagonal is seen, as long as the shortest", vjp="structural")  # fmt: skip
 op("fill", _no_result, "array, value: set every element", effects="write", vjp="structural")

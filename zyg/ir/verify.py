@@ -376,10 +376,16 @@ def _reshape(instr: Instr) -> Iterator[str]:
     array, result = instr.operands[0].type, instr.results[0].type
     if not isinstance(array, Array) or not isinstance(result, Array) or result.dtype is not array.dtype:
         yield "reshape takes an array and gives one of the same dtype"
-    elif array.layout != "C" or result.layout != "C":
-        yield "reshape takes and gives C-contiguous arrays"
+    elif array.layout != "C" and result.layout == "C":
+        yield "reshape gives a C-contiguous array of one that is"
     elif len(instr.operands) != 1 + result.ndim or any(v.type is not I64 for v in instr.operands[1:]):
         yield "reshape takes an i64 length per dimension of the result"
+
+
+def _reshapable(instr: Instr) -> Iterator[str]:
+    array, *shape = instr.operands
+    if not isinstance(array.type, Array) or any(v.type is not I64 for v in shape):
+        yield "reshapable takes an array and i64 lengths"
 
 
 def _transpose(instr: Instr) -> Iterator[str]:
@@ -511,6 +517,7 @@ _SPECIAL: dict[str, Special] = {
     "accum": _written,
     "view": _view,
     "reshape": _reshape,
+    "reshapable": _reshapable,
     "transpose": _transpose,
     "fill": _fill,
     "copyto": _array_to_array,

@@ -487,6 +487,11 @@ def _dim_of_view(instr: Instr, view: Instr, axis: int) -> Folded:
     return None
 
 
+def _reshapable(folder: _Folder, instr: Instr) -> Folded:
+    type = instr.operands[0].type
+    return const(True) if isinstance(type, Array) and type.layout == "C" else None
+
+
 def _same(folder: _Folder, instr: Instr) -> Folded:
     x, y = instr.operands
     return const(True) if x is y and isinstance(x.type, Array) else None
@@ -497,5 +502,5 @@ _RULES: dict[str, Callable[[_Folder, Instr], Folded]] = {
     "neg": _neg, "pow": _pow, "ipow": _ipow, "floordiv": _floordiv, "mod": _mod,
     "abs": _abs, "select": _select, "not": _not, "and": _and, "or": _or, "xor": _xor, "shl": _shift, "shr": _shift,
     **dict.fromkeys(_OPPOSITE, _compare),
-    "cast": _cast, "stop": _stop, "slope": _slope, "dim": _dim, "same": _same,
+    "cast": _cast, "stop": _stop, "slope": _slope, "dim": _dim, "reshapable": _reshapable, "same": _same,
 }  # fmt: skip

@@ -9,6 +9,11 @@ from ..text import ARENA, MEMORY_TYPES, RUNTIME, SCALAR_TYPES, SIZES
 from .function import NO_MEMORY, FunctionLowering
 from .registry import lowers
 
+NO_VIEW = (
+    "ValueError",
+    "the derivative of an array in another shape, which is a view of an array whose axes are in another order in memory; "
+    "use a copy: np.ascontiguousarray(a)",
+)
 TOO_BIG = ("ValueError", "array is too big; its size in bytes does not fit into 64 bits")
 
 
@@ -133,19 +138,22 @@ def alloc(e: FunctionLowering, instr: Instr) -> None:
     type = instr.result.type
     assert isinstance(type, Array)
     shape = [e.value(v) for v in instr.operands]
-    size, overflows = str(SIZES[type.dtype]), []
-    for extent in shape:
-        both = e.with_overflow("umul", size, extent)
-        size = e.let(f"extractvalue {{i64, i1}} {both}, 0")
-        overflows.append(e.let(f"extractvalue {{i64, i1}} {both}, 1"))
-    if len(overflows) > 1:
-        # A length of 0 makes the array empty however long the others are; NumPy refuses these as we do.
-        e.check_none(overflows, e.site(*TOO_BIG))
-    elif overflows:
-        e.check_none(overflows, e.site(*NO_MEMORY))
-    zeroed = "true" if instr.attrs.get("fill") == "zeros" else "false"
-    callee = e.module.external("zyg_array_new", "ptr", "ptr, i64, i1", ARENA)
-    header = e.call("ptr", callee, "ptr %ctx", f"i64 {size}", f"i1 {zeroed}", hint="header")
+    item, zeroed = SIZES[type.dtype], "true" if instr.attrs.get("fill") == "zeros" else "false"
+    if len(shape) == 1:
+        callee = e.module.external("zyg_array_make", "ptr", "ptr, i64, i64, i1", ARENA)
+        length = (f"i64 {shape[0]}", f"i64 {item}")
+        header = e.call("ptr", callee, "ptr %ctx", *length, f"i1 {zeroed}", hint="header")
+    else:
+        size, overflows = str(item), []
+        for extent in shape:
+            both = e.with_overflow("umul", size, extent)
+            size = e.let(f"extractvalue {{i64, i1}} {both}, 0")
+            overflows.append(e.let(f"extractvalue {{i64, i1}} {both}, 1"))
+        if overflows:
+            # A length of 0 makes the array empty however long the others are; NumPy refuses these as we do.
+            e.check_none(overflows, e.site(*TOO_BIG))
+        callee = e.module.external("zyg_array_new", "ptr", "ptr, i64, i1", ARENA)
+        header = e.call("ptr", callee, "ptr %ctx", f"i64 {size}", f"i1 {zeroed}", hint="header")
     e.check(e.let(f"icmp ne ptr {header}, null"), e.site(*NO_MEMORY))
     data = e.field("ptr", header, runtime.HEADER.data, "header", (instr.result.name or "a") + ".d")
     parts = [data, header, *shape]
@@ -209,16 +217,53 @@ def transpose(e: FunctionLowering, instr: Instr) -> None:
     e.define(instr, [a.data, a.owner, *shape, *strides])
 
 
-@lowers("reshape")
+def _is_strided(instr: Instr) -> bool:
+    type = instr.operands[0].type
+    return isinstance(type, Array) and type.layout != "C"
+
+
+@lowers("reshape", fails=_is_strided)
 def reshape(e: FunctionLowering, instr: Instr) -> None:
     a = parts_of(e, instr.operands[0])
     type = instr.result.type
     assert isinstance(type, Array)
     shape = [e.value(v) for v in instr.operands[1:]]
     parts = [a.data, a.owner, *shape]
-    if type.layout != "C":
+    if _is_strided(instr):
+        holds, strides = _restrided(e, a, shape)
+        e.check(holds, e.site(*NO_VIEW))
+        parts += [e.field("i64", strides, 8 * k) for k in range(type.ndim)]
+    elif type.layout != "C":
         parts += strides_of(e, ArrayParts(Array(type.dtype, type.ndim), parts))
     e.define(instr, parts)
+
+
+@lowers("reshapable")
+def reshapable(e: FunctionLowering, instr: Instr) -> None:
+    a = parts_of(e, instr.operands[0])
+    if not _is_strided(instr):
+        e.define(instr, ["true"])
+        return
+    holds, _ = _restrided(e, a, [e.value(v) for v in instr.operands[1:]])
+    e.define(instr, [holds])
+
+
+def _restrided(e: FunctionLowering, a: ArrayParts, shape: list[str]) -> tuple[str, str]:
+    """Whether an array can be seen in another shape, and where its strides are then."""
+    tables = []
+    for numbers in (a.shape, a.strides, shape, [""] * len(shape)):
+        table = e.alloca(f"[{max(1, len(numbers))} x i64]", "table")
+        tables.append(table)
+        for k, number in enumerate(numbers):
+            if number:
+                e.set_field("i64", number, table, 8 * k)
+    dims, strides, to_dims, to_strides = tables
+    callee = e.module.external("zyg_reshape", "i1", "i64, i64, ptr, ptr, i64, ptr, ptr", RUNTIME)
+    holds = e.call(
+        "i1", callee, f"i64 {SIZES[a.type.dtype]}", f"i64 {len(a.shape)}", f"ptr {dims}", f"ptr {strides}",
+        f"i64 {len(shape)}", f"ptr {to_dims}", f"ptr {to_strides}",
+    )  # fmt: skip
+    return holds, to_strides
 
 
 @lowers("same")
