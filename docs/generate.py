@@ -1,4 +1,5 @@
-"""Writes what is generated in the documentation: the table of operations, and the output of every stage.
+"""Writes what is generated in the documentation: the table of operations, that of NumPy's functions, and the output of every
+stage.
 
     python docs/generate.py
 
@@ -84,6 +85,63 @@ def second() -> str:
     return listing(zyg.code_typed(zyg.derivative(zyg.derivative(lambda x: x * x * x)), 2.0))
 
 
+# ------------------------------------------------------------------------------------------------------ NumPy's functions
+
+HOMES = {
+    "numpy": "numpy.",
+    "arrays": "ndarray.",
+    "scalars": "generic. complexfloating.",
+    "ufunc methods": "ufunc.",
+    "linalg": "numpy.linalg.",
+    "fft": "numpy.fft.",
+    "random": "numpy.random. Generator. RandomState.",
+    "special": "scipy.special.",
+}
+TYPES = {"d": "f64", "f": "f32", "l": "i64", "i": "i32", "B": "u8", "?": "bool", "D": "c128"}
+
+
+def arrays_tests() -> tuple[Any, Any]:
+    """The registry as the differential test sees it, and its cases: what is said of element types is what it proves."""
+    root = str(HERE.parent)
+    if root not in sys.path:
+        sys.path.insert(0, root)
+    from tests.arrays import registered
+    from tests.arrays.cases import CASES
+
+    return registered, CASES
+
+
+def functions(home: str) -> str:
+    registered, cases = arrays_tests()
+    prefixes, longer = HOMES[home].split(), [p for text in HOMES.values() for p in text.split()]
+    rules = {name for name, _ in registered.library_rules()}
+    rows = []
+    for name, (target, entry) in sorted(registered.entries_with_code().items()):
+        prefix = max((p for p in longer if name.startswith(p)), key=len, default="")
+        if prefix not in prefixes:
+            continue
+        own = [c for c in cases if name in map(registered.name_of, c.covers)]
+        first = [next((s for s in c.specs.values() if hasattr(s, "dtypes")), None) for c in own]
+        types = [text for char, text in TYPES.items() if any(s and char in s.dtypes for s in first)]
+        takes, leaves = registered.parameters(target, entry)
+        if name in rules:
+            slopes = "rule"
+        elif not any(c.derivative for c in own):
+            slopes = "none"
+        else:
+            slopes = "rules of its parts" if registered.uses_rules(entry) else "from its code"
+        rows.append(
+            f"| `{name.replace('numpy.', 'np.', 1)}` | {listed(takes)} | {listed(leaves)} | {' '.join(types)} | {slopes} |"
+        )
+    return "\n".join(
+        ["| function | takes | does not take | element types | derivative |", "|---|---|---|---|---|", *rows]
+    )
+
+
+def listed(names: list[str]) -> str:
+    return ", ".join(f"`{n}`" for n in names)
+
+
 SECTIONS: dict[str, Callable[[], str]] = {
     "machine ops": lambda: ops("machine"),
     "python ops": lambda: ops("python"),
@@ -97,6 +155,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "llvm": stage("llvm", 2.0, 5, optimised=False),
     "native": stage("native", 2.0, 5),
     "second": second,
+    **{f"functions {home}": lambda home=home: functions(home) for home in HOMES},
 }
 MACHINE = {"native"}  # hangs on the CPU
 MARKED = re.compile(r"<!-- made: ([\w ]+) -->\n.*?<!-- end -->", re.DOTALL)

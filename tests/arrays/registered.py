@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
+import types
 from collections.abc import Hashable
 from typing import Any
 
@@ -68,6 +70,54 @@ def entries() -> dict[str, Any]:
         if of_arrays(target):
             found[name_of(target)] = target
     return found | {name: rule.target for name, rule in library_rules()}
+
+
+def entries_with_code() -> dict[str, tuple[Any, registry.Entry]]:
+    """The entries of the registry by name, with what they are for."""
+    targets = ((target_of(key), entry) for key, entry in list(registry.all_entries().items()))
+    return {name_of(target): (target, entry) for target, entry in targets if of_arrays(target)}
+
+
+def parameters(target: Any, entry: registry.Entry) -> tuple[list[str], list[str]]:
+    """The parameters that an entry takes, and those that only the function itself has."""
+    if isinstance(target, np.ufunc):
+        return ["x"] if target.nin == 1 else [f"x{n + 1}" for n in range(target.nin)], []
+    if hasattr(target, "__objclass__") and not callable(target):
+        return [], []  # an attribute
+    first = int(entry.emitter) + isinstance(target, tuple)  # the evaluator, the array
+    own = list(inspect.signature(entry.function).parameters.values())[first:]
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    takes = [stars.get(p.kind, "") + p.name for p in own]
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in own):
+        return takes, []
+    called: Any = getattr(target[0], target[1], None) if isinstance(target, tuple) else target
+    try:
+        theirs = list(inspect.signature(called).parameters.values())[isinstance(target, tuple) :]
+    except (TypeError, ValueError):
+        return takes, []
+    positional = len([p for p in own if p.kind is not inspect.Parameter.KEYWORD_ONLY])
+    if any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in own):
+        positional = len(theirs)
+    names = {p.name for p in own}
+    return takes, [p.name for n, p in enumerate(theirs) if n >= positional and p.name not in names]
+
+
+def uses_rules(entry: registry.Entry) -> bool:
+    """Whether an entry, or a helper that it names, has a rule or calls what has one."""
+    targets = [rule.target for _, rule in library_rules()]
+    seen: list[Any] = []
+    waiting = [entry.function]
+    while waiting:
+        function = waiting.pop()
+        if any(function is s for s in seen) or not isinstance(function, types.FunctionType):
+            continue
+        seen.append(function)
+        if any(function is t for t in targets):
+            return True
+        codes = [function.__code__, *(c for c in function.__code__.co_consts if isinstance(c, types.CodeType))]
+        named = [function.__globals__.get(n) for code in codes for n in code.co_names]
+        waiting += [f for f in named if own(f)]
+    return False
 
 
 def library_rules() -> list[tuple[str, rules.Rule]]:
