@@ -12,6 +12,8 @@ the clock whenever enough work has added up.
   like any other, and stays whole. Outside of other loops a poll for all its work comes before it.
 * A recursive function polls when it is entered; `shallow` functions, the parts of an operation on whole arrays, never do.
 
+Polls that are `rare`, beside operations on whole arrays, are small rather than fast.
+
 Invariant: values do not change.
 """
 
@@ -139,7 +141,7 @@ def _poll_before(function: Function, plan: _Plan) -> None:
         terminator = source.instrs.pop()
         b = Builder(function, source)
         b.position = terminator.position
-        b.emit("poll", _amount(b, plan))
+        b.emit("poll", _amount(b, plan), rare=True)
         source.instrs.append(terminator)
 
 
@@ -164,7 +166,7 @@ def _poll_on_back_edges(function: Function, plan: _Plan) -> None:
                 again = Block(f"{loop.header.name}.next")
                 b = Builder(function, again)
                 b.position = latch.terminator.position
-                b.emit("poll", _amount(b, plan))
+                b.emit("poll", _amount(b, plan), **({"rare": True} if plan.lengths else {}))
                 again.instrs.append(
                     Instr("jump", targets=[Target(loop.header, list(target.args))], position=b.position)
                 )

@@ -135,6 +135,10 @@ def checkpoint(e: FunctionLowering, instr: Instr) -> None:
 @lowers("poll", context=True, fails=True, runs_python=True)
 def poll(e: FunctionLowering, instr: Instr) -> None:
     """Adds up the work in the context; every so often the runtime looks at signals and lets other threads run."""
+    if instr.attrs.get("rare"):
+        callee = e.module.external("zyg_work", "i32", "ptr, i64", RUNTIME)
+        e.check_status(e.call("i32", callee, "ptr %ctx", e.typed(instr.operands[0])))
+        return
     done = e.field("i64", "%ctx", runtime.CTX.work, "ctx")
     done = e.let(f"add i64 {done}, {e.value(instr.operands[0])}")
     e.set_field("i64", done, "%ctx", runtime.CTX.work, "ctx")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....ir.core import Instr
+from ....ir.core import Const, Instr
 from ....ir.types import Array
 from .. import runtime
 from ..text import ARENA, RUNTIME, SIZES
@@ -37,8 +37,14 @@ def takes_a_temporary(instr: Instr) -> bool:
 
 @lowers("fill")
 def fill(e: FunctionLowering, instr: Instr) -> None:
-    array, value = instr.operands
-    a, v, annotation = parts_of(e, array), e.value(value), access(e, instr.operands[0])
+    target, value = instr.operands
+    a, annotation = parts_of(e, target), access(e, target)
+    if a.type.layout == "C" and isinstance(value, Const) and not value.value and str(value.value) != "-0.0":
+        length = product(e, size_of(e, a), str(SIZES[a.type.dtype]))
+        name = e.module.intrinsic("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1 immarg")
+        e.emit(f"call void {name}(ptr {a.data}, i8 0, i64 {length}, i1 false){annotation}")
+        return
+    v = e.value(value)
     each_element(e, [a], lambda at: write(e, v, at[0], a.type.dtype, annotation))
 
 

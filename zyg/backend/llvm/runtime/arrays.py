@@ -5,6 +5,7 @@ from .layout import fill
 TEXT = fill(
     """
 declare i64 @llvm.umax.i64(i64, i64)
+declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
 declare ptr @aligned_alloc(i64, i64)
 declare ptr @zyg_bump(ptr, i64)
 declare ptr @calloc(i64, i64)
@@ -14,6 +15,19 @@ declare void @Py_IncRef(ptr)
 declare void @free(ptr)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @zyg_arena_finish(ptr)
+
+; An array of so many items; null if there is no memory.
+define ptr @zyg_array_make(ptr %ctx, i64 %length, i64 %item, i1 %zeroed) {
+  %both = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %length, i64 %item)
+  %overflow = extractvalue {i64, i1} %both, 1
+  br i1 %overflow, label %fail, label %make
+make:
+  %bytes = extractvalue {i64, i1} %both, 0
+  %header = call ptr @zyg_array_new(ptr %ctx, i64 %bytes, i1 %zeroed)
+  ret ptr %header
+fail:
+  ret ptr null
+}
 
 define ptr @zyg_array_new(ptr %ctx, i64 %bytes, i1 %zeroed) {
 entry:

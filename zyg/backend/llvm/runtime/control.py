@@ -27,6 +27,21 @@ define internal i64 @now() {
   ret i64 %result
 }
 
+; Add up work, and poll when there is enough.
+define i32 @zyg_work(ptr %ctx, i64 %amount) {
+  %work_at = getelementptr i8, ptr %ctx, i64 $C_work
+  %before = load i64, ptr %work_at
+  %work = add i64 %before, %amount
+  store i64 %work, ptr %work_at
+  %little = icmp slt i64 %work, $POLL_WORK
+  br i1 %little, label %go_on, label %poll
+go_on:
+  ret i32 0
+poll:
+  %status = call i32 @zyg_poll(ptr %ctx)
+  ret i32 %status
+}
+
 ; -1 if a signal handler raised. A call that has run for long gives up the GIL.
 define i32 @zyg_poll(ptr %ctx) cold {
 entry:
