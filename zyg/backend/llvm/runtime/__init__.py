@@ -31,13 +31,13 @@ PARTS: dict[str, tuple[str, ...]] = {
     "arena": ("zyg_bump", "zyg_arena_finish", "zyg_arena_bytes"),
     "stacks": ("zyg_stack_grow", "zyg_stack_back", "zyg_stack_drop"),
     "arrays": (
-        "zyg_array_new", "zyg_array_make", "zyg_array_make", "zyg_array_retain", "zyg_array_release", "zyg_flush_all", "zyg_free_arrays", "zyg_free_kept",
-        "zyg_ctx_finish", "zyg_keep_object", "zyg_keep",
+        "zyg_array_new", "zyg_array_make", "zyg_array_retain", "zyg_array_release", "zyg_flush_all", "zyg_free_arrays",
+        "zyg_free_kept", "zyg_ctx_finish", "zyg_keep_object", "zyg_keep",
     ),
     "saved": ("zyg_ctx_escape", "zyg_saved_new", "zyg_saved_find", "zyg_saved_name"),
     "shapes": ("zyg_reshape",),
     "boxes": ("zyg_box_array", "zyg_box_readonly", "zyg_pin"),
-    "control": ("zyg_poll", "zyg_work", "zyg_work", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
+    "control": ("zyg_poll", "zyg_work", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
 }  # fmt: skip
 HOMES = {symbol: part for part, symbols in PARTS.items() for symbol in symbols}
 
