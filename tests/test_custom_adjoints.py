@@ -441,3 +441,47 @@ def test_constant_integers_are_known_to_rules():
         assert zyg.jit(zyg.grad(lambda x: scaled(x, 0) * x))(2.0) == 12.0
     finally:
         zyg.rules.remove(scaled)
+
+
+# -------------------------------------------------------------------------- tangent rules, through Python
+
+
+@pytest.fixture
+def tangent_rule():
+    added = []
+
+    def add(target, function):
+        zyg.tangent(target)(function)
+        added.append(target)
+
+    yield add
+    for target in added:
+        zyg.rules.remove(target, "tangent")
+
+
+def squared(x):
+    return x * x
+
+
+def scaled_by(a, k=2.0):
+    return a * k
+
+
+def test_tangent_rules_through_python(tangent_rule, c_sine):
+    def number(x):
+        s = {1}  # noqa: F841
+        return squared(x) * x + c_sine(x)
+
+    def array(x):
+        s = {1}  # noqa: F841
+        return scaled_by(np.array([x, 2.0]), k=x).sum()
+
+    tangent_rule(squared, lambda x: (x * x, lambda dx: 100.0 * x * dx))
+    tangent_rule(c_sine, lambda x: (c_sine(x), lambda dx: 7.0 * dx))
+    tangent_rule(scaled_by, lambda a, k=2.0: (a * k, lambda da, dk=0.0: 5.0 * da * k + dk * a))
+    with pytest.warns(zyg.FallbackWarning):
+        assert zyg.jvp(number, (3.0,), (1.0,))[1] == pytest.approx(300.0 * 3.0 + 9.0 + 7.0)
+        assert zyg.jvp(array, (3.0,), (2.0,))[1] == pytest.approx(2.0 * (15.0 + 5.0))
+    assert through_python(array, 3.0) == (8.0,)
+    with pytest.raises(zyg.Unsupported, match="has a rule for forward mode only"):
+        through_python(number, 3.0)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .errors import Misuse
+from .rules import users_tangent_rules
 from .transforms import Transform, describe
 
 # A place in a structure: the steps that lead to a number, an index, a key or the index of an array's element each.
@@ -78,7 +79,14 @@ def jvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
     arguments, tangents = args
     if len(arguments) != len(tangents):
         raise TypeError(f"jvp of {describe(function)} with {len(arguments)} arguments and {len(tangents)} tangents")
-    value, back = pullback(function, *arguments, **keywords)
+    if users_tangent_rules():
+        from .autodiff.objects.user_rules import forward_mode
+        from .fallback import python_pullback
+
+        with forward_mode():
+            value, back = python_pullback(function, arguments, keywords)
+    else:
+        value, back = pullback(function, *arguments, **keywords)
     found = {
         path: sum(dot(g, t) for g, t in zip(back(filled(value, {path: 1.0})), tangents))
         for path in places(value, f"the tangent of the value of {describe(function)}")

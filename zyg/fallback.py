@@ -197,7 +197,7 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
         function, args = args[0], args[1:]
     else:
         function = transform.function
-    if transform.kind not in COMPOSED:
+    if transform.kind not in COMPOSED or (transform.kind == "jvp" and rules.users_tangent_rules()):
         announce(transform, function, refusal.error)
     return _KINDS[transform.kind](transform, function, args, keywords)
 

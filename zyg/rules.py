@@ -234,6 +234,13 @@ def tangent_rule_for(function: Any) -> Rule | None:
     return _find(_tangents, function)
 
 
+def users_tangent_rules() -> bool:
+    """Whether there are rules for forward mode besides those of zyg itself."""
+    return any(
+        not str(getattr(rule.function, "__module__", "")).startswith("zyg.") for rule in list(_tangents.values())
+    )
+
+
 def _find(table: dict[Any, Rule], function: Any) -> Rule | None:
     """Rules of zyg's own library stand beside the entries of their functions, which are imported by need."""
     key = key_of(function)

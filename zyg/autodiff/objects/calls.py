@@ -276,6 +276,23 @@ def _function(f: FunctionType) -> Any:
     """What to do for functions of this code object (or for this very function, if it has a rule of its own)."""
     refresh()
     code = f.__code__
+    tangent = user_rules.tangent_of(f)
+    if tangent is not None:
+        entry = _reverse_mode(f)
+        handler: Any = functools.partial(call_bound, entry, f) if type(entry) is Function else entry
+        handler = functools.partial(entry.call, f) if type(entry) is NativeFirst else handler
+        handler = functools.partial(user_rules.call_by_tangent, tangent, handler, f)
+    else:
+        handler = _reverse_mode(f)
+    if rules.singled_out(code) or (f.__closure__ and rules.rule_for(f) is not None) or foreign.is_foreign(f):
+        return handler  # not what functions of this code are in general
+    _functions[id(code)] = handler
+    _resolved[id(code)] = (code, handler)  # keeps the code object, and with it its identity
+    return handler
+
+
+def _reverse_mode(f: FunctionType) -> Any:
+    code = f.__code__
     if rules.singled_out(code):
         rule = rules.rule_for(f)
         if rule is not None:
@@ -285,8 +302,6 @@ def _function(f: FunctionType) -> Any:
     rule = rules.rule_for(f)
     if rule is not None:
         handler = functools.partial(user_rules.call, rule, f)
-        if f.__closure__:
-            return handler
     elif f in KNOWN:
         handler = KNOWN[f]
     elif (transform := transform_of(f)) is not None:
@@ -296,13 +311,11 @@ def _function(f: FunctionType) -> Any:
     elif foreign.is_compiler(f):
         handler = functools.partial(call_plainly, f)
     elif foreign.is_foreign(f):
-        return functools.partial(call_foreign, f)
+        handler = functools.partial(call_foreign, f)
     else:
         handler = Function(code, _differentiated(code))
         if native.worthwhile(code) and not _is_half(code) and not str(f.__globals__.get("__name__")).startswith("zyg."):
             handler = NativeFirst(handler)
-    _functions[id(code)] = handler
-    _resolved[id(code)] = (code, handler)  # keeps the code object, and with it its identity
     return handler
 
 
@@ -464,9 +477,10 @@ def _builtin(f: Any) -> Handler:
     refresh()
     rule = rules.rule_for(f)
     if rule is not None:
-        return functools.partial(user_rules.call, rule, f)
-    handler = KNOWN.get(f)
-    return handler if handler is not None else functools.partial(call_foreign, f)
+        handler: Any = functools.partial(user_rules.call, rule, f)
+    else:
+        handler = KNOWN.get(f) or functools.partial(call_foreign, f)
+    return user_rules.with_tangent(f, handler)
 
 
 def method_handler(cls: type, name: str) -> Handler | None:
@@ -513,8 +527,6 @@ def _class_method(f: Any, owner: Any) -> Handler:
 
 def _general(f: Any) -> Handler:
     """Classes, callable objects, descriptors."""
-    from . import classes
-
     refresh()
     transform = transform_of(f)
     if transform is not None and transform.kind == "jit":
@@ -529,9 +541,17 @@ def _general(f: Any) -> Handler:
     except TypeError:
         handler = None  # not hashable
     if rule is not None:
-        return _resolve(f, functools.partial(user_rules.call, rule, f))
-    if handler is not None:
-        return _resolve(f, handler)
+        handler = functools.partial(user_rules.call, rule, f)
+    tangent = user_rules.tangent_of(f)
+    if tangent is not None:
+        otherwise = handler if handler is not None else _by_type(f)
+        handler = functools.partial(user_rules.call_by_tangent, tangent, otherwise, f)
+    return _resolve(f, handler) if handler is not None else _by_type(f)
+
+
+def _by_type(f: Any) -> Handler:
+    from . import classes
+
     if isinstance(f, type):
         return functools.partial(classes.construct, f)
     if type(f) in (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType):
@@ -603,6 +623,8 @@ def _run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tuple
     forms = [structure.form(x) for x in operands] if before is not None else []
     value = f(*args, **kwargs)
     what = f"a derivative through `{name}`, which zyg cannot see into"
+    if user_rules.tangent_of(f) is not None:
+        what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"
     hint = f"give it a rule with @zyg.adjoint({name}), or wrap its arguments in zyg.stop_gradient"
     value, back = foreign.result(value, what, hint, operands)
     if before is not None:

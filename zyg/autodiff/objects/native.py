@@ -17,6 +17,7 @@ import numpy as np
 from zyg.fallback import Entangled, native_pullback
 from zyg.transforms import transform_of
 
+from . import user_rules
 from .cotangents import refused_in
 
 # After so many refusals in a row a function goes through Python at once.
@@ -86,6 +87,8 @@ def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
     """(value, back) of a call by native code, None if it does not take it."""
     if not all(map(simple, args)) or not any(map(_numeric, args)):
         return None
+    if user_rules.in_forward_mode():
+        return None  # a native pullback knows nothing of tangent rules
     if _assigned and _reads_assigned(f, set()):
         return None
     try:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from zyg import composed
 from zyg.errors import Misuse, Unsupported
-from zyg.rules import parameters_of
+from zyg.rules import Rule, parameters_of, tangent_rule_for
 
 from . import foreign, structure
 from .cotangents import Refused, is_number, refused_in
@@ -129,3 +134,77 @@ def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     entries = _entries(given, f, len(forms), count)
     flowing = [structure.scatter(held, c, shadows, what) for held, c in zip(forms, entries)]
     return _in_order(flowing, count, order, f)
+
+
+# ---------------------------------------------------------------------------------------------------- tangent rules
+
+
+class _Mode(threading.local):
+    """Forward mode is made of pullbacks: while one for it is computed, tangent rules say what functions do."""
+
+    forward = False
+
+
+_mode = _Mode()
+
+
+@contextlib.contextmanager
+def forward_mode() -> Iterator[None]:
+    before, _mode.forward = _mode.forward, True
+    try:
+        yield
+    finally:
+        _mode.forward = before
+
+
+def in_forward_mode() -> bool:
+    return _mode.forward
+
+
+def tangent_of(f: Any) -> Rule | None:
+    """The rule for forward mode that a user has given."""
+    rule = tangent_rule_for(f)
+    return None if rule is None or str(getattr(rule.function, "__module__", "")).startswith("zyg.") else rule
+
+
+def with_tangent(f: Any, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    rule = tangent_of(f)
+    return otherwise if rule is None else functools.partial(call_by_tangent, rule, otherwise, f)
+
+
+def call_by_tangent(rule: Rule, otherwise: Callable[..., Any], f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """A call of a function that has a rule for forward mode."""
+    if not _mode.forward:
+        return otherwise(*args, **kwargs)
+    if rule.mutates:
+        raise Unsupported(
+            f"the tangent rule for {foreign.name_of(f)}, which changes its argument, in forward mode through Python",
+            foreign.position_of(foreign.caller()),
+            hint="let the rule return the new value, or the code around it be native (zyg.jit tells what prevents that)",
+        )
+    transposed = Rule(rule.target, functools.partial(_transposed, rule), rule.epoch)
+    positional, rest = rule.bind(args, kwargs, lambda default: default)
+    y, back = call(transposed, f, *positional, **rest)
+    if back is None or not kwargs:
+        return y, back
+    names = parameters_of(rule.function)[0]
+    order = tuple([names.index(n) if n in names else len(positional) + list(rest).index(n) for n in kwargs])
+    return y, (_run_named, back, len(args), order, f)
+
+
+def _run_named(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, count, order, f = back
+    given = inner[0](inner, d, shadows)
+    return None if given is None else _in_order(given[1:], count, order, f)
+
+
+def _transposed(rule: Rule, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], Any]]:
+    """A tangent rule as one for cotangents: a tangent per number in the arguments tells the slopes."""
+    value, push = rule.function(*args, **kwargs)
+    what = f"the tangent of an argument of {foreign.name_of(rule.target)}"
+    paths = list(composed.places(args, what))
+
+    def back(d: Any) -> Any:
+        return composed.filled(args, {at: composed.dot(push(*composed.filled(args, {at: 1.0})), d) for at in paths})
+
+    return value, back
