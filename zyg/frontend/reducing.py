@@ -107,17 +107,9 @@ def _in_shape(e: Evaluator, a: Abstract, kept: list[Value]) -> Abstract:
 
 
 def check_not_empty(e: Evaluator, shape: list[Value], axes: tuple[int, ...], message: str) -> None:
-    """ValueError where there is a result for which there are no elements."""
-    elements, results = _is_empty(e, [shape[n] for n in axes]), [d for n, d in enumerate(shape) if n not in axes]
-    if isinstance(elements, Const) and not elements.value:
-        return
-    ok = e.op("not", elements) if not isinstance(elements, Const) else const(False)
-    nothing = _is_empty(e, results)
-    if not isinstance(nothing, Const):
-        ok = nothing if isinstance(ok, Const) else e.op("or", ok, nothing)
-    elif nothing.value:
-        return
-    e.guard(ok, "ValueError", message)
+    """ValueError where there are no elements along the axes, even if there are no results either."""
+    nothing = _is_empty(e, [shape[n] for n in axes])
+    e.guard(const(not nothing.value) if isinstance(nothing, Const) else e.op("not", nothing), "ValueError", message)
 
 
 def _is_empty(e: Evaluator, lengths: list[Value]) -> Value:

@@ -9,7 +9,7 @@ import numpy as np
 
 from zyg.frontend import arrays
 from zyg.frontend.calls import unchecked
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, TupleValue
 
 from ..registry import emits, implements
 from .common import from_lines, lines
@@ -40,7 +40,10 @@ def prod(
         begin = initial if is_set(initial) else Known(1)
         if is_masked(where):
             a = e.call(known(np.where), [where, a, Known(1)])
-        result = e.call(known(_product), [a, Known(axes), keepdims, begin, Known(arrays.numpy_dtype(scalar))])
+        result = e.call(
+            known(_product),
+            [a, TupleValue(tuple(map(Known, axes))), keepdims, begin, Known(arrays.numpy_dtype(scalar))],
+        )
         return delivered(e, result, out)
     term = lambda e, x: as_type(e, x, scalar)
     return delivered(e, reduction(e, "mul", "multiply", term, a, axis, keepdims, initial, where, key=scalar), out)
@@ -76,7 +79,6 @@ def _kept(a: Any, axes: Any, keepdims: bool) -> Any:
 
 @emits(_kept)
 def _kept_shape(e: Evaluator, a: Abstract, axes: Abstract, keepdims: Abstract) -> Abstract:
-    from zyg.frontend.values import TupleValue
 
     given = arrays.constant(e, axes, "the axes")
     assert isinstance(given, tuple)

@@ -14,13 +14,13 @@ import numpy as np
 from zyg.frontend import arrays
 from zyg.frontend.calls import unchecked
 from zyg.frontend.operators import compare
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, describe, is_numeric
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, TupleValue, describe, is_numeric
 from zyg.ir.reductions import identity
 
 from ..intrinsics import machine
 from ..registry import emits, implements
 from .common import lines
-from .reductions import array_like, as_array, delivered, is_set, reduction, store
+from .reductions import array_like, as_array, delivered, is_set, masked, reduction, store
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
@@ -68,6 +68,9 @@ def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abst
                            hint="take the maximum of a.real, or of abs(a)")  # fmt: skip
         assert isinstance(a, ArrayValue)
         floats = a.type.dtype.kind == "f"
+        if not a.type.ndim and not is_set(initial) and not masked(where):
+            arrays.axes_of(e, axis, 0)
+            return delivered(e, arrays.scalar_of(e, a), out)
         nan_too = ignored and floats
         if nan_too and is_set(initial):
             raise e.refuse(f"np.nan{kind}(initial=...) in native code", hint=f"write np.{kind}imum(np.nan{kind}(a), x)")
@@ -82,20 +85,14 @@ def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abst
             value = e.call(known(_or_nan), [counts, value])
         if e.context.level > 0 and floats and a.type.ndim:
             axes = arrays.axes_of(e, axis, a.type.ndim)
-            if masked_or_initial(where, initial):
+            if masked(where):
                 source = e.call(known(np.where), [where, a, Known(float("nan"))])
             else:
                 source = a
-            value = e.call(known(_with_slope), [value, source, Known(axes), keepdims])
+            value = e.call(known(_with_slope), [value, source, TupleValue(tuple(map(Known, axes))), keepdims])
         return delivered(e, value, out)
 
     return emitter
-
-
-def masked_or_initial(where: Abstract, initial: Abstract) -> bool:
-    from .reductions import masked
-
-    return masked(where)
 
 
 def as_array_value(e: Evaluator, a: Abstract) -> Abstract:
@@ -199,7 +196,8 @@ def _argument(best: Any, name: str) -> Callable[..., Any]:
             raise ValueError(message)
         values = best(a, axis=axis)
         if not isinstance(values, np.ndarray):
-            return store(np.int64(first_equal(a, values)), out)
+            place = np.int64(first_equal(a, values))
+            return store(np.full((1,), place) if keepdims else place, out)
         result = _places(values.reshape(-1), lines(a, axis)).reshape(values.shape)
         if keepdims:
             return store(np.expand_dims(result, axis), out)
@@ -223,7 +221,8 @@ def _nan_argument(best: Any) -> Callable[..., Any]:
             return store(np.full((1,) * a.ndim, place) if keepdims else place, out)
         values = best(a, axis=axis)
         if not isinstance(values, np.ndarray):
-            return store(np.int64(first_equal(a, values)), out)
+            place = np.int64(first_equal(a, values))
+            return store(np.full((1,), place) if keepdims else place, out)
         result = _places(values.reshape(-1), lines(a, axis)).reshape(values.shape)
         return store(np.expand_dims(result, axis) if keepdims else result, out)
 
