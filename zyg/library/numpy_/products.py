@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.calls import unchecked
+from zyg.frontend.calls import shared, unchecked
 from zyg.frontend.operators import binary, settled
 from zyg.frontend.values import Abstract, ComplexArrayValue, Known, describe, is_numeric
 from zyg.ir.types import BOOL
 from zyg.rules import adjoint, tangent
 
 from .. import blas
-from ..registry import emits
+from ..registry import emits, implements
 from .layouts import general, is_complex, is_packed, packed, stack_shape, step, swapped
 from .ufuncs import strong
 
@@ -35,7 +35,7 @@ MATMUL_CORE = CORE.format(1)
 # ------------------------------------------------------------------------------------------------ entries
 
 
-@emits(np.matmul)
+@emits(np.matmul, np.linalg.matmul)
 def matmul(e: Evaluator, x1: Abstract, x2: Abstract) -> Abstract:
     from zyg.frontend.infer import known
 
@@ -63,7 +63,7 @@ def vdot(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     return _product(e, "np.vdot", a, b, vdot_arrays)
 
 
-@emits(np.outer)
+@emits(np.outer, np.linalg.outer)
 def outer(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     from .constructors import asarray
 
@@ -171,7 +171,7 @@ def _check_aligned(a: Any, b: Any, axis: int) -> None:
 def vdot_arrays(a: Any, b: Any) -> Any:
     x, y = a.ravel(), b.ravel()
     if len(x) != len(y):
-        raise ValueError("cannot reshape array of size " + f"{len(x)} into shape ({len(y)},)")
+        raise ValueError(f"cannot reshape array of size {len(y)} into shape ({len(x)},)")
     return dot_arrays(np.conj(x), y) if is_complex(a) else dot_vectors(x, y)
 
 
@@ -278,6 +278,7 @@ def _add_matvec_tangent(y: Any, a: Any, x: Any) -> Any:
     return None, push
 
 
+@shared
 @unchecked
 def matvec_into(y: Any, a: Any, x: Any, adds: bool) -> None:
     """y = a @ x, or y += a @ x. `y` lies apart from the others."""
@@ -364,6 +365,7 @@ def _add_product_tangent(c: Any, a: Any, b: Any) -> Any:
     return None, push
 
 
+@shared
 @unchecked
 def product_into(c: Any, a: Any, b: Any, adds: bool) -> None:
     """c = a @ b, or c += a @ b. `c` lies apart from the others, its rows together."""
@@ -419,7 +421,7 @@ def put(c: Any, i: int, j: int, x: Any, adds: bool) -> None:
 @unchecked
 def stacked(a: Any, b: Any) -> Any:
     """a @ b of stacks of matrices, which are broadcast against each other."""
-    c = np.empty(stack_shape(a, b) + (a.shape[-2], b.shape[-1]), a.dtype)
+    c = np.empty((*stack_shape(a, b), a.shape[-2], b.shape[-1]), a.dtype)
     stacked_into(c, a, b, False)
     return c
 
@@ -471,6 +473,11 @@ def _stacked_tangent(a: Any, b: Any) -> Any:
 
 def add_stacked(c: Any, a: Any, b: Any) -> None:
     """c += a @ b, summed over the axes that c has not."""
+    c += np.matmul(a, b).reshape(-1, *c.shape).sum(0)
+
+
+@implements(add_stacked)
+def _add_stacked(c: Any, a: Any, b: Any) -> None:
     stacked_into(c, a, b, True)
 
 

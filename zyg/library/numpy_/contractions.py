@@ -1,0 +1,386 @@
+"""Products over several axes: tensordot, einsum, kron, cross, and chains of matrices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zyg.frontend import arrays, lists
+from zyg.frontend.arrays import constant
+from zyg.frontend.values import Abstract, Known, TupleValue, describe, is_numeric
+from zyg.ir.core import Value
+
+from ..registry import emits, implements
+from .products import matmul_arrays, operands, product
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+NONE, ZERO, TWO = Known(None), Known(0), Known(2)
+
+
+# --------------------------------------------------------------------------------------------- tensordot
+
+
+@emits(np.tensordot, np.linalg.tensordot)
+def tensordot(e: Evaluator, a: Abstract, b: Abstract, axes: Abstract = TWO) -> Abstract:
+    from zyg.frontend.infer import known
+
+    x, y = operands(e, "np.tensordot", a, b)
+    ndims = arrays.ndim(x), arrays.ndim(y)
+    given = constant(e, axes, "axes")
+    if isinstance(given, int):
+        pairs = [[*range(ndims[0] - given, ndims[0])], [*range(given)]]
+    else:
+        pairs = [[s] if isinstance(s, int) else [*s] for s in given]  # type: ignore[attr-defined]
+    if len(pairs) != 2 or len(pairs[0]) != len(pairs[1]) or len(pairs[0]) > min(ndims):
+        e.throw("ValueError", "shape-mismatch for sum")
+    first, second = ([axis % ndim for axis in which] for which, ndim in zip(pairs, ndims))
+    for i, j in zip(first, second):
+        if not _same(e, _length(e, x, i), _length(e, y, j)):
+            e.guard(e.op("eq", _length(e, x, i), _length(e, y, j)), "ValueError", "shape-mismatch for sum")
+    free = [k for k in range(ndims[0]) if k not in first], [k for k in range(ndims[1]) if k not in second]
+    left = _flattened(e, x, [*free[0], *first], len(free[0]))
+    right = _flattened(e, y, [*second, *free[1]], len(second))
+    made = e.call(known(_product), [left, right])
+    lengths = [_length(e, x, k) for k in free[0]] + [_length(e, y, k) for k in free[1]]
+    return _reshaped(e, made, lengths)
+
+
+def _product(a: Any, b: Any) -> Any:
+    return matmul_arrays(a, b)
+
+
+def _length(e: Evaluator, a: Abstract, axis: int) -> Value:
+    return arrays.dims(e, a)[axis]
+
+
+def _same(e: Evaluator, x: Value, y: Value) -> bool:
+    return x is y
+
+
+def _times(e: Evaluator, lengths: list[Value]) -> Abstract:
+    return arrays.product(e, lengths)
+
+
+def _flattened(e: Evaluator, a: Abstract, order: list[int], split: int) -> Abstract:
+    """A matrix of an array: the axes `order`, the first `split` of them as its rows."""
+    ndim = len(order)
+    to = [order.index(k) for k in range(ndim)]
+    seen = arrays.permuted(e, a, to) if order != [*range(ndim)] else a
+    if (ndim, split) == (2, 1):
+        return seen
+    lengths = arrays.dims(e, seen)
+    shape = TupleValue((_times(e, lengths[:split]), _times(e, lengths[split:])))
+    return _packed_as(e, seen, shape)
+
+
+def _packed_as(e: Evaluator, a: Abstract, shape: Abstract) -> Abstract:
+    from .constructors import ascontiguousarray
+    from .shaping import reshape
+
+    return reshape(e, ascontiguousarray(e, a) if arrays.ndim(a) else a, shape)
+
+
+def _reshaped(e: Evaluator, a: Abstract, lengths: list[Value]) -> Abstract:
+    from zyg.frontend.values import Number
+
+    from .shaping import reshape
+
+    if not lengths:
+        made = reshape(e, a, TupleValue(()))
+        return arrays.scalar_of(e, made)
+    if len(lengths) == 2:
+        return a
+    return reshape(e, a, TupleValue(tuple(map(Number, lengths))))
+
+
+# ------------------------------------------------------------------------------------------------ einsum
+
+
+@emits(np.einsum, instead={"out": "assign the result: out[...] = np.einsum(...)"})
+def einsum(e: Evaluator, subscripts: Abstract, /, *operands_: Abstract, optimize: Abstract = NONE) -> Abstract:
+    """The operands are taken one after the other, axes that no other has are summed up before: each step is a product of
+    matrices, or stacks of them, of what is transposed and reshaped to fit."""
+    text = constant(e, subscripts, "subscripts")
+    if not isinstance(text, str):
+        raise e.refuse("np.einsum with lists of axes", hint="write the subscripts as a string: 'ij,jk->ik'")
+    given = operands(e, "np.einsum", *operands_)
+    try:
+        inputs, output = parse_subscripts(text, [arrays.ndim(v) for v in given])
+    except ValueError as error:
+        e.throw("ValueError", str(error))
+        raise
+    lengths: dict[str, Value] = {}
+    for letters, v in zip(inputs, given):
+        for letter, length in zip(letters, arrays.dims(e, v)):
+            known = lengths.get(letter)
+            if known is None:
+                lengths[letter] = length
+            else:
+                # An axis of length 1 is repeated, as elsewhere.
+                one = e.op("eq", known, _one())
+                fits = e.op("or", e.op("eq", length, known), e.op("or", one, e.op("eq", length, _one())))
+                e.guard(fits, "ValueError", "operands could not be broadcast together with remapped shapes "
+                        f"[original->remapped]: the axes named {letter} have the lengths {{}} and {{}}", known, length)  # fmt: skip
+                lengths[letter] = e.op("select", one, length, known)
+    terms = [_diagonal(e, v, letters, lengths) for letters, v in zip(inputs, given)]
+    while len(terms) > 1:
+        (a, left), (b, right) = terms[0], terms[1]
+        others = set(output).union(*(letters for _, letters in terms[2:]))
+        terms[:2] = [_contracted(e, a, left, b, right, others)]
+    value, letters = terms[0]
+    return _arranged(e, value, letters, output)
+
+
+def _one() -> Value:
+    from zyg.ir.core import const
+
+    return const(1)
+
+
+def parse_subscripts(text: str, ndims: list[int]) -> tuple[list[str], str]:
+    """The letters of the operands and of the result, with capitals or further letters for the axes of an ellipsis.
+
+    >>> parse_subscripts("ij,jk", [2, 2])
+    (['ij', 'jk'], 'ik')
+    >>> parse_subscripts("...i,i->...", [3, 1])
+    (['ABi', 'i'], 'AB')
+    """
+    text = text.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    inputs = left.split(",")
+    if len(inputs) != len(ndims):
+        more = "fewer" if len(inputs) > len(ndims) else "more"
+        raise ValueError(f"{more} operands provided to einstein sum function than specified in the subscripts string")
+    spare = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in text]
+    most = 0
+    for letters, ndim in zip(inputs, ndims):
+        named = letters.replace("...", "")
+        if not named.isalpha() and named:
+            raise ValueError(f"invalid subscript in einstein sum subscripts string: {letters}")
+        if "..." in letters:
+            if ndim < len(named):
+                raise ValueError("einstein sum subscripts string contains too many subscripts for operand")
+            most = max(most, ndim - len(named))
+        elif ndim != len(named):
+            few = "too many" if len(named) > ndim else "too few"
+            raise ValueError(
+                f"einstein sum subscripts string contains {few} subscripts for operand"
+                if few == "too many"
+                else "operand has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided "
+                "to broadcast the extra dimensions."
+            )
+    dots = "".join(spare[:most])
+    full = []
+    for letters, ndim in zip(inputs, ndims):
+        count = ndim - len(letters.replace("...", ""))
+        full.append(letters.replace("...", dots[most - count :] if count else ""))
+    if arrow:
+        named = right.replace("...", "")
+        for c in named:
+            if not any(c in letters for letters in full):
+                raise ValueError(
+                    f"einstein sum subscripts string included output subscript '{c}' which never appeared in an input"
+                )
+            if named.count(c) > 1:
+                raise ValueError(f"einstein sum subscripts string includes output subscript '{c}' multiple times")
+        if most and "..." not in right:
+            raise ValueError("output has more dimensions than subscripts given in einstein sum, but no '...' ellipsis "
+                             "provided to broadcast the extra dimensions.")  # fmt: skip
+        return full, right.replace("...", dots)
+    all_letters = "".join(letters.replace("...", "") for letters in inputs)
+    return full, dots + "".join(sorted(c for c in set(all_letters) if all_letters.count(c) == 1))
+
+
+def _diagonal(e: Evaluator, a: Abstract, letters: str, lengths: dict[str, Value]) -> tuple[Abstract, str]:
+    """An array without repeated letters: of those the diagonal is seen."""
+    unique = "".join(dict.fromkeys(letters))
+    if unique == letters:
+        return a, letters
+    return arrays.permuted(e, a, [unique.index(c) for c in letters], False), unique
+
+
+def _summed(e: Evaluator, a: Abstract, letters: str, kept: set[str]) -> tuple[Abstract, str]:
+    from .reductions import sum_
+
+    gone = [k for k, c in enumerate(letters) if c not in kept]
+    if not gone:
+        return a, letters
+    made = sum_(e, a, TupleValue(tuple(Known(k) for k in gone))) if len(gone) < len(letters) else sum_(e, a)
+    rest = "".join(c for c in letters if c in kept)
+    return made, rest
+
+
+def _contracted(
+    e: Evaluator, a: Abstract, left: str, b: Abstract, right: str, others: set[str]
+) -> tuple[Abstract, str]:
+    """The product of two operands, summed over the letters that they share and nobody else has."""
+    from zyg.frontend.infer import known
+    from zyg.frontend.operators import binary
+
+    a, left = _summed(e, a, left, others | set(right))
+    b, right = _summed(e, b, right, others | set(left))
+    if is_numeric(a) or is_numeric(b) or not left or not right:
+        return binary(e, "mul", a, b), left + right
+    batch = [c for c in left if c in right and c in others]
+    inner = [c for c in left if c in right and c not in others]
+    rows, columns = [c for c in left if c not in right], [c for c in right if c not in left]
+    if not inner:  # nothing is summed up: element by element
+        letters = [*batch, *rows, *columns]
+        x = _spread(e, a, left, letters)
+        y = _spread(e, b, right, letters)
+        return binary(e, "mul", x, y), "".join(letters)
+    x = _grouped(e, a, left, batch, rows, inner)
+    y = _grouped(e, b, right, batch, inner, columns)
+    made = e.call(known(matmul_arrays), [x, y])
+    letters = [*batch, *rows, *columns]
+    lengths = _lengths_of(e, ((a, left), (b, right)))
+    shape = [lengths[c] for c in letters]
+    from zyg.frontend.values import Number
+
+    from .shaping import reshape
+
+    plain = len(rows) == 1 and len(columns) == 1 and len(batch) <= 1
+    value = made if plain else reshape(e, made, TupleValue(tuple(map(Number, shape))))
+    return (arrays.scalar_of(e, value) if not letters else value), "".join(letters)
+
+
+def _lengths_of(e: Evaluator, terms: Any) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for v, letters in terms:
+        for c, d in zip(letters, arrays.dims(e, v)):
+            if c in found and found[c] is not d:
+                d = e.op("select", e.op("eq", found[c], _one()), d, found[c])
+            found[c] = d
+    return found
+
+
+def _grouped(e: Evaluator, a: Abstract, letters: str, *groups: list[str]) -> Abstract:
+    """The axes put together by groups: batch, rows, columns; without a batch a matrix."""
+    order = [letters.index(c) for group in groups for c in group]
+    to = [order.index(k) for k in range(len(order))]
+    seen = arrays.permuted(e, a, to) if order != [*range(len(order))] else a
+    wanted = groups if groups[0] else groups[1:]
+    if all(len(group) == 1 for group in wanted):
+        return seen
+    lengths = arrays.dims(e, seen)
+    shape, at = [], 0
+    for group in wanted:
+        shape.append(_times(e, lengths[at : at + len(group)]))
+        at += len(group)
+    return _packed_as(e, seen, TupleValue(tuple(shape)))
+
+
+def _spread(e: Evaluator, a: Abstract, letters: str, wanted: list[str]) -> Abstract:
+    """The axes in the order wanted, with new ones of length 1 for those that are missing."""
+    order = [letters.index(c) for c in wanted if c in letters]
+    to = [order.index(k) for k in range(len(order))]
+    seen = arrays.permuted(e, a, to) if order != [*range(len(order))] else a
+    if len(letters) == len(wanted):
+        return seen
+    return arrays.seen(e, seen, "".join(":" if c in letters else "n" for c in wanted))
+
+
+def _arranged(e: Evaluator, value: Abstract, letters: str, output: str) -> Abstract:
+    value, letters = _summed(e, value, letters, set(output))
+    if is_numeric(value) or letters == output:
+        return value
+    return arrays.permuted(e, value, [output.index(c) for c in letters])
+
+
+# ------------------------------------------------------------------------------------- other products
+
+
+@implements(np.trace, (np.ndarray, "trace"))
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1)
+
+
+@implements(np.linalg.trace)
+def linalg_trace(x: Any, /, *, offset: int = 0) -> Any:
+    return np.sum(np.diagonal(x, offset, -2, -1), axis=-1)
+
+
+@implements(np.kron)
+def kron(a: Any, b: Any) -> Any:
+    x, y = np.asarray(a), np.asarray(b)
+    if x.ndim == 0 or y.ndim == 0:
+        return np.multiply(x, y)
+    if x.ndim == 1 and y.ndim == 1:
+        return (x[:, None] * y[None, :]).reshape(len(x) * len(y))
+    if x.ndim == 1:
+        return kron(x[None, :], y)
+    if y.ndim == 1:
+        return kron(x, y[None, :])
+    if x.ndim != 2 or y.ndim != 2:
+        from ..intrinsics import unsupported
+
+        unsupported("np.kron of arrays of more than two dimensions", "use np.einsum and reshape")
+    whole = x[:, None, :, None] * y[None, :, None, :]
+    return whole.reshape(x.shape[0] * y.shape[0], x.shape[1] * y.shape[1])
+
+
+@implements(np.cross)
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
+    if axis is not None:
+        return vector_product(a, b, axis, axis, axis)
+    return vector_product(a, b, axisa, axisb, axisc)
+
+
+def vector_product(a: Any, b: Any, axisa: int, axisb: int, axisc: int) -> Any:
+    x, y = np.moveaxis(np.asarray(a), axisa, -1), np.moveaxis(np.asarray(b), axisb, -1)
+    if x.shape[-1] != 3 or y.shape[-1] != 3:
+        raise ValueError(
+            f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {x.shape[-1]} and {y.shape[-1]} "
+            "dimensional instead."
+        )
+    first = x[..., 1] * y[..., 2] - x[..., 2] * y[..., 1]
+    second = x[..., 2] * y[..., 0] - x[..., 0] * y[..., 2]
+    third = x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+    if x.ndim == 1 and y.ndim == 1:
+        return np.array([first, second, third])
+    return np.moveaxis(np.stack((first, second, third), axis=-1), -1, axisc)
+
+
+@implements(np.linalg.cross)
+def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    return vector_product(x1, x2, axis, axis, axis)
+
+
+@implements(np.vecdot, np.linalg.vecdot)
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    x, y = np.moveaxis(np.asarray(x1), axis, -1), np.moveaxis(np.asarray(x2), axis, -1)
+    if x.ndim == 1 and y.ndim == 1:
+        return np.vdot(x, y)
+    return np.sum(np.conj(x) * y, axis=-1)
+
+
+@emits(np.linalg.multi_dot)
+def multi_dot(e: Evaluator, arrays_: Abstract) -> Abstract:
+    """In the order that needs the fewest multiplications for three; from the left for more, unless lengths tell."""
+    from zyg.frontend.infer import known
+
+    items = lists.known_items(e, arrays_)
+    if items is None or len(items) < 2:
+        raise e.refuse("np.linalg.multi_dot of this", types=[describe(arrays_, e.heap)], hint="pass a list of arrays")
+    given = operands(e, "np.linalg.multi_dot", *items)
+    if len(given) == 2:
+        return e.call(known(_product), given)
+    if len(given) == 3:
+        return e.call(known(three), given)
+    value = given[0]
+    for v in given[1:]:
+        value = e.call(known(_product), [value, v])
+    return value
+
+
+def three(a: Any, b: Any, c: Any) -> Any:
+    if a.ndim == 1 or c.ndim == 1:
+        return matmul_arrays(matmul_arrays(a, b), c) if a.ndim == 1 else matmul_arrays(a, matmul_arrays(b, c))
+    rows, columns = a.shape[0], c.shape[1]
+    k, l = b.shape
+    if rows * l * (k + columns) < k * columns * (l + rows):
+        return product(product(a, b), c)
+    return product(a, product(b, c))

@@ -1,0 +1,117 @@
+"""numpy.linalg: norms and condition numbers. The derivative of a norm at 0 is 0."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..intrinsics import unsupported
+from ..registry import implements
+from .linalg import floats
+
+
+def root(s: Any) -> Any:
+    """The square root of what is not negative; its slope at 0 is 0."""
+    return np.where(s > 0, np.sqrt(np.where(s > 0, s, 1.0)), s)
+
+
+@implements(root)
+def _root(s: Any) -> Any:
+    if isinstance(s, np.ndarray):
+        return np.where(s > 0, np.sqrt(np.where(s > 0, s, s.dtype.type(1))), s)
+    return np.sqrt(s) if s > 0 else s
+
+
+@implements(np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    a = floats(x, "np.linalg.norm")
+    if axis is None:
+        if ord is None or (ord == 2 and a.ndim == 1) or (ord == "fro" and a.ndim == 2):
+            return root(np.sum(a * a, axis=None, keepdims=keepdims))
+        if a.ndim == 1:
+            return vector_norm(a, ord, 0, keepdims)
+        if a.ndim == 2:
+            return matrix_norm(a, ord, 0, 1, keepdims)
+        raise ValueError("Improper number of dimensions to norm.")
+    if isinstance(axis, int):
+        return vector_norm(a, ord, axis, keepdims)
+    if len(axis) == 1:
+        return vector_norm(a, ord, axis[0], keepdims)
+    if len(axis) == 2:
+        return matrix_norm(a, ord, axis[0], axis[1], keepdims)
+    raise ValueError("Improper number of dimensions to norm.")
+
+
+def vector_norm(a: Any, ord: Any, axis: int, keepdims: bool) -> Any:
+    if ord is None or ord == 2:
+        return root(np.sum(a * a, axis=axis, keepdims=keepdims))
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    if ord == math.inf:
+        return np.max(np.abs(a), axis=axis, keepdims=keepdims)
+    if ord == -math.inf:
+        return np.min(np.abs(a), axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return np.sum((a != 0).astype(a.dtype), axis=axis, keepdims=keepdims)
+    if ord == 1:
+        return np.sum(np.abs(a), axis=axis, keepdims=keepdims)
+    total = np.sum(np.abs(a) ** ord, axis=axis, keepdims=keepdims)
+    return total ** a.dtype.type(1 / ord)
+
+
+def matrix_norm(a: Any, ord: Any, row: int, column: int, keepdims: bool) -> Any:
+    rows, columns = row % a.ndim, column % a.ndim
+    if rows == columns:
+        raise ValueError("Duplicate axes given.")
+    if ord is None or ord == "fro":
+        return root(np.sum(a * a, axis=(row, column), keepdims=keepdims))
+    if ord == 1 or ord == -1:
+        sums = np.sum(np.abs(a), axis=rows, keepdims=True)
+        extreme = np.max(sums, axis=(rows, columns), keepdims=keepdims)
+        return extreme if ord == 1 else np.min(sums, axis=(rows, columns), keepdims=keepdims)
+    if ord == math.inf or ord == -math.inf:
+        sums = np.sum(np.abs(a), axis=columns, keepdims=True)
+        if ord == math.inf:
+            return np.max(sums, axis=(rows, columns), keepdims=keepdims)
+        return np.min(sums, axis=(rows, columns), keepdims=keepdims)
+    if keepdims:
+        unsupported("np.linalg.norm by singular values with keepdims", "add the axes afterwards")
+    if ord == 2 or ord == -2 or ord == "nuc":
+        values = np.linalg.svd(a if rows < columns else a.T, compute_uv=False)
+        if not (a.ndim == 2 or rows + columns == 2 * a.ndim - 3):
+            unsupported("np.linalg.norm by singular values of other axes than the last two", "move the axes first")
+        if ord == 2:
+            return np.max(values, axis=-1)
+        return np.min(values, axis=-1) if ord == -2 else np.sum(values, axis=-1)
+    raise ValueError("Invalid norm order for matrices.")
+
+
+@implements(np.linalg.vector_norm)
+def array_vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    a = floats(x, "np.linalg.vector_norm")
+    if axis is None:
+        if keepdims:
+            unsupported("np.linalg.vector_norm of all axes with keepdims", "say which axes")
+        return vector_norm(a.ravel(), ord, 0, False)
+    if isinstance(axis, int):
+        return vector_norm(a, ord, axis, keepdims)
+    unsupported("np.linalg.vector_norm along several axes", "use np.linalg.norm")
+
+
+@implements(np.linalg.matrix_norm)
+def array_matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    a = floats(x, "np.linalg.matrix_norm")
+    return matrix_norm(a, ord, -2, -1, keepdims)
+
+
+@implements(np.linalg.cond)
+def cond(x: Any, p: Any = None) -> Any:
+    a = floats(x, "np.linalg.cond")
+    if a.ndim < 2:
+        raise np.linalg.LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+    if p is None or p == 2 or p == -2:
+        values = np.linalg.svd(a, compute_uv=False)
+        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+    return matrix_norm(a, p, -2, -1, False) * matrix_norm(np.linalg.inv(a), p, -2, -1, False)
