@@ -45,7 +45,7 @@ def loads_twice(instr: Operation, k: int) -> bool:
     """Whether the code of an instruction loads operand `k` more than once, so that it has to be in a slot."""
     if instr.op == "record":
         if instr.attrs["of"] == "call_object":
-            return k == 1 or ("method" in instr.attrs and k >= len(instr.operands) - 2)
+            return k == 1 or "inline" in instr.attrs or ("method" in instr.attrs and k >= len(instr.operands) - 2)
         return "direct" in instr.attrs
     return instr.op in ("item", "pull", "rule", "accumulate")
 
@@ -129,6 +129,8 @@ def op_record(e: Emitter, tree: Tree) -> None:
     if direct is not None:
         _call_function(e, function, operands)
     elif instr.attrs["of"] == "call_object":
+        if "inline" in instr.attrs:
+            _call_of_list(e, tree, end)
         _find_callee(e, tree)
         count = len(operands) - (4 if "method" in instr.attrs else 2)
         for k in range(2, 2 + count):
@@ -149,6 +151,33 @@ def op_record(e: Emitter, tree: Tree) -> None:
         e.label(end, e.depth)
     else:
         e.store(instr.results[-1])
+        if "inline" in instr.attrs:
+            e.label(end, e.depth)
+
+
+def _call_of_list(e: Emitter, tree: Tree, end: Label) -> None:
+    """`append` and `pop` of a list, if that is what the method is; else the call comes behind."""
+    instr = tree.operation
+    result, back = instr.results
+    *_, direct, x = instr.operands
+    other = Label()
+    depth = e.depth
+    e.load(direct)
+    e.out("LOAD_CONST", instr.attrs["handler"])
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", other)
+    if instr.attrs["inline"] == "append":
+        _append(e, x, lambda: e.load(instr.operands[2]))
+        e.store(back)
+        e.out("LOAD_CONST", None)
+        e.store(result)
+    else:
+        _call_method(e, x, "pop")
+        _length(e, x)
+        e.store(back)
+        e.store(result)
+    _jump(e, end)
+    e.label(other, depth)
 
 
 def _read_method(e: Emitter, instr: Operation) -> None:
@@ -284,9 +313,8 @@ def _direct_getattr(e: Emitter, operands: list[Value], slow: Label, op: str) -> 
     x, name, types = operands
     _go_unless_type(e, x, lambda: e.load(types), "CONTAINS_OP", slow)
     e.out("LOAD_CONST", None)
-    e.load(x)
     assert isinstance(name, Const)
-    e.out("LOAD_ATTR", (False, name.value) if PY312 else name.value)
+    _get_attribute(e, x, name.value)
 
 
 def _direct_setattr(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
@@ -317,14 +345,22 @@ def _type_on_stack_is(e: Emitter, t: type, label: Label) -> None:
     e.jump_if("TRUE", label)
 
 
-def _is_natural(key: Value) -> bool | None:
-    """Whether a key is a natural number, where that is known."""
-    return type(key.value) is int and key.value >= 0 if isinstance(key, Const) else None
+def _is_position(key: Value) -> bool:
+    """Whether a key may be a position in a list."""
+    return not isinstance(key, Const) or type(key.value) is int
+
+
+def _length(e: Emitter, x: Value) -> None:
+    _begin_call(e, lambda: e.out("LOAD_CONST", len))
+    e.load(x)
+    call(e, 1, ())
 
 
 def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
-    """An item of a list, dict or tuple. The pullback of an item of a tuple is the tuple's length."""
+    """An item of a list, dict or tuple. The pullback of an item of a tuple is the tuple's length, that of an item of a list that
+    is counted from its end the position."""
     x, key = operands
+    from_end = isinstance(key, Const) and type(key.value) is int and key.value < 0
     ordered, of_tuple, found, drop, end = Label(), Label(), Label(), Label(), Label()
     depth = e.depth
 
@@ -334,7 +370,7 @@ def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> 
         e.out("BINARY_SUBSCR")
 
     _type_of(e, x)
-    if _is_natural(key) is not False:
+    if _is_position(key):
         _type_on_stack_is(e, list, ordered)
         _type_on_stack_is(e, tuple, of_tuple)
     e.out("LOAD_CONST", dict)
@@ -343,19 +379,22 @@ def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> 
     e.out("LOAD_CONST", None)
     get()
     _jump(e, end)
-    if _is_natural(key) is not False:
+    if _is_position(key):
         e.label(of_tuple, depth + 1)
         e.out("POP_TOP")
         _go_unless_natural(e, key, slow)
-        _begin_call(e, lambda: e.out("LOAD_CONST", len))
-        e.load(x)
-        call(e, 1, ())
+        _length(e, x)
         get()
         _jump(e, end)
         e.label(ordered, depth + 1)
         e.out("POP_TOP")
         _go_unless_natural(e, key, slow)
-        e.out("LOAD_CONST", None)
+        if from_end:
+            _length(e, x)
+            e.load(key)
+            _operator(e, "add")
+        else:
+            e.out("LOAD_CONST", None)
         get()
     e.label(end, depth + 2)
 
@@ -365,13 +404,16 @@ def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> 
     x, key, value = operands
     ordered, store = Label(), Label()
     depth = e.depth
+    if isinstance(key, Const) and type(key.value) is int and key.value < 0:
+        _jump(e, slow)
+        return
     _type_of(e, x)
-    if _is_natural(key) is not False:
+    if _is_position(key):
         _type_on_stack_is(e, list, ordered)
     e.out("LOAD_CONST", dict)
     e.out("IS_OP", 0)
     e.jump_if("FALSE", slow)
-    if _is_natural(key) is not False:
+    if _is_position(key):
         _jump(e, store)
         e.label(ordered, depth + 1)
         e.out("POP_TOP")
@@ -388,9 +430,7 @@ def _direct_unpack(e: Emitter, operands: list[Value], slow: Label, op: str) -> N
     x, count = operands
     assert isinstance(count, Const)
     _go_unless_type(e, x, lambda: e.out("LOAD_CONST", tuple), "IS_OP", slow)
-    _begin_call(e, lambda: e.out("LOAD_CONST", len))
-    e.load(x)
-    call(e, 1, ())
+    _length(e, x)
     e.load(count)
     e.out("COMPARE_OP", Compare.EQ)
     e.jump_if("FALSE", slow)
@@ -399,17 +439,20 @@ def _direct_unpack(e: Emitter, operands: list[Value], slow: Label, op: str) -> N
     e.out("UNPACK_SEQUENCE", count.value)
 
 
+def _append(e: Emitter, x: Value, value: Callable[[], None]) -> None:
+    """Append to a list, and leave the position on the stack."""
+    _length(e, x)
+    e.load(x)
+    value()
+    e.out("LIST_APPEND", 1)
+    e.out("POP_TOP")
+
+
 def _direct_list_append(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
     """Its pullback is the index of the item."""
     x, value = operands
     _go_unless_type(e, x, lambda: e.out("LOAD_CONST", list), "IS_OP", slow)
-    _begin_call(e, lambda: e.out("LOAD_CONST", len))
-    e.load(x)
-    call(e, 1, ())
-    e.load(x)
-    e.load(value)
-    e.out("LIST_APPEND", 1)
-    e.out("POP_TOP")
+    _append(e, x, lambda: e.load(value))
 
 
 _DIRECT = {
@@ -421,8 +464,8 @@ _DIRECT = {
 
 # What was done plainly: which shadow it is about, and what tells the part of it.
 _ACCESS = {
-    "getitem": ("items", "key"), "getattr": ("attributes", "name"), "get_cell": ("attributes", "name"),
-    "setitem": ("items", "key"), "setattr": ("attributes", "name"), "set_cell": ("attributes", "name"),
+    "getitem": ("items", "key"), "getattr": ("holder", "name"), "get_cell": ("holder", "name"),
+    "setitem": ("items", "key"), "setattr": ("holder", "name"), "set_cell": ("holder", "name"),
     "list_append": ("items", "back"), "get_global": ("items", "name"), "get_next": ("items", "back"),
 }  # fmt: skip
 
@@ -454,6 +497,10 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
     position = True if where == "back" else None if where == "key" else False  # whether the part is known to be one
     if position is None and isinstance(key, Const):
         position = False if type(key.value) is not int else None
+    attribute = name.value if which == "holder" and isinstance(name, Const) else None
+    if attribute is not None and attribute.startswith("__"):  # of a method
+        _jump(e, none)
+        return
 
     def gone_through() -> None:
         e.load(x)
@@ -465,11 +512,17 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
             e.load(d)
             _jump_if_none(e, none)
             _look_up(e, shadows, x, which, last, shadow, gone_through if kind == "get_next" else None)
-            _add_part(e, shadows, shadow, part, d, position)
+            _add_part(e, shadows, shadow, part, d, position, attribute)
         _jump(e, none)
         return
     _look_up(e, shadows, x, which, last, shadow, None)
-    _take_part(e, shadow, part, position, last=kind == "list_append")
+    if attribute is not None:
+        _get_attribute(e, shadow, attribute)
+        e.out("LOAD_CONST", None)
+        e.load(shadow)
+        e.out("STORE_ATTR", attribute)
+    else:
+        _take_part(e, shadow, part, position, last=kind == "list_append")
     value = 2 if kind == "setitem" else 1
     if value in wanted:
         e.store(results[wanted.index(value)])
@@ -479,8 +532,21 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
     _jump(e, end)
 
 
-def _add_part(e: Emitter, shadows: Value, shadow: Value, part: Value, d: Value, position: bool | None) -> None:
-    """Add a cotangent to the part of a shadow: by position in a list, else by key in a dict."""
+def _get_attribute(e: Emitter, x: Value, name: str) -> None:
+    e.load(x)
+    e.out("LOAD_ATTR", (False, name) if PY312 else name)
+
+
+def _add_part(
+    e: Emitter,
+    shadows: Value,
+    shadow: Value,
+    part: Value,
+    d: Value,
+    position: bool | None,
+    attribute: str | None = None,
+) -> None:
+    """Add a cotangent to the part of a shadow: by position in a list, else by key in a dict, or as an attribute."""
     mapping, read, slow, first, store, end = (Label() for _ in range(6))
     depth = e.depth
     if position is None:
@@ -497,7 +563,10 @@ def _add_part(e: Emitter, shadows: Value, shadow: Value, part: Value, d: Value, 
             _jump(e, read)
     if position is not True:
         e.label(mapping, depth)
-        _call_method(e, shadow, "get", part)
+        if attribute is not None:
+            _get_attribute(e, shadow, attribute)
+        else:
+            _call_method(e, shadow, "get", part)
         e.label(read, depth + 1)
     e.out("COPY", 1)
     _jump_if_none(e, first)
@@ -521,8 +590,11 @@ def _add_part(e: Emitter, shadows: Value, shadow: Value, part: Value, d: Value, 
     e.load(d)
     e.label(store, depth + 1)
     e.load(shadow)
-    e.load(part)
-    e.out("STORE_SUBSCR")
+    if attribute is not None:
+        e.out("STORE_ATTR", attribute)
+    else:
+        e.load(part)
+        e.out("STORE_SUBSCR")
     e.label(end, depth)
 
 
@@ -682,7 +754,7 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             return
         e.label(recorded, depth)
         if attrs["access"] == "getitem":
-            _item_of_tuple(e, instr, none, end)
+            _item_by_number(e, instr, none, end)
     elif attrs["of"] == "unpack":
         recorded = Label()
         e.load(back)
@@ -694,6 +766,8 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         _jump_if_none(e, none)
         if attrs["of"] == "call_object":
             _slope(e, back, d, results, wanted, none, end)
+        if "inline" in attrs:
+            _undo_of_list(e, instr, none, end)
     _begin_call(e, lambda: _first(e, back))
     for v in (back, d, shadows):
         e.load(v)
@@ -723,9 +797,42 @@ def _unpacked(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
         _jump(e, none)
 
 
-def _item_of_tuple(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
-    """The pullback of an item of a tuple is its length."""
-    back, d, shadows, _, key, *_ = instr.operands
+def _item_by_number(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
+    """The pullback of an item is a number: the length of a tuple, or the position in a list."""
+    back, d, shadows, x, key, _, last, shadow = instr.operands
+    results, wanted = instr.results, instr.attrs["wanted"]
+    other, ordered = Label(), Label()
+    depth = e.depth
+    _type_of(e, back)
+    e.out("LOAD_CONST", int)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", other)
+    if _is_none(d):
+        _jump(e, none)
+    else:
+        e.load(d)
+        _jump_if_none(e, none)
+        _type_of(e, x)
+        e.out("LOAD_CONST", tuple)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", ordered)
+        if 0 in wanted:
+            _call_method(e, shadows, "in_tuple", d, key, back)
+            e.store(results[wanted.index(0)])
+            _store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 0])
+            _jump(e, end)
+        else:
+            _jump(e, none)
+        e.label(ordered, depth)
+        _look_up(e, shadows, x, "items", last, shadow, None)
+        _add_part(e, shadows, shadow, back, d, True)
+        _jump(e, none)
+    e.label(other, depth)
+
+
+def _undo_of_list(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
+    """The pullback of `append` and `pop` of a list is the position."""
+    back, d, shadows, x, last, shadow = instr.operands
     results, wanted = instr.results, instr.attrs["wanted"]
     other = Label()
     depth = e.depth
@@ -733,14 +840,18 @@ def _item_of_tuple(e: Emitter, instr: Operation, none: Label, end: Label) -> Non
     e.out("LOAD_CONST", int)
     e.out("IS_OP", 0)
     e.jump_if("FALSE", other)
-    if 0 in wanted and not _is_none(d):
-        e.load(d)
-        _jump_if_none(e, none)
-        _call_method(e, shadows, "in_tuple", d, key, back)
-        e.store(results[wanted.index(0)])
-        _store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 0])
+    _look_up(e, shadows, x, "items", last, shadow, None)
+    if instr.attrs["inline"] == "append":
+        _take_part(e, shadow, back, True, last=True)
+        if 1 in wanted:
+            e.store(results[wanted.index(1)])
+        else:
+            e.out("POP_TOP")
+        _store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 1])
         _jump(e, end)
     else:
+        _call_method(e, shadows, "put_back", shadow, back, d)
+        e.out("POP_TOP")
         _jump(e, none)
     e.label(other, depth)
 
@@ -754,7 +865,7 @@ def _first(e: Emitter, back: Value) -> None:
 def _slope(
     e: Emitter, back: Value, d: Value, results: list[Value], wanted: tuple[int, ...], none: Label, end: Label
 ) -> None:
-    """The pullback may be a float: the slope by the last operand."""
+    """The pullback may be a float: the slope by the only argument."""
     other = Label()
     _type_of(e, back)
     e.out("LOAD_CONST", float)
@@ -767,7 +878,7 @@ def _slope(
         e.load(d)
         _jump_if_none(e, none)
         for k in wanted:
-            if k == max(wanted):
+            if k == 1:
                 e.load(d)
                 e.load(back)
                 _operator(e, "mul")

@@ -47,7 +47,7 @@ from .attributes import plain_attr
 from .calls import call, forward_of
 from .cotangents import NUMBERS, accumulate
 from .iteration import loop, pairs
-from .shadows import Shadows
+from .shadows import Shadows, has_attribute
 
 RULES = arithmetic.RULES
 PLAIN = containers.PLAIN
@@ -101,6 +101,7 @@ __all__ = [
     "classes",
     "forward_of",
     "functools_",
+    "has_attribute",
     "iterables_",
     "loop",
     "math_",

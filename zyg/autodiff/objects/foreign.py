@@ -127,5 +127,5 @@ def has_shadow(value: Any, shadows: Any) -> bool:
     items = shadows.items.get(id(value))
     if items and any(_any(v) for v in (items.values() if isinstance(items, dict) else items)):
         return True
-    attributes = shadows.attributes.get(id(value))
+    attributes = shadows.attributes_of(value)
     return bool(attributes) and any(map(_any, attributes.values()))

@@ -407,8 +407,7 @@ def _run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
             for key, c in items.items() if isinstance(items, dict) else enumerate(items):
                 if c is not None:
                     (shadows.add_key if isinstance(items, dict) else shadows.add_item)(old, key, c)
-        held = shadows.attributes.pop(id(new), None)
-        for name, c in (held or {}).items():
+        for name, c in shadows.take_attributes(new).items():
             if c is not None:
                 shadows.add_attr(old, name, c)
     return None

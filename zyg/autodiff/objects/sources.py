@@ -200,9 +200,8 @@ def record_finish(iterator: Any) -> tuple[Any, Any]:
 
 
 def reversal_of(source: Any, shadows: Any) -> Any:
-    held = shadows.attributes.setdefault(id(source), {})
+    held = shadows.holder_of(source).__dict__
     if "reverse" not in held:
-        shadows.kept.append(source)
         held["reverse"] = source.reversal(shadows)
     return held["reverse"]
 

@@ -191,7 +191,7 @@ def _dict(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 def _object(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
-    held = shadows.attributes.get(id(x)) or {}
+    held = shadows.attributes_of(x) or {}
     parts = []
     for name, f in forms.items():
         flowing = held.pop(name, None) if take else held.get(name)
@@ -210,7 +210,7 @@ def _function(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, f, cells = form
     parts = []
     for cell, inner in cells:
-        held = shadows.attributes.get(id(cell)) or {}
+        held = shadows.attributes_of(cell) or {}
         flowing = held.pop("cell_contents", None) if take else held.get("cell_contents")
         parts.append(gather(inner, flowing, shadows, take))
     if all(p is None for p in parts):
@@ -224,7 +224,7 @@ def _method(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 def _partial(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, f, args, keywords = form
-    held = shadows.attributes.get(id(f)) or {}
+    held = shadows.attributes_of(f) or {}
     flowing = held.pop("args", None) if take else held.get("args")
     parts = gather(args, flowing, shadows, take), gather(keywords, None, shadows, take)
     return None if parts == (None, None) else gradient_class(functools.partial, ("args", "keywords"))(*parts)

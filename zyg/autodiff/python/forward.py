@@ -157,6 +157,9 @@ class ForwardHalf:
             if read is not None:
                 operands += [self.methods[read], read.operands[0]]
                 attrs["method"] = True
+                name, count = read.attrs["name"], len(instr.operands) - 1
+                if (name, count) in inline.OF_LISTS:
+                    attrs |= {"inline": name, "handler": inline.OF_LISTS[name, count]}
         elif op == "call_object":
             attrs["of"], function = "call_keywords", inline.record_keywords
             operands[:0] = [Const(inline.new_site(), OBJECT), Const(instr.attrs["keywords"], OBJECT)]
@@ -165,13 +168,18 @@ class ForwardHalf:
             function = objects.RECORD[op]
             operands += [Const(instr.attrs["name"], OBJECT), self.scope]
         elif instr in self.methods:
+            objects.has_attribute(instr.attrs["name"])
             attrs["direct"], function = "method", inline.record_method
             operands.append(Const(self._table(instr), OBJECT))
         elif op == "getattr":
-            attrs["direct"], function = op, inline.record_getattr
+            if objects.has_attribute(instr.attrs["name"]):
+                attrs["direct"] = op
+            function = inline.record_getattr
             operands.append(Const(inline.readers(instr.attrs["name"]), OBJECT))
         elif op == "setattr":
-            attrs["direct"], function = op, inline.record_setattr
+            if objects.has_attribute(instr.attrs["name"]):
+                attrs["direct"] = op
+            function = inline.record_setattr
             operands.append(Const(inline.writers(instr.attrs["name"]), OBJECT))
         else:
             function = inline.OPERATORS.get(op) or objects.RECORD[op]

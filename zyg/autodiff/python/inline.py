@@ -76,6 +76,10 @@ def writers(name: str) -> Types:
     return writable[name]
 
 
+# Methods of lists that are written out, by name and number of arguments.
+OF_LISTS = {("append", 1): calls.METHODS[list, "append"], ("pop", 0): calls.METHODS[list, "pop"]}
+
+
 def methods_of(name: str, arity: int) -> Methods:
     """What is known of calls of a method."""
     if (name, arity) not in methods:

@@ -72,7 +72,7 @@ class _Expansion:
         if of in inline.OPERATORS or of in ("getattr", "setattr"):
             function = Const(objects.RECORD[of], OBJECT)  # what keeps no account of types
             operands = operands[:-1] if of.endswith("attr") else operands
-            if instr.attrs["direct"] == "method":
+            if instr.attrs.get("direct") == "method":
                 self.call(function, operands, [instr.results[0], instr.results[2]])
                 return
         elif of == "call_keywords":
@@ -166,8 +166,7 @@ def pull(back: Any, d: Any, shadows: Any, wanted: tuple[int, ...]) -> tuple[Any,
     if type(back) is float:
         if d is None:
             return (None,) * len(wanted)
-        last = wanted[-1] if wanted else -1
-        return tuple([d * back if k == last else None for k in wanted])
+        return tuple([d * back if k == 1 else None for k in wanted])
     if type(back) is int:
         given: Any = (None, shadows.take_appended(d, back))
     else:

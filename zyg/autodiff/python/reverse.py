@@ -77,9 +77,11 @@ class ReverseHalf:
             assert forward.returning is not None
             b.jump(self.bodies[forward.returning])
         else:
-            last = Value(TAPE, "last")
             b.append(Instr("cursor", [self.tape], [self.cursor]))
-            b.append(Instr("cursor", [self.tape], [last]))
+            last = self.cursor
+            if self._passes_marks:
+                last = Value(TAPE, "last")
+                b.append(Instr("cursor", [self.tape], [last]))
             (where,) = b.emit("pop", last, types=(I64,), name="where")
             b.switch(where, *[self.bodies[block] for block in forward.marked])
         for target in entry.terminator.targets:
@@ -250,8 +252,14 @@ class ReverseHalf:
     def _reverse_copy(self, instr: Instr) -> None:
         self._add(instr.operands[0], self._take(instr.result))
 
+    @property
+    def _passes_marks(self) -> bool:
+        """Whether more marks may be met than the one at which the reverse half starts: a generator is resumed."""
+        return bool(self.function.attrs.get("generator"))
+
     def _reverse_mark(self, instr: Instr) -> None:
-        self.builder.emit("pop", self.cursor, types=(I64,))
+        if self._passes_marks:
+            self.builder.emit("pop", self.cursor, types=(I64,))
 
     def _reverse_yield(self, instr: Instr) -> None:
         """Where a generator gave a value, its reverse gets the cotangent of that."""
@@ -314,6 +322,7 @@ class ReverseHalf:
         wanted = self._wanted(instr)
         d = self._cotangent_of_results(instr.results)
         cell = instr.operands[0]
+        objects.has_attribute("cell_contents")
         operands = [NOTHING, d, self.shadows, self._primal(cell), NOTHING, Const("cell_contents", OBJECT)]
         operands += self._looked_up(cell, "attributes")
         attrs = {"of": instr.op, "wanted": tuple(wanted), "access": instr.op}
@@ -346,7 +355,7 @@ class ReverseHalf:
         if of in rules.EXPRESSIONS:
             attrs["expressions"] = tuple(rules.EXPRESSIONS[of][k] for k in wanted)
             operands += self._rule_operands(original, of, original.operands, wanted)
-        elif of in inline.ACCESS:
+        elif of in inline.ACCESS and instr.attrs.get("direct") in (of, "method"):
             attrs["access"] = of
             key = self._primal(original.operands[1]) if of in ("getitem", "setitem") else NOTHING
             x = original.operands[0]
@@ -354,6 +363,10 @@ class ReverseHalf:
             operands += self._looked_up(x, "attributes" if of.endswith("attr") else "items")
         elif of == "unpack":
             operands += self._parts_of(d)
+        elif "inline" in instr.attrs:
+            attrs["inline"] = instr.attrs["inline"]
+            x = self.forward.called[original].operands[0]
+            operands += [self._primal(x), *self._looked_up(x, "items")]
         parts = self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), **attrs)
         self._spread(original, wanted, parts)
 
