@@ -485,3 +485,70 @@ def test_tangent_rules_through_python(tangent_rule, c_sine):
     assert through_python(array, 3.0) == (8.0,)
     with pytest.raises(zyg.Unsupported, match="has a rule for forward mode only"):
         through_python(number, 3.0)
+
+
+# ------------------------------------------------------------------- callable objects, keyword-only arguments
+
+
+class Quadratic:
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, x):
+        return x * x * self.k
+
+
+QUADRATIC, ANOTHER = Quadratic(1.0), Quadratic(2.0)
+
+
+def test_a_rule_for_a_callable_object(rule, tangent_rule):
+    by_name = lambda x: QUADRATIC(x)
+    another = lambda x: ANOTHER(x)
+    given = lambda c, x: c(x)
+    assert zyg.gradient(by_name, 1.0) == (2.0,)
+    rule(QUADRATIC)(lambda x: (x * x * QUADRATIC.k, lambda d: (50.0 * d,)))
+    assert zyg.gradient(by_name, 1.0) == zyg.gradient(zyg.jit(by_name), 1.0) == (50.0,)
+    assert zyg.gradient(another, 1.0) == (4.0,)
+    with pytest.warns(zyg.FallbackWarning, match="one of these has a rule of its own"):
+        assert zyg.gradient(given, QUADRATIC, 1.0)[1] == 50.0
+        assert zyg.gradient(given, ANOTHER, 1.0)[1] == 4.0
+    tangent_rule(ANOTHER, lambda x: (x * x * ANOTHER.k, lambda dx: 70.0 * dx))
+    assert zyg.jvp(another, (1.0,), (1.0,)) == (2.0, 70.0)
+    assert zyg.jvp(given, (ANOTHER, 1.0), (None, 1.0)) == (2.0, 70.0)
+    assert zyg.gradient(another, 1.0) == (4.0,)
+
+
+def scaled_and_shifted(x, k=2.0, *, scale=1.0, shift=0.0):
+    return x * scale * k + shift
+
+
+def total(x, *, a):
+    return (a * x).sum()
+
+
+def test_entries_for_keyword_only_arguments(rule):
+    rule(scaled_and_shifted)(
+        lambda x, k=2.0, *, scale=1.0, shift=0.0: (
+            x * scale * k + shift,
+            lambda d: (d * scale * k, d * x * scale, d * x * k * 7.0, d * 11.0),
+        )
+    )
+    rule(total)(lambda x, *, a: ((a * x).sum(), lambda d: (d * a.sum(), d * x * np.ones(2))))
+    f = scaled_and_shifted
+    for program, expected in (
+        (lambda x: f(1.0, scale=x), 14.0),
+        (lambda x: f(x, scale=x), 48.0),
+        (lambda x: f(1.0, shift=2.0 * x, scale=x), 36.0),
+        (lambda x: f(x, shift=1.0), 2.0),
+        (lambda x: total(2.0, a=np.array([x, 1.0])), 2.0),
+    ):
+        assert zyg.gradient(program, 3.0) == through_python(program, 3.0) == (expected,)
+
+
+def test_keyword_only_arguments_without_entries(rule):
+    rule(scaled_and_shifted)(lambda x, *, scale=1.0: (x * scale, lambda d: (d * scale,)))
+    rule(total)(lambda x, *, a: ((a * x).sum(), lambda d: (d * a.sum(),)))
+    for program in (lambda x: scaled_and_shifted(1.0, scale=x), lambda x: total(1.0, a=np.array([x, 1.0]))):
+        for run in (zyg.gradient, through_python):
+            with pytest.raises(zyg.Unsupported, match="by a keyword argument of"):
+                run(program, 3.0)

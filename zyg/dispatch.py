@@ -58,7 +58,7 @@ def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
     for guard in guards:
         kind, *rest = guard
-        if kind in ("rule", "tangent rule"):
+        if kind in ("rule", "tangent rule", "ruled instances"):
             # All of them at once, by the epoch of the registry: a new rule is rare.
             native["rules"] = ("word", rules.epoch_address, rules.epoch())
         elif kind == "missing":
@@ -116,7 +116,11 @@ def rules_hold(guards: Iterable[tuple[Any, ...]], parameters: Iterable[Type] = (
     among the arguments are still one type for all that have their code."""
     if any(map(_has_singled_out, parameters)):
         return False
-    find = {"rule": rules.rule_for, "tangent rule": rules.tangent_rule_for}
+    find = {
+        "rule": rules.rule_for,
+        "tangent rule": rules.tangent_rule_for,
+        "ruled instances": rules.has_ruled_instances,
+    }
     return all(find[guard[0]](guard[1]) is guard[2] for guard in guards if guard[0] in find)
 
 

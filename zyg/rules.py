@@ -83,8 +83,17 @@ def parameters_of(function: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     return ("",) * hidden + names[hidden:], getattr(function, "__defaults__", None) or ()
 
 
+def keyword_only(function: Any) -> tuple[str, ...]:
+    """The names of a Python function's parameters that are passed by keyword only."""
+    code = getattr(function, "__code__", None)
+    return () if code is None else code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+
+
 _rules: dict[Any, Rule] = {}
 _tangents: dict[Any, Rule] = {}
+
+# The classes of callable objects that have a rule of their own, and how many rules.
+_classes: dict[type, int] = {}
 
 # The code objects of closures that have a rule. Other closures of one code object are one type; these are told apart.
 _closures: dict[types.CodeType, int] = {}
@@ -147,7 +156,9 @@ def adjoint(
     callable.
 
     The rule is called as `rule(*args, **kwargs)` with the arguments of `target` and returns `value, back`;
-    `back(cotangent)` returns one entry per positional argument, None for those without derivative.
+    `back(cotangent)` returns one entry per positional argument, None for those without derivative. It may return more, for
+    the keyword-only parameters of the rule, behind one for each of its other parameters; without these a derivative by a
+    keyword-only argument is refused.
 
     mutates: the arguments that `target` writes in place, by position or by name. Then `back` gets, behind the cotangent of
         the value, the cotangent of what each of them holds after the call; the entry that it returns for such an argument is
@@ -201,7 +212,7 @@ def _registration(kind: str, table: dict[Any, Rule], target: Any, mutates: Any, 
             known = table.get(key_of(target))
             table[key_of(target)] = Rule(target, rule, number, positions, returns, kind)
             if known is None:
-                _count_closure(target, 1)
+                _count(target, 1)
             _epoch.value = number
         return rule
 
@@ -257,17 +268,29 @@ def remove(target: Any, kind: str = "adjoint") -> None:
     with _lock:
         if table.pop(key_of(target), None) is None:
             raise KeyError(f"there is no {kind} rule for {describe(target)}")
-        _count_closure(target, -1)
+        _count(target, -1)
         _epoch.value += 1
 
 
-def _count_closure(target: Any, by: int) -> None:
-    function = getattr(key_of(target), "value", None)
-    if isinstance(function, types.FunctionType):
-        count = _closures.get(function.__code__, 0) + by
-        _closures.pop(function.__code__, None)
-        if count:
-            _closures[function.__code__] = count
+def _count(target: Any, by: int) -> None:
+    """Keep account of what has to be told apart by identity."""
+    found = getattr(key_of(target), "value", None)
+    if isinstance(found, types.FunctionType):
+        _add(_closures, found.__code__, by)
+    elif found is not None and type(found).__flags__ & 1 << 9:  # Py_TPFLAGS_HEAPTYPE: of a class statement
+        _add(_classes, type(found), by)
+
+
+def _add(counts: dict[Any, int], key: Any, by: int) -> None:
+    count = counts.get(key, 0) + by
+    counts.pop(key, None)
+    if count:
+        counts[key] = count
+
+
+def has_ruled_instances(cls: type) -> bool:
+    """Whether an instance of a class has a rule of its own."""
+    return cls in _classes
 
 
 def singled_out(code: types.CodeType) -> bool:

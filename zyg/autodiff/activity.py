@@ -321,7 +321,7 @@ class Activity:
         if rule is None:
             return summary
         bits = 0
-        for k in (*rule.gradients, *rule.gathers):
+        for k in (*rule.gradients, *rule.gathers, *rule.constants):
             bits |= 1 << k
         written = summary.stored | set(rule.mutates)
         return Summary([bits] * len(call.results), dict.fromkeys(rule.mutates, bits), written, written, summary.shares)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zyg import rules
 from zyg.errors import UntypableValue
 from zyg.ir import types as t
 from zyg.ir.core import Const, Instr, Value
@@ -78,15 +79,6 @@ def unchecked(function: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------------ globals
 
-SHARED: set[Any] = set()
-
-
-def shared(function: Any) -> Any:
-    """Decorator for library code that is compiled once for arguments of the same types, not in place of each call."""
-    SHARED.add(function.__code__)
-    return function
-
-
 
 def global_value(e: Evaluator, frame: Frame, name: str) -> Abstract:
     """What a global or builtin name stands for: a number or array is read at each call, the rest is a guarded constant."""
@@ -108,11 +100,18 @@ def global_value(e: Evaluator, frame: Frame, name: str) -> Abstract:
     return known(inside[name])
 
 
-def constant_or_input(e: Evaluator, kind: str, container: Any, name: str | None, value: Any) -> Abstract:
-    """A hidden parameter for what holds numbers or arrays, a constant for everything else."""
+def constant_or_input(
+    e: Evaluator, kind: str, container: Any, name: str | None, value: Any, by_rule: bool = True
+) -> Abstract:
+    """A hidden parameter for what holds numbers or arrays, a constant for everything else (and, `by_rule`, for what has a rule)."""
     from .infer import known
 
-    if not callable(value) and not isinstance(value, (python_types.ModuleType, str, type(None))) or is_data(value):
+    if (
+        not callable(value)
+        and not isinstance(value, (python_types.ModuleType, str, type(None)))
+        or is_data(value)
+        and not (by_rule and _told_apart(e, value))
+    ):
         try:
             data_type = type_of(value)
         except UntypableValue as error:
@@ -126,6 +125,11 @@ def constant_or_input(e: Evaluator, kind: str, container: Any, name: str | None,
     else:
         e.inference.guard("cell", container, value)
     return known(value)
+
+
+def _told_apart(e: Evaluator, value: Any) -> bool:
+    """Whether an object is to be known by identity, since calls of it may have a rule under differentiation."""
+    return e.context.level > 0 and rules.has_ruled_instances(type(value))
 
 
 def is_data(value: Any) -> bool:
@@ -162,7 +166,7 @@ def function_value(e: Evaluator, function: python_types.FunctionType, library: b
     )
 
 
-def held(e: Evaluator, value: Any) -> Abstract:
+def held(e: Evaluator, value: Any, by_rule: bool = True) -> Abstract:
     """An object that code refers to directly, such as the default of a parameter: arrays and mutable objects are read at
     each call, out of a cell that holds them; the rest is a constant."""
     from .infer import known
@@ -174,7 +178,7 @@ def held(e: Evaluator, value: Any) -> Abstract:
     elif not plain_class(type(value)):
         return known(value)
     cell = e.inference.cells.setdefault(id(value), python_types.CellType(value))
-    return constant_or_input(e, "cell", cell, None, value)
+    return constant_or_input(e, "cell", cell, None, value, by_rule)
 
 
 # -------------------------------------------------------------------------------------------------- calls
@@ -201,11 +205,20 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
         return callee.call(e, args, keywords)
     if isinstance(callee, PullbackValue):
         return callee.plan.call(e, callee, args, keywords)
-    from .classes import refuse_unless_without, special
+    from .classes import class_of, refuse_unless_without, special
     from .infer import known
 
     method = special(e, callee, "__call__")
     if method is not None:
+        if e.context.level > 0:
+            cls = class_of(e, callee)
+            ruled = rules.has_ruled_instances(cls)
+            e.inference.guard("ruled instances", cls, ruled)
+            if ruled:
+                raise e.refuse(
+                    f"a call of a {cls.__qualname__} that is not known when compiling: one of these has a rule of its own",
+                    hint="call it by a global name, or give the rule to a function",
+                )
         return e.call(known(method), [callee, *args], keywords)
     from .operators import python_type_name
 
@@ -254,6 +267,7 @@ def unruled(e: Evaluator, function: Any) -> Iterator[None]:
 def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     from . import classes, construction
     from .exceptions import ExceptionValue
+    from .infer import known
 
     if e.context.level > 0 and callable(obj):
         result = _by_rule(e, Known(obj), obj, args, keywords)
@@ -279,18 +293,17 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
         library = obj.__module__ is not None and obj.__module__.startswith("zyg.library.")
         return call_function(e, function_value(e, obj, library), args, keywords, library)
     if isinstance(obj, python_types.MethodType):
-        from .infer import known
-
         receiver = constant_or_input(e, "cell", obj, None, obj.__self__) if False else known(obj.__self__)
         return e.call(known(obj.__func__), [receiver, *args], keywords)
     if isinstance(obj, functools.partial):
-        from .infer import known
-
         bound = [known(a) for a in obj.args]
         named = {k: known(v) for k, v in obj.keywords.items()} | keywords
         return e.call(known(obj.func), [*bound, *args], named)
     if not isinstance(obj, type) and plain_class(type(obj)) and hasattr(type(obj), "__call__"):  # noqa: B004
-        instance = held(e, obj)
+        instance = held(e, obj, by_rule=False)
+        method = classes.special(e, instance, "__call__")
+        if method is not None:
+            return e.call(known(method), [instance, *args], keywords)
         if not isinstance(instance, Known):
             return e.call(instance, args, keywords)
     if isinstance(obj, type):
@@ -462,8 +475,7 @@ def call_function(
         from .iterators import make_generator
 
         return make_generator(e, f, prepared, slots, library)
-    large = not library and (_calls_itself(f) or prepared.size > INLINE_SIZE)
-    if large or f.code in SHARED or _is_active(e, f.code):
+    if not library and (_calls_itself(f) or prepared.size > INLINE_SIZE) or _is_active(e, f.code):
         return call_specialised(e, f, prepared, slots, library)
     return evaluate_in_place(e, f, prepared, slots, library)
 

@@ -4,7 +4,7 @@ adjoint pass to use."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import differentiable
@@ -38,14 +38,13 @@ from zyg.frontend.values import (
 from zyg.ir.core import Const, Instr, Rule, Value
 from zyg.ir.records import record
 from zyg.ir.types import Array, cotangent_type
+from zyg.rules import keyword_only
 from zyg.transforms import describe as describe_callable
 
 from .cotangents import array_seed, cotangent_of, field_names, items_of, number_as
 
 if TYPE_CHECKING:
     from zyg.rules import Rule as UserRule
-
-
 
 
 @record(eq=False)
@@ -133,6 +132,7 @@ def _infer_rule(
             types=[describe(made.items[1], forward.heap)],
             hint="return value, back, where back takes the cotangent of the value and gives those of the arguments",
         )
+    named: dict[str, Abstract] = {}  # the arguments by keyword that the rule has an entry for
     if isinstance(made.items[1], FunctionValue):
         check_parameters(e, rule, made.items[1], 1 + len(rule.mutates), (), "the pullback of the rule for")
     value, back = widened(forward, made.items[0]), made.items[1]
@@ -174,7 +174,10 @@ def _infer_rule(
                 f"the rule for {describe_callable(rule.target)}, whose pullback changes an object that it holds",
                 hint="keep what the pullback changes in an array, or leave the call to Python",
             )
-        leaves, gradients, gathered = _rule_gradients(e, reverse, rule, given, own[:count], at_entry, operands)
+        leaves, gradients, gathered = _rule_gradients(
+            e, reverse, rule, given, own[:count], dict(zip(keywords, own[count:])), at_entry, operands
+        )
+        named = _keyword_entries(rule, given, keywords)
         reverse.builder.ret(*leaves)
         reverse.function.results = tuple(v.type for v in leaves)
     saved = list(back_shape.leaves)
@@ -197,7 +200,8 @@ def _infer_rule(
     plain.calls.append((plain.builder.block.instrs[-1], None))
     plain.builder.ret(*given[: len(results)])
     plain.function.results = tuple(v.type for v in results)
-    by_position = set(_leaf_values(own[:count], at_entry))
+    with_entry = [*own[:count], *[v for n, v in zip(keywords, own[count:]) if n in named]]
+    by_position = set(_leaf_values(with_entry, at_entry))
     pair_rule = Rule(
         forward.function.name,
         reverse.function.name,
@@ -234,6 +238,14 @@ def _positional(function: Any) -> int | None:
     """How many positional parameters a function has; None if it takes any number, or does not tell."""
     code = getattr(function, "__code__", None)
     return None if code is None or code.co_flags & inspect.CO_VARARGS else code.co_argcount
+
+
+def _keyword_entries(rule: UserRule, given: Abstract, keywords: Iterable[str]) -> dict[str, Abstract]:
+    """What a rule's `back` gives for keyword-only arguments: it may do so behind the entries for all other parameters."""
+    names, count = keyword_only(rule.function), _positional(rule.function)
+    if count is None or not isinstance(given, TupleValue) or not names or len(given.items) != count + len(names):
+        return {}
+    return {n: given.items[count + names.index(n)] for n in keywords if n in names}
 
 
 def parameters_for(
@@ -284,15 +296,19 @@ def _rule_gradients(
     rule: UserRule,
     given: Abstract,
     own: list[Abstract],
+    named: dict[str, Abstract],
     heap: Heap,
     params: list[Value],
-) -> tuple[list[Value], list[int]]:
-    """The leaves of what a rule's `back` returns, and which operand of the call each belongs to; `own` are the arguments
-    in terms of `params`, and `heap` the objects that they reach."""
+) -> tuple[list[Value], list[int], dict[int, Value]]:
+    """The leaves of what a rule's `back` returns, and which operand of the call each belongs to; and parameters for the
+    shadows that it adds to, per operand.  `own` are the arguments in terms of `params`, and `heap` the objects that they
+    reach."""
     name = describe_callable(rule.target)
     if not own and isinstance(given, Known) and given.object is None:
-        return [], []
-    if isinstance(given, TupleValue) and len(given.items) > len(own) and len(given.items) == _positional(rule.function):
+        return [], [], {}
+    entries = _keyword_entries(rule, given, named)
+    most = {_positional(rule.function), (_positional(rule.function) or 0) + len(keyword_only(rule.function))}
+    if isinstance(given, TupleValue) and len(given.items) > len(own) and len(given.items) in most:
         given = TupleValue(given.items[: len(own)])  # entries for parameters that this call leaves to their defaults
     if not isinstance(given, TupleValue) or len(given.items) != len(own):
         raise Misuse(
@@ -304,8 +320,8 @@ def _rule_gradients(
     leaves: list[Value] = []
     indices: list[int] = []
     index = {id(v): k for k, v in enumerate(params)}
-
     gathered: dict[int, Value] = {}
+
     def match(wanted: Abstract, item: Abstract, what: str) -> None:
         if isinstance(item, Known) and item.object is None or isinstance(wanted, Known) and is_number(wanted):
             return
@@ -314,7 +330,6 @@ def _rule_gradients(
                 leaves.append(number_as(reverse, item, cotangent_type(wanted.type)))
                 indices.append(index[id(wanted.value)])
             return
-        if isinstance(wanted, ArrayValue) and isinstance(item, ArrayValue) and item.type.ndim == wanted.type.ndim:
         if isinstance(wanted, (ArrayValue, ComplexArrayValue)) and _is_function(item):
             floats = wanted.floats if isinstance(wanted, ComplexArrayValue) else wanted
             shadow = Value(cotangent_type(floats.type), f"d_{floats.value.name}")
@@ -322,6 +337,7 @@ def _rule_gradients(
             into = ArrayValue(shadow)
             reverse.call(item, [ComplexArrayValue(into) if floats is not wanted else into], {})
             return
+        if isinstance(wanted, ArrayValue) and isinstance(item, ArrayValue) and item.type.ndim == wanted.type.ndim:
             leaves.append(array_seed(reverse, item, wanted.value, name))
             indices.append(index[id(wanted.value)])
             return
@@ -366,6 +382,8 @@ def _rule_gradients(
 
     for n, (w, item) in enumerate(zip(own, given.items)):
         match(w, item, f"argument {n + 1}")
+    for keyword, item in entries.items():
+        match(named[keyword], item, f"argument '{keyword}'")
     return leaves, indices, gathered
 
 

@@ -145,6 +145,7 @@ class _Inferred:
         target = self.rule.target
         if (
             isinstance(target, (FunctionType, type))
+            or isinstance(getattr(type(target), "__call__", None), FunctionType)  # noqa: B004
             or transform_of(target)
             or registry.find(target)
             or rule_for(target)

@@ -10,24 +10,22 @@ from typing import Any
 
 from zyg import composed
 from zyg.errors import Misuse, Unsupported
-from zyg.rules import Rule, parameters_of, tangent_rule_for
+from zyg.rules import Rule, keyword_only, parameters_of, tangent_rule_for
 
 from . import foreign, structure
 from .cotangents import Refused, is_number, refused_in
 
-_NOTHING, _CONSTANT = -1, -2  # in place of a position: no cotangent; none may be asked for
+_BEYOND = 1 << 30  # in place of a position: there is no cotangent
 
 
 def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """(value, back) of `f(*args, **kwargs)` by its rule."""
-    order: tuple[int, ...] | None = None
+    order: Any = None
     positional: Any = args
     if kwargs:
         # Arguments that the rule takes by position have cotangents, however they were passed.
-        names = parameters_of(rule.function)[0]
-        order = tuple(
-            [names.index(n) if n in names else _CONSTANT if is_number(v) else _NOTHING for n, v in kwargs.items()]
-        )
+        names = (*parameters_of(rule.function)[0], *keyword_only(rule.function))
+        order = [(names.index(n) if n in names else _BEYOND, structure.form(v)) for n, v in kwargs.items()]
         positional, kwargs = rule.bind(args, kwargs, lambda default: default)
     if not rule.mutates and all(map(is_number, positional)):
         value, user = _checked(rule.function(*positional, **kwargs), f)
@@ -80,24 +78,31 @@ def run_numbers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if d is None:
         return None
     if type(d) is Refused:
-        given: Any = (d,) * total
+        return _in_order((d,) * total, (d,) * (total + len(order or ())), count, order, f, shadows)
     else:
         given = _entries(user(d), f, total, count)
-        for k, c in enumerate(given):
+        for k, c in enumerate(given[:total]):
             if c is not None and not is_number(c):
                 structure.scatter(
                     structure.NUMBER, c, shadows, f"the cotangent {k} that the rule for {foreign.name_of(f)} gave"
                 )
-    return _in_order(given, count, order, f)
+    return _in_order(given if order is None else given[:total], given, count, order, f, shadows)
 
 
-def _in_order(flowing: Any, count: int, order: Any, f: Any) -> Any:
-    """The cotangents by the arguments of the call, from those by the parameters of the rule."""
+def _in_order(flowing: Any, entries: Any, count: int, order: Any, f: Any, shadows: Any) -> Any:
+    """The cotangents by the arguments of the call, from those by the parameters of the rule: what flows to those that have a
+    position, and the entries for all."""
     if order is None:
         return (None, *flowing)
     named: list[Any] = []
-    for at in order:
-        named.append(_by_keyword(f) if at == _CONSTANT else None if at == _NOTHING else flowing[at])
+    for at, form in order:
+        if at < len(flowing):
+            named.append(flowing[at])
+        elif at < len(entries):
+            what = f"the cotangent {at} that the rule for {foreign.name_of(f)} gave"
+            named.append(structure.scatter(form, entries[at], shadows, what))
+        else:
+            named.append(structure.refuse(form, _by_keyword(f), shadows))
     return (None, *flowing[:count], *named)
 
 
@@ -106,7 +111,8 @@ def _by_keyword(f: Any) -> Refused:
         Misuse(
             f"a derivative by a keyword argument of {foreign.name_of(f)}, whose rule gives cotangents for positional "
             "arguments only",
-            hint="pass it by position, or as a constant: zyg.stop_gradient(x)",
+            hint="let the rule give entries for its keyword-only parameters behind the others, or pass it as a constant: "
+            "zyg.stop_gradient(x)",
         )
     )
 
@@ -126,14 +132,17 @@ def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     except Unsupported as error:
         refused, contents = Refused(error), []
     if refused is not None:
-        return _in_order([structure.refuse(held, refused, shadows) for held in forms], count, order, f)
+        flowing = [structure.refuse(held, refused, shadows) for held in forms]
+        for _, held in order or ():
+            structure.refuse(held, refused, shadows)
+        return _in_order(flowing, flowing, count, order, f, shadows)
     if d is None and all(c is None for c in contents):
         return None
     given = user(structure.dense(form, d), *[structure.dense(held, c) for (_, held), c in zip(after, contents)])
     what = f"the cotangent that the rule for {foreign.name_of(f)} gave"
     entries = _entries(given, f, len(forms), count)
     flowing = [structure.scatter(held, c, shadows, what) for held, c in zip(forms, entries)]
-    return _in_order(flowing, count, order, f)
+    return _in_order(flowing, entries, count, order, f, shadows)
 
 
 # ---------------------------------------------------------------------------------------------------- tangent rules
@@ -195,7 +204,7 @@ def call_by_tangent(rule: Rule, otherwise: Callable[..., Any], f: Any, /, *args:
 def _run_named(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, inner, count, order, f = back
     given = inner[0](inner, d, shadows)
-    return None if given is None else _in_order(given[1:], count, order, f)
+    return None if given is None else (None, *given[1 : 1 + count], *[given[1 + at] for at in order])
 
 
 def _transposed(rule: Rule, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], Any]]:
