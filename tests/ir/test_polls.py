@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from zyg.ir.analysis import Loops
 from zyg.ir.interpret import run
 from zyg.ir.passes import polls
-from zyg.ir.text import parse_module
+from zyg.ir.text import parse_function, parse_module
 from zyg.ir.verify import verify
 
 COUNTED = """
@@ -161,3 +162,48 @@ done(%v: i64):
     assert polls.run_module(module)
     verify(module)
     assert module.functions["f"].entry.instrs[0].op == "poll"
+
+
+ELEMENTS = """
+func @f(%a: array<f64, 1, C>, %n: i64) {
+entry:
+  jump first(0)
+first(%i: i64):
+  %more = lt %i, %n : bool
+  branch %more, one, second(0)
+one:
+  store %a, 1.0, %i
+  %i.1 = add %i, 1 : i64
+  jump first(%i.1) {elements="small"}
+second(%j: i64):
+  %more.1 = lt %j, %n : bool
+  branch %more.1, two, done
+two:
+  accum %a, 1.0, %j
+  %j.1 = add %j, 1 : i64
+  jump second(%j.1) {elements="small"}
+done:
+  return
+}
+"""
+
+
+def test_loops_over_elements_stay_whole_and_are_polled_before_them():
+    function = parse_function(ELEMENTS)
+    polls.run(function)
+    inside = {b for loop in Loops(function).all for b in loop.blocks}
+    polling = [b for b in function.blocks if any(i.op == "poll" for i in b.instrs)]
+    assert len(polling) == 2 and not inside & set(polling)
+    assert len(inside) == 4
+
+
+def test_a_loop_around_loops_over_elements_polls_for_their_lengths():
+    text = ELEMENTS.replace("jump first(0)\n", "jump around(0)\naround(%k: i64):\n  jump first(0)\n")
+    text = text.replace(
+        "done:\n",
+        "done:\n  %k.1 = add %k, 1 : i64\n  %again = lt %k.1, %n : bool\n  branch %again, around(%k.1), end\nend:\n",
+    )
+    function = parse_function(text)
+    polls.run(function)
+    (poll,) = [i for _, i in function.instructions() if i.op == "poll"]
+    assert poll.attrs["rare"]

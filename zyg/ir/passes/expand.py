@@ -26,6 +26,7 @@ from .accesses import Access, Assumption, Views, groups
 
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
 _ROWS = 4  # of a reduction along an outer axis that are taken at once
+_TINY = 8  # instructions of a function of which a processor works on several elements' at once only if told to
 _SMALL = 24  # instructions of a function that is repeated for these
 
 
@@ -309,8 +310,9 @@ class Expansion:
         totals: list[Value],
         body: Callable[[Value, list[Value]], list[Value]],
         step: int = 1,
+        plain: bool = False,
     ) -> list[Value]:
-        """for i in range(start, stop, step), carrying sums; control is behind it afterwards."""
+        """for i in range(start, stop, step), carrying sums; control is behind it afterwards. `plain`: vectors are of no use."""
         b = self.b
         i = Value(I64, "i")
         running = [Value(t.type, "total") for t in totals]
@@ -326,7 +328,9 @@ class Expansion:
         self.at += 1
         b.at(inside)
         following = body(i, running)
-        kind = "contiguous" if self.contiguous else "strided"
+        # A sum waits for the one before: several at a time are quicker whatever the function.
+        large = not totals and (len(self.callee.entry.instrs) > _TINY or len(self.callee.blocks) > 1)
+        kind = "plain" if plain or not self.contiguous else "large" if large else "small"
         b.jump(head, b.op("add", i, const(step), nsw=True), *following, elements=kind)
         self.function.blocks.insert(self.at, done)
         self.at += 1

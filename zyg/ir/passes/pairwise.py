@@ -112,7 +112,7 @@ class _PairwiseSum:
         parts = self.unrolled(start, whole_stop, nothing) if e.contiguous else self.called(start, whole_stop)
         while len(parts) > 1:
             parts = [self.add(parts[k], parts[k + 1]) for k in range(0, len(parts), 2)]
-        b.ret(*e.loop(whole_stop, stop, parts[0], one))
+        b.ret(*e.loop(whole_stop, stop, parts[0], one, plain=True))
 
     def sums(self, start: Value, count: Value, lane: bool = False) -> list[Value]:
         """What the function gives for a part."""
@@ -130,7 +130,7 @@ class _PairwiseSum:
                 result += self.add(totals[k * width : (k + 1) * width], self.terms(b.arith("add", i, const(k))))
             return result
 
-        sums = self.expansion.loop(start, stop, nothing * _LANES, eight, _LANES)
+        sums = self.expansion.loop(start, stop, nothing * _LANES, eight, _LANES, plain=True)
         return [sums[k * width : (k + 1) * width] for k in range(_LANES)]
 
     def called(self, start: Value, stop: Value) -> list[list[Value]]:

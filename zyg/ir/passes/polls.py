@@ -28,6 +28,7 @@ from ..counters import Counter, find_counter, reached_functions, walks_array
 from ..ops import OPS
 from ..records import field, record
 from ..types import BOOL, I64
+from .rewriting import split_edge
 
 STRIP = 1 << 16  # iterations between polls of a counted loop
 ROUNDS = 1 << 12  # of one that is not
@@ -137,12 +138,14 @@ def _work(block: Block, heavy: Set[str] | None) -> int:
 
 
 def _poll_before(function: Function, plan: _Plan) -> None:
-    for source, _ in plan.loop.entering:
-        terminator = source.instrs.pop()
-        b = Builder(function, source)
+    for source, target in plan.loop.entering:
+        # Not at the end of a block that goes elsewhere too: it may be in another loop.
+        before = source if len(source.successors()) == 1 else split_edge(function, target, source.terminator.position)
+        terminator = before.instrs.pop()
+        b = Builder(function, before)
         b.position = terminator.position
         b.emit("poll", _amount(b, plan), rare=True)
-        source.instrs.append(terminator)
+        before.instrs.append(terminator)
 
 
 def _amount(b: Builder, plan: _Plan) -> Value:

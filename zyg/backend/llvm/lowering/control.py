@@ -71,15 +71,26 @@ def jump_to(e: FunctionLowering, instr: Instr, template: Callable[[list[str]], s
         e.jump(destination)
 
 
+# Of a loop over elements, what LLVM need not spend time and code on.  Vectors of a large function are as quick one at a time;
+# the version for arrays that are not contiguous is there for completeness.
+ONE_AT_A_TIME = ('unroll.disable"',)
+PLAIN = ('unroll.disable"', 'vectorize.enable", i1 false')
+_MARKS = {"large": ONE_AT_A_TIME, "plain": PLAIN}
+
+
+def loop_marks(e: FunctionLowering, marks: tuple[str, ...]) -> str:
+    """The annotation of a jump that goes back in a loop."""
+    if not marks:
+        return ""
+    nodes = [e.module.node(f'!{{!"llvm.loop.{mark}}}') for mark in marks]
+    listed = ", ".join(f"!{node}" for node in nodes)
+    return f", !llvm.loop !{e.module.node(f'!{{{SELF}, {listed}}}')}"
+
+
 @lowers("jump")
 def jump(e: FunctionLowering, instr: Instr) -> None:
-    loop = ""
-    if instr.attrs.get("elements") == "strided":  # it is there for completeness: LLVM need not spend time on it
-        marks = [
-            e.module.node(f'!{{!"llvm.loop.{what}}}') for what in ('unroll.disable"', 'vectorize.enable", i1 false')
-        ]
-        loop = f", !llvm.loop !{e.module.node(f'!{{{SELF}, !{marks[0]}, !{marks[1]}}}')}"
-    jump_to(e, instr, lambda to: f"br label %{to[0]}{loop}")
+    marks = loop_marks(e, _MARKS.get(instr.attrs.get("elements", ""), ()))
+    jump_to(e, instr, lambda to: f"br label %{to[0]}{marks}")
 
 
 @lowers("branch")

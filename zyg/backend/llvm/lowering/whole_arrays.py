@@ -21,6 +21,7 @@ from .arrays import (
     strides_of,
     write,
 )
+from .control import ONE_AT_A_TIME, loop_marks
 from .function import NO_MEMORY, FunctionLowering
 from .registry import lowers
 
@@ -125,7 +126,7 @@ def nest(e: FunctionLowering, shape: list[str], indices: list[str], body: Callab
     nest(e, shape[1:], [*indices, index], body)
     e.emit(f"{following} = add nuw nsw i64 {index}, 1")
     e.lines[place] = f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{e.label} ]"
-    e.jump(head)
+    e.emit(f"br label %{head}{loop_marks(e, ONE_AT_A_TIME)}")
     e.start(done)
 
 
