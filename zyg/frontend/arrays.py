@@ -286,12 +286,12 @@ def assign(e: Evaluator, target: Abstract, value: Abstract) -> None:
 
 def fitted(e: Evaluator, value: Abstract, shape: Sequence[Value], fault: str, into: str) -> Abstract:
     """An array seen in the shape of what it is assigned to: leading axes of length 1 go, others of length 1 repeat.
-    ValueError, with the text `fault` (2,3) `into` (3,), where it does not fit."""
+    ValueError, with the text `fault` (2,3) `into` (3,), or `fault` alone, where it does not fit."""
     from .elementwise import broadcast
 
     own = dims(e, value)
     texts = ["(" + ",".join(["{}"] * len(d)) + (",)" if len(d) == 1 else ")") for d in (own, shape)]
-    message = f"{fault} {texts[0]} {into} {texts[1]}"
+    message = f"{fault} {texts[0]} {into} {texts[1]}" if into else fault
     more = len(own) - len(shape)
     for n, d in enumerate(reversed(own)):
         to = shape[-1 - n] if n < len(shape) else const(1)

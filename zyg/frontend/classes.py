@@ -247,6 +247,10 @@ def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
         if type(obj) in (bool, int, float):
             return _number_attribute(e, Known(obj), name)
         return MethodValue((type(obj), name), Known(obj)) if _has_method(type(obj), name) else None
+    if isinstance(obj, np.ufunc) and _has_method(np.ufunc, name):
+        return MethodValue((np.ufunc, name), Known(obj))
+    if isinstance(obj, np.ufunc) and _has_method(np.ufunc, name):
+        return MethodValue((np.ufunc, name), Known(obj))
     try:
         value = getattr(obj, name)
     except AttributeError:

@@ -236,14 +236,14 @@ class Selection:
 
         self._call(gathering.scatter, self.base, self._value(value), Known(self.before), self._indices_apart())
 
-    def update(self, function: Callable[..., Any], value: Abstract) -> None:
+    def update(self, function: Abstract, value: Abstract) -> None:
         """Replace each element by `function` of it and of what belongs to it in `value`, one after the other."""
         from zyg.library.numpy_ import gathering
 
-        from .infer import known
-
-        value, indices = self._value(value), self._indices_apart()
-        self._call(gathering.update, self.base, value, Known(self.before), indices, known(function))
+        given = value
+        if isinstance(value, ARRAYS):
+            given = self._spread(value, "array is not broadcastable to correct shape", "")
+        self._call(gathering.update, self.base, given, Known(self.before), self._indices_apart(), function)
 
     def _indices_apart(self) -> Abstract:
         return TupleValue(tuple(apart(self.e, self.array, v) for v in self.indices.items))
@@ -263,12 +263,16 @@ class Selection:
                 types=[describe(self.array), describe(value, e.heap)],
                 hint="assign a number, or an array",
             )
+        if self.whole_mask and ndim(value) and not self.suffix:
+            value = self._for_mask(value)
+        return self._spread(value, _SHAPES, _RESULT)
+
+    def _spread(self, value: Abstract, fault: str, into: str) -> Abstract:
+        e = self.e
         if ndim(value) == 0:
             return arrays.scalar_of(e, value)
-        if self.whole_mask and not self.suffix:
-            value = self._for_mask(value)
         shape = [*self.prefix, *self.shape, *self.suffix]
-        value = apart(e, self.array, arrays.fitted(e, value, shape, _SHAPES, _RESULT))
+        value = apart(e, self.array, arrays.fitted(e, value, shape, fault, into))
         if len(self.shape) == 1:
             return value
         return reshaped(e, contiguous(e, value), [*self.prefix, self._count(), *self.suffix])

@@ -177,6 +177,30 @@ def _place(a, m, v):
     return b
 
 
+def _put_method(a, i, v):
+    b = a.copy()
+    b.put(i, v)
+    return b
+
+
+def _fill_place(a, m, v):
+    b = a.copy()
+    np.place(b, m, v)
+    return b
+
+
+case((np.ndarray, "put"), _put_method, a=A("n m|n", "d", least=1), i=A("p", "l", "index:n"), v=A("q|", "d", least=1))
+case(np.place, _fill_place, a=A("n|n m", "d"), m=A("n|n m", "?"), v=A("p", "d"))
+case((np.ndarray, "compress"), lambda a, m: a.compress(m, axis=0), a=A("n|n m", "dlD"), m=A("n", "?"), exact=True)
+case((np.ndarray, "choose"), lambda i, a, b: i.choose([a, b]), i=A("n", "l", "unit"), a=A("n", "d"), b=A("n", "d"))
+case(
+    np.ix_,
+    lambda a, i, j: a[np.ix_(i, j)],
+    a=A("n m|n m k", "dlD", least=1),
+    i=A("p", "l", "index:n"),
+    j=A("q", "l", "index:m"),
+    exact=True,
+)
 case(np.put, _put, a=A("n", "d", least=1), i=A("p", "l", "index:n"), v=A("p", "d", least=1))
 case(np.copyto, _copyto, a=A("n m|n", "dl"), v=A("m|n", "d", "finite"))
 case(np.put_along_axis, _put_along, a=A("n", "d", least=1), i=A("p", "l", "index:n"), v=A("p", "d"))

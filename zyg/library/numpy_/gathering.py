@@ -45,11 +45,14 @@ def scatter(target: Any, value: Any, before: int, index: Any) -> None:
 
 @unchecked
 def update(target: Any, value: Any, before: int, index: Any, function: Callable[..., Any]) -> None:
-    """target[index] = function(target[index], value), one after the other."""
+    """target[index] = function(target[index], value), one after the other; without the value, where that is None."""
     if before == 0:
         for n in range(len(index[0])):
             place = tuple([i[n] for i in index])
-            target[place] = function(target[place], value[n] if isinstance(value, np.ndarray) else value)
+            if value is None:
+                target[place] = function(target[place])
+            else:
+                target[place] = function(target[place], value[n] if isinstance(value, np.ndarray) else value)
     else:
         for m in range(len(target)):
             update(target[m], value[m] if isinstance(value, np.ndarray) else value, before - 1, index, function)
