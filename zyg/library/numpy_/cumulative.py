@@ -13,7 +13,7 @@ from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Complex
 
 from ..registry import emits, implements
 from .common import from_lines, lines
-from .extrema import _rows, as_array_value
+from .extrema import _rows, as_array_value, kept_shape
 from .reductions import array_like, as_array, as_type, delivered, is_set, reduction, store, wide
 from .reductions import masked as is_masked
 
@@ -67,29 +67,7 @@ def _product(a: Any, axes: Any, keepdims: Any, begin: Any, dtype: Any) -> Any:
     result = np.empty(len(rows), dtype)
     for k in range(len(rows)):
         result[k] = _product_of(rows[k], one)
-    return result.reshape(_kept(a, axes, keepdims))
-
-
-def _kept(a: Any, axes: Any, keepdims: bool) -> Any:
-    """The shape of a reduction along axes."""
-    if keepdims:
-        return tuple([1 if n in axes else a.shape[n] for n in range(a.ndim)])
-    return tuple([a.shape[n] for n in range(a.ndim) if n not in axes])
-
-
-@emits(_kept)
-def _kept_shape(e: Evaluator, a: Abstract, axes: Abstract, keepdims: Abstract) -> Abstract:
-
-    given = arrays.constant(e, axes, "the axes")
-    assert isinstance(given, tuple)
-    keep = arrays.constant(e, keepdims, "keepdims")
-    lengths: list[Abstract] = []
-    for n, d in enumerate(arrays.dims(e, a)):
-        if n not in given:
-            lengths.append(Number(d))
-        elif keep:
-            lengths.append(Known(1))
-    return TupleValue(tuple(lengths))
+    return result.reshape(kept_shape(a, axes, keepdims))
 
 
 # ------------------------------------------------------------------------------------------- running totals

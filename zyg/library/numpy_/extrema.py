@@ -162,6 +162,28 @@ def _rows(a: Any, axes: Any) -> Any:
     return moved.reshape((size, length))
 
 
+def kept_shape(a: Any, axes: Any, keepdims: bool) -> Any:
+    """The shape of a reduction along axes."""
+    if keepdims:
+        return tuple([1 if n in axes else a.shape[n] for n in range(a.ndim)])
+    return tuple([a.shape[n] for n in range(a.ndim) if n not in axes])
+
+
+@emits(kept_shape)
+def _kept_lengths(e: Evaluator, a: Abstract, axes: Abstract, keepdims: Abstract) -> Abstract:
+
+    given = arrays.constant(e, axes, "the axes")
+    assert isinstance(given, tuple)
+    keep = arrays.constant(e, keepdims, "keepdims")
+    lengths: list[Abstract] = []
+    for n, d in enumerate(arrays.dims(e, a)):
+        if n not in given:
+            lengths.append(Number(d))
+        elif keep:
+            lengths.append(Known(1))
+    return TupleValue(tuple(lengths))
+
+
 @implements(np.ptp)
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     return store(np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims), out)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays
+from zyg.frontend import arrays, lists
 from zyg.frontend.elementwise import lift
 from zyg.frontend.operators import as_numpy, binary, promote, truth
 from zyg.frontend.values import (
@@ -17,11 +17,14 @@ from zyg.frontend.values import (
     Known,
     Number,
     as_complex,
+    describe,
     is_number,
+    is_numeric,
     number_type,
 )
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import F32
+from zyg.ir.types import F32, F64, Array
+from zyg.typeof import dtype_scalar
 
 from ..registry import emits, implements
 from .reductions import as_array, delivered, is_set
@@ -243,14 +246,56 @@ def nan_to_num(
     return result
 
 
-@implements(np.select)
-def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    if len(condlist) != len(choicelist):
-        raise ValueError("list of cases must be same length as list of conditions")
+@emits(np.select)
+def select(e: Evaluator, condlist: Abstract, choicelist: Abstract, default: Abstract = Known(0)) -> Abstract:  # noqa: B008
+    conditions, choices = (lists.all_items(e, v) for v in (condlist, choicelist))
+    if conditions is None or choices is None:
+        raise e.refuse("np.select of lists whose lengths are not known when compiling", hint="write np.where")
+    if len(conditions) != len(choices):
+        e.throw("ValueError", "list of cases must be same length as list of conditions")
+    if not conditions:
+        e.throw("ValueError", "select with an empty condition list is not possible")
+    from .common import dtype_together
+    from .ufuncs import as_type
+
+    scalar = dtype_scalar(dtype_together(e, (*choices, default)))
     result = default
-    for n in range(len(condlist)):
-        k = len(condlist) - 1 - n
-        result = np.where(condlist[k], choicelist[k], result)
+    for c, x in zip(reversed(conditions), reversed(choices), strict=True):
+        result = where(e, c, x, result)
+    if isinstance(result, arrays.ARRAYS):
+        return result if arrays.element_type(result) is scalar else lift(
+            e, ("as", scalar), lambda e, v: as_type(e, v, scalar or F64), [result]
+        )  # fmt: skip
+    return result
+
+
+@emits(np.piecewise)
+def piecewise(e: Evaluator, x: Abstract, condlist: Abstract, funclist: Abstract) -> Abstract:
+    """Each function gets the elements where its condition holds."""
+    from zyg.frontend import indexing
+
+    from .constructors import zeros_like
+
+    x = operand(e, x)
+    functions = lists.all_items(e, funclist)
+    conditions = lists.all_items(e, condlist)
+    if not isinstance(x, arrays.ARRAYS) or conditions is None or functions is None:
+        raise e.refuse("np.piecewise of these", types=[describe(x, e.heap)], hint="pass an array and lists")
+    if len(functions) not in (len(conditions), len(conditions) + 1):
+        n = len(conditions)
+        e.throw("ValueError", f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    given = list(conditions)
+    if len(functions) > len(given):
+        from zyg.frontend.infer import known
+
+        none = given[0]
+        for c in given[1:]:
+            none = e.call(known(np.logical_or), [none, c])
+        given.append(e.call(known(np.logical_not), [none]))
+    result = zeros_like(e, x)
+    for c, f in zip(given, functions, strict=True):
+        value = f if is_numeric(f) else e.call(f, [indexing.get_item(e, x, c)])
+        indexing.set_item(e, result, c, value)
     return result
 
 
@@ -280,7 +325,9 @@ def _part(e: Evaluator, v: Abstract, n: int) -> Abstract:
     if isinstance(v, ArrayValue):
         from .constructors import zeros_like
 
-        return zeros_like(e, v)
+        zeros = arrays.memory(zeros_like(e, v))
+        type = Array(zeros.type.dtype, zeros.type.ndim, "C", False)
+        return ArrayValue(e.op("view", zeros.value, type=type, spec=":" * type.ndim))
     return binary(e, "mul", v, Known(0))
 
 
@@ -291,7 +338,7 @@ def angle(z: Any, deg: Any = False) -> Any:
 
 
 def _angle_of_real(x: Any) -> Any:
-    return np.arctan2(x * 0.0, x)
+    return np.arctan2(0.0, x)
 
 
 # ------------------------------------------------------------------------------------ special functions

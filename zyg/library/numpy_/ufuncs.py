@@ -277,6 +277,10 @@ def _of_float(op: str, name: str, whole: bool = False) -> Element:
         if isinstance(x, ComplexValue):
             from ..complex_ import numpy_function
 
+            if op == "log2":
+                return binary(e, "mul", numpy_function(e, "log", x), Known(1.0 / math.log(2.0)))
+            if op == "exp2":
+                return numpy_function(e, "exp", binary(e, "mul", x, Known(math.log(2.0))))
             return numpy_function(e, op, x)
         scalar = number_type(x)
         if scalar is None:

@@ -1,0 +1,129 @@
+"""`np.add.reduce` and its relatives: the methods of ufuncs of two arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zyg.frontend import arrays
+from zyg.frontend.calls import unchecked
+from zyg.frontend.values import Abstract, Known, TupleValue
+
+from ..registry import emits
+from .common import from_lines, lines
+from .extrema import _rows, kept_shape
+from .reductions import as_array, is_set, store
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+NONE, FALSE, YES = Known(None), Known(False), Known(True)
+
+# Reductions that are functions of their own.
+REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all,
+    np.logical_or: np.any,
+}  # fmt: skip
+RUNNING: dict[np.ufunc, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
+
+
+def _function(e: Evaluator, f: Abstract, method: str) -> np.ufunc:
+    assert isinstance(f, Known)
+    function = f.object
+    if function.nin != 2 or function.nout != 1:
+        e.throw("ValueError", f"{method} only supported for binary functions")
+    return function
+
+
+@emits((np.ufunc, "reduce"))
+def reduce(
+    e: Evaluator, f: Abstract, array: Abstract, axis: Abstract = Known(0), dtype: Abstract = NONE,  # noqa: B008
+    out: Abstract = NONE, keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
+) -> Abstract:  # fmt: skip
+    from zyg.frontend.infer import known
+
+    function = _function(e, f, "reduce")
+    own = REDUCTIONS.get(function)
+    given = {"axis": axis, "keepdims": keepdims}
+    optional = {"dtype": dtype, "out": out, "initial": initial}
+    given |= {k: v for k, v in optional.items() if is_set(v)}
+    if not (isinstance(where, Known) and where.object is True):
+        given["where"] = where
+    if own is not None:
+        return e.call(known(own), [array], given)
+    for name in ("dtype", "initial", "where"):
+        if name in given:
+            raise e.refuse(f"np.{function.__name__}.reduce({name}=...) in native code", hint=f"leave `{name}` out")
+    array = e.call(known(as_array), [array])
+    axes = TupleValue(tuple(map(Known, arrays.axes_of(e, axis, arrays.ndim(array)))))
+    return e.call(known(_reduced), [f, array, axes, keepdims, out])
+
+
+@unchecked
+def _folded(f: Any, row: Any) -> Any:
+    total = row[0]
+    for i in range(1, len(row)):
+        total = f(total, row[i])
+    return total
+
+
+@unchecked
+def _reduced(f: Any, a: Any, axes: Any, keepdims: Any, out: Any) -> Any:
+    rows = _rows(a, axes)
+    if rows.shape[1] == 0:
+        raise ValueError(f"zero-size array to reduction operation {f.__name__} which has no identity")
+    if len(axes) == a.ndim:
+        total = _folded(f, rows[0])
+        return store(np.full((1,) * a.ndim, total) if keepdims else total, out)
+    result = np.empty(len(rows), np.result_type(f(rows[:0, 0], rows[:0, 0])))
+    for k in range(len(rows)):
+        result[k] = _folded(f, rows[k])
+    return store(result.reshape(kept_shape(a, axes, keepdims)), out)
+
+
+@emits((np.ufunc, "accumulate"))
+def accumulate(
+    e: Evaluator, f: Abstract, array: Abstract, axis: Abstract = Known(0), dtype: Abstract = NONE,  # noqa: B008
+    out: Abstract = NONE,
+) -> Abstract:  # fmt: skip
+    from zyg.frontend.infer import known
+
+    function = _function(e, f, "accumulate")
+    own = RUNNING.get(function)
+    if own is not None:
+        given = {"axis": axis} | {k: v for k, v in (("dtype", dtype), ("out", out)) if is_set(v)}
+        return e.call(known(own), [array], given)
+    if is_set(dtype):
+        raise e.refuse(f"np.{function.__name__}.accumulate(dtype=...) in native code", hint="leave `dtype` out")
+    return e.call(known(_accumulated), [f, array, axis, out])
+
+
+@unchecked
+def _accumulated(f: Any, array: Any, axis: Any, out: Any) -> Any:
+    a = as_array(array)
+    rows = lines(a, axis)
+    result = np.empty(rows.shape, np.result_type(f(rows[:0], rows[:0])))
+    for k in range(len(rows)):
+        row, into = rows[k], result[k]
+        if len(row) > 0:
+            total = row[0]
+            into[0] = total
+            for i in range(1, len(row)):
+                total = f(total, row[i])
+                into[i] = total
+    return store(from_lines(result, a.shape, axis % a.ndim), out)
+
+
+@emits((np.ufunc, "outer"))
+def outer(e: Evaluator, f: Abstract, a: Abstract, b: Abstract) -> Abstract:
+    from zyg.frontend.infer import known
+
+    _function(e, f, "outer product")
+    return e.call(known(_outer), [f, a, b])
+
+
+def _outer(f: Any, a: Any, b: Any) -> Any:
+    a, b = as_array(a), as_array(b)
+    return f(np.expand_dims(a, tuple(range(a.ndim, a.ndim + b.ndim))), b)
