@@ -1,0 +1,266 @@
+"""Places in sorted arrays, counts in bins, and values between given points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zyg.frontend.calls import unchecked
+
+from ..intrinsics import unsupported
+from ..registry import implements
+from .common import inexact_dtype, result_dtype
+from .sorting import before
+
+
+@unchecked
+def place(a: Any, x: Any, right: bool) -> int:
+    """Where x would stand in a sorted vector: in front of its equals, or behind them."""
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if (not before(x, a[middle])) if right else before(a[middle], x):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@unchecked
+def places(a: Any, v: Any, right: bool) -> Any:
+    result = np.empty(len(v), np.int64)
+    for i in range(len(v)):
+        result[i] = place(a, v[i], right)
+    return result
+
+
+def is_right(side: Any) -> bool:
+    if side != "left" and side != "right":
+        raise ValueError(f"search side must be 'left' or 'right' (got '{side}')")
+    return side == "right"
+
+
+def shaped(result: Any, like: Any) -> Any:
+    """A vector in the shape of an array; a number for a number."""
+    return result[0] if like.ndim == 0 else result.reshape(like.shape)
+
+
+@implements(np.searchsorted, (np.ndarray, "searchsorted"), instead={"sorter": "sort the array first: a[sorter]"})
+def searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
+    right = is_right(side)
+    common = result_dtype(a, v)
+    source, wanted = np.asarray(a).astype(common), np.asarray(v).astype(common)
+    if source.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    return shaped(places(source, wanted.ravel(), right), wanted)
+
+
+@implements(np.digitize)
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    edges, values = np.asarray(bins), np.asarray(x)
+    if values.dtype.kind == "c" or edges.dtype.kind == "c":
+        raise TypeError("x may not be complex")
+    if edges.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    rising = direction(edges)
+    if rising == 0:
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    ordered = edges if rising > 0 else edges[::-1]
+    common = result_dtype(edges, values)
+    found = places(ordered.astype(common), values.astype(common).ravel(), not right)
+    if rising < 0:
+        found = len(edges) - found
+    return shaped(found, values)
+
+
+@unchecked
+def direction(a: Any) -> int:
+    """1 for a vector that does not fall, -1 for one that does not rise, 0 for another."""
+    rising, falling = True, True
+    for i in range(len(a) - 1):
+        rising = rising and a[i] <= a[i + 1]
+        falling = falling and a[i] >= a[i + 1]
+    return 1 if rising else -1 if falling else 0
+
+
+@implements(np.bincount)
+@unchecked
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    a = np.asarray(x)
+    if a.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if a.dtype.kind != "i" and a.dtype.kind != "u" and a.dtype.kind != "b":
+        raise TypeError(
+            f"Cannot cast array data from dtype('{a.dtype.name}') to dtype('int64') according to the rule 'safe'"
+        )
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    count = minlength
+    for i in range(len(a)):
+        if a[i] < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        count = max(count, int(a[i]) + 1)
+    if weights is None:
+        result = np.zeros(count, np.int64)
+        for i in range(len(a)):
+            result[int(a[i])] += 1
+        return result
+    w = np.asarray(weights)
+    if w.dtype.kind == "c":
+        raise TypeError(
+            "Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'"
+        )
+    if w.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if len(w) != len(a):
+        raise ValueError("The weights and list don't have the same length.")
+    sums = np.zeros(count)
+    for i in range(len(a)):
+        sums[int(a[i])] += w[i]
+    return sums
+
+
+# -------------------------------------------------------------------------------------------------- histograms
+
+
+def edges_of(a: Any, bins: Any, range: Any) -> Any:
+    """The edges of the bins of a histogram, and how many of them are alike (0: they were given)."""
+    if isinstance(bins, (np.ndarray, tuple, list)):
+        edges = np.asarray(bins)
+        if edges.ndim != 1:
+            raise ValueError("`bins` must be 1d, when an array")
+        if direction(edges) <= 0:
+            raise ValueError("`bins` must increase monotonically, when an array")
+        return edges, 0
+    if isinstance(bins, str):
+        unsupported("np.histogram(bins=...) by a name, in native code", "say how many bins there are")
+    if bins < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    first, last = 0.0, 1.0
+    if range is not None:
+        first, last = float(range[0]), float(range[1])
+        if first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"supplied range of [{first}, {last}] is not finite")
+    elif len(a) > 0:
+        first, last = least_and_largest(a)
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
+    if first == last:
+        first, last = first - 0.5, last + 0.5
+    return np.linspace(first, last, bins + 1).astype(a.dtype), bins
+
+
+@unchecked
+def least_and_largest(a: Any) -> Any:
+    low, high = float(a[0]), float(a[0])
+    for i in range(1, len(a)):
+        x = float(a[i])
+        low = x if x < low or x != x else low
+        high = x if x > high or x != x else high
+    return low, high
+
+
+@unchecked
+def bin_of(x: Any, edges: Any, alike: int) -> int:
+    """The number of the bin that x is in, -1 for none; the last bin is closed."""
+    count = len(edges) - 1
+    if not (x >= edges[0] and x <= edges[count]):
+        return -1
+    if alike == 0:
+        return min(place(edges, x, True) - 1, count - 1)
+    k = int(((x - edges[0]) / (edges[count] - edges[0])) * alike)
+    if k == alike:
+        k -= 1
+    if x < edges[k]:
+        k -= 1
+    elif x >= edges[k + 1] and k != alike - 1:
+        k += 1
+    return k
+
+
+@unchecked
+def fill_bins(counts: Any, a: Any, edges: Any, alike: int, weights: Any) -> None:
+    for i in range(len(a)):
+        k = bin_of(a[i], edges, alike)
+        if k >= 0:
+            if weights is None:
+                counts[k] += 1
+            else:
+                counts[k] += weights[i]
+
+
+@implements(np.histogram)
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """The numbers are counted, which has no derivative; their weights have one."""
+    source = np.asarray(a)
+    if source.dtype.kind == "c":
+        unsupported("np.histogram of complex numbers in native code", "take their absolute values")
+    if weights is not None and np.shape(weights) != np.shape(source):
+        raise ValueError("weights should have the same shape as a.")
+    values = source.ravel().astype(inexact_dtype(source))
+    edges, alike = edges_of(values, bins, range)
+    count = len(edges) - 1
+    if weights is None:
+        counts = np.zeros(count, np.int64)
+        fill_bins(counts, values, edges, alike, None)
+    else:
+        counts = np.zeros(count, np.asarray(weights).dtype)
+        fill_bins(counts, values, edges, alike, np.asarray(weights).ravel())
+    if density:
+        return counts / (edges[1:] - edges[:-1]).astype(float) / counts.sum(), edges
+    return counts, edges
+
+
+@implements(np.histogram_bin_edges)
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None) -> Any:
+    source = np.asarray(a)
+    return edges_of(source.ravel().astype(inexact_dtype(source)), bins, range)[0]
+
+
+# -------------------------------------------------------------------------------------------------- interpolation
+
+
+@implements(np.interp, instead={"period": "reduce the points to one period first: x % period"})
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
+    wanted, points, values = np.asarray(x).astype(float), np.asarray(xp).astype(float), np.asarray(fp)
+    heights = values if values.dtype.kind == "c" else values.astype(float)
+    if points.ndim != 1 or heights.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if len(points) == 0:
+        raise ValueError("array of sample points is empty")
+    if len(points) != len(heights):
+        raise ValueError("fp and xp are not of the same length.")
+    low = heights[0] if left is None else heights.dtype.type(left)
+    high = heights[-1] if right is None else heights.dtype.type(right)
+    return shaped(interpolated(wanted.ravel(), points, heights, low, high), wanted)
+
+
+@unchecked
+def interpolated(x: Any, xp: Any, fp: Any, low: Any, high: Any) -> Any:
+    """On a segment that begins at a point, its slope is the derivative there."""
+    n = len(xp)
+    result = np.empty(len(x), fp.dtype)
+    for i in range(len(x)):
+        t = x[i]
+        if t != t:
+            result[i] = t
+        elif t < xp[0]:
+            result[i] = low
+        elif t > xp[n - 1]:
+            result[i] = high
+        else:
+            j = place(xp, t, True) - 1
+            if j >= n - 1:
+                result[i] = fp[n - 1]
+            else:
+                slope = (fp[j + 1] - fp[j]) / (xp[j + 1] - xp[j])
+                y = slope * (t - xp[j]) + fp[j]
+                if y != y:
+                    y = slope * (t - xp[j + 1]) + fp[j + 1]
+                    if y != y and (fp[j] == fp[j + 1] or t == xp[j]):
+                        y = fp[j]
+                result[i] = y
+    return result

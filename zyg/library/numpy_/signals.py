@@ -1,0 +1,214 @@
+"""Sampled functions: integrals, slopes, products by convolution, phases without jumps, polynomials."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from zyg.frontend.calls import unchecked
+
+from ..intrinsics import unsupported
+from ..registry import implements
+from .common import axis_index, from_lines, inexact_dtype, is_sequence, lines, result_dtype
+from .joining import along
+
+
+@implements(np.trapezoid)  # type: ignore[attr-defined]
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    values = np.asarray(y)
+    axis = axis_index(axis, values.ndim)
+    n = values.shape[axis]
+    sides = values[along(axis, slice(1, n))] + values[along(axis, slice(0, max(n - 1, 0)))]
+    if x is None:
+        return (dx * sides / 2.0).sum(axis)
+    points = np.asarray(x)
+    if points.ndim == 1:
+        steps = (points[1:] - points[:-1]).reshape((len(points) - 1,) + (1,) * (values.ndim - axis - 1))
+    else:
+        m = points.shape[axis]
+        steps = points[along(axis, slice(1, m))] - points[along(axis, slice(0, m - 1))]
+    return (steps * sides / 2.0).sum(axis)
+
+
+@implements(np.gradient)
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    values = np.asarray(f)
+    axes = tuple(range(values.ndim)) if axis is None else tuple(axis) if is_sequence(axis) else (axis,)
+    axes = tuple(axis_index(k, values.ndim) for k in axes)
+    if len(varargs) == 0:
+        steps = (1.0,) * len(axes)
+    elif len(varargs) == 1 and np.ndim(varargs[0]) == 0:
+        steps = varargs * len(axes)
+    elif len(varargs) == len(axes):
+        steps = varargs
+    else:
+        raise TypeError("invalid number of arguments")
+    if edge_order != 1 and edge_order != 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    work = values if values.dtype.kind == "c" or values.dtype.kind == "f" else values.astype(float)
+    for k in axes:
+        if work.shape[k] < edge_order + 1:
+            raise ValueError(
+                "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required."
+            )
+    slopes = tuple(slopes_along(work, step, k, edge_order) for k, step in zip(axes, steps))
+    return slopes[0] if len(axes) == 1 else slopes
+
+
+def slopes_along(f: Any, step: Any, axis: int, edge_order: int) -> Any:
+    n = f.shape[axis]
+    result = np.empty(f.shape, f.dtype)
+    at = lambda i: f[along(axis, i)]
+    inner = lambda i: f[along(axis, slice(1 + i, n - 1 + i))]
+    if np.ndim(step) == 0:
+        result[along(axis, slice(1, n - 1))] = (inner(1) - inner(-1)) / (2.0 * step)
+        if edge_order == 1:
+            result[along(axis, 0)] = (at(1) - at(0)) / step
+            result[along(axis, n - 1)] = (at(n - 1) - at(n - 2)) / step
+        else:
+            result[along(axis, 0)] = (-1.5 / step) * at(0) + (2.0 / step) * at(1) + (-0.5 / step) * at(2)
+            result[along(axis, n - 1)] = (0.5 / step) * at(n - 3) + (-2.0 / step) * at(n - 2) + (1.5 / step) * at(n - 1)
+        return result
+    points = np.asarray(step)
+    if points.ndim != 1:
+        raise ValueError("distances must be either scalars or 1d")
+    if len(points) != n:
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    h = (points[1:] - points[:-1]).astype(float)
+    before, after = h[:-1], h[1:]
+    shape = (n - 2,) + (1,) * (f.ndim - axis - 1)
+    a = (-after / (before * (before + after))).reshape(shape)
+    b = ((after - before) / (before * after)).reshape(shape)
+    c = (before / (after * (before + after))).reshape(shape)
+    result[along(axis, slice(1, n - 1))] = a * inner(-1) + b * inner(0) + c * inner(1)
+    if edge_order == 1:
+        result[along(axis, 0)] = (at(1) - at(0)) / h[0]
+        result[along(axis, n - 1)] = (at(n - 1) - at(n - 2)) / h[n - 2]
+    else:
+        p, q = h[0], h[1]
+        result[along(axis, 0)] = (
+            -(2.0 * p + q) / (p * (p + q)) * at(0) + (p + q) / (p * q) * at(1) - p / (q * (p + q)) * at(2)
+        )
+        p, q = h[n - 3], h[n - 2]
+        result[along(axis, n - 1)] = (
+            q / (p * (p + q)) * at(n - 3) - (q + p) / (p * q) * at(n - 2) + (2.0 * q + p) / (q * (p + q)) * at(n - 1)
+        )
+    return result
+
+
+# -------------------------------------------------------------------------------------------------- convolution
+
+
+def full_convolution(a: Any, v: Any) -> Any:
+    """All sums of products, for one number of `v` after the other."""
+    result = np.zeros(len(a) + len(v) - 1, result_dtype(a, v))
+    for j in range(len(v)):
+        result[j : j + len(a)] += v[j] * a
+    return result
+
+
+def part_of(whole: Any, n: int, m: int, mode: Any) -> Any:
+    """The part of a full convolution of n with m numbers that a mode asks for, where n >= m."""
+    if mode == "full":
+        return whole
+    if mode == "same":
+        start = (m - 1) // 2
+        return whole[start : start + n].copy()
+    if mode == "valid":
+        return whole[m - 1 : n].copy()
+    raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
+
+
+@implements(np.convolve)
+def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
+    x, y = np.array(a, copy=None, ndmin=1), np.array(v, copy=None, ndmin=1)
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if len(x) == 0:
+        raise ValueError("a cannot be empty")
+    if len(y) == 0:
+        raise ValueError("v cannot be empty")
+    if len(y) > len(x):
+        return part_of(full_convolution(y, x), len(y), len(x), mode)
+    return part_of(full_convolution(x, y), len(x), len(y), mode)
+
+
+@implements(np.correlate)
+def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    x, y = np.asarray(a), np.asarray(v)
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if len(x) == 0:
+        raise ValueError("first array argument cannot be empty")
+    if len(y) == 0:
+        raise ValueError("second array argument cannot be empty")
+    kernel = np.conjugate(y)[::-1] if y.dtype.kind == "c" else y[::-1]
+    if len(y) > len(x):
+        # NumPy changes them and turns the result round, so that "same" is centred from the other side.
+        return part_of(full_convolution(kernel[::-1], x[::-1]), len(y), len(x), mode)[::-1].copy()
+    return part_of(full_convolution(x, kernel), len(x), len(y), mode)
+
+
+@implements(np.unwrap)
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Any:
+    """What is added are whole periods, which have no derivative."""
+    phases = np.asarray(p)
+    axis = axis_index(axis, phases.ndim)
+    if result_dtype(phases, period).kind == "i":
+        unsupported("np.unwrap of integers with an integer period, in native code", "pass floats")
+    limit = period / 2 if discont is None else max(discont, period / 2)
+    rows = lines(phases.astype(inexact_dtype(phases, period)), axis)
+    return from_lines(without_jumps(rows, limit, period), phases.shape, axis)
+
+
+@unchecked
+def without_jumps(rows: Any, limit: Any, period: Any) -> Any:
+    result = rows.copy()
+    for i in range(rows.shape[0]):
+        turns = 0.0
+        for j in range(1, rows.shape[1]):
+            step = rows[i, j] - rows[i, j - 1]
+            away = np.floor((step + period / 2) / period)
+            if (step + period / 2) - away * period == 0 and step > 0:
+                away -= 1.0
+            if abs(step) >= limit:
+                turns -= away
+            result[i, j] = rows[i, j] + period * turns
+    return result
+
+
+# -------------------------------------------------------------------------------------------------- polynomials
+
+
+@implements(np.polyval)
+def polyval(p: Any, x: Any) -> Any:
+    coefficients = np.asarray(p)
+    points = np.asarray(x)
+    if coefficients.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    dtype = result_dtype(coefficients, points)
+    if points.ndim == 0:
+        return horner(coefficients, points[()], dtype.type(0))
+    result = np.zeros(points.shape, dtype)
+    for k in range(len(coefficients)):
+        result = result * points + coefficients[k]
+    return result
+
+
+@unchecked
+def horner(coefficients: Any, x: Any, zero: Any) -> Any:
+    result = zero
+    for k in range(len(coefficients)):
+        result = result * x + coefficients[k]
+    return result
+
+
+@implements(np.polyder)
+def polyder(p: Any, m: int = 1) -> Any:
+    a = np.asarray(p)
+    for _ in range(m):
+        n = len(a) - 1
+        a = a[: max(n, 0)] * np.arange(n, 0, -1)
+    return a
