@@ -43,7 +43,6 @@ from . import (
     numpy_methods,
     zyg_,
 )
-from .attributes import plain_attr
 from .calls import call, forward_of
 from .cotangents import NUMBERS, accumulate
 from .iteration import loop, pairs
@@ -112,6 +111,5 @@ __all__ = [
     "numpy_memory",
     "numpy_methods",
     "pairs",
-    "plain_attr",
     "zyg_",
 ]  # fmt: skip

@@ -35,7 +35,9 @@ def _adapter(entry: calls.Function, f: FunctionType, count: int, names: tuple[st
     total = code.co_argcount + code.co_kwonlyargcount
     parameters = code.co_varnames[:total]
     allowed = parameters[code.co_posonlyargcount :]
-    if count > code.co_argcount or not all(name in allowed[max(count - code.co_posonlyargcount, 0) :] for name in names):
+    if count > code.co_argcount or not all(
+        name in allowed[max(count - code.co_posonlyargcount, 0) :] for name in names
+    ):
         return None
     forward = entry.bind_method(f) if bound else entry.bind(f)
     if count == total and f.__defaults__ is None:

@@ -23,31 +23,6 @@ from .arithmetic import find, is_python
 from .cotangents import INERT, NUMERIC, is_number
 from .shadows import Joined
 
-_PLAIN: dict[type, dict[str, bool]] = {}  # per class: the attributes that are looked up in the instance alone
-
-
-def plain_attr(cls: type, name: str) -> bool:
-    """Whether an attribute of instances of `cls` is kept in the instance, and reading it runs no code of the user's."""
-    known = _PLAIN.get(cls)
-    if known is None:
-        known = _PLAIN[cls] = {}
-    answer = known.get(name)
-    if answer is None:
-        found = find(cls, name)
-        answer = (
-            (found is None or type(found) is MemberDescriptorType)
-            and find(cls, "__getattribute__") is object.__getattribute__
-            and find(cls, "__getattr__") is None
-            and not issubclass(cls, (type, ModuleType, super))
-            and not hasattr(cls, "__zyg_transform__")
-        )
-        flags: Any = cls.__flags__
-        if flags & (1 << 9):  # Py_TPFLAGS_HEAPTYPE: others cannot change
-            return answer
-        known[name] = answer
-    return answer
-
-
 _BOUND = (BuiltinFunctionType, MethodWrapperType)
 
 

@@ -28,10 +28,6 @@ def run_shift(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (None, *given)
 
 
-def run_constant(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """Nothing flows."""
-
-
 # ------------------------------------------------------------------------------------------- without derivative
 
 

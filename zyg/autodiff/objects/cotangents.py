@@ -88,11 +88,6 @@ def accumulate(x: Any, y: Any) -> Any:
     return x + y
 
 
-def item_of(d: Any, index: int) -> Any:
-    """The cotangent of an item, from that of its tuple."""
-    return None if d is None else d[index]
-
-
 def is_number(x: Any) -> bool:
     """Whether `x` carries a cotangent that is a number.
 

@@ -91,11 +91,6 @@ def run_array_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         shadows.of_array(back[1])[back[2]] += d
 
 
-def run_enumerated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    if d is not None and d[1] is not None:
-        back[1](back[2:], d[1], shadows)
-
-
 def run_second(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """The second of two: `(index, item)`."""
     inner = back[1]
@@ -109,13 +104,6 @@ def run_zip(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         inner = backs[k]
         if inner is not None:
             inner[0](inner, None if d is None else d[k], shadows)
-
-
-def run_zip_sequences(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    if d is not None:
-        for sequence, c in zip(back[1], d):
-            if c is not None:
-                shadows.add_item(sequence, back[2], c)
 
 
 def run_holder(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -152,10 +140,6 @@ NOTHING = (nothing,)
 
 
 # ----------------------------------------------------------------------------------------------- sources
-
-
-def list_pairs(x: Any) -> Any:
-    return zip(x, zip(repeat(run_list_item), repeat(x), count()))
 
 
 def tuple_pairs(x: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ block parameter.  Whatever is not known is taken to be anything, and the run-tim
 
 from __future__ import annotations
 
-from zyg.backend.recording import REALS
+from zyg.backend.phrases import REALS
 from zyg.ir.core import Block, Const, Function, Instr, Value
 
 from .. import objects

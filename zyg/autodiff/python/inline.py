@@ -283,9 +283,10 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             return made
     elif t is BuiltinFunctionType and type(f.__self__) is ModuleType:
         site[:2] = f, forward
-    elif t is BuiltinFunctionType and site[_SIZE] is not None and type(f.__self__) in _CONTAINERS:
-        if f.__name__ == site[_SIZE].name:
-            site[_SIZE][type(f.__self__)] = calls.method_handler_of(f)
+    elif t is BuiltinFunctionType:
+        table = site[_SIZE]
+        if table is not None and type(f.__self__) in _CONTAINERS and f.__name__ == table.name:
+            table[type(f.__self__)] = calls.method_handler_of(f)
     return forward
 
 

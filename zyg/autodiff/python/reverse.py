@@ -34,7 +34,9 @@ class ReverseHalf:
         self.back, self.seed, self.shadows = (Value(OBJECT, name) for name in ("back", "d", "shadows"))
         self.tape, self.cursor = Value(TAPE, "tape"), Value(TAPE, "cursor")
         self.saved: dict[tuple[Value, Block], Saved] = {}
-        self.lookups: dict[tuple[Value, str], list[Value]] = {}  # per value, the object whose shadow was found last, and that
+        self.lookups: dict[
+            tuple[Value, str], list[Value]
+        ] = {}  # per value, the object whose shadow was found last, and that
         self.bodies: dict[Block, Block] = {}  # where the reverse of a block begins
         self.tails: dict[Block, Block] = {}  # where it goes on to the blocks before
         self.current = forward.blocks[0]

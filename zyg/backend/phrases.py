@@ -1,0 +1,119 @@
+"""What the code of recorded operations and of their pullbacks is made of: jumps, calls, tests of types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from bytecode import Label
+
+from ..ir.core import Const, Value
+from .opcodes import BINARY_OPS, OPERATIONS, PY312, PY313, STORE_THEMSELVES, Tree, call, intrinsic_1
+
+if TYPE_CHECKING:
+    from .python import Emitter
+
+
+REALS = frozenset({float, int, bool})
+
+
+def operation(function: Callable[[Emitter, Tree], None]) -> Callable[[Emitter, Tree], None]:
+    name = function.__name__[3:]
+    OPERATIONS[name] = function
+    STORE_THEMSELVES.add(name)
+    return function
+
+
+def is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def jump_if_none(e: Emitter, label: Label, negated: bool = False) -> None:
+    e.jump_if("NOT_NONE" if negated else "NONE", label)
+
+
+def jump(e: Emitter, label: Label) -> None:
+    e.out("JUMP_FORWARD", label)
+
+
+def begin_call(e: Emitter, load: Callable[[], None]) -> None:
+    if not PY313:
+        e.out("PUSH_NULL")
+    load()
+    if PY313:
+        e.out("PUSH_NULL")
+
+
+def call_function(e: Emitter, function: Value, arguments: list[Value]) -> None:
+    begin_call(e, lambda: e.load(function))
+    for v in arguments:
+        e.load(v)
+    call(e, len(arguments), ())
+
+
+def call_method(e: Emitter, receiver: Value, name: str, *arguments: Value | Callable[[], None]) -> None:
+    e.load(receiver)
+    e.out(*(("LOAD_ATTR", (True, name)) if PY312 else ("LOAD_METHOD", name)))
+    for v in arguments:
+        e.load(v) if isinstance(v, Value) else v()
+    call(e, len(arguments), ())
+
+
+def type_of(e: Emitter, value: Value) -> None:
+    begin_call(e, lambda: e.out("LOAD_CONST", type))
+    e.load(value)
+    call(e, 1, ())
+
+
+def type_on_top(e: Emitter) -> None:
+    """The type of what is on the stack takes its place."""
+    if PY313:
+        e.out("LOAD_CONST", type)
+        e.out("SWAP", 2)
+        e.out("PUSH_NULL")
+        e.out("SWAP", 2)
+    else:
+        e.out("PUSH_NULL")
+        e.out("SWAP", 2)
+        e.out("LOAD_CONST", type)
+        e.out("SWAP", 2)
+    call(e, 1, ())
+
+
+def go_unless_type(e: Emitter, value: Value, types: Callable[[], None], test: str, slow: Label) -> None:
+    type_of(e, value)
+    types()
+    e.out(test, 0)
+    e.jump_if("FALSE", slow)
+
+
+def length(e: Emitter, x: Value) -> None:
+    begin_call(e, lambda: e.out("LOAD_CONST", len))
+    e.load(x)
+    call(e, 1, ())
+
+
+def get_attribute(e: Emitter, x: Value, name: str) -> None:
+    e.load(x)
+    e.out("LOAD_ATTR", (False, name) if PY312 else name)
+
+
+def operator(e: Emitter, op: str) -> None:
+    if op == "neg":
+        e.out("UNARY_NEGATIVE")
+    elif op == "pos":
+        intrinsic_1(e, "UNARY_POSITIVE", 5)
+    else:
+        e.out("BINARY_OP", BINARY_OPS[op])
+
+
+def store_all(e: Emitter, results: list[Value]) -> None:
+    """What UNPACK_SEQUENCE has left on the stack, the first on top."""
+    for r in results:
+        e.store(r)
+
+
+def store_none(e: Emitter, results: list[Value]) -> None:
+    for r in results:
+        e.out("LOAD_CONST", None)
+        e.store(r)

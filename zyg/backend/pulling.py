@@ -1,0 +1,499 @@
+"""Lowering of what the adjoint pass adds to reverse halves: pullbacks, rules, sums of cotangents, and accesses to the shadows
+of objects, which are written out where the forward half did the operation plainly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from bytecode import Compare, Label
+
+from ..ir.core import Const, Value
+from ..ir.core import Instr as Operation
+from .opcodes import Tree, call
+from .phrases import (
+    begin_call,
+    call_function,
+    call_method,
+    get_attribute,
+    is_none,
+    jump,
+    jump_if_none,
+    operation,
+    operator,
+    store_none,
+    type_of,
+    type_on_top,
+)
+
+if TYPE_CHECKING:
+    from .python import Emitter
+
+
+# What was done plainly: which shadow it is about, and what tells the part of it.
+_ACCESS = {
+    "getitem": ("items", "key"), "getattr": ("holder", "name"), "get_cell": ("holder", "name"),
+    "setitem": ("items", "key"), "setattr": ("holder", "name"), "set_cell": ("holder", "name"),
+    "list_append": ("items", "back"), "get_global": ("items", "name"), "get_next": ("items", "back"),
+}  # fmt: skip
+
+
+def _look_up(
+    e: Emitter, shadows: Value, x: Value, kind: str, last: Value, shadow: Value, load: Callable[[], None] | None
+) -> None:
+    """`shadow` is that of `last`, the object that was looked up last at the places where `x` is used: let it be that of `x`
+    (or of what `load` gives)."""
+    found = Label()
+    e.load(x)
+    e.load(last)
+    e.out("IS_OP", 0)
+    depth = e.depth - 1
+    e.jump_if("TRUE", found)
+    e.load(x)
+    e.store(last)
+    call_method(e, shadows, f"{kind}_of", x if load is None else load)
+    e.store(shadow)
+    e.label(found, depth)
+
+
+def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
+    """What was read plainly gets its cotangent into the shadow, what was written takes it out."""
+    back, d, shadows, x, key, name, last, shadow = instr.operands
+    kind, results, wanted = instr.attrs["access"], instr.results, instr.attrs["wanted"]
+    which, where = _ACCESS[kind]
+    part = {"key": key, "name": name, "back": back}[where]
+    position = True if where == "back" else None if where == "key" else False  # whether the part is known to be one
+    if position is None and isinstance(key, Const):
+        position = False if type(key.value) is not int else None
+    attribute = name.value if which == "holder" and isinstance(name, Const) else None
+    if attribute is not None and attribute.startswith("__"):  # of a method
+        jump(e, none)
+        return
+
+    def gone_through() -> None:
+        e.load(x)
+        e.out("LOAD_CONST", 1)
+        e.out("BINARY_SUBSCR")
+
+    if kind.startswith("get"):
+        if not is_none(d):
+            e.load(d)
+            jump_if_none(e, none)
+            _look_up(e, shadows, x, which, last, shadow, gone_through if kind == "get_next" else None)
+            _add_part(e, shadows, shadow, part, d, position, attribute)
+        jump(e, none)
+        return
+    _look_up(e, shadows, x, which, last, shadow, None)
+    if attribute is not None:
+        get_attribute(e, shadow, attribute)
+        e.out("LOAD_CONST", None)
+        e.load(shadow)
+        e.out("STORE_ATTR", attribute)
+    else:
+        _take_part(e, shadow, part, position, last=kind == "list_append")
+    value = 2 if kind == "setitem" else 1
+    if value in wanted:
+        e.store(results[wanted.index(value)])
+    else:
+        e.out("POP_TOP")
+    store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != value])
+    jump(e, end)
+
+
+def _add_part(
+    e: Emitter,
+    shadows: Value,
+    shadow: Value,
+    part: Value,
+    d: Value,
+    position: bool | None,
+    attribute: str | None = None,
+) -> None:
+    """Add a cotangent to the part of a shadow: by position in a list, else by key in a dict, or as an attribute."""
+    mapping, read, slow, first, store, end = (Label() for _ in range(6))
+    depth = e.depth
+    if position is None:
+        type_of(e, shadow)
+        e.out("LOAD_CONST", list)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", mapping)
+    if position is not False:
+        _go_unless_within(e, shadow, part, slow)
+        e.load(shadow)
+        e.load(part)
+        e.out("BINARY_SUBSCR")
+        if position is None:
+            jump(e, read)
+    if position is not True:
+        e.label(mapping, depth)
+        if attribute is not None:
+            get_attribute(e, shadow, attribute)
+        else:
+            call_method(e, shadow, "get", part)
+        e.label(read, depth + 1)
+    e.out("COPY", 1)
+    jump_if_none(e, first)
+    e.out("COPY", 1)
+    type_on_top(e)
+    e.out("LOAD_CONST", float)
+    e.out("IS_OP", 0)
+    other = Label()
+    e.jump_if("FALSE", other)
+    e.load(d)
+    operator(e, "add")
+    jump(e, store)
+    e.label(other, depth + 1)
+    e.out("POP_TOP")
+    e.label(slow, depth)
+    call_method(e, shadows, "add_part", shadow, part, d)
+    e.out("POP_TOP")
+    jump(e, end)
+    e.label(first, depth + 1)
+    e.out("POP_TOP")
+    e.load(d)
+    e.label(store, depth + 1)
+    e.load(shadow)
+    if attribute is not None:
+        e.out("STORE_ATTR", attribute)
+    else:
+        e.load(part)
+        e.out("STORE_SUBSCR")
+    e.label(end, depth)
+
+
+def _go_unless_within(e: Emitter, shadow: Value, position: Value, slow: Label) -> None:
+    """Go on if a shadow, a list, has something at a position."""
+    e.load(position)
+    begin_call(e, lambda: e.out("LOAD_CONST", len))
+    e.load(shadow)
+    call(e, 1, ())
+    e.out("COMPARE_OP", Compare.LT)
+    e.jump_if("FALSE", slow)
+
+
+def _take_part(e: Emitter, shadow: Value, part: Value, position: bool | None, last: bool) -> None:
+    """Take the part of a shadow out and leave it on the stack; `last`: with its place."""
+    mapping, absent, end = Label(), Label(), Label()
+    depth = e.depth
+    if position is None:
+        type_of(e, shadow)
+        e.out("LOAD_CONST", list)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", mapping)
+    if position is not False:
+        _go_unless_within(e, shadow, part, absent)
+        if last:
+            call_method(e, shadow, "pop")
+        else:
+            e.load(shadow)
+            e.load(part)
+            e.out("BINARY_SUBSCR")
+            e.out("LOAD_CONST", None)
+            e.load(shadow)
+            e.load(part)
+            e.out("STORE_SUBSCR")
+        jump(e, end)
+        e.label(absent, depth)
+        e.out("LOAD_CONST", None)
+        if position is None:
+            jump(e, end)
+    if position is not True:
+        e.label(mapping, depth)
+        call_method(e, shadow, "pop", part, lambda: e.out("LOAD_CONST", None))
+    e.label(end, depth + 1)
+
+
+@operation
+def op_pull(e: Emitter, tree: Tree) -> None:
+    instr = tree.operation
+    e.set_position(instr.position)
+    back, d, shadows, *operands = instr.operands
+    results, attrs = instr.results, instr.attrs
+    wanted = attrs["wanted"]
+    none, end = Label(), Label()
+    depth = e.depth
+    if "expressions" in attrs:
+        recorded = Label()
+        e.load(back)
+        jump_if_none(e, recorded, negated=True)
+        if not is_none(d) and results:
+            e.load(d)
+            jump_if_none(e, none)
+            leaves = {"d": d, "y": operands[0], **dict(enumerate(operands[1:]))}
+            _expressions(e, attrs["expressions"], leaves, results)
+            jump(e, end)
+        else:
+            jump(e, none)
+        e.label(recorded, depth)
+    elif "access" in attrs:
+        recorded = Label()
+        if attrs["access"] in ("list_append", "get_next"):
+            if attrs["access"] == "get_next":
+                e.load(back)
+                jump_if_none(e, none)
+            type_of(e, back)
+            e.out("LOAD_CONST", int)
+            e.out("IS_OP", 0)
+            e.jump_if("FALSE", recorded)
+        elif not is_none(back):
+            e.load(back)
+            jump_if_none(e, recorded, negated=True)
+        _access(e, instr, none, end)
+        if is_none(back):
+            e.label(none, depth)
+            store_none(e, results)
+            e.label(end, depth)
+            return
+        e.label(recorded, depth)
+        if attrs["access"] == "getitem":
+            _item_by_number(e, instr, none, end)
+    elif attrs["of"] == "unpack":
+        recorded = Label()
+        e.load(back)
+        jump_if_none(e, recorded, negated=True)
+        _unpacked(e, instr, none, end)
+        e.label(recorded, depth)
+    else:
+        e.load(back)
+        jump_if_none(e, none)
+        if attrs["of"] == "call_object":
+            _slope(e, back, d, results, wanted, none, end)
+        if "inline" in attrs:
+            _undo_of_list(e, instr, none, end)
+    begin_call(e, lambda: _first(e, back))
+    for v in (back, d, shadows):
+        e.load(v)
+    call(e, 3, ())
+    _items(e, results, wanted, end)
+    e.label(none, depth)
+    store_none(e, results)
+    e.label(end, depth)
+
+
+def _items(e: Emitter, results: list[Value], wanted: tuple[int, ...], end: Label) -> None:
+    """A tuple, or None, is on the stack: store its items `wanted`, else go on with None on the way to `end`."""
+    if not results:
+        e.out("POP_TOP")
+        return
+    nothing = Label()
+    e.out("COPY", 1)
+    jump_if_none(e, nothing)
+    depth = e.depth
+    for r, k in zip(results, wanted, strict=True):
+        e.out("COPY", 1)
+        e.out("LOAD_CONST", k)
+        e.out("BINARY_SUBSCR")
+        e.store(r)
+    e.out("POP_TOP")
+    jump(e, end)
+    e.label(nothing, depth)
+    e.out("POP_TOP")
+
+
+def _expression(e: Emitter, expression: Any, leaves: dict[Any, Value]) -> None:
+    if not isinstance(expression, tuple):
+        e.load(leaves[expression])
+        return
+    op, *parts = expression
+    if op == "const":
+        e.out("LOAD_CONST", parts[0])
+        return
+    for part in parts:
+        _expression(e, part, leaves)
+    operator(e, op)
+
+
+def _expressions(e: Emitter, expressions: Any, leaves: dict[Any, Value], results: list[Value]) -> None:
+    """All are computed before any is stored: a result may share its slot with what another one uses."""
+    for expression in expressions:
+        _expression(e, expression, leaves)
+    for r in reversed(results):
+        e.store(r)
+
+
+def _unpacked(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
+    """A tuple that was taken apart plainly: its cotangent is the tuple of those of the items, if there is one."""
+    d, parts, results = instr.operands[1], instr.operands[3:], instr.results
+    some = Label()
+    depth = e.depth
+    if results:
+        for part in parts:
+            if not is_none(part):
+                e.load(part)
+                jump_if_none(e, some, negated=True)
+        jump(e, none)
+        e.label(some, depth)
+        e.load(d)
+        e.store(results[0])
+        jump(e, end)
+    else:
+        jump(e, none)
+
+
+def _item_by_number(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
+    """The pullback of an item is a number: the length of a tuple, or the position in a list."""
+    back, d, shadows, x, key, _, last, shadow = instr.operands
+    results, wanted = instr.results, instr.attrs["wanted"]
+    other, ordered = Label(), Label()
+    depth = e.depth
+    type_of(e, back)
+    e.out("LOAD_CONST", int)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", other)
+    if is_none(d):
+        jump(e, none)
+    else:
+        e.load(d)
+        jump_if_none(e, none)
+        type_of(e, x)
+        e.out("LOAD_CONST", tuple)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", ordered)
+        if 0 in wanted:
+            call_method(e, shadows, "in_tuple", d, key, back)
+            e.store(results[wanted.index(0)])
+            store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 0])
+            jump(e, end)
+        else:
+            jump(e, none)
+        e.label(ordered, depth)
+        _look_up(e, shadows, x, "items", last, shadow, None)
+        _add_part(e, shadows, shadow, back, d, True)
+        jump(e, none)
+    e.label(other, depth)
+
+
+def _undo_of_list(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
+    """The pullback of `append` and `pop` of a list is the position."""
+    back, d, shadows, x, last, shadow = instr.operands
+    results, wanted = instr.results, instr.attrs["wanted"]
+    other = Label()
+    depth = e.depth
+    type_of(e, back)
+    e.out("LOAD_CONST", int)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", other)
+    _look_up(e, shadows, x, "items", last, shadow, None)
+    if instr.attrs["inline"] == "append":
+        _take_part(e, shadow, back, True, last=True)
+        if 1 in wanted:
+            e.store(results[wanted.index(1)])
+        else:
+            e.out("POP_TOP")
+        store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 1])
+        jump(e, end)
+    else:
+        call_method(e, shadows, "put_back", shadow, back, d)
+        e.out("POP_TOP")
+        jump(e, none)
+    e.label(other, depth)
+
+
+def _first(e: Emitter, back: Value) -> None:
+    e.load(back)
+    e.out("LOAD_CONST", 0)
+    e.out("BINARY_SUBSCR")
+
+
+def _slope(
+    e: Emitter, back: Value, d: Value, results: list[Value], wanted: tuple[int, ...], none: Label, end: Label
+) -> None:
+    """The pullback may be a float: the slope by the only argument."""
+    other = Label()
+    type_of(e, back)
+    e.out("LOAD_CONST", float)
+    e.out("IS_OP", 0)
+    depth = e.depth - 1
+    e.jump_if("FALSE", other)
+    if is_none(d) or not results:
+        jump(e, none)
+    else:
+        e.load(d)
+        jump_if_none(e, none)
+        for k in wanted:
+            if k == 1:
+                e.load(d)
+                e.load(back)
+                operator(e, "mul")
+            else:
+                e.out("LOAD_CONST", None)
+        for r in reversed(results):
+            e.store(r)
+        jump(e, end)
+    e.label(other, depth)
+
+
+@operation
+def op_rule(e: Emitter, tree: Tree) -> None:
+    instr = tree.operation
+    e.set_position(instr.position)
+    function, d, y, *operands = instr.operands
+    none, end = Label(), Label()
+    depth = e.depth
+    e.load(d)
+    jump_if_none(e, none)
+    if "expressions" in instr.attrs:
+        leaves = {"d": d, "y": y, **dict(enumerate(operands))}
+        _expressions(e, instr.attrs["expressions"], leaves, instr.results)
+        jump(e, end)
+    else:
+        call_function(e, function, [d, y, *operands])
+        _items(e, instr.results, instr.attrs["wanted"], end)
+    e.label(none, depth)
+    store_none(e, instr.results)
+    e.label(end, depth)
+
+
+@operation
+def op_cotangents(e: Emitter, tree: Tree) -> None:
+    instr = tree.operation
+    end = Label()
+    e.push(tree, 0)
+    depth = e.depth - 1
+    _items(e, instr.results, instr.attrs["wanted"], end)
+    store_none(e, instr.results)
+    e.label(end, depth)
+
+
+@operation
+def op_accumulate(e: Emitter, tree: Tree) -> None:
+    instr = tree.operation
+    function, a, b = instr.operands
+    first, second, slow, end = Label(), Label(), Label(), Label()
+    depth = e.depth
+    e.load(b)
+    jump_if_none(e, first)
+    e.load(a)
+    jump_if_none(e, second)
+    type_of(e, a)
+    e.out("LOAD_CONST", float)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", slow)
+    e.load(a)
+    e.load(b)
+    operator(e, "add")
+    e.store(instr.result)
+    jump(e, end)
+    e.label(slow, depth)
+    call_function(e, function, [a, b])
+    e.store(instr.result)
+    jump(e, end)
+    e.label(second, depth)
+    e.load(b)
+    e.store(instr.result)
+    jump(e, end)
+    e.label(first, depth)
+    e.load(a)
+    e.store(instr.result)
+    e.label(end, depth)
+
+
+@operation
+def op_nothing_looked_up(e: Emitter, tree: Tree) -> None:
+    """Variables for the object whose shadow was looked up last, and its shadow: what wants a shadow writes them."""
+    for r in tree.operation.results:
+        e.out("LOAD_CONST", None)
+        e.store(r)
+
+
+OPS = frozenset({"pull", "rule", "cotangents", "accumulate", "nothing_looked_up"})
