@@ -225,7 +225,7 @@ class Activity:
                 summary = self._summary_of(instr)
                 self.written.update(self.rep(instr.operands[p]) for p in summary.written)
                 self.stored.update(self.rep(instr.operands[p]) for p in summary.stored)
-            elif instr.op == "pycall":
+            elif instr.op == "pycall" and not instr.attrs.get("reads"):
                 for v in instr.operands:
                     if isinstance(v.type, Array):
                         self.written.add(self.rep(v))

@@ -185,15 +185,18 @@ def flat_arguments(args: list[Abstract]) -> tuple[tuple[tuple[str | None, int], 
     return tuple(layout), values
 
 
-def python_call(e: Evaluator, function: Any, args: list[Abstract], returned: t.Type = t.NONE) -> Abstract:
+def python_call(
+    e: Evaluator, function: Any, args: list[Abstract], returned: t.Type = t.NONE, reads: bool = False
+) -> Abstract:
     """Call a Python callable with boxed arguments; what comes back is of type `returned`, or else TypeError (NONE: anything,
-    and it is ignored)."""
+    and it is ignored). `reads` promises that it writes to none of its arguments."""
     from .boundary import assemble, disassemble
 
     leaves: list[Value] = []
     types = tuple(disassemble(e, a, leaves) for a in args)
     expected = t.flatten(returned)
-    values = e.emit("pycall", *leaves, types=tuple(expected), callable=function, arguments=types, result=returned)
+    attrs = {"callable": function, "arguments": types, "result": returned} | ({"reads": True} if reads else {})
+    values = e.emit("pycall", *leaves, types=tuple(expected), **attrs)
     return assemble(e, returned, iter(values))
 
 

@@ -417,7 +417,8 @@ op("guard", _no_result, "raise attrs['exc'](attrs['message']) unless the bool op
 op("call", _stated, "call the function of the module that attrs['callee'] names; several results; attrs['rule'], a "
    "Rule, names the functions that differentiation uses instead", effects="effect", vjp="structural")  # fmt: skip
 op("pycall", _stated, "call the Python callable attrs['callable'] with arguments of the structured types "
-   "attrs['arguments'], flattened; the result is of attrs['result'], a structured type (NONE: ignored)",
+   "attrs['arguments'], flattened; the result is of attrs['result'], a structured type (NONE: ignored); attrs['reads'] "
+   "promises that no argument is written",
    effects="effect", vjp="structural")  # fmt: skip
 op("checkpoint", _no_result, "in the head of a loop that differentiation is to checkpoint: attrs['kind'] is 'every' (one "
    "operand: so many iterations at a time) or 'binomial' (the number of iterations, and of snapshots)", effects="effect",

@@ -29,8 +29,8 @@ from ..ir.records import record
 
 NUMPY = (
     "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "arithmetic", "selection", "reductions",
-    "extrema", "logic", "cumulative", "ufunc_methods", "products", "contractions", "inplace", "common", "ranges", "diagonals", "joining", "repeating",
-    "taking", "sorting", "searching", "signals", "statistics",
+    "extrema", "logic", "cumulative", "ufunc_methods", "products", "contractions", "inplace", "common", "ranges",
+    "diagonals", "joining", "repeating", "taking", "sorting", "searching", "signals", "statistics",
 )  # fmt: skip
 
 # Where functions come from, by the module that they name as theirs (or the nearest one around it that is listed), and the
@@ -45,6 +45,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "functools": ("operator_",),
     "_functools": ("operator_",),
     "numpy": (*(f"numpy_.{name}" for name in NUMPY), "complex_"),
+    "numpy.fft": ("numpy_.fft",),
     "numpy.linalg": ("numpy_.linalg", "numpy_.norms", "numpy_.factorisations", "numpy_.contractions", "numpy_.products", "numpy_.views"),
     "scipy.special": ("special",),
     "zyg": ("derivatives", "reflection"),
