@@ -1,0 +1,69 @@
+"""How long the compilation of a gradient takes: functions of some thirty lines, each in a fresh process that has compiled
+something before."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..compiled import PROGRAMS
+from ..report import duration, table
+from .settings import Settings
+
+ROOT = Path(__file__).parents[2]
+LEVEL = 0.3  # for functions of arrays
+
+TIMED = """
+import json, sys, time, warnings
+import numpy as np
+import zyg
+from benchmarks.compiled import PROGRAMS
+warnings.simplefilter("error", zyg.FallbackWarning)
+zyg.gradient(lambda x: np.sum(x * 2.0), np.ones(3))
+zyg.gradient(lambda x: x * 2.0, 1.0)
+program = PROGRAMS[sys.argv[1]]
+arguments = program.arguments()
+from zyg.pipeline import timings
+with timings() as times:
+    begin = time.perf_counter()
+    zyg.gradient(program.function, *arguments)
+    total = time.perf_counter() - begin
+stages = {"total": total}
+for _, stage, seconds in times:
+    stages[stage] = stages.get(stage, 0.0) + seconds
+print(json.dumps(stages))
+"""
+
+
+def stages(name: str, rounds: int) -> dict[str, float]:
+    """Seconds per stage, the medians of several processes."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-c", TIMED, name]
+
+    def once() -> dict[str, float]:
+        done = subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True)
+        return json.loads(done.stdout)
+
+    found = [once() for _ in range(rounds)]
+    return {stage: statistics.median(one.get(stage, 0.0) for one in found) for stage in found[0]}
+
+
+def run(settings: Settings) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    rows = []
+    for name, program in PROGRAMS.items():
+        figures[name] = found = stages(name, 1 if settings.quick else 3)
+        total = found["total"]
+        mark = "" if not program.arrays else " (level met)" if total <= LEVEL else " !!"
+        rows.append(
+            [name, *(duration(found.get(k, 0.0)) for k in ("typed", "optimised", "native")), duration(total) + mark]
+        )
+    print(f"compilation of gradients (level {duration(LEVEL)} for functions of arrays)")
+    heads = ["", "inference and differentiation", "our passes", "LLVM", "first gradient"]
+    print(table(heads, rows))
+    return figures
