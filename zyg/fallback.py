@@ -358,10 +358,10 @@ def _is_object(type: Any) -> bool:
 
 
 def native_pullback(
-    function: Any, args: Iterable[Any], keywords: dict[str, Any] | None = None
+    function: Any, args: Iterable[Any], keywords: dict[str, Any] | None = None, pure: bool = False
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
     """(value, back) of a call that native code takes; None if it does not, and then nothing has run. For jitted functions
-    there is no None: they raise Unsupported.
+    there is no None: they raise Unsupported.  `pure` says that what the function gives shares no memory with anything.
 
     >>> import math
     >>> value, back = native_pullback(math.sin, (0.5,))
@@ -373,7 +373,8 @@ def native_pullback(
     anchor = getattr(function, "__code__", function)
     native = _natives.get(id(anchor))
     if native is None:
-        native = make_callable(Transform("pullback"), refused=_not_native, accept=check_apart)
+        options = {} if pure else {"accept": check_apart}
+        native = make_callable(Transform("pullback"), refused=_not_native, **options)
         native.__zyg_anchor__ = anchor  # alive as long as its identity is a key
         while len(_natives) >= _NATIVES:
             _natives.pop(next(iter(_natives)), None)

@@ -611,7 +611,10 @@ def is_differentiable_callable(f: Any) -> bool:
 
 
 def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    """Code that zyg cannot see into: it runs."""
+    """Code that zyg cannot see into: it runs, natively if the library has it."""
+    made = native.call_entry(f, args, kwargs)
+    if made is not None:
+        return made
     return _run_foreign(f, foreign.name_of(f), getattr(f, "__self__", f), args, kwargs)
 
 

@@ -125,6 +125,32 @@ def run_native(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (None, *[structure.scatter(structure.form(x), c, shadows) for x, c in zip(args, given)])
 
 
+# Modules of the library whose functions give new results and write to nothing: what they do natively they do here too.
+_PURE = frozenset(
+    f"zyg.library.{name}"
+    for name in ("numpy_.linalg", "numpy_.factorisations", "numpy_.norms", "numpy_.contractions", "special", "scipy_linalg")
+)
+
+
+def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any] | None:
+    """(value, back) of a function of a package that the library knows, None if it does not."""
+    from zyg.library import registry
+
+    from . import structure
+
+    entry = registry.find(f)
+    if entry is None or entry.module not in _PURE or not any(map(_numeric, args)):
+        return None
+    if not all(map(simple, args)) or any(type(v) not in _PLAIN for v in kwargs.values()) or user_rules.in_forward_mode():
+        return None
+    forms = [structure.form(a) for a in args]
+    made = native_pullback(f, args, kwargs, pure=True)
+    if made is None:
+        return None
+    value, back = made
+    return value, (user_rules.run, back, f, forms, structure.form(value), None, (), len(args), None)
+
+
 class NativeFirst:
     """The handler of functions of one code object that are worth trying; `entry` is how they go through Python."""
 

@@ -260,9 +260,8 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
         unsupported("np.linalg.svd(hermitian=True)", "use np.linalg.eigh")
     if not compute_uv:
         return svd_stack(x)[1]
-    if full_matrices:
-        if x.shape[-1] != x.shape[-2]:
-            whole_matrices()
+    if full_matrices and x.shape[-1] != x.shape[-2]:
+        whole_matrices()
     u, s, vt = svd_stack(x)
     return SVDResult(u, s, vt)
 

@@ -72,8 +72,9 @@ def solve(a: Any, b: Any) -> Any:
     n, rows = x.shape[-1], y.shape[0] if y.ndim == 1 else y.shape[-2]
     if n != rows:
         signature = "(m,m),(m)->(m)" if y.ndim == 1 else "(m,m),(m,n)->(m,n)"
+        name = "solve1" if y.ndim == 1 else "solve"
         raise ValueError(
-            "solve: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+            f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
             f"{signature} (size {rows} is different from {n})"
         )
     lu, pivots = factor(x)
