@@ -7,6 +7,7 @@ Keys in brackets are taken apart in `indexing`; what works on whole arrays (`a +
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Sequence
 from types import GetSetDescriptorType
 from typing import TYPE_CHECKING
@@ -49,7 +50,8 @@ def numpy_dtype(scalar: Scalar) -> np.dtype:
 
 
 def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
-    """An operator on whole arrays."""
+    """An operator on whole arrays; lists and tuples are arrays too."""
+    operands = tuple(_operand(e, v) for v in operands)
     if all(isinstance(v, ARRAYS) or is_numeric(v) for v in operands) and name != "matmul":
         from . import operators
         from .elementwise import lift
@@ -80,8 +82,62 @@ def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
     )
 
 
-def truth(e: Evaluator, v: ArrayValue | ComplexArrayValue) -> Value:
-    raise e.refuse("the truth of an array", types=[describe(v)], hint="test an element, or len(a)")
+_EMPTY = "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty."
+_AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+
+
+def _operand(e: Evaluator, v: Abstract) -> Abstract:
+    if not lists.is_sequence(e, v):
+        return v
+    from zyg.library.numpy_.constructors import array
+
+    return array(e, v)
+
+
+def truth(e: Evaluator, v: Abstract) -> Value:
+    """bool(a), which arrays of one element have."""
+    from .operators import truth as truth_of
+
+    if ndim(v) > 0:
+        count = scalar_value(e, size(e, v), I64)
+        e.guard(e.op("ne", count, const(0)), "ValueError", _EMPTY)
+        e.guard(e.op("eq", count, const(1)), "ValueError", _AMBIGUOUS)
+    return truth_of(e, only_element(e, v))
+
+
+def only_element(e: Evaluator, v: Abstract) -> Abstract:
+    """What an array of one element holds."""
+    from .indexing import load
+
+    return load(e, v, [const(0)] * ndim(v))
+
+
+def python_scalar(e: Evaluator, v: Abstract) -> Abstract:
+    """The element of an array that `float` and `int` are called with; anything else stays what it is."""
+    if not isinstance(v, ARRAYS):
+        return v
+    if ndim(v) > 0:
+        if not _CONVERTS_ONE:
+            e.type_error(_ONE_ONLY)
+        e.guard(e.op("eq", scalar_value(e, size(e, v), I64), const(1)), "TypeError", _ONE_ONLY)
+    return only_element(e, v)
+
+
+def _one_element() -> tuple[bool, str]:
+    """Whether this NumPy converts arrays of one element to Python numbers if they have dimensions, and what it says of others."""
+    try:
+        float(np.zeros(2))
+    except TypeError as error:
+        message = str(error)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return bool(float(np.ones(1))), message
+        except TypeError:
+            return False, message
+
+
+_CONVERTS_ONE, _ONE_ONLY = _one_element()
 
 
 def ndim(a: Abstract) -> int:
@@ -321,6 +377,7 @@ def check_same_shape(e: Evaluator, target: ArrayValue, value: ArrayValue, axes: 
 
 def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     """a += b and its relatives: element by element, in the array's own memory."""
+    b = _operand(e, b)
     if isinstance(a, ComplexArrayValue):
         from . import complex_arrays
 

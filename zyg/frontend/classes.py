@@ -24,6 +24,7 @@ from .values import (
     READ_ONLY,
     Abstract,
     ArrayValue,
+    AttributedValue,
     ChoiceValue,
     ComplexArrayValue,
     ComplexValue,
@@ -177,6 +178,8 @@ def _subject(v: Abstract, cls: Any) -> str:
 def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
     if isinstance(v, Known):
         return _known_attribute(e, v.object, name)
+    if isinstance(v, AttributedValue):
+        return v.attribute(e, name)
     if isinstance(v, SuperValue):
         return _found_in_class(e, v.receiver, v.classes, name)
     if isinstance(v, StructValue):
@@ -198,6 +201,10 @@ def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
         from . import arrays
 
         return arrays.attribute(e, v, name)
+    from .flat import FlagsValue, flag
+
+    if isinstance(v, FlagsValue):
+        return flag(e, v, name)
     if isinstance(v, ComplexValue):
         from . import complexes
 
@@ -247,10 +254,8 @@ def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
         if type(obj) in (bool, int, float):
             return _number_attribute(e, Known(obj), name)
         return MethodValue((type(obj), name), Known(obj)) if _has_method(type(obj), name) else None
-    if isinstance(obj, np.ufunc) and _has_method(np.ufunc, name):
-        return MethodValue((np.ufunc, name), Known(obj))
-    if isinstance(obj, np.ufunc) and _has_method(np.ufunc, name):
-        return MethodValue((np.ufunc, name), Known(obj))
+    if type(obj).__module__.startswith("numpy") and _has_method(type(obj), name):
+        return MethodValue((type(obj), name), Known(obj))
     try:
         value = getattr(obj, name)
     except AttributeError:

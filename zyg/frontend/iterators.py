@@ -19,6 +19,9 @@ from zyg.ir.types import I64
 
 from . import dicts, lists
 from .boundary import scalar_value
+from .flat import FlatValue
+from .flat import length as flat_length
+from .flat import load as flat_load
 from .operators import python_type_name, settled, to_int
 from .values import (
     Abstract,
@@ -68,6 +71,8 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
         return new_iterator(e, ("tuple",), TupleValue(items), Known(0))
     if isinstance(v, RangeValue):
         return _range_iterator(e, v)
+    if isinstance(v, FlatValue):
+        return new_iterator(e, ("array",), v, Known(0), Number(flat_length(e, v)))
     if isinstance(v, (ArrayValue, ComplexArrayValue)):
         from .arrays import length, ndim
 
@@ -269,7 +274,7 @@ def _advance_array(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, 
 
     def item() -> None:
         e.heap[id] = record.replace(1, Number(e.op("add", position, const(1))))
-        on_item(element_or_row(e, array, position))
+        on_item(flat_load(e, array, position) if isinstance(array, FlatValue) else element_or_row(e, array, position))
 
     _branch(e, e.op("lt", position, length.value), item, on_end)
 

@@ -106,6 +106,8 @@ def all_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
 def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
     """len(v) for what has a length here; None for anything else."""
     from . import dicts
+    from .flat import FlatValue
+    from .flat import length as flat_length
 
     if dicts.is_dict(e, v):
         assert isinstance(v, Reference)
@@ -117,6 +119,8 @@ def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
         from .arrays import length as length_of_array
 
         return Number(length_of_array(e, v))
+    if isinstance(v, FlatValue):
+        return Number(flat_length(e, v))
     if isinstance(v, RangeValue):
         from .iterators import range_length
         from .python_ops import boolean

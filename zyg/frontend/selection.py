@@ -107,6 +107,8 @@ class Selection:
     """The elements of `a` that a key with arrays selects."""
 
     def __init__(self, e: Evaluator, a: Abstract, parts: list[Abstract]):
+        from zyg.library.numpy_ import gathering
+
         from . import indexing
 
         self.e = e
@@ -117,6 +119,7 @@ class Selection:
         self.whole_mask = len(parts) == 1 and isinstance(parts[0], ArrayValue) and parts[0].type.dtype is BOOL
         indices: list[tuple[int, Abstract]] = []  # axes of the base, and what indexes them
         masks: list[tuple[int, ArrayValue]] = []
+        unchecked: list[tuple[ArrayValue, Value, int]] = []
         axis = own = 0  # of the base, of the array
         before = 0
         for n, p in enumerate(parts):
@@ -127,7 +130,8 @@ class Selection:
                 masks.append((axis, p))
                 axis += p.type.ndim
             elif isinstance(p, ArrayValue):
-                indices.append((axis, self._checked(p, dims(e, a)[own], own)))
+                indices.append((axis, p))
+                unchecked.append((p, dims(e, a)[own], own))
                 axis += 1
             elif indexing.is_flag(p):
                 indices.append((axis, self._flag(p)))
@@ -143,9 +147,12 @@ class Selection:
         order = [*rest[:before], *axes, *rest[before:]]
         self.base = permuted(e, base, [order.index(k) for k in range(len(order))])
         lengths = dims(e, self.base)
-        self.before = before
+        self.leading = TupleValue((Known(None),) * before)
         self.prefix, self.suffix = lengths[:before], lengths[before + len(axes) :]
         self._broadcast([v for _, v in indices])
+        if e.options.boundscheck:
+            for index, length, own in unchecked:
+                self._call(gathering.check_range, flat(e, index), Number(length), Known(own), Number(self._count()))
 
     def _shows(self, p: Abstract) -> bool:
         """Whether a part keeps the arrays left and right of it apart."""
@@ -157,13 +164,6 @@ class Selection:
         from .infer import known
 
         return self.e.call(known(function), list(arguments))
-
-    def _checked(self, index: Abstract, length: Value, axis: int) -> Abstract:
-        from zyg.library.numpy_ import gathering
-
-        if self.e.options.boundscheck:
-            self._call(gathering.check_range, flat(self.e, index), Number(length), Known(axis))
-        return index
 
     def _flag(self, p: Abstract) -> Abstract:
         """A bool indexes a new axis: there is one of it, or none."""
@@ -218,7 +218,7 @@ class Selection:
         e = self.e
         count = self._count()
         made = arrays.allocate(e, [*self.prefix, count, *self.suffix], element_type(self.array), "empty")
-        self._call(gathering.gather, made, self.base, Known(self.before), self.indices)
+        self._call(gathering.gather, made, self.base, self.leading, self.indices)
         e.inference.fresh.add(memory(made).value)
         if len(self.shape) > 1:
             made = reshaped(e, made, [*self.prefix, *self.shape, *self.suffix])
@@ -234,7 +234,7 @@ class Selection:
         """Assign a value; the last one wins where an index comes more than once."""
         from zyg.library.numpy_ import gathering
 
-        self._call(gathering.scatter, self.base, self._value(value), Known(self.before), self._indices_apart())
+        self._call(gathering.scatter, self.base, self._value(value), self.leading, self._indices_apart())
 
     def update(self, function: Abstract, value: Abstract) -> None:
         """Replace each element by `function` of it and of what belongs to it in `value`, one after the other."""
@@ -243,7 +243,7 @@ class Selection:
         given = value
         if isinstance(value, ARRAYS):
             given = self._spread(value, "array is not broadcastable to correct shape", "")
-        self._call(gathering.update, self.base, given, Known(self.before), self._indices_apart(), function)
+        self._call(gathering.update, self.base, given, self.leading, self._indices_apart(), function)
 
     def _indices_apart(self) -> Abstract:
         return TupleValue(tuple(apart(self.e, self.array, v) for v in self.indices.items))

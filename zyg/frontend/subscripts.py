@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zyg.ir.core import Const, Value, const
 
-from . import arrays, dicts, indexing, lists
+from . import arrays, dicts, flat, indexing, lists
 from .exceptions import no_text
 from .operators import equal, python_type_name, settled, to_int
 from .values import (
@@ -36,6 +36,8 @@ def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
     v = settled(e, v, "'NoneType' object is not subscriptable")
     if isinstance(v, arrays.ARRAYS):
         return indexing.get_item(e, v, key)
+    if isinstance(v, flat.FlatValue):
+        return flat.get_item(e, v, key)
     items = lists.known_items(e, v)
     if items is not None:
         return _item_of(e, v, items, key)
@@ -211,6 +213,9 @@ def set_item(e: Evaluator, v: Abstract, key: Abstract, value: Abstract) -> None:
     v = settled(e, v, "'NoneType' object does not support item assignment")
     if isinstance(v, arrays.ARRAYS):
         indexing.set_item(e, v, key, value)
+        return
+    if isinstance(v, flat.FlatValue):
+        flat.set_item(e, v, key, value)
         return
     if dicts.is_dict(e, v):
         assert isinstance(v, Reference)
@@ -405,4 +410,6 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
 
     if isinstance(container, RangeValue) and is_index(item):
         return e.call(known(builtins_.range_contains), [container, item])
+    if isinstance(container, arrays.ARRAYS):
+        return e.call(known(builtins_.contains_in_array), [item, container])
     return e.call(known(builtins_.contains), [item, container])

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from zyg.frontend import classes, iterators, lists, operators
+from zyg.frontend import arrays, classes, iterators, lists, operators
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.infer import known
 from zyg.frontend.operators import message_of, settled
@@ -107,10 +107,7 @@ def _float(e: Evaluator, v: Abstract = ZERO_FLOAT) -> Abstract:
 
 
 def _scalar_of_array(e: Evaluator, v: Abstract) -> Abstract:
-    from zyg.frontend.values import ArrayValue
-
-    if isinstance(v, ArrayValue) and v.type.ndim == 0:
-        return Number(e.op("load", v.value), True)
+    v = arrays.python_scalar(e, v)
     if isinstance(v, ComplexValue) and v.numpy:
         raise e.refuse("a NumPy complex number as a real one, which drops its imaginary part", hint="write z.real")
     return v
@@ -619,6 +616,10 @@ def reversed_list(a: list[Any]) -> Any:
 def copy_converted(source: Any, target: Any, count: int) -> None:
     for i in range(count):
         target[i] = source[i]
+
+
+def contains_in_array(item: Any, container: Any) -> bool:
+    return bool((container == item).any())
 
 
 def contains(item: Any, container: Any) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from zyg.frontend import arrays
 from zyg.frontend.complex_arrays import part
+from zyg.frontend.flat import FlagsValue, flat_of
 from zyg.frontend.values import Abstract, ComplexArrayValue, Known, Number, TupleValue
 from zyg.ir.core import Value, const
 
@@ -88,3 +89,13 @@ def imag(e: Evaluator, a: Abstract) -> Abstract:
         return part(e, a, "imag")
     zeros = arrays.allocate_unchecked(e, arrays.dims(e, a), arrays.element_type(a), "zeros")
     return arrays.permuted(e, zeros, range(arrays.ndim(a)), writable=False)
+
+
+@emits(np.ndarray.flat)
+def flat(e: Evaluator, a: Abstract) -> Abstract:
+    return flat_of(e, a)
+
+
+@emits(np.ndarray.flags)
+def flags(e: Evaluator, a: Abstract) -> Abstract:
+    return FlagsValue(a)

@@ -1,6 +1,7 @@
 """The loops behind `a[i]` and `a[i] = v` with arrays of indices (see frontend/selection.py).
 
-`index` is a tuple of arrays of indices of one length, checked; the axes that they index stand behind `before` others.
+`index` is a tuple of arrays of indices of one length, checked; the axes that they index stand behind others, of which `before`
+has one item each (so that how many there are is known when compiling).
 """
 
 from __future__ import annotations
@@ -16,37 +17,37 @@ from ..intrinsics import machine, select
 
 
 @unchecked
-def gather(target: Any, source: Any, before: int, index: Any) -> None:
-    if before == 0:
+def gather(target: Any, source: Any, before: tuple[None, ...], index: Any) -> None:
+    if len(before) == 0:
         for n in range(len(target)):
             target[n] = source[tuple([i[n] for i in index])]
-    elif before == 1:
+    elif len(before) == 1:
         for m in range(len(target)):
             for n in range(target.shape[1]):
                 target[m, n] = source[(m, *[i[n] for i in index])]
     else:
         for m in range(len(target)):
-            gather(target[m], source[m], before - 1, index)
+            gather(target[m], source[m], before[1:], index)
 
 
 @unchecked
-def scatter(target: Any, value: Any, before: int, index: Any) -> None:
-    if before == 0:
+def scatter(target: Any, value: Any, before: tuple[None, ...], index: Any) -> None:
+    if len(before) == 0:
         for n in range(len(index[0])):
             target[tuple([i[n] for i in index])] = value[n] if isinstance(value, np.ndarray) else value
-    elif before == 1:
+    elif len(before) == 1:
         for m in range(len(target)):
             for n in range(len(index[0])):
                 target[(m, *[i[n] for i in index])] = value[m, n] if isinstance(value, np.ndarray) else value
     else:
         for m in range(len(target)):
-            scatter(target[m], value[m] if isinstance(value, np.ndarray) else value, before - 1, index)
+            scatter(target[m], value[m] if isinstance(value, np.ndarray) else value, before[1:], index)
 
 
 @unchecked
-def update(target: Any, value: Any, before: int, index: Any, function: Callable[..., Any]) -> None:
+def update(target: Any, value: Any, before: tuple[None, ...], index: Any, function: Callable[..., Any]) -> None:
     """target[index] = function(target[index], value), one after the other; without the value, where that is None."""
-    if before == 0:
+    if len(before) == 0:
         for n in range(len(index[0])):
             place = tuple([i[n] for i in index])
             if value is None:
@@ -55,16 +56,17 @@ def update(target: Any, value: Any, before: int, index: Any, function: Callable[
                 target[place] = function(target[place], value[n] if isinstance(value, np.ndarray) else value)
     else:
         for m in range(len(target)):
-            update(target[m], value[m] if isinstance(value, np.ndarray) else value, before - 1, index, function)
+            update(target[m], value[m] if isinstance(value, np.ndarray) else value, before[1:], index, function)
 
 
 @unchecked
-def check_range(index: Any, size: int, axis: int) -> None:
+def check_range(index: Any, size: int, axis: int, count: int) -> None:
+    """IndexError if an index is out of range, unless there is nothing to take."""
     outside = False
     for n in range(len(index)):
         i = int(index[n])
         outside = outside | (i < -size) | (i >= size)
-    if outside:
+    if outside and count > 0:
         for n in range(len(index)):
             i = int(index[n])
             if i < -size or i >= size:

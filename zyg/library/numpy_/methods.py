@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,10 +63,38 @@ def item(e: Evaluator, a: Abstract, *key: Abstract) -> Abstract:
         ok = const(size.object == 1) if isinstance(size, Known) else e.op("eq", scalar_value(e, size), const(1))
         e.guard(ok, "ValueError", "can only convert an array of size 1 to a Python scalar")
         position = TupleValue((Known(0),) * arrays.ndim(a))
+    elif len(key) == 1 and is_number(key[0]):
+        from zyg.frontend import flat
+
+        return python_number(e, flat.get_item(e, flat.flat_of(e, a), key[0]))
     value = indexing.get_item(e, a, position)
     if not is_numeric(value):
-        raise e.refuse("item() with fewer indices than dimensions", hint="pass an index per dimension")
+        e.throw("ValueError", "incorrect number of indices for array")
     return python_number(e, value)
+
+
+@emits((np.ndarray, "tolist"))
+def tolist(e: Evaluator, a: Abstract) -> Abstract:
+    from zyg.frontend.infer import known
+
+    if arrays.ndim(a) == 0:
+        return python_number(e, arrays.scalar_of(e, a))
+    return e.call(known(nested_list), [a])
+
+
+def nested_list(a: Any) -> Any:
+    return [x.tolist() for x in a]
+
+
+def _refused(name: str, hint: str) -> None:
+    @emits((np.ndarray, name))
+    def refuse(e: Evaluator, a: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+        raise e.refuse(f"ndarray.{name}", types=[describe(a)], hint=hint)
+
+
+_refused("view", "for another element type use a.astype(dtype); for the same array, a[...]")
+_refused("tobytes", "do it outside of compiled code")
+_refused("resize", "make a new array: np.resize, or np.zeros and an assignment")
 
 
 def python_number(e: Evaluator, v: Abstract) -> Abstract:

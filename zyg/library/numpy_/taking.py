@@ -240,9 +240,9 @@ def put(e: Evaluator, a: Abstract, ind: Abstract, v: Abstract, mode: Abstract = 
     size = arrays.size(e, a)
     rule = _mode(e, mode)
     if rule == "raise":
-        _call(e, gathering.check_range, positions, size, ZERO)
+        _call(e, gathering.check_range, positions, size, ZERO, Known(1))
     positions = _call(e, clipped if rule == "clip" else wrapped, positions, size)
-    _put(e, a, positions, flat(e, as_array(e, v)), positions=False)
+    put_at(e, a, positions, flat(e, as_array(e, v)))
     return NONE
 
 
@@ -252,9 +252,9 @@ def _array_to_write(e: Evaluator, a: Abstract, name: str) -> None:
     arrays.check_writable(e, arrays.memory(a))
 
 
-def _put(e: Evaluator, a: Abstract, places: Abstract, values: Abstract, positions: bool) -> None:
+def put_at(e: Evaluator, a: Abstract, places: Abstract, values: Abstract, positions: bool = False) -> None:
     """Set elements, given by where they are in the array read row by row, to values that are repeated: the first value is
-    for the first of these, or for the first of all elements."""
+    for the first of these, or (positions) for the first of all elements."""
     values = apart(e, a, values)
     if arrays.memory(a).type.layout == "C":
         whole, index = flat(e, a), TupleValue((places,))
@@ -282,7 +282,7 @@ def place(e: Evaluator, arr: Abstract, mask: Abstract, vals: Abstract) -> Abstra
     missing = e.op("eq", arrays.dims(e, values)[0], const(0))
     some = e.op("gt", arrays.dims(e, found)[0], const(0))
     e.guard(e.op("not", e.op("and", missing, some)), "ValueError", "Cannot insert from an empty array!")
-    _put(e, arr, found, values, positions=False)
+    put_at(e, arr, found, values)
     return NONE
 
 
@@ -290,7 +290,7 @@ def place(e: Evaluator, arr: Abstract, mask: Abstract, vals: Abstract) -> Abstra
 def putmask(e: Evaluator, a: Abstract, mask: Abstract, values: Abstract) -> Abstract:
     _array_to_write(e, a, "putmask")
     found = _held(e, a, mask, "putmask: mask and data must be the same size")
-    _put(e, a, found, flat(e, as_array(e, values)), positions=True)
+    put_at(e, a, found, flat(e, as_array(e, values)), positions=True)
     return NONE
 
 
@@ -339,7 +339,7 @@ def _along(e: Evaluator, a: Abstract, indices: Abstract, axis: Abstract) -> tupl
     if arrays.ndim(index) != n:
         e.throw("ValueError", "`indices` and `arr` must have the same number of dimensions")
     if e.options.boundscheck:
-        _call(e, gathering.check_range, flat(e, index), Number(arrays.dims(e, a)[k]), Known(k))
+        _call(e, gathering.check_range, flat(e, index), Number(arrays.dims(e, a)[k]), Known(k), Known(1))
     order = [*(j for j in range(n) if j != k), k]
     a, index = ordered(e, a, order), ordered(e, index, order)
     own, wanted = arrays.dims(e, a), arrays.dims(e, index)
@@ -503,6 +503,67 @@ def fill_matrix(a: Any, values: Any, end: int) -> None:
     columns = a.shape[1]
     for n, place in enumerate(range(0, end, columns + 1)):
         a[place // columns, place % columns] = values[n % len(values)]
+
+
+@emits(np.may_share_memory)
+def may_share_memory(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
+    from zyg.frontend.python_ops import boolean
+
+    return boolean(e.op("overlap", *(arrays.memory(as_array(e, v)).value for v in (a, b))))
+
+
+@emits(np.shares_memory)
+def shares_memory(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
+    """Exactly, which takes NumPy where strides interleave."""
+    from zyg.frontend.boundary import disassemble
+    from zyg.frontend.python_ops import boolean
+    from zyg.ir.core import Value
+
+    a, b = as_array(e, a), as_array(e, b)
+    ranges = e.op("overlap", arrays.memory(a).value, arrays.memory(b).value)
+    if arrays.memory(a).type.layout == arrays.memory(b).type.layout == "C":
+        return boolean(ranges)
+    leaves: list[Value] = []
+    types = tuple(disassemble(e, v, leaves) for v in (a, b))
+    attrs = {"callable": np.shares_memory, "arguments": types, "result": BOOL}
+    exact = lambda: Number(e.emit("pycall", *leaves, types=(BOOL,), **attrs)[0])
+    return e.if_else(ranges, exact, lambda: Number(const(False)))
+
+
+@implements(np.ndindex)
+def ndindex(*shape: Any) -> Any:
+    lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    count = 1
+    for length in lengths:
+        if length < 0:
+            raise ValueError("negative dimensions are not allowed")
+        count = count * length
+    for n in range(count):
+        yield position_of(n, lengths)
+
+
+def position_of(n: int, shape: Any) -> Any:
+    """The index of the element that is number n, row by row."""
+    return tuple(int(i) for i in np.unravel_index(n, shape))
+
+
+@emits(position_of)
+def _position_of(e: Evaluator, n: Abstract, shape: Abstract) -> Abstract:
+    lengths = lists.known_items(e, shape)
+    assert lengths is not None
+    rest = scalar_value(e, n, I64)
+    found: list[Abstract] = []
+    for d in reversed(lengths[1:]):
+        length = scalar_value(e, d, I64)
+        found.insert(0, Number(e.op("mod", rest, length)))
+        rest = e.op("floordiv", rest, length)
+    return TupleValue((Number(rest), *found)) if lengths else TupleValue(())
+
+
+@implements(np.ndenumerate)
+def ndenumerate(arr: Any) -> Any:
+    for index in np.ndindex(np.shape(arr)):
+        yield index, arr[index]
 
 
 @emits((np.ufunc, "at"))
