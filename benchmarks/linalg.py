@@ -49,7 +49,9 @@ def cholesky_solve_gradient(A, b):
     P = np.tril(L.T @ dL)
     P[np.diag_indices(len(A))] *= 0.5
     S = np.linalg.solve(L.T, np.linalg.solve(L.T, P.T).T)
-    return np.sum(y * y) + 2.0 * np.sum(np.log(np.diag(L))), (0.5 * (S + S.T), db)
+    lower = np.tril(S + S.T)
+    lower[np.diag_indices(len(A))] *= 0.5
+    return np.sum(y * y) + 2.0 * np.sum(np.log(np.diag(L))), (lower, db)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 
+from . import programs
 from .cases import CASES
 from .check import Checker, Refused
 from .registered import covered, entries, library_rules, name_of, run_time_entries, with_entries
@@ -75,3 +76,8 @@ def test_values(case):
 @pytest.mark.parametrize("case", picked(DERIVATIVES, True), ids=str)
 def test_derivatives(case):
     assert not list(Checker(case).derivatives(np.random.default_rng(SLICE), second=True))
+
+
+@pytest.mark.parametrize("seed", range(100 * SLICE, 100 * SLICE + 3))
+def test_programs_of_whole_arrays(seed):
+    assert not list(programs.check(seed))
