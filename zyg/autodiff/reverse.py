@@ -4,6 +4,7 @@ cotangents as variables along it."""
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Hashable, Iterable
 
 from zyg.ir.analysis import Loop
 from zyg.ir.builder import Variables
@@ -26,11 +27,14 @@ class ReverseGraph(ForwardPart):
             type_of=lambda v: cotangent_type(v.type) if isinstance(v, Value) else I64,
             initial=lambda v: zero(cotangent_type(v.type)) if isinstance(v, Value) else const(0),
             name_of=lambda v: f"d_{v.name}" if isinstance(v, Value) else "k" if isinstance(v, Loop) else "entrance",
+            untouched=self._untouched,
         )
         self.forward_blocks = list(f.blocks)
+        self._find_used_later()
         for block in self.order:
             if block in self.live:
-                self.reverse_of[block] = self.builder.new_block(f"{block.name}.r")
+                reverse = self.reverse_of[block] = self.builder.new_block(f"{block.name}.r")
+                self.used_behind[reverse] = self.used_later[block]
         self.cotangents.seal(self.reverse_of[self.return_block])
         self.dispatch: dict[Loop, Block] = {}
         self._make_dispatches()
@@ -39,6 +43,47 @@ class ReverseGraph(ForwardPart):
         for rb in [*self.reverse_of.values(), *self.dispatch.values()]:
             if rb not in self.cotangents.sealed:
                 self.cotangents.seal(rb)
+
+    def _find_used_later(self) -> None:
+        """Per block the numbers that are used behind it, or passed on at its end, as a bit set: liveness.  Only these can have
+        a cotangent when its reverse begins."""
+        self.bits_of: dict[Value, int] = {}
+        self.used_later: dict[Block, int] = {}
+        self.used_behind: dict[Block, int] = {}  # by the reverse block
+
+        def bits(values: Iterable[Value]) -> int:
+            result = 0
+            for v in values:
+                if not isinstance(v, Const) and not isinstance(v.type, Array):
+                    result |= self.bits_of.setdefault(v, 1 << len(self.bits_of))
+            return result
+
+        blocks = [block for block in reversed(self.order) if block in self.live]
+        passed: dict[Block, int] = {}
+        used: dict[Block, int] = {}
+        defined: dict[Block, int] = {}
+        for block in blocks:
+            passed[block] = bits(v for t in block.successors() if t.block in self.live for v in t.args)
+            used[block] = bits(v for i in block.instrs for v in i.operands)
+            defined[block] = bits([*block.params, *(r for i in block.instrs for r in i.results)])
+            self.used_later[block] = 0
+        changed = True
+        while changed:
+            changed = False
+            for block in blocks:
+                later = passed[block]
+                for target in block.successors():
+                    if target.block in self.live:
+                        after = target.block
+                        later |= (used[after] | self.used_later[after]) & ~defined[after]
+                if later != self.used_later[block]:
+                    self.used_later[block] = later
+                    changed = True
+
+    def _untouched(self, reverse: Block, v: Hashable) -> bool:
+        """Whether nothing can have been added to the cotangent of `v` when a reverse block begins."""
+        behind = self.used_behind.get(reverse)
+        return behind is not None and isinstance(v, Value) and not behind & self.bits_of.get(v, 0)
 
     def _make_dispatches(self) -> None:
         """A loop that can be left from the middle would be entered in the middle by the reverse part.  So that the result

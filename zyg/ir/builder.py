@@ -159,7 +159,8 @@ class Variables:
     once all edges into it are announced, and `finish` at the end: it appends the block parameters that are needed, and
     the arguments on the edges, and rewrites uses of parameters that turned out redundant.
 
-    `initial(variable)` gives the value of a variable that is read before any assignment (KeyError without it).
+    `initial(variable)` gives the value of a variable that is read before any assignment (KeyError without it), and
+    `untouched(block, variable)`, if given, may tell that a variable has that value at the start of a block.
     """
 
     def __init__(
@@ -167,9 +168,11 @@ class Variables:
         type_of: Callable[[Hashable], Type] = lambda variable: OBJECT,
         initial: Callable[[Hashable], Value] | None = None,
         name_of: Callable[[Hashable], str] = str,
+        untouched: Callable[[Block, Hashable], bool] | None = None,
     ):
         self.type_of = type_of
         self.initial = initial
+        self.untouched = untouched
         self.name_of = name_of
         self.current: dict[Block, dict[Hashable, Value]] = {}
         self.sealed: set[Block] = set()
@@ -206,6 +209,11 @@ class Variables:
             known = self.current.setdefault(block, {}).get(variable)
             if known is not None:
                 value = self.resolve(known)
+                break
+            if self.untouched is not None and self.untouched(block, variable):
+                assert self.initial is not None
+                value = self.initial(variable)
+                self.write(block, variable, value)
                 break
             edges = self.edges.get(block, [])
             if (
