@@ -126,7 +126,9 @@ class Typing:
             if issubclass(cls, tuple):
                 return Struct(cls, names or (), tuple(map(self.of, value)))
             return self._object(value)
-        if callable(value) or isinstance(value, (types.ModuleType, type, np.dtype, types.EllipsisType)):
+        if callable(value) or isinstance(
+            value, (types.ModuleType, type, np.dtype, types.EllipsisType, np.random.Generator, np.random.RandomState)
+        ):
             return Const(value)
         raise _refusal(value)
 

@@ -280,6 +280,15 @@ class CallableValue(Abstract):
         raise NotImplementedError
 
 
+class AttributedValue(Abstract):
+    """A value that knows itself what its attributes are."""
+
+    __slots__ = ()
+
+    def attribute(self, e: Any, name: str) -> Abstract | None:
+        raise NotImplementedError
+
+
 @record(slots=True, eq=False)
 class PullbackValue(Abstract):
     """The `back` of a pullback. `plan` (library/pullbacks.py) tells how to call it; `saved` is what it holds."""

@@ -46,6 +46,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "_functools": ("operator_",),
     "numpy": (*(f"numpy_.{name}" for name in NUMPY), "complex_"),
     "numpy.fft": ("numpy_.fft",),
+    "numpy.random": ("numpy_.random",),
     "numpy.linalg": ("numpy_.linalg", "numpy_.norms", "numpy_.factorisations", "numpy_.contractions", "numpy_.products", "numpy_.views"),
     "scipy.special": ("special",),
     "zyg": ("derivatives", "reflection"),

@@ -137,7 +137,7 @@ def edges_of(a: Any, bins: Any, range: Any) -> Any:
         unsupported("np.histogram(bins=...) by a name, in native code", "say how many bins there are")
     if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
-    first, last = 0.0, 1.0
+    first, last = a.dtype.type(0.0), a.dtype.type(1.0)
     if range is not None:
         first, last = float(range[0]), float(range[1])
         if first > last:
@@ -155,9 +155,9 @@ def edges_of(a: Any, bins: Any, range: Any) -> Any:
 
 @unchecked
 def least_and_largest(a: Any) -> Any:
-    low, high = float(a[0]), float(a[0])
+    low, high = a[0], a[0]
     for i in range(1, len(a)):
-        x = float(a[i])
+        x = a[i]
         low = x if x < low or x != x else low
         high = x if x > high or x != x else high
     return low, high
