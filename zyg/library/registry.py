@@ -49,6 +49,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "numpy.random": ("numpy_.random",),
     "numpy.linalg": ("numpy_.linalg", "numpy_.norms", "numpy_.factorisations", "numpy_.contractions", "numpy_.products", "numpy_.views"),
     "scipy.special": ("special",),
+    "scipy.linalg": ("scipy_linalg",),
     "zyg": ("derivatives", "reflection"),
     "zyg.frontend.classes": ("lists_",),
     "zyg.library": (),  # its functions have their entries in their own modules
