@@ -15,6 +15,8 @@ from . import helpers
 from .forward import ForwardPart
 from .state import Counted, Entrance, Need, is_zero, zero
 
+REASSOCIATE = frozenset({"reassoc"})
+
 
 class ReverseGraph(ForwardPart):
     """Makes the blocks of the reverse part and the edges between them."""
@@ -177,7 +179,10 @@ class ReverseGraph(ForwardPart):
         if is_zero(old):
             new = contribution
         else:
-            new = b.op("add", old, contribution, name=f"d_{v.name}")
+            loop, home = self.loop_of[self.current], self.where.block.get(v)
+            # Over the iterations of a loop, cotangents add up in whatever order is fastest.
+            attrs = {"fast": REASSOCIATE} if loop is not None and home not in loop.blocks else {}
+            new = b.op("add", old, contribution, name=f"d_{v.name}", **attrs)
         if not new.name and not isinstance(new, Const):
             new.name = f"d_{v.name}"
         self.cotangents.write(self._here, v, new)

@@ -19,6 +19,7 @@ from zyg.ir.types import I64, TAPE, Array, Stack, Type
 
 from . import helpers
 from .activity import Activity, Summary, differentiable
+from .invariants import hoist_loads
 
 
 class Need(Value):
@@ -176,6 +177,7 @@ class State(ABC):
         loop_simplify.run(self.function)
         loop_simplify.merge_returns(self.function)
         simplify_cfg.remove_redundant_params(self.function)  # new preheaders pass on what their loops start from
+        hoist_loads(self.function, module, summaries)
         self.primal_params = list(self.function.params)
         self.builder = Builder(self.function)
         self.shadows: dict[Value, Value] = {}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from zyg.ir.analysis import Loop
 from zyg.ir.builder import Builder, Variables
-from zyg.ir.core import Block, Const, Instr, Target, Value, const, map_uses
+from zyg.ir.core import VIEWS, Block, Const, Instr, Target, Value, const, map_uses
 from zyg.ir.types import F32, F64, I64, TAPE, Scalar, Stack, Type
 
 from . import helpers
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .state import Need
 
 # What recomputing may cost, in units of one addition; a pop costs about as much as a few additions.
-BUDGET = 4
+BUDGET = 5
 COSTS = {
     **dict.fromkeys(
         "add sub mul neg abs select fmin fmax minimum maximum lt le eq ne gt ge and or xor not invert cast".split(), 1
@@ -41,6 +41,7 @@ COSTS = {
     "load": 2,
 }
 UNCHECKED = {"cadd": "add", "csub": "sub", "cmul": "mul", "cneg": "neg"}  # it did not overflow in the forward part
+SAVED_OUTSIDE = 1  # a value that the loop does not change, saved once per run of the loop
 INFINITE = 10**9
 
 
@@ -109,9 +110,29 @@ class Storage:
             result = self._recompute(v, block)
         elif self._settled(v, block):
             result = self._carry(v)
+        elif self._shows_what_stays(v, block):
+            result = self._view_again(v, block)
         else:
             result = self._save(v, block)
         self.known[key] = result
+        return result
+
+    def _shows_what_stays(self, v: Value, block: Block) -> bool:
+        """Whether `v` is a view of an array that is at hand: saving the indices is cheaper than saving the view."""
+        instr = self.a.where.definition.get(v)
+        if instr is None or instr.op not in VIEWS or any(v.type is not I64 for v in instr.operands[1:]):
+            return False
+        base = instr.operands[0]
+        return self._at_hand(base, block) or (base, block) in self.known or self._shows_what_stays(base, block)
+
+    def _view_again(self, v: Value, block: Block) -> Value:
+        instr = self.a.where.definition[v]
+        operands = [self.resolve(o, block) for o in instr.operands]
+        b = Builder(self.a.function, Block("view"))
+        b.position = instr.position
+        result = b.op(instr.op, *operands, type=v.type, name=v.name, **instr.attrs)
+        assert b.block is not None
+        self.prologue.setdefault(block, []).extend(b.block.instrs)
         return result
 
     def _at_hand(self, v: Value, block: Block) -> bool:
@@ -154,11 +175,24 @@ class Storage:
     # ---- recomputing
 
     def _cost(self, v: Value, block: Block, budget: int) -> int:
-        """What it would cost to have `v` in the reverse of `block` without saving anything more."""
+        """What it would cost to have `v` in the reverse of `block` without saving anything more in the loop around it."""
         if self._at_hand(v, block) or (v, block) in self.known or self._popped(v, block) is not None:
             return 0
         if budget < 0:
             return INFINITE
+        cost = self._cost_of_recomputing(v, block, budget)
+        if cost > budget and self._is_saved_outside(v, block):
+            return SAVED_OUTSIDE
+        return cost
+
+    def _is_saved_outside(self, v: Value, block: Block) -> bool:
+        """Whether `v`, if it is saved for the reverse of `block`, is saved before the innermost loop around `block`."""
+        loop = self.a.loop_of[block]
+        return (
+            loop is not None and self.a.where.block[v] not in loop.blocks and self._place(v, block) not in loop.blocks
+        )
+
+    def _cost_of_recomputing(self, v: Value, block: Block, budget: int) -> int:
         a = self.a
         counter = self._induction(v, block)
         if counter is not None:
@@ -204,6 +238,9 @@ class Storage:
         ready = self._popped(v, block)
         if ready is not None:
             return ready
+        if self._is_saved_outside(v, block) and self._cost_of_recomputing(v, block, BUDGET) > BUDGET:
+            result = self.known[key] = self._save(v, block)
+            return result
         instrs = self.prologue.setdefault(block, [])
         b = Builder(a.function, Block("recompute"))
         counter = self._induction(v, block)

@@ -142,6 +142,7 @@ class _Walk:
                 if target is block.handler:
                     self.handled.add(target.block)
         self.position = {b: n for n, b in enumerate(self.dominators.order)}
+        self.home = {p: b for b in self.dominators.order[1:] for p in b.params}
         self.at_edge: dict[int, list[Interval]] = {}  # per argument list of an edge, what was known at its start
 
     def run(self) -> bool:
@@ -202,6 +203,8 @@ class _Walk:
         for _, arg in back:
             step = self.step(param, arg)
             if step is None:
+                if start[0] >= 0 and all(self.stays_natural(arg, {param}) for _, arg in back):
+                    self.facts.intervals[param] = (0, HIGH)
                 return
             steps.append(step)
             wraps = wraps or self.made_by(arg, ("add", "sub"))
@@ -226,6 +229,21 @@ class _Walk:
                 self.facts.learn_at_most(starts[0], param, 0, undo)
             if largest <= 0:
                 self.facts.learn_at_most(param, starts[0], 0, undo)
+
+    def stays_natural(self, value: Value, assumed: set[Value]) -> bool:
+        """Whether `value` is not negative if `assumed` are not: an index that is counted on in inner loops, say."""
+        if value in assumed or self.facts.interval(value)[0] >= 0:
+            return True
+        instr = self.made.get(value)
+        if instr is not None:
+            rest = instr.operands[1:] if instr.op == "select" else instr.operands
+            return instr.op in _NATURAL and all(self.stays_natural(v, assumed) for v in rest)
+        home = self.home.get(value)
+        if home is None or home in self.handled:
+            return False
+        assumed.add(value)
+        n = home.params.index(value)
+        return all(self.stays_natural(args[n], assumed) for _, args in self.incoming[home])
 
     def made_by(self, value: Value, ops: tuple[str, ...]) -> bool:
         instr = self.made.get(value)
@@ -411,6 +429,8 @@ class _Walk:
                 self.facts.learn_at_most(v, result, 0, undo)
 
 
+# What is never negative where the operands are not (what is checked has not wrapped).
+_NATURAL = frozenset({"cadd", "cmul", "select", "stop", "floordiv", "mod", "and", "shr"})
 _OPPOSITE = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
 
 # ------------------------------------------------------------------------------------------ interval arithmetic

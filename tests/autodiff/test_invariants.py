@@ -1,0 +1,112 @@
+"""Loads that a loop does not change, running indices, and cotangents that add up over a loop."""
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.inspection.tape import tape_bytes
+
+
+def packed(triangle, x):
+    """Products with a packed triangular matrix, by a running index; `y` and `z` are written again in each round."""
+    d = len(x)
+    y, z = np.empty(d), np.empty(d)
+    total = 0.0
+    for n in range(4):
+        for j in range(d):
+            z[j] = x[j] * (n + 1.0)
+            y[j] = z[j] * z[j]
+        at = 0
+        for j in range(d):
+            for r in range(j, d):
+                y[r] += triangle[at] * z[j]
+                at += 1
+        for j in range(d):
+            total += y[j] * y[j]
+    return total
+
+
+def overlapping(a, b):
+    for i in range(len(b)):
+        for j in range(len(a)):
+            a[j] += b[i] * a[j]
+    return np.sum(a)
+
+
+def through_views(m):
+    rows = m * 1.0
+    for i in range(1, len(m)):
+        before, row = rows[i - 1], rows[i]
+        for j in range(len(row)):
+            row[j] = row[j] * before[0] + before[j]
+    return np.sum(rows * rows)
+
+
+def beyond(x, n, k):
+    total = 0.0
+    for _ in range(n):
+        total += x[k] * x[0]
+    return total
+
+
+def written_in_a_branch(x, w):
+    z = x * 1.0
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(len(w)):
+            total += z[i] * w[j]
+            if w[j] > 0.5:
+                z[i] = total
+    return total
+
+
+def differences(f, args, k, h=1e-6):
+    result = np.empty_like(args[k])
+    for at in np.ndindex(result.shape):
+        values = []
+        for sign in (1, -1):
+            moved = [np.array(a, copy=True) for a in args]
+            moved[k][at] += sign * h
+            values.append(f(*moved))
+        result[at] = (values[0] - values[1]) / (2 * h)
+    return result
+
+
+rng = np.random.default_rng(11)
+PROGRAMS = [
+    (packed, (rng.normal(size=15), rng.normal(size=5))),
+    (packed, (rng.normal(size=0), rng.normal(size=0))),
+    (overlapping, (rng.normal(size=4), rng.normal(size=3) * 0.3)),
+    (through_views, (rng.normal(size=(4, 3)),)),
+    (written_in_a_branch, (rng.normal(size=4), rng.uniform(size=3))),
+]
+
+
+@pytest.mark.parametrize("f, args", PROGRAMS, ids=lambda p: getattr(p, "__name__", ""))
+def test_against_differences(f, args):
+    copies = lambda: [a.copy() for a in args]
+    value, back = zyg.pullback(f, *copies())
+    np.testing.assert_allclose(value, f(*copies()), rtol=1e-14)
+    for gradients in (back(1.0), zyg.gradient(f, *copies())):
+        for k, d in enumerate(gradients):
+            np.testing.assert_allclose(d, differences(f, args, k), rtol=1e-6, atol=1e-6)
+
+
+def test_arguments_that_overlap_are_refused():
+    memory = rng.normal(size=7)
+    with pytest.raises(ValueError, match="overlap in memory and are written"):
+        zyg.gradient(overlapping, memory[:5], memory[2:6])
+
+
+def test_a_loop_without_iterations_reads_nothing():
+    x = np.arange(1.0, 4.0)
+    np.testing.assert_array_equal(zyg.gradient(beyond, x, 0, 100)[0], 0.0)
+    np.testing.assert_array_equal(zyg.gradient(beyond, x, 2, -1)[0], [6.0, 0.0, 2.0])
+    for k in (3, -4):
+        with pytest.raises(IndexError, match=f"index {k} is out of bounds"):
+            zyg.gradient(beyond, x, 1, k)
+
+
+def test_the_tape_grows_with_rows_not_with_elements():
+    per_row = [tape_bytes(packed, np.ones(d * (d + 1) // 2), np.ones(d)) / d for d in (16, 32, 64)]
+    assert per_row[2] < 1.2 * per_row[0]
