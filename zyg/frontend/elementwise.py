@@ -234,11 +234,17 @@ def broadcast_shape(
             d = s[axis - (ndim - len(s))]
             if common is None or _is_one(common):
                 common = d
-            elif d is not common and not _is_one(d) and not _equal(d, common):
+            elif d is common or _is_one(d) or _equal(d, common) or _includes(e, common, d):
+                pass
+            elif _includes(e, d, common):
+                common = d
+            else:
                 first_is_one = e.op("eq", common, const(1))
                 fits = e.op("or", e.op("eq", d, common), e.op("or", first_is_one, e.op("eq", d, const(1))))
                 e.guard(fits, exc, message, *lengths)
+                both = _parts(e, common) | _parts(e, d)
                 common = e.op("select", first_is_one, d, common)
+                e.broadcasts[common] = both
         assert common is not None
         result.append(common)
     return result
@@ -250,6 +256,15 @@ def broadcast(e: Evaluator, a: ArrayValue, shape: Sequence[Value]) -> Value:
     if len(own) == len(shape) and all(x is y or _equal(x, y) for x, y in zip(own, shape)):
         return a.value
     return e.op("broadcast", a.value, *shape, type=Array(a.type.dtype, len(shape), "A", a.type.writable))
+
+
+def _parts(e: Evaluator, length: Value) -> frozenset[Value]:
+    """The lengths that are 1 or this one, as has been found out on the way here."""
+    return e.broadcasts.get(length, frozenset()) | {length}
+
+
+def _includes(e: Evaluator, length: Value, other: Value) -> bool:
+    return _parts(e, other) <= _parts(e, length)
 
 
 def _is_one(v: Value) -> bool:

@@ -214,6 +214,9 @@ class Inference:
         self.guards.setdefault(key, entry)
 
 
+_SHAPED = frozenset({"alloc", "reshape", "broadcast", "view", "transpose"})
+
+
 class Evaluator:
     """Builds one function of typed SSA.
 
@@ -238,6 +241,9 @@ class Evaluator:
         self.facts: dict[int, tuple[Value, Value, bool | None, bool | None]] = {}
         self.advancing: dict[Value, tuple[Abstract, Value]] = {}
         self.views: dict[int, tuple[Value, Value, Abstract]] = {}  # basic slices: the view, of what, and the key
+        # How arrays were made whose lengths that tells, and of what lengths a length is the common one.
+        self.shaped: dict[Value, tuple[str, tuple[Value, ...], dict[str, Any]]] = {}
+        self.broadcasts: dict[Value, frozenset[Value]] = {}
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
         self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[Hashable, Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # values that are known not to be below 0
@@ -266,7 +272,10 @@ class Evaluator:
             first = operands[-1].type
             if isinstance(first, Scalar) and first.kind == "f" and op not in ("cast", "stop", "guard"):
                 attrs["fast"] = self.options.fastmath
-        return self.builder.op(op, *operands, type=type, name=name, **attrs)
+        result = self.builder.op(op, *operands, type=type, name=name, **attrs)
+        if op in _SHAPED:
+            self.shaped[result] = (op, operands, attrs)
+        return result
 
     def emit(self, op: str, *operands: Value, types: tuple[Type, ...] | None = None, **attrs: Any) -> list[Value]:
         return self.builder.emit(op, *operands, types=types, **attrs)
@@ -280,6 +289,8 @@ class Evaluator:
         self.heap.clear()
         self.facts.clear()
         self.views.clear()
+        self.shaped.clear()
+        self.broadcasts.clear()
         self.nonnegative.clear()
         self.local = (None, {})
         self.frame = None
@@ -297,7 +308,23 @@ class Evaluator:
         return found[0]
 
     def dim(self, array: Value, axis: int) -> Value:
-        """The length of an axis."""
+        """The length of an axis: that which the array was made with, if it was made here."""
+        op, operands, attrs = self.shaped.get(array, ("", (), {}))
+        if op == "alloc":
+            return operands[axis]
+        if op in ("reshape", "broadcast"):
+            return operands[axis + 1]
+        if op == "transpose" and attrs["axes"].count(axis) == 1:
+            return self.dim(operands[0], attrs["axes"].index(axis))
+        if op == "view":
+            given = iter(operands[1:])
+            source = kept = -1
+            for letter in attrs["spec"]:
+                parts = [next(given) for _ in range({"i": 1, "s": 3}.get(letter, 0))]
+                source += letter != "n"
+                kept += letter != "i"
+                if kept == axis and letter != "i":
+                    return const(1) if letter == "n" else parts[1] if letter == "s" else self.dim(operands[0], source)
         return self.once(("dim", array, axis), lambda: self.op("dim", array, axis=axis))
 
     def guard(self, ok: Value, exc: str, message: str, *values: Value) -> None:

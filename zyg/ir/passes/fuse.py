@@ -1,8 +1,9 @@
 """Make one `apply` of two where the first makes an array that only the second one reads.
 
-Input: any module.  Output: a new array that is set by one `apply` and read by nothing but another `apply` of the same block is
-gone; the function of the second calls that of the first, so the elements travel in registers.  Chains become one loop
-without temporaries, reductions at their end included, before differentiation: their adjoint then has no temporaries either.
+Input: any module.  Output: a new array that is set by one `apply` and first read by another `apply` of the same block is set
+by this one: its function calls that of the first, so the elements travel in registers.  If nobody else reads the array, it is
+gone.  Chains become one loop without temporaries, also where an array is read several times in them, reductions at their end
+included, before differentiation: their adjoint then has no temporaries either.  Arrays of complex numbers are two arrays.
 Two that share an array, one of them new results only, become one as well (`side_by_side`): value and derivative in one loop.
 
 Invariant: nothing is written between the two that the first one reads; what may raise stays in order, as elementwise functions
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 
-from ..core import CALLING, VIEWS, Block, Function, Instr, Module, Value, uses
+from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Value, uses
 from ..ops import OPS
 from ..types import Array
 from . import cse, dce, simplify_cfg
@@ -27,8 +28,9 @@ def run(module: Module) -> bool:
     changed = False
     for function in list(module.functions.values()):
         if any(i.op == "apply" for _, i in function.instructions()):
+            _split_parts(function)
             _drop_full_broadcasts(function)
-            while _fuse_one(module, function):
+            while _fuse_one(module, function) or _broadcast_before(function):
                 changed = True
     return changed
 
@@ -170,59 +172,82 @@ def _fuse_one(module: Module, function: Function) -> bool:
             users.setdefault(v, []).append(instr)
     for block in function.blocks:
         made = {i.result: i for i in block.instrs if i.op == "alloc"}
-        for second in reversed(block.instrs):
-            if second.op != "apply":
+        for n, first in enumerate(block.instrs):
+            if first.op != "apply" or not _sets_new_arrays(first, made):
                 continue
-            outs = len(second.attrs["modes"])
-            for v in dict.fromkeys(second.operands[outs:]):
-                if v not in made or v in second.operands[:outs]:
-                    continue
-                first = _producer(block, v, users[v], second)
-                if first is not None and _fusible(module, block, first, second):
-                    _replace_lengths(function, made[v], users[v])
-                    _fuse(module, block, first, second, v)
-                    return True
+            second = _first_reader(block, n, first)
+            if second is not None and _fusible(module, block, first, second):
+                _fuse(module, block, first, second)
+                _drop_unread(module, function, block, second, made, users, first)
+                return True
     return False
 
 
-def _producer(block: Block, array: Value, users: list[Instr], second: Instr) -> Instr | None:
-    """The `apply` that sets all of `array`, if `second` is the only reader."""
-    first = None
-    for user in users:
-        if user is second or user.op == "dim":
+def _outs(apply: Instr) -> list[Value]:
+    return apply.operands[: len(apply.attrs["modes"])]
+
+
+def _ins(apply: Instr) -> list[Value]:
+    return apply.operands[len(apply.attrs["modes"]) :]
+
+
+def _sets_new_arrays(apply: Instr, made: dict[Value, Instr]) -> bool:
+    """Whether all that it writes are arrays of this block, each set and read by nothing in it."""
+    outs = _outs(apply)
+    return (
+        bool(outs)
+        and set(apply.attrs["modes"]) == {"set"}
+        and len(set(outs)) == len(outs)
+        and all(v in made for v in outs)
+        and not set(outs) & set(_ins(apply))
+    )
+
+
+def _first_reader(block: Block, n: int, first: Instr) -> Instr | None:
+    """The instruction that is the first to use what `first` makes, if it is an `apply` that reads elements of it."""
+    given = {*_outs(first), *first.results}
+    for instr in block.instrs[n + 1 :]:
+        if instr.op == "dim" or not given & set(uses(instr)):
             continue
-        if user.op != "apply" or first is not None:
+        if instr.op != "apply" or set(first.results) & set(instr.operands):
             return None
-        first = user
-    if first is None or first.operands[0] is not array or first.attrs["modes"] != ("set",) or first.results:
-        return None
-    if array in first.operands[1:] or first not in block.instrs:
-        return None
-    return first
+        outs = _outs(instr)
+        for v, mode in zip(outs, instr.attrs["modes"], strict=True):
+            # What it writes there may only take the place of what it read.
+            if v in given and (mode != "set" or v not in _ins(instr) or outs.count(v) > 1):
+                return None
+        return instr if given & set(_ins(instr)) else None
+    return None
 
 
 def _fusible(module: Module, block: Block, first: Instr, second: Instr) -> bool:
     size = sum(len(b.instrs) for i in (first, second) for b in module.functions[i.attrs["callee"]].blocks)
     if size > _LARGEST or len(module.functions[first.attrs["callee"]].blocks) > 8:
         return False
-    read = {v for v in first.operands[1:] if isinstance(v.type, Array)}
-    start, end = block.instrs.index(first), block.instrs.index(second)
-    if start > end:
+    if not _may_wait(block, first, second):
         return False
-    fresh: set[Value] = {first.operands[0]}
+    # What the second one writes may be read by the first only at the same index.
+    read = {v for v in _ins(first) if isinstance(v.type, Array)}
+    start, end = block.instrs.index(first), block.instrs.index(second)
+    fresh = {*_outs(first), *(i.result for i in block.instrs[start:end] if i.op == "alloc")}
+    return all(v in fresh or read <= {v} for v in _outs(second))
+
+
+def _may_wait(block: Block, first: Instr, second: Instr) -> bool:
+    """Whether nothing between the two writes what the first one reads."""
+    start, end = block.instrs.index(first), block.instrs.index(second)
+    fresh: set[Value] = set(_outs(first))
     for instr in block.instrs[start + 1 : end]:
         if instr.op == "alloc":
             fresh.add(instr.result)
         elif instr.op == "apply":
-            if not fresh.issuperset(instr.operands[: len(instr.attrs["modes"])]):
+            if not fresh.issuperset(_outs(instr)):
                 return False
         elif instr.op in CALLING or OPS[instr.op].effects in ("write", "effect") and not (
             instr.op in ("fill", "store", "copyto", "accum") and instr.operands[0] in fresh
         ):  # fmt: skip
             return False
-    # What the second one writes may be read by the first only at the same index.
-    outs = second.operands[: len(second.attrs["modes"])]
-    return all(v in fresh or read <= {v} for v in outs)
+    return True
 
 
 def _replace_lengths(function: Function, made: Instr, users: list[Instr]) -> None:
@@ -233,26 +258,152 @@ def _replace_lengths(function: Function, made: Instr, users: list[Instr]) -> Non
             block.instrs[:] = [i for i in block.instrs if not (i.results and i.results[0] in lengths)]
 
 
-def _fuse(module: Module, block: Block, first: Instr, second: Instr, array: Value) -> None:
-    """Let the function of `second` call that of `first` for the elements of `array`."""
+def _fuse(module: Module, block: Block, first: Instr, second: Instr) -> None:
+    """Let the function of `second` call that of `first` for the elements that it reads, and set what `first` set as well."""
     f, g = (module.functions[i.attrs["callee"]] for i in (first, second))
-    outs = len(second.attrs["modes"])
     signature = _Signature()
-    param = signature.param
-    inner = [param(v, p) for v, p in zip(first.operands[1:], f.params, strict=True)]
-    element = Value(f.results[0], array.name)
-    outer = [element if v is array else param(v, p) for v, p in zip(second.operands[outs:], g.params, strict=True)]
-    fused = Function(module.unique_name(g.name), [Block("entry", signature.params)], g.results)
-    fused.attrs = dict(g.attrs)
+    inner = [signature.param(v, p) for v, p in zip(_ins(first), f.params, strict=True)]
+    made = [Value(t) for t in f.results]
+    elements = dict(zip(_outs(first), made, strict=False))
+    outer = [
+        elements[v] if v in elements else signature.param(v, p) for v, p in zip(_ins(second), g.params, strict=True)
+    ]
     results = [Value(t) for t in g.results]
+    own, count = _outs(second), len(second.attrs["modes"])
+    kept = [(v, x) for v, x in elements.items() if v not in own]
+    ordered = [*(x for _, x in kept), *results[:count], *made[len(elements) :], *results[count:]]
+    fused = Function(module.unique_name(g.name), [Block("entry", signature.params)], tuple(v.type for v in ordered))
+    fused.attrs = dict(g.attrs)
     fused.entry.instrs = [
-        Instr("call", inner, [element], {"callee": f.name}, [], first.position),
+        Instr("call", inner, made, {"callee": f.name}, [], first.position),
         Instr("call", outer, results, {"callee": g.name}, [], second.position),
-        Instr("return", list(results)),
+        Instr("return", ordered),
     ]
     module.add(fused)
     inline_call(module, fused, inline_call(module, fused, fused.entry, 0), 0)
-    second.operands[outs:] = signature.operands
-    second.attrs["callee"] = fused.name
-    kept = (i for i in block.instrs if i is not first and not (i.op == "alloc" and i.result is array))
-    block.instrs[:] = list(kept)
+    simplify_cfg.run(fused)
+    kinds = [i.attrs.get("kinds", ("add",) * len(i.results)) for i in (first, second)]
+    second.operands[:] = [*(v for v, _ in kept), *own, *signature.operands]
+    second.results[:] = [*first.results, *second.results]
+    modes = (*("set" for _ in kept), *second.attrs["modes"])
+    second.attrs = {**second.attrs, "callee": fused.name, "modes": modes, "kinds": (*kinds[0], *kinds[1])}
+    block.instrs.remove(first)
+
+
+def _drop_unread(
+    module: Module,
+    function: Function,
+    block: Block,
+    apply: Instr,
+    made: dict[Value, Instr],
+    users: dict[Value, list[Instr]],
+    gone: Instr,
+) -> None:
+    """Arrays that nobody reads any more are not set."""
+    callee = module.functions[apply.attrs["callee"]]
+    unread = [
+        k
+        for k, v in enumerate(_outs(apply))
+        if v in made
+        and v not in _ins(apply)
+        and all(user in (apply, gone) or user.op == "dim" for user in users[v])
+    ]  # fmt: skip
+    if not unread:
+        return
+    dropped = [_outs(apply)[k] for k in unread]
+    for v in dropped:
+        _replace_lengths(function, made[v], users[v])
+    keep = lambda items: [x for k, x in enumerate(items) if k not in unread]
+    apply.operands[:] = keep(apply.operands)
+    apply.attrs = {**apply.attrs, "modes": tuple(keep(apply.attrs["modes"]))}
+    callee.results = tuple(keep(callee.results))
+    for b in callee.blocks:
+        if b.instrs[-1].op == "return":
+            b.instrs[-1].operands[:] = keep(b.instrs[-1].operands)
+    simplify_cfg.run(callee)
+    cse.run(callee)
+    dce.run(callee)
+    block.instrs[:] = [i for i in block.instrs if not (i.op == "alloc" and i.result in dropped)]
+
+
+def _broadcast_before(function: Function) -> bool:
+    """What is computed of one-dimensional arrays and then seen broadcast, which repeats it if its length is 1, is computed of
+    the arrays seen broadcast: so it is not kept from being fused by what is known only when the code runs."""
+    users: dict[Value, list[Instr]] = {}
+    for _, instr in function.instructions():
+        for v in dict.fromkeys(uses(instr)):
+            users.setdefault(v, []).append(instr)
+    for block in function.blocks:
+        made = {i.result: i for i in block.instrs if i.op == "alloc"}
+        for seen in [i for i in block.instrs if i.op == "broadcast"]:
+            array = seen.operands[0]
+            if array not in made or len(seen.operands) != 2 or len(made[array].operands) != 1:
+                continue
+            others = [i for i in users[array] if i is not seen and i.op != "dim"]
+            first = others[0] if len(others) == 1 else None
+            if first is None or first.op != "apply" or first not in block.instrs or first.results:
+                continue
+            if _outs(first) != [array] or not _sets_new_arrays(first, made) or not _may_wait(block, first, seen):
+                continue
+            _replace_lengths(function, made[array], users[array])
+            length = seen.operands[1]
+            inputs = {v: Value(Array(v.type.dtype, 1, "A", v.type.writable), v.name)
+                      for v in _ins(first) if isinstance(v.type, Array)}  # fmt: skip
+            broadcasts = [Instr("broadcast", [v, length], [b], {}, [], seen.position) for v, b in inputs.items()]
+            type = array.type
+            assert isinstance(type, Array)
+            result = Value(Array(type.dtype, 1), array.name)
+            alloc = Instr("alloc", [length], [result], dict(made[array].attrs), [], seen.position)
+            block.instrs[:] = [i for i in block.instrs if i is not first and i is not made[array]]
+            first.operands[:] = [result, *(inputs.get(v, v) for v in _ins(first))]
+            n = block.instrs.index(seen)
+            block.instrs[n : n + 1] = [*broadcasts, alloc, first]
+            replace_uses(function, {seen.result: result})
+            return True
+    return False
+
+
+# -------------------------------------------------------------------------------------- arrays of complex numbers
+
+
+def _split_parts(function: Function) -> None:
+    """A new array of complex numbers of which only the real and the imaginary parts are seen is an array for each."""
+    users: dict[Value, list[Instr]] = {}
+    for _, instr in function.instructions():
+        for v in dict.fromkeys(uses(instr)):
+            users.setdefault(v, []).append(instr)
+    replaced: dict[Value, Value] = {}
+    for block in function.blocks:
+        for n, alloc in reversed(list(enumerate(block.instrs))):
+            if alloc.op != "alloc" or not _seen_in_parts(alloc, users.get(alloc.result, [])):
+                continue
+            type = alloc.result.type
+            assert isinstance(type, Array)
+            lengths = alloc.operands[:-1]
+            parts = [
+                Instr("alloc", list(lengths), [Value(Array(type.dtype, type.ndim - 1), alloc.result.name)],
+                      dict(alloc.attrs), [], alloc.position)
+                for _ in range(2)
+            ]  # fmt: skip
+            block.instrs[n : n + 1] = parts
+            for user in users[alloc.result]:
+                if user.op == "dim":
+                    replaced[user.result] = lengths[user.attrs["axis"]]
+                else:
+                    index = user.operands[1]
+                    assert isinstance(index, Const)
+                    user.operands[:] = [parts[index.value].result]
+                    user.attrs["spec"] = user.attrs["spec"][:-1]
+    if replaced:
+        replace_uses(function, replaced)
+        dce.run(function)
+
+
+def _seen_in_parts(alloc: Instr, users: list[Instr]) -> bool:
+    last = alloc.operands[-1] if len(alloc.operands) > 1 else None
+    return isinstance(last, Const) and last.value == 2 and all(
+        user.op == "dim" and user.attrs["axis"] < len(alloc.operands) - 1
+        or user.op == "view" and user.operands[0] is alloc.result and user.attrs["spec"] == ":" * (len(alloc.operands) - 1) + "i"
+        and isinstance(user.operands[1], Const)
+        for user in users
+    )  # fmt: skip
