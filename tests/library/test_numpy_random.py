@@ -1,0 +1,97 @@
+"""Random numbers in compiled code are those that NumPy draws, and constants to the derivative."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.errors import Unsupported
+
+from .test_numpy_functions import same
+
+OUTSIDE = np.random.default_rng(5)
+A = np.arange(12.0).reshape(4, 3)
+
+
+def agree(function, *args):
+    """With the same state of OUTSIDE and of numpy.random before."""
+    state, legacy = OUTSIDE.bit_generator.state, np.random.get_state()
+    expected = function(*args)
+    after, legacy_after = OUTSIDE.bit_generator.state, np.random.get_state()[2]
+    OUTSIDE.bit_generator.state = state
+    np.random.set_state(legacy)
+    same(zyg.jit(function)(*args), expected, 0.0)
+    assert OUTSIDE.bit_generator.state == after and np.random.get_state()[2] == legacy_after
+
+
+def shuffled(a):
+    b = a * 1.0
+    OUTSIDE.shuffle(b)
+    return b
+
+
+def inside(seed, n):
+    r = np.random.default_rng(seed)
+    other = np.random.default_rng([seed, 1])
+    total = 0.0
+    for _ in range(n):
+        if r.random() < 0.5:
+            total += r.normal()
+        else:
+            total -= other.integers(5)
+        r, other = other, r
+    return total, r.normal(size=3), other.permutation(4)
+
+
+def seeded():
+    np.random.seed(3)
+    return np.random.standard_normal(3), np.random.rand(2, 3), np.random.randint(0, 9, size=3), np.random.randint(5)
+
+
+def test_a_generator_from_outside():
+    agree(
+        lambda n: (OUTSIDE.normal(), OUTSIDE.normal(1.0, 2.0, (2, n)), OUTSIDE.random(n), OUTSIDE.uniform(-1, 1, n)), 3
+    )
+    agree(lambda: (OUTSIDE.integers(2, 9, size=4), OUTSIDE.integers(0, 5, (2, 2), endpoint=True), OUTSIDE.poisson(3.0)))
+    agree(
+        lambda a: (OUTSIDE.normal(a), OUTSIDE.gamma(2.0, size=3), OUTSIDE.choice(5, 2, p=[0.1, 0.2, 0.3, 0.2, 0.2])), A
+    )
+    agree(lambda a: (OUTSIDE.choice(a, 2, replace=False), OUTSIDE.permutation(a), OUTSIDE.permutation(5)), A)
+    agree(lambda: (OUTSIDE.multivariate_normal(np.zeros(2), np.eye(2)), OUTSIDE.dirichlet([1.0, 2.0], size=2)))
+    agree(shuffled, A)
+
+
+def test_a_generator_made_inside():
+    agree(inside, 3, 10)
+    agree(inside, 0, 0)
+
+
+def test_a_generator_as_an_argument():
+    f = lambda x, r: x * r.normal(size=2)
+    ours, theirs = np.random.default_rng(3), np.random.default_rng(3)
+    for _ in range(2):
+        assert np.array_equal(zyg.jit(f)(np.ones(2), ours), f(np.ones(2), theirs))
+
+
+def test_the_functions_of_the_module():
+    agree(seeded)
+    agree(
+        lambda: (np.random.normal(0, 1, 4), np.random.uniform(size=2), np.random.permutation(5), np.random.choice(4, 2))
+    )
+
+
+def test_derivatives():
+    def loss(x):
+        r = np.random.default_rng(0)
+        y = x * 1.0
+        r.shuffle(y)
+        return np.sum((x * r.normal(size=3)) ** 2) + np.sum(r.choice(x, 2) ** 3) + np.sum(y**2 * np.arange(3))
+
+    x = np.array([1.0, 2.0, 3.0])
+    (gradient,) = zyg.gradient(loss, x)
+    for k in range(3):
+        h = np.eye(3)[k] * 1e-5
+        assert gradient[k] == pytest.approx((loss(x + h) - loss(x - h)) / 2e-5, rel=1e-6)
+    with pytest.raises(Unsupported, match=r"derivative through `Generator\.normal`"):
+        zyg.jit(zyg.grad(lambda m: OUTSIDE.normal(m)))(1.0)
