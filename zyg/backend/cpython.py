@@ -35,6 +35,8 @@ FUNCTION_CODE = OB_HEAD + 32
 FUNCTION_DEFAULTS = OB_HEAD + 40
 FUNCTION_KWDEFAULTS = OB_HEAD + 48
 FUNCTION_CLOSURE = OB_HEAD + 56
+# PyTypeObject.tp_version_tag: changes whenever a class or a base of it does; 0 while it is not known
+TYPE_VERSION = 48 * WORD
 CAPSULE_POINTER = OB_HEAD
 CAPSULE_NAME = OB_HEAD + 8
 DICT_VERSION = OB_HEAD + 8
@@ -106,6 +108,26 @@ def _check_objects() -> None:
     _require(_word(id(counts) + RANGE_START + 16) == id(counts.step), "ranges")
 
 
+def type_version(cls: type) -> int:
+    """A number that another one takes the place of when a class, or a base of it, changes; 0 if there is none."""
+    getattr(cls, "__init__", None)  # a class gets its number when something is looked up
+    return ctypes.c_uint32.from_address(id(cls) + TYPE_VERSION).value
+
+
+def _check_types() -> None:
+    class Base:
+        pass
+
+    class Derived(Base):
+        pass
+
+    before = type_version(Derived), type_version(Base)
+    same = type_version(Derived), type_version(Base)
+    setattr(Base, "changed", None)  # noqa: B010
+    after = type_version(Derived), type_version(Base)
+    _require(0 not in before and before == same and not {*before} & {*after}, "classes")
+
+
 def _check_functions() -> None:
     cell = types.CellType("contents")
     _require(_word(id(cell) + CELL_CONTENTS) == id(cell.cell_contents), "cells")
@@ -158,6 +180,7 @@ def _dict_has_version() -> bool:
 
 _check_objects()
 _check_functions()
+_check_types()
 _check_arrays()
 DICT_HAS_VERSION = _dict_has_version()
 

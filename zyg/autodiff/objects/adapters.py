@@ -8,6 +8,8 @@ from operator import itemgetter
 from types import FunctionType
 from typing import Any
 
+from zyg.autodiff.identity import note
+
 from . import calls
 from .cotangents import is_number
 
@@ -23,10 +25,11 @@ def adapter(f: FunctionType, count: int, names: tuple[str, ...] = (), bound: boo
         return None
     if f.__closure__ is not None:  # it is not kept
         return _adapter(entry, f, count, names, bound)
-    last = entry.adapters.get((count, names, bound))
+    way = (count, names, bound)
+    last = entry.made.get(way)
     if last is None or last[0] is not f or last[1] is not f.__defaults__ or last[2] is not f.__kwdefaults__:
-        made = _adapter(entry, f, count, names, bound)
-        last = entry.adapters[count, names, bound] = f, f.__defaults__, f.__kwdefaults__, made
+        last = f, f.__defaults__, f.__kwdefaults__, _adapter(entry, f, count, names, bound)
+        note(entry.made, way, (f,), last)
     return last[3]
 
 

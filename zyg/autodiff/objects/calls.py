@@ -13,11 +13,13 @@ from __future__ import annotations
 import functools
 import operator
 import types
+import weakref
 from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from zyg import rules
+from zyg.autodiff.identity import ByIdentity, note
 from zyg.transforms import transform_of
 
 from . import foreign, generators, native, user_rules
@@ -86,43 +88,45 @@ def run(back: Any, d: Any, shadows: Any) -> Any:
 class Function:
     """How the functions of one code object are called under differentiation."""
 
-    __slots__ = ("adapters", "anywhere", "bound", "code", "forward", "generator", "globals", "simple")
+    __slots__ = ("_code", "forward", "generator", "made", "simple")
 
     def __init__(self, code: CodeType, forward: CodeType):
-        self.code = code
+        self._code = weakref.ref(code)
         self.forward = forward
         self.simple = not (code.co_kwonlyargcount or code.co_flags & (0x04 | 0x08))
         self.generator = bool(code.co_flags & 0x20)
-        self.anywhere: FunctionType | None = None  # without a closure one function does for all, per module
-        self.bound: FunctionType | None = None  # the same of the forward half for methods
-        self.globals: Any = None
-        self.adapters: dict[Any, Any] = {}  # by the ways of passing arguments: the function, and how it is called then
+        # What has been made for the functions that are called: by the way of passing arguments. Without a closure one function
+        # does for all, per module.
+        self.made: dict[Any, Any] = {}
+
+    @property
+    def code(self) -> CodeType:
+        code = self._code()
+        assert code is not None  # who calls a function has it
+        return code
 
     def bind(self, f: FunctionType) -> Callable[..., Any]:
         """The forward half as a function with the globals and the closure of `f`."""
-        made = self._bind(f)
+        made = self._bind(f, False)
         return functools.partial(generators.call, made) if self.generator else made
-
-    def _bind(self, f: FunctionType) -> FunctionType:
-        if f.__closure__ is not None:
-            return _with_code(f, self.forward)
-        if self.globals is not f.__globals__:
-            self.anywhere = self.bound = None
-            self.globals = f.__globals__
-        if self.anywhere is None:
-            self.anywhere = _with_code(f, self.forward)
-        return self.anywhere
 
     def bind_method(self, f: FunctionType) -> FunctionType:
         """The same, whose pullback gives the cotangent of the bound method in the place of that of `self`."""
-        from zyg.autodiff.python import differentiated
+        return self._bind(f, True)
 
-        if f.__closure__ is not None:
-            return _with_code(f, differentiated(self.code, bound=True))
-        self._bind(f)
-        if self.bound is None:
-            self.bound = _with_code(f, differentiated(self.code, bound=True))
-        return self.bound
+    def _bind(self, f: FunctionType, bound: bool) -> FunctionType:
+        known = self.made.get(bound) if f.__closure__ is None else None
+        if known is not None and known.__globals__ is f.__globals__:
+            return known
+        if bound:
+            from zyg.autodiff.python import differentiated
+
+            made = _with_code(f, differentiated(self.code, bound=True))
+        else:
+            made = _with_code(f, self.forward)
+        if f.__closure__ is None:
+            note(self.made, bound, (f,), made)
+        return made
 
 
 def _with_code(f: FunctionType, code: CodeType) -> FunctionType:
@@ -131,7 +135,7 @@ def _with_code(f: FunctionType, code: CodeType) -> FunctionType:
     return made
 
 
-_functions: dict[int, Any] = {}  # by identity of a code object: a Function, or a handler
+_functions = ByIdentity()  # of a code object: a Function, or a handler
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _resolved: dict[int, tuple[Any, Handler]] = {}  # by identity of a callable
 _epoch = -1
@@ -152,6 +156,14 @@ def forget() -> None:
     """Look every callable up again."""
     _functions.clear()
     _resolved.clear()
+
+
+def forget_made() -> None:
+    """Bind forward halves again: functions may have been replaced."""
+    for entry in list(_functions.values()):
+        entry = entry.entry if type(entry) is NativeFirst else entry
+        if type(entry) is Function:
+            entry.made.clear()
 
 
 def forward_of(f: Any) -> Callable[..., tuple[Any, Any]]:
@@ -286,8 +298,7 @@ def _function(f: FunctionType) -> Any:
         handler = _reverse_mode(f)
     if rules.singled_out(code) or (f.__closure__ and rules.rule_for(f) is not None) or foreign.is_foreign(f):
         return handler  # not what functions of this code are in general
-    _functions[id(code)] = handler
-    _resolved[id(code)] = (code, handler)  # keeps the code object, and with it its identity
+    _functions.note(code, handler)
     return handler
 
 
@@ -334,7 +345,7 @@ def settle(code: CodeType, entry: Function) -> None:
     """From now on the functions of a code object are differentiated as Python code."""
     from zyg.autodiff.python import forget_callees
 
-    _functions[id(code)] = entry
+    _functions.note(code, entry)
     forget_callees()
 
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import weakref
 from types import CodeType, FunctionType
-from typing import Any
 
 from zyg.backend.python import emit
 from zyg.frontend.capture import capture
 from zyg.ir.core import Const, Function, Instr, Value, clone
 from zyg.ir.types import OBJECT
 
+from ..identity import ByIdentity
 from . import escaping, inline, nested
 from .class_bodies import as_function, is_class_body
 from .forward import ForwardHalf
 from .normal import has_handlers, is_call_of, normalise
 from .reverse import ReverseHalf
 
-# By identity, since code objects compare by value. Nothing here refers to the code, or it would never be freed.
-_cache: dict[int, list[Any]] = {}  # [reference, forward half, forward half for methods or None]
+# By identity, since code objects compare by value.
+_cache = ByIdentity()  # [forward half, forward half for methods or None]
 
 # The SSA of the halves, which are functions like others: they may be differentiated in turn; for a forward half its reverse.
-_halves: dict[int, tuple[weakref.ref[CodeType], Function, FunctionType | None]] = {}
+_halves = ByIdentity()  # (half, its reverse or None)
 
 
 def differentiated(code: CodeType, bound: bool = False) -> CodeType:
@@ -38,15 +37,15 @@ def differentiated(code: CodeType, bound: bool = False) -> CodeType:
     cotangents of the parameters.  So, for what was taken last: `r = back[0](back, d, shadows)`, `next(r)` undoes what came
     after the last item, `r.send(d_item)` what came before it, and so on; after the first item it ends.
     """
-    found = _cache.get(id(code))
+    found = _cache.of(code)
     if found is None:
-        key = id(code)
-        found = _cache[key] = [weakref.ref(code, lambda _, pop=_cache.pop: pop(key, None)), _compile(code), None]
+        found = [_compile(code), None]
+        _cache.note(code, found)
     if not bound:
-        return found[1]
-    if found[2] is None:
-        found[2] = _for_methods(found[1])
-    return found[2]
+        return found[0]
+    if found[1] is None:
+        found[1] = _for_methods(found[0])
+    return found[1]
 
 
 def is_half(code: CodeType) -> bool:
@@ -56,7 +55,7 @@ def is_half(code: CodeType) -> bool:
 
 def cleans_up(code: CodeType) -> bool:
     """Whether the generator function whose forward half `code` is gives items within a `try` or `with` statement."""
-    return bool(_halves[id(code)][1].attrs.get("cleans_up"))
+    return bool(_halves[id(code)][0].attrs.get("cleans_up"))
 
 
 def forget() -> None:
@@ -67,19 +66,19 @@ def forget() -> None:
 
 def forget_callees() -> None:
     """Let compiled code look its callees up again: there are new rules."""
-    inline.forget_sites([found[1] for found in list(_cache.values())])
+    inline.forget_sites([half for found in list(_cache.values()) for half in found if half is not None])
 
 
 def _compile(code: CodeType) -> CodeType:
-    half = _halves.get(id(code))
-    function = nested.plain(half[1]) if half is not None else capture(code)
+    half = _halves.of(code)
+    function = nested.plain(half[0]) if half is not None else capture(code)
     if half is None and is_class_body(code):
         function = as_function(clone(function))  # what was captured is kept, and may be wanted again
     if half is None and has_handlers(function):
         escaping.watch()
     forward, reverse = halves(function)
     if half is not None:  # its handlers are the pass's own, unless the function had some
-        forward.attrs["cleans_up"] = half[1].attrs.get("cleans_up", False)
+        forward.attrs["cleans_up"] = half[0].attrs.get("cleans_up", False)
     runs = _reverse_function(reverse)
     install(forward, runs)
     made = emit(forward)
@@ -89,9 +88,9 @@ def _compile(code: CodeType) -> CodeType:
 
 def _for_methods(made: CodeType) -> CodeType:
     """The same forward half, whose pullback gives the cotangent of a bound method in the place of that of `self`."""
-    _, forward, runs = _halves[id(made)]
+    forward, runs = _halves[id(made)]
     assert runs is not None
-    bound = clone(_halves[id(runs.__code__)][1])
+    bound = clone(_halves[id(runs.__code__)][0])
     without_function(bound)
     instead = _reverse_function(bound)
     other = clone(forward)
@@ -108,8 +107,7 @@ def _reverse_function(reverse: Function) -> FunctionType:
 
 
 def _remember(code: CodeType, half: Function, runs: FunctionType | None = None) -> None:
-    key = id(code)
-    _halves[key] = (weakref.ref(code, lambda _, pop=_halves.pop: pop(key, None)), half, runs)
+    _halves.note(code, (half, runs))
 
 
 def without_function(reverse: Function) -> None:

@@ -6,15 +6,15 @@ and other calls is told by what happened when it ran.
 
 from __future__ import annotations
 
-import weakref
 from types import CodeType
 
 from zyg.frontend.capture import capture
 from zyg.ir.core import Const, Function, Instr, Value
 
+from ..identity import ByIdentity
 from .activity import ARITHMETIC
 
-_cache: dict[int, tuple[weakref.ref[CodeType], frozenset[int]]] = {}
+_cache = ByIdentity()  # of code objects: the numbers of parameters
 _CUTTING = frozenset("ceil floor trunc isfinite isinf isnan isclose comb perm gcd lcm factorial isqrt".split())
 
 
@@ -24,11 +24,11 @@ def flowing(code: CodeType) -> frozenset[int]:
     >>> sorted(flowing((lambda x, y, z: x if z > 0 else 2.0 * y).__code__))
     [0, 1]
     """
-    found = _cache.get(id(code))
+    found = _cache.of(code)
     if found is None:
-        key = id(code)
-        found = _cache[key] = (weakref.ref(code, lambda _: _cache.pop(key, None)), _flowing(capture(code)))
-    return found[1]
+        found = _flowing(capture(code))
+        _cache.note(code, found)
+    return found
 
 
 def _flowing(function: Function) -> frozenset[int]:

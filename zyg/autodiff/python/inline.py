@@ -15,9 +15,11 @@ from operator import is_
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType, ModuleType
 from typing import Any
 
+from zyg.backend.cpython import type_version
 from zyg.backend.recording import PLAIN, nothing
 
 from .. import objects
+from ..identity import lasts, let_go, note
 from ..objects import attributes, calls, classes
 from ..objects.adapters import adapter
 from ..objects.arithmetic import find
@@ -95,13 +97,13 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
         return getter(x)
     if _reads_plainly(cls, name):
         _note_class(cls)
-        types.add(cls)
+        note(types, cls, (cls,))
     elif type(found := find(cls, name)) is property and _of_python(cls) and _is_plain_property(cls, found):
         getter = forward_of_method(found.fget, 1)
         if getter is not None:
             _note_class(cls)
-            _codes[found.fget] = found.fget.__code__
-            types.properties[cls] = getter
+            _note_code(found.fget)
+            note(types.properties, cls, (cls,), getter)
     return objects.RECORD["getattr"](x, name)
 
 
@@ -121,7 +123,7 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
     if cls is ModuleType or _reads_plainly(cls, name):
         if cls is not ModuleType:
             _note_class(cls)
-        table[cls] = PLAIN
+        note(table, cls, (cls,), PLAIN)
     return objects.RECORD["getattr"](x, name)
 
 
@@ -130,7 +132,7 @@ def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
     cls = type(x)
     if _writes_plainly(cls, name):
         _note_class(cls)
-        types.add(cls)
+        note(types, cls, (cls,))
     return objects.RECORD["setattr"](x, value, name)
 
 
@@ -161,20 +163,27 @@ def _of_python(cls: type) -> bool:
     return all(c is object or c.__flags__ & 1 << 9 for c in cls.__mro__)
 
 
-# What has been found out holds as long as these are as they were: classes by what stands in them, functions by their code.
-_classes: dict[type, list[Any]] = {}
+# What has been found out holds as long as these are as they were: classes by their version, or else by what stands in them,
+# functions by their code.
+_classes: dict[type, tuple[int, list[Any]]] = {}
 _codes: dict[FunctionType, CodeType] = {}
 _MANY = 1000
 
 
 def _note_class(cls: type) -> None:
     if cls not in _classes:
-        _classes[cls] = _content(cls)
+        note(_classes, cls, (cls,), (type_version(cls), _content(cls)))
+
+
+def _note_code(f: FunctionType) -> None:
+    if f not in _codes:
+        note(_codes, f, (f,), f.__code__)
 
 
 def _content(cls: type) -> list[Any]:
-    """The names and what stands under them, of a class and its bases, but for `object`."""
-    return [x for c in cls.__mro__[:-1] for held in (c.__dict__, c.__dict__.values()) for x in held]
+    """The names and what stands under them, of a class and its bases, but for `object`; of numbers the type."""
+    held = [x for c in cls.__mro__[:-1] for part in (c.__dict__, c.__dict__.values()) for x in part]
+    return [type(x) if type(x) in (float, int) else x for x in held]
 
 
 def revalidate() -> None:
@@ -183,10 +192,13 @@ def revalidate() -> None:
     for f, code in _codes.items():
         if f.__code__ is not code:
             return forget_what_is_known()
-    for cls, old in _classes.items():
-        now = _content(cls)
-        if len(now) != len(old) or not all(map(is_, now, old)):
-            return forget_what_is_known()
+    for cls, (version, content) in _classes.items():
+        now = type_version(cls)
+        if not now or now != version:
+            present = _content(cls)
+            if len(present) != len(content) or not all(map(is_, present, content)):
+                return forget_what_is_known()
+            _classes[cls] = now, content
     if len(_codes) + len(_classes) > _MANY:
         forget_what_is_known()
 
@@ -209,6 +221,7 @@ def forget_what_is_known() -> None:
         types.properties.clear()
     _classes.clear()
     _codes.clear()
+    calls.forget_made()
     forget_callees()
 
 
@@ -217,13 +230,18 @@ def forget_what_is_known() -> None:
 Site = list[Any]
 
 
+# For places where methods of several classes are called: by function and number of arguments.
+_of_methods: dict[tuple[FunctionType, int], Any] = {}
+
+
 def nobody() -> None:
     """Stands for no callee. (It is not a constant like others, so that the sites of a code object stay apart.)"""
 
 
 _EMPTY = (nobody, None, nobody, None)
 _SIZE = len(_EMPTY)
-_temporary: list[Site] = []  # sites that hold closures, and with them what these captured
+_settled = 0  # how many classes and functions were known when it was last looked whether they are still there
+_passing: list[Site] = []  # sites that hold what is there for one pullback only
 
 
 def new_site(table: Methods | None = None) -> Site:
@@ -232,14 +250,21 @@ def new_site(table: Methods | None = None) -> Site:
 
 
 def release() -> None:
-    """Let go of closures, when a pullback has been made."""
-    while _temporary:
-        _temporary.pop()[:_SIZE] = _EMPTY
+    """Let go of classes and functions that are not there for good, and of what closures captured: a pullback has been made."""
+    global _settled
+    while _passing:
+        _passing.pop()[:_SIZE] = _EMPTY
+    let_go()
+    if len(_classes) + len(_codes) != _settled:
+        # Where there is a new one, it may have come in the place of another.
+        if not all(map(lasts, _classes)) or not all(map(lasts, _codes)):
+            forget_what_is_known()
+        _settled = len(_classes) + len(_codes)
 
 
 def forget_sites(codes: Iterable[CodeType]) -> None:
     """There are new rules."""
-    for known in (*operators, *methods.values()):
+    for known in (*operators, *methods.values(), _of_methods):
         known.clear()
     for code in codes:
         for constant in code.co_consts:
@@ -258,28 +283,34 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     """The forward half of `f` for `arity` arguments, which the place remembers."""
     t = type(f)
     if t is MethodType:
+        made = _of_methods.get((f.__func__, arity))
+        if made is not None:
+            return partial(made, f.__self__)
         made = forward_of_method(f.__func__, arity + 1)
         if made is None:
             return objects.forward_of(f)
         site[2:_SIZE] = f.__func__, made
-        if not _permanent(f.__func__):
-            _temporary.append(site)
-        else:
-            _codes[f.__func__] = f.__func__.__code__
+        if not lasts(f.__func__):
+            _passing.append(site)
+        if _permanent(f.__func__):
+            _note_code(f.__func__)
+            note(_of_methods, (f.__func__, arity), (f.__func__,), made)
             _note_method(f, site[_SIZE], made)
         return partial(made, f.__self__)
     forward = objects.forward_of(f)
     if t is FunctionType:
         forward = adapter(f, arity) or forward
         site[:2] = f, forward
-        if not _permanent(f):
-            _temporary.append(site)
-        else:
-            _codes[f] = f.__code__
+        if not lasts(f):
+            _passing.append(site)
+        if _permanent(f):
+            _note_code(f)
     elif t is type and type(forward) is partial and forward.func is classes.construct:
         made = _constructor(f, arity)
         if made is not None:
             site[:2] = f, made
+            if not lasts(f):
+                _passing.append(site)
             return made
     elif t is BuiltinFunctionType and type(f.__self__) is ModuleType:
         site[:2] = f, forward
@@ -294,7 +325,7 @@ def _note_method(f: MethodType, table: Methods | None, forward: Any) -> None:
     """A method that nothing but a change of the class can replace is called without being read."""
     cls = type(f.__self__)
     if table is not None and cls.__dictoffset__ == 0 and cls in table and find(cls, table.name) is f.__func__:
-        table[cls] = forward
+        note(table, cls, (cls,), forward)
 
 
 def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> tuple[Any, Any]:
@@ -304,8 +335,10 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
     if type(f) is FunctionType and _permanent(f) and calls.known_function(f.__code__) is not None:
         made = adapter(f, len(args) - len(names), names)
         if made is not None:
-            _codes[f] = f.__code__
+            _note_code(f)
             site[:2] = f, made
+            if not lasts(f):
+                _passing.append(site)
             return made(*args)
     return objects.RECORD["call_keywords"](names, f, *args)
 
@@ -337,7 +370,7 @@ def _constructor(cls: Any, arity: int) -> Any:
         return None
     new = object.__new__
     _note_class(cls)
-    _codes[init] = init.__code__
+    _note_code(init)
 
     def construct(*args: Any) -> tuple[Any, Any]:
         if cls.__init__ is not init:
@@ -366,8 +399,8 @@ def _recorder(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
             if type(method) is FunctionType and _permanent(method) and (ta is tb or not issubclass(tb, ta)):
                 forward = forward_of_method(method, 2)
                 if forward is not None:
-                    known[ta, tb] = method, forward
-                    _codes[method] = method.__code__
+                    note(known, (ta, tb), (ta, tb), (method, forward))
+                    _note_code(method)
         elif getattr(ta, slot) is found[0]:
             made = found[1](a, b)
             if made[0] is not NotImplemented:

@@ -1,0 +1,78 @@
+"""What is known of objects of the program, by their identity: as long as it is true, and no longer than they live.
+
+* `ByIdentity`: tables about objects that can be referred to weakly (code objects). An entry goes with its object, which nothing
+  in the entry may hold.
+* Tables that compiled code looks into hold what they are about: classes, functions. What is there for good, since it is found
+  under its name in its module, stays in them. The rest is passing: it is taken out again when a pullback has been made.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import Any
+
+
+class ByIdentity(dict[int, Any]):
+    """Entries by the identity of an object, which go with it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._references: dict[int, Any] = {}
+
+    def of(self, x: Any) -> Any:
+        """What is known of `x`, None if nothing is."""
+        return self.get(id(x))
+
+    def note(self, x: Any, value: Any) -> None:
+        """Let `value` be what is known of `x`."""
+        key = id(x)
+        self[key] = value
+        if key not in self._references:
+            # (Methods are bound here, since names of a module are gone when the interpreter exits.)
+            forget, references = self.pop, self._references
+
+            def gone(_: Any, key: int = key) -> None:
+                forget(key, None)
+                references.pop(key, None)
+
+            references[key] = weakref.ref(x, gone)
+
+
+def lasts(x: Any) -> bool:
+    """Whether a class or function is what is found under its name in its module (or part of that: a getter, a static method).
+
+    >>> lasts(ByIdentity), lasts(ByIdentity.note), lasts(lambda: None)
+    (True, True, False)
+    """
+    held: Any = sys.modules.get(x.__module__ or "")
+    for part in x.__qualname__.split("."):
+        held = getattr(held, "__dict__", {}).get(part)
+    return held is x or any(getattr(held, name, None) is x for name in _PARTS)
+
+
+_PARTS = ("fget", "fset", "fdel", "__func__", "__wrapped__")
+_passing: list[tuple[Any, Any]] = []
+
+
+def note(table: Any, key: Any, about: tuple[Any, ...], value: Any = None) -> None:
+    """Put `key` (with `value`) into a set (or dict); what it is `about` tells for how long."""
+    if isinstance(table, set):
+        table.add(key)
+    else:
+        table[key] = value
+    if not all(map(lasts, about)):
+        _passing.append((table, key))
+
+
+def let_go() -> None:
+    """Take out what is passing."""
+    while _passing:
+        table, key = _passing.pop()
+        if isinstance(table, set):
+            table.discard(key)
+        else:
+            table.pop(key, None)
+
+
+__all__ = ["ByIdentity", "lasts", "let_go", "note"]
