@@ -13,7 +13,8 @@ class Case:
 
     exact: no rounding is allowed; tolerance: in units of the last place of the largest number of the result.
     derivative: whether there is one to be checked; by: the parameters that have it, all if empty.
-    fresh: the result need not share memory where NumPy's does, or the other way round.
+    memory: whether the result shares memory with a parameter where NumPy's does, and nowhere else.
+    refused: compiled code says that it does not do this.
     """
 
     covers: tuple[Any, ...]
@@ -24,6 +25,7 @@ class Case:
     derivative: bool = True
     second: bool = True
     memory: bool = True
+    refused: bool = False
     name: str = ""
 
     def __str__(self) -> str:

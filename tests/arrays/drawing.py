@@ -207,6 +207,11 @@ def unit(rng: Rng, shape: tuple[int, ...], dtype: str, smooth: bool, lengths: di
     return found + 0.3j * rng.uniform(-1, 1, shape) if dtype == "D" else found
 
 
+def probability(rng: Rng, shape: tuple[int, ...], dtype: str, smooth: bool, lengths: dict[str, int]) -> np.ndarray:
+    """Between 0.05 and 0.95."""
+    return rng.uniform(0.05, 0.95, shape)
+
+
 def above(rng: Rng, shape: tuple[int, ...], dtype: str, smooth: bool, lengths: dict[str, int]) -> np.ndarray:
     """Above one."""
     return positive(rng, shape, dtype, smooth, lengths) + 1
@@ -254,6 +259,6 @@ def ascending(rng: Rng, shape: tuple[int, ...], dtype: str, smooth: bool, length
 
 
 VALUES: dict[str, Callable[..., Any]] = {
-    "any": any_, "finite": finite, "ties": ties, "positive": positive, "unit": unit, "above": above, "few": few,
+    "any": any_, "finite": finite, "ties": ties, "positive": positive, "unit": unit, "probability": probability, "above": above, "few": few,
     "index": index, "definite": definite, "regular": regular, "symmetric": symmetric, "ascending": ascending,
 }  # fmt: skip

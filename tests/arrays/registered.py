@@ -29,7 +29,7 @@ def target_of(key: Hashable) -> Any:
 def of_arrays(target: Any) -> bool:
     """Whether it is NumPy's or SciPy's, not one of zyg's own helpers."""
     if isinstance(target, tuple):
-        return issubclass(target[0], (np.ndarray, np.generic, np.ufunc))
+        return target[0].__module__.split(".")[0] == "numpy"
     if isinstance(target, np.ufunc):
         return True
     owner = getattr(target, "__objclass__", None)
@@ -42,7 +42,9 @@ def of_arrays(target: Any) -> bool:
 
 def name_of(target: Any) -> str:
     if isinstance(target, tuple):
-        return f"{target[0].__name__}.{target[1]}"
+        # The functions of numpy.random are methods of one RandomState.
+        owner = "numpy.random" if target[0] is np.random.RandomState else target[0].__name__
+        return f"{owner}.{target[1]}"
     if isinstance(target, np.ufunc):
         home = "numpy" if getattr(np, target.__name__, None) is target else "scipy.special"
         return f"{home}.{target.__name__}"
@@ -56,7 +58,7 @@ def name_of(target: Any) -> str:
 
 
 def public(module: str) -> str:
-    for prefix in ("numpy.linalg", "numpy.fft", "numpy.random", "scipy.special"):
+    for prefix in ("numpy.linalg", "numpy.fft", "numpy.random", "scipy.special", "scipy.linalg"):
         if module.startswith(prefix):
             return prefix
     return "numpy" if module.startswith("numpy") else module

@@ -303,3 +303,29 @@ def _partition(a):
 
 case((np.ndarray, "partition"), _partition, a=A("n", "d", least=2))
 case((np.ndarray, "argpartition"), lambda a: a[a.argpartition(1)][:1], a=A("n", "d", least=2), derivative=False)
+
+
+def _flat(a):
+    total = 0.0
+    for x in a.flat:
+        total += x * x
+    return total
+
+
+def _places(a):
+    total = 0.0
+    for (i, j), x in np.ndenumerate(a):
+        total += (i + 2 * j) * x
+    for i, j in np.ndindex(a.shape):
+        total += a[i, j]
+    return total
+
+
+case(np.ndarray.flat, _flat, a=A("n|n m", "d", "finite"))
+case([np.ndenumerate, np.ndindex], _places, a=A("n m", "d", "finite"))
+case(np.ndarray.flags, lambda a: a.flags.c_contiguous, a=A("n m", "d", layouts="C"), derivative=False)
+case(np.histogram_bin_edges, lambda a: np.histogram_bin_edges(a, 4), a=A("n", "d", "finite"), derivative=False)
+case((np.ndarray, "tobytes"), lambda a: a.tobytes(), a=A("n", "dl"), derivative=False, refused=True)
+case((np.ndarray, "view"), lambda a: a.view(np.int64), a=A("n", "d", layouts="C"), derivative=False, refused=True)
+case((np.ndarray, "resize"), lambda a: a.copy().resize((2,)), a=A("n", "d"), derivative=False, refused=True)
+case((np.ufunc, "outer"), lambda a, b: np.subtract.outer(a, b), a=A("n|n m", "dl"), b=A("m", "dl"), exact=True)

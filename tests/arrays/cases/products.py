@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from zyg.library.numpy_ import factorisations, linalg, triangular
+
 from ..case import case
 from ..drawing import A, Num
 
@@ -84,16 +86,22 @@ case(
 
 LOOSE = {"tolerance": 2000.0}
 L = np.linalg
-case(L.solve, lambda a, b: np.linalg.solve(a, b), a=A("n n", "dfD", "regular"), b=A("n|n k", "dD", "finite"), **LOOSE)
+case(
+    [L.solve, triangular.solve_factored, triangular.factor],
+    lambda a, b: np.linalg.solve(a, b),
+    a=A("n n", "dfD", "regular"),
+    b=A("n|n k", "dD", "finite"),
+    **LOOSE,
+)
 case(L.solve, lambda a, b: np.linalg.solve(a, b), a=A("p n n", "d", "regular", 1), b=A("p n k", "d", "finite"), **LOOSE)
 case(L.inv, lambda a: np.linalg.inv(a), a=A("n n|p n n", "dfD", "regular"), **LOOSE)
-case(L.det, lambda a: np.linalg.det(a), a=A("n n", "dfD", "regular"), tolerance=1e4)
-case(L.slogdet, lambda a: np.linalg.slogdet(a), a=A("n n", "df", "regular"), **LOOSE)
-case(L.cholesky, lambda a: np.linalg.cholesky(a), a=A("n n", "dfD", "definite"), **LOOSE)
-case(L.qr, lambda a: np.linalg.qr(a), a=A("n n", "d", "regular"), **LOOSE)
+case([L.det, linalg.determinant], lambda a: np.linalg.det(a), a=A("n n", "dfD", "regular"), tolerance=1e4)
+case([L.slogdet, linalg.sign_and_log], lambda a: np.linalg.slogdet(a), a=A("n n", "df", "regular"), **LOOSE)
+case([L.cholesky, triangular.cholesky_lower], lambda a: np.linalg.cholesky(a), a=A("n n", "dfD", "definite"), **LOOSE)
+case([L.qr, factorisations.qr_reduced], lambda a: np.linalg.qr(a), a=A("n n", "d", "regular"), **LOOSE)
 case(L.qr, lambda a: np.linalg.qr(a), a=A("5 3", "d", "regular"), **LOOSE)
 case(L.qr, lambda a: np.linalg.qr(a, mode="r"), a=A("5 3|4 4", "d", "regular"), **LOOSE)
-case(L.eigh, lambda a: np.linalg.eigh(a)[0], a=A("n n", "dfD", "symmetric", 1), **LOOSE)
+case([L.eigh, factorisations.eigh_lower], lambda a: np.linalg.eigh(a)[0], a=A("n n", "dfD", "symmetric", 1), **LOOSE)
 case(
     L.eigh,
     lambda a, w: np.sum(np.abs(np.linalg.eigh(a)[1] ** 2) * w),
@@ -102,11 +110,21 @@ case(
     **LOOSE,
 )
 case(L.eigvalsh, lambda a: np.linalg.eigvalsh(a), a=A("n n", "dD", "symmetric", 1), **LOOSE)
-case(L.svd, lambda a: np.linalg.svd(a, compute_uv=False), a=A("n m|n n", "dD", "regular", 1), **LOOSE)
+case(
+    [L.svd, factorisations.svd_reduced],
+    lambda a: np.linalg.svd(a, compute_uv=False),
+    a=A("n m|n n", "dD", "regular", 1),
+    **LOOSE,
+)
 case(L.svd, lambda a: np.linalg.svd(a, full_matrices=False)[1], a=A("n m|n n", "d", "regular", 1), **LOOSE)
 case(L.svdvals, lambda a: np.linalg.svdvals(a), a=A("n m", "d", "regular", 1), **LOOSE)
 case(L.lstsq, lambda a, b: np.linalg.lstsq(a, b)[0], a=A("5 3|3 3", "d", "regular"), b=A("5|3", "d", "finite"), **LOOSE)
-case(L.pinv, lambda a: np.linalg.pinv(a), a=A("n m|n n", "d", "regular", 1), tolerance=1e5)
+case(
+    [L.pinv, factorisations.pseudo_inverse],
+    lambda a: np.linalg.pinv(a),
+    a=A("n m|n n", "d", "regular", 1),
+    tolerance=1e5,
+)
 case(L.matrix_power, lambda a: np.linalg.matrix_power(a, 3), a=A("n n", "dl", "unit"), **LOOSE)
 case(L.matrix_power, lambda a: np.linalg.matrix_power(a, -2), a=A("n n", "d", "regular"), tolerance=1e5)
 case(L.matrix_rank, lambda a: np.linalg.matrix_rank(a), a=A("n m", "d", "regular", 1), derivative=False)
@@ -168,3 +186,27 @@ case(np.convolve, lambda a, b: np.convolve(a, b), a=A("n", "D", "finite", 1), b=
 case(np.polyval, lambda p, x: np.polyval(p, x), p=A("n", "dl", "finite"), x=A("m|m k|", "dl", "unit"), tolerance=256)
 case(np.cov, lambda a: np.cov(a), a=A("n m|m", "d", "finite", 2), tolerance=256)
 case(np.corrcoef, lambda a: np.corrcoef(a), a=A("2 m", "d", "finite", 3), tolerance=1e4)
+
+case(L.cross, lambda a, b: np.linalg.cross(a, b), a=A("3|n 3", "dl", "finite"), b=A("3|n 3", "dl", "finite"))
+case(
+    L.matmul, lambda a, b: np.linalg.matmul(a, b), a=A("n m", "dl", "finite"), b=A("m k", "dl", "finite"), tolerance=64
+)
+case(L.matrix_norm, lambda a: np.linalg.matrix_norm(a), a=A("n m", "d", "finite", 1), **LOOSE)
+case(L.vector_norm, lambda a: np.linalg.vector_norm(a, axis=0), a=A("n|n m", "d", "finite", 1), **LOOSE)
+case(L.outer, lambda a, b: np.linalg.outer(a, b), a=A("n", "dl", "finite"), b=A("m", "dl", "finite"))
+case(
+    L.tensordot,
+    lambda a, b: np.linalg.tensordot(a, b, axes=1),
+    a=A("n m", "d", "finite"),
+    b=A("m p", "d", "finite"),
+    tolerance=64,
+)
+case(L.trace, lambda a: np.linalg.trace(a), a=A("n m|p n m", "dl", "finite"))
+case(L.vecdot, lambda a, b: np.linalg.vecdot(a, b), a=A("n|m n", "d", "finite"), b=A("n", "d", "finite"), tolerance=64)
+case(np.vecdot, lambda a, b: np.vecdot(a, b), a=A("n|m n", "dD", "finite"), b=A("n", "dD", "finite"), tolerance=64)
+case(np.fft.ihfft, lambda a: np.fft.ihfft(a), a=A("n", "d", "finite", 1), tolerance=64)
+case(np.fft.irfft2, lambda a: np.fft.irfft2(a), a=A("n m", "D", "finite", 2), tolerance=64)
+case(np.fft.irfftn, lambda a: np.fft.irfftn(a), a=A("n m", "D", "finite", 2), tolerance=64)
+case(np.fft.rfftn, lambda a: np.fft.rfftn(a), a=A("n m", "d", "finite", 2), tolerance=64)
+case(np.polyder, lambda p: np.polyder(p), p=A("n", "dl", "finite", 1))
+case(np.unwrap, lambda a: np.unwrap(a), a=A("n", "d", "finite"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from zyg.library.numpy_ import products
+import numpy as np
+
+from zyg.library.numpy_ import products, triangular
 
 from ..case import case
 from ..drawing import A
@@ -35,3 +37,6 @@ case(products.product, lambda a, b: products.product(a, b), a=A("n m", **D), b=A
 case(products.add_product, _add_product, y=A("n k", **D), a=A("n m", **D), b=A("m k", **D))
 case(products.stacked, lambda a, b: products.stacked(a, b), a=A("p n m", **D), b=A("p m k", **D))
 case(products.add_stacked, _add_stacked, y=A("p n k", **D), a=A("p n m", **D), b=A("p m k", **D))
+
+# Rules that NumPy's functions do not need for all that they are asked for.
+case(triangular.solve_lower, lambda t, b: np.linalg.solve(t, b), t=A("n n", "d", "regular", 1), b=A("n", **D))

@@ -18,9 +18,9 @@ if importlib.util.find_spec("scipy") is not None:
 
     for _name, _values in (
         ("gammaln", "positive"), ("gamma", "positive"), ("rgamma", "positive"), ("loggamma", "positive"), ("digamma", "positive"),
-        ("psi", "positive"), ("erf", "finite"), ("erfc", "unit"), ("erfcx", "unit"), ("erfinv", "unit"), ("erfcinv", "unit"),
+        ("psi", "positive"), ("erf", "finite"), ("erfc", "unit"), ("erfcx", "unit"), ("erfinv", "unit"), ("erfcinv", "probability"),
         ("erfi", "unit"), ("dawsn", "finite"), ("expit", "finite"), ("log_expit", "finite"), ("ndtr", "finite"),
-        ("ndtri", "unit"), ("log_ndtr", "finite"), ("j0", "positive"), ("j1", "positive"), ("y0", "positive"),
+        ("ndtri", "probability"), ("log_ndtr", "finite"), ("j0", "positive"), ("j1", "positive"), ("y0", "positive"),
         ("y1", "positive"), ("i0", "unit"), ("i1", "unit"), ("i0e", "unit"), ("i1e", "unit"), ("k0", "positive"), ("k1", "positive"),
         ("k0e", "positive"), ("k1e", "positive"), ("exp1", "positive"), ("expi", "positive"), ("spence", "positive"),
         ("expm1", "finite"), ("log1p", "positive"), ("cbrt", "positive"), ("exp2", "finite"), ("exp10", "unit"), ("sinc", "finite"),
@@ -66,3 +66,32 @@ if importlib.util.find_spec("scipy") is not None:
     case(special.factorial, lambda n: special.factorial(n), n=A("n", "d", "few"), tolerance=256, derivative=False)
     case(special.betainc, lambda x: special.betainc(2.0, 3.0, x * x), x=A("n", "d", "unit"), tolerance=1024)
     case(special.hyp1f1, lambda x: special.hyp1f1(1.5, 2.5, x), x=A("n", "d", "unit"), tolerance=1024)
+
+    from scipy import linalg
+
+    SQUARE = A("n n", "d", "definite", 1)
+    case(linalg.cholesky, lambda a: linalg.cholesky(a, lower=True), a=SQUARE, tolerance=2000)
+    case(linalg.cholesky, lambda a: linalg.cholesky(a), a=SQUARE, tolerance=2000)
+    case(
+        [linalg.cho_factor, linalg.cho_solve],
+        lambda a, b: linalg.cho_solve(linalg.cho_factor(a), b),
+        a=SQUARE,
+        b=A("n|n k", "d", "finite"),
+        tolerance=2000,
+    )
+    case(
+        linalg.solve_triangular,
+        lambda a, b: linalg.solve_triangular(a, b, lower=True),
+        a=A("n n", "d", "regular", 1),
+        b=A("n|n k", "d", "finite"),
+        tolerance=2000,
+    )
+    case(
+        linalg.solve,
+        lambda a, b: linalg.solve(a, b),
+        a=A("n n", "d", "regular", 1),
+        b=A("n|n k", "d", "finite"),
+        tolerance=2000,
+    )
+    case(linalg.inv, lambda a: linalg.inv(a), a=A("n n", "d", "regular", 1), tolerance=2000)
+    case(linalg.det, lambda a: linalg.det(a), a=A("n n", "d", "regular", 1), tolerance=1e4)
