@@ -30,7 +30,7 @@ from ..ir.records import record
 NUMPY = (
     "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "arithmetic", "selection", "reductions",
     "extrema", "logic", "cumulative", "ufunc_methods", "products", "contractions", "inplace", "common", "ranges",
-    "diagonals", "joining", "repeating", "taking", "sorting", "searching", "signals", "statistics",
+    "diagonals", "joining", "repeating", "taking", "sorting", "searching", "signals", "statistics", "splitting",
 )  # fmt: skip
 
 # Where functions come from, by the module that they name as theirs (or the nearest one around it that is listed), and the

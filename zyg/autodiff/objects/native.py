@@ -128,7 +128,23 @@ def run_native(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 # Modules of the library whose functions give new results and write to nothing: what they do natively they do here too.
 _PURE = frozenset(
     f"zyg.library.{name}"
-    for name in ("numpy_.linalg", "numpy_.factorisations", "numpy_.norms", "numpy_.contractions", "special", "scipy_linalg")
+    for name in (
+        "numpy_.linalg",
+        "numpy_.factorisations",
+        "numpy_.norms",
+        "numpy_.contractions",
+        "special",
+        "scipy_linalg",
+        "numpy_.ranges",
+        "numpy_.diagonals",
+        "numpy_.joining",
+        "numpy_.repeating",
+        "numpy_.sorting",
+        "numpy_.searching",
+        "numpy_.signals",
+        "numpy_.statistics",
+        "numpy_.fft",
+    )
 )
 
 
@@ -141,7 +157,11 @@ def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     entry = registry.find(f)
     if entry is None or entry.module not in _PURE or not any(map(_numeric, args)):
         return None
-    if not all(map(simple, args)) or any(type(v) not in _PLAIN for v in kwargs.values()) or user_rules.in_forward_mode():
+    if (
+        not all(map(simple, args))
+        or any(type(v) not in _PLAIN for v in kwargs.values())
+        or user_rules.in_forward_mode()
+    ):
         return None
     forms = [structure.form(a) for a in args]
     made = native_pullback(f, args, kwargs, pure=True)

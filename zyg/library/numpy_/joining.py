@@ -1,4 +1,4 @@
-"""Arrays put together, and taken apart."""
+"""Arrays put together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zyg.frontend.values import Abstract, Known, TupleValue, describe
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
-from .common import axis_index, constant, is_sequence, result_dtype, same_kind
+from .common import axis_index, is_sequence, result_dtype, same_kind
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
@@ -181,60 +181,3 @@ def block(e: Evaluator, arrays: Abstract) -> Abstract:
         return e.call(known(np.concatenate), [TupleValue(inner), Known(-level)])
 
     return put_together(arrays, depth)
-
-
-# -------------------------------------------------------------------------------------------------- taken apart
-
-
-def cuts(length: int, sections: Any) -> Any:
-    """Where the parts of an axis begin and end."""
-    if is_sequence(sections):
-        return (0, *tuple(sections), length)
-    if isinstance(sections, np.ndarray):
-        unsupported("np.split at the places in an array in native code", "pass them in a tuple, or slice")
-    sections = constant(sections, "a number of sections")
-    if sections <= 0:
-        raise ValueError("number sections must be larger than 0.")
-    each, extra = length // sections, length % sections
-    return tuple(k * each + min(k, extra) for k in tuple(range(sections + 1)))
-
-
-@implements(np.array_split)
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    a = np.asarray(ary)
-    axis = axis_index(axis, a.ndim)
-    at = cuts(a.shape[axis], indices_or_sections)
-    return [a[along(axis, slice(at[k], at[k + 1]))] for k in tuple(range(len(at) - 1))]
-
-
-@implements(np.split)
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    a = np.asarray(ary)
-    axis = axis_index(axis, a.ndim)
-    if not is_sequence(indices_or_sections) and not isinstance(indices_or_sections, np.ndarray):
-        if indices_or_sections != 0 and a.shape[axis] % indices_or_sections:
-            raise ValueError("array split does not result in an equal division")
-        if indices_or_sections == 0:
-            raise ZeroDivisionError("integer modulo by zero")
-    return np.array_split(a, indices_or_sections, axis)
-
-
-@implements(np.hsplit)
-def hsplit(ary: Any, indices_or_sections: Any) -> Any:
-    if np.ndim(ary) == 0:
-        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
-    return np.split(ary, indices_or_sections, 1 if np.ndim(ary) > 1 else 0)
-
-
-@implements(np.vsplit)
-def vsplit(ary: Any, indices_or_sections: Any) -> Any:
-    if np.ndim(ary) < 2:
-        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
-    return np.split(ary, indices_or_sections, 0)
-
-
-@implements(np.dsplit)
-def dsplit(ary: Any, indices_or_sections: Any) -> Any:
-    if np.ndim(ary) < 3:
-        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
-    return np.split(ary, indices_or_sections, 2)

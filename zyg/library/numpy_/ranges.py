@@ -179,6 +179,8 @@ def _spread(shape: Any, axis: int) -> Any:
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     if indexing != "xy" and indexing != "ij":
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    if not copy:
+        unsupported("np.meshgrid(copy=False) in native code", "leave it out, or use np.broadcast_to")
     vectors = tuple(np.asarray(x).ravel() for x in xi)
     if indexing == "xy" and len(xi) > 1:
         lengths = (len(vectors[1]), len(vectors[0]), *tuple(len(v) for v in vectors[2:]))
@@ -188,9 +190,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
         where = tuple(range(len(xi)))
     flat = tuple(v.reshape(_spread(lengths, k)) for v, k in zip(vectors, where))
     if sparse:
-        return tuple(v.copy() for v in flat) if copy else flat
-    whole = tuple(np.broadcast_to(v, lengths) for v in flat)
-    return tuple(v.copy() for v in whole) if copy else whole
+        return tuple(v.copy() for v in flat)
+    return tuple(np.broadcast_to(v, lengths).copy() for v in flat)
 
 
 @implements(np.indices)
