@@ -30,7 +30,7 @@ def run(module: Module) -> bool:
         if any(i.op == "apply" for _, i in function.instructions()):
             _split_parts(function)
             _drop_full_broadcasts(function)
-            while _fuse_one(module, function) or _broadcast_before(function):
+            while _same_broadcasts(function) or _fuse_one(module, function) or _broadcast_before(function):
                 changed = True
     return changed
 
@@ -39,9 +39,31 @@ def side_by_side(module: Module) -> bool:
     """Run two `apply`s over the same arrays at once, where neither needs what the other makes."""
     changed = False
     for function in list(module.functions.values()):
-        if sum(i.op == "apply" for _, i in function.instructions()) > 1:
+        applies = sum(i.op == "apply" for _, i in function.instructions())
+        if applies:
+            changed |= _set_what_is_zero(function)
+        if applies > 1:
             while _merge_one(module, function):
                 changed = True
+    return changed
+
+
+def _set_what_is_zero(function: Function) -> bool:
+    """What is added to all of a new array of zeros, before anybody has seen it, is what it is set to."""
+    changed = False
+    for block in function.blocks:
+        zeros = {i.result: i for i in block.instrs if i.op == "alloc" and i.attrs.get("fill") == "zeros"}
+        for instr in block.instrs:
+            outs = _outs(instr) if instr.op == "apply" else []
+            used = set(uses(instr)) & zeros.keys() if instr.op != "dim" else set()
+            for v in used:
+                if outs.count(v) == 1 and v not in _ins(instr) and instr.attrs["modes"][outs.index(v)] == "add":
+                    modes = list(instr.attrs["modes"])
+                    modes[outs.index(v)] = "set"
+                    instr.attrs = {**instr.attrs, "modes": tuple(modes)}
+                    zeros[v].attrs = {**zeros[v].attrs, "fill": "empty"}
+                    changed = True
+                del zeros[v]
     return changed
 
 
@@ -69,20 +91,22 @@ def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: I
     if not arrays[0] & arrays[1]:
         return False
     outs = [i.operands[: len(i.attrs["modes"])] for i in (first, second)]
-    fresh = lambda v: v in made and made[v].op == "alloc"
+    fresh = lambda v: (root := _root(made, v)) in made and made[root].op == "alloc"
     for mine, others in ((outs[0], arrays[1]), (outs[1], arrays[0])):
         # New arrays are nobody else's, unless they are seen in another way.
         if not all(map(fresh, mine)) or {_root(made, v) for v in mine} & {_root(made, v) for v in others}:
             return False
     start, end = block.instrs.index(first), block.instrs.index(second)
-    roots = {_root(made, v) for v in arrays[0]}
+    roots, written_roots = {_root(made, v) for v in arrays[0]}, {_root(made, v) for v in outs[0]}
     for instr in block.instrs[start + 1 : end + 1]:
-        if any(v in first.results or v in outs[0] for v in instr.operands):
+        if any(v in first.results or _root(made, v) in written_roots for v in instr.operands) and not (
+            instr.op in VIEWS or instr.op in ("dim", "stride")
+        ):
             return False
         if instr is second or instr.op == "alloc" or OPS[instr.op].effects not in ("write", "effect"):
             continue
         written = instr.operands[: len(instr.attrs["modes"])] if instr.op == "apply" else instr.operands[:1]
-        if instr.op not in ("apply", "fill") or not all(fresh(v) and v not in roots for v in written):
+        if instr.op not in ("apply", "fill") or not all(fresh(v) and _root(made, v) not in roots for v in written):
             return False
     return True
 
@@ -324,6 +348,25 @@ def _drop_unread(
     cse.run(callee)
     dce.run(callee)
     block.instrs[:] = [i for i in block.instrs if not (i.op == "alloc" and i.result in dropped)]
+
+
+def _same_broadcasts(function: Function) -> bool:
+    """An array that is seen twice in one shape is one array."""
+    replaced: dict[Value, Value] = {}
+    for block in function.blocks:
+        known: list[Instr] = []
+        for instr in block.instrs:
+            if instr.op != "broadcast":
+                continue
+            like = next((k for k in known if _same(k.operands, instr.operands)), None)
+            if like is None:
+                known.append(instr)
+            else:
+                replaced[instr.result] = like.result
+        if replaced:
+            block.instrs[:] = [i for i in block.instrs if not (i.results and i.results[0] in replaced)]
+    replace_uses(function, replaced)
+    return bool(replaced)
 
 
 def _broadcast_before(function: Function) -> bool:

@@ -49,11 +49,11 @@ def library_function(e: FunctionLowering, instr: Instr) -> None:
         # By its own name LLVM would make pow(x, 2.0) x * x, which differs in the last bit for some x.
         called = "zyg_" + called
     callee = e.module.external(called, type, ", ".join([type] * len(args)), MATH)
-    attributes = MATH
-    if instr.attrs.get("vectormath"):
-        attributes += vector_attribute(e, called, name, len(args), single)
-    group = e.module.group(attributes)
-    call = f"call {e.flags(instr)}{type} {callee}({', '.join(args)}) {group}"
+    variants = vector_attribute(e, called, name, len(args), single) if instr.attrs.get("vectormath") else ""
+    group = e.module.group(MATH + variants)
+    # A call with fast-math flags LLVM makes an intrinsic, which has no vector variants.
+    flags = "" if variants else e.flags(instr)
+    call = f"call {flags}{type} {callee}({', '.join(args)}) {group}"
     e.define(instr, [e.let(call, instr.result.name)])
 
 
