@@ -85,6 +85,65 @@ def viterbi(p: dict[str, float], m: Any) -> float:
     return table[39][0] * table[39][1]
 
 
+def history(x: float, rate: float, m: Any) -> float:
+    """A list that grows, each item made of the last ones."""
+    values = [x, 0.5 * x]
+    for _ in range(100):
+        values.append(rate * values[-1] - 0.2 * values[-2] + 0.1)
+    return sum(values)
+
+
+def reverse_polish(x: float, y: float, m: Any) -> float:
+    """A stack that things are pushed on and popped from."""
+    stack: list[float] = []
+    for _ in range(20):
+        for word in ("x", "y", "+", "x", "*", "y", "-", "x", "*"):
+            if word == "x":
+                stack.append(x)
+            elif word == "y":
+                stack.append(y)
+            else:
+                b, a = stack.pop(), stack.pop()
+                stack.append(a + b if word == "+" else a - b if word == "-" else 0.5 * a * b)
+    return sum(stack)
+
+
+class Account:
+    def __init__(self, balance: Any):
+        self.balance = balance
+        self.entries: list[Any] = []
+
+    def rate(self) -> Any:
+        return 0.01 * self.balance
+
+    def deposit(self, amount: Any, fee: float = 0.1) -> None:
+        self.balance += amount - fee
+        self.entries.append(amount)
+
+    def accrue(self, share: Any) -> None:
+        self.deposit(self.rate() * share)
+
+
+def ledger(x: float, share: float, m: Any) -> float:
+    """An object whose methods call each other."""
+    account = Account(x)
+    for _ in range(50):
+        account.accrue(share)
+    return account.balance + sum(account.entries)
+
+
+def counts(weights: dict[str, float], m: Any) -> float:
+    """Weights by what is counted."""
+    found: dict[str, float] = {}
+    for word in "the cat the dog a cat the end".split() * 10:
+        found[word] = found.get(word, 0.0) + 0.1 * weights[word]
+    total = 0.0
+    for word, weight in found.items():
+        if word in weights:
+            total += weight * weight
+    return total
+
+
 CONSTANTS = {"g": 9.81, "damping": 0.2, "h": 0.01}
 PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "pendulum": (pendulum, (0.5, CONSTANTS)),
@@ -92,6 +151,10 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "springs": (springs, (1.0, 0.5)),
     "tree": (tree, (0.7,)),
     "table": (viterbi, ({"a": 0.9, "b": 0.3, "c": 1.1},)),
+    "history": (history, (0.7, 0.9)),
+    "stack": (reverse_polish, (0.7, 0.4)),
+    "ledger": (ledger, (0.7, 0.5)),
+    "counts": (counts, ({"the": 0.9, "cat": 0.3, "dog": 1.1, "a": 0.2, "end": 0.5},)),
 }
 
 

@@ -110,7 +110,7 @@ def _check_objects() -> None:
 
 def type_version(cls: type) -> int:
     """A number that another one takes the place of when a class, or a base of it, changes; 0 if there is none."""
-    getattr(cls, "__init__", None)  # a class gets its number when something is looked up
+    type.__getattribute__(cls, "__init__")  # a class gets its number when something is looked up
     return ctypes.c_uint32.from_address(id(cls) + TYPE_VERSION).value
 
 

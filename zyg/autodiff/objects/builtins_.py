@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,7 @@ constant(
     print, len, isinstance, issubclass, callable, id, hash, repr, ascii, chr, ord, bin, hex, oct, format, input,
     type, str, bytes, bytearray, bool, range, slice, object, memoryview, property, staticmethod, classmethod,
     open, dir, any, all, sys.getsizeof, compile, breakpoint, __import__,
-    namedtuple, sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern,
+    sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern,
 )  # fmt: skip
 
 
@@ -117,6 +116,8 @@ known(exec)(functools.partial(_evaluated, exec))
 
 @known(abs, exact=True)
 def _abs(x: Any) -> tuple[Any, Any]:
+    if type(x) is float:
+        return abs(x), 1.0 if x > 0 else -1.0 if x < 0 else 0.0
     return shift(record_abs(x))
 
 
@@ -260,6 +261,9 @@ MISSING = object()
 def _extreme(function: Any) -> Any:
     def handler(*args: Any, key: Any = None, default: Any = MISSING) -> tuple[Any, Any]:
         if len(args) > 1:
+            if key is None and len(args) == 2 and type(args[0]) is float and type(args[1]) is float:
+                y = function(args)
+                return y, _FIRST if y is args[0] else _SECOND
             if key is None:
                 y = function(args)
                 at = next(k for k, v in enumerate(args) if v is y)
@@ -282,8 +286,18 @@ def _extreme(function: Any) -> Any:
     return handler
 
 
-known(min)(_extreme(min))
-known(max)(_extreme(max))
+known(min, exact=True)(_extreme(min))
+known(max, exact=True)(_extreme(max))
+
+
+def run_chosen_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """One of two floats: the other one gets zero."""
+    if d is None:
+        return None
+    return (None, 0.0 * d, d) if back[1] else (None, d, 0.0 * d)
+
+
+_FIRST, _SECOND = (run_chosen_of_two, 0), (run_chosen_of_two, 1)
 
 
 def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

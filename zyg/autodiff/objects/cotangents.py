@@ -84,7 +84,12 @@ def accumulate(x: Any, y: Any) -> Any:
             return x if type(x) is Refused else y
         if type(x) is not tuple or type(y) is not tuple or len(x) != len(y):
             raise TypeError(f"cotangents {x!r} and {y!r} cannot be added")
-        return tuple([accumulate(a, b) for a, b in zip(x, y)])
+        return tuple(
+            [
+                b if a is None else a if b is None else a + b if type(a) is float else accumulate(a, b)
+                for a, b in zip(x, y)
+            ]
+        )
     return x + y
 
 

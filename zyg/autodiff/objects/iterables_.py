@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import functools
 from collections import OrderedDict, defaultdict, deque
+from itertools import count, repeat
 from typing import Any
 
 import numpy as np
@@ -271,12 +272,22 @@ def _enumerated(iterator: Any, start: int) -> Any:
 
 @known(zip)
 def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
+    if iterables and all(type(x) is list for x in iterables):
+        items = zip(*iterables, strict=strict)
+        return Iterator(zip(items, zip(repeat(_run_zipped_lists), repeat(iterables), count())), "zip"), None
     sources = [iteration.with_backs(x) for x in iterables]
     iterators = [iterator for iterator, _ in sources]
     recs = tuple([rec for _, rec in sources])
     pairs = adapted(_zipped(iterators, strict), *iterators)
     back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
     return Iterator(pairs, "zip"), back
+
+
+def _run_zipped_lists(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        for x, c in zip(back[1], d):
+            if c is not None:
+                shadows.add_item(x, back[2], c)
 
 
 def _zipped(iterators: list[Any], strict: bool) -> Any:

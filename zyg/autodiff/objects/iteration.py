@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import foreign, sources
-from .cotangents import accumulate
+from .cotangents import INERT, accumulate
 
 
 class Holder:
@@ -143,6 +143,8 @@ NOTHING = (nothing,)
 
 
 def tuple_pairs(x: tuple[Any, ...]) -> tuple[Any, Any]:
+    if INERT.issuperset(map(type, x)):
+        return iter(x), None
     holder = Holder(len(x))
     return zip(x, zip(repeat(run_list_item), repeat(holder), count())), (run_holder, holder)
 

@@ -157,8 +157,13 @@ class Adapted:
         return item, (run_adapted, back, self.sources, before)
 
 
+_WITHOUT_STEPS = frozenset({zip, type(iter(range(1))), type(iter([])), type(iter({})), type(iter(()))})
+
+
 def sources_of(iterator: Any) -> list[Any]:
     """The sources whose steps run code, of an iterator of pairs."""
+    if type(iterator) in _WITHOUT_STEPS:
+        return []
     from . import generators
 
     if isinstance(iterator, Steps):

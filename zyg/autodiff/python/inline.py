@@ -284,9 +284,9 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     t = type(f)
     if t is MethodType:
         made = _of_methods.get((f.__func__, arity))
-        if made is not None:
+        if made is not None and site[2] is not nobody:
             return partial(made, f.__self__)
-        made = forward_of_method(f.__func__, arity + 1)
+        made = made or forward_of_method(f.__func__, arity + 1)
         if made is None:
             return objects.forward_of(f)
         site[2:_SIZE] = f.__func__, made
