@@ -299,10 +299,7 @@ def check_writable(e: Evaluator, a: ArrayValue) -> None:
 
 def assign(e: Evaluator, target: Abstract, value: Abstract) -> None:
     """target[...] = value, broadcast to the shape of the target."""
-    from zyg.library.numpy_ import inplace as whole
     from zyg.library.numpy_.constructors import array
-
-    from .infer import known
 
     value = settled(e, value, "float() argument must be a string or a real number, not 'NoneType'")
     if isinstance(target, ComplexArrayValue):
@@ -326,10 +323,23 @@ def assign(e: Evaluator, target: Abstract, value: Abstract) -> None:
             types=[describe(target), describe(value, e.heap)],
             hint="assign a number, or an array" + " of real numbers" * isinstance(value, ComplexArrayValue),
         )
-    to, source = (
-        memory(target),
-        memory(fitted(e, value, dims(e, target), "could not broadcast input array from shape", "into shape")),
+    copy_elements(
+        e, target, fitted(e, value, dims(e, target), "could not broadcast input array from shape", "into shape")
     )
+
+
+def copy_elements(e: Evaluator, target: Abstract, value: Abstract) -> None:
+    """Assign an array of the same shape."""
+    from zyg.library.numpy_.inplace import assign_converted
+
+    from .infer import known
+
+    if isinstance(target, ComplexArrayValue) and not isinstance(value, ComplexArrayValue):
+        from . import complex_arrays
+
+        complex_arrays.assign(e, target, value)
+        return
+    to, source = memory(target), memory(value)
     if to.value is source.value:
         return
     if source.type.dtype is to.type.dtype:
@@ -337,7 +347,7 @@ def assign(e: Evaluator, target: Abstract, value: Abstract) -> None:
     elif to.type.ndim == 0:
         e.emit("store", to.value, element(e, Number(e.op("load", source.value), True), to.type.dtype))
     else:
-        e.call(known(whole.assign_converted), [to, source])
+        e.call(known(assign_converted), [to, source])
 
 
 def fitted(e: Evaluator, value: Abstract, shape: Sequence[Value], fault: str, into: str) -> Abstract:

@@ -7,24 +7,44 @@ has one item each (so that how many there are is known when compiling).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zyg.frontend import arrays, indexing
 from zyg.frontend.calls import unchecked
+from zyg.frontend.values import Abstract, Known
 
 from ..intrinsics import machine, select
+from ..registry import emits
+
+if TYPE_CHECKING:
+    from zyg.frontend.infer import Evaluator
+
+
+def store(target: Any, place: Any, value: Any) -> None:
+    """target[place] = value, for a value that is a number or has the shape of what it is assigned to."""
+    target[place] = value
+
+
+@emits(store)
+def _store(e: Evaluator, target: Abstract, place: Abstract, value: Abstract) -> Abstract:
+    if isinstance(value, arrays.ARRAYS):
+        arrays.copy_elements(e, indexing.get_item(e, target, place), value)
+    else:
+        indexing.set_item(e, target, place, value)
+    return Known(None)
 
 
 @unchecked
 def gather(target: Any, source: Any, before: tuple[None, ...], index: Any) -> None:
     if len(before) == 0:
         for n in range(len(target)):
-            target[n] = source[tuple([i[n] for i in index])]
+            store(target, n, source[tuple([i[n] for i in index])])
     elif len(before) == 1:
         for m in range(len(target)):
             for n in range(target.shape[1]):
-                target[m, n] = source[(m, *[i[n] for i in index])]
+                store(target, (m, n), source[(m, *[i[n] for i in index])])
     else:
         for m in range(len(target)):
             gather(target[m], source[m], before[1:], index)
@@ -34,11 +54,12 @@ def gather(target: Any, source: Any, before: tuple[None, ...], index: Any) -> No
 def scatter(target: Any, value: Any, before: tuple[None, ...], index: Any) -> None:
     if len(before) == 0:
         for n in range(len(index[0])):
-            target[tuple([i[n] for i in index])] = value[n] if isinstance(value, np.ndarray) else value
+            store(target, tuple([i[n] for i in index]), value[n] if isinstance(value, np.ndarray) else value)
     elif len(before) == 1:
         for m in range(len(target)):
             for n in range(len(index[0])):
-                target[(m, *[i[n] for i in index])] = value[m, n] if isinstance(value, np.ndarray) else value
+                place = (m, *[i[n] for i in index])
+                store(target, place, value[m, n] if isinstance(value, np.ndarray) else value)
     else:
         for m in range(len(target)):
             scatter(target[m], value[m] if isinstance(value, np.ndarray) else value, before[1:], index)
