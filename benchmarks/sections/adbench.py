@@ -123,6 +123,8 @@ def best_c(samples: dict[str, Samples]) -> Samples | None:
 def summary(values: dict[str, Samples], gradients: dict[str, Samples]) -> dict[str, float]:
     entry = {f"{label}, value": s.median for label, s in values.items()}
     entry |= {f"{label}, gradient": s.median for label, s in gradients.items()}
+    for what, samples in (("value", values), ("gradient", gradients)):
+        entry |= {f"{label}, {what}, least": s.least for label, s in samples.items()}
     c = best_c(gradients)
     for label, sample in gradients.items():
         if label.split()[0] in STYLES:

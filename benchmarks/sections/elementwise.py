@@ -133,6 +133,8 @@ def run(settings: Settings) -> dict[str, Any]:
 def summary(values: dict[str, Samples], gradients: dict[str, Samples]) -> dict[str, float]:
     entry = {f"{label}, value": s.median for label, s in values.items()}
     entry |= {f"{label}, gradient": s.median for label, s in gradients.items()}
+    for what, samples in (("value", values), ("gradient", gradients)):
+        entry |= {f"{label}, {what}, least": s.least for label, s in samples.items()}
     entry["value to NumPy"] = values["zyg"].ratio(values["NumPy"])
     entry["gradient to value"] = gradients["zyg"].median / values["zyg"].median
     for what, samples in (("value", values), ("gradient", gradients)):

@@ -56,6 +56,7 @@ def run(settings: Settings) -> dict[str, Any]:
                 samplers["autograd"] = python_sampler(autograd_gradient(program), args)
             samples = side_by_side(samplers, settings.rounds, settings.seconds)
             entry = figures[f"{program.name}, {n}"] = {label: s.median for label, s in samples.items()}
+            entry |= {f"{label}, least": s.least for label, s in samples.items()}
             entry["to NumPy"] = samples["zyg"].ratio(samples["NumPy"])
             entry["gradient to NumPy"] = samples["zyg, gradient"].ratio(samples["NumPy, gradient"])
             row = [f"{program.name}, n = {n}", duration(entry["zyg"]), duration(entry["NumPy"]),

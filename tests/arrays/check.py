@@ -113,18 +113,18 @@ class Checker:
 
     # --------------------------------------------------------------------------------------------------- derivatives
 
-    def derivatives(self, rng: Rng, second: bool = False) -> Iterator[str]:
+    def derivatives(self, rng: Rng, second: bool = False, forward: bool = True) -> Iterator[str]:
         """Mismatches of the derivatives for one signature: reverse and forward mode, and with `second` one over the other."""
         fixed = signature(rng, self.case.specs, plain=True)
         drawn = inputs(rng, fixed, smooth=True)
         try:
-            self.derivative(rng, drawn, second and self.case.second)
+            self.derivative(rng, drawn, second and self.case.second, forward)
         except Mismatch as error:
             yield f"derivative of {self.case}({describe(fixed)}): {error}\n{show(drawn)}"
         except (zyg.Unsupported, zyg.FallbackWarning) as error:
             raise Refused(f"derivative of {self.case}({describe(fixed)}): {error}") from None
 
-    def derivative(self, rng: Rng, drawn: dict[str, Any], second: bool) -> None:
+    def derivative(self, rng: Rng, drawn: dict[str, Any], second: bool, forward: bool) -> None:
         args = list(copies(drawn).values())
         expected, weights, directions, slope = self.differences(rng, drawn)
         with warnings.catch_warnings():
@@ -132,6 +132,8 @@ class Checker:
             value, back = zyg.pullback(self.function, *copies(drawn).values())
             self.same(value, expected, largest([expected, *args]), "value of the pullback")
             self.cotangents(args, back(weights), directions, slope, "reverse mode")
+            if not forward:
+                return
             _, push = zyg.pushforward(self.function, *copies(drawn).values())
             tangent = push(*directions)
             near(inner(weights, tangent) if tangent is not None else 0.0, slope, "forward mode", tangent)

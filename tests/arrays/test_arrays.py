@@ -15,7 +15,7 @@ from .check import Checker, Refused
 from .registered import covered, entries, library_rules, name_of, run_time_entries, with_entries
 
 # Compiling is what costs; each Python takes another slice.
-SLICE, VALUES, DERIVATIVES = sys.version_info[1], 16, 6
+SLICE, VALUES, DERIVATIVES = sys.version_info[1], 9, 3
 
 # Of the Python back end: what gives no numbers, or none that can be compared.
 NOT_COMPARED = {
@@ -49,7 +49,9 @@ RULES = sorted({name for name, _ in library_rules()})
 def test_every_rule_is_right(name):
     case = of_rule(name)
     assert case is not None, f"no case with a derivative covers the rule for {name}"
-    assert not list(Checker(case).derivatives(np.random.default_rng(SLICE)))
+    # Forward mode is taken in turns: each Python compiles it for a third of them.
+    forward = RULES.index(name) % 3 == SLICE % 3
+    assert not list(Checker(case).derivatives(np.random.default_rng(SLICE), forward=forward))
 
 
 def test_derivatives_by_the_python_back_end():
@@ -78,6 +80,6 @@ def test_derivatives(case):
     assert not list(Checker(case).derivatives(np.random.default_rng(SLICE), second=True))
 
 
-@pytest.mark.parametrize("seed", range(100 * SLICE, 100 * SLICE + 3))
+@pytest.mark.parametrize("seed", range(100 * SLICE, 100 * SLICE + 2))
 def test_programs_of_whole_arrays(seed):
     assert not list(programs.check(seed))
