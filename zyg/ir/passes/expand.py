@@ -200,7 +200,8 @@ class Expansion:
     def put(self, k: int, mode: str, values: list[Value], indices: Sequence[Value]) -> None:
         b, v = self.b, self.apply.operands[k]
         array, at = self.accesses[v].array, self.position(v, indices)
-        if mode == "set":
+        zero = self.contiguous and k in self.apply.attrs.get("zero", ()) and len(values) == 1
+        if mode == "set" or zero and all(self.accesses[v].moves(loop) for loop in range(len(self.lengths))):
             b.emit("store", array, values[-1], *at)
         elif mode == "add" and len(values) == 1:
             b.emit("accum", array, values[0], *at)

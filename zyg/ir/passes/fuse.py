@@ -16,7 +16,7 @@ import itertools
 
 from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Value, uses
 from ..ops import OPS
-from ..types import Array
+from ..types import Array, Scalar
 from . import cse, dce, simplify_cfg
 from .inline import inline_call
 from .rewriting import replace_uses, same
@@ -40,11 +40,11 @@ def side_by_side(module: Module) -> bool:
     changed = False
     for function in list(module.functions.values()):
         applies = sum(i.op == "apply" for _, i in function.instructions())
-        if applies:
-            changed |= _set_what_is_zero(function)
         if applies > 1:
             while _merge_one(module, function):
                 changed = True
+        if applies:
+            changed |= _set_what_is_zero(function)
     return changed
 
 
@@ -64,7 +64,29 @@ def _set_what_is_zero(function: Function) -> bool:
                     zeros[v].attrs = {**zeros[v].attrs, "fill": "empty"}
                     changed = True
                 del zeros[v]
+        _mark_what_is_zero(block)
     return changed
+
+
+def _mark_what_is_zero(block: Block) -> None:
+    """The same for a new array that is seen broadcast: it is set if it turns out, when the code runs, that nothing in it is
+    repeated (the attribute `zero` has the positions)."""
+    made = {r: i for i in block.instrs for r in i.results}
+    zeros = {v for v, i in made.items() if i.op == "alloc" and i.attrs.get("fill") == "zeros"}
+    for instr in block.instrs:
+        if instr.op in (*VIEWS, "dim", "stride"):
+            continue
+        used = [_root(made, v) for v in uses(instr)]
+        if instr.op == "apply":
+            marked = tuple(
+                k
+                for k, (v, mode) in enumerate(zip(_outs(instr), instr.attrs["modes"], strict=True))
+                if mode == "add" and v in made and made[v].op == "broadcast" and made[v].operands[0] in zeros
+                and used.count(made[v].operands[0]) == 1
+            )  # fmt: skip
+            if marked:
+                instr.attrs = {**instr.attrs, "zero": marked}
+        zeros.difference_update(used)
 
 
 def _merge_one(module: Module, function: Function) -> bool:
@@ -72,10 +94,23 @@ def _merge_one(module: Module, function: Function) -> bool:
     for block in function.blocks:
         applies = [i for i in block.instrs if i.op == "apply"]
         for first, second in itertools.combinations(applies, 2):
-            if _independent(block, made, first, second):
+            orders = {_any_order(module, first), _any_order(module, second)} - {None}
+            if len(orders) < 2 and _independent(block, made, first, second):
                 _merge(module, block, first, second)
                 return True
     return False
+
+
+def _any_order(module: Module, apply: Instr) -> bool | None:
+    """Whether the order of its sums is free; None if it has none.  Sums in NumPy's order are no part of loops over others,
+    which LLVM vectorises only where all of them are free."""
+    callee = module.functions[apply.attrs["callee"]]
+    outs = len(apply.attrs["modes"])
+    kinds = apply.attrs.get("kinds", ("add",) * len(apply.results))
+    sums = [t for k, t in zip(kinds, callee.results[outs:], strict=True) if k == "add"]
+    if not any(isinstance(t, Scalar) and t.kind == "f" for t in sums):
+        return None
+    return bool(apply.attrs.get("any_order")) or any(i.attrs.get("vectormath") for _, i in callee.instructions())
 
 
 def _root(made: dict[Value, Instr], v: Value) -> Value:
@@ -112,6 +147,7 @@ def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: I
 
 
 def _merge(module: Module, block: Block, first: Instr, second: Instr) -> None:
+    any_order = all(_any_order(module, i) is not False for i in (first, second))
     f, g = (module.functions[i.attrs["callee"]] for i in (first, second))
     outs = [len(i.attrs["modes"]) for i in (first, second)]
     signature = _Signature()
@@ -138,7 +174,6 @@ def _merge(module: Module, block: Block, first: Instr, second: Instr) -> None:
     kinds = [i.attrs.get("kinds", ("add",) * len(i.results)) for i in (first, second)]
     second.results[:] = [*first.results, *second.results]
     modes = (*first.attrs["modes"], *second.attrs["modes"])
-    any_order = all(i.attrs.get("any_order", False) for i in (first, second))
     second.attrs = {
         **second.attrs,
         "callee": both.name,

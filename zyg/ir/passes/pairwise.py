@@ -73,7 +73,7 @@ class _PairwiseSum:
         apply = outer.apply
         operands = [v if v in outer.accesses else replace(v) for v in apply.operands]
         e.apply = Instr("apply", operands, apply.results, apply.attrs)
-        e.contiguous = outer.contiguous
+        e.contiguous, e.lengths = outer.contiguous, outer.lengths
         e.accesses = {
             v: Access(replace(a.array), tuple(i if isinstance(i, int) else replace(i) for i in a.index))
             for v, a in outer.accesses.items()
@@ -84,7 +84,9 @@ class _PairwiseSum:
 
     def run(self) -> None:
         e, b = self.expansion, self.expansion.b
-        any_order = e.apply.attrs.get("any_order") or any(i.attrs.get("vectormath") for _, i in e.callee.instructions())
+        body = [i.attrs for _, i in e.callee.instructions()]
+        free = e.apply.attrs.get("any_order") or any("reassoc" in a.get("fast", ()) for a in body)
+        any_order = free or any(a.get("vectormath") for a in body)
         start, count, lane = Value(I64, "start"), Value(I64, "count"), Value(BOOL, "lane")
         e.function.entry.params = [*self.params.values(), start, count, lane]
         types = e.function.results
