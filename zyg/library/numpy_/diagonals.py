@@ -154,6 +154,16 @@ def diag_indices(n: int, ndim: int = 2) -> Any:
     return (np.arange(n),) * ndim
 
 
+@implements(np.diag_indices_from)
+def diag_indices_from(arr: Any) -> Any:
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    for n in arr.shape:
+        if n != arr.shape[0]:
+            raise ValueError("All dimensions of input must be of equal length")
+    return np.diag_indices(arr.shape[0], arr.ndim)
+
+
 @implements(np.vander)
 @unchecked
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:

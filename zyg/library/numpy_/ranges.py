@@ -98,7 +98,7 @@ def between_numbers(start: Any, stop: Any, num: int, endpoint: bool, work: Any) 
     result = np.empty(num, work)
     delta = stop - start
     div = num - 1 if endpoint else num
-    step = delta * math.nan
+    step = work.type(math.nan)
     if div > 0:
         step = delta / div
     if div > 0 and step == 0:
@@ -119,7 +119,7 @@ def between_arrays(start: Any, stop: Any, num: int, endpoint: bool, work: Any) -
     delta = (stop - start).astype(work)
     count = np.arange(num).astype(work).reshape((num,) + (1,) * delta.ndim)
     div = num - 1 if endpoint else num
-    step = delta * math.nan
+    step = np.full(delta.shape, math.nan, work)
     if div > 0:
         step = delta / div
     if div <= 0:

@@ -10,7 +10,7 @@ from zyg.frontend.calls import unchecked
 
 from ..intrinsics import unsupported
 from ..registry import implements
-from .common import axis_index, is_sequence
+from .common import axis_index, is_sequence, same_kind
 from .joining import along
 
 
@@ -264,3 +264,16 @@ def extended(a: Any, before: int, after: int, axis: int, mode: str) -> Any:
             k = 2 * n - 1 - k if k >= n else k
         to[i] = items[k]
     return result
+
+
+@implements(np.ediff1d)
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    a = np.asarray(ary).ravel()
+    steps = a[1:] - a[:-1]
+    if to_begin is None and to_end is None:
+        return steps
+    first = np.empty(0, a.dtype) if to_begin is None else np.asarray(to_begin).ravel()
+    last = np.empty(0, a.dtype) if to_end is None else np.asarray(to_end).ravel()
+    for part in (first, last):
+        same_kind(part, a.dtype)
+    return np.concatenate((first.astype(a.dtype), steps, last.astype(a.dtype)))

@@ -205,6 +205,30 @@ def horner(coefficients: Any, x: Any, zero: Any) -> Any:
     return result
 
 
+@implements(np.polyfit, instead={"full": "use np.linalg.lstsq", "cov": "use np.linalg.lstsq"})
+def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, *, w: Any = None) -> Any:
+    points, values = np.asarray(x) + 0.0, np.asarray(y) + 0.0
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if points.ndim != 1:
+        raise TypeError("expected 1D vector for x")
+    if len(points) == 0:
+        raise TypeError("expected non-empty vector for x")
+    if values.ndim < 1 or values.ndim > 2:
+        raise TypeError("expected 1D or 2D array for y")
+    if len(points) != len(values):
+        raise TypeError("expected x and y to have same length")
+    powers = np.vander(points, deg + 1)
+    if w is not None:
+        weights = np.asarray(w) + 0.0
+        powers = powers * weights[:, None]
+        values = values * (weights[:, None] if values.ndim == 2 else weights)
+    scale = np.sqrt((powers * powers).sum(0))
+    limit = len(points) * 2.0**-52 if rcond is None else rcond
+    found = np.linalg.lstsq(powers / scale, values, limit)[0]
+    return found / (scale[:, None] if values.ndim == 2 else scale)
+
+
 @implements(np.polyder)
 def polyder(p: Any, m: int = 1) -> Any:
     a = np.asarray(p)
