@@ -28,6 +28,14 @@ def test_what_is_generated_is_current(name):
     assert text == generator().page(text, machine=False), "run: python docs/generate.py"
 
 
+def test_the_table_of_numpys_functions_is_current():
+    pytest.importorskip("scipy")
+    if sys.version_info[:2] != (3, 11):
+        pytest.skip("shows the signatures of the NumPy for Python 3.11")
+    text = (ROOT / "docs" / "numpy.md").read_text()
+    assert text == generator().page(text), "run: python docs/generate.py"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(page):
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
