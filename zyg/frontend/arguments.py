@@ -107,7 +107,7 @@ def _signature(called: Any) -> inspect.Signature | None:
     """The signature of the function itself, if it tells."""
     key = called if isinstance(called, tuple) else id(called)
     if key not in _signatures:
-        function = getattr(called[0], called[1], None) if isinstance(called, tuple) else called
+        function: Any = getattr(called[0], called[1], None) if isinstance(called, tuple) else called
         try:
             _signatures[key] = inspect.signature(function)
         except (TypeError, ValueError):

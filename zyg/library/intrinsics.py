@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from zyg.ir.core import Value
 from zyg.ir.types import BOOL, F64, I64
@@ -49,7 +49,7 @@ def check(ok: bool, exception: type[Exception], message: str) -> None:
         raise exception(message)
 
 
-def unsupported(what: str, instead: str) -> None:
+def unsupported(what: str, instead: str) -> NoReturn:
     """Library code refuses what it was called with when it is compiled; to stand under conditions that are known then."""
     raise NotImplementedError(f"{what}: {instead}")
 

@@ -39,7 +39,7 @@ def inexact_dtype(*values: Any) -> Any:
 
 def axis_index(axis: Any, ndim: int) -> int:
     """An axis counted from the front; AxisError if there is none of this number."""
-    return np.lib.array_utils.normalize_axis_index(axis, ndim)  # type: ignore[attr-defined]
+    return np.lib.array_utils.normalize_axis_index(axis, ndim)
 
 
 def constant(v: Any, what: str) -> Any:

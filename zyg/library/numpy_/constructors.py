@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, lists
+from zyg.frontend import arrays, indexing, lists
 from zyg.frontend.arrays import allocate, dtype_of, shape_argument
 from zyg.frontend.calls import unchecked
 from zyg.frontend.operators import settled
@@ -18,6 +18,7 @@ from zyg.frontend.values import (
     Known,
     Number,
     RangeValue,
+    Reference,
     TupleValue,
     describe,
     is_numeric,
@@ -181,8 +182,8 @@ def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
         return filled(e, [], dtype_of(e, dtype, scalar_type(v) or F64), v)
     if isinstance(v, RangeValue):
         return e.call(known(np.arange), list(v.parts()), {"dtype": dtype})
-    if lists.is_list(e, v) and lists.known_items(e, v) is None:
-        layout = lists.require_growing(e, v, [])  # type: ignore[arg-type]
+    if isinstance(v, Reference) and lists.is_list(e, v) and lists.known_items(e, v) is None:
+        layout = lists.require_growing(e, v, [])
         lengths, numbers, _ = _nested(e, layout.example)
         scalar = dtype_of(e, dtype, _scalar_of_all(e, numbers))
         shape = TupleValue(tuple(map(Number, lengths)))
@@ -196,7 +197,7 @@ def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
         for length in reversed(outer):
             position.insert(0, Known(n % length))
             n //= length
-        arrays.set_item(e, result, TupleValue(tuple(position)), item)
+        indexing.set_item(e, result, TupleValue(tuple(position)), item)
     return result
 
 

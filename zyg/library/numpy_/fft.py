@@ -57,8 +57,9 @@ def _transform(e: Evaluator, name: str, a: Abstract, n: Abstract, axis: Abstract
         a = e.call(known(np.asarray), [a, Known(float)])
     place = arrays.axis_of(e, axis, arrays.ndim(a))
     scaling = arrays.constant(e, norm, "the norm of a transform")
-    if scaling not in OTHER:
+    if scaling is not None and not isinstance(scaling, str) or scaling not in OTHER:
         e.throw("ValueError", f'Invalid norm value {scaling}; should be "backward","ortho" or "forward".')
+    assert scaling is None or isinstance(scaling, str)
     called = Transform(name, isinstance(a, ComplexArrayValue), place, scaling)
     args: list[Abstract] = [arrays.memory(a)]
     if not (isinstance(n, Known) and n.object is None):

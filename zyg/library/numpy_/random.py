@@ -8,7 +8,7 @@ or shuffled is picked by places that are drawn, so that derivatives go through i
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
 
 NONE, TRUE, ZERO = Known(None), Known(True), Known(0)
-LEGACY = np.random.mtrand._rand  # type: ignore[attr-defined]  # the state behind np.random.normal and its like
+LEGACY = np.random.mtrand._rand  # the state behind np.random.normal and its like
 _LOCAL = threading.local()
 _WORD = 2**64
 
@@ -50,7 +50,7 @@ class GeneratorValue(AttributedValue):
         return None if found is None else MethodValue((np.random.Generator, name), self)
 
 
-def _words(state: dict[str, Any]) -> np.ndarray[Any, Any]:
+def _words(state: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     inner = state["state"]
     numbers = [inner["state"] % _WORD, inner["state"] // _WORD, inner["inc"] % _WORD, inner["inc"] // _WORD,
                state["has_uint32"], state["uinteger"]]  # fmt: skip

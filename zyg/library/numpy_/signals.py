@@ -15,7 +15,7 @@ from .common import axis_index, from_lines, inexact_dtype, is_sequence, lines, r
 from .joining import along
 
 
-@implements(np.trapezoid)  # type: ignore[attr-defined]
+@implements(np.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     values = np.asarray(y)
     axis = axis_index(axis, values.ndim)

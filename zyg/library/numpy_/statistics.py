@@ -154,7 +154,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
     c = covariances(x, y, rowvar, 1)
     if np.ndim(x) <= 1 and y is None:
         return c[0, 0] / c[0, 0]
-    deviations = np.sqrt(np.diagonal(c).real)
+    deviations = np.sqrt(np.real(np.diagonal(c)))
     return clipped(c / deviations[:, None] / deviations[None, :])
 
 
