@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zyg.ir.core import const
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 from zyg.transforms import transform_of
-from zyg.typeof import UNBOUND, generated, plain_class, struct_fields
+from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields
 
 from . import lists
 from .boundary import conflict
@@ -265,7 +266,10 @@ def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
         if isinstance(obj, python_types.ModuleType) and not isinstance(value, (bool, int, float)):
             return constant_or_input(e, "global", vars(obj), name, value) if name in vars(obj) else known(value)
         return known(value)
-    if transform_of(obj) is not None or isinstance(obj, (np.dtype, np.ufunc)) or callable(value):
+    if isinstance(obj, (np.finfo, np.iinfo)) and isinstance(value, np.generic):
+        scalar = dtype_scalar(value.dtype)
+        return Number(const(value.item(), scalar), True) if scalar is not None else None
+    if transform_of(obj) is not None or isinstance(obj, (np.dtype, np.ufunc, np.finfo, np.iinfo)) or callable(value):
         return known(value)
     raise e.refuse(
         f"the attribute '{name}' of {obj!r}, an object that compiled code does not know",

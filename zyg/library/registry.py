@@ -29,7 +29,7 @@ from ..ir.records import record
 
 NUMPY = (
     "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "arithmetic", "selection", "reductions",
-    "extrema", "logic", "cumulative", "ufunc_methods", "products", "contractions", "inplace", "common", "ranges",
+    "extrema", "logic", "cumulative", "ufunc_methods", "products", "contractions", "inplace", "common", "dtypes", "ranges",
     "diagonals", "joining", "repeating", "taking", "sorting", "searching", "signals", "statistics", "splitting",
 )  # fmt: skip
 

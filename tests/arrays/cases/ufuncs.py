@@ -171,3 +171,22 @@ for _name in ("sum", "mean", "prod", "max", "min", "var", "std", "conj", "conjug
 case(np.unstack, lambda a: np.unstack(a), a=A("3|3 n", "d"), exact=True)
 case(np.asfortranarray, lambda a: np.asfortranarray(a), a=A("n m", "d"), exact=True)
 case((np.ndarray, "__copy__"), lambda a: a.__copy__(), a=A("n m", "d"), exact=True)
+
+_LIMITS = lambda a: (np.finfo(a.dtype).eps, np.finfo(a.dtype).max, np.iinfo(np.int32).max, np.finfo(float).tiny)
+case([np.finfo, np.iinfo], _LIMITS, a=A("n", "df"), exact=True, derivative=False)
+case(
+    [np.promote_types, np.can_cast, np.issubdtype, np.isdtype],
+    lambda a: (
+        a.astype(np.promote_types(a.dtype, np.float32)),
+        1 if np.can_cast(a.dtype, np.int32, "same_kind") else 2,
+        1 if np.issubdtype(a.dtype, np.floating) else 2,
+        1 if np.isdtype(a.dtype, "integral") else 2,
+    ),
+    a=A("n", "dfli"),
+    derivative=False,
+)
+case(
+    [(np.generic, _name) for _name in ("any", "all", "argmax", "argmin", "cumsum", "cumprod")],
+    lambda a: (a[0].any(), a[0].all(), a[0].argmax(), a[0].argmin(), a[0].cumsum(), a[0].cumprod()),
+    a=A("n", "d", "finite", 1),
+)

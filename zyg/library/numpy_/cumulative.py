@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NONE, FALSE, YES = Known(None), Known(False), Known(True)
 
 
-@emits((np.ndarray, "prod"), np.prod)
+@emits((np.ndarray, "prod"), (np.generic, "prod"), np.prod)
 def prod(
     e: Evaluator, a: Abstract, axis: Abstract = NONE, dtype: Abstract = NONE, out: Abstract = NONE,
     keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
@@ -138,8 +138,8 @@ def _replaced(a: Any, value: Any) -> Any:
     return np.where(a == a, a, value)
 
 
-implements((np.ndarray, "cumsum"), np.cumsum)(_cumulative(_running_sums, None))
-implements((np.ndarray, "cumprod"), np.cumprod)(_cumulative(_running_products, None))
+implements((np.ndarray, "cumsum"), (np.generic, "cumsum"), np.cumsum)(_cumulative(_running_sums, None))
+implements((np.ndarray, "cumprod"), (np.generic, "cumprod"), np.cumprod)(_cumulative(_running_products, None))
 implements(np.nancumsum)(_cumulative(_running_sums, 0))
 implements(np.nancumprod)(_cumulative(_running_products, 1))
 

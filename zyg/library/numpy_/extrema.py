@@ -106,7 +106,9 @@ def _or_nan(any_number: Any, value: Any) -> Any:
 
 
 for _kind, _name in (("max", "maximum"), ("min", "minimum")):
-    emits((np.ndarray, _kind), getattr(np, _kind))(_extremum(_kind, _name))
+    emits((np.ndarray, _kind), (np.generic, _kind), getattr(np, _kind), getattr(np, f"a{_kind}"))(
+        _extremum(_kind, _name)
+    )
     emits(getattr(np, f"nan{_kind}"))(_extremum(_kind, "f" + _kind, ignored=True))
 
 
@@ -228,8 +230,8 @@ def _argument(best: Any, name: str) -> Callable[..., Any]:
     return function
 
 
-argmax = implements((np.ndarray, "argmax"), np.argmax)(_argument(np.max, "argmax"))
-argmin = implements((np.ndarray, "argmin"), np.argmin)(_argument(np.min, "argmin"))
+argmax = implements((np.ndarray, "argmax"), (np.generic, "argmax"), np.argmax)(_argument(np.max, "argmax"))
+argmin = implements((np.ndarray, "argmin"), (np.generic, "argmin"), np.argmin)(_argument(np.min, "argmin"))
 
 
 def _nan_argument(best: Any) -> Callable[..., Any]:

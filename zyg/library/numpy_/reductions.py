@@ -163,7 +163,7 @@ def wide(e: Evaluator, a: Abstract, dtype: Abstract, what: str) -> Scalar:
     return I64 if own in (BOOL, I32) else own
 
 
-@emits((np.ndarray, "sum"), np.sum)
+@emits((np.ndarray, "sum"), (np.generic, "sum"), np.sum)
 def sum_(
     e: Evaluator, a: Abstract, axis: Abstract = NONE, dtype: Abstract = NONE, out: Abstract = NONE,
     keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
@@ -206,8 +206,8 @@ def _test(kind: str, name: str) -> Callable[..., Abstract]:
     return emitter
 
 
-emits((np.ndarray, "any"), np.any)(_test("or", "any"))
-emits((np.ndarray, "all"), np.all)(_test("and", "all"))
+emits((np.ndarray, "any"), (np.generic, "any"), np.any)(_test("or", "any"))
+emits((np.ndarray, "all"), (np.generic, "all"), np.all)(_test("and", "all"))
 
 
 # ----------------------------------------------------------------------------------------------- averages
@@ -262,7 +262,7 @@ def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     return np.sum(np.broadcast_to(where, a.shape), axis=axis, dtype=np.int64, keepdims=keepdims)
 
 
-@implements((np.ndarray, "mean"), np.mean)
+@implements((np.ndarray, "mean"), (np.generic, "mean"), np.mean)
 def mean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> Any:
@@ -279,7 +279,7 @@ def _degrees(a: Any, axis: Any, keepdims: Any, where: Any, ddof: Any) -> Any:
     return np.maximum(count - ddof, 0)
 
 
-@implements((np.ndarray, "var"), np.var)
+@implements((np.ndarray, "var"), (np.generic, "var"), np.var)
 def var(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
     where: Any = True, mean: Any = None, correction: Any = None,
@@ -297,7 +297,7 @@ def var(
     return store(total / _degrees(a, axis, keepdims, where, ddof), out)
 
 
-@implements((np.ndarray, "std"), np.std)
+@implements((np.ndarray, "std"), (np.generic, "std"), np.std)
 def std(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
     where: Any = True, mean: Any = None, correction: Any = None,
