@@ -18,6 +18,7 @@ from __future__ import annotations
 from ..analysis import Loop, Loops, definitions
 from ..builder import Variables
 from ..core import Block, Const, Function, Instr, Target, Value, clone_blocks, const, map_uses, uses
+from ..counters import find_counter
 from ..records import field, record
 from ..types import BOOL, I64
 from .ranges import UNCHECKED
@@ -172,6 +173,7 @@ class _Forms:
         self.defined = definitions(function)
         self.predecessors = function.predecessors()
         self.counters: dict[Value, Counter | None] = {}
+        self.tested = {loop.header: find_counter(loop) for loop in loops.all}
         self.cache: dict[tuple[Value, Loop], Linear | None] = {}
 
     def inside(self, value: Value, loop: Loop) -> bool:
@@ -239,42 +241,23 @@ class _Forms:
         loop = self.loops.of.get(header)
         if instr is not None or loop is None or loop.header is not header or param.type is not I64:
             return None
-        latch, preheader, test = loop.latch, loop.preheader, header.instrs[-1]
-        if latch is None or preheader is None or test.op != "branch" or latch.instrs[-1].op != "jump":
+        found, preheader = self.tested[header], loop.preheader
+        if found is None or found.param is not param or found.tested is not param or found.block is not header:
             return None
-        n = header.params.index(param)
-        step = self._step(param, latch.instrs[-1].targets[0].args[n])
-        inside = [t.block in loop.blocks for t in test.targets]
-        if not step or sum(inside) != 1:
+        if preheader is None or loop.latch is None or loop.latch.instrs[-1].op != "jump" or abs(found.step) > _CONSTANT:
             return None
-        body = test.targets[inside.index(True)].block
-        bound = self._bound(loop, param, test.operands[0], inside[0], step > 0)
-        if bound is None or len(self.predecessors[body]) != 1:
+        if not found.ends or found.op == "ne":
             return None
-        return Counter(loop, param, step, body, preheader.instrs[-1].targets[0].args[n], bound)
-
-    def _step(self, param: Value, arg: Value) -> int | None:
-        instr = self.maker(arg)
-        if instr is None or instr.op not in ("add", "cadd", "sub", "csub") or instr.operands[0] is not param:
+        body = header.instrs[-1].targets[1 - found.leaving].block
+        limit = self.form(found.bound, loop)
+        if limit is None or len(self.predecessors[body]) != 1:
             return None
-        y = instr.operands[1]
-        if not isinstance(y, Const) or abs(y.value) > _CONSTANT:
+        # The last value of the counter that the test lets through.
+        last = limit.plus(Linear({}, {"lt": -1, "gt": 1}.get(found.op, 0)))
+        if last is None:
             return None
-        return y.value if instr.op in ("add", "cadd") else -y.value
-
-    def _bound(self, loop: Loop, param: Value, condition: Value, holds: bool, upper: bool) -> Linear | None:
-        """The last value of `param` that the header's test `param op limit` lets through, the limit being outside."""
-        instr = self.maker(condition)
-        if instr is None or instr.op not in _POSITIVE:
-            return None
-        op = instr.op if holds else _OPPOSITE[instr.op]
-        x, y = instr.operands
-        if y is param:
-            op, x, y = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}[op], y, x
-        if x is not param or self.inside(y, loop) or (op in ("lt", "le")) != upper:
-            return None
-        limit = self.form(y, loop)
-        return limit and limit.plus(Linear({}, {"lt": -1, "gt": 1}.get(op, 0)))
+        start = preheader.instrs[-1].targets[0].args[found.index]
+        return Counter(loop, param, found.step, body, start, last)
 
     # ------------------------------------------------------------------------------------------- conditions
 

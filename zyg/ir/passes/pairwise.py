@@ -90,7 +90,7 @@ class _PairwiseSum:
         start, count, lane = Value(I64, "start"), Value(I64, "count"), Value(BOOL, "lane")
         e.function.entry.params = [*self.params.values(), start, count, lane]
         types = e.function.results
-        nothing = [_nothing(kind, t) for kind, t in zip(self.kinds, types, strict=True)]  # type: ignore[arg-type]
+        nothing: list[Value] = [_nothing(kind, t) for kind, t in zip(self.kinds, types, strict=True)]  # type: ignore[arg-type]
         one: Callable[[Value, list[Value]], list[Value]] = lambda i, totals: self.add(totals, self.terms(i), any_order)
         stop = b.op("add", start, count)
         if not any_order and not e.contiguous:

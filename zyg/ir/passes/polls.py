@@ -169,7 +169,11 @@ def _poll_on_back_edges(function: Function, plan: _Plan) -> None:
                 again = Block(f"{loop.header.name}.next")
                 b = Builder(function, again)
                 b.position = latch.terminator.position
-                b.emit("poll", _amount(b, plan), **({"rare": True} if plan.lengths else {}))
+                amount = _amount(b, plan)
+                if plan.lengths:
+                    b.emit("poll", amount, rare=True)
+                else:
+                    b.emit("poll", amount)
                 again.instrs.append(
                     Instr("jump", targets=[Target(loop.header, list(target.args))], position=b.position)
                 )
