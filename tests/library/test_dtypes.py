@@ -1,0 +1,117 @@
+"""NumPy's rules of promotion (NEP 50): all pairs of element types, all operators, weak Python numbers; out, where and dtype."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+
+import numpy as np
+import pytest
+
+import zyg
+
+DTYPES = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_]
+# Types that native code does not have: what would be one of these is refused.
+ABSENT = (np.float16, np.int8, np.int16, np.uint16, np.uint32, np.uint64)
+OPERATORS = [
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.lt, operator.eq,
+    operator.and_, operator.lshift,
+]  # fmt: skip
+FUNCTIONS = [np.arctan2, np.maximum, np.fmod, np.copysign, np.logaddexp, np.where, np.power, np.gcd, np.logical_xor]
+
+
+def array(dtype, seed):
+    generator = np.random.default_rng(seed)
+    if np.dtype(dtype).kind == "f":
+        return np.append(generator.normal(size=3), [0.0, np.inf, np.nan]).astype(dtype)
+    low, high = {np.bool_: (0, 2), np.uint8: (0, 256)}.get(dtype, (-9, 9))
+    return generator.integers(low, high, 6).astype(dtype)
+
+
+def outcome(function, *args):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function(*args)
+        except (TypeError, ValueError, OverflowError, zyg.errors.Unsupported) as error:
+            return error
+
+
+def agree(mine, numpys, what):
+    if isinstance(numpys, Exception):
+        assert isinstance(mine, Exception) and isinstance(numpys, type(mine)), (what, mine, numpys)
+        return
+    if numpys.dtype in ABSENT:
+        assert isinstance(mine, zyg.errors.Unsupported), (what, mine)
+        return
+    assert not isinstance(mine, Exception), (what, mine)
+    mine = np.asarray(mine)
+    assert mine.dtype == numpys.dtype, what
+    np.testing.assert_allclose(mine, numpys, rtol=3e-7 if mine.dtype == np.float32 else 1e-14, err_msg=str(what))
+
+
+@pytest.mark.parametrize("function", OPERATORS + FUNCTIONS, ids=lambda f: f.__name__)
+def test_pairs_of_element_types(function):
+    used = (lambda a, b: np.where(a > 0, a, b)) if function is np.where else function
+    mine = zyg.jit(lambda a, b: used(a, b))
+    rng = np.random.default_rng(sum(map(ord, function.__name__)))
+    pairs = [(a, b) for a in DTYPES for b in DTYPES]
+    for n in rng.choice(len(pairs), size=6, replace=False):
+        a, b = (array(d, k) for k, d in enumerate(pairs[n]))
+        agree(outcome(mine, a, b), outcome(used, a, b), (function, pairs[n]))
+
+
+@pytest.mark.parametrize("number", [2, 300, -1, 2**31, 0.5, True], ids=str)
+def test_python_numbers_are_weak(number):
+    rng = np.random.default_rng(abs(int(number)) % 97)
+    for function in rng.choice(np.array([operator.add, operator.mul, operator.lt, np.maximum], dtype=object), 2):
+        mine = zyg.jit(lambda a: function(a, number))  # noqa: B023
+        for dtype in DTYPES[1:]:
+            a = array(dtype, 3)
+            agree(outcome(mine, a), outcome(lambda a: function(a, number), a), (function, dtype, number))  # noqa: B023
+
+
+def test_out_where_and_dtype():
+    a = np.linspace(-2.0, 2.0, 6).reshape(2, 3)
+
+    def everything(a):
+        single = np.zeros((2, 3), np.float32)
+        np.add(a, 1, out=single)
+        logs = np.full((2, 3), -1.0)
+        np.log(a, where=a > 0.0, out=logs)
+        own = a.copy()
+        np.multiply(own, own, own)
+        shifted = np.arange(7.0)
+        np.add(shifted[:-1], shifted[1:], out=shifted[1:])
+        wholes, rest = np.zeros((2, 3)), np.zeros((2, 3))
+        np.modf(a, out=(rest, wholes))
+        return single, logs, own, shifted, rest, wholes, np.multiply(a, 3, dtype=np.float32)
+
+    for mine, numpys in zip(zyg.jit(everything)(a), everything(a), strict=True):
+        assert mine.dtype == numpys.dtype
+        np.testing.assert_allclose(mine, numpys, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "function, message",
+    [
+        (lambda a: np.add(a, 1.5, out=np.zeros(3, int)), "Cannot cast ufunc 'add' output"),
+        (lambda a: np.exp(a, where=a > 0.0), "without `out`"),
+        (lambda a: np.add(a, a, out=np.zeros(2)), "broadcast"),
+        (lambda a: np.sum(a, axis=1), "axis 1 is out of bounds"),
+        (lambda a: np.max(a[:0]), "zero-size array to reduction operation maximum"),
+        (lambda a: np.sum(a.astype(np.uint8)), "uint64"),
+    ],
+)
+def test_what_is_refused_or_raises(function, message):
+    with pytest.raises(Exception, match=message):
+        zyg.jit(function)(np.ones(3))
+
+
+def test_float32_stays_float32_in_the_gradient():
+    x = np.linspace(0.1, 1.0, 5, dtype=np.float32)
+    f = lambda x: np.sum(np.exp(x) * np.mean(x) - np.max(x) * np.std(x))
+    (g,) = zyg.gradient(f, x)
+    assert g.dtype == np.float32 and zyg.jit(f)(x).dtype == np.float32
+    (exact,) = zyg.gradient(f, x.astype(float))
+    np.testing.assert_allclose(g, exact, rtol=1e-4)
