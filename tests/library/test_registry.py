@@ -8,6 +8,7 @@ import numpy as np
 
 import zyg
 from zyg.library import registry
+from zyg.library.numpy_.ufuncs import ufunc
 
 
 def test_every_entry_is_where_one_looks_for_it():
@@ -16,7 +17,8 @@ def test_every_entry_is_where_one_looks_for_it():
         home = registry.home(target)
         where = [f"zyg.library.{name}" for name in registry.modules_of(home)]
         own = getattr(target, "__module__", None)  # a function of ours with its entry beside it
-        assert entry.module in (*where, own), (target, home)
+        lifted = isinstance(target, np.ufunc) and entry.module == ufunc.__module__  # the emitter is that of all ufuncs
+        assert entry.module in (*where, own) or lifted, (target, home)
 
 
 def test_homes():
