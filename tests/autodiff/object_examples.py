@@ -14,7 +14,9 @@ import itertools
 import math
 import operator
 import sys
-from collections import OrderedDict, defaultdict, deque
+import types
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -163,6 +165,34 @@ def added_at(x):
     np.add.at(a, [0, 2, 0], vector(x))
     np.subtract.at(a, np.array([1, 1]), x * x)
     return flat(a)
+
+
+def namespaces(x):
+    n = types.SimpleNamespace(a=x, b=x * x)
+    n.c = n.a * n.b
+    return n.c * n.__dict__["b"] * vars(n)["a"]
+
+
+def named_tuples(x):
+    class Inside(NamedTuple):
+        a: float
+        b: float = x * x
+
+    made = namedtuple("made", "a b c", defaults=[x, x * x])(x)
+    return Inside(x).b * Inside(x, 2.0).b + made.a * made.b * made.c
+
+
+MODULE = types.ModuleType("module")
+exec("held = 1.0\ndef get(): return held\ndef put(v):\n global held\n held = v", MODULE.__dict__)
+
+
+def module_variables(x):
+    MODULE.put(x * x)
+    total = MODULE.held * MODULE.get() * vars(MODULE)["held"]
+    MODULE.held = x
+    total += MODULE.get()
+    vars(MODULE)["held"] = x * total
+    return total * MODULE.held
 
 
 def counted(x):
@@ -630,6 +660,9 @@ PROGRAMS = {
     "np.float64": lambda x: np.float64(x) * np.float32(3.0) + np.float64(x).item() + np.complex128(x).real + np.complex64(2.0).real,
     "np.add.at": added_at,
     "np.bincount": counted,
+    "SimpleNamespace": namespaces,
+    "NamedTuple": named_tuples,
+    "variables of modules": module_variables,
     "np.ndarray": view_of_a_buffer,
     "number methods": number_methods,
     "np.real": lambda x: float(np.real(np.array([complex(x, 2.0)]))[0] * np.imag(np.array([complex(1.0, x)]))[0]),

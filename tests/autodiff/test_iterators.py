@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import itertools
 import math
@@ -261,3 +262,44 @@ def test_second_derivatives(name):
     assert gradient(function, 0.7) == pytest.approx(differences.derivative(function, 0.7), rel=1e-7)
     got = gradient(lambda x: zyg.gradient(function, x)[0], 0.7)
     assert got == pytest.approx(differences.derivative(lambda x: gradient(function, x), 0.7), rel=1e-6)
+
+
+def abandoned(x):
+    s = [x]
+
+    def items():
+        try:
+            yield x
+            yield x
+        finally:
+            s[0] *= 5.0
+
+    for v in items():
+        if v > 0.0:
+            break
+    return s[0] * v
+
+
+def closed(x):
+    s = [x]
+
+    def items():
+        try:
+            yield x
+            yield x
+        finally:
+            s[0] *= 5.0 * x
+
+    with contextlib.closing(items()) as steps:
+        for v in steps:
+            if v > 0.0:
+                break
+    return s[0] * v
+
+
+def test_generators_left_early():
+    """CPython runs what is behind `finally` where nobody has the generator any more: at a place that is not known here."""
+    for ask in (gradient, lambda f, x: pullback(f, (x,))[0]):
+        with pytest.raises(zyg.Unsupported, match="was not finished, and has a `try`"):
+            ask(abandoned, 0.7)
+    assert gradient(closed, 0.7) == pytest.approx(15.0 * 0.7**2)

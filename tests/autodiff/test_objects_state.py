@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from zyg.autodiff.objects.api import pullback
-from zyg.errors import Unsupported
 
 H = 1.0
 
@@ -287,12 +286,11 @@ def test_changes_before_an_exception_that_is_handled_in_passing(f):
 
 
 @pytest.mark.parametrize("f", [stepped, listed], ids=lambda f: f.__name__)
-def test_changes_at_the_end_of_a_loop_are_refused(f):
-    with pytest.raises(Unsupported, match="then raises StopIteration"):
-        pullback(lambda x: f(x, "always"), (1.3,))
+def test_changes_at_the_end_of_a_loop(f):
+    _check(lambda x: f(x, "always"), 1.3)
 
 
-def test_changes_before_the_index_error_that_ends_a_loop_are_refused():
+def test_changes_before_the_index_error_that_ends_a_loop():
     class Items:
         def __init__(self, x):
             self.x, self.held = x, [x]
@@ -307,5 +305,4 @@ def test_changes_before_the_index_error_that_ends_a_loop_are_refused():
         items = Items(x)
         return sum(list(items)) * items.held[0]
 
-    with pytest.raises(Unsupported, match="then raises IndexError"):
-        pullback(f, (1.3,))
+    _check(f, 1.3)

@@ -11,7 +11,7 @@ import numpy as np
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.inline import release, revalidate
 
-from . import calls, structure
+from . import calls, generators, structure
 from .shadows import Shadows
 
 
@@ -31,9 +31,12 @@ def pullback(
     if any(isinstance(x, _MUTABLE) for x in args):
         args, copied = _apart(f, args)
     forms = [structure.form(x) for x in args]
+    mark = generators.begin()
     try:
         value, back = calls.call_in_python(f, args, kwargs)
+        generators.end(mark)
     finally:
+        generators.forget(mark)
         release()
     for at, given, copy, before in copied:
         if given.tobytes() != before.tobytes() or copy.tobytes() != before.tobytes():

@@ -11,6 +11,7 @@ from types import (
     MethodType,
     MethodWrapperType,
     ModuleType,
+    SimpleNamespace,
 )
 from typing import Any
 
@@ -34,6 +35,8 @@ def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
     found = find(cls, name)
     if found is None or type(found) is MemberDescriptorType:
         if plain_lookup(cls):
+            if name == "__dict__":
+                return instance_dict(x)
             method = find(cls, "__getattr__")
             if method is None:
                 return getattr(x, name), (run_attr, x, name)
@@ -53,7 +56,10 @@ def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
 
 def plain_lookup(cls: type) -> bool:
     """Whether attributes of instances are found in Python's usual way."""
-    return find(cls, "__getattribute__") is object.__getattribute__
+    return find(cls, "__getattribute__") in _USUAL
+
+
+_USUAL = (object.__getattribute__, SimpleNamespace.__getattribute__)
 
 
 def may_run_code(x: Any, name: str) -> bool:
@@ -394,7 +400,7 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
         _changes(x, name, value)
     object.__setattr__(x, name, value) if find(cls, "__setattr__") is object.__setattr__ else setattr(x, name, value)
     # The globals of a module are read as items of its dict.
-    return (run_set_attr, x, name, Joined(x, x.__dict__)) if isinstance(x, ModuleType) else (run_set_attr, x, name)
+    return (run_set_attr, x, name)
 
 
 def run_set_attr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import sys
 import types
 from types import CellType, FunctionType
 from typing import Any
 
-from . import calls, cells, containers
+from . import calls, cells, containers, structure
 from .arithmetic import is_python
 from .calls import known
 
@@ -97,14 +98,53 @@ def move_attributes(made: Any, namespace: dict[str, Any], shadows: Any) -> None:
         d = shadows.take_attr(made, name)
         if d is not None:
             shadows.add_key(namespace, name, d)
-    init = getattr(made, "__init__", None)
-    if type(init) is FunctionType and namespace.get("__init__") is not init and hasattr(made, "__dataclass_fields__"):
-        for key, d in (shadows.take_dict(init) or {}).items():
-            if type(key) is int:
-                count = init.__code__.co_argcount
-                key = init.__code__.co_varnames[count - len(init.__defaults__ or ()) + key]
-            if d is not None and key in namespace:
-                shadows.add_key(namespace, key, d)
+    for name, sign in (("__init__", "__dataclass_fields__"), ("__new__", "_field_defaults")):
+        made_for_it = getattr(made, name, None)
+        if isinstance(made_for_it, FunctionType) and namespace.get(name) is not made_for_it and hasattr(made, sign):
+            for key, d in defaults_of(made_for_it, shadows):
+                if key in namespace:
+                    shadows.add_key(namespace, key, d)
+
+
+def defaults_of(function: FunctionType, shadows: Any) -> list[tuple[str, Any]]:
+    """What the defaults of a function have gathered, by the names of the parameters."""
+    found = []
+    for key, d in (shadows.take_dict(function) or {}).items():
+        if type(key) is int:
+            count = function.__code__.co_argcount
+            key = function.__code__.co_varnames[count - len(function.__defaults__ or ()) + key]
+        if d is not None:
+            found.append((key, d))
+    return found
+
+
+@known(collections.namedtuple)
+def _namedtuple(name: Any, fields: Any, *, defaults: Any = None, **keywords: Any) -> tuple[Any, Any]:
+    given = None if defaults is None else tuple(defaults)
+    made = collections.namedtuple(name, fields, defaults=given, **keywords)
+    if given is None:
+        return made, None
+    return made, (_run_namedtuple, made, given, structure.form(defaults))
+
+
+def _run_namedtuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, made, given, form = back
+    gathered = dict(defaults_of(made.__new__, shadows))
+    names = made._fields[len(made._fields) - len(given) :]
+    c = structure.scatter(form, tuple([gathered.get(n) for n in names]), shadows) if gathered else None
+    return None, None, None, c
+
+
+@known(types.SimpleNamespace)
+def _namespace(*args: Any, **attributes: Any) -> tuple[Any, Any]:
+    if args:  # from 3.13 on
+        return calls.call_foreign(types.SimpleNamespace, *args, **attributes)
+    made = types.SimpleNamespace(**attributes)
+    return made, (_run_namespace, made, tuple(attributes))
+
+
+def _run_namespace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, *[shadows.take_attr(back[1], name) for name in back[2]]
 
 
 # ------------------------------------------------------------------------------------------ names in a body

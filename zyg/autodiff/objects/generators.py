@@ -8,7 +8,8 @@ where the consumer found the end: where a loop is over, or where the exception t
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+from typing import Any, NoReturn
 
 from zyg.errors import Unsupported
 
@@ -97,10 +98,46 @@ class Generator(Iterator):
         return self.forward.close()
 
 
+class _Cleaning(threading.local):
+    """The generators of running pullbacks that have something to do when they are closed."""
+
+    def __init__(self) -> None:
+        self.generators: list[Generator] = []
+
+
+_cleaning = _Cleaning()
+
+
 def call(make: Any, /, *args: Any) -> tuple[Any, Any]:
     """(generator, back) of a call of a generator function."""
     generator = Generator(make(*args))
+    if cleans_up(generator):
+        _cleaning.generators.append(generator)
     return generator, (run_generator, generator)
+
+
+def begin() -> int:
+    """A pullback is about to be made."""
+    return len(_cleaning.generators)
+
+
+def end(mark: int) -> None:
+    """Its forward pass is over: CPython has closed the generators that nobody has any more by now, and may have run code."""
+    for generator in _cleaning.generators[mark:]:
+        if generator.started and not generator.done:
+            _refuse_unfinished(generator)
+
+
+def forget(mark: int) -> None:
+    """The pullback is made, or has failed."""
+    del _cleaning.generators[mark:]
+
+
+def _refuse_unfinished(generator: Generator) -> NoReturn:
+    raise Unsupported(
+        f"a derivative through the generator {generator.forward.__name__} that was not finished, and has a `try`",
+        hint="let it finish, or close it: `with contextlib.closing(...) as items:`",
+    )
 
 
 # ----------------------------------------------------------------------------------- what is done with a generator
@@ -173,10 +210,7 @@ class _Reverse:
                 hint="let the generator finish, or compute the items in a list",
             )
         if not generator.done and cleans_up(generator):
-            raise Unsupported(
-                f"a derivative through the generator {generator.forward.__name__} that was not finished, and has a `try`",
-                hint="let it finish, or close it: `with contextlib.closing(...) as items:`",
-            )
+            _refuse_unfinished(generator)
         self.generator = generator
         self.shadows = shadows
         self.value: Any = None  # the cotangent of what the generator returned

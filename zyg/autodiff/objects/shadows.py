@@ -12,7 +12,7 @@ reverse pass goes by.
 from __future__ import annotations
 
 import weakref
-from types import CellType
+from types import CellType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,8 @@ class Shadows:
         if holder is None:
             holder = self.holders[id(x)] = Holder()
             self.kept.append(x)
+            if isinstance(x, ModuleType):  # its attributes are the global variables of its functions
+                holder.__dict__ = self.dict_of(x.__dict__)
         return holder
 
     def add_part(self, shadow: Any, part: Any, d: Any) -> None:
@@ -194,7 +196,9 @@ class Shadows:
     def attributes_of(self, obj: Any) -> dict[str, Any] | None:
         """The cotangents of attributes by name; None if there are none."""
         holder = self.holders.get(id(obj))
-        return None if holder is None else holder.__dict__
+        if holder is None:
+            return self.items.get(id(obj.__dict__)) if isinstance(obj, ModuleType) else None
+        return holder.__dict__
 
     def add_attr(self, obj: Any, name: str, d: Any) -> None:
         """Add `d` to the cotangent of an attribute."""

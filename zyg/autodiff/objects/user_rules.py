@@ -198,11 +198,11 @@ def call_by_tangent(rule: Rule, otherwise: Callable[..., Any], f: Any, /, *args:
         return y, back
     names = parameters_of(rule.function)[0]
     order = tuple([names.index(n) if n in names else len(positional) + list(rest).index(n) for n in kwargs])
-    return y, (_run_named, back, len(args), order, f)
+    return y, (_run_named, back, len(args), order)
 
 
 def _run_named(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, count, order, f = back
+    _, inner, count, order = back
     given = inner[0](inner, d, shadows)
     return None if given is None else (None, *given[1 : 1 + count], *[given[1 + at] for at in order])
 
