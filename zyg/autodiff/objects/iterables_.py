@@ -337,8 +337,8 @@ def _reversed(x: Any) -> tuple[Any, Any]:
     if isinstance(x, (list, deque, array.array)):
         return Iterator(_backwards(x), "list_reverseiterator"), None
     if isinstance(x, tuple):
-        iterator, rec = iteration.tuple_pairs(x)
-        return Iterator(iter(list(iterator)[::-1]), "reversed"), (run_shift, rec)
+        iterator, rec = iteration.with_backs(x)
+        return Iterator(iter(list(iterator)[::-1]), "reversed"), None if rec is None else (run_shift, rec)
     if isinstance(x, (iteration.Values, iteration.Items)):
         iterator, rec = iteration.pairs(x)
         return Iterator(iter(list(iterator)[::-1]), "reversed"), None

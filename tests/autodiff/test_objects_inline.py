@@ -1,0 +1,126 @@
+"""What the code of the Python back end does by itself, next to what it leaves to the run-time functions: the same derivatives."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import pytest
+
+from zyg.fallback import python_pullback
+
+
+class Stack(list):
+    def append(self, x):
+        super().append(2.0 * x)
+
+
+class Slotted:
+    __slots__ = ("a", "b")
+
+    def __init__(self, a, b=2.0, *, c=0.5):
+        self.a = a * c
+        self.b = b
+
+    def scaled(self, k=3.0):
+        return self.a * self.b * k
+
+    @property
+    def both(self):
+        return self.a + self.b
+
+
+class Other:
+    def __init__(self, a):
+        self.a = a
+
+    def scaled(self, k=1.0):
+        return self.a * self.a * k
+
+
+def containers(x):
+    d = {"a": x, "b": x * x, 1: 3.0 * x}
+    t = 0.0
+    for k in reversed(("a", "b")):
+        t = t * 0.5 + d[k]
+    for a, b in zip([x, 2.0], [x, x]):
+        t += a * b
+    for k, y in zip(("a", "b"), [x, x]):
+        t += d[k] * y
+    t += max(x, 0.5 * x) + min(x, 2.0) + abs(-x) + max(x, x)
+    w = (t, x)
+    u, v = w
+    key = 1
+    d[key] += w[-1] * w[0] + w[key]
+    return d[key] * u + v
+
+
+def lists(x):
+    s = [x, 2.0 * x]
+    s.append(s[-1] * s[0])
+    s.append(s.pop() + s[-2])
+    s[-1] = s[-1] * s[0]
+    own, q = Stack(), deque([x])
+    for xs in (s, own, q):
+        xs.append(x)
+        xs.append(x * x)
+    return sum(s) + own[0] * own.pop() + q.pop() * q[0] + s.pop(0) * s[-2]
+
+
+def methods(x):
+    t = 0.0
+    for p in (Slotted(x), Other(x), Slotted(x, x), Slotted(x, c=x)):
+        t += p.scaled() + p.scaled(2.0) + p.scaled(k=x)
+    p.a = x * p.both
+    other = Other(x)
+    other.scaled = lambda k=1.0: k * x  # an attribute of the instance
+    return t + p.both * p.a + other.scaled() + other.scaled(x)
+
+
+def slope(f, x, h=1e-6):
+    return (f(x + h) - f(x - h)) / (2 * h)
+
+
+@pytest.mark.parametrize("f", [containers, lists, methods], ids=lambda f: f.__name__)
+def test_derivative(f):
+    for x in (1.3, 0.7, 1.3):
+        value, back = python_pullback(f, (x,), {})
+        assert value == pytest.approx(f(x), rel=1e-14)
+        for _ in range(2):
+            assert back(1.0)[0] == pytest.approx(slope(f, x), rel=1e-7)
+
+
+def with_defaults(y, k=2.0, *, m=1.0):
+    return y * k + m
+
+
+def test_defaults_that_change():
+    f = lambda x: with_defaults(x) + with_defaults(x, m=x) + with_defaults(k=x, y=x)
+    gradient = lambda x: python_pullback(f, (x,), {})[1](1.0)[0]
+    assert [gradient(3.0) for _ in range(3)] == [11.0] * 3
+    before = with_defaults.__defaults__, dict(with_defaults.__kwdefaults__)
+    try:
+        with_defaults.__defaults__ = (5.0,)
+        assert gradient(3.0) == 17.0
+        with_defaults.__kwdefaults__["m"] = 10.0
+        assert python_pullback(f, (3.0,), {})[0] == f(3.0)
+        with_defaults.__defaults__ = None
+        with pytest.raises(TypeError, match="k"):
+            gradient(3.0)
+    finally:
+        with_defaults.__defaults__, with_defaults.__kwdefaults__ = before
+
+
+def test_a_shadow_stays_the_same_object():
+    def f(x):
+        s = [x, 2.0 * x, 3.0 * x]
+        total = s[0]
+        for _ in range(3):
+            s.sort(reverse=True)
+            s[0] = s[0] * s[2]
+            s[1:] = [s[2], s[1]]
+            total += s[0] * s[1]
+            s.reverse()
+        return total + s[-1]
+
+    _, back = python_pullback(f, (0.6,), {})
+    assert back(1.0)[0] == pytest.approx(slope(f, 0.6), rel=1e-7)
