@@ -246,8 +246,8 @@ def constant(e: Evaluator, v: Abstract, what: str) -> object:
     return v.object
 
 
-def axis_of(e: Evaluator, axis: Abstract, ndim: int) -> int:
-    """An axis, counted from the front; it has to be known when compiling."""
+def axis_of(e: Evaluator, axis: Abstract, ndim: int, name: str = "") -> int:
+    """An axis, counted from the front; it has to be known when compiling. An error names the argument, if that is given."""
     given = constant(e, axis, "an axis")
     try:
         number = operator.index(given)  # type: ignore[arg-type]
@@ -255,7 +255,10 @@ def axis_of(e: Evaluator, axis: Abstract, ndim: int) -> int:
         e.type_error(str(error))
         raise
     if not -ndim <= number < ndim:
-        e.throw("numpy.exceptions.AxisError", f"axis {number} is out of bounds for array of dimension {ndim}")
+        e.throw(
+            "numpy.exceptions.AxisError",
+            f"{name and name + ': '}axis {number} is out of bounds for array of dimension {ndim}",
+        )
     return number % ndim
 
 

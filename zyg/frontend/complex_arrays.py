@@ -74,24 +74,11 @@ def assign(e: Evaluator, target: ComplexArrayValue, value: Abstract) -> None:
 
 
 def inplace(e: Evaluator, name: str, a: ComplexArrayValue, b: Abstract) -> Abstract:
-    """a += b and its relatives: element by element, in the array's own memory."""
-    from zyg.library.numpy_ import inplace as whole
-
-    from .infer import known
-
+    """a += b and its relatives: computed, and then put into the array's own memory."""
     b = settled(e, b, "unsupported operand type: 'NoneType'")
-    if name not in ("add", "sub", "mul", "truediv", "pow") or not (
-        is_numeric(b) or isinstance(b, (ArrayValue, ComplexArrayValue)) and arrays.ndim(b) == a.ndim
-    ):
+    if name not in ("add", "sub", "mul", "truediv", "pow") or not (is_numeric(b) or isinstance(b, arrays.ARRAYS)):
         raise e.refuse(f"the operator {arrays.SYMBOLS[name]}= on an array of complex numbers",
                        types=[describe(a), describe(b, e.heap)], hint="write a loop")  # fmt: skip
     arrays.check_writable(e, a.floats)
-    if isinstance(b, (ArrayValue, ComplexArrayValue)):
-        floats = b.floats if isinstance(b, ComplexArrayValue) else b
-        arrays.check_same_shape(e, a.floats, floats, a.ndim)
-        if floats.value is not a.floats.value:
-            apart = e.call(known(whole.without_overlap), [a.floats, floats])
-            assert isinstance(apart, ArrayValue)
-            b = ComplexArrayValue(apart) if isinstance(b, ComplexArrayValue) else apart
-    e.call(known(whole.INPLACE[name]), [a, b])
+    arrays.assign(e, a, arrays.elementwise(e, name, a, b))
     return a

@@ -53,10 +53,7 @@ def nonzero(e: Evaluator, a: Abstract) -> Abstract:
     a = as_array(e, a)
     if arrays.ndim(a) == 0:
         message = "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
-        e.throw(
-            "ValueError",
-            message + " If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`.",
-        )
+        e.throw("ValueError", message)
     found = _call(e, gathering.flat_nonzero, flat(e, a))
     if arrays.ndim(a) == 1:
         return TupleValue((found,))

@@ -86,7 +86,10 @@ def moveaxis(e: Evaluator, a: Abstract, source: Abstract, destination: Abstract)
 
 def _several(e: Evaluator, axis: Abstract, ndim: int, name: str) -> tuple[int, ...]:
     given = arrays.constant(e, axis, "an axis")
-    axes = tuple(arrays.axis_of(e, Known(n), ndim) for n in (given if isinstance(given, tuple) else (given,)))
+    axes = tuple(
+        arrays.axis_of(e, Known(n), ndim, "" if name == "axis" else name)
+        for n in (given if isinstance(given, tuple) else (given,))
+    )
     if len(set(axes)) < len(axes):
         e.throw("ValueError", f"repeated axis in `{name}` argument")
     return axes

@@ -1,0 +1,108 @@
+"""A slice of the random keys, and what they do not come by: views, shapes, positions, a.flat, truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zyg
+
+from . import indices
+
+
+def test_random_keys():
+    assert indices.run(3, seed=3, draws=6) == []
+
+
+A = np.arange(6.0).reshape(2, 3)
+
+
+def outcome(f, *args):
+    try:
+        return f(*args)
+    except Exception as error:
+        return type(error).__name__, str(error)
+
+
+def statements(a):
+    np.put(a, [1, -1, 2], [9.0, 8.0])
+    np.place(a, a > 7.0, [7.0, 6.0])
+    np.putmask(a.T, a.T > 6.5, [9.0, 8.0])
+    np.copyto(a, 2.0, where=a > 8.5)
+    np.multiply.at(a, (slice(None), [0, 0]), 2.0)
+    np.add.at(a, ([0, 0], [1, 1]), [1.0, 5.0])
+    a[[0, 0], [1, 1]] += [1.0, 5.0]
+    a.flat[3] = 4.0
+    a.flat[::2] = [1.0, 2.0]
+    a[::-1] = a
+    a[:, [0, 1]] = a[:, [1, 0]]
+    np.fill_diagonal(a, [5.0, 4.0])
+    return a
+
+
+def values(a):
+    return (
+        a.take([7, -9], mode="wrap"), np.choose([0, 1], [[1, 2], [3.0, 4.0]]), np.unravel_index(np.argmax(a), a.shape),
+        np.ravel_multi_index(([5, -1], [0, 1]), (3, 4), mode="clip"), np.argwhere(a > 2), a[np.ix_([0, 1], [True, False, True])],
+        bool(a[:1, 1:2]), 4.0 in a, 9.0 in a, a.item(4), a.flat[-2], sum(x for x in a.flat),
+        [i for i, x in np.ndenumerate(a) if x > 2], list(np.ndindex(2, 1)), a.T.flags.c_contiguous, a.strides,
+        np.shares_memory(a[:, ::2], a[:, 1::2]), np.shares_memory(a, a.T), a[0].tolist(),
+    )  # fmt: skip
+
+
+def test_statements_and_values():
+    assert np.array_equal(zyg.jit(statements)(A.copy()), statements(A.copy()))
+    for expected, found in zip(values(A), zyg.jit(values)(A), strict=True):
+        assert np.array_equal(expected, found) and type(expected) in (type(found), np.float64, np.int64)
+
+
+RAISING = [
+    lambda a: a[[0, 1], [0, 1, 2]], lambda a: a[:, [0, -4]], lambda a: a[np.zeros(3, bool)], lambda a: a[np.zeros(2)],
+    lambda a: a[..., ...], lambda a: a.take([7], axis=1), lambda a: np.transpose(a, (0, 0)), lambda a: np.moveaxis(a, 2, 0),
+    lambda a: a.reshape(4, -1), lambda a: np.squeeze(a, 0), lambda a: bool(a), lambda a: bool(a[:0]), lambda a: a < a < a,
+    lambda a: np.broadcast_to(a, (4, 3)), lambda a: np.nonzero(3.0), lambda a: np.unravel_index(12, (3, 4)), lambda a: float(a),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", RAISING)
+def test_errors_are_those_of_numpy(f):
+    assert outcome(zyg.jit(f), A.copy()) == outcome(f, A.copy())
+
+
+def test_another_shape_is_a_view_where_the_strides_allow_one():
+    def f(a):
+        return (
+            a[:, ::2].reshape(2, 2, 1),
+            a.T.reshape(-1),
+            a[::-1, None].reshape(2, 1, 3),
+            a.ravel(),
+            a.T.ravel(),
+            a.reshape(3, 2, order="F"),
+        )
+
+    for expected, found in zip(f(A), zyg.jit(f)(A), strict=True):
+        assert np.array_equal(expected, found) and np.shares_memory(expected, A) == np.shares_memory(found, A)
+
+
+def test_derivatives_of_the_family():
+    def f(a):
+        b = a * 1.0
+        b[a > 0.3] *= 2.0
+        b.T.reshape(-1)[0] = 7.0  # a copy
+        b[:, ::2].reshape(-1, 1)[1] *= 3.0
+        np.add.at(b, ([0, 0, 1], [1, 1, -1]), b[0])
+        np.diagonal(np.flip(b, 1))
+        b.flat[1] = b.flat[2] * b.flat[0]
+        picked = np.take_along_axis(b, np.argsort(a, axis=1), axis=1)
+        return (
+            np.sum(np.sin(picked.T[::-1, None])) + np.sum(np.diagonal(b, 1) ** 2) + sum(x * x for x in np.rot90(b).flat)
+        )
+
+    rng = np.random.default_rng(0)
+    a, d = rng.normal(size=(2, 2, 3))
+    h = 1e-6
+    expected = (f(a + h * d) - f(a - h * d)) / (2 * h)
+    assert np.sum(zyg.gradient(f, a)[0] * d) == pytest.approx(expected, rel=1e-6)
+    assert zyg.jvp(f, (a,), (d,))[1] == pytest.approx(expected, rel=1e-6)
+    slopes = [zyg.gradient(f, a + s * h * d)[0] for s in (1, -1)]
+    assert np.allclose(zyg.hvp(f, a, d), (slopes[0] - slopes[1]) / (2 * h), atol=1e-5)
