@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import cmath
+import contextvars
 import copy
 import functools
 import itertools
@@ -193,6 +194,19 @@ def module_variables(x):
     total += MODULE.get()
     vars(MODULE)["held"] = x * total
     return total * MODULE.held
+
+
+VARIABLE = contextvars.ContextVar("variable", default=2.0)
+
+
+def context_variables(x):
+    first = VARIABLE.set(x * x)
+    second = VARIABLE.set(VARIABLE.get() * x)
+    total = VARIABLE.get() * x
+    VARIABLE.reset(second)
+    total += VARIABLE.get() * 3.0
+    VARIABLE.reset(first)
+    return total + VARIABLE.get() * x + contextvars.ContextVar("other").get(x * x)
 
 
 def counted(x):
@@ -663,6 +677,7 @@ PROGRAMS = {
     "SimpleNamespace": namespaces,
     "NamedTuple": named_tuples,
     "variables of modules": module_variables,
+    "context variables": context_variables,
     "np.ndarray": view_of_a_buffer,
     "number methods": number_methods,
     "np.real": lambda x: float(np.real(np.array([complex(x, 2.0)]))[0] * np.imag(np.array([complex(1.0, x)]))[0]),
