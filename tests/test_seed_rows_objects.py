@@ -211,7 +211,6 @@ def test_row_24_composition():
 # ------------------------------------------------------------------------------------------ rows 25 to 27
 
 
-@through_python
 def test_row_25_a_linear_layer():
     rng = np.random.default_rng(1)
     W, b = rng.random((2, 3)), rng.random(2)
@@ -238,7 +237,6 @@ def test_row_26_implicit_parameters():
     assert "Grads" in repr(grads)
 
 
-@through_python
 def test_row_27_matrix_valued_functions():
     rng = np.random.default_rng(3)
     W, b, X = rng.random((2, 3)), rng.random((2, 1)), rng.random((3, 10))

@@ -224,7 +224,9 @@ class ForwardPart(State):
             assert at.block is not None
             here = b.block if home is b.block else home
             assert here is not None
-            index = here.instrs.index(definition) + 1 if definition is not None else self._behind_prologue(here)
+            # What made it may be a call by now that stands for another one: its results are the same.
+            made = [n for n, i in enumerate(here.instrs) if array in i.results]
+            index = made[0] + 1 if made else self._behind_prologue(here)
             here.instrs[index:index] = at.block.instrs
         return self.copies[array]
 

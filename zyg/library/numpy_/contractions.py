@@ -199,7 +199,7 @@ def _diagonal(e: Evaluator, a: Abstract, letters: str, lengths: dict[str, Value]
     unique = "".join(dict.fromkeys(letters))
     if unique == letters:
         return a, letters
-    return arrays.permuted(e, a, [unique.index(c) for c in letters], False), unique
+    return arrays.permuted(e, a, [unique.index(c) for c in letters]), unique
 
 
 def _summed(e: Evaluator, a: Abstract, letters: str, kept: set[str]) -> tuple[Abstract, str]:

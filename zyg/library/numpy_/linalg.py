@@ -77,6 +77,8 @@ def solve(a: Any, b: Any) -> Any:
             f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
             f"{signature} (size {rows} is different from {n})"
         )
+    if y.ndim == 2 and x.ndim == 2 and y.shape[1] == 0:
+        return np.zeros((n, 0), x.dtype)
     lu, pivots = factor(x)
     if y.ndim == 1:
         if x.ndim == 2:

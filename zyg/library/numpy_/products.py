@@ -130,8 +130,8 @@ def dot_arrays(a: Any, b: Any) -> Any:
         return matmul_arrays(a, b)
     if b.ndim == 1:
         return matmul_arrays(a, b)
-    rows = np.ascontiguousarray(a).reshape(-1, a.shape[-1])
-    columns = np.moveaxis(b, -2, 0).copy().reshape(b.shape[-2], -1)
+    rows = np.ascontiguousarray(a).reshape(count_of(a.shape[:-1]), a.shape[-1])
+    columns = np.moveaxis(b, -2, 0).copy().reshape(b.shape[-2], count_of(b.shape[:-2] + b.shape[-1:]))
     return product(rows, columns).reshape(a.shape[:-1] + b.shape[:-2] + b.shape[-1:])
 
 
@@ -143,9 +143,16 @@ def inner_arrays(a: Any, b: Any) -> Any:
         return dot_vectors(a, b)
     if a.ndim <= 2 and b.ndim <= 2:
         return matmul_arrays(a, b if b.ndim == 1 else swapped(b))
-    rows = np.ascontiguousarray(a).reshape(-1, a.shape[-1])
-    others = np.ascontiguousarray(b).reshape(-1, b.shape[-1])
+    rows = np.ascontiguousarray(a).reshape(count_of(a.shape[:-1]), a.shape[-1])
+    others = np.ascontiguousarray(b).reshape(count_of(b.shape[:-1]), b.shape[-1])
     return product(rows, swapped(others)).reshape(a.shape[:-1] + b.shape[:-1])
+
+
+def count_of(lengths: Any) -> int:
+    count = 1
+    for length in lengths:
+        count *= length
+    return count
 
 
 def _shape_text(shape: Any) -> str:
