@@ -202,14 +202,26 @@ class Shadows:
 
     def add_attr(self, obj: Any, name: str, d: Any) -> None:
         """Add `d` to the cotangent of an attribute."""
-        shadow = self.holder_of(obj).__dict__
-        old = shadow.get(name)
-        shadow[name] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+        holder = self.holder_of(obj)
+        if name.startswith("__"):  # not what a holder has by itself
+            self.add_part(holder, name, d)
+            return
+        old = getattr(holder, name, None)
+        setattr(holder, name, d if old is None else old + d if type(old) is float else accumulate(old, d))
 
     def take_attr(self, obj: Any, name: str) -> Any:
         """The cotangent of an attribute, which starts again from zero."""
-        shadow = self.attributes_of(obj)
-        return None if shadow is None else shadow.pop(name, None)
+        holder = self.holders.get(id(obj))
+        if holder is None and isinstance(obj, ModuleType):
+            holder = self.holder_of(obj)
+        if holder is None:
+            return None
+        if name.startswith("__"):
+            return holder.__dict__.pop(name, None)
+        d = getattr(holder, name, None)
+        if d is not None:
+            setattr(holder, name, None)
+        return d
 
     def take_attributes(self, obj: Any) -> dict[str, Any]:
         """The cotangents of all attributes, which start again from zero."""

@@ -205,10 +205,11 @@ def record_finish(iterator: Any) -> tuple[Any, Any]:
 
 
 def reversal_of(source: Any, shadows: Any) -> Any:
-    held = shadows.holder_of(source).__dict__
-    if "reverse" not in held:
-        held["reverse"] = source.reversal(shadows)
-    return held["reverse"]
+    holder = shadows.holder_of(source)
+    reversal = getattr(holder, "reversal", None)
+    if reversal is None:
+        reversal = holder.reversal = source.reversal(shadows)
+    return reversal
 
 
 def skip(reversal: Any, down_to: int) -> None:

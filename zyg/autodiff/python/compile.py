@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import CodeType, FunctionType
 
 from zyg.backend.python import emit
@@ -21,6 +22,10 @@ _cache = ByIdentity()  # [forward half, forward half for methods or None]
 
 # The SSA of the halves, which are functions like others: they may be differentiated in turn; for a forward half its reverse.
 _halves = ByIdentity()  # (half, its reverse or None)
+
+
+# Where the run-time functions are. For a derivative of a derivative many are compiled, and most of them run a few times.
+_PACKAGE = str(Path(__file__).parents[1])
 
 
 def differentiated(code: CodeType, bound: bool = False) -> CodeType:
@@ -76,7 +81,7 @@ def _compile(code: CodeType) -> CodeType:
         function = as_function(clone(function))  # what was captured is kept, and may be wanted again
     if half is None and has_handlers(function):
         escaping.watch()
-    forward, reverse = halves(function)
+    forward, reverse = halves(function, brief=half is not None or code.co_filename.startswith(_PACKAGE))
     if half is not None:  # its handlers are the pass's own, unless the function had some
         forward.attrs["cleans_up"] = half[0].attrs.get("cleans_up", False)
     runs = _reverse_function(reverse)
@@ -120,10 +125,11 @@ def without_function(reverse: Function) -> None:
                     del instr.operands[0]
 
 
-def halves(function: Function, watched: bool = False) -> tuple[Function, Function]:
+def halves(function: Function, watched: bool = False, brief: bool = False) -> tuple[Function, Function]:
     """The SSA of the two halves. The forward half returns a pair; where its pullback wants the reverse half stands None, until
-    `install` puts it there.  `watched`: whether exceptions that leave the function leave its pullback with the exception."""
-    forward = ForwardHalf(*normalise(function, watched or escaping.watched))
+    `install` puts it there.  `watched`: whether exceptions that leave the function leave its pullback with the exception.
+    `brief`: the halves take less time to make and more to run."""
+    forward = ForwardHalf(*normalise(function, watched or escaping.watched), brief)
     reverse = ReverseHalf(forward)
     made = reverse.run()
     half = forward.function

@@ -36,11 +36,12 @@ class Saved(Value):
 class ForwardHalf:
     """A function in normal form, which becomes the forward half, and what is known about it."""
 
-    def __init__(self, function: Function, marked: list[Block], numbers: frozenset[Value] = frozenset()):
+    def __init__(self, function: Function, marked: list[Block], brief: bool = False):
         self.function = function
+        self.brief = brief  # nothing is written out that a run-time function does, too
         self.params = list(function.params)
         self.blocks = list(function.blocks)
-        self.activity = Activity(function, numbers)
+        self.activity = Activity(function)
         self.edges = function.predecessors()
         self.dominators = Dominators(function)
         self.cyclic = blocks_in_cycles(function)
@@ -65,7 +66,7 @@ class ForwardHalf:
                 self.taken[block] = block.instrs[0].result
         self.scope = self._namespace()
         # Attributes that are only called, by their calls; and per attribute what is known of the method.
-        self.called = called_attributes(function)
+        self.called = {} if brief else called_attributes(function)
         self.methods: dict[Instr, Value] = dict.fromkeys(self.called.values(), Value(OBJECT))
         for block in self.dominators.order:
             if block in self.live:
@@ -150,6 +151,8 @@ class ForwardHalf:
             function: Any = inline.loop
         elif is_call_of(instr, sources.finish):
             attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]
+        elif op == "call_object" and self.brief and not instr.attrs["keywords"]:
+            attrs["of"], function = "call_plainly", objects.RECORD[op]
         elif op == "call_object" and not instr.attrs["keywords"]:
             function = inline.forward_at
             read = self.called.get(instr)
@@ -167,6 +170,8 @@ class ForwardHalf:
             assert self.scope is not None
             function = objects.RECORD[op]
             operands += [Const(instr.attrs["name"], OBJECT), self.scope]
+        elif self.brief:
+            function = objects.RECORD[op]
         elif instr in self.methods:
             objects.has_attribute(instr.attrs["name"])
             attrs["direct"], function = "method", inline.record_method

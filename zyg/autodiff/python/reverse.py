@@ -354,7 +354,9 @@ class ReverseHalf:
         operands = [self._primal(instr.results[-1]), d, self.shadows]
         of = rules.base(original.op)
         attrs = {"of": of, "wanted": tuple(wanted)}
-        if of in rules.EXPRESSIONS:
+        if self.forward.brief:
+            pass
+        elif of in rules.EXPRESSIONS:
             attrs["expressions"] = tuple(rules.EXPRESSIONS[of][k] for k in wanted)
             operands += self._rule_operands(original, of, original.operands, wanted)
         elif of in inline.ACCESS and instr.attrs.get("direct") in (of, "method"):
