@@ -56,7 +56,7 @@ def reduce(
             totals = [_combined(e, kind, x, y) for x, y in zip(begin, totals, strict=True)]
         if len(totals) == 1:
             return Number(totals[0], True)
-        return ComplexValue(*(Number(t) for t in totals), True)
+        return ComplexValue(Number(totals[0]), Number(totals[1]), True)
     kept = [const(1) if axis in axes else d for axis, d in enumerate(shape)]
     outer = kept if keepdims else [d for axis, d in enumerate(shape) if axis not in axes]
     result = allocate_unchecked(e, outer, types[0] if len(types) == 1 else COMPLEX, "empty")

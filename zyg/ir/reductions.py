@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .builder import Builder
 from .core import Const, Value, const
 from .types import BOOL, Scalar
@@ -23,7 +25,7 @@ def identity(kind: str, type: Scalar) -> Const:
     return const(float(one) if type.kind == "f" else int(one), type)
 
 
-def combine(b: Builder, kind: str, x: Value, y: Value, **attrs: object) -> Value:
+def combine(b: Builder, kind: str, x: Value, y: Value, **attrs: Any) -> Value:
     """One step of a reduction: what there is, and a term."""
     type = x.type
     assert isinstance(type, Scalar)

@@ -25,6 +25,7 @@ def _question(function: Callable[..., Any]) -> Callable[..., Abstract]:
             return Known(function(*given))
         except (TypeError, ValueError) as error:
             e.throw(type(error).__name__, str(error))
+            raise AssertionError from None
 
     return entry
 

@@ -45,18 +45,18 @@ def array_like(e: Evaluator, v: Abstract) -> Abstract:
 
 def is_set(v: Abstract) -> bool:
     """Whether an optional argument was given."""
-    return not (isinstance(v, Known) and (v.object is None or v.object is np._NoValue))  # type: ignore[attr-defined]
+    return not (isinstance(v, Known) and v.object is None)
 
 
 def flag_of(e: Evaluator, v: Abstract, name: str) -> bool:
     if not isinstance(v, Known):
         what, hint = f"`{name}` that is not known when compiling", f"write {name}=True or {name}=False"
         raise NeedsConstant(what, e.position, hint=hint)
-    return bool(v.object) and v.object is not np._NoValue  # type: ignore[attr-defined]
+    return bool(v.object)
 
 
 def masked(where: Abstract) -> bool:
-    return not (isinstance(where, Known) and (where.object is True or where.object is np._NoValue))  # type: ignore[attr-defined]
+    return not (isinstance(where, Known) and where.object is True)
 
 
 def delivered(e: Evaluator, result: Abstract, out: Abstract) -> Abstract:
@@ -124,7 +124,7 @@ def reduction(
                 f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify 'initial'",
             )
         operands.append(array_like(e, where))
-        neutral = lambda e, v: Number(identity(kind, v.value.type), True) if isinstance(v, Number) else Known(0.0)
+        neutral = lambda e, v: Number(identity(kind, v.type), True) if isinstance(v, Number) else Known(0.0)
         function = _masked_term(term, neutral)
     if arrays.ndim(a) == 0:
         numbers = [arrays.scalar_of(e, v) if isinstance(v, arrays.ARRAYS) else v for v in operands]

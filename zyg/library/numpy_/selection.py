@@ -36,11 +36,17 @@ if TYPE_CHECKING:
 NONE = Known(None)
 
 
+def _complex_of(parts: list[Abstract]) -> ComplexValue:
+    re, im = parts
+    assert isinstance(re, Number) and isinstance(im, Number)
+    return ComplexValue(Number(re.value), Number(im.value), True)
+
+
 def choose(e: Evaluator, flag: Value, x: Abstract, y: Abstract) -> Abstract:
     """x if flag else y, of the type that both have together; neither is a branch."""
     if isinstance(x, ComplexValue) or isinstance(y, ComplexValue):
         parts = [choose(e, flag, p, q) for p, q in zip(as_complex(x).parts(), as_complex(y).parts())]
-        return ComplexValue(*(Number(p.value) for p in parts), True)  # type: ignore[attr-defined]
+        return _complex_of(parts)
     x, y = strong_together(e, x, y)
     scalar = promote(e, x, y)
     if isinstance(flag, Const):
@@ -174,7 +180,7 @@ def round_(e: Evaluator, a: Abstract, decimals: Abstract = Known(0), out: Abstra
     def function(e: Evaluator, x: Abstract) -> Abstract:
         if isinstance(x, ComplexValue):
             parts = [function(e, p) for p in x.parts()]
-            return ComplexValue(*(Number(p.value) for p in parts), True)  # type: ignore[attr-defined]
+            return _complex_of(parts)
         x = strong(e, x)
         scalar = number_type(x)
         assert scalar is not None and isinstance(x, Number)
@@ -218,7 +224,7 @@ def nan_to_num(
     def function(e: Evaluator, z: Abstract, nan: Abstract, *bounds: Abstract) -> Abstract:
         if isinstance(z, ComplexValue):
             parts = [function(e, p, nan, *bounds) for p in z.parts()]
-            return ComplexValue(*(Number(p.value) for p in parts), True)  # type: ignore[attr-defined]
+            return _complex_of(parts)
         z = strong(e, z)
         scalar = number_type(z)
         assert scalar is not None and isinstance(z, Number)

@@ -280,7 +280,9 @@ def _of_float(op: str, name: str, whole: bool = False) -> Element:
             if op == "log2":
                 return binary(e, "mul", numpy_function(e, "log", x), Known(1.0 / math.log(2.0)))
             if op == "exp2":
-                return numpy_function(e, "exp", binary(e, "mul", x, Known(math.log(2.0))))
+                scaled = binary(e, "mul", x, Known(math.log(2.0)))
+                assert isinstance(scaled, ComplexValue)
+                return numpy_function(e, "exp", scaled)
             return numpy_function(e, op, x)
         scalar = number_type(x)
         if scalar is None:
