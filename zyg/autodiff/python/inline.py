@@ -99,10 +99,11 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
         _note_class(cls)
         note(types, cls, (cls,))
     elif type(found := find(cls, name)) is property and _of_python(cls) and _is_plain_property(cls, found):
-        getter = forward_of_method(found.fget, 1)
+        function: Any = found.fget
+        getter = forward_of_method(function, 1)
         if getter is not None:
             _note_class(cls)
-            _note_code(found.fget)
+            _note_code(function)
             note(types.properties, cls, (cls,), getter)
     return objects.RECORD["getattr"](x, name)
 
