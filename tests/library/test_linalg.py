@@ -1,0 +1,264 @@
+"""BLAS and LAPACK: what is special about products, numpy.linalg, scipy.special; the differential test (tests/arrays) draws inputs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.library import blas
+
+RNG = np.random.default_rng(7)
+
+
+def slope(f, args, along, h=1e-6):
+    """The directional derivative of a function of arrays, by differences."""
+    up, down = ([a + s * h * v for a, v in zip(args, along)] for s in (1, -1))
+    return (f(*up) - f(*down)) / (2 * h)
+
+
+def agree(f, *args, rtol=1e-5, second=False):
+    """Reverse and forward derivative of a number, native, against differences; the second one too, which takes long to compile."""
+    along = [RNG.normal(size=np.shape(a)) for a in args]
+    expected = slope(f, args, along)
+    given = zyg.jit(lambda *a: zyg.gradient(f, *a))(*args)
+    assert np.isclose(sum(np.sum(g * v) for g, v in zip(given, along)), expected, rtol, 1e-6)
+    assert np.isclose(zyg.jit(lambda a, v: zyg.pushforward(f, *a)[1](*v))(args, along), expected, rtol, 1e-6)
+    if not second:
+        return
+    squared = zyg.jit(lambda *a: sum_of_squares(zyg.gradient(f, *a)))
+    twice = zyg.jit(lambda *a: zyg.gradient(lambda *b: sum_of_squares(zyg.gradient(f, *b)), *a))(*args)
+    assert np.isclose(sum(np.sum(g * v) for g, v in zip(twice, along)), slope(squared, args, along, 1e-5), 1e-3, 1e-4)
+
+
+def sum_of_squares(arrays):
+    total = 0.0
+    for a in arrays:
+        total += np.sum(a * a)
+    return total
+
+
+def definite(n):
+    a = RNG.normal(size=(n, n))
+    return a @ a.T + n * np.eye(n)
+
+
+# ---------------------------------------------------------------------------------------------- products
+
+
+@pytest.mark.parametrize(
+    ("left", "right"), [((40, 30), (30, 50)), ((60,), (60, 5)), ((60, 5), (5,)), ((3, 20, 4), (4, 30))]
+)
+def test_large_products_of_all_layouts(left, right):
+    """By BLAS: transposed, strided and reversed operands."""
+    f = zyg.jit(lambda a, b: a @ b)
+    a, b = RNG.normal(size=left), RNG.normal(size=right)
+    views = [
+        lambda x: x,
+        lambda x: x.T.copy().T,
+        lambda x: x.repeat(2, -1)[..., ::2],
+        lambda x: x[::-1].copy()[::-1],
+    ]
+    for u in views:
+        for v in views:
+            assert np.allclose(f(u(a), v(b)), a @ b)
+    single = f(a.astype("f4"), b.astype("f4"))
+    assert single.dtype == np.float32 and np.allclose(single, a @ b, atol=1e-3)
+    assert np.allclose(f(a + 1j, b - 2j * b), (a + 1j) @ (b - 2j * b))
+
+
+def test_the_gradient_of_a_large_product_calls_blas():
+    a, b = RNG.normal(size=(30, 20)), RNG.normal(size=(20, 40))
+    f = lambda a, b: np.sum(np.sin(a @ b))
+    llvm = zyg.code_llvm(lambda a, b: zyg.gradient(f, a, b), a, b)
+    assert "blas.dgemm" in llvm
+    d = np.cos(a @ b)
+    da, db = zyg.gradient(f, a, b)
+    assert np.allclose(da, d @ b.T) and np.allclose(db, a.T @ d)
+
+
+def test_products_in_every_mode():
+    agree(lambda a, b, x: np.sum(np.tanh(a @ b @ x)) + a[0] @ b @ x, RNG.normal(size=(9, 8)), RNG.normal(size=(8, 7)),
+          RNG.normal(size=7))  # fmt: skip
+    agree(lambda a, b: np.sum((a @ b) ** 2), RNG.normal(size=(2, 3, 4)), RNG.normal(size=(4, 2)), second=True)
+
+
+def test_a_product_written_in_place_in_a_loop():
+    def f(a, x):
+        for _ in range(4):
+            x = np.sin(a @ x)
+            a[0] *= x[0]
+        return np.sum(x)
+
+    agree(lambda a, x: f(a.copy(), x), RNG.normal(size=(9, 9)), RNG.normal(size=9))
+
+
+# ---------------------------------------------------------------------------------- numpy.linalg, in every mode
+
+
+def test_systems_in_every_mode():
+    def f(a, b):
+        x = np.linalg.solve(a, b)
+        log = np.linalg.slogdet(a)[1]
+        return np.sum(x * x) + log + np.sum(np.linalg.inv(a)[0])
+
+    for n in (3, 11):  # loops, LAPACK
+        agree(f, RNG.normal(size=(n, n)) + n * np.eye(n), RNG.normal(size=n))
+
+
+def test_cholesky_in_every_mode():
+    def f(a, b):
+        factor = np.linalg.cholesky(a)
+        z = np.linalg.solve(factor, b)
+        return 0.5 * z @ z + np.sum(np.log(np.diagonal(factor)))
+
+    for n in (3, 11):
+        agree(f, definite(n), RNG.normal(size=n))
+
+
+def test_orthogonal_factorisations_in_every_mode():
+    def f(a):
+        u, s, _ = np.linalg.svd(a, full_matrices=False)
+        q, r = np.linalg.qr(a)
+        w, v = np.linalg.eigh(a.T @ a)
+        return np.sum(np.abs(u[0]) + s * s) + np.sum(np.abs(q[1])) + np.sum(r * r) + np.sum(np.abs(v[0]) * w)
+
+    agree(f, RNG.normal(size=(5, 3)), rtol=1e-4)
+
+
+# ------------------------------------------------------------------------------------------ singular input
+
+
+def raised(f, *args):
+    try:
+        f(*args)
+    except Exception as error:
+        return type(error), str(error)
+    return None
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (lambda a, b: np.linalg.solve(a, b), (np.ones((3, 3)), np.ones(3))),
+        (lambda a, b: np.linalg.solve(a, b), (np.zeros((20, 20)), np.ones(20))),
+        (lambda a, b: np.linalg.solve(a, b), (np.eye(3), np.ones(4))),
+        (lambda a: np.linalg.inv(a), (np.zeros((2, 3, 3)),)),
+        (lambda a: np.linalg.inv(a), (np.zeros((2, 3)),)),
+        (lambda a: np.linalg.inv(a), (np.zeros(3),)),
+        (lambda a: np.linalg.cholesky(a), (-np.eye(3),)),
+        (lambda a: np.linalg.cholesky(a), (-np.eye(20),)),
+        (lambda a: np.linalg.matrix_power(a, 2), (np.ones((2, 3)),)),
+        (lambda a, b: a @ b, (np.ones((2, 3)), np.ones((2, 3)))),
+        (lambda a, b: np.dot(a, b), (np.ones((2, 3)), np.ones((2, 3)))),
+        (lambda a, b: np.einsum("ij,kl->im", a, b), (np.ones((2, 3)), np.ones((2, 3)))),
+    ],
+)
+def test_the_same_exceptions_as_numpy(f, args):
+    expected = raised(f, *args)
+    assert expected is not None and raised(zyg.jit(f), *args) == expected
+    assert raised(lambda *a: zyg.gradient(lambda *b: np.sum(f(*b)), *a), *args)[0] is expected[0]
+
+
+def test_the_determinant_of_a_singular_matrix_has_a_derivative():
+    for a in (
+        np.diag([1.0, 2.0, 0.0]),
+        np.ones((3, 3)),
+        np.outer([1.0, 2.0, 3.0], [1.0, 0.0, -1.0]) + np.diag([1.0, 0.0, 0.0]),
+    ):
+        (given,) = zyg.gradient(lambda a: np.linalg.det(a), a)
+        expected = np.array([[slope(np.linalg.det, [a], [np.outer(i, j)]) for j in np.eye(3)] for i in np.eye(3)])
+        assert np.allclose(given, expected, atol=1e-7)
+
+
+def test_equal_eigenvalues():
+    """What does not depend on the choice of the eigenvectors has its derivative."""
+
+    def f(a):
+        w, v = np.linalg.eigh(a)
+        return np.sum(((v * np.exp(w)) @ v.T)[0])
+
+    (given,) = zyg.gradient(f, np.diag([1.0, 1.0, 1.0]))
+    assert np.isfinite(given).all() and np.isclose(given[0, 0], np.e)
+    (norm,) = zyg.gradient(lambda x: np.linalg.norm(x), np.zeros(3))
+    assert norm.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_through_python():
+    class Held:
+        pass
+
+    def f(a, b):
+        held = Held()
+        setattr(held, "".join(["va", "lue"]), np.linalg.cholesky(a))
+        w, _ = np.linalg.eigh(a)
+        return float(np.sum(held.value @ b)) + float(w[0])
+
+    a, b = definite(3), RNG.normal(size=3)
+    plain = lambda a, b: np.sum(np.linalg.cholesky(a) @ b) + np.linalg.eigh(a)[0][0]
+    with pytest.warns(zyg.FallbackWarning):
+        given = zyg.gradient(f, a, b)
+    for x, y in zip(given, zyg.gradient(plain, a, b)):
+        assert np.allclose(x, y)
+
+
+# -------------------------------------------------------------------------------------------- the library
+
+
+def test_without_scipy_numpys_own_library_serves():
+    program = """
+import sys
+sys.modules["scipy"] = None
+import numpy as np, zyg
+a = np.eye(20) * 2.0
+f = zyg.jit(lambda a: np.linalg.solve(a @ a, np.ones(20)))
+assert np.allclose(f(a), 0.25), f(a)
+from zyg.library import blas
+assert not isinstance(blas.provider().library, tuple)
+print("ok")
+"""
+    if blas.provider() is None or isinstance(blas.provider().library, tuple):
+        pytest.skip("this NumPy's library cannot be called")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "ok\n", done.stderr
+
+
+def test_scipys_library_serves_too():
+    pytest.importorskip("scipy")
+    program = """
+import numpy.linalg._umath_linalg as own
+own.__file__ = "/nonexistent"
+import numpy as np, zyg
+from zyg.library import blas
+assert blas.provider().bits == 32 and blas.INTEGER is np.int32
+a = np.random.default_rng(0).normal(size=(20, 20))
+f = zyg.jit(lambda a: np.linalg.solve(a @ a, np.ones(20)) + np.linalg.svd(a)[1] + np.linalg.qr(a)[1][0] + np.linalg.eigvalsh(a))
+b = np.linalg.solve(a @ a, np.ones(20)) + np.linalg.svd(a)[1] + np.linalg.qr(a)[1][0] + np.linalg.eigvalsh(a)
+assert np.allclose(f(a), b)
+print("ok")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout == "ok\n", done.stderr
+
+
+# ------------------------------------------------------------------------------------------- scipy.special
+
+
+def test_special_functions_in_every_mode():
+    sc = pytest.importorskip("scipy.special")
+
+    def f(x, y):
+        total = np.sum(sc.gammaln(x) + sc.erfinv(0.3 * x) + sc.expit(y) * sc.xlogy(x, y) + sc.betaln(x, y))
+        return total + np.sum(sc.i0(x) + sc.ndtri(0.5 * x) + sc.logsumexp(x) + sc.log_softmax(y)) + sc.psi(x[0])
+
+    agree(f, RNG.uniform(0.3, 1.8, 5), RNG.uniform(0.5, 2.0, 5))
+
+
+def test_an_argument_of_a_special_function_without_a_derivative_is_refused():
+    sc = pytest.importorskip("scipy.special")
+    assert np.isclose(zyg.gradient(lambda x: sc.gammainc(2.0, x), 1.5)[0], 1.5 * np.exp(-1.5))
+    with pytest.raises(zyg.Unsupported), pytest.warns(zyg.FallbackWarning):
+        zyg.gradient(lambda a: sc.gammainc(a, 1.5), 2.0)
