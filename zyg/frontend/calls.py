@@ -77,6 +77,15 @@ def unchecked(function: Any) -> Any:
     return function
 
 
+SHARED: set[Any] = set()
+
+
+def shared(function: Any) -> Any:
+    """Decorator for library code that is compiled once for arguments of the same types, not in place of each call."""
+    SHARED.add(function.__code__)
+    return function
+
+
 # ------------------------------------------------------------------------------------------------ globals
 
 
@@ -475,7 +484,8 @@ def call_function(
         from .iterators import make_generator
 
         return make_generator(e, f, prepared, slots, library)
-    if not library and (_calls_itself(f) or prepared.size > INLINE_SIZE) or _is_active(e, f.code):
+    large = not library and (_calls_itself(f) or prepared.size > INLINE_SIZE)
+    if large or f.code in SHARED or _is_active(e, f.code):
         return call_specialised(e, f, prepared, slots, library)
     return evaluate_in_place(e, f, prepared, slots, library)
 
