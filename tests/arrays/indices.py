@@ -186,6 +186,8 @@ class Indexing:
             if name not in self.compiled:
                 continue
             for v in (2, rng.integers(0, 9, size=result).astype(dtype), np.ones(result[-1:], dtype), np.ones(5, dtype)):
+                if name == "at" and np.ndim(v) and np.shape(v) != result:
+                    continue  # NumPy 2.4 reads past the end of values that it should broadcast
                 one, two = a.copy(), a.copy()
                 expected, found = (
                     outcome(f[name], array, *values, v) for f, array in ((self.functions, one), (self.compiled, two))
