@@ -31,6 +31,7 @@ from .boundary import scalar_value
 from .operators import settled
 from .prepare import Prepared, prepare
 from .values import (
+    DIFFERENTIABLE,
     MUTABLE_KINDS,
     NUMBER_CLASSES,
     Abstract,
@@ -115,11 +116,10 @@ def constant_or_input(
     """A hidden parameter for what holds numbers or arrays, a constant for everything else (and, `by_rule`, for what has a rule)."""
     from .infer import known
 
-    if (
-        not callable(value)
-        and not isinstance(value, (python_types.ModuleType, str, type(None)))
-        or is_data(value)
-        and not (by_rule and _told_apart(e, value))
+    constant = e.inference.fixed and type(value) in (int, bool)
+    if not constant and (
+        (not callable(value) and not isinstance(value, (python_types.ModuleType, str, type(None))))
+        or (is_data(value) and not (by_rule and _told_apart(e, value)))
     ):
         try:
             data_type = type_of(value)
@@ -608,8 +608,11 @@ def call_specialised(
 
     if any(_parts(s, {}) > MAX_PARTS for s in slots):
         raise _ever_new_types(e, f, slots)
-    roots = [widened(e, f), *(widened(e, s) for s in slots)]
-    heap = {id: widened_record(e, r) for id, r in reachable(roots, e.heap).items()}
+    classes = NUMBER_CLASSES
+    if e.inference.fixed and not (_calls_itself(f) or _is_active(e, f.code)):
+        classes = DIFFERENTIABLE
+    roots = [widened(e, f, classes), *(widened(e, s, classes) for s in slots)]
+    heap = {id: widened_record(e, r, classes) for id, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     key = (f.code, id(f.globals), outline.of(roots), e.context)
     spec = e.inference.specialisations.get(key)
