@@ -12,6 +12,7 @@ that the caller has to see to their layout; matrices are columns, as Fortran has
 from __future__ import annotations
 
 import ctypes
+import importlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -78,10 +79,10 @@ def provider() -> Provider | None:
         if hasattr(library, pattern.format("dgemm")) and hasattr(library, pattern.format("dgesdd")):
             return Provider(bits, pattern, library)
     try:
-        from scipy.linalg import cython_blas, cython_lapack
+        modules = tuple(importlib.import_module(f"scipy.linalg.cython_{name}") for name in ("blas", "lapack"))
     except ImportError:
         return None
-    return Provider(32, "{}", (cython_blas, cython_lapack))
+    return Provider(32, "{}", modules)
 
 
 def _address(name: str) -> int | None:
