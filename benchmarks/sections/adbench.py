@@ -76,7 +76,8 @@ def contenders(
 def run(settings: Settings) -> dict[str, Any]:
     figures: dict[str, Any] = {"wrong": []}
     say_what_is_absent("jax")
-    rows, absent = [], []
+    print("ADBench's objectives; v = value, v+g = value and gradient; `fast` is fastmath=True, C has -ffast-math")
+    absent = []
     for instance in data.INSTANCES:
         path = data.find(instance, settings.data)
         if settings.quick and instance.name not in QUICK:
@@ -91,6 +92,7 @@ def run(settings: Settings) -> dict[str, Any]:
         level = min(1.0, instance.ahead or 1.0)
         figures[instance.name] = entry = summary(value, gradient)
         c = best_c(gradient)
+        rows = []
         for label in gradient:
             if label.split()[0] not in STYLES:
                 continue
@@ -104,8 +106,7 @@ def run(settings: Settings) -> dict[str, Any]:
         for label, v, g in theirs:
             if v and g:
                 rows.append([f"{instance.name}, {label}", duration(v.median), duration(g.median), ratio(g.median / v.median), "", ""])  # fmt: skip
-    print("ADBench's objectives; v = value, v+g = value and gradient; `fast` is fastmath=True, C has -ffast-math")
-    print(table(["", "v", "v+g", "v+g/v", "v+g to JAX", "to C"], rows))
+        print(table(["", "v", "v+g", "v+g/v", "v+g to JAX", "to C"], rows) + "\n", flush=True)
     for label, seconds in figures.items():
         if label.startswith("first gradient"):
             print(f"{label}: {duration(seconds)}" + (f" (level {duration(FIRST_LEVEL)})" if "arrays" in label else ""))
