@@ -184,12 +184,12 @@ def stopped(x):
 def left_by_exception(x):
     held = [x]
 
-    def inner(v):
-        held[0] = x * x * v
-        raise ValueError(v * x)
+    def inner():
+        held[0] = x * x * x
+        raise ValueError(x * x)
 
     try:
-        inner(x)
+        inner()
     except ValueError as error:
         return held[0] * x * error.args[0]
 
