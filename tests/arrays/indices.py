@@ -144,10 +144,10 @@ def outcome(f: Callable[..., Any], *args: Any) -> Any:
 
 
 def agree(expected: Any, found: Any) -> bool:
-    if isinstance(expected, Exception):
+    if isinstance(expected, Exception) or isinstance(found, Exception):
         return type(expected) is type(found)
-    same = not isinstance(found, Exception) and np.shape(expected) == np.shape(found)
-    return same and np.asarray(expected).dtype == np.asarray(found).dtype and np.array_equal(expected, found)
+    x, y = np.asarray(expected), np.asarray(found)
+    return x.shape == y.shape and x.dtype == y.dtype and np.array_equal(x, y)
 
 
 class Indexing:

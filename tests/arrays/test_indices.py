@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ def test_random_keys():
 
 
 A = np.arange(6.0).reshape(2, 3)
+NUMBER: Any = 3.0
 
 
 def outcome(f, *args):
@@ -29,7 +32,8 @@ def statements(a):
     np.place(a, a > 7.0, [7.0, 6.0])
     np.putmask(a.T, a.T > 6.5, [9.0, 8.0])
     np.copyto(a, 2.0, where=a > 8.5)
-    np.multiply.at(a, (slice(None), [0, 0]), 2.0)
+    columns: Any = (slice(None), [0, 0])
+    np.multiply.at(a, columns, 2.0)
     np.add.at(a, ([0, 0], [1, 1]), [1.0, 5.0])
     a[[0, 0], [1, 1]] += [1.0, 5.0]
     a.flat[3] = 4.0
@@ -60,7 +64,7 @@ RAISING = [
     lambda a: a[[0, 1], [0, 1, 2]], lambda a: a[:, [0, -4]], lambda a: a[np.zeros(3, bool)], lambda a: a[np.zeros(2)],
     lambda a: a[..., ...], lambda a: a.take([7], axis=1), lambda a: np.transpose(a, (0, 0)), lambda a: np.moveaxis(a, 2, 0),
     lambda a: a.reshape(4, -1), lambda a: np.squeeze(a, 0), lambda a: bool(a), lambda a: bool(a[:0]), lambda a: a < a < a,
-    lambda a: np.broadcast_to(a, (4, 3)), lambda a: np.nonzero(3.0), lambda a: np.unravel_index(12, (3, 4)), lambda a: float(a),
+    lambda a: np.broadcast_to(a, (4, 3)), lambda a: np.nonzero(NUMBER), lambda a: np.unravel_index(12, (3, 4)), lambda a: float(a),
 ]  # fmt: skip
 
 

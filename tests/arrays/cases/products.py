@@ -210,3 +210,4 @@ case(np.fft.irfftn, lambda a: np.fft.irfftn(a), a=A("n m", "D", "finite", 2), to
 case(np.fft.rfftn, lambda a: np.fft.rfftn(a), a=A("n m", "d", "finite", 2), tolerance=64)
 case(np.polyder, lambda p: np.polyder(p), p=A("n", "dl", "finite", 1))
 case(np.unwrap, lambda a: np.unwrap(a), a=A("n", "d", "finite"))
+case(np.polyfit, lambda x, y: np.polyfit(x, y, 1), x=A("5", "d", "ascending"), y=A("5", "d", "finite"), tolerance=1e5)
