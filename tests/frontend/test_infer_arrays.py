@@ -7,8 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from zyg.errors import Unsupported
-
 from .running import check, evaluate
 
 
@@ -192,14 +190,6 @@ def test_read_only_arrays_are_not_written():
     a.flags.writeable = False
     with pytest.raises(ValueError, match="assignment destination is read-only"):
         evaluate(store_first, a, 1.0)
-
-
-def test_matrix_products_of_arrays_are_refused_with_a_hint():
-    def product(a, b):
-        return a @ b
-
-    with pytest.raises(Unsupported, match=r"operator @ on whole arrays.*\n.*test_infer_arrays(.|\n)*write a loop"):
-        evaluate(product, A, A)
 
 
 def test_no_bounds_checks_without_boundscheck():

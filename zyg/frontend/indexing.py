@@ -150,6 +150,10 @@ def parts_of(e: Evaluator, ndim: int, key: Abstract) -> tuple[list[Abstract], bo
     given: tuple[Abstract, ...] = (key,)
     if isinstance(key, TupleValue) or isinstance(key, StructValue) and issubclass(key.cls, tuple):
         given = key.items
+    elif isinstance(key, Known) and isinstance(key.object, tuple):
+        if not all(isinstance(p, (int, slice, type(None), type(Ellipsis))) for p in key.object):
+            raise e.refuse("a constant tuple with arrays or lists as a key", hint="write the key out in the brackets")
+        given = tuple(map(Known, key.object))
     parts = [_part(e, p) for p in given]
     copied = any(isinstance(p, ARRAYS) and arrays.ndim(p) == 0 for p in given)
     ellipses = [n for n, p in enumerate(parts) if is_ellipsis(p)]
@@ -166,6 +170,8 @@ def parts_of(e: Evaluator, ndim: int, key: Abstract) -> tuple[list[Abstract], bo
 def _part(e: Evaluator, p: Abstract) -> Abstract:
     if isinstance(p, SliceValue) or is_none(p) or is_ellipsis(p):
         return p
+    if isinstance(p, Known) and isinstance(p.object, slice):
+        return SliceValue(Known(p.object.start), Known(p.object.stop), Known(p.object.step))
     p = settled(e, p, BAD_INDEX)
     if lists.is_sequence(e, p):
         p = _array_of_indices(e, p)
