@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, I64
 
@@ -170,6 +172,8 @@ def parts_of(e: Evaluator, ndim: int, key: Abstract) -> tuple[list[Abstract], bo
 def _part(e: Evaluator, p: Abstract) -> Abstract:
     if isinstance(p, SliceValue) or is_none(p) or is_ellipsis(p):
         return p
+    if isinstance(p, Known) and isinstance(p.object, (np.ndarray, list)):
+        raise e.refuse("a constant tuple with arrays or lists as a key", hint="write the key out in the brackets")
     if isinstance(p, Known) and isinstance(p.object, slice):
         return SliceValue(Known(p.object.start), Known(p.object.stop), Known(p.object.step))
     p = settled(e, p, BAD_INDEX)
