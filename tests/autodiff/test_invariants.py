@@ -49,6 +49,14 @@ def beyond(x, n, k):
     return total
 
 
+def through_a_checked_view(a, x, k, n):
+    total = 0.0
+    for _ in range(n):
+        row = a[k]
+        total += row[0] * x
+    return total
+
+
 def written_in_a_branch(x, w):
     z = x * 1.0
     total = 0.0
@@ -105,6 +113,14 @@ def test_a_loop_without_iterations_reads_nothing():
     for k in (3, -4):
         with pytest.raises(IndexError, match=f"index {k} is out of bounds"):
             zyg.gradient(beyond, x, 1, k)
+
+
+def test_views_stay_behind_their_checks():
+    a = np.ones((3, 2))
+    assert zyg.gradient(through_a_checked_view, a, 2.0, 10**12, 0)[1] == 0.0
+    assert zyg.gradient(through_a_checked_view, a, 2.0, -1, 3)[1] == 3.0
+    with pytest.raises(IndexError):
+        zyg.gradient(through_a_checked_view, a, 2.0, 10**12, 3)
 
 
 def test_the_tape_grows_with_rows_not_with_elements():

@@ -23,8 +23,8 @@ from zyg.ir.types import F32, F64, Array
 
 from .activity import Aliases, Summary
 
-# What is computed anew before the loop, to find the place of an element.
-_PLACES = frozenset({"stop", "dim", "add", "sub", "mul", "cast", "select", "lt", "le", "gt", "ge", *VIEWS})
+# What is computed anew before the loop, to find the place of an element.  Not views: the checks of their indices stay inside.
+_PLACES = frozenset({"stop", "dim", "add", "sub", "mul", "cast", "select", "lt", "le", "gt", "ge"})
 _ELEMENTS = frozenset({"load", "store", "accum"})
 
 
