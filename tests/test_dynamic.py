@@ -22,7 +22,7 @@ def test_dynamic_programs(program: Program) -> None:
         check(program)
 
 
-@settings(QUICK, max_examples=15)
+@settings(QUICK, max_examples=8)
 @given(programs(9))
 def test_dynamic_programs_through_python(program: Program) -> None:
     with contextlib.suppress(Skipped):
