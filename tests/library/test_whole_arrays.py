@@ -240,3 +240,98 @@ def written(function):
 def test_what_shares_memory_and_what_copies(function, dtype):
     f = written(function)
     assert zyg.jit(f)(np.zeros(3, dtype)) == f(np.zeros(3, dtype))
+
+
+def outcome(f, *args):
+    """What a call gives and leaves in its arguments; the type of the exception, for which TypeError stands for its own."""
+    args = [a.copy() for a in args]
+    try:
+        result = f(*args)
+    except (TypeError, ValueError) as error:
+        return next(c for c in (TypeError, ValueError) if isinstance(error, c)), args
+    return result, args
+
+
+def add_to(a, b):
+    a += b
+    return a
+
+
+def divide(a, b):
+    a /= b
+    return a
+
+
+def add_to_part(a, b):
+    a[1:] += b
+    return a
+
+
+def add_to_some(a, b):
+    a[[0, 1]] += b
+    return a
+
+
+def raise_by_number(a, b):
+    a -= 1.5
+    return a
+
+
+def add_to_elements(a, b):
+    for k in range(2):
+        a[k] += 0.7
+    return a
+
+
+@pytest.mark.parametrize(
+    "f, types",
+    [
+        (add_to, ["if", "ld", "Bl", "?l", "il", "fd", "iB", "dl", "lD", "dD"]),
+        (divide, ["ll", "Bd", "fd"]),
+        (add_to_part, ["ld", "il", "fd"]),
+        (add_to_some, ["ld", "lB"]),
+        (raise_by_number, ["ll", "?l", "fl"]),
+        (add_to_elements, ["ll"]),
+    ],
+    ids=lambda v: v.__name__ if callable(v) else "",
+)
+def test_what_is_computed_in_place_has_to_be_of_the_same_kind(f, types):
+    """Arrays of integers take no floats in place, though their elements do."""
+    native = zyg.jit(f)
+    for own, other in types:
+        for b in (np.array(2, other), np.array([2], other)):
+            args = np.array([1, 2, 4], own), b
+            ours, theirs = outcome(native, *args), outcome(f, *args)
+            if isinstance(theirs[0], type):
+                assert ours[0] is theirs[0], (own, other)
+            else:
+                same(ours[0], theirs[0])
+            same(ours[1][0], theirs[1][0])
+
+
+def test_arrays_of_no_dimensions_in_place():
+    def f(z, x):
+        z += 1
+        z *= z
+        z -= x
+        return z
+
+    for z, x in [(1.5, 2.0), (3, 2), (3, 2.0), (1 + 2j, 2.0), (1.5, 1j), (np.float32(2), 0.1), (True, 2), (2.5, [1.0])]:
+        args = np.array(z), np.array(x)
+        ours, theirs = outcome(zyg.jit(f), *args), outcome(f, *args)
+        if isinstance(theirs[0], type):
+            assert ours[0] is theirs[0], (z, x)
+        else:
+            assert isinstance(ours[0], np.ndarray) and ours[0] is not theirs[0]
+            same(ours[0], theirs[0])
+            same(ours[1][0], theirs[1][0])
+
+    def g(z):
+        z = z.copy()
+        z *= z
+        z += np.sin(z)
+        return z + 0.0
+
+    dz = zyg.gradient(g, np.array(1.5))[0]
+    h = 1e-6
+    np.testing.assert_allclose(dz, (g(np.array(1.5 + h)) - g(np.array(1.5 - h))) / (2 * h), rtol=1e-7)

@@ -26,6 +26,7 @@ from .values import (
     Abstract,
     ArrayValue,
     ComplexArrayValue,
+    ComplexValue,
     Known,
     MethodValue,
     Number,
@@ -41,6 +42,12 @@ if TYPE_CHECKING:
 _NAMES = {F64: "float64", F32: "float32", I64: "int64", I32: "int32", U8: "uint8", BOOL: "bool"}
 DTYPES = {scalar: np.dtype(name) for scalar, name in _NAMES.items()}
 ARRAYS = (ArrayValue, ComplexArrayValue)
+# The ufuncs that the operators are.
+UFUNCS: dict[str, np.ufunc] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "lshift": np.left_shift, "rshift": np.right_shift, "and": np.bitwise_and,
+    "or": np.bitwise_or, "xor": np.bitwise_xor,
+}  # fmt: skip
 # The element type of arrays of complex numbers; no SSA value is of this type.
 COMPLEX = Scalar("complex128", "c", 128)
 
@@ -377,15 +384,10 @@ def fitted(e: Evaluator, value: Abstract, shape: Sequence[Value], fault: str, in
     return of_kind(value, ArrayValue(broadcast(e, memory(value), shape)))
 
 
-def check_same_shape(e: Evaluator, target: ArrayValue, value: ArrayValue, axes: int | None = None) -> None:
-    """ValueError unless both have the same lengths along the axes, or the first so many of them."""
-    if target.value is value.value:
-        return
-    lengths = [[e.dim(v.value, axis) for axis in range(v.type.ndim)][:axes] for v in (value, target)]
-    shapes = ["(" + ",".join(["{}"] * len(d)) + (",)" if len(d) == 1 else ")") for d in lengths]
-    message = f"could not broadcast input array from shape {shapes[0]} into shape {shapes[1]}"
-    for x, y in zip(*lengths):
-        e.guard(e.op("eq", x, y), "ValueError", message, *lengths[0], *lengths[1])
+def check_fewer_axes(e: Evaluator, operand: Abstract, out: Abstract) -> None:
+    """ValueError if an operand has more axes than the array that the result is put into."""
+    if isinstance(operand, ARRAYS) and ndim(operand) > ndim(out):
+        e.throw("ValueError", "non-broadcastable output operand with fewer dimensions than the other operand")
 
 
 def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
@@ -396,33 +398,34 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
 
         return complex_arrays.inplace(e, name, a, b)
     assert isinstance(a, ArrayValue)
-    from zyg.library.numpy_ import inplace as whole
-
-    from .infer import known
-
     b = settled(e, b, "unsupported operand type: 'NoneType'")
-    if name == "matmul" or not (isinstance(b, ArrayValue) or is_number(b)):
+    if name == "matmul" or not (isinstance(b, ARRAYS) or is_numeric(b)):
         raise e.refuse(
-            f"the operator {SYMBOLS[name]}= on an array", types=[describe(a), describe(b, e.heap)], hint="write a loop"
+            f"the operator {SYMBOLS[name]}= on an array",
+            types=[describe(a), describe(b, e.heap)],
+            hint="write a[...] = a @ b" if name == "matmul" else "write a loop",
         )
     check_writable(e, a)
+    from zyg.library.numpy_.ufuncs import as_output
+
     from . import elementwise as wholes
     from .operators import binary
 
-    if a.type.ndim and wholes.lift_into(e, name, lambda e, x, y: binary(e, name, x, y), a, b):
-        return a
-    if isinstance(b, ArrayValue):
-        if b.type.ndim != a.type.ndim:
-            raise e.refuse(
-                f"the operator {SYMBOLS[name]}= on arrays of different dimensions",
-                types=[describe(a), describe(b)],
-                hint="write a loop over the rows",
-            )
-        check_same_shape(e, a, b)
-        if a.value is not b.value:
-            b = e.call(known(whole.without_overlap), [a, b])
-    function = whole.INPLACE[name]
-    e.call(known(function), [a, b])
+    dtype, ufunc = a.type.dtype, UFUNCS[name].__name__
+    if isinstance(b, (ComplexArrayValue, ComplexValue)):
+        as_output(e, ufunc, ComplexValue(Known(0.0), Known(0.0), True), dtype)
+
+    def converted(e: Evaluator, x: Abstract, y: Abstract) -> Abstract:
+        return as_output(e, ufunc, binary(e, name, x, y), dtype)
+
+    if a.type.ndim == 0:
+        if isinstance(b, ArrayValue):
+            wholes.element_function(e, ("into", name, dtype), converted, [a, b])  # a TypeError comes first
+            check_fewer_axes(e, b, a)
+            b = scalar_of(e, b)
+        e.emit("fill", a.value, scalar_value(e, converted(e, scalar_of(e, a), b), dtype))
+    elif not wholes.lift_into(e, name, lambda e, x, y: binary(e, name, x, y), a, b):
+        wholes.lift_to(e, ("into", name, dtype), converted, [a, b], a)
     return a
 
 

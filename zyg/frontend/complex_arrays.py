@@ -80,5 +80,6 @@ def inplace(e: Evaluator, name: str, a: ComplexArrayValue, b: Abstract) -> Abstr
         raise e.refuse(f"the operator {arrays.SYMBOLS[name]}= on an array of complex numbers",
                        types=[describe(a), describe(b, e.heap)], hint="write a loop")  # fmt: skip
     arrays.check_writable(e, a.floats)
+    arrays.check_fewer_axes(e, b, a)
     arrays.assign(e, a, arrays.elementwise(e, name, a, b))
     return a

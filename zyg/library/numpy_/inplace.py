@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,12 +26,6 @@ NONE, ZERO, YES = Known(None), Known(0), Known(True)
 
 
 @unchecked
-def assign_rows(target: Any, row: Any) -> None:
-    for i in range(len(target)):
-        target[i] = row
-
-
-@unchecked
 def assign_converted(target: Any, source: Any) -> None:
     for i in range(len(target)):
         target[i] = source[i]
@@ -55,25 +47,6 @@ def _without_overlap(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
         return ArrayValue(array_as(e, fresh.value, general))
 
     return e.if_else(e.op("overlap", a.value, b.value), copied, lambda: ArrayValue(array_as(e, b.value, general)))
-
-
-def _inplace(function: Callable[..., Any]) -> Callable[..., Any]:
-    @unchecked
-    def run(a: Any, b: Any) -> None:
-        for i in range(len(a)):
-            other = b[i] if isinstance(b, np.ndarray) else b
-            if a.ndim == 1:
-                a[i] = function(a[i], other)
-            else:
-                run(a[i], other)
-
-    return run
-
-
-INPLACE: dict[str, Callable[..., Any]] = {
-    name: _inplace(getattr(operator, name))
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "xor")
-} | {"and": _inplace(operator.and_), "or": _inplace(operator.or_)}
 
 
 def wrapping_power(base: Any, exponent: Any) -> Any:

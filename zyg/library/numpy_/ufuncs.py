@@ -166,6 +166,18 @@ def fits_kind(own: Scalar, scalar: Scalar) -> bool:
     return np.can_cast(arrays.numpy_dtype(own), arrays.numpy_dtype(scalar), "same_kind")
 
 
+def as_output(e: Evaluator, name: str, v: Abstract, dtype: Scalar) -> Abstract:
+    """What the ufunc `name` gives, as an element of an array that it is put into."""
+    own = arrays.COMPLEX if isinstance(v, ComplexValue) else number_type(v)
+    assert own is not None
+    if not fits_kind(own, dtype):
+        e.type_error(
+            f"Cannot cast ufunc '{name}' output from {arrays.numpy_dtype(own)!r} to {arrays.numpy_dtype(dtype)!r} "
+            "with casting rule 'same_kind'"
+        )
+    return cast_scalar(e, v, dtype)
+
+
 def as_type(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
     """A number as an element of this type."""
     if scalar is arrays.COMPLEX:
@@ -215,14 +227,7 @@ def _into(
     def converted(e: Evaluator, *numbers: Abstract) -> Abstract:
         count = len(operands)
         v = function(e, *numbers[:count])
-        own = number_type(v)
-        assert own is not None
-        if not fits_kind(own, dtype):
-            e.type_error(
-                f"Cannot cast ufunc '{name}' output from {arrays.numpy_dtype(own)!r} to {arrays.numpy_dtype(dtype)!r} "
-                "with casting rule 'same_kind'"
-            )
-        v = cast_scalar(e, v, dtype)
+        v = as_output(e, name, v, dtype)
         if plain:
             return v
         chosen = choose(e, truth(e, numbers[count]), v, numbers[count + 1])
