@@ -80,6 +80,26 @@ def test_the_gradient_of_a_large_product_calls_blas():
     assert np.allclose(da, d @ b.T) and np.allclose(db, a.T @ d)
 
 
+def test_cotangents_of_transposed_and_strided_views_of_matrices():
+    """What a product adds to: a shadow whose columns lie together, or neither rows nor columns do; by BLAS, and by loops."""
+
+    def f(a, b, x):
+        return np.sum(np.sin(x @ a.T)) + np.sum(np.cos(b.T @ x.T)) + np.sum((x[:, ::2] @ a[::-2, ::2].T) ** 3)
+
+    gradient = zyg.jit(lambda *args: zyg.gradient(f, *args))
+    for n, k in ((22, 8), (4, 2), (1, 300)):
+        a, b, x = RNG.normal(size=(n, k)), RNG.normal(size=(k, n)), RNG.normal(size=(n + 1, k))
+        da, db, dx = gradient(a, b, x)
+        sine, cosine = np.cos(x @ a.T), -np.sin(b.T @ x.T)
+        cube = 3.0 * (x[:, ::2] @ a[::-2, ::2].T) ** 2
+        expected = sine.T @ x
+        expected[::-2, ::2] += cube.T @ x[:, ::2]
+        assert np.allclose(da, expected) and np.allclose(db, (cosine @ x).T)
+        expected = sine @ a + (b @ cosine).T
+        expected[:, ::2] += cube @ a[::-2, ::2]
+        assert np.allclose(dx, expected)
+
+
 def test_products_in_every_mode():
     agree(lambda a, b, x: np.sum(np.tanh(a @ b @ x)) + a[0] @ b @ x, RNG.normal(size=(9, 8)), RNG.normal(size=(8, 7)),
           RNG.normal(size=7))  # fmt: skip

@@ -372,10 +372,21 @@ def _add_product_tangent(c: Any, a: Any, b: Any) -> Any:
     return None, push
 
 
-@shared
 @unchecked
 def product_into(c: Any, a: Any, b: Any, adds: bool) -> None:
-    """c = a @ b, or c += a @ b. `c` lies apart from the others, its rows together."""
+    """c = a @ b, or c += a @ b. `c` lies apart from the others."""
+    if is_packed(c):
+        rows_into(c, a, b, adds)
+    elif by_columns(c):  # a view of a transposed matrix, say its shadow: what is asked for is c.T = b.T @ a.T
+        rows_into(general(swapped(c)), general(swapped(b)), general(swapped(a)), adds)
+    else:
+        rows_into(general(c), general(a), general(b), adds)
+
+
+@shared
+@unchecked
+def rows_into(c: Any, a: Any, b: Any, adds: bool) -> None:
+    """c = a @ b, or c += a @ b. `c` lies apart from the others, and is fast to write if the elements of a row lie together."""
     n, k = a.shape
     m = b.shape[1]
     if by_blas(c) and a.dtype == c.dtype and b.dtype == c.dtype and n * m * k > SMALL and by_rows(c):
