@@ -335,3 +335,11 @@ def test_arrays_of_no_dimensions_in_place():
     dz = zyg.gradient(g, np.array(1.5))[0]
     h = 1e-6
     np.testing.assert_allclose(dz, (g(np.array(1.5 + h)) - g(np.array(1.5 - h))) / (2 * h), rtol=1e-7)
+
+
+def test_a_nan_in_a_factorisation_is_an_error():
+    a = np.ones((3, 3))
+    a[1, 1] = np.nan
+    for f in (lambda a: np.linalg.svd(a)[1], lambda a: np.linalg.eigh(a)[0]):
+        with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
+            zyg.jit(f)(a)

@@ -109,7 +109,7 @@ def _eigh_lower(a: Any) -> Any:
         blas.syevd(blas.VECTORS, blas.UPPER, n, v, n, w, work, -1, whole, -1)
         length, count = int(work[0]), int(whole[0])
         work, whole = np.empty(length, a.dtype), np.empty(count, blas.INTEGER)
-        if blas.syevd(blas.VECTORS, blas.UPPER, n, v, n, w, work, length, whole, count) > 0:
+        if blas.syevd(blas.VECTORS, blas.UPPER, n, v, n, w, work, length, whole, count) != 0:
             raise np.linalg.LinAlgError("Eigenvalues did not converge")
     return w, packed(swapped(v))
 
@@ -311,7 +311,7 @@ def _svd_reduced(a: Any) -> Any:
         blas.gesdd(blas.SOME, n, m, x, n, s, vt, n, u, k, work, -1, whole)
         length = int(work[0])
         work = np.empty(length, a.dtype)
-        if blas.gesdd(blas.SOME, n, m, x, n, s, vt, n, u, k, work, length, whole) > 0:
+        if blas.gesdd(blas.SOME, n, m, x, n, s, vt, n, u, k, work, length, whole) != 0:  # negative for a nan
             raise np.linalg.LinAlgError("SVD did not converge")
     return u, s, vt
 
