@@ -105,7 +105,8 @@ def hvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
 
     x, v = args
     slope = _gradient_of(function, keywords)
-    return gradient(lambda x: dot(slope(x), v), x)[0]
+    (found,) = gradient(lambda x: dot(slope(x), v), x)
+    return filled(x, {}) if found is None else found
 
 
 def hessian(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

@@ -13,7 +13,12 @@ import pytest
 import zyg
 from tests.autodiff import python_programs
 from tests.oracles import differences
+from zyg.autodiff import objects
 from zyg.autodiff.objects.api import pullback
+from zyg.autodiff.python.compile import halves
+from zyg.autodiff.python.nested import plain
+from zyg.frontend.capture import capture
+from zyg.ir.core import Const
 
 
 def gradient(function: Any, x: float) -> Any:
@@ -112,10 +117,51 @@ def managed(x):
     return r + state[0] * state[1]
 
 
-@pytest.mark.parametrize("function", [hooked, conjugated, unguarded, managed])
+def raised(x):
+    def inner(v):
+        raise ValueError(v * x)
+
+    try:
+        inner(x)
+    except ValueError as error:
+        return error.args[0] * x
+    return x
+
+
+@pytest.mark.parametrize("function", [hooked, conjugated, unguarded, managed, raised])
 def test_calls(function):
     got = gradient(lambda x: zyg.gradient(function, x)[0], 0.7)
     assert got == pytest.approx(differences.derivative(lambda x: gradient(function, x), 0.7), rel=1e-6)
+
+
+def test_halves_made_in_brief_are_differentiated():
+    """As those of run-time functions are, where a gradient is in a gradient that is differentiated."""
+    forward, _ = halves(capture((lambda x: x.real * x).__code__), brief=True)
+    (read,) = [
+        i for _, i in plain(forward).instructions() if i.operands and _is(i.operands[0], objects.RECORD["getattr"])
+    ]
+    assert len(read.operands) == 3  # the function, the object, and the name
+
+
+def _is(operand, value):
+    return isinstance(operand, Const) and operand.value is value
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_products_with_the_hessian_of_a_linear_function():
+    assert zyg.hvp(lambda x: {0: x}[0].sum(), np.ones(3), np.ones(3)).tolist() == [0.0, 0.0, 0.0]
+    assert zyg.hvp(lambda x: {0: x}[0] * 2.0, 1.0, 1.0) == 0.0
+
+
+def test_native_entries_are_refused():
+    """Their pullbacks are native: they have no derivative in Python."""
+
+    def second(a):
+        return zyg.gradient(lambda a: np.linalg.cholesky(a)[0, 0], a)[0].sum()
+
+    with pytest.raises(zyg.Unsupported, match="second derivative of code with") as refused:
+        pullback(second, (np.eye(2),))
+    assert refused.value.position is not None
 
 
 def changed_in_place(a):

@@ -13,8 +13,9 @@ from typing import Any
 from zyg import fallback, rules, transforms
 from zyg.autodiff.python import escaping, inline
 from zyg.autodiff.python import nested as halves
+from zyg.errors import Unsupported
 
-from . import calls, class_statements, classes, foreign, generators, numpy_methods, structure
+from . import calls, class_statements, classes, foreign, generators, native, numpy_methods, structure
 from .arithmetic import find, is_python, method_of
 from .calls import known
 
@@ -115,6 +116,19 @@ def _run_through(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The forward half came in the place of the function that it belongs to, and what looked it up."""
     given = calls.run(back[1], d, shadows)
     return None if given is None else (None, _bound_to(back[2], shadows), *given[1:])
+
+
+@known(native.call_entry)
+def _call_entry(f: Any, args: Any, kwargs: Any) -> tuple[None, None]:
+    """What the library has natively has native pullbacks, which are not differentiated in Python."""
+    if native.call_entry(f, args, kwargs) is None:
+        return None, None
+    name = foreign.name_of(f)
+    raise Unsupported(
+        f"a second derivative of code with {name} in it, by way of Python",
+        foreign.position_of(foreign.caller()),
+        hint=f"change what keeps the code from being native (zyg.jit tells), or give {name} a rule with @zyg.adjoint({name})",
+    )
 
 
 @known(calls.call_bound)

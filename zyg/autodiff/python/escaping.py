@@ -41,19 +41,20 @@ def attach(exception: BaseException, back: Any, depth: int = 0) -> None:
 
 def take(exception: BaseException, depth: int = 0) -> Any:
     """The pullback that a callee left with the exception, with cotangents for the operands of the call, or None."""
-    from .compile import is_half
-
     back = exception.__dict__.pop(name_at(depth), None)
     if back is None:
         return None
+    from ..objects.calls import record_call
+    from .compile import is_half
+
     here: FrameType | None = sys._getframe(1)
     while here is not None and not is_half(here.f_code):
         here = here.f_back
     entry = exception.__traceback__
     while entry is not None and entry.tb_frame is not here:
         entry = entry.tb_next
-    while entry is not None and entry.tb_frame is here:
-        entry = entry.tb_next
+    while entry is not None and (entry.tb_frame is here or entry.tb_frame.f_code is record_call.__code__):
+        entry = entry.tb_next  # what `record_call` is given goes to the callee as it is
     if (
         entry is not None
         and entry.tb_frame.f_code.co_name == back[0].__name__

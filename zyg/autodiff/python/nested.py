@@ -70,8 +70,10 @@ class _Expansion:
         function, *operands = instr.operands
         of = instr.attrs["of"]
         if of in inline.OPERATORS or of in ("getattr", "setattr"):
-            function = Const(objects.RECORD[of], OBJECT)  # what keeps no account of types
-            operands = operands[:-1] if of.endswith("attr") else operands
+            general = objects.RECORD[of]  # what keeps no account of types
+            if of.endswith("attr") and not (isinstance(function, Const) and function.value is general):
+                operands = operands[:-1]
+            function = Const(general, OBJECT)
             if instr.attrs.get("direct") == "method":
                 self.call(function, operands, [instr.results[0], instr.results[2]])
                 return
