@@ -582,8 +582,7 @@ def test_second_derivative_through_an_array():
 
 @pytest.mark.parametrize(
     "f",
-    [lambda a: a @ a, lambda a: a < a, lambda a: bool(a), lambda a: a[0] < a[1], lambda a: float(a[0]), lambda a: a.var(),
-     lambda a: np.sort(a), lambda a: np.float32(2) * 1j],
+    [lambda a: a < a, lambda a: a[0] < a[1], lambda a: float(a[0]), lambda a: np.float32(2) * 1j],
 )  # fmt: skip
 def test_refused(f):
     with pytest.raises(zyg.Unsupported):

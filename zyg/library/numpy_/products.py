@@ -79,6 +79,8 @@ def _product(e: Evaluator, name: str, a: Abstract, b: Abstract, function: Any) -
     if (is_numeric(a) or isinstance(a, arrays.ARRAYS)) and (is_numeric(b) or isinstance(b, arrays.ARRAYS)):
         flat = [is_numeric(v) or arrays.ndim(v) == 0 for v in (a, b)]
         if any(flat) and function is not outer_arrays:
+            if function is vdot_arrays:
+                a = e.call(known(np.conj), [a])
             return binary(e, "mul", strong(e, a) if is_numeric(a) else a, b)
     return e.call(known(function), operands(e, name, a, b))
 
