@@ -343,3 +343,31 @@ def test_a_nan_in_a_factorisation_is_an_error():
     for f in (lambda a: np.linalg.svd(a)[1], lambda a: np.linalg.eigh(a)[0]):
         with pytest.raises(np.linalg.LinAlgError, match="did not converge"):
             zyg.jit(f)(a)
+
+
+def moved_about(a, b, c):
+    a[1:, ::2] = a[:-1, ::2]
+    a[::-1] = a
+    b[:, 1:] = b[:, :-1]
+    b[::2] = c[::2]
+    c[:] = c.T
+    c[:, 1] = b[0]
+    c[1:3] = 2.5
+    b += a
+    return np.sum(a * b) + np.sum(b * c * c)
+
+
+def test_many_copies_are_few_functions():
+    draw = np.random.default_rng(5)
+    given = [draw.normal(size=(5, 5)) for _ in range(3)]
+    copies = lambda: [x.copy() for x in given]
+    compiled, plain = copies(), copies()
+    assert zyg.jit(moved_about)(*compiled) == pytest.approx(moved_about(*plain), rel=1e-14)
+    for x, y in zip(compiled, plain, strict=True):
+        assert np.array_equal(x, y)
+    derivatives = zyg.gradient(moved_about, *copies())
+    for k, derivative in enumerate(derivatives):
+        assert derivative == pytest.approx(differences(moved_about, copies, k), rel=1e-6, abs=1e-7)
+    text = str(zyg.code_llvm(moved_about, *copies(), optimised=False, raw=True))
+    calls, functions = (text.count(f"{what} fastcc {{i32}} @zyg.copyto.each.") for what in ("call", "define internal"))
+    assert calls > functions > 0

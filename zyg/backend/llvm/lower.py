@@ -22,8 +22,10 @@ from collections.abc import Callable
 from ...ir.core import Function, Instr, Module
 from .lowered import LANES, ErrorSite, FunctionABI, Lowered, VectorMath
 from .lowering.function import FunctionLowering
-from .lowering.registry import lowering, may_fail, uses_context
+from .lowering.registry import has_loops, lowering, may_fail, uses_context
 from .text import ModuleText, Places, symbol
+
+FEW_LOOPS = 4  # that operations on all elements of arrays may be in a module before equal ones are a function
 
 
 def lower(
@@ -38,6 +40,7 @@ def lower(
     recursive = _recursive(module, names)
     needs_ctx = _closure(module, names, lambda f: f.name in recursive or any(map(uses_context, _instrs(f))))
     runs_python = _closure(module, names, lambda f: any(lowering(i.op).runs_python for i in _instrs(f)))
+    lowered.shares = sum(has_loops(i) for name in names for i in _instrs(module.functions[name])) > FEW_LOOPS
     lowered.calls_python = any(i.op == "pycall" for name in names for i in _instrs(module.functions[name]))
     fails = _closure(module, names, lambda f: f.name in recursive or any(map(may_fail, _instrs(f))))
     for name in names:

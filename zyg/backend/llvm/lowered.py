@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 from ...ir.core import Position
@@ -30,7 +30,10 @@ class ErrorSite:
 
 @record
 class Lowered:
-    """A module as LLVM text. `errors[0]` is unused; `objects` are Python objects that the code refers to by index."""
+    """A module as LLVM text. `errors[0]` is unused; `objects` are Python objects that the code refers to by index.
+
+    `shares`: operations on all elements of arrays are calls of functions that do one for arrays of some types (`shared`).
+    """
 
     module: ModuleText
     errors: list[ErrorSite]
@@ -39,6 +42,8 @@ class Lowered:
     calls_python: bool = False
     statuses: dict[ErrorSite, int] = field(default_factory=dict)
     indices: dict[int, int] = field(default_factory=dict)  # by the identity of an object
+    shares: bool = False
+    shared: dict[Hashable, FunctionABI] = field(default_factory=dict)
 
     def status(self, site: ErrorSite) -> int:
         """The number that stands for this error."""

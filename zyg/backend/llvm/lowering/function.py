@@ -74,7 +74,12 @@ class FunctionLowering(Emitter):
         head = f"define {linkage}fastcc {self.abi.result} {self.abi.symbol}({', '.join(parameters)})"
         subprogram = f" !dbg !{self.places.subprogram}" if self.places is not None else ""
         # A tail call made a loop would take no stack: recursion without end would never be seen to be too deep.
-        attributes = self.module.group('nounwind "disable-tail-calls"="true"' if self.recursive else "nounwind")
+        words = "nounwind"
+        if self.recursive:
+            words += ' "disable-tail-calls"="true"'
+        if f.attrs.get("noinline"):
+            words = f"noinline {words}"
+        attributes = self.module.group(words)
         text = "\n".join([f"{head} {attributes}{subprogram} {{", "entry:", *self.allocas, *self.lines, "}"])
         self.module.functions.append(text)
 

@@ -4,7 +4,8 @@
     def alloc(e, instr): ...
 
 `e` is the `FunctionLowering` that writes the code, `instr` the instruction.  The rest says what the function around it
-needs: the context, a status to return, the right to run Python.  A condition on the instruction may stand for True.
+needs: the context, a status to return, the right to run Python; and whether the code is a loop over all elements of arrays.
+A condition on the instruction may stand for True.
 
 The modules of this package are imported in this order, up to the one that has the operation: code for scalars does not
 wait for what arrays need.
@@ -35,6 +36,7 @@ class Lowering:
     context: bool | Condition  # whether it uses %ctx
     fails: bool | Condition  # whether it may end the function with a status
     runs_python: bool
+    loops: Condition | None  # whether it is a loop over elements, where it may be one
 
 
 _lowerings: dict[str, Lowering] = {}
@@ -42,14 +44,18 @@ _pending = list(reversed(MODULES))
 
 
 def lowers(
-    *ops: str, context: bool | Condition = False, fails: bool | Condition = False, runs_python: bool = False
+    *ops: str,
+    context: bool | Condition = False,
+    fails: bool | Condition = False,
+    runs_python: bool = False,
+    loops: Condition | None = None,
 ) -> Callable[[Emit], Emit]:
     """The decorated function writes the code of these operations."""
 
     def register(function: Emit) -> Emit:
         for op in ops:
             assert op not in _lowerings, f"{op} is lowered twice"
-            _lowerings[op] = Lowering(function, context, fails, runs_python)
+            _lowerings[op] = Lowering(function, context, fails, runs_python, loops)
         return function
 
     return register
@@ -84,6 +90,11 @@ def uses_context(instr: Instr) -> bool:
 
 def may_fail(instr: Instr) -> bool:
     return _holds(lowering(instr.op).fails, instr)
+
+
+def has_loops(instr: Instr) -> bool:
+    condition = lowering(instr.op).loops
+    return condition is not None and condition(instr)
 
 
 def _holds(condition: bool | Condition, instr: Instr) -> bool:

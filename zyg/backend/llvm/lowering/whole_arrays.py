@@ -1,13 +1,18 @@
-"""Operations on all elements of arrays: filled, added, copied, compared by address."""
+"""Operations on all elements of arrays: filled, added, copied, compared by address.
+
+Each but the last is a loop or several, which LLVM makes more of.  Where a module has many, one function does an operation
+for all arrays of the same types: in a program on whole arrays, copies and sums of cotangents are half of its loops.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
-from ....ir.core import Const, Instr
-from ....ir.types import Array
+from ....ir.core import Block, Const, Function, Instr, Value
+from ....ir.types import Array, Type
 from .. import runtime
-from ..text import ARENA, RUNTIME, SIZES
+from ..lowered import FunctionABI
+from ..text import ARENA, RUNTIME, SIZES, component_types, symbol
 from .arrays import (
     ArrayParts,
     access,
@@ -23,7 +28,7 @@ from .arrays import (
 )
 from .control import ONE_AT_A_TIME, loop_marks
 from .function import NO_MEMORY, FunctionLowering
-from .registry import lowers
+from .registry import has_loops, lowers, may_fail, uses_context
 
 
 def copies_at_once(instr: Instr) -> bool:
@@ -36,11 +41,71 @@ def takes_a_temporary(instr: Instr) -> bool:
     return not copies_at_once(instr)
 
 
-@lowers("fill")
+def is_cleared(instr: Instr) -> bool:
+    """Whether a `fill` is one memset."""
+    target, value = instr.operands
+    assert isinstance(target.type, Array)
+    zero = isinstance(value, Const) and not value.value and str(value.value) != "-0.0"
+    return target.type.layout == "C" and zero
+
+
+def fills_each(instr: Instr) -> bool:
+    return _of_dimensions(instr) and not is_cleared(instr)
+
+
+def copies_each(instr: Instr) -> bool:
+    return _of_dimensions(instr) and not copies_at_once(instr)
+
+
+def _of_dimensions(instr: Instr) -> bool:
+    type = instr.operands[0].type
+    return isinstance(type, Array) and type.ndim > 0
+
+
+def by_shared(e: FunctionLowering, instr: Instr) -> bool:
+    """Call the function that does this for all arrays of these types, in a module that has them."""
+    if not e.lowered.shares or e.function.attrs.get("shared") or not has_loops(instr):
+        return False
+    types = tuple(_parameter(v.type) for v in instr.operands)
+    key: Hashable = (instr.op, types, e.flags(instr))
+    abi = e.lowered.shared.get(key)
+    if abi is None:
+        abi = e.lowered.shared[key] = _shared(e, instr, types)
+    arguments = ["ptr %ctx"] if abi.needs_ctx else []
+    for value in instr.operands:
+        parts = zip(component_types([value.type]), e.components_of(value), strict=True)
+        arguments += [f"{t} {c}" for t, c in parts]
+    status, _ = abi.call(e, arguments)
+    if status is not None:  # which says nothing of the place
+        e.check(e.let(f"icmp eq i32 {status}, 0"), e.site(*NO_MEMORY))
+    return True
+
+
+def _shared(e: FunctionLowering, instr: Instr, types: tuple[Type, ...]) -> FunctionABI:
+    params = [Value(t, "a") for t in types]
+    block = Block("entry", params)
+    block.instrs = [Instr(instr.op, list(params), attrs=instr.attrs), Instr("return")]
+    function = Function(f"{instr.op}.each.{len(e.lowered.shared)}", [block])
+    function.attrs = {"shared": True, "noinline": True}
+    abi = FunctionABI(
+        symbol("zyg." + function.name), uses_context(instr), types, (), may_run_python=False, fails=may_fail(instr)
+    )
+    e.lowered.signatures[function.name] = abi
+    FunctionLowering(e.lowered, function, False, e.vector_variants).lower("internal ")
+    return abi
+
+
+def _parameter(type: Type) -> Type:
+    return Array(type.dtype, type.ndim, type.layout) if isinstance(type, Array) else type
+
+
+@lowers("fill", loops=fills_each)
 def fill(e: FunctionLowering, instr: Instr) -> None:
+    if by_shared(e, instr):
+        return
     target, value = instr.operands
     a, annotation = parts_of(e, target), access(e, target)
-    if a.type.layout == "C" and isinstance(value, Const) and not value.value and str(value.value) != "-0.0":
+    if is_cleared(instr):
         length = product(e, size_of(e, a), str(SIZES[a.type.dtype]))
         name = e.module.intrinsic("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1 immarg")
         e.emit(f"call void {name}(ptr {a.data}, i8 0, i64 {length}, i1 false){annotation}")
@@ -49,8 +114,10 @@ def fill(e: FunctionLowering, instr: Instr) -> None:
     each_element(e, [a], lambda at: write(e, v, at[0], a.type.dtype, annotation))
 
 
-@lowers("addto")
+@lowers("addto", loops=_of_dimensions)
 def addto(e: FunctionLowering, instr: Instr) -> None:
+    if by_shared(e, instr):
+        return
     target, source = instr.operands
     a, b = parts_of(e, target), parts_of(e, source)
 
@@ -61,9 +128,11 @@ def addto(e: FunctionLowering, instr: Instr) -> None:
     each_element(e, [a, b], add)
 
 
-@lowers("copyto", context=takes_a_temporary, fails=takes_a_temporary)
+@lowers("copyto", context=takes_a_temporary, fails=takes_a_temporary, loops=copies_each)
 def copyto(e: FunctionLowering, instr: Instr) -> None:
     """As if by way of a temporary: memmove where both are contiguous, a real temporary where strides overlap."""
+    if by_shared(e, instr):
+        return
     target, source = instr.operands
     a, b = parts_of(e, target), parts_of(e, source)
     size = SIZES[a.type.dtype]
