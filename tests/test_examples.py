@@ -12,6 +12,7 @@ import pytest
 import zyg
 
 from .oracles import differences
+from .turns import in_turn
 
 FOLDER = Path(__file__).parents[1] / "docs" / "examples"
 
@@ -24,7 +25,7 @@ def example(name: str) -> ModuleType:
     return module
 
 
-def test_a_gaussian_process_is_fitted():
+def gaussian_process_is_fitted():
     gaussian = example("gaussian_process")
     x, y = gaussian.data()
     parameters = gaussian.fit(x, y)
@@ -38,7 +39,7 @@ def test_a_gaussian_process_is_fitted():
     assert np.max(np.abs(gaussian.predicted(parameters, x, y, at) - np.sin(1.5 * at))) < 0.15
 
 
-def test_digits_are_learned():
+def digits_are_learned():
     digits = example("digits")
     images, classes = digits.load("train")
     assert images.shape == (500, 64) and set(classes) == set(range(10))
@@ -56,7 +57,7 @@ def test_digits_are_learned():
     assert along == pytest.approx((moved(1e-5) - moved(-1e-5)) / 2e-5, rel=1e-6)
 
 
-def test_a_rod_is_fitted():
+def rod_is_fitted():
     heat = example("heat")
     measured = heat.simulate(heat.truth(), 60)
     found = np.log(np.full(heat.CELLS, 0.6))
@@ -65,3 +66,16 @@ def test_a_rod_is_fitted():
     assert slope == pytest.approx(expected, rel=1e-6, abs=1e-9)
     before = heat.misfit(found, measured, 60)
     assert heat.fit(found, measured, 60, 100, 0.02) < 0.1 * before
+
+
+EXAMPLES = {"gaussian_process": gaussian_process_is_fitted, "digits": digits_are_learned, "heat": rod_is_fitted}
+
+
+def test_every_example_is_checked():
+    elsewhere = {"nested_optimisation"}  # test_nested_optimisation.py
+    assert {path.stem for path in FOLDER.glob("*.py")} == {*EXAMPLES, *elsewhere}
+
+
+@pytest.mark.parametrize("name", in_turn(list(EXAMPLES)))
+def test_examples(name):
+    EXAMPLES[name]()

@@ -106,7 +106,10 @@ def inputs(rng: Rng, fixed: dict[str, Fixed], smooth: bool) -> dict[str, Any]:
                 )  # apart from the numbers of other parameters
             drawn[name] = strided(rng, found, f.layout)
         elif isinstance(f.spec, Num):
-            drawn[name] = number(rng, f, smooth, lengths)
+            value = number(rng, f, smooth, lengths)
+            if smooth and type(value) is float and f.spec.values in APART and not f.spec.choices:
+                value += 0.011 * len(drawn)
+            drawn[name] = value
         else:
             drawn[name] = f.spec
     return drawn

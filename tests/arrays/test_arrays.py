@@ -1,5 +1,6 @@
 """Every NumPy and SciPy function that compiled code knows has cases, and every rule for one is checked: both are found here by
-themselves. A slice of the cases is run; all of them by `python -m tests.arrays`."""
+themselves. Derivatives by rules and by the Python back end take turns (tests/turns.py); of the rest a slice is run, all of
+them by `python -m tests.arrays`."""
 
 from __future__ import annotations
 
@@ -9,13 +10,23 @@ import sys
 import numpy as np
 import pytest
 
+from ..turns import in_turn
 from . import programs
 from .cases import CASES
 from .check import Checker, Refused
-from .registered import covered, entries, library_rules, name_of, run_time_entries, with_entries
+from .registered import (
+    covered,
+    entries,
+    entries_with_code,
+    library_rules,
+    name_of,
+    run_time_entries,
+    uses_rules,
+    with_entries,
+)
 
 # Compiling is what costs; each Python takes another slice.
-SLICE, VALUES, DERIVATIVES = sys.version_info[1], 9, 3
+SLICE, VALUES, DERIVATIVES = sys.version_info[1], 9, 2
 
 # Of the Python back end: what gives no numbers, or none that can be compared.
 NOT_COMPARED = {
@@ -45,27 +56,33 @@ def of_rule(name):
 RULES = sorted({name for name, _ in library_rules()})
 
 
-@pytest.mark.parametrize("name", RULES)
+def test_every_rule_has_a_case():
+    missing = [name for name in RULES if of_rule(name) is None]
+    assert not missing, f"write cases with a derivative for them in tests/arrays/cases: {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("name", in_turn(RULES))
 def test_every_rule_is_right(name):
     case = of_rule(name)
-    assert case is not None, f"no case with a derivative covers the rule for {name}"
-    # Forward mode is taken in turns: each Python compiles it for a third of them.
-    forward = RULES.index(name) % 3 == SLICE % 3
-    assert not list(Checker(case).derivatives(np.random.default_rng(SLICE), forward=forward))
+    assert case is not None
+    assert not list(Checker(case).derivatives(np.random.default_rng(SLICE)))
 
 
-def test_derivatives_by_the_python_back_end():
-    rng = np.random.default_rng(SLICE)
-    problems = []
-    for case in CASES:
-        if case.derivative:
-            with contextlib.suppress(Refused):
-                problems += Checker(case).through_python(rng)
-    assert not problems, "\n".join(problems)
+@pytest.mark.parametrize("case", in_turn([c for c in CASES if c.derivative])[::2], ids=str)
+def test_derivatives_by_the_python_back_end(case):
+    # Every second one of the turn; all of them: python -m tests.arrays --what python.
+    with contextlib.suppress(Refused):
+        assert not list(Checker(case).through_python(np.random.default_rng(SLICE)))
+
+
+# Those that a rule is for have their derivatives checked above.
+BY_RULES = {name for name, (_, entry) in entries_with_code().items() if uses_rules(entry)} | set(RULES)
 
 
 def picked(count, derivative):
-    cases = [c for c in with_entries(CASES) if c.derivative or not derivative]
+    cases = with_entries(CASES)
+    if derivative:
+        cases = [c for c in cases if c.derivative and BY_RULES.isdisjoint(map(name_of, c.covers))]
     rng = np.random.default_rng(SLICE + 100 * derivative)
     return [cases[int(i)] for i in rng.choice(len(cases), count, replace=False)]
 

@@ -10,6 +10,8 @@ import pytest
 
 import zyg
 
+from ..turns import in_turn
+
 DTYPES = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_]
 # Types that native code does not have: what would be one of these is refused.
 ABSENT = (np.float16, np.int8, np.int16, np.uint16, np.uint32, np.uint64)
@@ -50,7 +52,7 @@ def agree(mine, numpys, what):
     np.testing.assert_allclose(mine, numpys, rtol=3e-7 if mine.dtype == np.float32 else 1e-14, err_msg=str(what))
 
 
-@pytest.mark.parametrize("function", OPERATORS + FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", in_turn(OPERATORS + FUNCTIONS), ids=lambda f: f.__name__)
 def test_pairs_of_element_types(function):
     used = (lambda a, b: np.where(a > 0, a, b)) if function is np.where else function
     mine = zyg.jit(lambda a, b: used(a, b))

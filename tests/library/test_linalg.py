@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
 
 import zyg
 from zyg.library import blas
+
+from ..turns import in_turn
 
 RNG = np.random.default_rng(7)
 
@@ -49,9 +52,10 @@ def definite(n):
 # ---------------------------------------------------------------------------------------------- products
 
 
-@pytest.mark.parametrize(
-    ("left", "right"), [((40, 30), (30, 50)), ((60,), (60, 5)), ((60, 5), (5,)), ((3, 20, 4), (4, 30))]
-)
+LARGE = [((40, 30), (30, 50)), ((60,), (60, 5)), ((60, 5), (5,)), ((3, 20, 4), (4, 30))]
+
+
+@pytest.mark.parametrize(("left", "right"), in_turn(LARGE))
 def test_large_products_of_all_layouts(left, right):
     """By BLAS: transposed, strided and reversed operands."""
     f = zyg.jit(lambda a, b: a @ b)
@@ -100,13 +104,16 @@ def test_cotangents_of_transposed_and_strided_views_of_matrices():
         assert np.allclose(dx, expected)
 
 
-def test_products_in_every_mode():
+def products():
     agree(lambda a, b, x: np.sum(np.tanh(a @ b @ x)) + a[0] @ b @ x, RNG.normal(size=(9, 8)), RNG.normal(size=(8, 7)),
           RNG.normal(size=7))  # fmt: skip
+
+
+def stacked_products():
     agree(lambda a, b: np.sum((a @ b) ** 2), RNG.normal(size=(2, 3, 4)), RNG.normal(size=(4, 2)), second=True)
 
 
-def test_a_product_written_in_place_in_a_loop():
+def product_written_in_place_in_a_loop():
     def f(a, x):
         for _ in range(4):
             x = np.sin(a @ x)
@@ -119,27 +126,25 @@ def test_a_product_written_in_place_in_a_loop():
 # ---------------------------------------------------------------------------------- numpy.linalg, in every mode
 
 
-def test_systems_in_every_mode():
+def systems(n):
     def f(a, b):
         x = np.linalg.solve(a, b)
         log = np.linalg.slogdet(a)[1]
         return np.sum(x * x) + log + np.sum(np.linalg.inv(a)[0])
 
-    for n in (3, 11):  # loops, LAPACK
-        agree(f, RNG.normal(size=(n, n)) + n * np.eye(n), RNG.normal(size=n))
+    agree(f, RNG.normal(size=(n, n)) + n * np.eye(n), RNG.normal(size=n))
 
 
-def test_cholesky_in_every_mode():
+def cholesky(n):
     def f(a, b):
         factor = np.linalg.cholesky(a)
         z = np.linalg.solve(factor, b)
         return 0.5 * z @ z + np.sum(np.log(np.diagonal(factor)))
 
-    for n in (3, 11):
-        agree(f, definite(n), RNG.normal(size=n))
+    agree(f, definite(n), RNG.normal(size=n))
 
 
-def test_orthogonal_factorisations_in_every_mode():
+def orthogonal_factorisations():
     def f(a):
         u, s, _ = np.linalg.svd(a, full_matrices=False)
         q, r = np.linalg.qr(a)
@@ -147,6 +152,18 @@ def test_orthogonal_factorisations_in_every_mode():
         return np.sum(np.abs(u[0]) + s * s) + np.sum(np.abs(q[1])) + np.sum(r * r) + np.sum(np.abs(v[0]) * w)
 
     agree(f, RNG.normal(size=(5, 3)), rtol=1e-4)
+
+
+# Neighbours cost about the same; small systems are solved by loops, large ones by LAPACK.
+MODES = [
+    products, stacked_products, product_written_in_place_in_a_loop,
+    partial(systems, 3), partial(cholesky, 11), orthogonal_factorisations, partial(cholesky, 3), partial(systems, 11),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("check", in_turn(MODES))
+def test_every_mode(check):
+    check()
 
 
 # ------------------------------------------------------------------------------------------ singular input
@@ -162,20 +179,22 @@ def raised(f, *args):
 
 @pytest.mark.parametrize(
     ("f", "args"),
-    [
-        (lambda a, b: np.linalg.solve(a, b), (np.ones((3, 3)), np.ones(3))),
-        (lambda a, b: np.linalg.solve(a, b), (np.zeros((20, 20)), np.ones(20))),
-        (lambda a, b: np.linalg.solve(a, b), (np.eye(3), np.ones(4))),
-        (lambda a: np.linalg.inv(a), (np.zeros((2, 3, 3)),)),
-        (lambda a: np.linalg.inv(a), (np.zeros((2, 3)),)),
-        (lambda a: np.linalg.inv(a), (np.zeros(3),)),
-        (lambda a: np.linalg.cholesky(a), (-np.eye(3),)),
-        (lambda a: np.linalg.cholesky(a), (-np.eye(20),)),
-        (lambda a: np.linalg.matrix_power(a, 2), (np.ones((2, 3)),)),
-        (lambda a, b: a @ b, (np.ones((2, 3)), np.ones((2, 3)))),
-        (lambda a, b: np.dot(a, b), (np.ones((2, 3)), np.ones((2, 3)))),
-        (lambda a, b: np.einsum("ij,kl->im", a, b), (np.ones((2, 3)), np.ones((2, 3)))),
-    ],
+    in_turn(
+        [
+            (lambda a, b: np.linalg.solve(a, b), (np.ones((3, 3)), np.ones(3))),
+            (lambda a, b: np.linalg.solve(a, b), (np.zeros((20, 20)), np.ones(20))),
+            (lambda a, b: np.linalg.solve(a, b), (np.eye(3), np.ones(4))),
+            (lambda a: np.linalg.inv(a), (np.zeros((2, 3, 3)),)),
+            (lambda a: np.linalg.inv(a), (np.zeros((2, 3)),)),
+            (lambda a: np.linalg.inv(a), (np.zeros(3),)),
+            (lambda a: np.linalg.cholesky(a), (-np.eye(3),)),
+            (lambda a: np.linalg.cholesky(a), (-np.eye(20),)),
+            (lambda a: np.linalg.matrix_power(a, 2), (np.ones((2, 3)),)),
+            (lambda a, b: a @ b, (np.ones((2, 3)), np.ones((2, 3)))),
+            (lambda a, b: np.dot(a, b), (np.ones((2, 3)), np.ones((2, 3)))),
+            (lambda a, b: np.einsum("ij,kl->im", a, b), (np.ones((2, 3)), np.ones((2, 3)))),
+        ]
+    ),
 )
 def test_the_same_exceptions_as_numpy(f, args):
     expected = raised(f, *args)

@@ -9,6 +9,8 @@ import pytest
 import zyg
 from zyg.errors import Unsupported
 
+from ..turns import in_turn
+
 RNG = np.random.default_rng(1)
 A = np.arange(6.0).reshape(2, 3)
 V = A[0]
@@ -152,7 +154,7 @@ def test_signals_and_statistics():
     agree(lambda a: (np.cov(a), np.corrcoef(a), np.unwrap(9 * a)), (X,), tolerance=1e-12)
 
 
-@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
+@pytest.mark.parametrize("name", in_turn(["fft", "ifft", "rfft", "irfft"]))
 def test_transforms(name):
     function = eval(f"lambda a: (np.fft.{name}(a, axis=0), np.fft.{name}(a, 4, norm='ortho'), np.fft.{name}(a, 9))")
     agree(function, (X,), (X[:, ::2].astype(int),), *([] if name == "rfft" else [(Z.T,)]))
@@ -169,7 +171,7 @@ SMOOTH = [
 ]
 
 
-@pytest.mark.parametrize("n", range(len(SMOOTH)))
+@pytest.mark.parametrize("n", in_turn(range(len(SMOOTH))))
 def test_derivatives(n):
     function, x = SMOOTH[n]
     step = RNG.normal(size=x.shape) + (1j * RNG.normal(size=x.shape) if x.dtype == complex else 0)

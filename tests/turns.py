@@ -1,0 +1,21 @@
+"""Expensive cases are taken in turns: each of three successive Python versions runs a third of them, all three run all.
+
+What is true of every Python alike (a derivative's formula, compiled code against NumPy) and takes long to compile goes by
+turns; `EVERY_TURN=1 python -m pytest` runs all cases on one Python.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+TURN = sys.version_info[1] % 3
+
+
+def in_turn(cases: Sequence[T]) -> list[T]:
+    """The cases of this Python's turn: every third one, from 0 on for 3.12, 1 for 3.13, 2 for 3.11."""
+    return list(cases if os.environ.get("EVERY_TURN") else cases[TURN::3])
