@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import zyg
+from zyg.autodiff.objects.api import pullback
 
 from ..turns import TURN, in_turn
 from . import indices
@@ -111,3 +112,14 @@ def test_derivatives_of_the_family():
     assert zyg.jvp(f, (a,), (d,))[1] == pytest.approx(expected, rel=1e-6)
     slopes = [zyg.gradient(f, a + s * h * d)[0] for s in (1, -1)]
     assert np.allclose(zyg.hvp(f, a, d), (slopes[0] - slopes[1]) / (2 * h), atol=1e-5)
+
+
+def test_ndenumerate_through_python():
+    def f(a):
+        total = 0.0
+        for (i, _), x in np.ndenumerate(a):
+            total += i * x * x
+        return total
+
+    _, back = pullback(f, (A.copy(),))
+    assert np.array_equal(back(1.0)[0], [[0.0, 0.0, 0.0], [6.0, 8.0, 10.0]])

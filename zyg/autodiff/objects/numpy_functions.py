@@ -471,6 +471,14 @@ builtins_.constant(*dict.fromkeys(f for f in _functions(
 ) if f not in calls.KNOWN))  # fmt: skip
 
 
+@known(np.ndenumerate)
+def _ndenumerate(arr: Any) -> tuple[Any, Any]:
+    """By the generator that the library has for it: what NumPy's class gives comes from code that zyg cannot see into."""
+    from ...library.numpy_.taking import ndenumerate
+
+    return builtins_.as_call(calls.call(ndenumerate, (arr,)))
+
+
 def _scalar(f: Any, x: Any = 0.0) -> tuple[Any, Any]:
     """`np.float64(x)` and its relatives."""
     if isinstance(x, (list, tuple, np.ndarray)):
