@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+import types
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
+import zyg
+from tests.oracles import differences
 from zyg.autodiff.objects.api import pullback
 
 H = 1.0
@@ -306,3 +309,27 @@ def test_changes_before_the_index_error_that_ends_a_loop():
         return sum(list(items)) * items.held[0]
 
     _check(f, 1.3)
+
+
+def flat(x):
+    a = x * np.arange(6.0).reshape(2, 3)
+    a.flat[4] *= a.flat[2]
+    a.flat[1:3] = [x * x, x]
+    steps = a.flat
+    return float((a * a).sum() * steps[-1] + steps[::2].sum())
+
+
+def test_items_of_flat():
+    assert pullback(flat, (0.7,))[0] == pytest.approx(flat(0.7))
+    assert pullback(flat, (0.7,))[1](1.0)[0] == pytest.approx(differences.derivative(flat, 0.7), rel=1e-7)
+
+
+@pytest.mark.parametrize(("name", "value"), [("flat", 1.0), ("shape", (2, 2))])
+def test_attributes_of_arrays_that_are_assigned_to(name, value):
+    with pytest.raises(zyg.Unsupported, match=f"the attribute `{name}` of an array"):
+        pullback(lambda x: setattr(x, name, value), (np.zeros(4),))
+
+
+def test_mapping_proxies_of_numbers():
+    with pytest.raises(zyg.Unsupported, match="MappingProxyType"):
+        pullback(lambda x: types.MappingProxyType({"a": x})["a"], (1.5,))

@@ -25,7 +25,7 @@ def gradient(function: Any, x: float) -> Any:
     return pullback(function, (x,))[1](1.0)[0]
 
 
-NAMES = "while_loop lists mutual_recursion catching".split()
+NAMES = "while_loop mutual_recursion".split()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -112,9 +112,9 @@ def managed(x):
         yield v * 2.0
         state.append(v * x)
 
-    with doubled(x) as a, doubled(a * x) as b:
-        r = a * b
-    return r + state[0] * state[1]
+    with doubled(x) as a:
+        r = a * a
+    return r * state[0]
 
 
 def raised(x):

@@ -382,6 +382,14 @@ def _run_set_by_call(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[0], given[2])
 
 
+_INSTEAD = {
+    "flat": "use a[...] = np.reshape(values, a.shape)",
+    "shape": "use a = a.reshape(shape)",
+    "dtype": "use a = a.view(dtype)",
+    "strides": "use np.lib.stride_tricks.as_strided",
+}
+
+
 def set_plainly(x: Any, name: str, value: Any) -> Any:
     """What `object.__setattr__` does."""
     cls = type(x)
@@ -394,6 +402,12 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
         return None if back is None else (_run_setter, back)
     if name == "__dict__" and isinstance(value, dict) and type(found) is GetSetDescriptorType:
         return _set_instance_dict(x, value)
+    if isinstance(x, np.ndarray) and name in _INSTEAD and x.dtype.kind in "fc":
+        raise Unsupported(
+            f"an assignment to the attribute `{name}` of an array, in code that is differentiated through Python",
+            foreign.position_of(foreign.caller()),
+            hint=_INSTEAD[name],
+        )
     if isinstance(x, (type, ModuleType)):
         native.assigned(name)
     if isinstance(x, (type, FunctionType)):

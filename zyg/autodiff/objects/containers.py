@@ -31,9 +31,16 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
         return plain_getitem(x, key)
     if isinstance(x, np.ndarray):
         return numpy_.getitem(x, key)
+    if t is np.flatiter:
+        return numpy_.getitem(x.base, _unravelled(x, key))
     if t is str or t is bytes or t is range:
         return x[key], None
     return _general_item(x, key)
+
+
+def _unravelled(x: np.flatiter[Any], key: Any) -> tuple[Any, ...]:
+    """Items of `a.flat` as items of `a`."""
+    return np.unravel_index(np.arange(x.base.size)[key], x.base.shape)
 
 
 def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
@@ -165,6 +172,8 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
         return (run_dict_set, x, key)
     if isinstance(x, np.ndarray):
         return numpy_.setitem(x, key, value)
+    if t is np.flatiter:
+        return numpy_.setitem(x.base, _unravelled(x, key), value)
     method = find(t, "__setitem__")
     if is_python(method):
         _, back = calls.call(method.__get__(x, t), (key, value))

@@ -288,8 +288,16 @@ def _pairwise(iterable: Any) -> tuple[Any, Any]:
 def _zip_longest(*iterables: Any, fillvalue: Any = None) -> tuple[Any, Any]:
     sources = [iteration.with_backs(x) for x in iterables]
     iterators = [s for s, _ in sources]
-    groups = itertools.zip_longest(*iterators, fillvalue=(fillvalue, None))
-    return _made(adapted(_split(groups), *iterators), "zip_longest", *[rec for _, rec in sources])
+    holder = iteration.Holder(1)
+    groups = itertools.zip_longest(*iterators, fillvalue=(fillvalue, (iteration.run_list_item, holder, 0)))
+    made, back = _made(adapted(_split(groups), *iterators), "zip_longest", *[rec for _, rec in sources])
+    return made, (_run_filled, back, holder, len(iterables))
+
+
+def _run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, holder, count = back
+    given = calls.run(inner, d, shadows) or ()
+    return (*given, *[None] * (1 + count - len(given)), shadows.take_item(holder, 0))
 
 
 @known(itertools.compress)

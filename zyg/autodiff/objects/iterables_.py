@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import array
 import functools
+import types
 from collections import OrderedDict, defaultdict, deque
 from itertools import count, repeat
 from typing import Any
 
 import numpy as np
 
-from . import calls, containers, generators, iteration
+from zyg.errors import Unsupported
+
+from . import calls, containers, foreign, generators, iteration, structure
 from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
@@ -25,6 +28,17 @@ def _list(iterable: Any = (), /) -> tuple[Any, Any]:
     y: list[Any] = []
     back = containers.record_list_extend(y, iterable)
     return y, (run_made, back)
+
+
+@known(types.MappingProxyType)
+def _mapping_proxy(mapping: Any, /) -> tuple[Any, Any]:
+    if structure.holds_numbers(structure.form(mapping)):
+        raise Unsupported(
+            "a MappingProxyType of numbers, made in code that is differentiated through Python",
+            foreign.position_of(foreign.caller()),
+            hint="use the dict itself, or a copy of it",
+        )
+    return types.MappingProxyType(mapping), None
 
 
 def run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from . import builtins_, calls, numpy_, structure
+from zyg.errors import Unsupported
+
+from . import builtins_, calls, foreign, numpy_, structure
 from .calls import known
 from .cotangents import Refused, is_number
 from .numpy_ import as_operand, elementwise, give, refuse, saved, taken
@@ -484,6 +486,25 @@ def _scalar(f: Any, x: Any = 0.0) -> tuple[Any, Any]:
     if isinstance(x, (list, tuple, np.ndarray)):
         return _array(np.array, x, f)
     return f(x), (_run_scalar, x) if is_number(x) else None
+
+
+@known(np.fromiter)
+def _fromiter(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -> tuple[Any, Any]:
+    if count != -1 or like is not None:
+        raise Unsupported(
+            "np.fromiter(count=..., like=...) in code that is differentiated through Python",
+            foreign.position_of(foreign.caller()),
+            hint="use np.array(list(itertools.islice(iterable, count)))",
+        )
+    items, listed = calls.call(list, (iterable,))
+    y, back = calls.call(np.array, (items, dtype))
+    return y, (_run_fromiter, listed, back)
+
+
+def _run_fromiter(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    calls.run(back[2], d, shadows)
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (*given[:2], None, None)
 
 
 def _run_scalar(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
