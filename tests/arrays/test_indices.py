@@ -90,7 +90,8 @@ def test_another_shape_is_a_view_where_the_strides_allow_one():
         assert np.array_equal(expected, found) and np.shares_memory(expected, A) == np.shares_memory(found, A)
 
 
-def test_derivatives_of_the_family():
+@pytest.mark.parametrize("mode", in_turn(["forward", "reverse", "second"]))
+def test_derivatives_of_the_family(mode):
     def f(a):
         b = a * 1.0
         b[a > 0.3] *= 2.0
@@ -108,10 +109,13 @@ def test_derivatives_of_the_family():
     a, d = rng.normal(size=(2, 2, 3))
     h = 1e-6
     expected = (f(a + h * d) - f(a - h * d)) / (2 * h)
-    assert np.sum(zyg.gradient(f, a)[0] * d) == pytest.approx(expected, rel=1e-6)
-    assert zyg.jvp(f, (a,), (d,))[1] == pytest.approx(expected, rel=1e-6)
-    slopes = [zyg.gradient(f, a + s * h * d)[0] for s in (1, -1)]
-    assert np.allclose(zyg.hvp(f, a, d), (slopes[0] - slopes[1]) / (2 * h), atol=1e-5)
+    if mode == "reverse":
+        assert np.sum(zyg.gradient(f, a)[0] * d) == pytest.approx(expected, rel=1e-6)
+    elif mode == "forward":
+        assert zyg.jvp(f, (a,), (d,))[1] == pytest.approx(expected, rel=1e-6)
+    else:
+        slopes = [zyg.gradient(f, a + s * h * d)[0] for s in (1, -1)]
+        assert np.allclose(zyg.hvp(f, a, d), (slopes[0] - slopes[1]) / (2 * h), atol=1e-5)
 
 
 def test_ndenumerate_through_python():

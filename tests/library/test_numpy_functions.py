@@ -45,7 +45,7 @@ def agree(function, *inputs, tolerance=0.0):
             same(compiled(*copies()), expected, tolerance)
 
 
-def test_constructors():
+def constructors():
     agree(
         lambda n, k: (np.eye(n, 5, k), np.tri(n, 4, k), np.zeros((n, 2)), np.full((n, 2), 1j)), (3, 1), (4, -2), (0, 9)
     )
@@ -76,7 +76,7 @@ def test_an_absurd_size():
         zyg.jit(lambda n: np.empty((n, n, n))[0, 0])(10**5)
 
 
-def test_joining():
+def joining():
     agree(lambda a, b: np.concatenate((a, b)), (A, A[:, :2]), (V, A), (1.0, V), (V.astype(np.int32), V > 1))
     agree(lambda a, b: (np.block([[a, b], [b, a]]), np.dstack((a, b)), np.column_stack((a, b))), (A, A + 1j))
     agree(lambda a, b: np.stack((a, b), axis=-1), (A, A), (V, A), (A[:0], A[:0]))
@@ -106,7 +106,7 @@ def test_parts_of_a_split_are_views():
     assert zyg.jit(f)(A.copy())[0, 0] == 9.0
 
 
-def test_sorting():
+def sorting():
     sizes = [RNG.integers(0, k, n).astype(float) for n in (0, 1, 12, 13, 25, 100) for k in (3, 1000)]
     agree(
         lambda a: (np.sort(a), np.argsort(a, kind="stable"), np.unique(a, return_counts=True)), *((a,) for a in sizes)
@@ -118,7 +118,7 @@ def test_sorting():
     agree(lambda a, b: (np.isin(a, b), np.lexsort((a, b))), (V, V[::-1]))
 
 
-def test_searching():
+def searching():
     agree(lambda a, v: (np.searchsorted(a, v), np.digitize(v, a, right=True)), (S, X), (S, 0.3), (S, np.nan))
     agree(
         lambda x, w: np.bincount(x, w, 4), (np.array([1, 2, 2]), S[:3]), (np.array([1, -1]), S[:2]), (np.array([1]), S)
@@ -140,7 +140,7 @@ def test_searching():
     )
 
 
-def test_signals_and_statistics():
+def signals_and_statistics():
     agree(lambda f, h: (np.gradient(f, h), np.trapezoid(f, dx=h)), (S, 0.1), (S[:1], 0.1), tolerance=1e-13)
     agree(lambda a, v: (np.convolve(a, v, "same"), np.correlate(a, v, "full")), (S, S[:3]), (S[:3] * 1j, S), (S, S[:0]),
           tolerance=1e-13)  # fmt: skip
@@ -152,6 +152,14 @@ def test_signals_and_statistics():
     )
     agree(lambda a, q: np.percentile(a, q), (X, 101.0), (X, 30), tolerance=1e-14)
     agree(lambda a: (np.cov(a), np.corrcoef(a), np.unwrap(9 * a)), (X,), tolerance=1e-12)
+
+
+FAMILIES = [sorting, signals_and_statistics, constructors, searching, joining]
+
+
+@pytest.mark.parametrize("check", in_turn(FAMILIES))
+def test_families(check):
+    check()
 
 
 @pytest.mark.parametrize("name", in_turn(["fft", "ifft", "rfft", "irfft"]))

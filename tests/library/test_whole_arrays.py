@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import zyg
 
+from ..turns import in_turn
+
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "lt", "le", "eq", "ne", "gt", "ge"]
 UFUNCS = [
     "sin",
@@ -45,7 +47,7 @@ def same(ours, numpys):
     )
 
 
-@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("name", in_turn(BINARY))
 def test_operators(name):
     function = getattr(operator, name)
     compiled = zyg.jit(lambda a, b: function(a, b))
@@ -62,7 +64,7 @@ def test_broadcasting(shapes):
 
 
 @pytest.mark.filterwarnings("ignore:invalid value")
-@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "pow"])
+@pytest.mark.parametrize("name", in_turn(["add", "sub", "mul", "truediv", "pow"]))
 @pytest.mark.parametrize("scalar", [2, 2.5, np.float64(1.5), np.float32(0.5)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_scalars_are_weak_or_strong_as_numpy_has_it(name, scalar, dtype):
@@ -167,10 +169,12 @@ W, x, b = array((3, 4), np.float64, 1), array((4,), np.float64, 2), array((4,), 
 
 @pytest.mark.parametrize(
     "f, args",
-    [
-        (gaussian, (x, 0.3, 0.7)),
-        *[(f, (W, x, b)) for f in (layer, in_place, in_a_loop, overwritten, through_itself, swapped)],
-    ],
+    in_turn(
+        [
+            (gaussian, (x, 0.3, 0.7)),
+            *[(f, (W, x, b)) for f in (layer, in_place, in_a_loop, overwritten, through_itself, swapped)],
+        ]
+    ),
 )
 def test_gradients(f, args):
     copies = lambda: [a.copy() if isinstance(a, np.ndarray) else a for a in args]
