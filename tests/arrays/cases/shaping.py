@@ -51,6 +51,7 @@ for _name in ("zeros_like", "ones_like"):
     )
 case(np.empty_like, lambda a: np.empty_like(a).shape, a=A(SHAPES, ANY), exact=True, derivative=False)
 case(np.full_like, lambda a, x: np.full_like(a, x), a=A(SHAPES, "dfl"), x=Num("dl", "finite"), exact=True)
+case(np.fromiter, lambda a: np.fromiter((x * x for x in a), float), a=A("n", "d", "finite"))
 case(np.arange, lambda n: np.arange(n), n=Num("ld", "finite"), exact=True, derivative=False)
 case(
     np.arange,
