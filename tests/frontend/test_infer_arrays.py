@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 
+import zyg
+
 from .running import check, evaluate
 
 
@@ -209,3 +211,12 @@ def test_another_shape_of_a_strided_array_is_a_view_where_numpy_gives_one():
         return a
 
     assert list(evaluate(f, np.arange(4.0))) == list(f(np.arange(4.0)))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: x == None, lambda x: x != "a", lambda x: x in [1, 2], lambda x: (x, 1) == (x * 1, 1)],  # noqa: E711
+)
+def test_comparisons_that_would_ask_an_array_for_its_truth_are_refused(f):
+    with pytest.raises(zyg.Unsupported, match="a comparison"):
+        zyg.jit(f)(np.arange(3.0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 from zyg.ir.analysis import Loop
 from zyg.ir.builder import Variables
@@ -181,7 +182,7 @@ class ReverseGraph(ForwardPart):
         else:
             loop, home = self.loop_of[self.current], self.where.block.get(v)
             # Over the iterations of a loop, cotangents add up in whatever order is fastest.
-            attrs = {"fast": REASSOCIATE} if loop is not None and home not in loop.blocks else {}
+            attrs: dict[str, Any] = {"fast": REASSOCIATE} if loop is not None and home not in loop.blocks else {}
             new = b.op("add", old, contribution, name=f"d_{v.name}", **attrs)
         if not new.name and not isinstance(new, Const):
             new.name = f"d_{v.name}"

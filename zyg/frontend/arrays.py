@@ -77,7 +77,10 @@ def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
     for v in operands:
         if not (isinstance(v, ARRAYS) or is_numeric(v)):
             if name in ("eq", "ne"):
-                return Known(name == "ne")
+                types = [describe(o, e.heap) for o in operands]
+                raise e.refuse(
+                    "a comparison of an array with something else than numbers", types=types, hint="use `is`"
+                )
             e.type_error(
                 f"unsupported operand type(s) for {SYMBOLS.get(name, name)}: "
                 + " and ".join(f"'{python_type_name(e, o)}'" for o in operands)

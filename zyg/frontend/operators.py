@@ -870,6 +870,11 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     for v in (a, b):
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
+        if isinstance(v, (ArrayValue, ComplexArrayValue)):
+            hint = "compare the elements, or say np.array_equal(a, b)"
+            raise e.refuse(
+                "a comparison by which an array is one of two items", types=[describe(a), describe(b)], hint=hint
+            )
     from .exceptions import no_text
 
     no_text(e, a, b)

@@ -110,7 +110,9 @@ UNSUPPORTED: dict[str, tuple[str, str]] = {
     "yield_from": ("`yield from`", "write a loop that yields"),
 }
 # What only the adjoint pass emits, for the Python back end.
-UNSUPPORTED |= dict.fromkeys("record item pull rule cotangents accumulate nothing_looked_up".split(), ("a half of an object adjoint", ""))
+UNSUPPORTED |= dict.fromkeys(
+    "record item pull rule cotangents accumulate nothing_looked_up".split(), ("a half of an object adjoint", "")
+)
 
 
 # ------------------------------------------------------------------------------------------- arithmetic
