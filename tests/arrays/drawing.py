@@ -246,8 +246,8 @@ def definite(rng: Rng, shape: tuple[int, ...], dtype: str, smooth: bool, lengths
 
 
 def regular(rng: Rng, shape: tuple[int, ...], dtype: str, smooth: bool, lengths: dict[str, int]) -> np.ndarray:
-    """Matrices that are well conditioned; rarely a singular one."""
-    found = np.asarray(finite(rng, shape, dtype, True, lengths)) + 4.0 * np.eye(shape[-2], shape[-1])
+    """Matrices that are well conditioned, if `smooth` well enough for differences; rarely a singular one."""
+    found = np.asarray(finite(rng, shape, dtype, True, lengths)) + (12.0 if smooth else 4.0) * np.eye(*shape[-2:])
     return found if smooth or rng.random() < 0.85 else found * 0.0
 
 
