@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 import zyg
 
+from .turns import in_turn
+
 FAST = settings(max_examples=100, deadline=None)
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e300, 1.7e308, 5e-324, -1e-310, 710.0, 1e-160]
 floats = st.one_of(st.sampled_from(SPECIAL), st.floats(-100, 100), st.floats())
@@ -291,7 +293,7 @@ def test_derivative_of_cmath(name, z):
         assert zyg.jvp(getattr(cmath, name), (z,), (complex(d),))[1] == pytest.approx(slope * d, rel=1e-13)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", in_turn(FUNCTIONS))
 def test_second_derivative_of_cmath(name):
     """Of Re f'(z), against differences of the closed form along both axes."""
     f, h = getattr(cmath, name), 1e-5
@@ -622,7 +624,7 @@ def test_whole_arrays_that_do_not_fit():
 
 @pytest.mark.parametrize(
     "f",
-    [
+    in_turn([
         lambda a, b, m, x: abs((a * b - m).sum()),
         lambda a, b, m, x: (a / b + m * 2j).sum().imag,
         lambda a, b, m, x: (np.exp(1j * x) * a).sum().real,
@@ -630,8 +632,8 @@ def test_whole_arrays_that_do_not_fit():
         lambda a, b, m, x: (np.conj(a) * b).sum().real + ((m + a) ** 2).sum().imag,
         lambda a, b, m, x: (np.sqrt(a) + np.log(b) + np.sin(a * x)).sum().imag,
         lambda a, b, m, x: (m[1] * a - m[0] / b).sum().real + (a.real * x).sum(),
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_derivatives_of_whole_arrays(f):
     args = operands()
     found = zyg.gradient(f, *args)

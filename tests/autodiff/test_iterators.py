@@ -14,6 +14,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import in_turn
 from zyg.autodiff.objects.api import pullback
 
 
@@ -269,7 +270,7 @@ def test_first_derivatives(name):
 FIRST_ONLY = {"squares", "filled", "fromiter", "product", "sorted", "items", "containers", "asked"}
 
 
-@pytest.mark.parametrize("name", [*[n for n in FUNCTIONS if n not in FIRST_ONLY], *SECOND])
+@pytest.mark.parametrize("name", in_turn([*[n for n in FUNCTIONS if n not in FIRST_ONLY], *SECOND]))
 def test_second_derivatives(name):
     function = FUNCTIONS.get(name) or SECOND[name]
     got = gradient(lambda x: zyg.gradient(function, x)[0], 0.7)

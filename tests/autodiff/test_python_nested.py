@@ -13,6 +13,7 @@ import pytest
 import zyg
 from tests.autodiff import python_programs
 from tests.oracles import differences
+from tests.turns import in_turn
 from zyg.autodiff import objects
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python.compile import halves
@@ -197,7 +198,7 @@ ARRAY_FUNCTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("function", ARRAY_FUNCTIONS)
+@pytest.mark.parametrize("function", in_turn(ARRAY_FUNCTIONS))
 def test_arrays(function):
     a, v = np.array([0.5, -1.0, 2.0, 0.3]), np.array([1.0, -0.5, 0.25, 2.0])
 
