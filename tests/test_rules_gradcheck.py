@@ -35,7 +35,8 @@ def written_here(rule):
 def own_rules():
     """The rules that are not those for arrays, which tests/arrays finds and checks."""
     of_arrays = [rule for _, rule in library_rules()]
-    ours = [rule for rule in all_rules() if (rule.target.__module__ or "").startswith("zyg.")]  # not those of other tests
+    # Not those that other tests have made.
+    ours = [rule for rule in all_rules() if (rule.target.__module__ or "").startswith("zyg.")]
     return {rule.target.__qualname__: rule for rule in ours if not any(rule is other for other in of_arrays)}
 
 
