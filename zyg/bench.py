@@ -6,6 +6,7 @@ The comparison with derivatives written by hand in C is in the source tree's `be
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import math
 import subprocess
@@ -74,9 +75,7 @@ def calls() -> None:
         ("gradient(f, x)", "gradient(f, x)"),
     ]
     if importlib.util.find_spec("numba"):
-        import numba
-
-        names["numba_f"] = numba.njit(f)
+        names["numba_f"] = importlib.import_module("numba").njit(f)
         names["numba_f"](3.0)
         rows.append(("numba.njit(f)(x)", "numba_f(x)"))
     print("a call, f(x) = 5*sin(log(x)); ns, the loop of timeit (about 10) included")
