@@ -83,7 +83,7 @@ def capture(code: CodeType) -> Function:
     else:
         shared = Capture(code).run()
         key = id(code)
-        _captured[key] = (weakref.ref(code, lambda _: _captured.pop(key, None)), shared)
+        _captured[key] = (weakref.ref(code, lambda _, forget=_captured.pop: forget(key, None)), shared)
     # The cache must not keep the code alive, so the function that it holds does not refer to it.
     function = Function(shared.name, shared.blocks, shared.results)
     function.attrs = {**shared.attrs, "code": code}

@@ -43,7 +43,7 @@ def prepare(code: python_types.CodeType) -> Prepared:
         return found[1]
     key = id(code)
     prepared = analyse(capture(code).blocks)
-    _cache[key] = (weakref.ref(code, lambda _: _cache.pop(key, None)), prepared)
+    _cache[key] = (weakref.ref(code, lambda _, forget=_cache.pop: forget(key, None)), prepared)
     return prepared
 
 
