@@ -28,7 +28,7 @@ class Key:
 
     text: str
     parts: list[str]
-    axes: list[int | None]  # the first axis that a part is for
+    axes: list[int]  # the first axis that a part is for
     ndim: int
 
     def draw(self, rng: Rng, shape: tuple[int, ...], common: tuple[int, ...]) -> list[Any]:
@@ -67,7 +67,7 @@ def draw_key(rng: Rng) -> Key:
     ndim = int(rng.integers(1, 5))
     text: list[str] = []
     parts: list[str] = []
-    axes: list[int | None] = []
+    axes: list[int] = []
     axis = count = 0
     ellipsis = False
 
@@ -112,7 +112,7 @@ def draw_key(rng: Rng) -> Key:
         for n, written in enumerate(_owners(text)):
             seen = seen or text[n] == "..."
             if written is not None and seen:
-                axes[written] = axes[written] + behind  # type: ignore[operator]
+                axes[written] += behind
     return Key(", ".join(text) + ("," if len(text) == 1 else "") or "...", parts, axes, ndim)
 
 

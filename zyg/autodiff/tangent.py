@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from zyg.ir.builder import Builder
-from zyg.ir.core import Block, Const, Function, Instr, Module, Value, const
+from zyg.ir.core import Block, Const, Function, Instr, Module, Value, array_type, const
 from zyg.ir.ops import OPS
 from zyg.ir.trace import Traced
 from zyg.ir.types import OBJECT, Array, Type, cotangent_type
@@ -216,7 +216,7 @@ class _Body(TangentCalls):
                 if instr.op == "view":
                     attrs["spec"] += ":"
                 elif instr.op == "transpose":
-                    attrs["axes"] += (instr.result.type.ndim,)  # type: ignore[attr-defined]
+                    attrs["axes"] += (array_type(instr.result).ndim,)
                 else:
                     rest = [*rest, const(self.lanes)]
             made = b.op(

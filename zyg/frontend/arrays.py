@@ -10,7 +10,7 @@ import operator
 import warnings
 from collections.abc import Sequence
 from types import GetSetDescriptorType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -151,7 +151,10 @@ _CONVERTS_ONE, _ONE_ONLY = _one_element()
 
 
 def ndim(a: Abstract) -> int:
-    return a.ndim if isinstance(a, ComplexArrayValue) else a.type.ndim  # type: ignore[attr-defined]
+    if isinstance(a, ComplexArrayValue):
+        return a.ndim
+    assert isinstance(a, ArrayValue)
+    return a.type.ndim
 
 
 def memory(a: Abstract) -> ArrayValue:
@@ -245,7 +248,7 @@ def is_contiguous(e: Evaluator, a: Abstract) -> Value:
     return e.op("or", result, empty)
 
 
-def constant(e: Evaluator, v: Abstract, what: str) -> object:
+def constant(e: Evaluator, v: Abstract, what: str) -> Any:
     """An argument that has to be known when compiling."""
     items = lists.known_items(e, v)
     if items is not None:
@@ -260,7 +263,7 @@ def axis_of(e: Evaluator, axis: Abstract, ndim: int, name: str = "") -> int:
     """An axis, counted from the front; it has to be known when compiling. An error names the argument, if that is given."""
     given = constant(e, axis, "an axis")
     try:
-        number = operator.index(given)  # type: ignore[arg-type]
+        number = operator.index(given)
     except TypeError as error:
         e.type_error(str(error))
         raise

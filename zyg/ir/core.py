@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from .records import record
-from .types import BOOL, F32, F64, I32, I64, NONE, OBJECT, U8, Scalar, Type
+from .types import BOOL, F32, F64, I32, I64, NONE, OBJECT, U8, Array, Scalar, Type
 
 
 class Position(NamedTuple):
@@ -50,6 +50,18 @@ class Const(Value):
 
     def __repr__(self) -> str:
         return f"{self.value!r} : {self.type}"
+
+
+def array_type(value: Value) -> Array:
+    """The type of a value that is an array."""
+    assert isinstance(value.type, Array), f"{value!r} is no array"
+    return value.type
+
+
+def scalar_type(value: Value) -> Scalar:
+    """The type of a value that is a machine scalar."""
+    assert isinstance(value.type, Scalar), f"{value!r} is no machine scalar"
+    return value.type
 
 
 def const(value: Any, type: Type | None = None) -> Const:

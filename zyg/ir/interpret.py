@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from . import types as t
-from .core import Block, Const, Function, Instr, Module, Target, Value
+from .core import Block, Const, Function, Instr, Module, Target, Value, scalar_type
 from .foreign import ARRAYS, address_of
 from .ops import OPS
 from .types import BOOL, F32, F64, I32, I64, U8, Array, Scalar, Stack, Tape, Type
@@ -531,8 +531,8 @@ def _apply(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any
     terms: list[Any] = [np.zeros(shape, DTYPES[r.type]) for r in instr.results]
     for index in np.ndindex(*shape):
         given = [
-            machine_value(v[index], dtype.type) if isinstance(v, np.ndarray) else v  # type: ignore[arg-type]
-            for v, dtype in zip(ins, function.params, strict=True)
+            machine_value(v[index], scalar_type(param)) if isinstance(v, np.ndarray) else v
+            for v, param in zip(ins, function.params, strict=True)
         ]
         results = self.call(function, given)
         for array, mode, value in zip(outs, modes, results, strict=False):
@@ -542,7 +542,7 @@ def _apply(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any
     whole = all(v.flags.c_contiguous for v in operands if isinstance(v, np.ndarray))
     kinds = instr.attrs.get("kinds", ("add",) * len(instr.results))
     return [
-        machine_value(_reduced(kind, a.ravel() if whole else a), r.type)  # type: ignore[arg-type]
+        machine_value(_reduced(kind, a.ravel() if whole else a), scalar_type(r))
         for kind, a, r in zip(kinds, terms, instr.results, strict=True)
     ]
 
@@ -572,7 +572,7 @@ def _foreign(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[A
     return [*([returned] if restype is not None else []), *(p.value for p in places)]
 
 
-_REDUCE: dict[str, Callable[..., Any]] = {
+_REDUCE: dict[str, np.ufunc] = {
     "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "and": np.logical_and, "or": np.logical_or,
 }  # fmt: skip
 
@@ -584,8 +584,8 @@ def _reduced(kind: str, terms: Any) -> Any:
         from .reductions import identity
 
         scalar: Scalar = {"f8": F64, "f4": F32, "i8": I64, "i4": I32, "u1": U8}[terms.dtype.str[1:]]
-        return _REDUCE[kind].reduce(terms.ravel(), initial=identity(kind, scalar).value)  # type: ignore[attr-defined]
-    return _REDUCE[kind].reduce(terms.ravel())  # type: ignore[attr-defined]
+        return _REDUCE[kind].reduce(terms.ravel(), initial=identity(kind, scalar).value)
+    return _REDUCE[kind].reduce(terms.ravel())
 
 
 def _sum(terms: Any) -> Any:

@@ -69,10 +69,8 @@ def _pointer(capsule: Any) -> int:
 @lru_cache(None)
 def provider() -> Provider | None:
     try:
-        from numpy.linalg import _umath_linalg  # type: ignore[attr-defined]
-
         # Symbols of the libraries that a library needs are found through it.
-        library = ctypes.CDLL(_umath_linalg.__file__)
+        library = ctypes.CDLL(importlib.import_module("numpy.linalg._umath_linalg").__file__)
     except (ImportError, OSError):
         library = None
     for pattern, bits in _NAMES if library is not None else ():
@@ -92,9 +90,10 @@ def _address(name: str) -> int | None:
 
 provide("blas", _address)
 
-AVAILABLE = provider() is not None
+_found = provider()
+AVAILABLE = _found is not None
 # The element type of arrays of integers that these functions read or write.
-INTEGER = np.int32 if AVAILABLE and provider().bits == 32 else np.int64  # type: ignore[union-attr]
+INTEGER = np.int32 if _found is not None and _found.bits == 32 else np.int64
 
 
 @record(frozen=True, eq=False)
@@ -117,7 +116,8 @@ class CFunction:
         from zyg.frontend.boundary import scalar_value
         from zyg.frontend.values import ArrayValue, Known, Number, TupleValue
 
-        if provider() is None:
+        found = provider()
+        if found is None:
             raise e.refuse(
                 "linear algebra without BLAS and LAPACK: this NumPy has none that can be called",
                 hint="install scipy, which has",
@@ -140,7 +140,7 @@ class CFunction:
             types=((scalar,) if self.returns else ()) + (I64,) * self.spec.count("o"),
             symbol=f"blas.{'d' if scalar is F64 else 's'}{self.name}",
             spec=spec,
-            int=provider().bits,  # type: ignore[union-attr]
+            int=found.bits,
             **({"returns": True} if self.returns else {}),
         )
         made = [Number(v) for v in results]

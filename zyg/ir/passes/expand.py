@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..builder import Builder
-from ..core import Block, Function, Instr, Module, Value, clone_blocks, const
+from ..core import Block, Function, Instr, Module, Value, array_type, clone_blocks, const
 from ..core import Target as Edge
 from ..reductions import combine, identity
-from ..types import I64, Array
+from ..types import I64, Array, Scalar
 from .accesses import Access, Assumption, Views, groups
 
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
@@ -102,8 +102,8 @@ class Expansion:
             made = self.views.made.get(v)
             if made is not None and made.op in ("broadcast", "alloc", "reshape"):
                 return list(made.operands if made.op == "alloc" else made.operands[1:])
-        first = min(arrays, key=lambda v: v.type.layout != "C")  # type: ignore[attr-defined]
-        return [self.b.op("dim", first, axis=axis) for axis in range(first.type.ndim)]  # type: ignore[attr-defined]
+        first = min(arrays, key=lambda v: array_type(v).layout != "C")
+        return [self.b.op("dim", first, axis=axis) for axis in range(array_type(first).ndim)]
 
     def conditions(
         self, accesses: dict[Value, Access], assumptions: list[Assumption], shape: list[Value]
@@ -172,7 +172,7 @@ class Expansion:
 
     def zeros(self) -> list[Value]:
         results = self.callee.results[len(self.modes) :]
-        return [identity(kind, t) for kind, t in zip(self.kinds, results, strict=True)]  # type: ignore[arg-type]
+        return [identity(kind, t) for kind, t in zip(self.kinds, results, strict=True) if isinstance(t, Scalar)]
 
     # ------------------------------------------------------------------------------------ one element
 
@@ -260,13 +260,14 @@ class Expansion:
             if mode != "set" and not self.accesses[self.apply.operands[k]].moves(depth)
         ]  # fmt: skip
         kinds = [*(self.modes[k] for k in held), *self.kinds]
-        types = [*(self.callee.results[k] for k in held), *(t.type for t in totals)]
-        if any(kind == "add" and t.kind == "f" for kind, t in zip(kinds, types, strict=True)):  # type: ignore[attr-defined]
+        results = [*(self.callee.results[k] for k in held), *(t.type for t in totals)]
+        types = [t for t in results if isinstance(t, Scalar)]
+        if any(kind == "add" and t.kind == "f" for kind, t in zip(kinds, types, strict=True)):
             from .pairwise import pairwise
 
             sums = pairwise(self, indices, held, kinds)
         else:
-            start: list[Value] = [identity(kind, t) for kind, t in zip(kinds, types, strict=True)]  # type: ignore[arg-type]
+            start: list[Value] = [identity(kind, t) for kind, t in zip(kinds, types, strict=True)]
 
             def step(i: Value, running: list[Value]) -> list[Value]:
                 terms = self.element([*indices, i], held)
@@ -340,4 +341,4 @@ class Expansion:
 
 
 def _plain(v: Value) -> Access:
-    return Access(v, tuple(range(v.type.ndim)))  # type: ignore[attr-defined]
+    return Access(v, tuple(range(array_type(v).ndim)))

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..builder import Builder
-from ..core import Block, Const, Function, Instr, Value, const
+from ..core import Block, Const, Function, Instr, Value, const, scalar_type
 from ..reductions import combine, identity
 from ..types import BOOL, I64, Scalar
 from .accesses import Access
@@ -89,8 +89,8 @@ class _PairwiseSum:
         any_order = free or any(a.get("vectormath") for a in body)
         start, count, lane = Value(I64, "start"), Value(I64, "count"), Value(BOOL, "lane")
         e.function.entry.params = [*self.params.values(), start, count, lane]
-        types = e.function.results
-        nothing: list[Value] = [_nothing(kind, t) for kind, t in zip(self.kinds, types, strict=True)]  # type: ignore[arg-type]
+        types = [t for t in e.function.results if isinstance(t, Scalar)]
+        nothing: list[Value] = [_nothing(kind, t) for kind, t in zip(self.kinds, types, strict=True)]
         one: Callable[[Value, list[Value]], list[Value]] = lambda i, totals: self.add(totals, self.terms(i), any_order)
         stop = b.op("add", start, count)
         if not any_order and not e.contiguous:
@@ -148,7 +148,7 @@ class _PairwiseSum:
         b = self.expansion.b
         attrs = {"fast": _ANY_ORDER} if any_order else {}
         return [
-            combine(b, kind, x, y, **(attrs if x.type.kind == "f" else {}))  # type: ignore[attr-defined]
+            combine(b, kind, x, y, **(attrs if scalar_type(x).kind == "f" else {}))
             for kind, x, y in zip(self.kinds, xs, ys, strict=True)
         ]
 

@@ -81,13 +81,13 @@ def run(function: Function, heavy: Set[str] | None = None) -> bool:
     for loop in reversed(loops.all):
         if any(i.op == "poll" for b in loop.blocks for i in b.instrs):
             continue
-        inner = loop.parent is not None
+        parent = loop.parent
         if _over_elements(loop):
             length = _length(loop)
-            if not inner:
+            if parent is None:
                 plans.append(_Plan(loop, lengths=[length], before=True))
-            elif inner and not _over_elements(loop.parent):  # type: ignore[arg-type]
-                lengths.setdefault(loop.parent, []).append(length)  # type: ignore[arg-type]
+            elif not _over_elements(parent):
+                lengths.setdefault(parent, []).append(length)
             continue
         work = sum(_work(block, heavy) for block in loop.blocks)
         if loop.children or work or loop.latch is None:
@@ -98,11 +98,11 @@ def run(function: Function, heavy: Set[str] | None = None) -> bool:
         else:
             counter = find_counter(loop)
             trips = None if counter is None else counter.trips
-            if trips is not None and trips <= (NEGLIGIBLE if inner else STRIP):
+            if trips is not None and trips <= (STRIP if parent is None else NEGLIGIBLE):
                 continue
             plans.append(_Plan(loop, counter=counter))
-        if inner:
-            polled.setdefault(loop.parent, []).append(loop.header)  # type: ignore[arg-type]
+        if parent is not None:
+            polled.setdefault(parent, []).append(loop.header)
     # Outer loops first: what is done to a loop may move the edge by which one around it goes back.
     for plan in reversed(plans):
         if plan.before:

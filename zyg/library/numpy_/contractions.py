@@ -33,7 +33,7 @@ def tensordot(e: Evaluator, a: Abstract, b: Abstract, axes: Abstract = TWO) -> A
     if isinstance(given, int):
         pairs = [[*range(ndims[0] - given, ndims[0])], [*range(given)]]
     else:
-        pairs = [[s] if isinstance(s, int) else [*s] for s in given]  # type: ignore[attr-defined]
+        pairs = [[s] if isinstance(s, int) else [*s] for s in given]
     if len(pairs) != 2 or len(pairs[0]) != len(pairs[1]) or len(pairs[0]) > min(ndims):
         e.throw("ValueError", "shape-mismatch for sum")
     first, second = ([axis % ndim for axis in which] for which, ndim in zip(pairs, ndims))

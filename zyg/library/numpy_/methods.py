@@ -48,7 +48,9 @@ def copy(e: Evaluator, a: Abstract, order: Abstract = NONE) -> Abstract:
 
 @emits((np.ndarray, "fill"))
 def fill(e: Evaluator, a: Abstract, value: Abstract) -> Abstract:
-    arrays.check_writable(e, a.floats if isinstance(a, ComplexArrayValue) else a)  # type: ignore[arg-type]
+    floats = a.floats if isinstance(a, ComplexArrayValue) else a
+    assert isinstance(floats, ArrayValue)
+    arrays.check_writable(e, floats)
     if not (is_numeric(value) if isinstance(a, ComplexArrayValue) else is_number(value)):
         raise e.refuse("fill() with something else than a number", types=[describe(value, e.heap)])
     arrays.assign(e, a, value)

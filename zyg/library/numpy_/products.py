@@ -13,7 +13,7 @@ import numpy as np
 from zyg.frontend import arrays
 from zyg.frontend.calls import shared, unchecked
 from zyg.frontend.operators import binary, settled
-from zyg.frontend.values import Abstract, ComplexArrayValue, Known, describe, is_numeric
+from zyg.frontend.values import Abstract, Known, describe, is_numeric
 from zyg.ir.types import BOOL
 from zyg.rules import adjoint, tangent
 
@@ -93,7 +93,7 @@ def operands(e: Evaluator, name: str, *given: Abstract) -> list[Abstract]:
     for v in made:
         if not isinstance(v, arrays.ARRAYS):
             raise e.refuse(f"{name} of this", types=[describe(v, e.heap)], hint="pass arrays")
-    types = [arrays.COMPLEX if isinstance(v, ComplexArrayValue) else v.type.dtype for v in made]  # type: ignore[attr-defined]
+    types = [*map(arrays.element_type, made)]
     common = np.result_type(*map(arrays.numpy_dtype, types))
     result: list[Abstract] = []
     for v, scalar in zip(made, types):
