@@ -117,3 +117,49 @@ def test_float32_stays_float32_in_the_gradient():
     assert g.dtype == np.float32 and zyg.jit(f)(x).dtype == np.float32
     (exact,) = zyg.gradient(f, x.astype(float))
     np.testing.assert_allclose(g, exact, rtol=1e-4)
+
+
+NUMBERS = [
+    float("nan"), float("inf"), 300.5, -1.5, 3e10, 1e30, 2**40, 300, -1, np.float64("nan"), np.float64(300.5), np.float64(3e10),
+    np.int64(2**40), np.int64(300), np.int32(-1), np.float32(300.5), np.array(np.nan), np.array(300), np.array([np.nan]),
+    np.array([3e10, -1.0]), np.array([2**40, 300, -7]),
+]  # fmt: skip
+
+
+def put(v, dtype):
+    y = np.zeros(3, dtype)
+    y[0] = v
+    return y
+
+
+def put_all(v, dtype):
+    y = np.zeros((2, 3), dtype)
+    y[0, :2] = v
+    return y
+
+
+def put_picked(v, dtype):
+    y = np.zeros(5, dtype)
+    y[[0, 3]] = v
+    return y
+
+
+CONVERSIONS = [
+    put, put_all, put_picked, lambda v, dtype: np.full(2, v, dtype), lambda v, dtype: np.asarray(v).astype(dtype),
+    lambda v, dtype: np.array([v, 1], dtype), lambda v, dtype: dtype(v),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype"), in_turn([(f, d) for f in CONVERSIONS for d in (np.uint8, np.int32, np.int64)][::2])
+)
+def test_numbers_become_elements_as_numpy_has_it(function, dtype):
+    """Whole arrays are converted as C does it; a single element as Python's `int` does, with its exceptions."""
+    mine = zyg.jit(lambda v: function(v, dtype))
+    for v in NUMBERS:
+        found, wanted = outcome(mine, v), outcome(lambda v: function(v, dtype), v)
+        if isinstance(wanted, Exception):
+            assert type(found) is type(wanted), (v, found, wanted)
+        elif not (function is CONVERSIONS[5] and isinstance(v, np.ndarray)):  # of arrays in lists
+            assert not isinstance(found, Exception), (v, found)
+            assert np.array_equal(found, wanted) and np.shape(found) == np.shape(wanted), (v, found, wanted)

@@ -290,21 +290,44 @@ def axes_of(e: Evaluator, axis: Abstract, ndim: int, name: str = "axis") -> tupl
 
 
 def element(e: Evaluator, v: Abstract, dtype: Scalar) -> Value:
-    """A number as an element of an array, by NumPy's casting on assignment."""
+    """A number as an element that is set by itself (`a[i] = v`, `a[:] = v`): by `int(v)` and with its exceptions, where that is
+    an integer; only bytes take NumPy's numbers as `converted` does."""
+    scalar = number_type(v)
+    assert scalar is not None
+    strong = isinstance(v, Number) and v.numpy
+    if dtype.kind not in "iu" or dtype is U8 and strong:
+        return converted(e, v, dtype)
+    whole = v
+    if isinstance(v, Known):
+        try:
+            whole = Known(int(v.object))
+        except (ValueError, OverflowError) as error:
+            e.throw(type(error).__name__, str(error))
+    elif scalar.kind == "f":
+        from zyg.library.builtins_ import int_of_float
+
+        from .infer import known
+
+        whole = e.call(known(int_of_float), [v])
+    return as_numpy(e, Number(scalar_value(e, whole)) if isinstance(whole, Number) else whole, dtype)
+
+
+def converted(e: Evaluator, v: Abstract, dtype: Scalar) -> Value:
+    """A number in another element type, as C converts it (and NumPy, whole arrays): integers wrap. Floats that the integer
+    type does not hold, nan too, become its smallest number, or 0 as a byte, which is what they are on x86-64."""
     scalar = number_type(v)
     assert scalar is not None
     if dtype is BOOL:
         from .operators import truth as truth_of
 
         return truth_of(e, v)
-    if scalar.kind == "f" and dtype.kind in "iu":
-        from zyg.library.builtins_ import int_of_float
-
-        from .infer import known
-
-        whole = e.call(known(int_of_float), [v])
-        return as_numpy(e, whole, dtype) if dtype is not I64 else scalar_value(e, whole, I64)
-    return as_numpy(e, v, dtype)
+    if scalar.kind != "f" or dtype.kind not in "iu":
+        return as_numpy(e, v, dtype)
+    wide = I64 if dtype is I64 else I32
+    x, least = scalar_value(e, v, scalar), -(2 ** (wide.bits - 1))
+    inside = e.op("and", e.op("ge", x, const(float(least), scalar)), e.op("lt", x, const(-float(least), scalar)))
+    whole = e.builder.cast(e.op("select", inside, x, const(0.0, scalar)), wide)
+    return e.op("select", inside, e.builder.cast(whole, dtype), const(0 if dtype is U8 else least, dtype))
 
 
 def check_writable(e: Evaluator, a: ArrayValue) -> None:
@@ -346,9 +369,7 @@ def assign(e: Evaluator, target: Abstract, value: Abstract) -> None:
 
 def copy_elements(e: Evaluator, target: Abstract, value: Abstract) -> None:
     """Assign an array of the same shape."""
-    from zyg.library.numpy_.inplace import assign_converted
-
-    from .infer import known
+    from .elementwise import element_function
 
     if isinstance(target, ComplexArrayValue) and not isinstance(value, ComplexArrayValue):
         from . import complex_arrays
@@ -358,12 +379,16 @@ def copy_elements(e: Evaluator, target: Abstract, value: Abstract) -> None:
     to, source = memory(target), memory(value)
     if to.value is source.value:
         return
-    if source.type.dtype is to.type.dtype:
+    dtype = to.type.dtype
+    if source.type.dtype is dtype:
         e.emit("copyto", to.value, source.value)
     elif to.type.ndim == 0:
-        e.emit("store", to.value, element(e, Number(e.op("load", source.value), True), to.type.dtype))
+        e.emit("store", to.value, converted(e, Number(e.op("load", source.value), True), dtype))
     else:
-        e.call(known(assign_converted), [to, source])
+        # Arrays of different types share no memory.
+        function = lambda e, x: Number(converted(e, x, dtype), True)
+        name, _ = element_function(e, ("convert", dtype), function, [source])
+        e.emit("apply", to.value, source.value, types=(), callee=name, modes=("set",))
 
 
 def fitted(e: Evaluator, value: Abstract, shape: Sequence[Value], fault: str, into: str) -> Abstract:

@@ -97,6 +97,8 @@ def store(e: Evaluator, a: Abstract, positions: list[Value], value: Abstract) ->
         if ndim(value) > 0:
             e.throw("ValueError", "setting an array element with a sequence.")
         value = arrays.scalar_of(e, value)
+        if is_number(value) and isinstance(a, ArrayValue):
+            value = Number(arrays.converted(e, value, a.type.dtype), True)
     if lists.is_sequence(e, value):
         e.throw("ValueError", "setting an array element with a sequence.")
     if not (is_numeric(value) if isinstance(a, ComplexArrayValue) else is_number(value)):

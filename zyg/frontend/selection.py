@@ -37,10 +37,25 @@ def get(e: Evaluator, a: Abstract, parts: list[Abstract]) -> Abstract:
 
 
 def set(e: Evaluator, a: Abstract, parts: list[Abstract], value: Abstract) -> None:
+    value = _as_elements(e, a, value)
     if _fills(a, parts, value):
         _fill_where(e, a, parts[0], value)
         return
     Selection(e, a, parts).scatter(value)
+
+
+def _as_elements(e: Evaluator, a: Abstract, value: Abstract) -> Abstract:
+    """NumPy's numbers, and arrays, as elements of a: converted as whole arrays are, before they are put anywhere."""
+    if not isinstance(a, ArrayValue):
+        return value
+    dtype = a.type.dtype
+    if isinstance(value, Number) and value.numpy:
+        return Number(arrays.converted(e, value, dtype), True)
+    if isinstance(value, ArrayValue) and value.type.dtype is not dtype:
+        from zyg.library.numpy_.methods import astype
+
+        return astype(e, value, Known(arrays.numpy_dtype(dtype)))
+    return value
 
 
 def _fills(a: Abstract, parts: list[Abstract], value: Abstract) -> bool:

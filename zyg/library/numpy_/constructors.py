@@ -79,7 +79,16 @@ def full(
     if default is None:
         fill_value = asarray(e, fill_value)
         default = arrays.element_type(fill_value)
-    return filled(e, shape_argument(e, shape), dtype_of(e, dtype, default), fill_value)
+    scalar = dtype_of(e, dtype, default)
+    return filled(e, shape_argument(e, shape), scalar, _as_filling(e, fill_value, scalar))
+
+
+def _as_filling(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
+    """The number that np.full converts as whole arrays are; Python's integers have to fit."""
+    own = number_type(v)
+    if own is None or scalar is arrays.COMPLEX or not (own.kind == "f" or isinstance(v, Number) and v.numpy):
+        return v
+    return Number(arrays.converted(e, v, scalar), True)
 
 
 def like(
@@ -126,7 +135,9 @@ def full_like(
     fill_value = settled(e, fill_value, "None is no number")
     if scalar_type(fill_value) is None:
         fill_value = asarray(e, fill_value)
-    return like(e, a, dtype, "empty", fill_value, shape)
+    made = like(e, a, dtype, "empty", None, shape)
+    arrays.assign(e, made, _as_filling(e, fill_value, arrays.element_type(made)))
+    return made
 
 
 def _is_of(e: Evaluator, v: Abstract, dtype: Abstract) -> bool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend.boundary import array_as
-from zyg.frontend.calls import unchecked
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
@@ -23,12 +22,6 @@ if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
 
 NONE, ZERO, YES = Known(None), Known(0), Known(True)
-
-
-@unchecked
-def assign_converted(target: Any, source: Any) -> None:
-    for i in range(len(target)):
-        target[i] = source[i]
 
 
 def without_overlap(a: Any, b: Any) -> Any:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, indexing
+from zyg.frontend import arrays, complex_arrays, indexing
 from zyg.frontend.arrays import dtype_of
 from zyg.frontend.boundary import scalar_value
+from zyg.frontend.elementwise import lift
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
@@ -31,7 +32,7 @@ from .ufuncs import cast_scalar
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
 
-NONE, ZERO, YES = Known(None), Known(0), Known(True)
+NONE, ZERO, YES, UNSAFE = Known(None), Known(0), Known(True), Known("unsafe")
 
 
 @emits((np.ndarray, "copy"), np.copy)
@@ -51,6 +52,9 @@ def fill(e: Evaluator, a: Abstract, value: Abstract) -> Abstract:
     floats = a.floats if isinstance(a, ComplexArrayValue) else a
     assert isinstance(floats, ArrayValue)
     arrays.check_writable(e, floats)
+    if isinstance(value, arrays.ARRAYS) and arrays.ndim(value) == 0:
+        arrays.assign(e, a, value)
+        return NONE
     if not (is_numeric(value) if isinstance(a, ComplexArrayValue) else is_number(value)):
         raise e.refuse("fill() with something else than a number", types=[describe(value, e.heap)])
     arrays.assign(e, a, value)
@@ -120,7 +124,29 @@ def scalar_astype(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
 
 
 @emits((np.ndarray, "astype"))
-def astype(e: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
+def astype(
+    e: Evaluator,
+    a: Abstract,
+    dtype: Abstract,
+    order: Abstract = NONE,
+    casting: Abstract = UNSAFE,
+    *,
+    copy: Abstract = YES,
+) -> Abstract:
+    check_order(e, order)
+    own, scalar = arrays.element_type(a), dtype_of(e, dtype)
+    rule = arrays.constant(e, casting, "a rule of casting")
+    if not np.can_cast(arrays.numpy_dtype(own), arrays.numpy_dtype(scalar), rule):
+        e.type_error(
+            f"Cannot cast array data from {arrays.numpy_dtype(own)!r} to {arrays.numpy_dtype(scalar)!r} according to the rule '{rule}'"
+        )
+    if scalar is own and not arrays.constant(e, copy, "`copy`"):
+        return a
+    if isinstance(a, ComplexArrayValue) and scalar not in (arrays.COMPLEX, BOOL):
+        a = complex_arrays.part(e, a, "real")
+        own = F64
+    if arrays.ndim(a) > 0 and isinstance(a, ArrayValue) and scalar not in (own, arrays.COMPLEX):
+        return lift(e, ("convert", scalar), lambda e, x: Number(arrays.converted(e, x, scalar), True), [a])
     result = like(e, a, dtype, "empty", None)
     arrays.assign(e, result, a)
     return result

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, lists
-from zyg.frontend.arrays import element
+from zyg.frontend.arrays import converted, element
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.elementwise import lift, lift_to
 from zyg.frontend.operators import as_numpy, binary, math_op, promote, python_type_name, settled, truth, unary
@@ -47,19 +47,21 @@ def cast_scalar(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
         v = Number(e.op("load", v.value), True)
     if not is_number(v):
         e.type_error(f"a number is required, not '{python_type_name(e, v)}'")
-    own = number_type(v)
-    assert own is not None
-    if scalar is BOOL:
-        return Number(truth(e, v), True)
-    if own.kind == "f" and scalar.kind in "iu":
-        return Number(element(e, v, scalar), True)
     if isinstance(v, Number) and v.numpy:
-        return Number(e.builder.cast(v.value, scalar), True)
-    return Number(as_numpy(e, v, scalar), True)
+        return Number(converted(e, v, scalar), True)
+    return Number(element(e, v, scalar), True)
 
 
 def _scalar_class(scalar: Scalar) -> Callable[..., Abstract]:
-    return lambda e, v=ZERO, /: cast_scalar(e, v, scalar)
+    def entry(e: Evaluator, v: Abstract = ZERO, /) -> Abstract:
+        v = operand(e, v)
+        if not isinstance(v, arrays.ARRAYS) or arrays.ndim(v) == 0:
+            return cast_scalar(e, v, scalar)
+        from .methods import astype
+
+        return astype(e, v, Known(arrays.numpy_dtype(scalar)))
+
+    return entry
 
 
 for _cls, _scalar in (
