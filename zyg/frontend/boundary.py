@@ -41,6 +41,7 @@ from .values import (
     is_number,
     maybe_present,
     number_type,
+    option_kind,
     same,
 )
 
@@ -526,12 +527,12 @@ def _translated(tag: Value, own: list[int]) -> Callable[[Evaluator], Value]:
 
 
 def _tag(v: Any, m: ChoiceValue) -> Any:
-    heads = [o.head() for o in m.options]
+    kinds = list(map(option_kind, m.options))
     if v is DEFAULT:
         return const(0)
     if not isinstance(v, ChoiceValue):
-        return const(heads.index(v.head()))
-    own = [heads.index(o.head()) for o in v.options]
+        return const(kinds.index(option_kind(v)))
+    own = [kinds.index(option_kind(o)) for o in v.options]
     return v.tag if own == list(range(len(own))) else _translated(v.tag, own)
 
 

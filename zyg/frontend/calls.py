@@ -48,6 +48,7 @@ from .values import (
     Reference,
     TupleValue,
     describe,
+    is_choice_of_data,
     is_reference,
     known_key,
     map_leaves,
@@ -339,6 +340,9 @@ def _call_entry(
     e: Evaluator, entry: registry.Entry, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     args, keywords = fitting(e, entry, obj, args, keywords)
+    for key, choice in (*enumerate(args), *keywords.items()):
+        if isinstance(choice, ChoiceValue) and is_choice_of_data(choice):
+            return e.each(choice, lambda one: _call_entry(e, entry, obj, *_with(args, keywords, key, one)))  # noqa: B023
     if not entry.emitter:
         function: Any = entry.function
         return call_function(e, function_value(e, function, True), args, keywords, True)
@@ -355,6 +359,15 @@ def _call_entry(
             raise e.refuse(f"these arguments of {name}()", types=found, hint="see its documentation") from None
         raise
     return result
+
+
+def _with(
+    args: list[Abstract], keywords: dict[str, Abstract], key: int | str, v: Abstract
+) -> tuple[list[Abstract], dict[str, Abstract]]:
+    """Arguments of which one, by position or name, is another."""
+    if isinstance(key, str):
+        return args, {**keywords, key: v}
+    return [*args[:key], v, *args[key + 1 :]], keywords
 
 
 def _call_method(e: Evaluator, m: MethodValue, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:

@@ -27,6 +27,7 @@ from .values import (
     StructValue,
     TupleValue,
     describe,
+    is_choice_of_data,
     is_reference,
 )
 
@@ -45,9 +46,14 @@ def execute(e: Evaluator, frame: Frame, instr: Instr) -> None:
         operands = instr.operands[:1] if instr.op.startswith("call") else instr.operands
         for operand in operands:
             v = e.env.get(operand)
-            if isinstance(v, ChoiceValue) and is_reference(v):
-                _by_object(e, frame, instr, operand, v)
+            if isinstance(v, ChoiceValue) and (is_reference(v) or is_choice_of_data(v)):
+                _by_option(e, frame, instr, operand, v)
                 return
+    elif instr.op == "iter" and is_choice_of_data(e.env.get(instr.operands[0])):
+        choice = e.read(instr.operands[0])
+        assert isinstance(choice, ChoiceValue)
+        _by_option(e, frame, instr, instr.operands[0], choice)
+        return
     result = handler(e, frame, instr)
     if result is not None:
         e.env[instr.results[0]] = result
@@ -60,8 +66,8 @@ _ANY_OBJECT = frozenset(
 )
 
 
-def _by_object(e: Evaluator, frame: Frame, instr: Instr, operand: Value, choice: ChoiceValue) -> None:
-    """An operation on one of several objects: for each of them."""
+def _by_option(e: Evaluator, frame: Frame, instr: Instr, operand: Value, choice: ChoiceValue) -> None:
+    """An operation on one of several objects, or on a number or an array: for each of them."""
 
     def for_option(option: Abstract) -> Abstract:
         e.env[operand] = option

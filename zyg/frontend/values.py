@@ -254,7 +254,8 @@ class MaybeValue(Abstract):
 
 @record(slots=True, eq=False)
 class ChoiceValue(Abstract):
-    """One of several values without leaves in common (functions, strings), or of several objects, by number."""
+    """One of several values without leaves in common (functions, strings; a number or arrays), or of several objects, by
+    number."""
 
     tag: Value
     options: tuple[Abstract, ...]
@@ -895,15 +896,18 @@ class Merge:
         return first.with_fields(fields)
 
     def unlike(self, path: tuple[Any, ...], vs: list[Any], present: list[Any]) -> Abstract:
-        """Values of different make: a choice by number if they are constants or functions, else a conflict."""
+        """Values of different make: a choice by number if they are constants or functions, or a number and arrays (as in
+        `total = 0` before a loop that adds arrays), else a conflict."""
         options: list[Abstract] = []
-        heads: set[Hashable] = set()
+        kinds: set[Hashable] = set()
         for v in present:
             for option in v.options if isinstance(v, ChoiceValue) else (v,):
-                if option.head() not in heads:
-                    heads.add(option.head())
+                if option_kind(option) not in kinds:
+                    kinds.add(option_kind(option))
                     options.append(option)
-        if all(isinstance(o, (Known, FunctionValue, MethodValue)) and not is_number(o) for o in options):
+        if all(isinstance(o, (Known, FunctionValue, MethodValue)) and not is_number(o) for o in options) or (
+            1 < len(options) <= MAX_ARRAYS and all(map(_is_data, options))
+        ):
             # The options keep the order in which they turned up, also from one run to the next.
             order = self.parameters.setdefault((*path, "options"), _Order())
             assert isinstance(order, _Order)
@@ -912,6 +916,8 @@ class Merge:
             for i, option in enumerate(options):
                 column = [choice_option(v, option) for v in vs]
                 columns.append(self.value((*path, "option", i), column, False))
+            if any(isinstance(c, ConflictValue) for c in columns):
+                return next(c for c in columns if isinstance(c, ConflictValue))
             tag = self.leaf((*path, "tag"), I64, [Value(I64) for _ in vs], True)
             return ChoiceValue(tag, tuple(columns))
         return ConflictValue("values of different types", tuple(dict.fromkeys(describe(v) for v in present)))
@@ -920,28 +926,43 @@ class Merge:
 class _Order(Value):
     """The order of a choice's options, kept among the parameters of a block."""
 
-    __slots__ = ("heads",)
+    __slots__ = ("kinds",)
 
     def __init__(self) -> None:
         super().__init__(t.OBJECT)
-        self.heads: list[Hashable] = []
+        self.kinds: list[Hashable] = []
 
     def arrange(self, options: list[Abstract]) -> list[Abstract]:
         for o in options:
-            if o.head() not in self.heads:
-                self.heads.append(o.head())
-        return sorted(options, key=lambda o: self.heads.index(o.head()))
+            if option_kind(o) not in self.kinds:
+                self.kinds.append(option_kind(o))
+        return sorted(options, key=lambda o: self.kinds.index(option_kind(o)))
 
 
 _RENAMED = Value(t.OBJECT)  # among the parameters of a block: the object at this path has an identity of its own
 
 
 MAX_OPTIONS = 16  # objects that one variable may refer to
+MAX_ARRAYS = 3  # kinds of array, a number among them, that one variable may be
 
 
 def is_reference(v: Any) -> bool:
     """Whether a value is an object with an identity, or one of several such."""
     return isinstance(v, Reference) or isinstance(v, ChoiceValue) and isinstance(v.options[0], Reference)
+
+
+def is_choice_of_data(v: Any) -> bool:
+    """Whether a value is a number or an array of this or that kind, as turns out at run time."""
+    return isinstance(v, ChoiceValue) and _is_data(v.options[0])
+
+
+def _is_data(v: Abstract) -> bool:
+    return is_numeric(v) or isinstance(v, (ArrayValue, ComplexArrayValue))
+
+
+def option_kind(v: Abstract) -> Hashable:
+    """What tells an option of a choice from others; numbers are one option."""
+    return "number" if is_numeric(v) else v.head()
 
 
 def object_id(v: Abstract) -> Hashable:
@@ -953,10 +974,10 @@ def choice_option(v: Any, option: Abstract) -> Any:
     """The part of `v` that is the given option of a choice; DEFAULT if it is another."""
     if v is DEFAULT:
         return DEFAULT
-    head = option.head()
+    kind = option_kind(option)
     if isinstance(v, ChoiceValue):
-        return next((o for o in v.options if o.head() == head), DEFAULT)
-    return v if v.head() == head else DEFAULT
+        return next((o for o in v.options if option_kind(o) == kind), DEFAULT)
+    return v if option_kind(v) == kind else DEFAULT
 
 
 def maybe_present(v: Abstract, mark: Any) -> Value:

@@ -1,0 +1,94 @@
+"""Variables that are a number at first and an array later, or arrays of different kinds on different paths."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zyg
+
+RNG = np.random.default_rng(5)
+A, X = RNG.normal(size=(3, 4)), RNG.normal(size=4)
+
+
+def total_of_rows(a):
+    total = 0
+    for row in a:
+        total = total + row * row
+    return np.sum(np.sin(total))
+
+
+def momentum(a):
+    v = 0.0
+    for _ in range(3):
+        v = 0.9 * v + 2 * a
+        a = a - 0.1 * v
+    return np.sum(a**2)
+
+
+def built_in(a):
+    return np.sum(sum(a) ** 2) + np.max(sum(np.exp(row) for row in a))
+
+
+def in_containers(a):
+    state = {"v": 0.0}
+    sums = [0.0, 0]
+    for row in a:
+        state["v"] += row
+        sums[0] = sums[0] + row.sum()
+        sums[1] = row - sums[1]
+    return np.sum(state["v"] * sums[1]) * sums[0]
+
+
+def by_dimensions(a):
+    y = a if a[0, 0] > 0 else a[0]
+    return np.sum(np.outer(y, y))
+
+
+@pytest.fixture(autouse=True)
+def natively():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+@pytest.mark.parametrize("f", [total_of_rows, momentum, built_in, in_containers, by_dimensions])
+def test_value_and_derivatives(f: Callable[..., Any]):
+    for a in (A, -A):
+        assert zyg.jit(f)(a) == pytest.approx(f(a), rel=1e-13)
+        gradient = zyg.gradient(f, a)[0]
+        h, d = 1e-6, RNG.normal(size=A.shape)
+        assert np.sum(gradient * d) == pytest.approx((f(a + h * d) - f(a - h * d)) / (2 * h), rel=1e-6, abs=1e-8)
+
+
+def test_second_derivative():
+    d, h = RNG.normal(size=A.shape), 1e-5
+    first = lambda a: zyg.gradient(total_of_rows, a)
+    by_difference = (first(A + h * d)[0] - first(A - h * d)[0]) / (2 * h)
+    np.testing.assert_allclose(zyg.hvp(total_of_rows, A, d), by_difference, rtol=1e-6, atol=1e-7)
+
+
+def test_no_iteration_leaves_the_number():
+    def f(a):
+        total = 0
+        for row in a:
+            total = total + row
+        return total
+
+    assert type(zyg.jit(f)(A[:0])) is int
+    np.testing.assert_array_equal(zyg.jit(f)(A), f(A))
+    with pytest.raises(AttributeError, match="'int' object has no attribute 'sum'"):
+        zyg.jit(lambda a: f(a).sum())(A[:0])
+
+
+def test_other_element_type():
+    def f(x, flag):
+        y = x if flag else np.arange(4)
+        return y * 2, np.result_type(y)
+
+    for flag in (True, False):
+        y, dtype = zyg.jit(f)(X, flag)
+        assert y.dtype == dtype == f(X, flag)[1]
+        np.testing.assert_array_equal(y, f(X, flag)[0])
