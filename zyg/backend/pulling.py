@@ -10,6 +10,7 @@ from bytecode import Compare, Label
 
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
+from ..ir.types import I64, OBJECT
 from .opcodes import Tree, call
 from .phrases import (
     begin_call,
@@ -19,6 +20,7 @@ from .phrases import (
     is_none,
     jump,
     jump_if_none,
+    length,
     operation,
     operator,
     store_none,
@@ -38,17 +40,54 @@ _ACCESS = {
 }  # fmt: skip
 
 
+def run_rare(rare: Any, number: int, d: Any, shadows: Any) -> Any:
+    """Run a pullback that was recorded rarely."""
+    back = rare[number]
+    return back[0](back, d, shadows)
+
+
+def _go_if_recorded(e: Emitter, instr: Operation, recorded: Label) -> None:
+    """Go on where an operation was done plainly."""
+    back = instr.operands[0]
+    if is_none(back):
+        return
+    e.load(back)
+    if "rare" not in instr.attrs:
+        jump_if_none(e, recorded, negated=True)
+        return
+    plain = Label()
+    depth = e.depth - 1
+    jump_if_none(e, plain)
+    e.out("LOAD_CONST", instr.attrs["rare"])
+    e.load(back)
+    e.out("CONTAINS_OP", 0)
+    e.jump_if("TRUE", recorded)
+    e.label(plain, depth)
+
+
 def _look_up(
-    e: Emitter, shadows: Value, x: Value, kind: str, last: Value, shadow: Value, load: Callable[[], None] | None
+    e: Emitter,
+    shadows: Value,
+    x: Value,
+    kind: str,
+    last: Value,
+    shadow: Value,
+    load: Callable[[], None] | None,
+    of_tuple: Label | None = None,
 ) -> None:
     """`shadow` is that of `last`, the object that was looked up last at the places where `x` is used: let it be that of `x`
-    (or of what `load` gives)."""
+    (or of what `load` gives). Where that is a tuple, which has no shadow, go on at `of_tuple`."""
     found = Label()
     e.load(x)
     e.load(last)
     e.out("IS_OP", 0)
     depth = e.depth - 1
     e.jump_if("TRUE", found)
+    if of_tuple is not None:
+        type_of(e, x)
+        e.out("LOAD_CONST", tuple)
+        e.out("IS_OP", 0)
+        e.jump_if("TRUE", of_tuple)
     e.load(x)
     e.store(last)
     call_method(e, shadows, f"{kind}_of", x if load is None else load)
@@ -79,8 +118,19 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
         if not is_none(d):
             e.load(d)
             jump_if_none(e, none)
-            _look_up(e, shadows, x, which, last, shadow, gone_through if kind == "get_next" else None)
+            of_tuple = Label() if kind == "getitem" and position is None else None
+            depth = e.depth
+            _look_up(e, shadows, x, which, last, shadow, gone_through if kind == "get_next" else None, of_tuple)
             _add_part(e, shadows, shadow, part, d, position, attribute)
+            if of_tuple is not None:
+                jump(e, none)
+                e.label(of_tuple, depth)
+                if 0 in wanted:
+                    call_method(e, shadows, "in_tuple", d, key, lambda: length(e, x))
+                    e.store(results[wanted.index(0)])
+                    store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 0])
+                    jump(e, end)
+                    return
         jump(e, none)
         return
     _look_up(e, shadows, x, which, last, shadow, None)
@@ -214,8 +264,7 @@ def op_pull(e: Emitter, tree: Tree) -> None:
     depth = e.depth
     if "expressions" in attrs:
         recorded = Label()
-        e.load(back)
-        jump_if_none(e, recorded, negated=True)
+        _go_if_recorded(e, instr, recorded)
         if not is_none(d) and results:
             e.load(d)
             jump_if_none(e, none)
@@ -235,9 +284,8 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             e.out("LOAD_CONST", int)
             e.out("IS_OP", 0)
             e.jump_if("FALSE", recorded)
-        elif not is_none(back):
-            e.load(back)
-            jump_if_none(e, recorded, negated=True)
+        else:
+            _go_if_recorded(e, instr, recorded)
         _access(e, instr, none, end)
         if is_none(back):
             e.label(none, depth)
@@ -245,13 +293,17 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             e.label(end, depth)
             return
         e.label(recorded, depth)
-        if attrs["access"] == "getitem":
+        if attrs["access"] == "getitem" and "rare" not in attrs:
             _item_by_number(e, instr, none, end)
     elif attrs["of"] == "unpack":
         recorded = Label()
-        e.load(back)
-        jump_if_none(e, recorded, negated=True)
+        _go_if_recorded(e, instr, recorded)
         _unpacked(e, instr, none, end)
+        e.label(recorded, depth)
+    elif "rare" in attrs:
+        recorded = Label()
+        _go_if_recorded(e, instr, recorded)
+        jump(e, none)
         e.label(recorded, depth)
     else:
         e.load(back)
@@ -260,10 +312,13 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             _slope(e, back, d, results, wanted, none, end)
         if "inline" in attrs:
             _undo_of_list(e, instr, none, end)
-    begin_call(e, lambda: _first(e, back))
-    for v in (back, d, shadows):
-        e.load(v)
-    call(e, 3, ())
+    if "rare" in attrs:
+        call_function(e, Const(run_rare, OBJECT), [back, Const(attrs["rare"], I64), d, shadows])
+    else:
+        begin_call(e, lambda: _first(e, back))
+        for v in (back, d, shadows):
+            e.load(v)
+        call(e, 3, ())
     _items(e, results, wanted, end)
     e.label(none, depth)
     store_none(e, results)
@@ -458,26 +513,33 @@ def op_cotangents(e: Emitter, tree: Tree) -> None:
 @operation
 def op_accumulate(e: Emitter, tree: Tree) -> None:
     instr = tree.operation
-    function, a, b = instr.operands
-    first, second, slow, end = Label(), Label(), Label(), Label()
+    function, a, b, *rare = instr.operands
+    numbers = "numbers" in instr.attrs
+    plain, first, second, slow, end = (Label() for _ in range(5))
     depth = e.depth
     e.load(b)
     jump_if_none(e, first)
     e.load(a)
     jump_if_none(e, second)
-    type_of(e, a)
-    e.out("LOAD_CONST", float)
-    e.out("IS_OP", 0)
-    e.jump_if("FALSE", slow)
+    if rare:
+        e.load(rare[0])
+        jump_if_none(e, plain)
+    if not numbers:
+        type_of(e, a)
+        e.out("LOAD_CONST", float)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", slow)
+    e.label(plain, depth)
     e.load(a)
     e.load(b)
     operator(e, "add")
     e.store(instr.result)
     jump(e, end)
-    e.label(slow, depth)
-    call_function(e, function, [a, b])
-    e.store(instr.result)
-    jump(e, end)
+    if not numbers:
+        e.label(slow, depth)
+        call_function(e, function, [a, b])
+        e.store(instr.result)
+        jump(e, end)
     e.label(second, depth)
     e.load(b)
     e.store(instr.result)

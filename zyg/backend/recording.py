@@ -58,7 +58,7 @@ def loads_twice(instr: Operation, k: int) -> bool:
     return instr.op in ("item", "pull", "rule", "accumulate")
 
 
-def _go_unless_real(e: Emitter, value: Value, slow: Label) -> None:
+def _go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float) -> None:
     """Go on if the value is exactly a float, int or bool, else at `slow`."""
     if isinstance(value, Const):
         if type(value.value) not in REALS:
@@ -66,7 +66,7 @@ def _go_unless_real(e: Emitter, value: Value, slow: Label) -> None:
         return
     real = Label()
     type_of(e, value)
-    e.out("LOAD_CONST", float)
+    e.out("LOAD_CONST", likely)
     e.out("IS_OP", 0)
     depth = e.depth - 1
     e.jump_if("TRUE", real)
@@ -83,22 +83,32 @@ def op_record(e: Emitter, tree: Tree) -> None:
     e.set_position(instr.position)
     function, *operands = instr.operands
     direct = instr.attrs.get("direct")
+    rare = None
+    flags: list[Value] = []
+    if "rare" in instr.attrs:
+        rare = operands.pop()
+        flags = [operands.pop() for _ in range(instr.attrs.get("flags", 0))]
     end = Label()
     if direct == "method":
-        _read_method(e, instr)
+        _read_method(e, instr, operands)
         return
     if direct is not None:
         slow = Label()
         depth = e.depth
-        _DIRECT.get(direct, _direct_operator)(
-            e, operands, slow, direct
-        )  # leaves the pullback, and the results above it
+        # It leaves the pullback (unless that is recorded rarely), and the results above it.
+        if direct in _DIRECT:
+            _DIRECT[direct](e, operands, slow, rare is None)
+        else:
+            _direct_operator(e, instr, operands, flags, slow)
         for r in instr.results:
             e.store(r)
         jump(e, end)
         e.label(slow, depth)
-    if direct is not None:
         call_function(e, function, operands)
+        if rare is not None:
+            _store_rarely(e, instr, rare, instr.results)
+            e.label(end, depth)
+            return
     elif instr.attrs["of"] == "call_object":
         if "inline" in instr.attrs:
             _call_of_list(e, tree, end)
@@ -151,10 +161,11 @@ def _call_of_list(e: Emitter, tree: Tree, end: Label) -> None:
     e.label(other, depth)
 
 
-def _read_method(e: Emitter, instr: Operation) -> None:
+def _read_method(e: Emitter, instr: Operation, operands: list[Value]) -> None:
     """An attribute that is only called: where its table knows what such a call is, that takes the place of the attribute."""
-    function, x, name, table = instr.operands
-    value, method, back = instr.results
+    function = instr.operands[0]
+    x, name, table = operands
+    value, method = instr.results
     assert isinstance(name, Const)
     slow, known, end = Label(), Label(), Label()
     depth = e.depth
@@ -170,22 +181,39 @@ def _read_method(e: Emitter, instr: Operation) -> None:
     e.out("LOAD_ATTR", (False, name.value) if PY312 else name.value)
     e.store(value)
     e.out("LOAD_CONST", None)
-    e.out("COPY", 1)
     e.store(method)
-    e.store(back)
     jump(e, end)
     e.label(known, depth)
     e.out("LOAD_CONST", None)
-    e.out("COPY", 1)
     e.store(value)
-    e.store(back)
     jump(e, end)
     e.label(slow, depth)
     call_function(e, function, [x, name, table])
-    e.out("UNPACK_SEQUENCE", 2)
-    e.store(value)
-    _store_back(e, back)
+    _store_rarely(e, instr, instr.operands[-1], [value])
     e.label(end, depth)
+
+
+def _store_rarely(e: Emitter, instr: Operation, rare: Value, results: list[Value]) -> None:
+    """What a run-time function gave is on the stack: store the results, and the pullback among what is recorded rarely."""
+    some = Label()
+    if results:
+        e.out("UNPACK_SEQUENCE", 1 + len(results))
+        store_all(e, results)
+    recorded = Label()
+    e.out("COPY", 1)
+    depth = e.depth - 1
+    jump_if_none(e, recorded, negated=True)
+    e.out("POP_TOP")
+    e.out("LOAD_CONST", NOTHING)
+    e.label(recorded, depth)
+    e.load(rare)
+    jump_if_none(e, some, negated=True)
+    e.out("BUILD_MAP", 0)
+    e.store(rare)
+    e.label(some, depth)
+    e.load(rare)
+    e.out("LOAD_CONST", instr.attrs["rare"])
+    e.out("STORE_SUBSCR")
 
 
 def _store_back(e: Emitter, back: Value) -> None:
@@ -264,31 +292,32 @@ def _find_callee(e: Emitter, tree: Tree) -> None:
     e.label(end, depth + 2)
 
 
-def _direct_operator(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
-    for v in operands:
-        _go_unless_real(e, v, slow)
-    e.out("LOAD_CONST", None)
+def _direct_operator(e: Emitter, instr: Operation, operands: list[Value], flags: list[Value], slow: Label) -> None:
+    """An operator on real numbers: on those that have been found to be, where nothing was recorded, and those tested here."""
+    for flag in flags:
+        e.load(flag)
+        jump_if_none(e, slow, negated=True)
+    for k in instr.attrs["tests"]:
+        _go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else float)
     for v in operands:
         e.load(v)
-    operator(e, op)
+    operator(e, instr.attrs["direct"])
 
 
-def _direct_getattr(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+def _direct_getattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
     x, name, types = operands
     go_unless_type(e, x, lambda: e.load(types), "CONTAINS_OP", slow)
-    e.out("LOAD_CONST", None)
     assert isinstance(name, Const)
     get_attribute(e, x, name.value)
 
 
-def _direct_setattr(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+def _direct_setattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
     x, value, name, types = operands
     go_unless_type(e, x, lambda: e.load(types), "CONTAINS_OP", slow)
     e.load(value)
     e.load(x)
     assert isinstance(name, Const)
     e.out("STORE_ATTR", name.value)
-    e.out("LOAD_CONST", None)
 
 
 def _go_unless_natural(e: Emitter, key: Value, slow: Label) -> None:
@@ -314,11 +343,10 @@ def _is_position(key: Value) -> bool:
     return not isinstance(key, Const) or type(key.value) is int
 
 
-def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
-    """An item of a list, dict or tuple. The pullback of an item of a tuple is the tuple's length, that of an item of a list that
-    is counted from its end the position."""
+def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
+    """An item of a list, dict or tuple; `dense`: counted from the end. Then the pullback of an item of a tuple is the tuple's
+    length, that of an item of a list the position."""
     x, key = operands
-    from_end = isinstance(key, Const) and type(key.value) is int and key.value < 0
     ordered, of_tuple, end = Label(), Label(), Label()
     depth = e.depth
 
@@ -330,34 +358,34 @@ def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> 
     type_of(e, x)
     if _is_position(key):
         _type_on_stack_is(e, list, ordered)
-        _type_on_stack_is(e, tuple, of_tuple)
+        _type_on_stack_is(e, tuple, of_tuple if dense else ordered)
     e.out("LOAD_CONST", dict)
     e.out("IS_OP", 0)
     e.jump_if("FALSE", slow)
-    e.out("LOAD_CONST", None)
+    if dense:
+        e.out("LOAD_CONST", None)
     get()
-    jump(e, end)
     if _is_position(key):
-        e.label(of_tuple, depth + 1)
-        e.out("POP_TOP")
-        _go_unless_natural(e, key, slow)
-        length(e, x)
-        get()
         jump(e, end)
+        if dense:
+            e.label(of_tuple, depth + 1)
+            e.out("POP_TOP")
+            length(e, x)
+            get()
+            jump(e, end)
         e.label(ordered, depth + 1)
         e.out("POP_TOP")
-        _go_unless_natural(e, key, slow)
-        if from_end:
+        if dense:
             length(e, x)
             e.load(key)
             operator(e, "add")
         else:
-            e.out("LOAD_CONST", None)
+            _go_unless_natural(e, key, slow)
         get()
-    e.label(end, depth + 2)
+    e.label(end, depth + 1 + dense)
 
 
-def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
     """An item of a list or dict."""
     x, key, value = operands
     ordered, store = Label(), Label()
@@ -380,10 +408,9 @@ def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, op: str) -> 
     for v in (value, x, key):
         e.load(v)
     e.out("STORE_SUBSCR")
-    e.out("LOAD_CONST", None)
 
 
-def _direct_unpack(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+def _direct_unpack(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
     """A tuple of the right length."""
     x, count = operands
     assert isinstance(count, Const)
@@ -392,7 +419,6 @@ def _direct_unpack(e: Emitter, operands: list[Value], slow: Label, op: str) -> N
     e.load(count)
     e.out("COMPARE_OP", Compare.EQ)
     e.jump_if("FALSE", slow)
-    e.out("LOAD_CONST", None)
     e.load(x)
     e.out("UNPACK_SEQUENCE", count.value)
 
@@ -406,7 +432,7 @@ def _append(e: Emitter, x: Value, value: Callable[[], None]) -> None:
     e.out("POP_TOP")
 
 
-def _direct_list_append(e: Emitter, operands: list[Value], slow: Label, op: str) -> None:
+def _direct_list_append(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
     """Its pullback is the index of the item."""
     x, value = operands
     go_unless_type(e, x, lambda: e.out("LOAD_CONST", list), "IS_OP", slow)
@@ -438,6 +464,13 @@ def op_item(e: Emitter, tree: Tree) -> None:
     e.out("LOAD_CONST", None)
     e.store(back)
     e.label(end, depth)
+
+
+@operation
+def op_nothing_recorded(e: Emitter, tree: Tree) -> None:
+    """A variable for what is recorded rarely, a dict by number: `record` instructions write it."""
+    e.out("LOAD_CONST", None)
+    e.store(tree.operation.result)
 
 
 @operation
@@ -473,4 +506,4 @@ def op_pop(e: Emitter, tree: Tree) -> None:
     e.out("POP_TOP")
 
 
-OPS = pulling.OPS | frozenset({"record", "item", "tape", "push", "cursor", "pop"})
+OPS = pulling.OPS | frozenset({"record", "nothing_recorded", "item", "tape", "push", "cursor", "pop"})

@@ -113,6 +113,9 @@ class Slots:
                     body = block.successors()[0]
                     into = self.live.in_mask.get(body.block, 0) | self.mask(body.args) | kept
                     conflicts[bit[instr.results[1]]] = into | results
+                if "rare" in instr.attrs:  # it may be written behind the results
+                    for r in instr.results:
+                        conflicts[bit[r]] |= self.mask(instr.operands[-1:])
                 live = live & ~results | kept
                 for v in uses(instr):
                     if v in bit:

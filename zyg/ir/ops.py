@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from zyg.ir.records import record
 
@@ -99,7 +99,7 @@ def op(
 # ------------------------------------------------------------------------------------------------- typings
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
     raise TypeError(message)
 
 
@@ -136,9 +136,9 @@ def _exactly(operands: Sequence[Type], *results: Type) -> Typing:
 
 
 def _array(types: Sequence[Type]) -> Array:
-    if not types or not isinstance(types[0], Array):
-        _fail("the first operand is not an array")
-    return types[0]  # type: ignore[return-value]
+    if types and isinstance(types[0], Array):
+        return types[0]
+    _fail("the first operand is not an array")
 
 
 def _element(extra: int) -> Typing:
@@ -581,6 +581,8 @@ python("record", "function, arguments: what op attrs['of'] gives, and last its p
        "gives them as a tuple; for 'call_object' it gives what to call in its place; attrs['direct'] is what may be run "
        "plainly; for a 'method', an attribute that is only called, there is the method before the pullback, if it is known, "
        "and the call with attrs['method'] takes it and the object", typing=_stated)  # fmt: skip
+python("nothing_recorded", "what a block records rarely, by attrs['rare'] of a `record`, which then has no pullback and takes this as "
+       "its last operand: None at first, a dict where something was recorded", OBJECT)  # fmt: skip
 python("item", "what an iterator gave, the pullback of all it goes through: if there is one, the former is a pair of an item "
        "and its pullback, else it is the item, and its pullback is None", OBJECT, OBJECT)  # fmt: skip
 python("pull", "pullback, cotangent, shadows: run a pullback, which gives a tuple; the results are its items "

@@ -65,12 +65,19 @@ class ForwardHalf:
             if is_call_of(block.instrs[0], escaping.take):
                 self.taken[block] = block.instrs[0].result
         self.scope = self._namespace()
+        self.counting: set[Value] = set() if brief else counting(function)
         # Attributes that are only called, by their calls; and per attribute what is known of the method.
         self.called = {} if brief else called_attributes(function)
         self.methods: dict[Instr, Value] = dict.fromkeys(self.called.values(), Value(OBJECT))
+        tested: dict[Block, dict[Value, Value]] = {}
+        self.rare: dict[Block, Value] = {}
+        # Numbers that a block has found to be real, by the value that is None then: what it has recorded rarely.
+        self.tested = tested
         for block in self.dominators.order:
             if block in self.live:
                 block.instrs[:] = [self._recorded(block, instr) for instr in block.instrs]
+                if not brief:
+                    self._record_rarely(block)
         for block in self.blocks:
             if block in self.live and len(self.edges[block]) > 1:
                 self._number_edges(block)
@@ -194,6 +201,50 @@ class ForwardHalf:
             "record", [Const(function, OBJECT), *operands], [*instr.results, Value(OBJECT)], attrs, [], instr.position
         )
 
+    def _record_rarely(self, block: Block) -> None:
+        """What is hardly ever recorded gives no pullback: a block has one value, None at first, for all that it has recorded
+        nevertheless. As long as that is None, operands of plain operators have been real numbers, and so have the results."""
+        known = self._tested_before(block)
+        rare: Value | None = None
+        number = 0
+        for instr in block.instrs:
+            if self.kinds.get(instr) != "record" or not inline.is_rare(instr):
+                continue
+            if rare is None:
+                rare = Value(OBJECT, "")
+            instr.attrs["rare"] = number
+            number += 1
+            del self.home[instr.results.pop()]
+            original = self.originals[instr]
+            if rules.base(original.op) in rules.EXPRESSIONS:
+                unknown = [v for v in original.operands if not self.activity.number(v)]
+                flags = dict.fromkeys(known[v] for v in unknown if v in known)
+                instr.attrs["tests"] = tuple(
+                    k for k, v in enumerate(original.operands) if v in unknown and v not in known
+                )
+                instr.attrs["ints"] = tuple(k for k in instr.attrs["tests"] if original.operands[k] in self.counting)
+                instr.attrs["flags"] = len(flags)
+                instr.operands += flags
+                known.update(dict.fromkeys([*unknown, original.result], rare))
+            instr.operands.append(rare)
+        if rare is not None:
+            self.rare[block] = self.home_of(rare, block)
+            start = Instr("nothing_recorded", [], [rare])
+            self.kinds[start] = "none"
+            block.instrs.insert(_first_place(block), start)
+        self.tested[block] = known
+
+    def home_of(self, v: Value, block: Block) -> Value:
+        self.home[v] = block
+        return v
+
+    def _tested_before(self, block: Block) -> dict[Value, Value]:
+        """What is known at the start of a block."""
+        above = self.dominators.immediate[block]
+        while above is not None and (above not in self.tested or not self.dominators.available(above, block)):
+            above = self.dominators.immediate[above]
+        return {} if above is None else dict(self.tested[above])
+
     def _table(self, read: Instr | None) -> inline.Methods | None:
         """What is known of calls of an attribute that is only called."""
         if read is None:
@@ -258,6 +309,34 @@ class ForwardHalf:
 
 def _is_prologue(instr: Instr) -> bool:
     return instr.op in _PROLOGUE or is_call_of(instr, globals)
+
+
+def _first_place(block: Block) -> int:
+    """Behind what has to come first in a block."""
+    at = 0
+    while _is_prologue(block.instrs[at]) or is_call_of(block.instrs[at], escaping.take):
+        at += 1
+    return at
+
+
+def counting(function: Function) -> set[Value]:
+    """Items of loops over `range`, as it looks: most likely ints."""
+    makers = {r: i for _, i in function.instructions() for r in i.results}
+
+    def comes_from(v: Value, op: str) -> Instr | None:
+        made = makers.get(v)
+        return made if made is not None and made.op == op else None
+
+    found: set[Value] = set()
+    for _, instr in function.instructions():
+        if instr.op != "item":
+            continue
+        loop = comes_from(instr.operands[1], "iter")
+        call = loop and comes_from(loop.operands[0], "call_object")
+        callee = call and comes_from(call.operands[0], "global")
+        if callee and callee.attrs["name"] == "range":
+            found.add(instr.result)
+    return found
 
 
 def called_attributes(function: Function) -> dict[Instr, Instr]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from zyg.backend.cpython import type_version
 from zyg.backend.recording import PLAIN, nothing
+from zyg.ir.core import Const
 
 from .. import objects
 from ..identity import lasts, let_go, note
@@ -30,6 +31,17 @@ MemberDescriptorType = attributes.MemberDescriptorType
 
 # Operations whose reverse is written out where they were done plainly.
 ACCESS = frozenset({"getattr", "setattr", "getitem", "setitem", "list_append", "get_cell", "set_cell"})
+
+
+def is_rare(instr: Any) -> bool:
+    """Whether a `record` is mostly done plainly and then records nothing at all."""
+    direct = instr.attrs.get("direct")
+    if direct is None or direct == "list_append":
+        return False
+    if direct == "getitem":  # from the end of a list it notes the position
+        key = instr.operands[2]
+        return not (isinstance(key, Const) and type(key.value) is int and key.value < 0)
+    return True
 
 
 class Types(set):

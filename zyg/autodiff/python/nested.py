@@ -39,8 +39,13 @@ class _Expansion:
         self.instrs: list[Instr] = []
 
     def run(self) -> None:
+        self.rarely: list[Value] = []  # the pullbacks that the block records rarely
+        self.rare: Value | None = None
         for instr in self.block.instrs:
             self.position = instr.position
+            if self.rare is not None and (instr.op == "push" or instr is self.block.terminator):
+                self.emit("tuple", list(self.rarely), [self.rare])
+                self.rare = None
             method = getattr(self, f"_{instr.op}", None)
             if method is None:
                 self.instrs.append(instr)
@@ -66,9 +71,17 @@ class _Expansion:
             instr.operands[0] = Const(take if first.value is escaping.take else attach, OBJECT)
         self.instrs.append(instr)
 
+    def _nothing_recorded(self, instr: Instr) -> None:
+        """Here what is recorded rarely is a tuple of all pullbacks."""
+        self.rare = instr.result
+
     def _record(self, instr: Instr) -> None:
         function, *operands = instr.operands
         of = instr.attrs["of"]
+        if "rare" in instr.attrs:
+            del operands[-1 - instr.attrs.get("flags", 0) :]
+            self.rarely.append(Value(OBJECT))
+            instr.results.append(self.rarely[-1])
         if of in inline.OPERATORS or of in ("getattr", "setattr"):
             general = objects.RECORD[of]  # what keeps no account of types
             if of.endswith("attr") and not (isinstance(function, Const) and function.value is general):
@@ -99,6 +112,9 @@ class _Expansion:
     def _pull(self, instr: Instr) -> None:
         back, d, shadows, *more = instr.operands
         wanted = Const(instr.attrs["wanted"], OBJECT)
+        if "rare" in instr.attrs:
+            rare, back = back, Value(OBJECT)
+            self.emit("getitem", [rare, Const(instr.attrs["rare"], OBJECT)], [back])
         if "access" in instr.attrs and isinstance(back, Const):
             kind = Const(instr.attrs["access"], OBJECT)
             self.call(access, [kind, d, shadows, more[0], more[2], wanted], instr.results)
@@ -121,7 +137,7 @@ class _Expansion:
         self.call(items, [wanted, *instr.operands], instr.results)
 
     def _accumulate(self, instr: Instr) -> None:
-        self.emit("call_object", instr.operands, instr.results, keywords=())
+        self.emit("call_object", instr.operands[:3], instr.results, keywords=())
 
     def _tape(self, instr: Instr) -> None:
         self.emit("list", [], instr.results)

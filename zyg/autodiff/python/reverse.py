@@ -26,10 +26,10 @@ class ReverseHalf:
             k: v for k, v in forward.function.attrs.items() if k in ("name", "file", "line", "generator")
         }
         self.builder = Builder(self.function)
-        self.cotangents = Variables(
+        self.cotangents: Variables[Value] = Variables(
             type_of=lambda v: OBJECT,
             initial=lambda v: NOTHING,
-            name_of=lambda v: f"d_{v.name}" if v.name else "",  # type: ignore[attr-defined]
+            name_of=lambda v: f"d_{v.name}" if v.name else "",
         )
         self.back, self.seed, self.shadows = (Value(OBJECT, name) for name in ("back", "d", "shadows"))
         self.tape, self.cursor = Value(TAPE, "tape"), Value(TAPE, "cursor")
@@ -198,11 +198,14 @@ class ReverseHalf:
         self.cotangents.write(self._here, v, NOTHING)
         return d
 
-    def _add(self, v: Value, contribution: Value) -> None:
+    def _add(self, v: Value, contribution: Value, rare: Value | None = None) -> None:
+        """Add to the cotangent of `v`; where `rare` is None, that is a number."""
         if self.activity.inert(v) or is_nothing(contribution):
             return
         old = self._read(v)
-        new = contribution if is_nothing(old) else self.builder.op("accumulate", _ACCUMULATE, old, contribution)
+        operands = [old, contribution] if rare is None or self.activity.number(v) else [old, contribution, rare]
+        attrs = {"numbers": True} if self.activity.number(v) else {}
+        new = contribution if is_nothing(old) else self.builder.op("accumulate", _ACCUMULATE, *operands, **attrs)
         if not isinstance(new, Const) and not new.name and v.name:
             new.name = f"d_{v.name}"
         self.cotangents.write(self._here, v, new)
@@ -236,9 +239,9 @@ class ReverseHalf:
     def _wanted(self, instr: Instr) -> list[int]:
         return [k for k, v in enumerate(instr.operands) if not self.activity.inert(v)]
 
-    def _spread(self, instr: Instr, wanted: list[int], parts: list[Value]) -> None:
+    def _spread(self, instr: Instr, wanted: list[int], parts: list[Value], rare: Value | None = None) -> None:
         for k, part in zip(wanted, parts, strict=True):
-            self._add(instr.operands[k], part)
+            self._add(instr.operands[k], part, rare)
 
     def _cotangent_of_results(self, results: list[Value], together: bool = False) -> Value:
         """One result: its cotangent; several (`together`, if they are by the op's nature): the tuple of theirs."""
@@ -351,9 +354,12 @@ class ReverseHalf:
         results = original.results[1:] if original.op == "next" else original.results
         d = self._cotangent_of_results(results, original.op in ("unpack", "unpack_rest", "with_enter"))
         wanted = self._wanted(original)
-        operands = [self._primal(instr.results[-1]), d, self.shadows]
+        rare = None if "rare" not in instr.attrs else self._primal(instr.operands[-1])
+        operands = [self._primal(instr.results[-1]) if rare is None else rare, d, self.shadows]
         of = rules.base(original.op)
         attrs = {"of": of, "wanted": tuple(wanted)}
+        if rare is not None:
+            attrs["rare"] = instr.attrs["rare"]
         if self.forward.brief:
             pass
         elif of in rules.EXPRESSIONS:
@@ -372,7 +378,7 @@ class ReverseHalf:
             x = self.forward.called[original].operands[0]
             operands += [self._primal(x), *self._looked_up(x, "items")]
         parts = self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), **attrs)
-        self._spread(original, wanted, parts)
+        self._spread(original, wanted, parts, rare if "expressions" in attrs else None)
 
     # ------------------------------------------------------------------------------------------------ the tape
 
@@ -440,8 +446,8 @@ def drop_zeros(function: Function) -> None:
             kept = []
             for instr in block.instrs:
                 map_uses(instr, resolve)
-                if instr.op == "accumulate" and any(map(is_nothing, instr.operands[1:])):
-                    _, a, b = instr.operands
+                if instr.op == "accumulate" and any(map(is_nothing, instr.operands[1:3])):
+                    _, a, b = instr.operands[:3]
                     replaced[instr.result] = b if is_nothing(a) else a
                     changed = True
                 else:
