@@ -97,3 +97,29 @@ def test_stages_of_it_can_be_seen():
     assert "func" in str(zyg.code_typed(squares, A, 1))
     assert "func" in str(zyg.code_adjoint(squares, A, 1))
     assert "define" in str(zyg.code_llvm(squares, A, 1))
+
+
+INTEGER = np.int64(1)
+
+
+def test_axes_that_are_numpy_integers():
+    compiled = zyg.jit(lambda a, k: np.sum(a, axis=k) * 2.0)
+    for k in (np.int64(1), np.int32(-1), np.int64(0)):
+        np.testing.assert_array_equal(compiled(A, k), np.sum(A, axis=k) * 2.0)
+    for f in (lambda a: squares(a, np.int64(1)), lambda a: squares(a, INTEGER)):
+        assert zyg.jit(f)(A) == f(A)
+        np.testing.assert_allclose(zyg.gradient(f, A)[0], by_hand(A, 1))
+    kept = zyg.jit(lambda a, k: np.sum(a, axis=k) * k)(np.ones((2, 2), np.int32), np.int64(1))
+    assert kept.dtype == np.int64
+
+
+def test_truth_values_are_axes_where_numpy_takes_them():
+    for f in (np.sum, np.argmax, np.mean, np.take, np.sort, np.flip, np.expand_dims, np.diff, np.median):
+        call = (lambda a: np.take(a, [0], axis=True)) if f is np.take else lambda a, f=f: f(a, axis=True)
+        try:
+            expected = call(A)
+        except TypeError:
+            with pytest.raises(TypeError, match="an integer is required"):
+                zyg.jit(call)(A)
+        else:
+            np.testing.assert_array_equal(zyg.jit(call)(A), expected)

@@ -253,15 +253,20 @@ def constant(e: Evaluator, v: Abstract, what: str) -> Any:
     items = lists.known_items(e, v)
     if items is not None:
         return tuple(constant(e, item, what) for item in items)
+    if isinstance(v, Number) and isinstance(v.value, Const):  # np.int64(1)
+        return v.value.value
     if not isinstance(v, Known):
         what = f"{what} that is not known when compiling"
         raise NeedsConstant(what, e.position, types=[describe(v, e.heap)], hint="write a constant")
     return v.object
 
 
-def axis_of(e: Evaluator, axis: Abstract, ndim: int, name: str = "") -> int:
-    """An axis, counted from the front; it has to be known when compiling. An error names the argument, if that is given."""
+def axis_of(e: Evaluator, axis: Abstract, ndim: int, name: str = "", booleans: bool = False) -> int:
+    """An axis, counted from the front; it has to be known when compiling. An error names the argument, if that is given.
+    `booleans`: whether NumPy takes True for 1 here."""
     given = constant(e, axis, "an axis")
+    if type(given) is bool and not booleans:
+        e.type_error("an integer is required for the axis")
     try:
         number = operator.index(given)
     except TypeError as error:
@@ -275,12 +280,15 @@ def axis_of(e: Evaluator, axis: Abstract, ndim: int, name: str = "") -> int:
     return number % ndim
 
 
-def axes_of(e: Evaluator, axis: Abstract, ndim: int, name: str = "axis") -> tuple[int, ...]:
+def axes_of(e: Evaluator, axis: Abstract, ndim: int, name: str = "axis", booleans: bool = False) -> tuple[int, ...]:
     """One or several axes; all of them for None."""
     given = constant(e, axis, "an axis")
     if given is None:
         return tuple(range(ndim))
-    axes = tuple(axis_of(e, Known(n), ndim) for n in (given if isinstance(given, tuple) else (given,)))
+    several = given if isinstance(given, tuple) else (given,)
+    if not booleans and any(type(n) is bool for n in several):
+        e.type_error("an integer is required")
+    axes = tuple(axis_of(e, Known(n), ndim, booleans=True) for n in several)
     if len(set(axes)) < len(axes):
         e.throw("ValueError", f"repeated axis in `{name}` argument" if name != "axis" else "duplicate value in 'axis'")
     return axes

@@ -117,7 +117,7 @@ def constant_or_input(
     """A hidden parameter for what holds numbers or arrays, a constant for everything else (and, `by_rule`, for what has a rule)."""
     from .infer import known
 
-    constant = e.inference.fixed and type(value) in (int, bool)
+    constant = e.inference.fixed and (type(value) in (int, bool) or isinstance(value, np.integer))
     if not constant and (
         (not callable(value) and not isinstance(value, (python_types.ModuleType, str, type(None))))
         or (is_data(value) and not (by_rule and _told_apart(e, value)))

@@ -22,6 +22,8 @@ from contextlib import contextmanager, suppress
 from types import CellType
 from typing import Any
 
+import numpy as np
+
 from zyg.errors import Unsupported
 from zyg.ir import types as t
 from zyg.ir.builder import Builder
@@ -29,6 +31,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target,
 from zyg.ir.options import Options
 from zyg.ir.records import field, record
 from zyg.ir.types import Scalar, Type
+from zyg.typeof import dtype_scalar
 
 from .boundary import Assembly, Disassembly, Write, convert_edges, written_back
 from .prepare import Prepared
@@ -42,6 +45,7 @@ from .values import (
     Heap,
     Known,
     Merge,
+    Number,
     Reference,
     State,
     TupleValue,
@@ -740,6 +744,8 @@ def known(value: Any) -> Abstract:
         return TupleValue(tuple(map(known, value)))
     if type(value) is complex:
         return ComplexValue(Known(value.real), Known(value.imag))
+    if isinstance(value, np.integer) and (scalar := dtype_scalar(value.dtype)) is not None:
+        return Number(const(int(value), scalar), numpy=True)
     return Known(value)
 
 

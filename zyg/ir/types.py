@@ -17,6 +17,8 @@ from __future__ import annotations
 from types import MemberDescriptorType
 from typing import Any
 
+import numpy as np
+
 from .records import field, record
 
 
@@ -159,6 +161,8 @@ class Const(Type):
     def _key(self) -> tuple[object, ...]:
         if isinstance(self.value, (str, bytes, int, float, complex, type(None))):
             return (type(self.value), repr(self.value))
+        if isinstance(self.value, np.generic):
+            return (type(self.value), self.value.item())
         return (id(self.value),)
 
     def __eq__(self, other: object) -> bool:

@@ -122,7 +122,7 @@ def _dtype(e: Evaluator, dtype: Abstract) -> Abstract:
 def _axis_index(e: Evaluator, axis: Abstract, ndim: Abstract) -> Abstract:
     count = arrays.constant(e, ndim, "a number of dimensions")
     assert isinstance(count, int)
-    return Known(arrays.axis_of(e, axis, count))
+    return Known(arrays.axis_of(e, axis, count, booleans=True))
 
 
 @emits(constant)

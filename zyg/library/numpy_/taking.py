@@ -331,7 +331,7 @@ def _along(e: Evaluator, a: Abstract, indices: Abstract, axis: Abstract) -> tupl
             e.throw("ValueError", "when axis=None, `indices` must have a single dimension.")
         a, k = flat(e, a), 0
     else:
-        k = arrays.axis_of(e, axis, arrays.ndim(a))
+        k = arrays.axis_of(e, axis, arrays.ndim(a), booleans=True)
     n = arrays.ndim(a)
     if arrays.ndim(index) != n:
         e.throw("ValueError", "`indices` and `arr` must have the same number of dimensions")

@@ -65,7 +65,7 @@ def swapaxes(e: Evaluator, a: Abstract, axis1: Abstract, axis2: Abstract) -> Abs
     a = as_array(e, a)
     n = arrays.ndim(a)
     order = list(range(n))
-    i, j = arrays.axis_of(e, axis1, n), arrays.axis_of(e, axis2, n)
+    i, j = arrays.axis_of(e, axis1, n, booleans=True), arrays.axis_of(e, axis2, n, booleans=True)
     order[i], order[j] = j, i
     return ordered(e, a, order)
 
@@ -87,7 +87,7 @@ def moveaxis(e: Evaluator, a: Abstract, source: Abstract, destination: Abstract)
 def _several(e: Evaluator, axis: Abstract, ndim: int, name: str) -> tuple[int, ...]:
     given = arrays.constant(e, axis, "an axis")
     axes = tuple(
-        arrays.axis_of(e, Known(n), ndim, "" if name == "axis" else name)
+        arrays.axis_of(e, Known(n), ndim, "" if name == "axis" else name, booleans=True)
         for n in (given if isinstance(given, tuple) else (given,))
     )
     if len(set(axes)) < len(axes):
@@ -130,7 +130,11 @@ def expand_dims(e: Evaluator, a: Abstract, axis: Abstract) -> Abstract:
     given = arrays.constant(e, axis, "an axis")
     count = len(given) if isinstance(given, tuple) else 1
     n = arrays.ndim(a) + count
-    new = _several(e, axis, n, "axis") if count != 1 or isinstance(given, tuple) else (arrays.axis_of(e, axis, n),)
+    new = (
+        _several(e, axis, n, "axis")
+        if count != 1 or isinstance(given, tuple)
+        else (arrays.axis_of(e, axis, n, booleans=True),)
+    )
     return arrays.seen(e, a, "".join("n" if k in new else ":" for k in range(n)))
 
 
@@ -228,7 +232,7 @@ def stretched(e: Evaluator, a: Abstract, shape: list[Value], writable: bool = Tr
 @emits(np.flip)
 def flip(e: Evaluator, m: Abstract, axis: Abstract = NONE) -> Abstract:
     a = as_array(e, m)
-    return flipped(e, a, arrays.axes_of(e, axis, arrays.ndim(a)))
+    return flipped(e, a, arrays.axes_of(e, axis, arrays.ndim(a), booleans=True))
 
 
 def flipped(e: Evaluator, a: Abstract, axes: tuple[int, ...]) -> Abstract:
