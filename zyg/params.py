@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Params:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Params) and self._by_id.keys() == other._by_id.keys()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None
 
     def __repr__(self) -> str:
         return f"Params([{', '.join(map(_described, self))}])"
@@ -113,16 +113,6 @@ class Grads(Mapping[Any, Any]):
 
     def __contains__(self, parameter: object) -> bool:
         return parameter in self.params
-
-    # Mapping's own views look parameters up in sets, by ==.
-    def keys(self) -> KeysView[Any]:
-        return list(self.params)  # type: ignore[return-value]
-
-    def values(self) -> ValuesView[Any]:
-        return list(self._by_id.values())  # type: ignore[return-value]
-
-    def items(self) -> ItemsView[Any, Any]:
-        return list(zip(self.params, self._by_id.values(), strict=True))  # type: ignore[return-value]
 
     def map(self, function: Callable[[Any], Any]) -> Grads:
         """`function` of each gradient; None stays."""

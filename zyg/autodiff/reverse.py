@@ -288,8 +288,9 @@ class ReverseGraph(ForwardPart):
             if self.active(target.args[k]):
                 self._add(target.args[k], d)
         here = self._here
-        if block in self.dispatch_headers and source in self.loop_of[block].blocks:  # type: ignore[union-attr]
-            self.builder.jump(self.dispatch[self.loop_of[block]])  # type: ignore[index]
+        headed = self.loop_of[block] if block in self.dispatch_headers else None
+        if headed is not None and source in headed.blocks:
+            self.builder.jump(self.dispatch[headed])
             self.cotangents.add_edge(here, here.terminator.targets[0])
             return
         outer = loop = self.loop_of[source]

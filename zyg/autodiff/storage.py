@@ -56,7 +56,7 @@ class Storage:
         self.carried: dict[Value, Value] = {}
         self.stacks: list[Value] = []
         self.representative: dict[Block, Block] = {}
-        self.carrier: Variables | None = None
+        self.carrier: Variables[Value] | None = None
         self.replacement: dict[Value, Value] = {}
 
     def run(self) -> None:
@@ -223,10 +223,8 @@ class Storage:
         return helpers.induction(loop, v)
 
     def _may_reload(self, load: Instr) -> bool:
-        """Whether the element is still there: nobody writes the array, and it is not the caller's to change later."""
-        a = self.a
-        representative = a.activity.rep(load.operands[0])
-        return representative not in a.activity.written and a.settled
+        """Whether the element is still there: nobody writes the array later, and it is not the caller's to change."""
+        return self.a.settled and self.a.last_writes.lasts(load)
 
     def _recompute(self, v: Value, block: Block) -> Value:
         a = self.a
@@ -269,9 +267,9 @@ class Storage:
             return self.carried[v]
         if self.carrier is None:
             self.carrier = Variables(
-                type_of=lambda v: v.type,  # type: ignore[union-attr]
+                type_of=lambda v: v.type,
                 initial=self._nothing,
-                name_of=lambda v: v.name,  # type: ignore[union-attr]
+                name_of=lambda v: v.name,
             )
             for block in a.order:
                 for target in block.successors():

@@ -118,8 +118,9 @@ def columns(type: Sequence) -> Callable[[list[Any]], tuple[Any, ...]]:
             found += [np.array([x.real for x in items]), np.array([x.imag for x in items])]
             return
         scalar = item.scalar if isinstance(item, NpScalar) else item
-        dtype = NUMPY_SCALARS[scalar]  # type: ignore[index]
-        expected = dtype if isinstance(item, NpScalar) else {F64: float, I64: int, BOOL: bool}[item]  # type: ignore[index]
+        assert isinstance(scalar, Scalar)
+        dtype = NUMPY_SCALARS[scalar]
+        expected = dtype if isinstance(item, NpScalar) else {F64: float, I64: int, BOOL: bool}[scalar]
         if not set(map(_class, items)) <= {expected}:
             raise TypeError
         found.append(np.array(items, dtype))

@@ -8,7 +8,7 @@ CC 2013).  The decoder uses it for Python's locals and operand stack, the adjoin
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from .core import Block, Const, Function, Instr, Position, Target, Value, const, map_uses
 from .ops import result_types
@@ -152,7 +152,10 @@ class Builder:
         return Traced(self, value)
 
 
-class Variables:
+V = TypeVar("V", bound=Hashable)  # what stands for a variable
+
+
+class Variables(Generic[V]):
     """SSA construction for variables that are assigned along control flow.
 
     Announce each edge with `add_edge` when a terminator is made, `write` and `read` variables per block, `seal` a block
@@ -165,18 +168,18 @@ class Variables:
 
     def __init__(
         self,
-        type_of: Callable[[Hashable], Type] = lambda variable: OBJECT,
-        initial: Callable[[Hashable], Value] | None = None,
-        name_of: Callable[[Hashable], str] = str,
-        untouched: Callable[[Block, Hashable], bool] | None = None,
+        type_of: Callable[[V], Type] = lambda variable: OBJECT,
+        initial: Callable[[V], Value] | None = None,
+        name_of: Callable[[V], str] = str,
+        untouched: Callable[[Block, V], bool] | None = None,
     ):
         self.type_of = type_of
         self.initial = initial
         self.untouched = untouched
         self.name_of = name_of
-        self.current: dict[Block, dict[Hashable, Value]] = {}
+        self.current: dict[Block, dict[V, Value]] = {}
         self.sealed: set[Block] = set()
-        self.incomplete: dict[Block, dict[Hashable, Value]] = {}
+        self.incomplete: dict[Block, dict[V, Value]] = {}
         self.edges: dict[Block, list[tuple[Block, Target]]] = {}
         self.params: dict[Block, list[Value]] = {}  # made here, in order; redundant ones included
         self.incoming: dict[Value, list[Value]] = {}  # per parameter, along self.edges[block]
@@ -188,18 +191,18 @@ class Variables:
         assert target.block not in self.sealed, target.block
         self.edges.setdefault(target.block, []).append((source, target))
 
-    def write(self, block: Block, variable: Hashable, value: Value) -> None:
+    def write(self, block: Block, variable: V, value: Value) -> None:
         self.current.setdefault(block, {})[variable] = value
 
-    def read(self, block: Block, variable: Hashable) -> Value:
+    def read(self, block: Block, variable: V) -> Value:
         """The value of `variable` at the end of what has been emitted into `block`."""
-        work: list[tuple[Block, Hashable, Value]] = []
+        work: list[tuple[Block, V, Value]] = []
         value = self._find(block, variable, work)
         if work:
             self._complete(work)
         return self.resolve(value)
 
-    def _find(self, block: Block, variable: Hashable, work: list[tuple[Block, Hashable, Value]]) -> Value:
+    def _find(self, block: Block, variable: V, work: list[tuple[Block, V, Value]]) -> Value:
         """The value, perhaps a new parameter: `work` then tells whose arguments are to be found.
 
         Neither this nor `_complete` recurses along the control flow: some functions have thousands of blocks.
@@ -227,7 +230,7 @@ class Variables:
             self.write(b, variable, value)
         return value
 
-    def _begin(self, block: Block, variable: Hashable, edges: int, work: list[tuple[Block, Hashable, Value]]) -> Value:
+    def _begin(self, block: Block, variable: V, edges: int, work: list[tuple[Block, V, Value]]) -> Value:
         """A block that does not know the variable, and cannot ask one predecessor: a parameter, or the initial value."""
         sealed = block in self.sealed
         if sealed and edges == 0:
@@ -253,7 +256,7 @@ class Variables:
         if incomplete:
             self._complete([(block, variable, param) for variable, param in incomplete.items()])
 
-    def _complete(self, work: list[tuple[Block, Hashable, Value]]) -> None:
+    def _complete(self, work: list[tuple[Block, V, Value]]) -> None:
         """Find what is passed for new parameters, and for those that this makes."""
         made: list[Value] = []
         while work:

@@ -269,9 +269,12 @@ class Interpreter:
             raise NotImplementedError(f"the interpreter does not run {instr.op}")
         value = evaluate(*operands)
         type = instr.results[0].type
-        if instr.op in _CHECKED and machine_value(value, type) != value:  # type: ignore[arg-type]
+        if not isinstance(type, Scalar):
+            return [value]
+        fitting = machine_value(value, type)
+        if instr.op in _CHECKED and fitting != value:
             raise OverflowError("integer result does not fit")
-        return [machine_value(value, type) if isinstance(type, Scalar) else value]
+        return [fitting]
 
     # ------------------------------------------------------------------------------------------- ownership
 

@@ -27,7 +27,7 @@ Invariant: results agree up to the order of sums of cotangents.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..analysis import Loops
 from ..builder import Builder
@@ -201,7 +201,7 @@ def _cancel(block: Block, memory: _Memory) -> bool:
     removed: set[int] = set()
     changed = False
 
-    def forget(place: Place, known: dict[Place, object]) -> None:
+    def forget(place: Place, known: dict[Place, Any]) -> None:
         for other in [p for p in known if not _apart(place, p, memory)]:
             del known[other]
 
@@ -222,12 +222,12 @@ def _cancel(block: Block, memory: _Memory) -> bool:
                 instr.op = "store"
                 del instr.attrs["cotangent"]
             changed = True
-        forget(place, pending)  # type: ignore[arg-type]
+        forget(place, pending)
         if instr.op == "load":
             if len(loaded) < _PENDING:
                 loaded[place] = instr
             continue
-        forget(place, loaded)  # type: ignore[arg-type]
+        forget(place, loaded)
         zeroed = instr.op == "store" and _is_zero(instr.operands[1])
         if zeroed and len(pending) < _PENDING and memory.proper(place.root):
             pending[place] = instr, before
@@ -355,7 +355,8 @@ def _loop(body: Block, memory: _Memory, predecessors: dict[Block, list[tuple[Blo
     if memory.form(latch.targets[0].args[n]) != Linear(frozenset({(counter, 1)}), -1):
         return None
     entering = [t for b, t in predecessors[header] if b is not body]
-    if all(isinstance(t.args[n], Const) and t.args[n].value < FEWEST for t in entering):  # type: ignore[attr-defined]
+    starts = [t.args[n] for t in entering]
+    if all(isinstance(start, Const) and start.value < FEWEST for start in starts):
         return None
     return Plan(header, body, counter, entering, memory)
 

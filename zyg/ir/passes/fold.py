@@ -118,8 +118,10 @@ def evaluate(instr: Instr) -> Const | None:
         return None
     function = OPS[instr.op].eval
     assert function is not None
+    operands = [v.value for v in instr.operands if isinstance(v, Const)]
+    assert len(operands) == len(instr.operands)
     try:
-        value = function(*(v.value for v in instr.operands))  # type: ignore[attr-defined]
+        value = function(*operands)
     except (ArithmeticError, ValueError, TypeError):
         return None
     return literal(value, type)
@@ -437,7 +439,7 @@ _EXACT_CASTS = {
 
 def _exact(source: Type, to: Type) -> bool:
     """Whether a cast loses nothing."""
-    return to in _EXACT_CASTS.get(source, ())  # type: ignore[call-overload]
+    return isinstance(source, Scalar) and to in _EXACT_CASTS.get(source, ())
 
 
 def _stop(folder: _Folder, instr: Instr) -> Folded:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 
-from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Value, uses
+from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Value, array_type, uses
 from ..ops import OPS
 from ..types import Array, Scalar
 from . import cse, dce, simplify_cfg
@@ -214,7 +214,7 @@ def _drop_full_broadcasts(function: Function) -> None:
                 for k, v in enumerate(instr.operands):
                     instr.operands[k] = replaced.get(v, v)
             whole = block.instrs[n]
-            if whole.op == "view" and set(whole.attrs["spec"]) <= {":"} and whole.operands[0].type.layout == "C":  # type: ignore[attr-defined]
+            if whole.op == "view" and set(whole.attrs["spec"]) <= {":"} and array_type(whole.operands[0]).layout == "C":
                 replaced[whole.result] = whole.operands[0]
     if replaced:
         dce.run(function)

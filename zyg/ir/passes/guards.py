@@ -441,7 +441,7 @@ class _Versioning:
 
     def merge(self, fast: list[Block], slow: list[Block], values: dict[Value, Value], escaping: set[Value]) -> None:
         """After the loop a value of it comes from one version or the other."""
-        ssa = Variables(type_of=lambda v: v.type, name_of=lambda v: v.name)  # type: ignore[attr-defined]
+        ssa: Variables[Value] = Variables(type_of=lambda v: v.type, name_of=lambda v: v.name)
         for block in self.function.blocks:
             for target in block.successors():
                 ssa.add_edge(block, target)
