@@ -12,8 +12,8 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F32, F64, I64, Array, Scalar, Type
 
+from .merging import DEFAULT, choice_option, maybe_present
 from .values import (
-    DEFAULT,
     MUTABLE_KINDS,
     READ_ONLY,
     WRITTEN,
@@ -36,10 +36,8 @@ from .values import (
     StructValue,
     TupleValue,
     as_complex,
-    choice_option,
     describe,
     is_number,
-    maybe_present,
     number_type,
     option_kind,
     same,

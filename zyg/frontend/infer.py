@@ -34,6 +34,7 @@ from zyg.ir.types import Scalar, Type
 from zyg.typeof import dtype_scalar
 
 from .boundary import Assembly, Disassembly, Write, convert_edges, written_back
+from .merging import Merge, State
 from .prepare import Prepared
 from .values import (
     GIVEN,
@@ -44,10 +45,8 @@ from .values import (
     ComplexValue,
     Heap,
     Known,
-    Merge,
     Number,
     Reference,
-    State,
     TupleValue,
     reachable,
     references,

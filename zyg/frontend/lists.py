@@ -15,9 +15,9 @@ from zyg.ir.core import Value, const
 from zyg.ir.types import I64, Array, Scalar
 
 from .boundary import scalar_value
+from .merging import DEFAULT, Merge, State
 from .operators import python_type_name, to_int
 from .values import (
-    DEFAULT,
     GIVEN,
     LISTED,
     READ_ONLY,
@@ -29,14 +29,12 @@ from .values import (
     Heap,
     Known,
     MaybeValue,
-    Merge,
     Number,
     RangeValue,
     Record,
     Reference,
     Shape,
     SliceValue,
-    State,
     StructValue,
     TupleValue,
     as_complex,

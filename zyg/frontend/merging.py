@@ -1,0 +1,452 @@
+"""Where control flow meets: the states of several edges into a block become one.
+
+What is the same on all edges stays what it is; numbers that differ become parameters of the block, objects that differ
+become objects of their own, or a choice between them by number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from zyg.ir import types as t
+from zyg.ir.core import Const, Value, const
+from zyg.ir.records import record
+from zyg.ir.types import BOOL, F64, I64, Scalar, Type
+from zyg.typeof import UNBOUND
+
+from .values import (
+    NUMBER_CLASSES,
+    Abstract,
+    ArrayValue,
+    ChoiceValue,
+    ComplexValue,
+    ConflictValue,
+    FunctionValue,
+    Heap,
+    Known,
+    MaybeValue,
+    MethodValue,
+    Number,
+    Record,
+    Reference,
+    Shape,
+    as_complex,
+    describe,
+    is_data,
+    is_number,
+    is_reference,
+    join_numbers,
+    of_numbers,
+    option_kind,
+    same,
+    same_heap,
+    same_leaf,
+)
+
+
+class Default:
+    """In place of an abstract value: this edge has none (the other side of a MaybeValue); any will do."""
+
+
+DEFAULT = Default()
+Slots = list[Abstract]
+
+
+@record(slots=True, eq=False)
+class State:
+    """What is known on an edge or at the head of a block: a value per slot, and the heap that they reach."""
+
+    slots: Slots
+    heap: Heap
+    # Of a joined state: per edge, which object of the edge became which one here.
+    maps: list[dict[Hashable, Hashable]] | None = None
+
+    def same(self, other: State) -> bool:
+        return (
+            len(self.slots) == len(other.slots)
+            and all(map(same, self.slots, other.slots))
+            and same_heap(self.heap, other.heap)
+        )
+
+
+# The fields of iterators that change as they advance, by kind (see iterators.py).
+COUNTERS: dict[Any, tuple[int, ...]] = {
+    "range": (0,), "stepped": (0, 1), "array": (1,), "list": (1,), "enumerate": (0, 1), "zip": tuple(range(64)),
+}  # fmt: skip
+
+
+class Merge:
+    """Joins the states of the edges into a block.
+
+    A leaf that is the same SSA value on all edges stays that value; otherwise it becomes a parameter of the block.
+    `parameters` keeps them by path from one run to the next, so that the fixpoint iteration sees stable values.
+    `force` has the indices of slots whose numbers shall be parameters at once (variables that a loop changes).
+    """
+
+    def __init__(self, parameters: dict[Hashable, Value], states: list[State], force: frozenset[int], owner: object):
+        self.parameters = parameters
+        self.states = states
+        self.force = force
+        self.owner = owner
+        self.heap: Heap = {}
+        self.maps: list[dict[Hashable, Hashable]] = [{} for _ in states]
+        self.pending: list[tuple[Hashable, list[Record | Default], Hashable, bool]] = []
+
+    def run(self) -> State:
+        columns = list(zip(*(s.slots for s in self.states)))
+        slots: list[Any] = [None] * len(columns)
+        # First what is the same object on all edges: another variable that is one object here and another there must not
+        # take its identity.
+        shared = [
+            n for n, vs in enumerate(columns) if isinstance(vs[0], Reference) and len({v.head() for v in vs}) == 1
+        ]
+        for n in shared:
+            slots[n] = self.value((n,), list(columns[n]), n in self.force)
+        self.drain()  # only now: what these hold may refer to others of them
+        for n in range(len(columns)):
+            if n not in shared:
+                slots[n] = self.value((n,), list(columns[n]), n in self.force)
+                self.drain()
+        return State(slots, self.heap, self.maps)
+
+    def drain(self) -> None:
+        while self.pending:
+            id, records, path, force = self.pending.pop()
+            self.heap[id] = self.record((*path, "*"), records, force)  # type: ignore[misc]
+
+    def value(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
+        present = [v for v in vs if v is not DEFAULT]
+        first = present[0]
+        if not (force or self.parameters) and all(v is first for v in vs) and of_numbers(first):
+            return first
+        if isinstance(first, Known) and type(first.object) not in NUMBER_CLASSES:
+            head = first.head()
+            if all(isinstance(v, Known) and v.head() == head for v in present):
+                return first
+        if any(isinstance(v, ConflictValue) for v in present):
+            return next(v for v in present if isinstance(v, ConflictValue))
+        for mark in (UNBOUND, None):
+            if any(
+                isinstance(v, Known) and v.object is mark or isinstance(v, MaybeValue) and v.absent is mark
+                for v in present
+            ):
+                return self.maybe(path, vs, mark, force)
+        if any(isinstance(v, ComplexValue) for v in present) or (*path, "complex") in self.parameters:
+            vs, present = self.complexes(path, vs, present)
+            first = present[0]
+        if all(is_number(v) for v in present):
+            return self.number(path, vs, force)
+        if all(map(is_reference, present)):
+            return self.reference(path, vs, force)
+        head = first.head()
+        if len(present) > 1 and not all(type(v) is type(first) and v.head() == head for v in present[1:]):
+            return self.unlike(path, vs, present)
+        if isinstance(first, ArrayValue):
+            return self.array(path, vs, force)
+        parts = first.parts()
+        if not parts:
+            return first
+        merged = []
+        for i, part in enumerate(parts):
+            column = [DEFAULT if v is DEFAULT else v.parts()[i] for v in vs]
+            if isinstance(part, Value):
+                merged.append(self.leaf((*path, i), part.type, column, force))
+            else:
+                merged.append(self.value((*path, i), column, force))
+        if all(map(lambda a, b: a is b, merged, parts)):
+            return first
+        return first.with_parts(merged)
+
+    def leaf(self, path: tuple[Any, ...], type: Type, values: list[Any], force: bool) -> Value:
+        """The value itself if all edges agree, else a parameter."""
+        if path not in self.parameters and not force:
+            present = [v for v in values if v is not DEFAULT]
+            first = present[0]
+            # Where an edge has no value, that of another may be used only if it is available there.
+            everywhere = len(present) == len(values) or isinstance(first, Const)
+            if everywhere and first.type == type and all(same_leaf(first, v) for v in present[1:]):
+                return first
+        value = self.parameters.get(path)
+        if value is None or value.type != type:
+            name = next((v.name for v in values if isinstance(v, Value) and v.name), "")
+            value = self.parameters[path] = Value(type, name)
+        return value
+
+    def number(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
+        present = [v for v in vs if v is not DEFAULT]
+        first = present[0]
+        path_leaf = (*path, 0)
+        if path_leaf not in self.parameters and not force and isinstance(first, Known):
+            head = first.head()
+            if all(isinstance(v, Known) and v.head() == head for v in present):
+                return first
+        joined = join_numbers(present)
+        if joined is None:
+            return self.unlike(path, vs, present)
+        scalar, numpy = joined
+        previous = self.parameters.get(path_leaf)
+        if previous is not None and previous.type is F64 and scalar is I64 and not numpy and len(self.states) == 1:
+            # It was a float in the end when this was evaluated before, so it will be again.
+            scalar = F64
+        values = [DEFAULT if v is DEFAULT else number_leaf(v, scalar) for v in vs]
+        leaf = self.leaf(path_leaf, scalar, values, force)
+        if isinstance(first, Number) and leaf is first.value and first.numpy == numpy:
+            return first
+        return Number(leaf, numpy)
+
+    def array(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
+        present = [v for v in vs if v is not DEFAULT]
+        first: t.Array = present[0].type
+        layout = "C" if all(v.type.layout == "C" for v in present) else "A"
+        writable = all(v.type.writable for v in present)
+        previous = self.parameters.get((*path, 0))
+        if isinstance(previous, Value) and isinstance(previous.type, t.Array):
+            layout = "A" if previous.type.layout == "A" else layout
+        type = t.Array(first.dtype, first.ndim, layout, writable)
+        leaf = self.leaf((*path, 0), type, [v if v is DEFAULT else v.value for v in vs], force)
+        return present[0] if leaf is present[0].value else ArrayValue(leaf)
+
+    def maybe(self, path: tuple[Any, ...], vs: list[Any], mark: Any, force: bool) -> Abstract:
+        def is_absent(v: Any) -> bool:
+            return isinstance(v, Known) and v.object is mark
+
+        items = []
+        for v in vs:
+            if v is DEFAULT or is_absent(v):
+                items.append(DEFAULT)
+            elif isinstance(v, MaybeValue) and v.absent is mark:
+                items.append(v.item)
+            else:
+                items.append(v)
+        tag = "unbound" if mark is UNBOUND else "none"
+        if all(i is DEFAULT for i in items):
+            return Known(mark)
+        present = [v if v is DEFAULT else maybe_present(v, mark) for v in vs]
+        flag = self.leaf((*path, tag), BOOL, present, False)
+        item = self.value((*path, tag, "item"), items, force)
+        if isinstance(item, ConflictValue):
+            return item
+        first = next(v for v in vs if v is not DEFAULT)
+        if isinstance(first, MaybeValue) and first.present is flag and first.item is item:
+            return first
+        return MaybeValue(flag, item, mark)
+
+    def complexes(self, path: tuple[Any, ...], vs: list[Any], present: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Complex numbers that meet, also with other numbers: all of them complex, and NumPy's if one of them is."""
+        if all(isinstance(v, ComplexValue) or is_number(v) for v in present):
+            if len(present) < len(self.states) or len({is_number(v) for v in present}) > 1:
+                # It stays complex when this is evaluated again, so that the iteration settles.
+                self.parameters.setdefault((*path, "complex"), _RENAMED)
+            numpy = any(isinstance(v, (ComplexValue, Number)) and v.numpy for v in present)
+            vs = [v if v is DEFAULT else as_complex(v) for v in vs]
+            vs = [v if v is DEFAULT or v.numpy == numpy else ComplexValue(v.re, v.im, numpy) for v in vs]
+            present = [v for v in vs if v is not DEFAULT]
+        return vs, present
+
+    def reference(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
+        if any(isinstance(v, ChoiceValue) for v in vs):
+            return self.which(path, vs, force)
+        known = {m.get(v.id) for m, v in zip(self.maps, vs) if v is not DEFAULT}
+        if known != {None}:
+            return Reference(known.pop()) if len(known) == 1 else self.which(path, vs, force)
+        ids = {v.id for v in vs if v is not DEFAULT}
+        # Once an object has an identity of its own here it keeps that, so that the iteration settles.
+        renamed = (*path, "renamed")
+        if len(ids) > 1 or any(v is DEFAULT for v in vs) or renamed in self.parameters or next(iter(ids)) in self.heap:
+            self.parameters.setdefault(renamed, _RENAMED)
+            id: Hashable = ("merged", self.owner, path)
+        else:
+            id = next(iter(ids))
+        records: list[Record | Default] = []
+        for m, v, s in zip(self.maps, vs, self.states):
+            if v is DEFAULT:
+                records.append(DEFAULT)
+            else:
+                m[v.id] = id
+                records.append(s.heap[v.id])
+        real = [r for r in records if isinstance(r, Record)]
+        if not records_fit(real) and all(r.kind == "iterator" for r in real):
+            self.heap[id] = Record("iterator", ("unclear",), ())
+            return Reference(id)
+        if not records_fit(real):
+            found = tuple(sorted({describe(v, s.heap) for v, s in zip(vs, self.states) if v is not DEFAULT}))
+            return ConflictValue("different kinds of object", found)
+        self.heap[id] = real[0]
+        self.pending.append((id, records, path, force))
+        return Reference(id)
+
+    def which(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
+        """A variable that refers to one object here and to another one there, while both are known by other names too:
+        a choice between them by number."""
+        first = vs[0]
+        if (*path, "tag") not in self.parameters and all(
+            isinstance(v, ChoiceValue) and same_leaf(v.tag, first.tag) and len(v.options) == len(first.options)
+            for v in vs
+        ):
+            became = [
+                {m.get(object_id(v.options[n])) for m, v in zip(self.maps, vs)} for n in range(len(first.options))
+            ]
+            if all(len(ids) == 1 and None not in ids for ids in became):
+                return ChoiceValue(first.tag, tuple(Reference(ids.pop()) for ids in became))
+        found: dict[Hashable, None] = {}
+        columns = [
+            [] if v is DEFAULT else [object_id(o) for o in v.options] if isinstance(v, ChoiceValue) else [v.id]
+            for v in vs
+        ]
+        depth = 0
+        for m, column in zip(self.maps, columns):
+            for id in column:
+                if id not in m:
+                    fresh = [
+                        Reference(id) if id in other and id not in became else DEFAULT
+                        for other, became in zip(columns, self.maps)
+                    ]
+                    made = self.reference((*path, "other", depth), fresh, False)
+                    depth += 1
+                    if not isinstance(made, Reference):
+                        return made
+                found[m[id]] = None
+        order = self.parameters.setdefault((*path, "options"), _Order())
+        assert isinstance(order, _Order)
+        options = order.arrange([Reference(id) for id in found])
+        if len(options) > MAX_OPTIONS:
+            return ConflictValue(
+                "one of many objects", ("one of many objects",), "keep them in a list, or use an array"
+            )
+        tag = self.leaf((*path, "tag"), I64, [Value(I64) for _ in vs], True)
+        return ChoiceValue(tag, tuple(options))
+
+    def record(self, path: tuple[Any, ...], records: list[Any], force: bool) -> Record:
+        real = [r for r in records if r is not DEFAULT]
+        state = 0
+        for r in real:
+            state |= r.state
+        if any(r.state != state for r in real):
+            records = [r if r is DEFAULT else Record(r.kind, r.meta, r.fields, state) for r in records]
+            real = [r for r in records if r is not DEFAULT]
+        first = real[0]
+        if first.kind in ("object", "dict") and any(r.meta != first.meta for r in real):
+            # What some have and others not is optional.
+            names = tuple(dict.fromkeys(n for r in real for n in r.named()))
+            meta = Shape(first.meta.cls, names) if isinstance(first.meta, Shape) else names
+            records = [r if r is DEFAULT else Record(r.kind, meta, r.under(names), state) for r in records]
+            real = [r for r in records if r is not DEFAULT]
+            first = real[0]
+        elif any(r.kind == "growing" for r in real) or any(len(r.fields) != len(first.fields) for r in real):
+            from .lists import merge_growing
+
+            return merge_growing(self, path, records, self.states)
+        fields = []
+        forced = COUNTERS.get(first.meta[0], ()) if first.kind == "iterator" and isinstance(first.meta, tuple) else None
+        whole = force
+        for i, part in enumerate(first.fields):
+            column = [DEFAULT if r is DEFAULT else r.fields[i] for r in records]
+            if forced is not None:
+                force = whole and i in forced
+            if isinstance(part, Value):
+                fields.append(self.leaf((*path, i), part.type, column, force))
+            else:
+                fields.append(self.value((*path, i), column, force))
+        if len(real) == len(records) and all(map(lambda a, b: a is b, fields, first.fields)):
+            return first
+        return first.with_fields(fields)
+
+    def unlike(self, path: tuple[Any, ...], vs: list[Any], present: list[Any]) -> Abstract:
+        """Values of different make: a choice by number if they are constants or functions, or a number and arrays (as in
+        `total = 0` before a loop that adds arrays), else a conflict."""
+        options: list[Abstract] = []
+        kinds: set[Hashable] = set()
+        for v in present:
+            for option in v.options if isinstance(v, ChoiceValue) else (v,):
+                if option_kind(option) not in kinds:
+                    kinds.add(option_kind(option))
+                    options.append(option)
+        if all(isinstance(o, (Known, FunctionValue, MethodValue)) and not is_number(o) for o in options) or (
+            1 < len(options) <= MAX_ARRAYS and all(map(is_data, options))
+        ):
+            # The options keep the order in which they turned up, also from one run to the next.
+            order = self.parameters.setdefault((*path, "options"), _Order())
+            assert isinstance(order, _Order)
+            options = order.arrange(options)
+            columns = []
+            for i, option in enumerate(options):
+                column = [choice_option(v, option) for v in vs]
+                columns.append(self.value((*path, "option", i), column, False))
+            if any(isinstance(c, ConflictValue) for c in columns):
+                return next(c for c in columns if isinstance(c, ConflictValue))
+            tag = self.leaf((*path, "tag"), I64, [Value(I64) for _ in vs], True)
+            return ChoiceValue(tag, tuple(columns))
+        return ConflictValue("values of different types", tuple(dict.fromkeys(describe(v) for v in present)))
+
+
+class _Order(Value):
+    """The order of a choice's options, kept among the parameters of a block."""
+
+    __slots__ = ("kinds",)
+
+    def __init__(self) -> None:
+        super().__init__(t.OBJECT)
+        self.kinds: list[Hashable] = []
+
+    def arrange(self, options: list[Abstract]) -> list[Abstract]:
+        for o in options:
+            if option_kind(o) not in self.kinds:
+                self.kinds.append(option_kind(o))
+        return sorted(options, key=lambda o: self.kinds.index(option_kind(o)))
+
+
+_RENAMED = Value(t.OBJECT)  # among the parameters of a block: the object at this path has an identity of its own
+
+
+MAX_OPTIONS = 16  # objects that one variable may refer to
+MAX_ARRAYS = 3  # kinds of array, a number among them, that one variable may be
+
+
+def object_id(v: Abstract) -> Hashable:
+    assert isinstance(v, Reference)
+    return v.id
+
+
+def choice_option(v: Any, option: Abstract) -> Any:
+    """The part of `v` that is the given option of a choice; DEFAULT if it is another."""
+    if v is DEFAULT:
+        return DEFAULT
+    kind = option_kind(option)
+    if isinstance(v, ChoiceValue):
+        return next((o for o in v.options if option_kind(o) == kind), DEFAULT)
+    return v if option_kind(v) == kind else DEFAULT
+
+
+def maybe_present(v: Abstract, mark: Any) -> Value:
+    if isinstance(v, MaybeValue) and v.absent is mark:
+        return v.present
+    return const(not (isinstance(v, Known) and v.object is mark))
+
+
+def records_fit(records: list[Record]) -> bool:
+    first = records[0]
+    lists = ("list", "growing")
+    for r in records[1:]:
+        if r.kind != first.kind and not (r.kind in lists and first.kind in lists):
+            return False
+        if first.kind == "object":
+            if r.meta.cls is not first.meta.cls:  # type: ignore[union-attr]
+                return False
+        elif first.kind == "iterator" and first.meta == ("tuple",) == r.meta:
+            if not same(r.fields[1], first.fields[1]):
+                return False  # code is made per position: there is none for several at once
+        elif first.kind not in (*lists, "dict") and (r.meta != first.meta or len(r.fields) != len(first.fields)):
+            return False
+    return True
+
+
+def number_leaf(v: Abstract, scalar: Scalar) -> Value:
+    """The SSA value of a number, if it has the type; otherwise a stand-in that is equal to nothing (the edge converts)."""
+    if isinstance(v, Number):
+        return v.value if v.value.type is scalar else Value(scalar, v.value.name)
+    assert isinstance(v, Known)
+    try:
+        return const(v.object, scalar)
+    except (OverflowError, AssertionError):
+        return Value(scalar)
