@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -335,7 +336,8 @@ def round_int(x: int, digits: int) -> int:
 
 def _extreme(name: str) -> Callable[..., Abstract]:
     """min or max: the first one that no other is beyond, by Python's comparisons."""
-    op = "lt" if name == "min" else "gt"
+    op, before = ("lt", operator.lt) if name == "min" else ("gt", operator.gt)
+    empty = message_of(getattr(builtins, name), [])
 
     def emitter(e: Evaluator, *args: Abstract, key: Abstract = NONE, default: Abstract | None = None) -> Abstract:
         if len(args) > 1:
@@ -347,15 +349,15 @@ def _extreme(name: str) -> Callable[..., Abstract]:
             if items is not None and not items:
                 if default is not None:
                     return default
-                e.throw("ValueError", message_of(getattr(builtins, name), []))
+                e.throw("ValueError", empty)
         else:
             e.type_error(f"{name} expected at least 1 argument, got 0")
             raise AssertionError
         no_key = isinstance(key, Known) and key.object is None
         if items is None:
-            function = minimum if name == "min" else maximum
+            otherwise = default if default is not None else Known(None)
             has_default = Known(default is not None)
-            return e.call(known(function), [args[0], key, has_default, default if default is not None else Known(None)])
+            return e.call(known(extreme), [args[0], known(before), key, has_default, otherwise, Known(empty)])
         keyed = [v if no_key else e.call(key, [v]) for v in items]
         best, best_key = items[0], keyed[0]
         for v, k in zip(items[1:], keyed[1:]):
@@ -392,11 +394,9 @@ def _select_numbers(e: Evaluator, flag: Any, x: Abstract, y: Abstract) -> Abstra
 emits(min)(_extreme("min"))
 emits(max)(_extreme("max"))
 
-EMPTY_MIN, EMPTY_MAX = message_of(min, []), message_of(max, [])
 
-
-def minimum(iterable: Any, key: Any, has_default: bool, default: Any) -> Any:
-    """min(iterable, key=key)"""
+def extreme(iterable: Any, before: Any, key: Any, has_default: bool, default: Any, empty: str) -> Any:
+    """min(iterable, key=key), where `before` is <, or max, where it is >."""
     iterator = iter(iterable)
     found = False
     best = None
@@ -409,35 +409,12 @@ def minimum(iterable: Any, key: Any, has_default: bool, default: Any) -> Any:
     if not found:
         if has_default:
             return default
-        raise ValueError(EMPTY_MIN)
+        raise ValueError(empty)
     for x in iterator:
         k = key(x) if key is not None else x
-        smaller = k < best_key
-        best = _choose(smaller, x, best)
-        best_key = _choose(smaller, k, best_key)
-    return best
-
-
-def maximum(iterable: Any, key: Any, has_default: bool, default: Any) -> Any:
-    """max(iterable, key=key)"""
-    iterator = iter(iterable)
-    found = False
-    best = None
-    best_key = None
-    for first in iterator:
-        best = first
-        best_key = key(first) if key is not None else first
-        found = True
-        break
-    if not found:
-        if has_default:
-            return default
-        raise ValueError(EMPTY_MAX)
-    for x in iterator:
-        k = key(x) if key is not None else x
-        larger = k > best_key
-        best = _choose(larger, x, best)
-        best_key = _choose(larger, k, best_key)
+        better = before(k, best_key)
+        best = _choose(better, x, best)
+        best_key = _choose(better, k, best_key)
     return best
 
 
