@@ -80,7 +80,8 @@ def put(value: Any, place: Place, number: float) -> Any:
     item = put(getattr(value, at) if kind == "attr" else value[at], rest, number)
     if isinstance(value, tuple):
         if kind == "attr":
-            return value._replace(**{at: item})  # type: ignore[attr-defined]
+            named: Any = value
+            return named._replace(**{at: item})
         items = [item if n == at else x for n, x in enumerate(value)]
         return tuple(items)
     if kind == "attr":

@@ -8,6 +8,7 @@ differs (free-threaded, debug, another word size) is refused with a clear error 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import sys
 import types
 from typing import Any
@@ -53,6 +54,8 @@ ARRAY_FLAGS = OB_HEAD + 48
 ARRAY_HANDLER = OB_HEAD + 72
 DESCR_BYTEORDER = OB_HEAD + 10
 DESCR_TYPE_NUMBER = OB_HEAD + 12
+
+_HANDLER_NAME = b"mem_handler"  # of NumPy's capsules: kept here, since a capsule does not copy it
 
 COMPLEX128 = np.dtype(np.complex128).num
 
@@ -187,11 +190,11 @@ DICT_HAS_VERSION = _dict_has_version()
 
 def numpy_api(name: str) -> int:
     """The address of a function of NumPy's C API."""
-    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
+    umath: Any = importlib.import_module("numpy._core._multiarray_umath")
 
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = get(_multiarray_umath._ARRAY_API, None)
+    table = get(umath._ARRAY_API, None)
     address = _word(table + WORD * _NUMPY_API[name])
     assert address is not None
     return address
@@ -203,6 +206,15 @@ def array_memory_handler() -> object:
     handler = ctypes.py_object.from_address(id(array) + ARRAY_HANDLER).value
     _require(type(handler).__name__ == "PyCapsule" and '"mem_handler"' in repr(handler), "arrays")
     return handler
+
+
+def make_memory_handler(handler: int) -> object:
+    """A capsule as that of `array_memory_handler`, of the C structure (PyDataMem_Handler) at an address."""
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    capsule: object = make(("PyCapsule_New", ctypes.pythonapi))(handler, _HANDLER_NAME, None)
+    # It is counted by hand, by arrays that are there until the very end.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(capsule))
+    return capsule
 
 
 def numpy_functions() -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from bytecode import Bytecode, Compare, Instr, Label
+from bytecode import Bytecode, Compare, CompilerFlags, Instr, Label
 from bytecode.instr import CellVar, FreeVar, InstrLocation, Intrinsic1Op, TryBegin, TryEnd
 
 from ..ir.analysis import use_counts
@@ -151,7 +151,7 @@ class Emitter:
             code.name = code.qualname = function.attrs.get("name", function.name)
             code.filename = function.attrs.get("file", "<zyg>")
             code.first_lineno = function.attrs.get("line", 1)
-            code.flags = 0x3 | (0x20 if self.generator else 0)  # type: ignore[assignment]
+            code.flags = CompilerFlags(0x3 | (0x20 if self.generator else 0))
             code.docstring = None
             return
         code.argcount = template.co_argcount
@@ -159,7 +159,7 @@ class Emitter:
         code.kwonlyargcount = template.co_kwonlyargcount
         code.name, code.qualname = template.co_name, template.co_qualname
         code.filename, code.first_lineno = template.co_filename, template.co_firstlineno
-        code.flags = template.co_flags  # type: ignore[assignment]
+        code.flags = CompilerFlags(template.co_flags)
         if template.co_flags & 0x1:
             first = template.co_consts[0] if template.co_consts else None
             code.docstring = first if isinstance(first, str) else None
