@@ -163,3 +163,24 @@ def test_numbers_become_elements_as_numpy_has_it(function, dtype):
         elif not (function is CONVERSIONS[5] and isinstance(v, np.ndarray)):  # of arrays in lists
             assert not isinstance(found, Exception), (v, found)
             assert np.array_equal(found, wanted) and np.shape(found) == np.shape(wanted), (v, found, wanted)
+
+
+X, I = np.array([[1.5, 2.5, -3.5], [0.25, 4.0, 5.0]]), np.array([[1, 2, -3], [0, 4, 5]])
+INTO = [
+    lambda a, o: np.sum(a, axis=0, out=o), lambda a, o: np.mean(a, axis=0, out=o), lambda a, o: np.std(a, axis=0, out=o),
+    lambda a, o: np.argmax(a, axis=0, out=o), lambda a, o: np.clip(a[0], 0, 1, out=o), lambda a, o: a[0].round(out=o),
+    lambda a, o: np.fix(a[0], out=o), lambda a, o: np.ptp(a, axis=0, out=o), lambda a, o: np.cumsum(a[0], out=o),
+    lambda a, o: np.nanmean(a, axis=0, out=o), lambda a, o: np.nanargmax(a, axis=0, out=o), lambda a, o: np.sum(a, out=o),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", in_turn(INTO))
+def test_out_of_another_kind(function):
+    mine = zyg.jit(lambda a, o: function(a, o))
+    for a, dtype in ((X, np.float32), (X, np.int64), (I, np.float64), (I, np.uint8)):
+        ours, theirs = np.zeros(3, dtype), np.zeros(3, dtype)
+        found, wanted = outcome(mine, a, ours), outcome(function, a, theirs)
+        if isinstance(wanted, Exception):
+            assert isinstance(wanted, type(found)), (found, wanted)
+        else:
+            assert found is ours and np.array_equal(ours, theirs)

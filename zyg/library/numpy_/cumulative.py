@@ -34,7 +34,7 @@ def prod(
     a = array_like(e, a)
     if not isinstance(a, arrays.ARRAYS):
         a = as_array_value(e, a)
-    scalar = wide(e, a, dtype, "product")
+    scalar = wide(e, a, dtype, "product", out)
     if scalar.kind in "fc" and (e.context.level > 0 or scalar is arrays.COMPLEX) and arrays.ndim(a):
         axes = arrays.axes_of(e, axis, arrays.ndim(a))
         begin = initial if is_set(initial) else Known(1)
@@ -73,14 +73,14 @@ def _product(a: Any, axes: Any, keepdims: Any, begin: Any, dtype: Any) -> Any:
 # ------------------------------------------------------------------------------------------- running totals
 
 
-def running_dtype(a: Any, dtype: Any) -> Any:
+def running_dtype(a: Any, dtype: Any, out: Any) -> Any:
     """The dtype of sums and products."""
     return dtype if dtype is not None else np.dtype(np.int64) if a.dtype in ("bool", "int32") else a.dtype
 
 
 @emits(running_dtype)
-def _running_dtype(e: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
-    return Known(arrays.numpy_dtype(wide(e, a, dtype, "running sum or product")))
+def _running_dtype(e: Evaluator, a: Abstract, dtype: Abstract, out: Abstract) -> Abstract:
+    return Known(arrays.numpy_dtype(wide(e, a, dtype, "running sum or product", out)))
 
 
 @unchecked
@@ -110,7 +110,7 @@ def _running_products(rows: Any, dtype: Any) -> Any:
 def _cumulative(running: Callable[[Any, Any], Any], neutral: int | None) -> Callable[..., Any]:
     def function(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         a = as_array(a)
-        kind = running_dtype(a, dtype)
+        kind = running_dtype(a, dtype, out)
         if neutral is not None:
             a = without_nan(a, neutral)
         if axis is None or a.ndim == 0:
@@ -190,7 +190,14 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
         return np.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
     count = np.sum(a == a, axis=axis, keepdims=keepdims)
     total = np.sum(without_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims)
-    return store(_over_count(total, count), out)
+    return store(_over_count(total, count), inexact(out))
+
+
+def inexact(out: Any) -> Any:
+    """Where a mean goes, which has to be able to hold a nan."""
+    if out is not None and out.dtype.kind not in "fc":
+        raise TypeError("If a is inexact, then out must be inexact")
+    return out
 
 
 def _over_count(total: Any, count: Any) -> Any:
@@ -233,9 +240,9 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: A
     squares = (d.real * d.real + d.imag * d.imag) if d.dtype.kind == "c" else d * d
     total = np.sum(squares, axis=axis, keepdims=keepdims)
     degrees = np.sum(a == a, axis=axis, keepdims=keepdims) - ddof
-    return store(_over_count(total, np.where(degrees > 0, degrees, np.nan)), out)
+    return store(_over_count(total, np.where(degrees > 0, degrees, np.nan)), inexact(out))
 
 
 @implements(np.nanstd)
 def nanstd(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
-    return store(np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims)), out)
+    return store(np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims)), out, "sqrt")

@@ -20,7 +20,7 @@ from zyg.ir.reductions import identity
 from ..intrinsics import machine
 from ..registry import emits, implements
 from .common import lines
-from .reductions import array_like, as_array, delivered, is_set, masked, reduction, store
+from .reductions import array_like, as_array, check_index_output, delivered, is_set, masked, reduction, store
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
@@ -67,6 +67,12 @@ def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abst
             raise e.refuse(f"np.{name} of complex numbers, whose order is that of their parts", types=[describe(a)],
                            hint="take the maximum of a.real, or of abs(a)")  # fmt: skip
         assert isinstance(a, ArrayValue)
+        if isinstance(out, arrays.ARRAYS) and not np.can_cast(
+            arrays.numpy_dtype(a.type.dtype), arrays.numpy_dtype(arrays.element_type(out)), "safe"
+        ):
+            # NumPy compares what it has put there before, converted.
+            raise e.refuse(f"np.{name}.reduce(out=...) into a narrower type", types=[describe(a), describe(out)],
+                           hint=f"assign it: out[...] = np.{kind}(...)")  # fmt: skip
         floats = a.type.dtype.kind == "f"
         if not a.type.ndim and not is_set(initial) and not masked(where):
             arrays.axes_of(e, axis, 0)
@@ -188,7 +194,7 @@ def _kept_lengths(e: Evaluator, a: Abstract, axes: Abstract, keepdims: Abstract)
 
 @implements(np.ptp)
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    return store(np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims), out)
+    return store(np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims), out, "subtract")
 
 
 # ------------------------------------------------------------------------------------------------- places
@@ -202,12 +208,23 @@ def _places(values: Any, rows: Any) -> Any:
     return result
 
 
+def takes_indices(out: Any) -> None:
+    """TypeError where `out` is no place for indices."""
+
+
+@emits(takes_indices)
+def _takes_indices(e: Evaluator, out: Abstract) -> Abstract:
+    check_index_output(e, out)
+    return NONE
+
+
 def _argument(best: Any, name: str) -> Callable[..., Any]:
     """argmax and argmin."""
     message = f"attempt to get {name} of an empty sequence"
 
     def function(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         a = as_array(a)
+        takes_indices(out)
         if axis is None:
             if a.size == 0:
                 raise ValueError(message)
@@ -237,6 +254,7 @@ argmin = implements((np.ndarray, "argmin"), (np.generic, "argmin"), np.argmin)(_
 def _nan_argument(best: Any) -> Callable[..., Any]:
     def function(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         a = as_array(a)
+        takes_indices(out)
         if np.any(np.all(np.isnan(a), axis=axis)):
             raise ValueError("All-NaN slice encountered")
         if axis is None:

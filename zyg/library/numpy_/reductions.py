@@ -14,16 +14,18 @@ from zyg.frontend.operators import settled, truth
 from zyg.frontend.reducing import reduce
 from zyg.frontend.values import (
     Abstract,
+    ArrayValue,
     ComplexArrayValue,
     Known,
     Number,
     describe,
+    is_number,
     is_numeric,
 )
 from zyg.ir.types import BOOL, F64, I32, I64, U8, Scalar
 
 from ..registry import emits, implements
-from .ufuncs import as_type, strong
+from .ufuncs import as_type, check_output, fits_kind, strong
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
@@ -59,19 +61,38 @@ def masked(where: Abstract) -> bool:
     return not (isinstance(where, Known) and where.object is True)
 
 
-def delivered(e: Evaluator, result: Abstract, out: Abstract) -> Abstract:
-    """A result, or `out` that it was written to."""
+def delivered(e: Evaluator, result: Abstract, out: Abstract, ufunc: str | None = None) -> Abstract:
+    """A result, or `out` that it was written to: what `ufunc` gives if it is of a kind that fits, anything else converted."""
     if not is_set(out):
         return result
     if not isinstance(out, arrays.ARRAYS):
         e.type_error("return arrays must be of ArrayType")
-    if isinstance(result, arrays.ARRAYS):
-        count, own = arrays.ndim(out), arrays.ndim(result)
-        if count != own:
-            e.throw("ValueError", f"output array has the wrong number of dimensions: {count} instead of {own}")
+    count, own = arrays.ndim(out), arrays.ndim(result) if isinstance(result, arrays.ARRAYS) else 0
+    if ufunc is None and count != own:
+        e.throw("ValueError", f"output array has the wrong number of dimensions: {count} instead of {own}")
+    if ufunc is not None:
+        check_output(e, ufunc, element_type(e, result), arrays.element_type(out))
     arrays.check_writable(e, arrays.memory(out))
-    arrays.assign(e, out, result)
+    arrays.assign(e, out, result if isinstance(result, arrays.ARRAYS) else as_element(e, result, out))
     return out
+
+
+def element_type(e: Evaluator, a: Abstract) -> Scalar:
+    return arrays.element_type(a if isinstance(a, arrays.ARRAYS) else _zero_dimensional(e, a))
+
+
+def as_element(e: Evaluator, v: Abstract, a: Abstract) -> Abstract:
+    """A number as an element of an array, converted as arrays are."""
+    return Number(arrays.converted(e, v, a.type.dtype), True) if isinstance(a, ArrayValue) and is_number(v) else v
+
+
+def check_index_output(e: Evaluator, out: Abstract) -> None:
+    """That indices can be written to `out`: NumPy asks whether they can be read back."""
+    if isinstance(out, arrays.ARRAYS) and not fits_kind(arrays.element_type(out), I64):
+        e.type_error(
+            f"Cannot cast array data from {arrays.numpy_dtype(arrays.element_type(out))!r} to dtype('int64') according to the "
+            "rule 'safe'"
+        )
 
 
 def _numbers_of(e: Evaluator, a: Abstract, axis: Abstract) -> None:
@@ -151,11 +172,14 @@ def _step(e: Evaluator, kind: str, x: Abstract, y: Abstract) -> Abstract:
     return Number(combine(e.builder, kind, scalar_value(e, x, y.type), y.value), True)
 
 
-def wide(e: Evaluator, a: Abstract, dtype: Abstract, what: str) -> Scalar:
-    """The type that sums and products have: integers are as wide as can be."""
-    own = arrays.element_type(a) if isinstance(a, arrays.ARRAYS) else arrays.element_type(_zero_dimensional(e, a))
+def wide(e: Evaluator, a: Abstract, dtype: Abstract, what: str, out: Abstract = NONE) -> Scalar:
+    """The type that sums and products have: integers are as wide as can be, or as `out` asks for."""
+    own = element_type(e, a)
     if is_set(dtype):
         return arrays.dtype_of(e, dtype, own)
+    if isinstance(out, arrays.ARRAYS):
+        common = np.result_type(*(arrays.numpy_dtype(t) for t in (own, arrays.element_type(out))))
+        return arrays.dtype_of(e, Known(common)) if common.kind != "b" else I64
     if own is U8:
         raise e.refuse(
             f"the {what} of a uint8 array, which is a uint64", hint="convert it: a.astype(np.int64), or dtype=np.int64"
@@ -169,7 +193,7 @@ def sum_(
     keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
 ) -> Abstract:  # fmt: skip
     a = array_like(e, a)
-    scalar = wide(e, a, dtype, "sum")
+    scalar = wide(e, a, dtype, "sum", out)
     if isinstance(a, ComplexArrayValue) and not masked(where) and scalar is arrays.COMPLEX and not is_set(initial):
         axes = arrays.axes_of(e, axis, a.ndim)
         if len(axes) == a.ndim and not flag_of(e, keepdims, "keepdims"):
@@ -220,7 +244,7 @@ def mean_dtype(a: Any, dtype: Any) -> Any:
 
 @emits(mean_dtype)
 def _mean_dtype(e: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
-    own = arrays.element_type(a) if isinstance(a, arrays.ARRAYS) else arrays.element_type(_zero_dimensional(e, a))
+    own = element_type(e, a)
     scalar = arrays.dtype_of(e, dtype, F64 if own.kind in "iub" else own)
     return Known(arrays.numpy_dtype(scalar))
 
@@ -247,13 +271,13 @@ def _reduced_size(e: Evaluator, a: Abstract, axis: Abstract) -> Abstract:
     return arrays.product(e, [own[n] for n in arrays.axes_of(e, axis, len(own))])
 
 
-def store(result: Any, out: Any) -> Any:
+def store(result: Any, out: Any, ufunc: Any = None) -> Any:
     return result
 
 
 @emits(store)
-def _store(e: Evaluator, result: Abstract, out: Abstract) -> Abstract:
-    return delivered(e, result, out)
+def _store(e: Evaluator, result: Abstract, out: Abstract, ufunc: Abstract = NONE) -> Abstract:
+    return delivered(e, result, out, arrays.constant(e, ufunc, "the name of a ufunc"))
 
 
 def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
@@ -303,7 +327,7 @@ def std(
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Any:  # fmt: skip
     spread = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store(np.sqrt(spread), out)
+    return store(np.sqrt(spread), out, "sqrt")
 
 
 @implements(np.average)

@@ -23,7 +23,7 @@ from zyg.frontend.values import (
     number_type,
 )
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import F32, F64, Array
+from zyg.ir.types import BOOL, F32, F64, Array
 from zyg.typeof import dtype_scalar
 
 from ..registry import emits, implements
@@ -156,8 +156,8 @@ def clip(
             rest = iter(numbers)
             return _clipped(e, *(next(rest) if p else NONE for p in present))
 
-        return delivered(e, lift(e, ("clip", present), function, given), out)
-    return delivered(e, _clipped(e, *operands), out)
+        return delivered(e, lift(e, ("clip", present), function, given), out, "clip")
+    return delivered(e, _clipped(e, *operands), out, "clip")
 
 
 @emits((np.ndarray, "clip"), (np.generic, "clip"))
@@ -185,9 +185,13 @@ def round_(e: Evaluator, a: Abstract, decimals: Abstract = Known(0), out: Abstra
         scalar = number_type(x)
         assert scalar is not None and isinstance(x, Number)
         if scalar.kind != "f":
-            if places < 0 and scalar.kind in "iu":
-                raise e.refuse("np.round of integers to tens", hint="divide, round and multiply")
-            return x
+            if scalar is BOOL:
+                raise e.refuse("np.round of bool, which gives a float16", hint="convert it first: a.astype(float)")
+            if places >= 0:
+                return x
+            tens = const(10.0**-places)
+            rounded = e.op("mul", e.op("rint", e.op("div", e.builder.cast(x.value, F64), tens)), tens)
+            return Number(arrays.converted(e, Number(rounded, True), scalar), True)
         if places == 0:
             return Number(e.op("rint", x.value), True)
         factor = const(10.0 ** abs(places), scalar)
@@ -195,8 +199,8 @@ def round_(e: Evaluator, a: Abstract, decimals: Abstract = Known(0), out: Abstra
         return Number(e.op(down, e.op("rint", e.op(up, x.value, factor)), factor), True)
 
     if isinstance(a, arrays.ARRAYS):
-        return delivered(e, lift(e, ("round", places), function, [a]), out)
-    return delivered(e, function(e, a), out)
+        return delivered(e, lift(e, ("round", places), function, [a]), out, "rint")
+    return delivered(e, function(e, a), out, "rint")
 
 
 emits(np.fix)(lambda e, x, out=NONE: _fix(e, x, out))
@@ -205,7 +209,7 @@ emits(np.fix)(lambda e, x, out=NONE: _fix(e, x, out))
 def _fix(e: Evaluator, x: Abstract, out: Abstract) -> Abstract:
     from zyg.frontend.infer import known
 
-    return delivered(e, e.call(known(np.trunc), [x]), out)
+    return delivered(e, e.call(known(np.trunc), [x]), out, "trunc")
 
 
 # ---------------------------------------------------------------------------------- replacing and choosing

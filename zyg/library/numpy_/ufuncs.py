@@ -172,12 +172,17 @@ def as_output(e: Evaluator, name: str, v: Abstract, dtype: Scalar) -> Abstract:
     """What the ufunc `name` gives, as an element of an array that it is put into."""
     own = arrays.COMPLEX if isinstance(v, ComplexValue) else number_type(v)
     assert own is not None
+    check_output(e, name, own, dtype)
+    return cast_scalar(e, v, dtype)
+
+
+def check_output(e: Evaluator, name: str, own: Scalar, dtype: Scalar) -> None:
+    """TypeError unless what the ufunc `name` gives may be put into arrays of this type."""
     if not fits_kind(own, dtype):
         e.type_error(
             f"Cannot cast ufunc '{name}' output from {arrays.numpy_dtype(own)!r} to {arrays.numpy_dtype(dtype)!r} "
             "with casting rule 'same_kind'"
         )
-    return cast_scalar(e, v, dtype)
 
 
 def as_type(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
