@@ -40,6 +40,7 @@ from .values import (
     is_number,
     number_type,
     option_kind,
+    references,
     same,
 )
 
@@ -405,6 +406,7 @@ class _Walk:
         assert node.state is not None
         self.owned = owned
         self.heap = node.state.heap
+        self.unchanged = node.state.unchanged
         self.heaps = [edge.state.heap for edge in node.edges.values()]
         self.maps = [node.maps.get(key, {}) for key in node.edges]  # per edge: which object of its became which one
         self.origins = [{became: id for id, became in m.items()} for m in self.maps]
@@ -425,6 +427,8 @@ class _Walk:
                 column.append(makes(n))
 
     def value(self, m: Any, vs: list[Any]) -> None:
+        if all(v is m for v in vs) and all(i in self.unchanged for i in references(m)):
+            return  # parameters of this block are not on the edges that come from before it
         if isinstance(m, Number):
             scalar = m.type
             self.leaf(m.value, lambda n: _number(vs[n], scalar))
@@ -453,7 +457,7 @@ class _Walk:
             for option in m.options:
                 self.value(option, [choice_option(v, option) for v in vs])
         elif isinstance(m, Reference):
-            if m.id not in self.seen:
+            if m.id not in self.seen and m.id not in self.unchanged:
                 self.seen.add(m.id)
                 # Not by `vs`: this variable may be another object on some edge, where the object exists nevertheless.
                 records = [

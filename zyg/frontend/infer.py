@@ -123,7 +123,7 @@ class Node:
         self.number = number
         self.head = Block(name)
         self.edges: dict[Hashable, Edge] = {}
-        self.parameters: dict[Hashable, Value] = {}
+        self.parameters: dict[tuple[Any, ...], Value] = {}
         self.force: frozenset[int] = frozenset()
         self.out: list[tuple[Node, Hashable]] = []
         self.state: State | None = None
@@ -165,7 +165,7 @@ class Frame:
     yields: dict[Hashable, Node] = field(default_factory=dict)  # per place and position: where it gives a value
     number: int = 0  # that of its place
     place: Hashable = None  # where the call stands, the same when the code around it is evaluated again
-    seeds: dict[tuple[Block, Hashable], dict[Hashable, Value]] = field(default_factory=dict)
+    seeds: dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]] = field(default_factory=dict)
     base: Node = field(default_factory=lambda: Node(None, (), 0, "body"))
     reached: list[Node] = field(default_factory=list)
 
@@ -248,7 +248,7 @@ class Evaluator:
         self.shaped: dict[Value, tuple[str, tuple[Value, ...], dict[str, Any]]] = {}
         self.broadcasts: dict[Value, frozenset[Value]] = {}
         self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
-        self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[Hashable, Value]]]] = {}
+        self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
         self.nonnegative: dict[int, Value] = {}  # values that are known not to be below 0
         self.local: tuple[Block | None, dict[Hashable, Any]] = (None, {})
         self.serial = 0

@@ -11,7 +11,7 @@ from typing import Any
 
 from zyg.ir import types as t
 from zyg.ir.core import Const, Value, const
-from zyg.ir.records import record
+from zyg.ir.records import field, record
 from zyg.ir.types import BOOL, F64, I64, Scalar, Type
 from zyg.typeof import UNBOUND
 
@@ -37,8 +37,9 @@ from .values import (
     is_number,
     is_reference,
     join_numbers,
-    of_numbers,
     option_kind,
+    reachable,
+    references,
     same,
     same_heap,
     same_leaf,
@@ -61,6 +62,8 @@ class State:
     heap: Heap
     # Of a joined state: per edge, which object of the edge became which one here.
     maps: list[dict[Hashable, Hashable]] | None = None
+    # Of a joined state: the objects that are the same on all edges, with all that they hold.
+    unchanged: Heap = field(default_factory=dict)
 
     def same(self, other: State) -> bool:
         return (
@@ -84,7 +87,9 @@ class Merge:
     `force` has the indices of slots whose numbers shall be parameters at once (variables that a loop changes).
     """
 
-    def __init__(self, parameters: dict[Hashable, Value], states: list[State], force: frozenset[int], owner: object):
+    def __init__(
+        self, parameters: dict[tuple[Any, ...], Value], states: list[State], force: frozenset[int], owner: object
+    ):
         self.parameters = parameters
         self.states = states
         self.force = force
@@ -92,10 +97,14 @@ class Merge:
         self.heap: Heap = {}
         self.maps: list[dict[Hashable, Hashable]] = [{} for _ in states]
         self.pending: list[tuple[Hashable, list[Record | Default], Hashable, bool]] = []
+        # Slots about which something was decided before, or is now: whatever they reach is looked at.
+        self.settled = force | {path[0] for path in parameters}
+        self.unchanged: Heap = {}
 
     def run(self) -> State:
         columns = list(zip(*(s.slots for s in self.states)))
         slots: list[Any] = [None] * len(columns)
+        self.find_unchanged(columns)
         # First what is the same object on all edges: another variable that is one object here and another there must not
         # take its identity.
         shared = [
@@ -108,18 +117,50 @@ class Merge:
             if n not in shared:
                 slots[n] = self.value((n,), list(columns[n]), n in self.force)
                 self.drain()
-        return State(slots, self.heap, self.maps)
+        return State(slots, self.heap, self.maps, self.unchanged)
+
+    def find_unchanged(self, columns: list[tuple[Any, ...]]) -> None:
+        """Most objects are the same on all edges: they need no look at their fields."""
+        if len(self.states) < 2:
+            return
+        own, *others = [s.heap for s in self.states]
+        same = [
+            vs[0]
+            for n, vs in enumerate(columns)
+            if n not in self.settled and (all(v is vs[0] for v in vs) or _one_object(vs))
+        ]
+        found = {i: r for i, r in reachable(same, own).items() if all(h.get(i) is r for h in others)}
+        for s in self.states if self.settled else ():
+            for i in reachable([s.slots[n] for n in self.settled], s.heap):
+                found.pop(i, None)
+        holders: dict[Hashable, list[Hashable]] = {}
+        for i, r in found.items():
+            for inner in r.references():
+                holders.setdefault(inner, []).append(i)
+        work = [i for inner, holding in holders.items() if inner not in found for i in holding]
+        while work:
+            i = work.pop()
+            if found.pop(i, None) is not None:
+                work.extend(holders.get(i, ()))
+        self.unchanged = found
+        self.heap.update(found)
+        for m in self.maps:
+            m.update(zip(found, found))
 
     def drain(self) -> None:
         while self.pending:
             id, records, path, force = self.pending.pop()
             self.heap[id] = self.record((*path, "*"), records, force)  # type: ignore[misc]
 
+    def stays(self, first: Any, vs: list[Any]) -> bool:
+        return all(v is first for v in vs) and all(i in self.unchanged for i in references(first))
+
     def value(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
+        first = vs[0]
+        if not force and path[0] not in self.settled and first is not DEFAULT and self.stays(first, vs):
+            return first
         present = [v for v in vs if v is not DEFAULT]
         first = present[0]
-        if not (force or self.parameters) and all(v is first for v in vs) and of_numbers(first):
-            return first
         if isinstance(first, Known) and type(first.object) not in NUMBER_CLASSES:
             head = first.head()
             if all(isinstance(v, Known) and v.head() == head for v in present):
@@ -380,6 +421,10 @@ class Merge:
         return ConflictValue("values of different types", tuple(dict.fromkeys(describe(v) for v in present)))
 
 
+def _one_object(vs: tuple[Any, ...]) -> bool:
+    return type(vs[0]) is Reference and all(type(v) is Reference and v.id == vs[0].id for v in vs)
+
+
 class _Order(Value):
     """The order of a choice's options, kept among the parameters of a block."""
 
@@ -400,7 +445,7 @@ _RENAMED = Value(t.OBJECT)  # among the parameters of a block: the object at thi
 
 
 MAX_OPTIONS = 16  # objects that one variable may refer to
-MAX_ARRAYS = 3  # kinds of array, a number among them, that one variable may be
+MAX_ARRAYS = 4  # kinds of array, a number among them, that one variable may be
 
 
 def object_id(v: Abstract) -> Hashable:

@@ -10,7 +10,7 @@ control flow like the values of variables.  So aliasing is exact: two names of o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 from zyg.ir import types as t
@@ -356,6 +356,16 @@ class Record:
     meta: Hashable
     fields: tuple[Any, ...]
     state: int = 0
+    held: tuple[Hashable, ...] | None = None  # what `references` answered
+
+    def references(self) -> tuple[Hashable, ...]:
+        """The ids of the objects that it refers to."""
+        if self.held is None:
+            found: list[Hashable] = []
+            for x in self.fields:
+                _collect(x, found)
+            self.held = tuple(found)
+        return self.held
 
     def with_fields(self, fields: Any) -> Record:
         return Record(self.kind, self.meta, tuple(fields), self.state)
@@ -473,34 +483,36 @@ def same_heap(a: Heap, b: Heap) -> bool:
     return True
 
 
-def of_numbers(v: Any) -> bool:
-    """Whether it is a tuple of plain numbers, which may be a long one."""
-    return type(v) is TupleValue and all(type(item) is Number for item in v.items)
-
-
-def references(v: Any) -> Iterator[Hashable]:
+def references(v: Any) -> list[Hashable]:
     """The ids of the references in a value (not those behind them)."""
-    if isinstance(v, Reference):
-        yield v.id
-    elif isinstance(v, Abstract) and not of_numbers(v):
+    found: list[Hashable] = []
+    _collect(v, found)
+    return found
+
+
+def _collect(v: Any, found: list[Hashable]) -> None:
+    kind = type(v)
+    if kind is Reference:
+        found.append(v.id)
+    elif kind not in _WITHOUT_REFERENCES and isinstance(v, Abstract):
         for part in v.parts():
-            if not isinstance(part, Value):
-                yield from references(part)
+            _collect(part, found)
 
 
-def reachable(roots: list[Any], heap: Heap) -> Heap:
+_WITHOUT_REFERENCES = frozenset({Value, Const, Number, Known, ArrayValue, PullbackValue, ConflictValue})
+
+
+def reachable(roots: Iterable[Any], heap: Heap) -> Heap:
     """The part of the heap that the roots reach, in the order of first encounter."""
     result: Heap = {}
-    work = [r for v in roots for r in references(v)]
+    work: list[Hashable] = []
+    for v in roots:
+        _collect(v, work)
     while work:
         id = work.pop()
-        if id in result:
-            continue
-        record = heap[id]
-        result[id] = record
-        for f in record.fields:
-            if not isinstance(f, Value):
-                work.extend(references(f))
+        if id not in result:
+            record = result[id] = heap[id]
+            work.extend(record.references())
     return result
 
 
