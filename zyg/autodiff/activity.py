@@ -192,6 +192,7 @@ class Activity:
         self.aliases = Aliases(function, module, self.summaries)
         self.varied: dict[Value, int] = {}
         self.useful: dict[Value, int] = {}
+        self.writers: dict[Value, list[Instr]] = {}  # per alias class
         self.written: set[Value] = set()  # alias classes
         self.stored: set[Value] = set()  # those of them that are not only passed to Python functions
         self._instrs = [instr for _, instr in function.instructions()]
@@ -214,21 +215,25 @@ class Activity:
         for instr in self._instrs:
             if instr in initial:
                 continue
-            if instr.op in ("store", "accum", "fill", "copyto", "addto", "push"):
-                self.written.add(self.rep(instr.operands[0]))
-                self.stored.add(self.rep(instr.operands[0]))
-            elif instr.op in ("apply", "foreign"):
-                for v in arrays_written(instr):
-                    self.written.add(self.rep(v))
-                    self.stored.add(self.rep(v))
-            elif instr.op == "call":
-                summary = self._summary_of(instr)
-                self.written.update(self.rep(instr.operands[p]) for p in summary.written)
-                self.stored.update(self.rep(instr.operands[p]) for p in summary.stored)
-            elif instr.op == "pycall" and not instr.attrs.get("reads"):
-                for v in instr.operands:
-                    if isinstance(v.type, Array):
-                        self.written.add(self.rep(v))
+            writers, stored = self._writes_to(instr)
+            for v in writers:
+                self.writers.setdefault(self.rep(v), []).append(instr)
+            self.stored.update(self.rep(v) for v in stored)
+        self.written.update(self.writers)
+
+    def _writes_to(self, instr: Instr) -> tuple[list[Value], list[Value]]:
+        """The memory that an instruction may write to, and what of it not only by a Python function that it is passed to."""
+        if instr.op in ("store", "accum", "fill", "copyto", "addto", "push"):
+            return instr.operands[:1], instr.operands[:1]
+        if instr.op in ("apply", "foreign"):
+            arrays = list(arrays_written(instr))
+            return arrays, arrays
+        if instr.op == "call":
+            summary = self._summary_of(instr)
+            return [instr.operands[p] for p in summary.written], [instr.operands[p] for p in summary.stored]
+        if instr.op == "pycall" and not instr.attrs.get("reads"):
+            return [v for v in instr.operands if isinstance(v.type, Array)], []
+        return [], []
 
     def _forward(self) -> None:
         for bit, p in enumerate(self.function.params):

@@ -20,6 +20,7 @@ from zyg.ir.types import I64, TAPE, Array, Stack, Type
 from . import helpers
 from .activity import Activity, Summary, differentiable
 from .invariants import hoist_loads
+from .lastwrites import LastWrites
 
 
 class Need(Value):
@@ -209,6 +210,7 @@ class State(ABC):
         # two parts are one function.
         self.settled = mode == "joint"
         self._analyse()
+        self.last_writes = LastWrites(self.function, self.activity)
 
     @abstractmethod
     def run(self) -> object:

@@ -209,10 +209,21 @@ def _range_iterator(e: Evaluator, r: RangeValue) -> Reference:
         counters = range(*(p.object for p in r.parts()))
         if e.inference.unrolling.wants(len(counters)):
             return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, counters))), Known(0))
+    nonnegative = _all_natural(e, r)
     if isinstance(step, Known) and step.object in (1, -1):
-        nonnegative = step.object > 0 and isinstance(r.start, Known) and r.start.object >= 0
         return new_iterator(e, ("range", step.object, nonnegative), r.start, Number(to_int(e, r.stop)))
-    return new_iterator(e, ("stepped",), r.start, Number(range_length(e, r)), step)
+    return new_iterator(e, ("stepped", nonnegative), r.start, Number(range_length(e, r)), step)
+
+
+def _all_natural(e: Evaluator, r: RangeValue) -> bool:
+    """Whether no item of a range can be below 0, as far as is seen here."""
+    if not isinstance(r.step, Known):
+        return False
+    if r.step.object < 0:
+        return isinstance(r.stop, Known) and r.stop.object >= -1
+    if isinstance(r.start, Known):
+        return r.start.object >= 0
+    return isinstance(r.start, Number) and id(r.start.value) in e.nonnegative
 
 
 def _counter(e: Evaluator, v: Abstract, nonnegative: bool = False) -> Abstract:
@@ -241,15 +252,16 @@ def _advance_range(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, 
 
 
 def _advance_stepped(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    assert isinstance(record.meta, tuple)
     current, left, step = record.fields
     remaining = to_int(e, left)
 
     def item() -> None:
         # The last addition may wrap; its result is not used.
-        following = Number(e.op("add", to_int(e, current), to_int(e, step)))
+        following = Number(e.op("add", to_int(e, current), to_int(e, step), nsw=True))
         rest = Number(e.op("sub", remaining, const(1)))
         e.heap[id] = record.with_fields((following, rest, step))
-        on_item(_counter(e, current))
+        on_item(_counter(e, current, record.meta[1]))
 
     _branch(e, e.op("gt", remaining, const(0)), item, on_end)
 

@@ -207,7 +207,7 @@ class _Walk:
                     self.facts.intervals[param] = (0, HIGH)
                 return
             steps.append(step)
-            wraps = wraps or self.made_by(arg, ("add", "sub"))
+            wraps = wraps or self.made_by(arg, ("add", "sub")) and not self.made[arg].attrs.get("nsw")
         smallest, largest = min(steps), max(steps)
         if smallest < 0 < largest:
             return
