@@ -10,6 +10,7 @@ but not while native code that can run Python is on some thread's stack.
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -34,6 +35,7 @@ from .entry import ENTRY, Signature, write_entry
 from .lower import lower
 from .lowered import LANES, Lowered, no_variants
 from .lowering.mathematics import OWN_MATH
+from .runtime.layout import POOL_BYTES
 from .specials import special_text
 
 Address = int
@@ -71,6 +73,7 @@ class Engine:
         self.graveyard: list[Any] = []
         self.running = ctypes.c_int64(0)  # calls under way that may run Python code
         self.parts: dict[str, Any] = {}
+        self.handler: object = None
         self.vector_lanes = _vector_lanes()
 
     @staticmethod
@@ -163,6 +166,8 @@ class Engine:
             return _numpy_address(name)
         if name in ("zyg_pow", "zyg_powf"):
             return _library_address(name.removeprefix("zyg_"))
+        if name == "zyg_array_handler":
+            return id(self.array_handler())
         if name == "zyg_running":
             return ctypes.addressof(self.running)
         return _library_address(name)
@@ -184,8 +189,19 @@ class Engine:
                 if name == "control":
                     main = ctypes.c_int64.from_address(library["zyg_main_thread"])
                     main.value = threading.main_thread().ident or 0
+                elif name == "memory":
+                    ctypes.c_int64.from_address(library["zyg_pool_limit"]).value = pool_limit()
+                    # Arrays that are freed at the very end call it: the code is never unloaded.
+                    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
                 self.parts[name] = library
             return self.parts[name]
+
+    def array_handler(self) -> object:
+        """The capsule by which NumPy frees large arrays of ours."""
+        with self.lock:
+            if self.handler is None:
+                self.handler = layout.make_memory_handler(self.part("memory")["zyg_array_allocator"])
+            return self.handler
 
     def vector_variants(self, name: str, arguments: int, single: bool) -> Sequence[tuple[int, str]]:
         """The vector variants of a function of the C library as (lanes, symbol), where libmvec has them."""
@@ -343,6 +359,19 @@ def _without_noise(text: str) -> str:
     """LLVM's printout without what only the linker needs."""
     drop = ("; ModuleID", "source_filename", "target ", "@llvm.compiler.used")
     return "\n".join(line for line in text.splitlines() if not line.startswith(drop)).strip() + "\n"
+
+
+def pool_limit() -> int:
+    """How many bytes of large blocks are kept between calls at most: a gigabyte, or an eighth of the machine's memory if that
+    is less, or what ZYG_POOL_BYTES says."""
+    given = os.environ.get("ZYG_POOL_BYTES", "")
+    if given.isdecimal():
+        return int(given)
+    try:
+        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return POOL_BYTES
+    return min(POOL_BYTES, machine // 8)
 
 
 def arena_bytes() -> int:

@@ -6,9 +6,9 @@ of our own mathematics are in specials.py.
 
 Memory of a call.  Its *context* lives on the native stack of the entry.  It owns an *arena*: blocks that come from a
 pool and go back to it, carved from one end; chunks of stacks and headers of arrays come out of it.  Array data come
-from malloc, so that NumPy can own them when they are returned; headers of live arrays are in a list, and whatever is in
-it when the call ends, by whichever exit, is freed.  Released arrays are kept for reuse by the next `alloc` of the same
-size.
+from malloc, the larger ones by way of the pool, so that NumPy can own them when they are returned; headers of live arrays
+are in a list, and whatever is in it when the call ends, by whichever exit, is freed.  Released arrays are kept for reuse by
+the next `alloc` of the same size.
 
 A stack is a chain of chunks in the arena, each twice the size of the one before.  Reading a stack never changes its
 memory, so a copy of its position can be read again, also from other threads.
@@ -28,10 +28,11 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "lists": ("zyg_list_floats", "zyg_list_ints"),
     "numbers": ("zyg_apart", "zyg_ipow"),
+    "memory": ("zyg_pool_take", "zyg_pool_give", "zyg_large_new", "zyg_pool_limit", "zyg_array_allocator"),
     "arena": ("zyg_bump", "zyg_arena_finish", "zyg_arena_bytes"),
-    "stacks": ("zyg_stack_grow", "zyg_stack_back", "zyg_stack_drop"),
+    "stacks": ("zyg_stack_grow", "zyg_stack_back", "zyg_stack_drop", "zyg_stack_reserve", "zyg_stack_rewind"),
     "arrays": (
-        "zyg_array_new", "zyg_array_make", "zyg_array_retain", "zyg_array_release", "zyg_flush_all", "zyg_free_arrays",
+        "zyg_array_new", "zyg_array_make", "zyg_array_make2", "zyg_array_make3", "zyg_array_retain", "zyg_array_release", "zyg_flush_all", "zyg_free_arrays",
         "zyg_free_kept", "zyg_ctx_finish", "zyg_keep_object", "zyg_keep",
     ),
     "saved": ("zyg_ctx_escape", "zyg_saved_new", "zyg_saved_find", "zyg_saved_name"),

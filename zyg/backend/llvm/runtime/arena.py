@@ -5,72 +5,12 @@ from .layout import fill
 TEXT = fill(
     """
 declare i32 @madvise(ptr, i64, i32)
-declare i32 @sched_yield()
 declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.umin.i64(i64, i64)
 declare ptr @aligned_alloc(i64, i64)
-declare void @free(ptr)
-@pool = internal global ptr null
-@pool_bytes = internal global i64 0
-@pool_lock = internal global i32 0
+declare ptr @zyg_pool_take(i64, i64)
+declare void @zyg_pool_give(ptr)
 @zyg_arena_bytes = global i64 0
-
-define internal void @lock() {
-entry:
-  br label %try
-try:
-  %old = atomicrmw xchg ptr @pool_lock, i32 1 acquire
-  %free = icmp eq i32 %old, 0
-  br i1 %free, label %done, label %wait
-wait:
-  %ignored = call i32 @sched_yield()
-  br label %try
-done:
-  ret void
-}
-
-define internal void @unlock() {
-  store atomic i32 0, ptr @pool_lock release, align 4
-  ret void
-}
-
-; A block of `need` to `limit` bytes out of the pool, or null.
-define internal ptr @pool_take(i64 %need, i64 %limit) {
-entry:
-  %first = load ptr, ptr @pool
-  %none = icmp eq ptr %first, null
-  br i1 %none, label %no, label %locked
-locked:
-  call void @lock()
-  br label %look
-look:
-  %link = phi ptr [ @pool, %locked ], [ %block, %next ]
-  %block = load ptr, ptr %link
-  %end = icmp eq ptr %block, null
-  br i1 %end, label %unlock, label %test
-test:
-  %size_at = getelementptr i8, ptr %block, i64 8
-  %size = load i64, ptr %size_at
-  %enough = icmp uge i64 %size, %need
-  %modest = icmp ule i64 %size, %limit
-  %fits = and i1 %enough, %modest
-  br i1 %fits, label %take, label %next
-next:
-  br label %look
-take:
-  %following = load ptr, ptr %block
-  store ptr %following, ptr %link
-  %bytes = load i64, ptr @pool_bytes
-  %less = sub i64 %bytes, %size
-  store i64 %less, ptr @pool_bytes
-  br label %unlock
-unlock:
-  %result = phi ptr [ null, %look ], [ %block, %take ]
-  call void @unlock()
-  ret ptr %result
-no:
-  ret ptr null
-}
 
 define internal void @give_back(ptr %block) {
 entry:
@@ -79,25 +19,7 @@ entry:
 each:
   %b = phi ptr [ %block, %entry ], [ %previous, %given ]
   %previous = load ptr, ptr %b
-  %size_at = getelementptr i8, ptr %b, i64 8
-  %size = load i64, ptr %size_at
-  call void @lock()
-  %bytes = load i64, ptr @pool_bytes
-  %total = add i64 %bytes, %size
-  %room = icmp ule i64 %total, $POOL_BYTES
-  %big = icmp uge i64 %size, $BLOCK_BYTES
-  %keep = and i1 %room, %big
-  br i1 %keep, label %put, label %drop
-put:
-  store i64 %total, ptr @pool_bytes
-  %head = load ptr, ptr @pool
-  store ptr %head, ptr %b
-  store ptr %b, ptr @pool
-  call void @unlock()
-  br label %given
-drop:
-  call void @unlock()
-  call void @free(ptr %b)
+  call void @zyg_pool_give(ptr %b)
   br label %given
 given:
   %more = icmp ne ptr %previous, null
@@ -139,8 +61,9 @@ choose:
 pooled:
   %most = shl i64 %enough, 2
   %at_least = select i1 %escapes, i64 %enough, i64 %need
-  %at_most = select i1 %escapes, i64 %most, i64 -1
-  %pool_block = call ptr @pool_take(i64 %at_least, i64 %at_most)
+  %any = call i64 @llvm.umax.i64(i64 %most, i64 $LARGEST_BLOCK)
+  %at_most = select i1 %escapes, i64 %most, i64 %any
+  %pool_block = call ptr @zyg_pool_take(i64 %at_least, i64 %at_most)
   %got = icmp ne ptr %pool_block, null
   br i1 %got, label %ready, label %fresh
 fresh:
@@ -153,7 +76,7 @@ large:
   %failed2 = icmp eq ptr %block2, null
   br i1 %failed2, label %fail, label %advise
 advise:
-  %ignored = call i32 @madvise(ptr %block2, i64 %size2, i32 14)
+  %ignored = call i32 @madvise(ptr %block2, i64 %size2, i32 $MADV_HUGEPAGE)
   br label %made
 small:
   %up1 = add i64 %enough, 63
@@ -168,6 +91,7 @@ made:
   store i64 %new_size, ptr %new_size_at
   br label %ready
 ready:
+  ; A block of the pool says how large it is.
   %block = phi ptr [ %pool_block, %pooled ], [ %new, %made ]
   store ptr %old, ptr %block
   %size_at = getelementptr i8, ptr %block, i64 8

@@ -8,11 +8,11 @@ declare i64 @llvm.umax.i64(i64, i64)
 declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
 declare ptr @aligned_alloc(i64, i64)
 declare ptr @zyg_bump(ptr, i64)
-declare ptr @calloc(i64, i64)
 declare ptr @malloc(i64)
+declare ptr @zyg_large_new(i64, i1)
 declare void @Py_DecRef(ptr)
 declare void @Py_IncRef(ptr)
-declare void @free(ptr)
+declare void @zyg_pool_give(ptr)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @zyg_arena_finish(ptr)
 
@@ -27,6 +27,35 @@ make:
   ret ptr %header
 fail:
   ret ptr null
+}
+
+; The same of several dimensions; 1 if the size in bytes does not fit into 64 bits.
+define ptr @zyg_array_make2(ptr %ctx, i64 %first, i64 %second, i64 %item, i1 %zeroed) {
+  %row = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %item, i64 %first)
+  %row_overflow = extractvalue {i64, i1} %row, 1
+  %row_bytes = extractvalue {i64, i1} %row, 0
+  %both = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %row_bytes, i64 %second)
+  %overflow = extractvalue {i64, i1} %both, 1
+  %big = or i1 %row_overflow, %overflow
+  br i1 %big, label %fail, label %make
+make:
+  %bytes = extractvalue {i64, i1} %both, 0
+  %header = call ptr @zyg_array_new(ptr %ctx, i64 %bytes, i1 %zeroed)
+  ret ptr %header
+fail:
+  ret ptr inttoptr (i64 1 to ptr)
+}
+
+define ptr @zyg_array_make3(ptr %ctx, i64 %first, i64 %second, i64 %third, i64 %item, i1 %zeroed) {
+  %row = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %item, i64 %first)
+  %overflow = extractvalue {i64, i1} %row, 1
+  br i1 %overflow, label %fail, label %make
+make:
+  %bytes = extractvalue {i64, i1} %row, 0
+  %header = call ptr @zyg_array_make2(ptr %ctx, i64 %second, i64 %third, i64 %bytes, i1 %zeroed)
+  ret ptr %header
+fail:
+  ret ptr inttoptr (i64 1 to ptr)
 }
 
 define ptr @zyg_array_new(ptr %ctx, i64 %bytes, i1 %zeroed) {
@@ -69,11 +98,10 @@ new_header:
   br i1 %no_header, label %fail, label %data
 data:
   %new = phi ptr [ %free, %pop_header ], [ %made, %new_header ]
-  %large = icmp uge i64 %bytes, 262144
-  %lazy = and i1 %large, %zeroed
-  br i1 %lazy, label %zero_pages, label %plain
-zero_pages:
-  %pages = call ptr @calloc(i64 %bytes, i64 1)
+  %large = icmp uge i64 %bytes, $POOLED
+  br i1 %large, label %pooled, label %plain
+pooled:
+  %block = call ptr @zyg_large_new(i64 %bytes, i1 %zeroed)
   br label %test
 plain:
   %tiny = icmp ult i64 %bytes, 512
@@ -97,7 +125,7 @@ clear_new:
   call void @llvm.memset.p0.i64(ptr %plain_data, i8 0, i64 %bytes, i1 false)
   br label %test
 test:
-  %new_data = phi ptr [ %pages, %zero_pages ], [ %plain_data, %plain_test ], [ %plain_data, %clear_new ]
+  %new_data = phi ptr [ %block, %pooled ], [ %plain_data, %plain_test ], [ %plain_data, %clear_new ]
   %failed = icmp eq ptr %new_data, null
   br i1 %failed, label %no_data, label %fill
 no_data:
@@ -272,7 +300,7 @@ each:
 one:
   %data_at = getelementptr i8, ptr %h, i64 $H_data
   %data = load ptr, ptr %data_at
-  call void @free(ptr %data)
+  call void @zyg_pool_give(ptr %data)
   %next_at = getelementptr i8, ptr %h, i64 $H_next
   %next = load ptr, ptr %next_at
   store ptr %next, ptr %bucket
@@ -317,7 +345,7 @@ one:
 release:
   %data_at = getelementptr i8, ptr %h, i64 $H_data
   %data = load ptr, ptr %data_at
-  call void @free(ptr %data)
+  call void @zyg_pool_give(ptr %data)
   br label %freed
 theirs:
   %pin_at = getelementptr i8, ptr %h, i64 $H_pin

@@ -11,6 +11,7 @@ declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
 declare void @Py_DecRef(ptr)
 declare void @Py_IncRef(ptr)
 @numpy.data_handler = external global i8
+@zyg_array_handler = external global i8
 @numpy.memmap = external global i8
 @numpy.ndarray = external global i8
 
@@ -171,9 +172,13 @@ own:
   %flags = load i32, ptr %flags_at
   %owning = or i32 %flags, $FLAG_OWNDATA
   store i32 %owning, ptr %flags_at
-  call void @Py_IncRef(ptr @numpy.data_handler)
+  %bytes_at = getelementptr i8, ptr %header, i64 $H_bytes
+  %bytes = load i64, ptr %bytes_at
+  %pooled = icmp uge i64 %bytes, $POOLED
+  %handler = select i1 %pooled, ptr @zyg_array_handler, ptr @numpy.data_handler
+  call void @Py_IncRef(ptr %handler)
   %handler_at = getelementptr i8, ptr %made, i64 $ARRAY_HANDLER
-  store ptr @numpy.data_handler, ptr %handler_at
+  store ptr %handler, ptr %handler_at
   %pin = call ptr @PyWeakref_NewRef(ptr %made, ptr null)
   %pin_at = getelementptr i8, ptr %header, i64 $H_pin
   store ptr %pin, ptr %pin_at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 from ... import cpython as layout
 
@@ -93,7 +94,9 @@ class GUARD:
     size = 40
 
 
-POOL_BYTES = 1 << 30  # what the pool keeps at most
+POOL_BYTES = 1 << 30  # what the pool keeps at most, unless the machine has little memory
+POOLED = 1 << 16  # bytes from which on blocks come from the pool
+IDLE = 10  # seconds after which they leave it
 BLOCK_BYTES = 1 << 16
 LARGE_BLOCK = 1 << 22  # from here on blocks are aligned and advised for huge pages
 LARGEST_BLOCK = 1 << 26
@@ -104,6 +107,11 @@ POLL_WORK = 1 << 14  # in iterations of innermost loops, between looks at the cl
 HOLD_NS = 5_000_000  # the GIL is given up after this time
 AWAY_NS = 50_000_000  # and taken back for a look at signals so often
 STACK_MARGIN = 1 << 18
+LINUX = sys.platform.startswith("linux")
+USABLE_SIZE = "malloc_usable_size" if LINUX else "malloc_size"
+MADV_HUGEPAGE = 14
+MADV_FREE = 8 if LINUX else 5
+COARSE_CLOCK = 6  # of the C library: ticks will do
 
 _C = {f"C_{k}": v for k, v in vars(CTX).items() if isinstance(v, int)}
 _NAMES = {
@@ -114,10 +122,10 @@ _NAMES = {
     **{f"R_{k}": v for k, v in vars(RECORD).items() if isinstance(v, int)},
     **{f"G_{k}": v for k, v in vars(GUARD).items() if isinstance(v, int)},
     **{k: v for k, v in vars(layout).items() if k.isupper() and isinstance(v, int)},
-    **{k: v for k, v in globals().copy().items() if k.isupper() and isinstance(v, int)},
+    **{k: v for k, v in globals().copy().items() if k.isupper() and isinstance(v, int | str)},
 }
 
 
 def fill(template: str) -> str:
-    """Replace $NAME by numbers."""
+    """Replace $NAME by what it stands for."""
     return re.sub(r"\$(\w+)", lambda match: str(_NAMES[match[1]]), template)

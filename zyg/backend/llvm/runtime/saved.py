@@ -14,6 +14,7 @@ declare void @zyg_flush_all(ptr)
 declare void @free(ptr)
 declare void @zyg_free_arrays(ptr)
 declare void @zyg_free_kept(ptr)
+declare void @zyg_pool_give(ptr)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 @PyCapsule_Type = external global i8
 @zyg_saved_name = constant [10 x i8] c"zyg.Saved\\00"
@@ -63,7 +64,7 @@ null:
   ret ptr null
 }
 
-; The blocks that a pullback owned: contexts that escape take new ones, so the pool would only ever grow by them.
+; The blocks that a pullback owned.
 define internal void @free_blocks(ptr %block) {
 entry:
   br label %each
@@ -73,7 +74,7 @@ each:
   br i1 %end, label %done, label %one
 one:
   %previous = load ptr, ptr %b
-  call void @free(ptr %b)
+  call void @zyg_pool_give(ptr %b)
   br label %each
 done:
   ret void

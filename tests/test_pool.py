@@ -1,0 +1,123 @@
+"""Large blocks of memory are kept between calls, within a limit."""
+
+import ctypes
+import gc
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.backend.llvm.engine import engine, pool_limit
+
+from .test_memory import linux, resident
+
+MEGABYTE = 1 << 17  # doubles
+
+
+@pytest.fixture(scope="module")
+def made():
+    compiled = zyg.jit(lambda n, x: np.zeros(n) + x)
+    compiled(3, 1.0)
+    return compiled
+
+
+@pytest.fixture
+def small_pool() -> Iterator[int]:
+    limit = ctypes.c_int64.from_address(engine().part("memory")["zyg_pool_limit"])
+    before, limit.value = limit.value, 8 << 20
+    yield limit.value
+    limit.value = before
+
+
+def test_what_a_result_was_in_holds_the_next_one(made):
+    first = made(MEGABYTE, 1.0)
+    second = made(MEGABYTE, 2.0)
+    assert first.flags.owndata
+    assert first.base is None
+    assert not np.shares_memory(first, second)
+    places = {first.ctypes.data, second.ctypes.data}
+    del first, second
+    third, fourth = made(MEGABYTE, 3.0), made(MEGABYTE, 4.0)
+    assert {third.ctypes.data, fourth.ctypes.data} & places
+    assert np.all(third == 3.0)
+    assert np.all(fourth == 4.0)
+
+
+def test_zeros_are_zeros_again():
+    zeros = zyg.jit(lambda n: np.zeros(n))
+    for _ in range(3):
+        a = zeros(MEGABYTE)
+        assert not a.any()
+        a[:] = 7.0
+        del a
+
+
+def test_results_can_be_resized(made):
+    for length in (MEGABYTE, 10 * MEGABYTE):
+        a = made(length, 1.0)
+        a.resize(2 * length, refcheck=False)
+        assert a.sum() == length
+        a.resize(10, refcheck=False)
+        assert a.tolist() == [1.0] * 10
+        a.resize(length, refcheck=False)
+        assert a.sum() == 10.0
+
+
+def test_threads_share_it(made):
+    wrong: list[float] = []
+
+    def work(x: float) -> None:
+        for k in range(50):
+            a = made(20_000 + 100 * k, x)
+            if a.sum() != x * len(a):
+                wrong.append(x)
+
+    threads = [threading.Thread(target=work, args=(float(k),)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@linux
+def test_it_keeps_no_more_than_the_limit(made, small_pool):
+    made(MEGABYTE, 1.0)
+    before = resident()
+    results = [made(MEGABYTE, 1.0) for _ in range(100)]
+    assert resident() - before > 90 << 20
+    del results
+    gc.collect()
+    assert resident() - before < small_pool + (2 << 20)
+    made(20 * MEGABYTE, 1.0)  # larger than what is kept
+    assert resident() - before < small_pool + (2 << 20)
+
+
+@linux
+def test_sizes_that_never_come_again_do_not_stay(made, small_pool):
+    made(MEGABYTE, 1.0)
+    before = resident()
+    for k in range(300):
+        made(MEGABYTE // 4 + 997 * k, 1.0)
+    assert resident() - before < small_pool + (4 << 20)
+
+
+def test_the_limit_can_be_set(monkeypatch):
+    assert 0 < pool_limit() <= 1 << 30
+    monkeypatch.setenv("ZYG_POOL_BYTES", "12345678")
+    assert pool_limit() == 12345678
+
+
+def test_arrays_that_outlive_the_interpreter():
+    """Freed at the very end, when modules are gone."""
+    code = "import sys, numpy as np, zyg; sys.kept = [zyg.jit(lambda n: np.zeros(n) + 1.0)(100_000) for _ in range(2)]"
+    root = Path(__file__).resolve().parent.parent
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert run.stderr == ""
