@@ -271,7 +271,7 @@ def plain_class(cls: type) -> bool:
     """Whether instances are nothing but their attributes: an ordinary class whose bases are such, written in Python."""
     if type(cls) not in (type, abc.ABCMeta, type(Protocol)) or cls in _NOTHING_OF_THEIR_OWN:
         return False
-    if cls.__module__ in ("builtins", "zyg") or cls.__module__.startswith(("zyg.", "numpy.")):
+    if cls.__module__ in ("builtins", "zyg", "numpy") or cls.__module__.startswith(("zyg.", "numpy.")):
         return False
     for base in cls.__mro__:
         if base not in _NOTHING_OF_THEIR_OWN and (not base.__flags__ & _HEAP_TYPE or base.__flags__ & _IMMUTABLE_TYPE):

@@ -40,8 +40,14 @@ def of_arrays(target: Any) -> bool:
     return module.split(".")[0] in ("numpy", "scipy")
 
 
+# Makers that stand in front of brackets, by their class.
+MAKERS = {type(getattr(np, name)): f"numpy.{name}" for name in ("r_", "c_", "s_", "mgrid", "ogrid")}
+
+
 def name_of(target: Any) -> str:
     if isinstance(target, tuple):
+        if target[0] in MAKERS:
+            return MAKERS[target[0]]
         # The functions of numpy.random are methods of one RandomState.
         owner = "numpy.random" if target[0] is np.random.RandomState else target[0].__name__
         return f"{owner}.{target[1]}"
@@ -153,10 +159,13 @@ def parts(handler: Any) -> list[Any]:
     return [part for piece in (handler.func, *handler.args) for part in parts(piece)]
 
 
+_LANGUAGE = ((np.ndarray, "__getitem__"), (np.ndarray, "__setitem__"))
+
+
 def with_entries(cases: list[Case]) -> list[Case]:
     """The cases of what there is; indexing and assignment are no functions, and always there."""
     known = entries()
-    language = lambda target: isinstance(target, tuple) and target[1] in ("__getitem__", "__setitem__")
+    language = lambda target: isinstance(target, tuple) and target[:2] in _LANGUAGE
     return [c for c in cases if all(language(t) or name_of(t) in known for t in c.covers)]
 
 

@@ -321,6 +321,9 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
             return ExceptionValue(obj, tuple(args))
         if classes.is_object_class(obj):
             return construction.construct(e, obj, args, keywords)
+    entry = registry.method(type(obj), "__call__")
+    if entry is not None:
+        return _call_entry(e, entry, (type(obj), "__call__"), [Known(obj), *args], keywords)
     from .foreign import call_foreign
 
     result = call_foreign(e, obj, args, keywords)

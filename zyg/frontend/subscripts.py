@@ -181,6 +181,8 @@ def _range_item(e: Evaluator, v: RangeValue, key: Abstract) -> Abstract:
 
 
 def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
+    from zyg.library import registry
+
     from .infer import known
 
     if isinstance(v.object, str):
@@ -191,6 +193,9 @@ def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
                 return Known(v.object[key.object])
             except IndexError as error:
                 e.throw("IndexError", str(error))
+    entry = registry.method(type(v.object), "__getitem__")
+    if entry is not None:
+        return entry.function(e, v, key)
     if isinstance(v.object, (dict, list)):
         raise e.refuse(
             f"a {type(v.object).__name__} from outside of the compiled function", hint="use a tuple, or an array"

@@ -31,6 +31,7 @@ NUMPY = (
     "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "arithmetic", "selection", "reductions",
     "extrema", "logic", "cumulative", "ufunc_methods", "products", "contractions", "inplace", "common", "dtypes", "ranges",
     "diagonals", "joining", "repeating", "taking", "sorting", "searching", "signals", "statistics", "splitting",
+    "grids", "applying", "sets", "windows",
 )  # fmt: skip
 
 # Where functions come from, by the module that they name as theirs (or the nearest one around it that is listed), and the
@@ -38,6 +39,7 @@ NUMPY = (
 # looked for: a function that comes from nowhere here imports nothing.
 HOMES: dict[str, tuple[str, ...]] = {
     "builtins": ("builtins_", "lists_", "complex_"),
+    "dataclasses": ("builtins_", "lists_", "complex_"),
     "math": ("math_",),
     "cmath": ("cmath_",),
     "operator": ("operator_",),

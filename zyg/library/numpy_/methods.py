@@ -25,7 +25,7 @@ from zyg.frontend.values import (
 from zyg.ir.core import const
 from zyg.ir.types import BOOL, F64, I64
 
-from ..registry import emits
+from ..registry import emits, implements
 from .constructors import check_order, like
 from .ufuncs import cast_scalar
 
@@ -45,6 +45,13 @@ def copy(e: Evaluator, a: Abstract, order: Abstract = NONE) -> Abstract:
     else:
         arrays.assign(e, result, a)
     return result
+
+
+@implements(np.astype)
+def astype_function(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
+    if not isinstance(x, np.ndarray):
+        raise TypeError("Input should be a NumPy array. It is of type " + str(type(x)) + ".")
+    return x.astype(dtype) if copy else np.asarray(x, dtype)
 
 
 @emits((np.ndarray, "fill"))

@@ -206,6 +206,18 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     return result
 
 
+@implements(np.fromiter)
+def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
+    items = []
+    for x in iter:
+        if count >= 0 and len(items) == count:
+            break
+        items.append(x)
+    if count >= 0 and len(items) < count:
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")
+    return np.array(items, dtype)
+
+
 @implements(np.fromfunction)
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float) -> Any:
     grid = np.indices(shape, dtype)

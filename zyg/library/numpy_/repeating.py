@@ -109,6 +109,38 @@ def rolled(a: Any, shift: int, axis: int) -> Any:
     return result
 
 
+@implements(np.resize)
+def resize(a: Any, new_shape: Any) -> Any:
+    flat = np.ravel(a)
+    shape = tuple(new_shape) if is_sequence(new_shape) else (new_shape,)
+    size = 1
+    for n in shape:
+        if n < 0:
+            raise ValueError("all elements of `new_shape` must be non-negative")
+        size = size * n
+    result = np.zeros(size, flat.dtype)
+    if len(flat) > 0:
+        for start in range(0, size, len(flat)):
+            stop = min(start + len(flat), size)
+            result[start:stop] = flat[: stop - start]
+    return result.reshape(shape)
+
+
+@implements(np.trim_zeros)
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    a = np.asarray(filt)
+    if a.ndim != 1:
+        unsupported("np.trim_zeros of several dimensions in native code", "take the parts that are wanted by slices")
+    first, last = 0, len(a)
+    if "f" in trim or "F" in trim:
+        while first < last and a[first] == 0:
+            first += 1
+    if "b" in trim or "B" in trim:
+        while last > first and a[last - 1] == 0:
+            last -= 1
+    return a[first:last]
+
+
 @implements(np.append)
 def append(arr: Any, values: Any, axis: Any = None) -> Any:
     if axis is None:

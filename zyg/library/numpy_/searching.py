@@ -223,8 +223,8 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None) -> Any:
 # -------------------------------------------------------------------------------------------------- interpolation
 
 
-@implements(np.interp, instead={"period": "reduce the points to one period first: x % period"})
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
+@implements(np.interp)
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     wanted, points, values = np.asarray(x).astype(float), np.asarray(xp).astype(float), np.asarray(fp)
     heights = values if values.dtype.kind == "c" else values.astype(float)
     if points.ndim != 1 or heights.ndim != 1:
@@ -233,6 +233,16 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any
         raise ValueError("array of sample points is empty")
     if len(points) != len(heights):
         raise ValueError("fp and xp are not of the same length.")
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        length = abs(period)
+        wanted, points = wanted % length, points % length
+        order = np.argsort(points)
+        points, heights = points[order], heights[order]
+        points = np.concatenate((points[-1:] - length, points, points[:1] + length))
+        heights = np.concatenate((heights[-1:], heights, heights[:1]))
+        return shaped(interpolated(wanted.ravel(), points, heights, heights[0], heights[-1]), wanted)
     low = heights[0] if left is None else heights.dtype.type(left)
     high = heights[-1] if right is None else heights.dtype.type(right)
     return shaped(interpolated(wanted.ravel(), points, heights, low, high), wanted)

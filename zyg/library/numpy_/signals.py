@@ -11,7 +11,7 @@ from zyg.frontend.calls import unchecked
 
 from ..intrinsics import unsupported
 from ..registry import implements
-from .common import axis_index, from_lines, inexact_dtype, is_sequence, lines, result_dtype
+from .common import axis_index, constant, from_lines, inexact_dtype, is_sequence, lines, result_dtype
 from .joining import along
 
 
@@ -227,6 +227,50 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, *, w: Any = None) -> An
     limit = len(points) * 2.0**-52 if rcond is None else rcond
     found = np.linalg.lstsq(powers / scale, values, limit)[0]
     return found / (scale[:, None] if values.ndim == 2 else scale)
+
+
+@implements(np.polyadd)
+def polyadd(a1: Any, a2: Any) -> Any:
+    first, second = np.atleast_1d(a1), np.atleast_1d(a2)
+    n = max(len(first), len(second))
+    return padded(first, n) + padded(second, n)
+
+
+@implements(np.polysub)
+def polysub(a1: Any, a2: Any) -> Any:
+    first, second = np.atleast_1d(a1), np.atleast_1d(a2)
+    n = max(len(first), len(second))
+    return padded(first, n) - padded(second, n)
+
+
+def padded(a: Any, n: int) -> Any:
+    """The coefficients with zeros in front, n in all."""
+    result = np.zeros(n, a.dtype)
+    result[n - len(a) :] = a
+    return result
+
+
+@implements(np.polymul)
+def polymul(a1: Any, a2: Any) -> Any:
+    return np.convolve(without_leading_zeros(np.atleast_1d(a1)), without_leading_zeros(np.atleast_1d(a2)))
+
+
+def without_leading_zeros(a: Any) -> Any:
+    first = 0
+    while first < len(a) - 1 and a[first] == 0:
+        first += 1
+    return a[first:]
+
+
+@implements(np.polyint)
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    constants = np.zeros(m) if k is None else np.atleast_1d(k) + np.zeros(m)
+    a = np.asarray(p)
+    for n in range(constant(m, "the order of an integral")):
+        a = np.concatenate((a / np.arange(len(a), 0, -1), constants[n : n + 1]))
+    return a
 
 
 @implements(np.polyder)

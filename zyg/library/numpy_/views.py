@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays
-from zyg.frontend.elementwise import broadcast
+from zyg.frontend import arrays, lists
+from zyg.frontend.complex_arrays import part
+from zyg.frontend.elementwise import broadcast, broadcast_shape
 from zyg.frontend.operators import settled
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, describe, is_numeric
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, is_numeric
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import Array
 
-from ..registry import emits
+from ..registry import emits, implements
 from .attributes import matrix_transposed
 from .constructors import asarray
 
@@ -144,13 +145,9 @@ def squeeze(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
     n = arrays.ndim(a)
     lengths = arrays.dims(e, a)
     if isinstance(axis, Known) and axis.object is None:
-        if n == 0:
-            return a
-        raise e.refuse(
-            "np.squeeze without an axis: how many dimensions are left would depend on the lengths",
-            types=[describe(a)],
-            hint="name the axes: np.squeeze(a, axis=0)",
-        )
+        from zyg.frontend.infer import known
+
+        return e.call(known(squeezed), [a, TupleValue(tuple(map(Known, reversed(range(n)))))])
     if n == 0 and arrays.constant(e, axis, "an axis") in (0, -1):
         return a
     given = arrays.constant(e, axis, "an axis")
@@ -162,6 +159,22 @@ def squeeze(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
         e.guard(one, "ValueError", "cannot select an axis to squeeze out which has size not equal to one")
     spec = "".join("i" if k in gone else ":" for k in range(n))
     return arrays.seen(e, a, spec, *[const(0)] * len(gone))
+
+
+def squeezed(a: Any, axes: Any) -> Any:
+    """`a` without those of the axes, last one first, that are of length 1: how many these are may turn out at run time."""
+    for k in axes:
+        a = without_one(a, k)
+    return a
+
+
+def without_one(a: Any, axis: int) -> Any:
+    if a.shape[axis] == 1:
+        return np.squeeze(a, axis)
+    return a
+
+
+implements(without_one)(without_one)  # an entry is called for each kind of array that `a` may be
 
 
 def _at_least(e: Evaluator, given: tuple[Abstract, ...], specs: tuple[str, ...]) -> Abstract:
@@ -211,6 +224,47 @@ def broadcast_to(e: Evaluator, array: Abstract, shape: Abstract) -> Abstract:
         fits = e.op("or", e.op("eq", d, to), e.op("eq", d, const(1)))
         e.guard(fits, "ValueError", message, *own, *wanted)
     return stretched(e, a, wanted, writable=False)
+
+
+@emits(np.broadcast_arrays)
+def broadcast_arrays(e: Evaluator, *args: Abstract) -> Abstract:
+    found = [as_array(e, v) for v in args]
+    if not found:
+        return TupleValue(())
+    fault = "shape mismatch: objects cannot be broadcast to a single shape"
+    shape = broadcast_shape(e, [_like_real(e, a) for a in found], fault=fault)
+    return TupleValue(tuple(stretched(e, a, shape) for a in found))
+
+
+def _like_real(e: Evaluator, a: Abstract) -> ArrayValue:
+    """An array of real numbers of the same shape: of complex ones their real parts."""
+    found = part(e, a, "real") if isinstance(a, ComplexArrayValue) else a
+    assert isinstance(found, ArrayValue)
+    return found
+
+
+@emits(np.broadcast_shapes)
+def broadcast_shapes(e: Evaluator, *args: Abstract) -> Abstract:
+    from zyg.frontend.infer import known
+
+    given = [items if (items := lists.known_items(e, s)) is not None else (s,) for s in args]
+    result: list[Abstract] = []
+    for axis in range(-max(map(len, given), default=0), 0):
+        length: Abstract = ONE
+        for shape in given:
+            if -axis <= len(shape):
+                length = e.call(known(common_length), [length, shape[axis]])
+        result.append(length)
+    return TupleValue(tuple(result))
+
+
+def common_length(a: int, b: int) -> int:
+    """The length of an axis of two arrays that are broadcast together."""
+    if b < 0:
+        raise ValueError("negative dimensions are not allowed")
+    if a != 1 and b != 1 and a != b:
+        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape.")
+    return b if a == 1 else a
 
 
 def stretched(e: Evaluator, a: Abstract, shape: list[Value], writable: bool = True) -> Abstract:
