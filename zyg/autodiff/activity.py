@@ -13,6 +13,9 @@ bool, `stop`, an index, the condition of a select.  This is what decides about `
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+
+from zyg.ir.analysis import components
 from zyg.ir.core import CALLING, VIEWS, Const, Function, Instr, Module, Value
 from zyg.ir.foreign import arguments, arrays_written, sets_them_whole
 from zyg.ir.ops import OPS
@@ -197,6 +200,8 @@ class Activity:
         self.stored: set[Value] = set()  # those of them that are not only passed to Python functions
         self._instrs = [instr for _, instr in function.instructions()]
         self._find_written()
+        self._flows = self._find_flows()
+        self._reversed = [(sinks, sources) for sources, sinks in reversed(self._flows)]
         self._forward()
 
     def rep(self, v: Value) -> Value:
@@ -208,7 +213,7 @@ class Activity:
     def useful_for(self, v: Value) -> int:
         return 0 if isinstance(v, Const) else self.useful.get(self.rep(v), 0)
 
-    # ---------------------------------------------------------------------------------------- forward
+    # ----------------------------------------------------------------------------------------- memory
 
     def _find_written(self) -> None:
         initial = _initial_writes(self.function)
@@ -235,77 +240,48 @@ class Activity:
             return [v for v in instr.operands if isinstance(v.type, Array)], []
         return [], []
 
+    # ------------------------------------------------------------------------------------------- flows
+
+    def _find_flows(self) -> list[tuple[list[Value], list[Value]]]:
+        """What depends differentiably on what, instruction by instruction: each of the second list on all of the first."""
+        found: list[tuple[list[Value], list[Value]]] = []
+
+        def add(sources: Iterable[Value], sinks: Iterable[Value]) -> None:
+            ends = [self.rep(v) for v in sinks if not isinstance(v, Const)]
+            starts = [self.rep(v) for v in sources if not isinstance(v, Const)] if ends else []
+            if starts:
+                found.append((starts, ends))
+
+        for instr in self._instrs:
+            for target in instr.targets:
+                for param, arg in zip(target.block.params, target.args, strict=True):
+                    if differentiable(param.type):
+                        add([arg], [param])
+            flow = _FLOWS.get(instr.op)
+            if flow is not None:
+                for sources, sinks in flow(self, instr):
+                    add(sources, sinks)
+            elif instr.results and instr.op not in _OPAQUE:
+                operands = differentiable_operands(instr)
+                if operands:
+                    add([instr.operands[k] for k in operands], [r for r in instr.results if differentiable(r.type)])
+        return found
+
+    def _apply(self, instr: Instr) -> Iterator[Flow]:
+        outs = [*arrays_written(instr), *instr.results]
+        return _by_bits(self.summaries[instr.attrs["callee"]].results, outs, _ins(instr))
+
+    def _call(self, instr: Instr) -> Iterator[Flow]:
+        summary = self._summary_of(instr)
+        yield from _by_bits(summary.results, instr.results, instr.operands)
+        for p, bits in summary.arrays.items():
+            yield _chosen(bits, instr.operands), instr.operands[p : p + 1]
+
     def _forward(self) -> None:
         for bit, p in enumerate(self.function.params):
             if differentiable(p.type) or isinstance(p.type, Stack) or p.type is TAPE:
-                self._vary(p, 1 << bit)
-        changed = True
-        while changed:
-            self._changed = False
-            for instr in self._instrs:
-                self._forward_step(instr)
-            changed = self._changed
-
-    def _vary(self, v: Value, bits: int) -> None:
-        if isinstance(v, Const) or not bits:
-            return
-        key = self.rep(v)
-        old = self.varied.get(key, 0)
-        if bits & ~old:
-            self.varied[key] = old | bits
-            self._changed = True
-
-    def _forward_step(self, instr: Instr) -> None:
-        op = instr.op
-        operands = instr.operands
-        for target in instr.targets:
-            for param, arg in zip(target.block.params, target.args, strict=True):
-                if differentiable(param.type):
-                    self._vary(param, self.varied_by(arg))
-        if op == "load":
-            self._vary(instr.result, self.varied_by(operands[0]))
-        elif op in ("store", "accum", "fill", "copyto", "addto"):
-            self._vary(operands[0], self.varied_by(operands[1]))
-        elif op == "apply":
-            outs, ins = arrays_written(instr), _ins(instr)
-            for v, bits in zip([*outs, *instr.results], self.summaries[instr.attrs["callee"]].results, strict=True):
-                if differentiable(v.type):
-                    self._vary(v, self._through(bits, ins))
-        elif op == "foreign":
-            bits = 0
-            for v in foreign_sources(instr):
-                bits |= self.varied_by(v)
-            for v in foreign_targets(instr):
-                self._vary(v, bits)
-        elif op == "push":
-            for v in operands[1:]:
-                if _carries(v.type):
-                    self._vary(operands[0], self.varied_by(v))
-        elif op == "pop":
-            for r in instr.results:
-                if _carries(r.type):
-                    self._vary(r, self.varied_by(operands[0]))
-        elif op == "call":
-            summary = self._summary_of(instr)
-            for r, bits in zip(instr.results, summary.results, strict=False):
-                if differentiable(r.type):
-                    self._vary(r, self._through(bits, operands))
-            for p, bits in summary.arrays.items():
-                self._vary(operands[p], self._through(bits, operands))
-        elif op == "pycall":
-            if any(differentiable(r.type) for r in instr.results):
-                bits = 0
-                for v in operands:
-                    bits |= self.varied_by(v)
-                for r in instr.results:
-                    self._vary(r, bits)
-        elif instr.results and op not in VIEWS and op not in ("alloc", "stack", "tape", "cursor"):
-            bits = 0
-            for k in differentiable_operands(instr):
-                bits |= self.varied_by(operands[k])
-            for r in instr.results:
-                if differentiable(r.type):
-                    self._vary(r, bits)
+                self.varied[self.rep(p)] = self.varied.get(self.rep(p), 0) | 1 << bit
+        _propagate(self.varied, self._flows)
 
     def _summary_of(self, call: Instr) -> Summary:
         """A call with a rule depends on what the rule gives cotangents for, whatever the function does."""
@@ -331,13 +307,6 @@ class Activity:
         written = summary.stored | set(rule.mutates)
         return Summary([bits] * len(call.results), dict.fromkeys(rule.mutates, bits), written, written, summary.shares)
 
-    def _through(self, bits: int, operands: list[Value]) -> int:
-        result = 0
-        for k, v in enumerate(operands):
-            if bits >> k & 1:
-                result |= self.varied_by(v)
-        return result
-
     # --------------------------------------------------------------------------------------- backward
 
     def backward(self, results: list[int]) -> None:
@@ -348,109 +317,109 @@ class Activity:
                 for r in results:
                     self._use(instr.operands[r], 1 << r)
         # Array parameters are outputs too when a caller will look at them afterwards: the adjoint of an out-of-line
-        # function sets `useful` for them by `output_arrays`.
-        self._changed = True
-        while self._changed:
-            self._changed = False
-            for instr in reversed(self._instrs):
-                self._backward_step(instr)
+        # function sets `useful` for them by `mark_useful`.
+        _propagate(self.useful, self._reversed)
 
     def mark_useful(self, v: Value, bits: int) -> None:
         self._use(v, bits)
-        self._changed = True
-        while self._changed:
-            self._changed = False
-            for instr in reversed(self._instrs):
-                self._backward_step(instr)
+        _propagate(self.useful, self._reversed)
 
     def _use(self, v: Value, bits: int) -> None:
-        if isinstance(v, Const) or not bits:
-            return
-        key = self.rep(v)
-        old = self.useful.get(key, 0)
-        if bits & ~old:
-            self.useful[key] = old | bits
-            self._changed = True
-
-    def _backward_step(self, instr: Instr) -> None:
-        op = instr.op
-        operands = instr.operands
-        for target in instr.targets:
-            for param, arg in zip(target.block.params, target.args, strict=True):
-                if differentiable(param.type):
-                    self._use(arg, self.useful_for(param))
-        if op == "load":
-            self._use(operands[0], self.useful_for(instr.result))
-        elif op in ("store", "accum", "fill", "copyto", "addto"):
-            self._use(operands[1], self.useful_for(operands[0]))
-        elif op == "apply":
-            outs, ins = arrays_written(instr), _ins(instr)
-            for v, bits in zip([*outs, *instr.results], self.summaries[instr.attrs["callee"]].results, strict=True):
-                self._spread(bits, ins, self.useful_for(v))
-        elif op == "foreign":
-            bits = 0
-            for v in foreign_targets(instr):
-                bits |= self.useful_for(v)
-            for v in foreign_sources(instr):
-                self._use(v, bits)
-        elif op == "push":
-            for v in operands[1:]:
-                if _carries(v.type):
-                    self._use(v, self.useful_for(operands[0]))
-        elif op == "pop":
-            for r in instr.results:
-                if _carries(r.type):
-                    self._use(operands[0], self.useful_for(r))
-        elif op == "call":
-            summary = self._summary_of(instr)
-            for r, bits in zip(instr.results, summary.results, strict=False):
-                self._spread(bits, operands, self.useful_for(r))
-            for p, bits in summary.arrays.items():
-                self._spread(bits, operands, self.useful_for(operands[p]))
-        elif op == "pycall":
-            bits = 0
-            for r in instr.results:
-                bits |= self.useful_for(r)
-            for v in operands:
-                self._use(v, bits)
-        elif instr.results and op not in VIEWS and op not in ("alloc", "stack", "tape", "cursor"):
-            bits = 0
-            for r in instr.results:
-                bits |= self.useful_for(r)
-            for k in differentiable_operands(instr):
-                self._use(operands[k], bits)
-
-    def _spread(self, bits: int, operands: list[Value], useful: int) -> None:
-        for k, v in enumerate(operands):
-            if bits >> k & 1:
-                self._use(v, useful)
+        if not isinstance(v, Const):
+            self.useful[self.rep(v)] = self.useful.get(self.rep(v), 0) | bits
 
 
-def summarise(module: Module, root: str) -> dict[str, Summary]:
-    """Summaries of all functions that `root` calls, directly or not (itself included), by fixpoint."""
-    reached: list[str] = []
-    work = [root]
-    while work:
-        name = work.pop()
-        if name in reached:
-            continue
-        reached.append(name)
-        for _, instr in module.functions[name].instructions():
-            if instr.op in CALLING:
-                work.append(instr.attrs["callee"])
-    summaries = {
-        name: Summary([0] * len(f.results), shares=[0] * len(f.results))
-        for name, f in ((name, module.functions[name]) for name in reached)
-    }
-    order = list(reversed(reached))
+Flow = tuple[Iterable[Value], Iterable[Value]]
+
+
+def _propagate(found: dict[Value, int], flows: list[tuple[list[Value], list[Value]]]) -> None:
+    """Let the bits of the first of each flow come to the second, until nothing changes."""
     changed = True
     while changed:
         changed = False
-        for name in order:
-            new = _summary(module.functions[name], module, summaries)
-            if new.key() != summaries[name].key():
+        for sources, sinks in flows:
+            bits = 0
+            for v in sources:
+                bits |= found.get(v, 0)
+            if bits:
+                for v in sinks:
+                    old = found.get(v, 0)
+                    if bits & ~old:
+                        found[v] = old | bits
+                        changed = True
+
+
+def _chosen(bits: int, operands: list[Value]) -> list[Value]:
+    return [v for k, v in enumerate(operands) if bits >> k & 1]
+
+
+def _by_bits(dependences: list[int], results: list[Value], operands: list[Value]) -> Iterator[Flow]:
+    """What each result depends on, by bit sets of operands; results that depend on the same go together."""
+    alike: dict[int, list[Value]] = {}
+    for v, bits in zip(results, dependences, strict=False):
+        if bits and differentiable(v.type):
+            alike.setdefault(bits, []).append(v)
+    for bits, sinks in alike.items():
+        yield _chosen(bits, operands), sinks
+
+
+def _foreign(activity: Activity, instr: Instr) -> Iterator[Flow]:
+    yield foreign_sources(instr), foreign_targets(instr)
+
+
+def _push(activity: Activity, instr: Instr) -> Iterator[Flow]:
+    yield [v for v in instr.operands[1:] if _carries(v.type)], instr.operands[:1]
+
+
+def _pop(activity: Activity, instr: Instr) -> Iterator[Flow]:
+    yield instr.operands[:1], [r for r in instr.results if _carries(r.type)]
+
+
+def _load(activity: Activity, instr: Instr) -> Iterator[Flow]:
+    yield instr.operands[:1], instr.results
+
+
+def _store(activity: Activity, instr: Instr) -> Iterator[Flow]:
+    yield instr.operands[1:2], instr.operands[:1]
+
+
+def _pycall(activity: Activity, instr: Instr) -> Iterator[Flow]:
+    if any(differentiable(r.type) for r in instr.results):
+        yield instr.operands, instr.results
+
+
+# For all other operations the table of operations says it.
+_FLOWS: dict[str, Callable[[Activity, Instr], Iterator[Flow]]] = {
+    "load": _load, "store": _store, "accum": _store, "fill": _store, "copyto": _store, "addto": _store,
+    "apply": Activity._apply, "call": Activity._call, "foreign": _foreign, "push": _push, "pop": _pop, "pycall": _pycall,
+}  # fmt: skip
+_OPAQUE = frozenset({*VIEWS, "alloc", "stack", "tape", "cursor"})
+
+
+def summarise(module: Module, root: str) -> dict[str, Summary]:
+    """Summaries of all functions that `root` calls, directly or not (itself included): callees first, and those that call
+    one another by fixpoint."""
+    called: dict[str, list[str]] = {}
+
+    def calls(name: str) -> list[str]:
+        if name not in called:
+            instrs = module.functions[name].instructions()
+            called[name] = list(dict.fromkeys(i.attrs["callee"] for _, i in instrs if i.op in CALLING))
+        return called[name]
+
+    summaries: dict[str, Summary] = {}
+    for component in components([root], calls):
+        for name in component:
+            results = len(module.functions[name].results)
+            summaries[name] = Summary([0] * results, shares=[0] * results)
+        recursive = len(component) > 1 or component[0] in calls(component[0])
+        changed = True
+        while changed:
+            changed = False
+            for name in component:
+                new = _summary(module.functions[name], module, summaries)
+                changed = changed or recursive and new.key() != summaries[name].key()
                 summaries[name] = new
-                changed = True
     return summaries
 
 

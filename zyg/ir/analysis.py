@@ -9,10 +9,13 @@ Dominators: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TypeVar
 
 from .core import Block, Const, Function, Instr, Target, Value, uses
 from .records import field, record
+
+Node = TypeVar("Node", bound=Hashable)
 
 
 def edges(block: Block) -> list[Target]:
@@ -43,6 +46,45 @@ def reverse_postorder(function: Function) -> list[Block]:
 
 
 # --------------------------------------------------------------------------------------------- dominance
+
+
+def components(roots: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> list[list[Node]]:
+    """The strongly connected components of what the roots reach, each behind all that it leads to (Tarjan 1972)."""
+    index: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    path: list[Node] = []
+    on_path: set[Node] = set()
+    found: list[list[Node]] = []
+    work: list[tuple[Node, Iterator[Node]]] = []
+
+    def enter(node: Node) -> None:
+        index[node] = low[node] = len(index)
+        path.append(node)
+        on_path.add(node)
+        work.append((node, iter(successors(node))))
+
+    for root in roots:
+        if root not in index:
+            enter(root)
+        while work:
+            node, rest = work[-1]
+            for following in rest:
+                if following not in index:
+                    enter(following)
+                    break
+                if following in on_path:
+                    low[node] = min(low[node], index[following])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == index[node]:
+                    component = [path.pop()]
+                    while component[-1] != node:
+                        component.append(path.pop())
+                    on_path.difference_update(component)
+                    found.append(component)
+    return found
 
 
 def _immediate_dominators(successors: list[list[int]], root: int) -> tuple[list[int], list[int]]:
