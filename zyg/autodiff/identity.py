@@ -45,6 +45,8 @@ def lasts(x: Any) -> bool:
     >>> lasts(ByIdentity), lasts(ByIdentity.note), lasts(lambda: None)
     (True, True, False)
     """
+    if "<locals>" in x.__qualname__:
+        return False
     held: Any = sys.modules.get(x.__module__ or "")
     for part in x.__qualname__.split("."):
         held = getattr(held, "__dict__", {}).get(part)

@@ -11,7 +11,7 @@ from bytecode import Compare, Label
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
 from ..ir.types import I64, OBJECT
-from .opcodes import Tree, call
+from .opcodes import PY312, Tree, call
 from .phrases import (
     begin_call,
     call_function,
@@ -38,6 +38,11 @@ _ACCESS = {
     "setitem": ("items", "key"), "setattr": ("holder", "name"), "set_cell": ("holder", "name"),
     "list_append": ("items", "back"), "get_global": ("items", "name"), "get_next": ("items", "back"),
 }  # fmt: skip
+
+
+def nothing(back: Any, d: Any, shadows: Any) -> None:
+    """The pullback of what was recorded and carries nothing. With what a loop goes through it says that the loop's items have
+    the part of it that they are in the place of a pullback."""
 
 
 def run_rare(rare: Any, number: int, d: Any, shadows: Any) -> Any:
@@ -73,21 +78,18 @@ def _look_up(
     last: Value,
     shadow: Value,
     load: Callable[[], None] | None,
-    of_tuple: Label | None = None,
+    unless: Callable[[], None] | None = None,
 ) -> None:
     """`shadow` is that of `last`, the object that was looked up last at the places where `x` is used: let it be that of `x`
-    (or of what `load` gives). Where that is a tuple, which has no shadow, go on at `of_tuple`."""
+    (or of what `load` gives). `unless` goes elsewhere where that has no such shadow."""
     found = Label()
     e.load(x)
     e.load(last)
     e.out("IS_OP", 0)
     depth = e.depth - 1
     e.jump_if("TRUE", found)
-    if of_tuple is not None:
-        type_of(e, x)
-        e.out("LOAD_CONST", tuple)
-        e.out("IS_OP", 0)
-        e.jump_if("TRUE", of_tuple)
+    if unless is not None:
+        unless()
     e.load(x)
     e.store(last)
     call_method(e, shadows, f"{kind}_of", x if load is None else load)
@@ -118,14 +120,39 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
         if not is_none(d):
             e.load(d)
             jump_if_none(e, none)
-            of_tuple = Label() if kind == "getitem" and position is None else None
+            elsewhere = Label()
             depth = e.depth
-            _look_up(e, shadows, x, which, last, shadow, gone_through if kind == "get_next" else None, of_tuple)
+
+            def unless_tuple() -> None:
+                type_of(e, x)
+                e.out("LOAD_CONST", tuple)
+                e.out("IS_OP", 0)
+                e.jump_if("TRUE", elsewhere)
+
+            def unless_other() -> None:
+                gone_through()
+                type_on_top(e)
+                e.out("LOAD_CONST", list)
+                e.out("IS_OP", 0)
+                e.jump_if("FALSE", elsewhere)
+
+            unless = unless_tuple if kind == "getitem" and position is None else None
+            load = None
+            if kind == "get_next":
+                unless, load = unless_other, gone_through
+            _look_up(e, shadows, x, which, last, shadow, load, unless)
             _add_part(e, shadows, shadow, part, d, position, attribute)
-            if of_tuple is not None:
+            if unless is not None:
                 jump(e, none)
-                e.label(of_tuple, depth)
-                if 0 in wanted:
+                e.label(elsewhere, depth)
+                if kind == "get_next":
+                    gone_through()
+                    e.out(*(("LOAD_ATTR", (True, "add")) if PY312 else ("LOAD_METHOD", "add")))
+                    for v in (shadows, back, d):
+                        e.load(v)
+                    call(e, 3, ())
+                    e.out("POP_TOP")
+                elif 0 in wanted:
                     call_method(e, shadows, "in_tuple", d, key, lambda: length(e, x))
                     e.store(results[wanted.index(0)])
                     store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 0])
@@ -276,10 +303,15 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         e.label(recorded, depth)
     elif "access" in attrs:
         recorded = Label()
-        if attrs["access"] in ("list_append", "get_next"):
-            if attrs["access"] == "get_next":
-                e.load(back)
-                jump_if_none(e, none)
+        if attrs["access"] == "get_next":
+            whole = operands[0]
+            e.load(whole)
+            jump_if_none(e, none)
+            _first(e, whole)
+            e.out("LOAD_CONST", nothing)
+            e.out("IS_OP", 0)
+            e.jump_if("FALSE", recorded)
+        elif attrs["access"] == "list_append":
             type_of(e, back)
             e.out("LOAD_CONST", int)
             e.out("IS_OP", 0)
@@ -287,6 +319,11 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         else:
             _go_if_recorded(e, instr, recorded)
         _access(e, instr, none, end)
+        if attrs["access"] == "get_next":
+            e.label(recorded, depth)
+            recorded = Label()
+            e.load(back)
+            jump_if_none(e, none)
         if is_none(back):
             e.label(none, depth)
             store_none(e, results)
@@ -303,6 +340,12 @@ def op_pull(e: Emitter, tree: Tree) -> None:
     elif "rare" in attrs:
         recorded = Label()
         _go_if_recorded(e, instr, recorded)
+        if "rule" in attrs and results and not is_none(d):
+            e.load(d)
+            jump_if_none(e, none)
+            function, y, *numbers = operands
+            call_function(e, function, [d, y, *numbers])
+            _items(e, results, wanted, end)
         jump(e, none)
         e.label(recorded, depth)
     else:

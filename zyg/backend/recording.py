@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bytecode import Compare, Label
 
@@ -32,13 +32,10 @@ from .phrases import (
     store_all,
     type_of,
 )
+from .pulling import nothing
 
 if TYPE_CHECKING:
     from .python import Emitter
-
-
-def nothing(back: Any, d: Any, shadows: Any) -> None:
-    """The pullback of what was recorded and carries nothing."""
 
 
 # What is known of methods that are read as attributes, and then called.
@@ -55,7 +52,7 @@ def loads_twice(instr: Operation, k: int) -> bool:
         if instr.attrs["of"] == "call_object":
             return k == 1 or "inline" in instr.attrs or ("method" in instr.attrs and k >= len(instr.operands) - 2)
         return "direct" in instr.attrs
-    return instr.op in ("item", "pull", "rule", "accumulate")
+    return instr.op in ("item", "pull", "rule", "accumulate", "nothing_recorded")
 
 
 def _go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float) -> None:
@@ -468,8 +465,19 @@ def op_item(e: Emitter, tree: Tree) -> None:
 
 @operation
 def op_nothing_recorded(e: Emitter, tree: Tree) -> None:
-    """A variable for what is recorded rarely, a dict by number: `record` instructions write it."""
+    """A variable for what is recorded rarely, a dict by number: `record` instructions write it. Or None where a parameter is a
+    real number."""
+    other, end = Label(), Label()
+    depth = e.depth
+    parameters = tree.operation.operands
+    for p in parameters:
+        _go_unless_real(e, p, other)
     e.out("LOAD_CONST", None)
+    if parameters:
+        jump(e, end)
+        e.label(other, depth)
+        e.out("LOAD_CONST", False)
+        e.label(end, depth + 1)
     e.store(tree.operation.result)
 
 

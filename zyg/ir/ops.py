@@ -582,7 +582,8 @@ python("record", "function, arguments: what op attrs['of'] gives, and last its p
        "plainly; for a 'method', an attribute that is only called, there is the method before the pullback, if it is known, "
        "and the call with attrs['method'] takes it and the object", typing=_stated)  # fmt: skip
 python("nothing_recorded", "what a block records rarely, by attrs['rare'] of a `record`, which then has no pullback and takes this as "
-       "its last operand: None at first, a dict where something was recorded", OBJECT)  # fmt: skip
+       "its last operand: None at first, a dict where something was recorded; of a parameter: None if it is a real number",
+       OBJECT)  # fmt: skip
 python("item", "what an iterator gave, the pullback of all it goes through: if there is one, the former is a pair of an item "
        "and its pullback, else it is the item, and its pullback is None", OBJECT, OBJECT)  # fmt: skip
 python("pull", "pullback, cotangent, shadows: run a pullback, which gives a tuple; the results are its items "

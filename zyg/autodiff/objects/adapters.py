@@ -8,7 +8,7 @@ from operator import itemgetter
 from types import FunctionType
 from typing import Any
 
-from zyg.autodiff.identity import note
+from zyg.autodiff.identity import lasts, note
 
 from . import calls
 from .cotangents import is_number
@@ -45,10 +45,16 @@ def _adapter(entry: calls.Function, f: FunctionType, count: int, names: tuple[st
     forward = entry.bind_method(f) if bound else entry.bind(f)
     if count == total and f.__defaults__ is None:
         return forward
+    defaults = f.__defaults__ or ()
+    if not names and not code.co_kwonlyargcount and count + len(defaults) >= total and count < total and lasts(f):
+        # Its defaults are constants. (Who remembers this looks whether they are others now.)
+        made = FunctionType(forward.__code__, f.__globals__, f.__name__, defaults[count - total :], f.__closure__)
+        made.__qualname__ = f.__qualname__
+        return made
     source = [*range(count), *[-1] * (total - count)]  # per parameter the number of the argument
     for k, name in enumerate(names):
         source[parameters.index(name)] = count + k
-    defaults, by_keyword = f.__defaults__ or (), f.__kwdefaults__ or {}
+    by_keyword = f.__kwdefaults__ or {}
     filled: list[Any] = []
     keys: list[Any] = []  # of the defaults that are taken
     carrying: list[tuple[int, Any]] = []  # of those that may carry a derivative, with their place

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.autodiff import objects
+
 from . import foreign
 from .cotangents import NUMBERS, is_number, real_like
 
@@ -182,9 +184,8 @@ def find(cls: type, name: str) -> Any:
 
 def is_python(method: Any) -> bool:
     """Whether an operator method has to be differentiated: it is not of a builtin type."""
-    from . import calls
 
-    return type(method) is FunctionType or (method is not None and calls.is_differentiable_callable(method))
+    return type(method) is FunctionType or (method is not None and objects.calls.is_differentiable_callable(method))
 
 
 def method_of(x: Any, name: str) -> Any:
@@ -197,7 +198,6 @@ def method_of(x: Any, name: str) -> Any:
 
 def by_methods(op: str, a: Any, b: Any) -> Any:
     """(value, back) of a binary operator by operator methods of classes; None if there are no such methods."""
-    from . import calls
 
     slot = "divmod" if op == "divmod" else op
     ta, tb = type(a), type(b)
@@ -210,7 +210,7 @@ def by_methods(op: str, a: Any, b: Any) -> Any:
     for this, other, method, swapped in order:
         if method is None:
             continue
-        y, back = calls.call(method.__get__(this, type(this)), (other,))
+        y, back = objects.calls.call(method.__get__(this, type(this)), (other,))
         if y is not NotImplemented:
             return y, None if back is None else (run_method, back, swapped)
     FUNCTIONS[op](a, b)  # raises the TypeError
@@ -219,9 +219,8 @@ def by_methods(op: str, a: Any, b: Any) -> Any:
 
 def run_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """(d_this, d_other) from the cotangents of a bound method and its argument."""
-    from .calls import run
 
-    given = run(back[1], d, shadows)
+    given = objects.calls.run(back[1], d, shadows)
     if given is None:
         return None
     return (given[1], given[0]) if back[2] else (given[0], given[1])
@@ -239,17 +238,16 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         return general(a, b)
 
     def general(a: Any, b: Any) -> tuple[Any, Any]:
-        from . import containers, numpy_
 
         if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-            return numpy_.binary(op, a, b)
+            return objects.numpy_.binary(op, a, b)
         made = by_methods(op, a, b) if not (isinstance(a, Fraction) or isinstance(b, Fraction)) else None
         if made is not None:
             return made
         if is_number(a) and is_number(b) or type(a) is bool or type(b) is bool:
             y = function(a, b)
             return y, number_back(rule, y, a, b) if is_number(y) else None
-        made = containers.binary(op, a, b)
+        made = objects.containers.binary(op, a, b)
         if made is not None:
             return made
         kinds = f"{type(a).__name__} and {type(b).__name__}"
@@ -270,17 +268,16 @@ def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         if type(a) in NUMBERS:
             return plain(a, b)
-        from . import calls, containers, numpy_
 
         if isinstance(a, np.ndarray):
-            return numpy_.inplace(op, a, b)
+            return objects.numpy_.inplace(op, a, b)
         method = method_of(a, f"__i{op}__")
         if method is not None:
-            y, back = calls.call(method, (b,))
+            y, back = objects.calls.call(method, (b,))
             if y is not NotImplemented:
                 return y, back
             return plain(a, b)
-        made = containers.inplace(op, a, b)
+        made = objects.containers.inplace(op, a, b)
         if made is not None:
             return made
         if find(type(a), f"__i{op}__") is None:
@@ -302,16 +299,15 @@ def unary(op: str, slot: str | None = None) -> Callable[[Any], tuple[Any, Any]]:
         if type(a) in NUMBERS:
             y = function(a)
             return y, None if rule is none else (run_rule, rule, y, a)
-        from . import calls, numpy_
 
         if isinstance(a, np.ndarray):
-            return numpy_.unary(op, a)
+            return objects.numpy_.unary(op, a)
         if is_number(a):
             y = function(a)
             return y, number_back(rule, y, a)
         method = method_of(a, slot)
         if method is not None:
-            return calls.call(method, ())
+            return objects.calls.call(method, ())
         return foreign.result(function(a), f"the derivative of `{op}` of a {type(a).__name__}", _HINT, (a,))
 
     record.__name__ = record.__qualname__ = f"record_{op}"

@@ -21,7 +21,7 @@ from zyg.errors import Unsupported
 
 from . import calls, classes, foreign, native, numpy_
 from .arithmetic import find, is_python
-from .cotangents import INERT, NUMERIC, is_number
+from .cotangents import INERT, NUMERIC, accumulate, is_number
 from .shadows import Joined
 
 _BOUND = (BuiltinFunctionType, MethodWrapperType)
@@ -214,7 +214,6 @@ def _cached(x: Any, name: str, found: functools.cached_property) -> tuple[Any, A
 
 
 def _run_cached(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    from .cotangents import accumulate
 
     _, x, name, inner = back
     given = calls.run(inner, accumulate(d, shadows.take_attr(x, name)), shadows)

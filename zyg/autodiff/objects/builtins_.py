@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
 from . import calls, foreign, iteration
@@ -90,14 +91,13 @@ def _locals() -> tuple[Any, Any]:
 
 @known(vars)
 def _vars(*args: Any) -> tuple[Any, Any]:
-    from . import attributes
 
     if not args:
         return _unknown_names("vars()")
     x, *others = args
     if others:
         raise TypeError(f"vars expected at most 1 argument, got {len(args)}")
-    return shift(attributes.record_getattr(x, "__dict__"))
+    return shift(objects.attributes.record_getattr(x, "__dict__"))
 
 
 def _evaluated(f: Any, code: Any, globals: Any = None, locals: Any = None) -> tuple[Any, Any]:
@@ -203,23 +203,21 @@ def _pow(base: Any, exp: Any, mod: Any = None) -> tuple[Any, Any]:
 # ---------------------------------------------------------------------------------------------- reductions
 
 
-@known(sum)
+@known(sum, exact=True)
 def _sum(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
     t = type(iterable)
     if t is list and (type(start) is int or type(start) is float) and _REAL.issuperset(map(type, iterable)):
         return sum(iterable, start), (run_sum_of_list, iterable, len(iterable))
-    iterator, rec = iteration.with_backs(iterable)
-    both = list(iterator)
-    if type(start) in NUMBERS and all(type(v) in NUMBERS for v, _ in both):
+    items, drain = iteration.drained(iterable)
+    if type(start) in NUMBERS and NUMBERS.issuperset(map(type, items)):
         # As CPython adds them up, compensated from 3.12 on.
-        y = sum([v for v, _ in both], start)
-        return y, (run_sum, [b for _, b in both], rec, start)
+        return sum(items, start), (run_sum, drain, len(items), start)
     total = start
     steps = []
-    for value, back in both:
+    for value in items:
         total, step = BINARY_RECORD["add"](total, value)
-        steps.append((step, back))
-    return total, (run_sum_by_steps, steps, rec)
+        steps.append(step)
+    return total, (run_sum_by_steps, steps, drain)
 
 
 _REAL = frozenset({float, int})
@@ -236,23 +234,20 @@ def run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, backs, rec, start = back
-    for inner in reversed(backs):
-        if inner is not None:
-            inner[0](inner, d, shadows)
-    whole = None if rec is None else rec[0](rec, None, shadows)
-    return None, None if whole is None else whole[0], d if d is None else real_like(start, d)
+    _, drain, count, start = back
+    whole = iteration.give(drain, None if d is None else [d] * count, shadows)
+    return None, whole, d if d is None else real_like(start, d)
 
 
 def run_sum_by_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, steps, rec = back
-    for step, inner in reversed(steps):
+    _, steps, drain = back
+    ds: list[Any] = []
+    for step in reversed(steps):
         given = calls.run(step, d, shadows)
-        if inner is not None:
-            inner[0](inner, None if given is None else given[1], shadows)
+        ds.append(None if given is None else given[1])
         d = None if given is None else given[0]
-    whole = None if rec is None else rec[0](rec, None, shadows)
-    return None, None if whole is None else whole[0], d
+    ds.reverse()
+    return None, iteration.give(drain, ds, shadows), d
 
 
 MISSING = object()
@@ -272,16 +267,14 @@ def _extreme(function: Any) -> Any:
             at = function(range(len(args)), key=keys.__getitem__)
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)))
         given: Any = args
-        iterator, rec = iteration.with_backs(given[0])
-        both = list(iterator)
-        if not both:
+        items, drain = iteration.drained(given[0])
+        if not items:
             if default is MISSING:
                 function(())  # raises the ValueError
             return default, (run_default,)
-        items = [v for v, _ in both]
         keys = items if key is None else [calls.call(key, (v,))[0] for v in items]
         at = function(range(len(items)), key=keys.__getitem__)
-        return items[at], (run_chosen_item, at, [b for _, b in both], rec)
+        return items[at], (run_chosen_item, at, len(items), drain)
 
     return handler
 
@@ -312,14 +305,12 @@ def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_chosen_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, at, backs, rec = back
-    for k in range(len(backs) - 1, -1, -1):
-        inner = backs[k]
-        if inner is not None:
-            c = d if k == at else None if d is None or not is_number(d) else 0.0 * d
-            inner[0](inner, c, shadows)
-    whole = None if rec is None else rec[0](rec, None, shadows)
-    return None, None if whole is None else whole[0], None, None
+    _, at, count, drain = back
+    ds = None
+    if d is not None:
+        ds = [0.0 * d if is_number(d) else None] * count
+        ds[at] = d
+    return None, iteration.give(drain, ds, shadows), None, None
 
 
 def run_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -332,12 +323,11 @@ def run_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(getattr)
 def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
     from ..python import escaping
-    from . import attributes
 
-    if default is not MISSING and attributes.may_run_code(x, name):
+    if default is not MISSING and objects.attributes.may_run_code(x, name):
         escaping.watch()
     try:
-        return shift(attributes.record_getattr(x, name))
+        return shift(objects.attributes.record_getattr(x, name))
     except AttributeError as error:
         if default is MISSING:
             raise
@@ -353,13 +343,12 @@ def _run_third(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(hasattr)
 def _hasattr(x: Any, name: str, /) -> tuple[Any, Any]:
     from ..python import escaping
-    from . import attributes
 
-    if not attributes.may_run_code(x, name):
+    if not objects.attributes.may_run_code(x, name):
         return hasattr(x, name), None
     escaping.watch()
     try:
-        back = attributes.record_getattr(x, name)[1]
+        back = objects.attributes.record_getattr(x, name)[1]
         return True, None if back is None else (_run_asked, back)
     except AttributeError as error:
         back = escaping.swallowed(error)
@@ -373,9 +362,8 @@ def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(setattr)
 def _setattr(x: Any, name: str, value: Any, /) -> tuple[Any, Any]:
-    from . import attributes
 
-    back = attributes.record_setattr(x, value, name)
+    back = objects.attributes.record_setattr(x, value, name)
     return None, None if back is None else (_run_setattr, back)
 
 
@@ -386,6 +374,5 @@ def _run_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(delattr)
 def _delattr(x: Any, name: str, /) -> tuple[Any, Any]:
-    from . import attributes
 
-    return None, attributes.record_delattr(x, name)
+    return None, objects.attributes.record_delattr(x, name)

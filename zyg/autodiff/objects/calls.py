@@ -19,6 +19,7 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
 from zyg import rules
+from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity, note
 from zyg.transforms import transform_of
 
@@ -255,9 +256,8 @@ def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[An
 
 def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """The same where the arguments come from a list or another iterable, which have no cotangent that flows."""
-    from .iteration import record_unpack_rest
 
-    items, items_back = record_unpack_rest(args, 0, 0)
+    items, items_back = objects.iteration.record_unpack_rest(args, 0, 0)
     y, back = record_spread(f, tuple(items), kwargs)
     return y, None if back is None else (run_spread_items, back, items, items_back)
 
@@ -528,11 +528,10 @@ def _by_rule_method(rule: Any, f: Any, owner: Any, /, *args: Any, **kwargs: Any)
 
 def _class_method(f: Any, owner: Any) -> Handler:
     """A builtin class method: `dict.fromkeys`, `object.__new__`."""
-    from . import classes
 
     handler = KNOWN.get(f)
     if handler is None and f.__name__ == "__new__" and issubclass(owner, BaseException):
-        return functools.partial(classes.exception_new, owner)
+        return functools.partial(objects.classes.exception_new, owner)
     return handler if handler is not None else functools.partial(call_foreign, f)
 
 
@@ -561,30 +560,24 @@ def _general(f: Any) -> Handler:
 
 
 def _by_type(f: Any) -> Handler:
-    from . import classes
 
     if isinstance(f, type):
-        return functools.partial(classes.construct, f)
+        return functools.partial(objects.classes.construct, f)
     if type(f) in (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType):
         return functools.partial(_unbound, f)
     if type(f) is types.MethodWrapperType:
         return functools.partial(_method_handler(type(f.__self__), f.__name__, f), f.__self__)
     if type(f) in _GETTERS:
-        from . import math_
-
-        return math_.getter(f)
+        return objects.math_.getter(f)
     if type(f) is functools.partial:
-        from . import functools_
-
-        return functools.partial(functools_.call_partial, f)
+        return functools.partial(objects.functools_.call_partial, f)
     return functools.partial(call_object, f)
 
 
 def call_object(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """An object with `__call__`."""
-    from .arithmetic import find
 
-    found = find(type(f), "__call__")
+    found = objects.arithmetic.find(type(f), "__call__")
     if type(found) is FunctionType:
         y, back = call(found, (f, *args), kwargs)
         return y, None if back is None else (run_shifted, back)
@@ -630,11 +623,10 @@ def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 
 def _run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    from . import structure
 
     operands = (owner, *args, *kwargs.values())
-    before = structure.watch(operands)
-    forms = [structure.form(x) for x in operands] if before is not None else []
+    before = objects.structure.watch(operands)
+    forms = [objects.structure.form(x) for x in operands] if before is not None else []
     value = f(*args, **kwargs)
     what = f"a derivative through `{name}`, which zyg cannot see into"
     if user_rules.tangent_of(f) is not None:
@@ -642,9 +634,9 @@ def _run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tuple
     hint = f"give it a rule with @zyg.adjoint({name}), or wrap its arguments in zyg.stop_gradient"
     value, back = foreign.result(value, what, hint, operands)
     if before is not None:
-        changed = structure.changed(before)
+        changed = objects.structure.changed(before)
         if changed:
-            back = (structure.run_changed, changed, forms, back, name, foreign.caller())
+            back = (objects.structure.run_changed, changed, forms, back, name, foreign.caller())
     return value, back
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from . import attributes, calls, containers, native
 from .arithmetic import find
+from .cotangents import accumulate
 
 
 def record_get_cell(cell: CellType, name: str = "") -> tuple[Any, Any]:
@@ -128,7 +129,6 @@ def _run_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _run_several(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    from .cotangents import accumulate
 
     total: Any = None
     for k in range(len(back[1]) - 1, -1, -1):

@@ -8,8 +8,11 @@ import enum
 import functools
 from typing import Any
 
+from zyg.autodiff import objects
+
 from . import calls
 from .arithmetic import find, is_python
+from .cotangents import accumulate
 
 
 def construct(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -49,7 +52,6 @@ def run_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_construct(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    from .cotangents import accumulate
 
     _, new_back, init_back = back
     second = calls.run(init_back, None, shadows)
@@ -120,8 +122,6 @@ def _run_exception(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if held is None:
         held = (None,) * back[2]
     if first is not None:
-        from .cotangents import accumulate
-
         held = (accumulate(held[0], first), *held[1:])
     return (None, *held)
 
@@ -183,9 +183,8 @@ def _run_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @calls.method(object, "__getattribute__")
 def _object_getattribute(x: Any, name: str) -> tuple[Any, Any]:
-    from . import attributes
 
-    return object.__getattribute__(x, name), (attributes.run_attr, x, name)
+    return object.__getattribute__(x, name), (objects.attributes.run_attr, x, name)
 
 
 @calls.method(object, "__init__")

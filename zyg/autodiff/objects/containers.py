@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import array
 import operator
-from collections import OrderedDict, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,11 @@ from .cotangents import INERT, accumulate
 from .iteration import run_list_item
 
 # -------------------------------------------------------------------------------------------------- getitem
+
+
+# Exactly these types are read and written as lists and dicts are; reading what a dict has not is another matter.
+_LISTS = frozenset({deque, array.array})
+_DICTS = frozenset({defaultdict, OrderedDict, Counter})
 
 
 def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
@@ -35,6 +40,10 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
         return numpy_.getitem(x.base, _unravelled(x, key))
     if t is str or t is bytes or t is range:
         return x[key], None
+    if t in _DICTS:
+        return (x[key], (iteration.run_dict_item, x, key)) if key in x else _missing_item(x, key)
+    if t in _LISTS and type(key) is int:
+        return x[key], (run_list_item, x, key if key >= 0 else key + len(x))
     return _general_item(x, key)
 
 
@@ -110,14 +119,17 @@ def run_list_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """The cotangents of a new list go to the items that it was made of."""
     taken = shadows.take_list(back[1])
     if taken is not None:
-        for index, c in zip(back[3], taken):
-            if c is not None:
-                shadows.add_item(back[2], index, c)
+        shadows.add_items(back[2], zip(back[3], taken))
+
+
+_BASES = (tuple, list, deque, array.array, OrderedDict, dict, set)
 
 
 def base_of(x: Any) -> Any:
     """The builtin class of a container: what it does, whatever a subclass does in its place."""
-    return next(base for base in (tuple, list, deque, array.array, OrderedDict, dict, set) if isinstance(x, base))
+    if type(x) in _BASES:
+        return type(x)
+    return next(base for base in _BASES if isinstance(x, base))
 
 
 def plain_getitem(x: Any, key: Any) -> tuple[Any, Any]:
@@ -167,9 +179,12 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
     if t is list and type(key) is int:
         x[key] = value
         return (run_list_set, x, key if key >= 0 else key + len(x))
-    if t is dict:
+    if t is dict or t in _DICTS:
         x[key] = value
         return (run_dict_set, x, key)
+    if t in _LISTS and type(key) is int:
+        x[key] = value
+        return (run_list_set, x, key if key >= 0 else key + len(x))
     if isinstance(x, np.ndarray):
         return numpy_.setitem(x, key, value)
     if t is np.flatiter:
@@ -359,9 +374,29 @@ def run_set_added(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, shadows.take_key(back[1], back[2])
 
 
+def record_fill(x: Any, values: Any) -> Any:
+    """`x.extend(values)` of a new list, which the iterator does not see grow."""
+    if type(values) not in iteration.DRAINS:
+        return record_list_extend(x, values)
+    start = len(x)
+    items, drain = iteration.drained(values)
+    base_of(x).extend(x, items)
+    return (run_filled, x, start, len(items), drain)
+
+
+def run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, start, count, drain = back
+    taken = list(_cut(shadows, x, start))
+    taken.extend([None] * (count - len(taken)))
+    return None, iteration.give(drain, taken, shadows)
+
+
 def record_list_extend(x: Any, values: Any) -> Any:
     """`x.extend(values)`."""
     start = len(x)
+    if type(values) is list and values is not x:
+        base_of(x).extend(x, values)
+        return (run_extended_by_list, x, start, values, len(values))
     if values is x:
         values = list(x)
         base_of(x).extend(x, values)
@@ -396,6 +431,12 @@ def run_extended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def run_extended_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _cut(shadows, back[1], back[2])
+
+
+def run_extended_by_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    taken = _cut(shadows, back[1], back[2])
+    if taken:
+        shadows.add_items(back[3], enumerate(taken))
 
 
 def run_extended_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -618,7 +659,7 @@ PLAIN = {
 
 RECORD = {
     "getitem": record_getitem, "setitem": record_setitem, "delitem": record_delitem,
-    "list_append": record_list_append, "set_add": record_set_add, "list_extend": record_list_extend,
+    "list_append": record_list_append, "set_add": record_set_add, "list_extend": record_fill,
     "set_update": record_set_update, "dict_setitem": record_dict_setitem, "dict_update": record_dict_update,
     "dict_merge": record_dict_merge,
 }  # fmt: skip

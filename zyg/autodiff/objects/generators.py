@@ -11,10 +11,12 @@ from __future__ import annotations
 import threading
 from typing import Any, NoReturn
 
+from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
 from . import sources
-from .iteration import SOURCES, Iterator, iterator_pairs
+from .cotangents import accumulate
+from .iteration import DRAINS, SOURCES, Iterator, iterator_pairs
 from .sources import run_item
 
 
@@ -147,14 +149,12 @@ def resume(generator: Generator, method: Any, *args: Any) -> Any:
     """The next item. An exception that tells of the end takes along what undoes the last step."""
     from zyg.autodiff.python import escaping
 
-    from . import classes
-
     try:
         item = method(*args)
     except StopIteration as end:
         if not generator.done:
             generator.done = True
-            classes.arguments_are_known(end)
+            objects.classes.arguments_are_known(end)
             escaping.attach(end, (run_sent_end if args else run_end, generator, end))
         raise
     except BaseException as error:
@@ -299,7 +299,6 @@ def run_sent_end(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _undo_end(back: tuple[Any, ...], shadows: Any) -> _Reverse:
-    from .cotangents import accumulate
 
     _, generator, end = back
     d = None
@@ -329,4 +328,29 @@ def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return reverse.cotangents
 
 
+def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
+    """All that a generator still gives."""
+    before, rec = generator.items, sources.whole(generator.pairs)
+    items: list[Any] = []
+    try:
+        items.extend(generator.forward)
+    except BaseException as error:
+        generator.items = before + len(items)
+        generator.fail(error)
+        raise
+    generator.items = before + len(items)
+    generator.done = True
+    return items, (_give_generator, generator, before, len(items), rec)
+
+
+def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, generator, before, count, rec = drain
+    reversal = sources.reversal_of(generator, shadows)
+    sources.skip(reversal, before + count)
+    for k in range(count - 1, -1, -1):
+        reversal.resume(None if ds is None else ds[k])
+    rec[0](rec, None, shadows)
+
+
 SOURCES[Generator] = iterator_pairs
+DRAINS[Generator] = drained

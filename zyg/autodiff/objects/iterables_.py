@@ -6,7 +6,7 @@ import array
 import functools
 import types
 from collections import OrderedDict, defaultdict, deque
-from itertools import count, repeat
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,10 @@ from .sources import Until, adapted
 # ---------------------------------------------------------------------------------------- containers from iterables
 
 
-@known(list)
+@known(list, exact=True)
 def _list(iterable: Any = (), /) -> tuple[Any, Any]:
     y: list[Any] = []
-    back = containers.record_list_extend(y, iterable)
+    back = containers.record_fill(y, iterable)
     return y, (run_made, back)
 
 
@@ -46,15 +46,12 @@ def run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (None, given[1])
 
 
-@known(tuple)
+@known(tuple, exact=True)
 def _tuple(iterable: Any = (), /) -> tuple[Any, Any]:
     if type(iterable) is tuple:
         return iterable, (run_same,)
-    iterator, rec = iteration.pairs(iterable)
-    if rec is None:
-        return tuple(iterator), None
-    both = list(iterator)
-    return tuple([v for v, _ in both]), (run_tuple, [b for _, b in both], rec)
+    items, drain = iteration.drained(iterable)
+    return tuple(items), (run_tuple, drain)
 
 
 def run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -62,13 +59,7 @@ def run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, backs, rec = back
-    for k in range(len(backs) - 1, -1, -1):
-        inner = backs[k]
-        if inner is not None:
-            inner[0](inner, None if d is None else d[k], shadows)
-    whole = rec[0](rec, None, shadows)
-    return None, None if whole is None else whole[0]
+    return None, iteration.give(back[1], None if d is None else list(d), shadows)
 
 
 @known(set)
@@ -183,6 +174,10 @@ def _array(typecode: str, iterable: Any = (), /) -> tuple[Any, Any]:
 
 @known(sorted)
 def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
+    if type(iterable) is list:
+        order = order_of(iterable, key, reverse)
+        ordered = [iterable[k] for k in order]
+        return ordered, (run_sorted_list, ordered, iterable, order)
     made, back = _list(iterable)
     order = order_of(made, key, reverse)
     y = [made[k] for k in order]
@@ -192,6 +187,13 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tupl
 def order_of(items: list[Any], key: Any, reverse: Any) -> list[int]:
     keys = items if key is None else [calls.call(key, (v,))[0] for v in items]
     return sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+
+
+def run_sorted_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, y, x, order = back
+    taken = shadows.take_list(y)
+    if taken is not None:
+        shadows.add_items(x, zip(order, taken))
 
 
 def run_sorted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -269,6 +271,10 @@ def _made(pairs: Any, kind: str, rec: Any) -> tuple[Any, Any]:
 
 @known(enumerate)
 def _enumerate(iterable: Any, start: int = 0) -> tuple[Any, Any]:
+    if type(iterable) is list:
+        return iteration.Direct(
+            zip(enumerate(iterable, start), count()), iteration.Numbered(iterable), "enumerate"
+        ), None
     iterator, rec = iteration.pairs(iterable)
     if rec is None:
         return enumerate_plainly(iterator, start), None
@@ -284,24 +290,17 @@ def _enumerated(iterator: Any, start: int) -> Any:
         yield (index, item), None if back is None else (iteration.run_second, back)
 
 
-@known(zip)
+@known(zip, exact=True)
 def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
     if iterables and all(type(x) is list for x in iterables):
-        items = zip(*iterables, strict=strict)
-        return Iterator(zip(items, zip(repeat(_run_zipped_lists), repeat(iterables), count())), "zip"), None
+        whole = iteration.Lists(iterables)
+        return iteration.Direct(zip(zip(*iterables, strict=strict), count()), whole, "zip"), None
     sources = [iteration.with_backs(x) for x in iterables]
     iterators = [iterator for iterator, _ in sources]
     recs = tuple([rec for _, rec in sources])
     pairs = adapted(_zipped(iterators, strict), *iterators)
     back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
     return Iterator(pairs, "zip"), back
-
-
-def _run_zipped_lists(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    if d is not None:
-        for x, c in zip(back[1], d):
-            if c is not None:
-                shadows.add_item(x, back[2], c)
 
 
 def _zipped(iterators: list[Any], strict: bool) -> Any:
@@ -319,8 +318,9 @@ def _map(f: Any, /, *iterables: Any) -> tuple[Any, Any]:
 
 
 def _mapped(f: Any, iterators: list[Any]) -> Any:
+    forward = calls.forward_of(f)
     for group in zip(*iterators):
-        y, back = calls.forward_of(f)(*[item for item, _ in group])
+        y, back = forward(*[item for item, _ in group])
         yield y, (iteration.run_call, back, [inner for _, inner in group])
 
 

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.autodiff import objects
+
 from . import foreign, sources
 from .cotangents import INERT, accumulate
 
@@ -48,6 +50,75 @@ class Iterator:
 
     def __repr__(self) -> str:
         return f"<{self.kind} object at {id(self):#x}>"
+
+
+class Direct(Iterator):
+    """An iterator whose items belong to parts of what has a shadow: `base` gives (item, which part).
+
+    `whole` is the list that is gone through, or has `add(shadows, part, d)`, which adds the cotangent of an item."""
+
+    __slots__ = ("base", "whole")
+
+    def __init__(self, base: Any, whole: Any, kind: str):
+        self.base = base
+        self.whole = whole
+        super().__init__(map(self._pair, base), kind)
+
+    def _pair(self, step: tuple[Any, Any]) -> tuple[Any, Any]:
+        return step[0], (run_part, self.whole, step[1])
+
+
+def run_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, whole, part = back
+    if d is None:
+        return
+    if type(whole) is list:
+        shadows.add_item(whole, part, d)
+    else:
+        whole.add(shadows, part, d)
+
+
+class Lists:
+    """What `zip` of lists goes through."""
+
+    __slots__ = ("lists",)
+
+    def __init__(self, lists: tuple[list[Any], ...]):
+        self.lists = lists
+
+    def add(self, shadows: Any, index: int, d: Any) -> None:
+        for x, c in zip(self.lists, d):
+            if c is not None:
+                shadows.add_item(x, index, c)
+
+
+class Numbered:
+    """What `enumerate` of a list goes through."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: list[Any]):
+        self.items = items
+
+    def add(self, shadows: Any, index: int, d: Any) -> None:
+        if d[1] is not None:
+            shadows.add_item(self.items, index, d[1])
+
+
+class Entries:
+    """What a loop over `items()` (`paired`) or `values()` of a dict goes through."""
+
+    __slots__ = ("mapping", "paired")
+
+    def __init__(self, mapping: dict[Any, Any], paired: bool):
+        self.mapping = mapping
+        self.paired = paired
+
+    def add(self, shadows: Any, key: Any, d: Any) -> None:
+        if self.paired:
+            d = d[1]
+        if d is not None:
+            shadows.add_key(self.mapping, key, d)
 
 
 class Values(ValuesView):
@@ -122,9 +193,8 @@ def run_holders(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def run_call(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """An item that a call gave: (run_call, back of the call, backs of its arguments)."""
-    from .calls import run
 
-    given = run(back[1], d, shadows)
+    given = objects.calls.run(back[1], d, shadows)
     arguments = back[2]
     for k in range(len(arguments) - 1, -1, -1):
         inner = arguments[k]
@@ -187,7 +257,7 @@ def _plain(x: Any) -> tuple[Any, Any]:
 
 SOURCES: dict[type, Callable[[Any], tuple[Any, Any]]] = {
     list: _list, tuple: tuple_pairs, collections.deque: _list, Values: _values, Items: _items, Iterator: iterator_pairs,
-    set: _set, frozenset: _set, np.ndarray: _array, dict: _plain, str: _plain, bytes: _plain, range: _plain,
+    Direct: iterator_pairs, set: _set, frozenset: _set, np.ndarray: _array, dict: _plain, str: _plain, bytes: _plain, range: _plain,
     bytearray: _plain, type(iter(range(1))): _plain, type({}.keys()): _plain, collections.Counter: _plain,
     collections.defaultdict: _plain, collections.OrderedDict: _plain, memoryview: _plain,
 }  # fmt: skip
@@ -202,26 +272,26 @@ def pairs(x: Any) -> tuple[Any, Any]:
 
 
 def _general(x: Any) -> tuple[Any, Any]:
-    from . import calls
-    from .arithmetic import find, is_python
 
     t = type(x)
-    method = find(t, "__iter__")
-    if is_python(method):
-        made, back = calls.call(method.__get__(x, t), ())
-        stepped = not isinstance(made, Iterator) and is_python(find(type(made), "__next__"))
+    method = objects.arithmetic.find(t, "__iter__")
+    if objects.arithmetic.is_python(method):
+        made, back = objects.calls.call(method.__get__(x, t), ())
+        stepped = not isinstance(made, Iterator) and objects.arithmetic.is_python(
+            objects.arithmetic.find(type(made), "__next__")
+        )
         inner, rec = _stepped(sources.ByNext(made)) if stepped else pairs(made)
         if back is None:
             return inner, rec
         if rec is None:
             inner, rec = ((item, None) for item in inner), NOTHING
         return inner, (_run_made, back, rec)
-    if is_python(find(t, "__next__")):
+    if objects.arithmetic.is_python(objects.arithmetic.find(t, "__next__")):
         return _stepped(sources.ByNext(x))
     made_plainly = plain_pairs(x)
     if made_plainly is not None:
         return made_plainly
-    if method is None and is_python(find(t, "__getitem__")):
+    if method is None and objects.arithmetic.is_python(objects.arithmetic.find(t, "__getitem__")):
         return _stepped(sources.ByIndex(x))
     iter(x)  # raises the TypeError
     return _unknown(x), NOTHING
@@ -240,11 +310,10 @@ def plain_pairs(x: Any) -> Any:
 
 def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """`x.__iter__()` gave something that is iterated over in turn."""
-    from .calls import run
 
     _, made, rec = back
     inner = rec[0](rec, None, shadows)
-    given = run(made, None if inner is None else inner[0], shadows)
+    given = objects.calls.run(made, None if inner is None else inner[0], shadows)
     return None if given is None else (given[0],)
 
 
@@ -261,20 +330,77 @@ def with_backs(x: Any) -> Any:
     return (iterator, rec) if rec is not None else (zip(iterator, repeat(None)), None)
 
 
+# ------------------------------------------------------------------------------------------------ all at once
+
+
+def drained(x: Any) -> tuple[list[Any], tuple[Any, ...]]:
+    """All items of an iterable, for consumers that do nothing in between, and what gives them their cotangents: `give(drain, ds,
+    shadows)`."""
+    t = type(x)
+    if t is list:
+        return x[:], (_give_list, x)
+    if t is Direct:
+        both = list(x.base)
+        return [item for item, _ in both], (_give_parts, x.whole, [part for _, part in both])
+    drain = DRAINS.get(t)
+    if drain is not None:
+        return drain(x)
+    iterator, rec = with_backs(x)
+    both = list(iterator)
+    return [item for item, _ in both], (_give_backs, [back for _, back in both], rec)
+
+
+# By type: the same for sources of another module.
+DRAINS: dict[type, Callable[[Any], tuple[list[Any], tuple[Any, ...]]]] = {}
+
+
+def give(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
+    """Give items that were drained their cotangents (None: there are none); what flows to the iterable is the result."""
+    return drain[0](drain, ds, shadows)
+
+
+def _give_list(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    if ds is not None:
+        shadows.add_items(drain[1], enumerate(ds))
+
+
+def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, whole, parts = drain
+    if ds is None:
+        return
+    if type(whole) is list:
+        shadows.add_items(whole, zip(parts, ds))
+        return
+    for k in range(len(parts) - 1, -1, -1):
+        if ds[k] is not None:
+            whole.add(shadows, parts[k], ds[k])
+
+
+def _give_backs(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
+    _, backs, rec = drain
+    for k in range(len(backs) - 1, -1, -1):
+        inner = backs[k]
+        if inner is not None:
+            inner[0](inner, None if ds is None else ds[k], shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None if whole is None else whole[0]
+
+
 # --------------------------------------------------------------------------------------------- operations
 
 
 def record_iter(x: Any) -> tuple[Any, Any]:
     """RECORD of `iter(x)`."""
-    from .arithmetic import find, is_python
 
     if isinstance(x, Iterator):
         return x, None
-    method = find(type(x), "__iter__")
-    if is_python(method):
+    method = objects.arithmetic.find(type(x), "__iter__")
+    if objects.arithmetic.is_python(method):
         made, back = _called(x, method)
-        if isinstance(made, Iterator) or is_python(find(type(made), "__next__")):
+        if isinstance(made, Iterator) or objects.arithmetic.is_python(objects.arithmetic.find(type(made), "__next__")):
             return made, back
+    if type(x) is list:
+        return Direct(zip(x, count()), x, "list_iterator"), None
     iterator, rec = pairs(x)
     if rec is None:
         return iterator if type(x) is range else Iterator(zip(iterator, repeat(None))), None
@@ -282,9 +408,8 @@ def record_iter(x: Any) -> tuple[Any, Any]:
 
 
 def _called(x: Any, method: Any) -> tuple[Any, Any]:
-    from . import calls
 
-    return calls.call(method.__get__(x, type(x)), ())
+    return objects.calls.call(method.__get__(x, type(x)), ())
 
 
 def loop(x: Any) -> tuple[Any, Any]:
@@ -301,9 +426,7 @@ def record_next(it: Any) -> tuple[Any, ...]:
         return (False, *sources.record_finish(it.pairs)) if pair is None else (True, *pair)
     source = SOURCES.get(type(it))
     if source is None:
-        from .arithmetic import find, is_python
-
-        if is_python(find(type(it), "__next__")):
+        if objects.arithmetic.is_python(objects.arithmetic.find(type(it), "__next__")):
             return sources.ByNext(it).step()
         source = pairs
     iterator, rec = source(it)

@@ -10,12 +10,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from zyg.autodiff import objects
 from zyg.ir.ops import OPS
 from zyg.ir.trace import digamma_of
 
 from . import arithmetic, builtins_, calls, containers, iteration
 from .calls import known
-from .cotangents import real_like
+from .cotangents import accumulate, real_like
 
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 
@@ -361,24 +362,24 @@ builtins_.constant(
 
 def getter(f: Any) -> Callable[..., tuple[Any, Any]]:
     """How to call an `operator.itemgetter`, `attrgetter` or `methodcaller`."""
-    from . import attributes
 
     if type(f) is operator.itemgetter:
         keys = f.__reduce__()[1]
         return functools.partial(_get_all, containers.record_getitem, keys)
     if type(f) is operator.attrgetter:
-        return functools.partial(_get_all, functools.partial(_path, attributes.record_getattr), f.__reduce__()[1])
+        return functools.partial(
+            _get_all, functools.partial(_path, objects.attributes.record_getattr), f.__reduce__()[1]
+        )
     return functools.partial(_call_method, f)
 
 
 def _call_method(f: Any, x: Any) -> tuple[Any, Any]:
     """`methodcaller(name, ...)(x)`. Its arguments gather in its shadow."""
-    from . import attributes
 
     kind, args = f.__reduce__()[:2]
     keywords = kind.keywords if isinstance(kind, functools.partial) else {}
     name, *rest = args if not keywords else (*kind.args, *args)
-    method, of_method = attributes.record_getattr(x, name)
+    method, of_method = objects.attributes.record_getattr(x, name)
     y, back = calls.call(method, tuple(rest), keywords)
     return y, (_run_call_method, f, back, of_method, len(rest), tuple(keywords))
 
@@ -429,7 +430,6 @@ def _get_all(record: Any, keys: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _run_get_all(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    from .cotangents import accumulate
 
     total: Any = None
     for k in range(len(back[1]) - 1, -1, -1):

@@ -13,6 +13,7 @@ from . import calls, containers, iteration
 from .arithmetic import RULES, number_back
 from .builtins_ import MISSING, ask
 from .calls import known, method
+from .cotangents import accumulate
 from .iterables_ import order_of
 from .iteration import Iterator
 
@@ -192,7 +193,6 @@ def _setdefault(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, 
 
 
 def _run_setdefault(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    from .cotangents import accumulate
 
     return None, None, accumulate(d, shadows.take_key(back[1], back[2]))
 
@@ -277,7 +277,6 @@ def _fromkeys(keys: Any, value: Any = None) -> tuple[Any, Any]:
 
 
 def _run_fromkeys(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    from .cotangents import accumulate
 
     total: Any = None
     for key in back[2]:

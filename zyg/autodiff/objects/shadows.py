@@ -12,6 +12,7 @@ reverse pass goes by.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from types import CellType, ModuleType
 from typing import Any
 
@@ -127,6 +128,17 @@ class Shadows:
             return
         old = shadow[index]
         shadow[index] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+
+    def add_items(self, sequence: Any, parts: Iterable[tuple[int, Any]]) -> None:
+        """Add to the cotangents of several items, by index."""
+        shadow = self.list_of(sequence)
+        for index, d in parts:
+            if d is None:
+                continue
+            if index >= len(shadow):
+                shadow.extend([None] * (index + 1 - len(shadow)))
+            old = shadow[index]
+            shadow[index] = d if old is None else old + d if type(old) is float else accumulate(old, d)
 
     def take_item(self, sequence: Any, index: int) -> Any:
         """The cotangent of an item, which starts again from zero."""

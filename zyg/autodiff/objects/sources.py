@@ -11,6 +11,8 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+from zyg.autodiff import objects
+
 
 class Steps:
     """Pairs (item, back) by calls that are differentiated. A step that finds the end counts, too."""
@@ -58,17 +60,15 @@ class ByNext(Steps):
     __slots__ = ("next",)
 
     def __init__(self, x: Any):
-        from .arithmetic import find
 
         super().__init__()
-        self.next = find(type(x), "__next__").__get__(x, type(x))
+        self.next = objects.arithmetic.find(type(x), "__next__").__get__(x, type(x))
 
     def step(self) -> tuple[bool, Any, Any]:
         from ..python import escaping
-        from . import calls
 
         try:
-            item, back = calls.call(self.next, ())
+            item, back = objects.calls.call(self.next, ())
         except StopIteration as end:
             return False, None, escaping.swallowed(end)
         return True, item, back
@@ -80,18 +80,16 @@ class ByIndex(Steps):
     __slots__ = ("get", "indices")
 
     def __init__(self, x: Any):
-        from .arithmetic import find
 
         super().__init__()
-        self.get = find(type(x), "__getitem__").__get__(x, type(x))
+        self.get = objects.arithmetic.find(type(x), "__getitem__").__get__(x, type(x))
         self.indices = count()
 
     def step(self) -> tuple[bool, Any, Any]:
         from ..python import escaping
-        from . import calls
 
         try:
-            item, back = calls.call(self.get, (next(self.indices),))
+            item, back = objects.calls.call(self.get, (next(self.indices),))
         except IndexError as end:
             return False, None, escaping.swallowed(end)
         return True, item, back
@@ -109,11 +107,10 @@ class Until(Steps):
         self.over = False
 
     def step(self) -> tuple[bool, Any, Any]:
-        from . import calls
 
         if self.over:
             return False, None, None
-        item, back = calls.call(self.function, ())
+        item, back = objects.calls.call(self.function, ())
         if item == self.sentinel:
             self.over = True
             return False, None, back
@@ -131,10 +128,9 @@ class _Undoing:
         self.shadows = shadows
 
     def resume(self, d: Any) -> None:
-        from . import calls
 
         self.left -= 1
-        calls.run(self.backs[self.left], d, self.shadows)
+        objects.calls.run(self.backs[self.left], d, self.shadows)
 
 
 class Adapted:
@@ -164,13 +160,12 @@ def sources_of(iterator: Any) -> list[Any]:
     """The sources whose steps run code, of an iterator of pairs."""
     if type(iterator) in _WITHOUT_STEPS:
         return []
-    from . import generators
 
     if isinstance(iterator, Steps):
         return [iterator]
     if isinstance(iterator, Adapted):
         return iterator.sources
-    return [iterator.generator] if type(iterator) is generators.Items else []
+    return [iterator.generator] if type(iterator) is objects.generators.Items else []
 
 
 def adapted(pairs: Any, *iterators: Any) -> Any:

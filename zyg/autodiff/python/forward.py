@@ -73,6 +73,7 @@ class ForwardHalf:
         self.rare: dict[Block, Value] = {}
         # Numbers that a block has found to be real, by the value that is None then: what it has recorded rarely.
         self.tested = tested
+        self.found_at_start = {} if brief else self._test_parameters()
         for block in self.dominators.order:
             if block in self.live:
                 block.instrs[:] = [self._recorded(block, instr) for instr in block.instrs]
@@ -129,6 +130,8 @@ class ForwardHalf:
         return scope
 
     def _recorded(self, block: Block, instr: Instr) -> Instr:
+        if instr in self.kinds:
+            return instr
         kind = self._kind(instr)
         made = instr
         if kind == "item":
@@ -195,7 +198,7 @@ class ForwardHalf:
             operands.append(Const(inline.writers(instr.attrs["name"]), OBJECT))
         else:
             function = inline.OPERATORS.get(op) or objects.RECORD[op]
-            if rules.base(op) in rules.EXPRESSIONS or op in ("getitem", "setitem", "list_append", "unpack"):
+            if rules.base(op) in rules.DIRECT or op in ("getitem", "setitem", "list_append", "unpack"):
                 attrs["direct"] = op
         return Instr(
             "record", [Const(function, OBJECT), *operands], [*instr.results, Value(OBJECT)], attrs, [], instr.position
@@ -216,7 +219,7 @@ class ForwardHalf:
             number += 1
             del self.home[instr.results.pop()]
             original = self.originals[instr]
-            if rules.base(original.op) in rules.EXPRESSIONS:
+            if rules.base(original.op) in rules.DIRECT:
                 unknown = [v for v in original.operands if not self.activity.number(v)]
                 flags = dict.fromkeys(known[v] for v in unknown if v in known)
                 instr.attrs["tests"] = tuple(
@@ -225,7 +228,9 @@ class ForwardHalf:
                 instr.attrs["ints"] = tuple(k for k in instr.attrs["tests"] if original.operands[k] in self.counting)
                 instr.attrs["flags"] = len(flags)
                 instr.operands += flags
-                known.update(dict.fromkeys([*unknown, original.result], rare))
+                known.update(dict.fromkeys(unknown, rare))
+                if rules.base(original.op) != "pow":  # of a negative base it may be complex
+                    known[original.result] = rare
             instr.operands.append(rare)
         if rare is not None:
             self.rare[block] = self.home_of(rare, block)
@@ -243,7 +248,25 @@ class ForwardHalf:
         above = self.dominators.immediate[block]
         while above is not None and (above not in self.tested or not self.dominators.available(above, block)):
             above = self.dominators.immediate[above]
-        return {} if above is None else dict(self.tested[above])
+        return dict(self.found_at_start if above is None else self.tested[above])
+
+    def _test_parameters(self) -> dict[Value, Value]:
+        """Per parameter that loops calculate with, what is None where it is a real number: found out at the start."""
+        used = {
+            v
+            for block, instr in self.function.instructions()
+            if block in self.cyclic and rules.base(instr.op) in rules.DIRECT
+            for v in instr.operands
+        }
+        entry = self.function.entry
+        found: dict[Value, Value] = {}
+        for p in self.params:
+            if p in used and not self.activity.number(p):
+                found[p] = self.home_of(Value(OBJECT, ""), entry)
+                test = Instr("nothing_recorded", [p], [found[p]])
+                self.kinds[test] = "none"
+                entry.instrs.insert(_first_place(entry), test)
+        return found
 
     def _table(self, read: Instr | None) -> inline.Methods | None:
         """What is known of calls of an attribute that is only called."""

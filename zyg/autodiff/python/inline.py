@@ -25,6 +25,7 @@ from ..objects import attributes, calls, classes
 from ..objects.adapters import adapter
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMERIC
+from ..objects.iteration import Direct, Entries, Items, Values
 
 MemberDescriptorType = attributes.MemberDescriptorType
 
@@ -179,7 +180,7 @@ def _of_python(cls: type) -> bool:
 # What has been found out holds as long as these are as they were: classes by their version, or else by what stands in them,
 # functions by their code.
 _classes: dict[type, tuple[int, list[Any]]] = {}
-_codes: dict[FunctionType, CodeType] = {}
+_codes: dict[FunctionType, tuple[CodeType, Any]] = {}
 _MANY = 1000
 
 
@@ -190,7 +191,7 @@ def _note_class(cls: type) -> None:
 
 def _note_code(f: FunctionType) -> None:
     if f not in _codes:
-        note(_codes, f, (f,), f.__code__)
+        note(_codes, f, (f,), (f.__code__, f.__defaults__))
 
 
 def _content(cls: type) -> list[Any]:
@@ -202,8 +203,8 @@ def _content(cls: type) -> list[Any]:
 def revalidate() -> None:
     """Forget what was found out if a class or a function that it is about is no longer as it was (or if it is about very many,
     which would all be kept)."""
-    for f, code in _codes.items():
-        if f.__code__ is not code:
+    for f, (code, defaults) in _codes.items():
+        if f.__code__ is not code or f.__defaults__ is not defaults:
             return forget_what_is_known()
     for cls, (version, content) in _classes.items():
         now = type_version(cls)
@@ -219,7 +220,7 @@ def revalidate() -> None:
 def changes(x: Any, name: str, value: Any = None) -> None:
     """Differentiated code is about to set, or delete, an attribute of a class, or the code of a function."""
     if isinstance(x, FunctionType):
-        if name == "__code__":
+        if name in ("__code__", "__defaults__"):
             forget_what_is_known()
     elif not (type(value) in (float, int) and type(x.__dict__.get(name)) in (float, int)):
         # (A number in the place of a number makes no difference.)
@@ -253,20 +254,24 @@ def nobody() -> None:
 
 _EMPTY = (nobody, None, nobody, None)
 _SIZE = len(_EMPTY)
+_TABLE, _MANY_AT = (
+    _SIZE,
+    _SIZE + 1,
+)  # what is known of a method that is called; more callables with their forward halves
 _settled = 0  # how many classes and functions were known when it was last looked whether they are still there
 _passing: list[Site] = []  # sites that hold what is there for one pullback only
 
 
 def new_site(table: Methods | None = None) -> Site:
     """A place of a call; `table`: for methods that are read there."""
-    return [*_EMPTY, table]
+    return [*_EMPTY, table, {}]
 
 
 def release() -> None:
     """Let go of classes and functions that are not there for good, and of what closures captured: a pullback has been made."""
     global _settled
     while _passing:
-        _passing.pop()[:_SIZE] = _EMPTY
+        _clear(_passing.pop())
     let_go()
     if len(_classes) + len(_codes) != _settled:
         # Where there is a new one, it may have come in the place of another.
@@ -282,13 +287,26 @@ def forget_sites(codes: Iterable[CodeType]) -> None:
     for code in codes:
         for constant in code.co_consts:
             if type(constant) is list:
-                constant[:_SIZE] = _EMPTY
+                _clear(constant)
+
+
+def _clear(site: Site) -> None:
+    site[:_SIZE] = _EMPTY
+    site[_MANY_AT].clear()
 
 
 def loop(x: Any) -> tuple[Any, Any]:
-    """`objects.loop`, but the pairs of a list have an index in the place of a pullback."""
-    if type(x) is list:
+    """`objects.loop`, but where items belong to parts of what has a shadow, that part stands in the place of a pullback."""
+    t = type(x)
+    if t is list:
         return zip(x, count()), (nothing, x)
+    if t is Direct:
+        return x.base, (nothing, x.whole)
+    if t is Items or t is Values:
+        mapping = x._mapping
+        if type(mapping) is dict:
+            paired = t is Items
+            return zip(mapping.items() if paired else mapping.values(), mapping), (nothing, Entries(mapping, paired))
     return objects.loop(x)
 
 
@@ -308,12 +326,21 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if _permanent(f.__func__):
             _note_code(f.__func__)
             note(_of_methods, (f.__func__, arity), (f.__func__,), made)
-            _note_method(f, site[_SIZE], made)
+            _note_method(f, site[_TABLE], made)
         return partial(made, f.__self__)
+    if t is FunctionType or t is BuiltinFunctionType and type(f.__self__) is ModuleType:
+        known = site[_MANY_AT].get(f)
+        if known is not None:
+            return known
+    if t is FunctionType and type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
+        # A function that is made anew each time: it is not worth remembering.
+        entry = calls.known_function(f.__code__)
+        if entry is not None and entry.simple and f.__defaults__ is None and arity == f.__code__.co_argcount:
+            return entry.bind(f)
     forward = objects.forward_of(f)
     if t is FunctionType:
         forward = adapter(f, arity) or forward
-        site[:2] = f, forward
+        _remember(site, f, forward)
         if not lasts(f):
             _passing.append(site)
         if _permanent(f):
@@ -326,12 +353,25 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
                 _passing.append(site)
             return made
     elif t is BuiltinFunctionType and type(f.__self__) is ModuleType:
-        site[:2] = f, forward
+        _remember(site, f, forward)
     elif t is BuiltinFunctionType:
-        table = site[_SIZE]
+        table = site[_TABLE]
         if table is not None and type(f.__self__) in _CONTAINERS and f.__name__ == table.name:
             table[type(f.__self__)] = calls.method_handler_of(f)
     return forward
+
+
+def _remember(site: Site, f: Any, forward: Any) -> None:
+    """What is called at a place: the first callable is looked at there, further ones here."""
+    if site[0] is nobody:
+        site[:2] = f, forward
+    elif len(site[_MANY_AT]) < _CALLEES:
+        site[_MANY_AT][f] = forward
+    else:
+        site[:2] = f, forward
+
+
+_CALLEES = 16  # how many are remembered per place
 
 
 def _note_method(f: MethodType, table: Methods | None, forward: Any) -> None:

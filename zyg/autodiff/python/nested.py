@@ -73,7 +73,8 @@ class _Expansion:
 
     def _nothing_recorded(self, instr: Instr) -> None:
         """Here what is recorded rarely is a tuple of all pullbacks."""
-        self.rare = instr.result
+        if not instr.operands:  # (else it tells what is known of a parameter)
+            self.rare = instr.result
 
     def _record(self, instr: Instr) -> None:
         function, *operands = instr.operands

@@ -41,6 +41,7 @@ def normalise(function: Function, watched: bool = False) -> tuple[Function, list
     for block in list(f.blocks):
         _expand_yield_from(f, block)
     _remove_unreachable(f)
+    _iterate_what_is_passed(f)
     _separate_items(f)
     for block in list(f.blocks):
         _separate_yields(f, block)
@@ -233,6 +234,20 @@ def _single_entry_of_trying_blocks(f: Function) -> None:
         f.blocks.insert(f.blocks.index(block) + 1, inner)
 
 
+def _iterate_what_is_passed(f: Function) -> None:
+    """A comprehension that is a function of its own gets an iterator: its loop is one like others, over that."""
+    passed = next((p for p in f.params if p.name == ".0"), None)
+    if passed is None:
+        return
+    steps = [i for _, i in f.instructions() if i.op == "next" and i.operands[0] is passed]
+    if steps:
+        iterator = Value(OBJECT)
+        for step in steps:
+            step.operands[0] = iterator
+        at = next(n for n, i in enumerate(f.entry.instrs) if i.op not in ("free_cell", "new_cell", "unbound"))
+        f.entry.instrs.insert(at, Instr("iter", [passed], [iterator], {}, [], steps[0].position))
+
+
 def _separate_items(f: Function) -> None:
     """Where an iterator is only stepped through by loops, `next` gives what `item` takes apart."""
     uses_of: dict[Value, list[tuple[Block, Instr]]] = {}
@@ -278,7 +293,8 @@ def _take_apart(f: Function, block: Block, step: Instr, made: Instr) -> None:
     over.instrs = [told, Instr("jump", targets=[Target(out.block, out.args)], position=step.position)]
     block.terminator.targets[1] = Target(over)
     at = f.blocks.index(block)
-    f.blocks[at + 1 : at + 1] = [body, over]
+    f.blocks.insert(at + 1, body)
+    f.blocks.insert(f.blocks.index(out.block), over)
 
 
 def _separate_yields(f: Function, block: Block) -> None:

@@ -62,11 +62,16 @@ class ReverseHalf:
                 if block in entered_at_tail:
                     self.tails[block] = self.builder.new_block(f"{block.name}.not.r")
         self._start(entry)
+        layout = [entry]
         for block in self._order():
+            layout += dict.fromkeys([self.bodies[block], self.tails[block]])
+            made = len(self.function.blocks)
             self._reverse_block(block)
+            layout += self.function.blocks[made:]
         for block in [*self.bodies.values(), *self.tails.values()]:
             if block not in self.cotangents.sealed:
                 self.cotangents.seal(block)
+        self.function.blocks[:] = layout
         self._keep(entry)
         self.cotangents.finish(self.function.blocks)
         drop_zeros(self.function)
@@ -365,6 +370,14 @@ class ReverseHalf:
         elif of in rules.EXPRESSIONS:
             attrs["expressions"] = tuple(rules.EXPRESSIONS[of][k] for k in wanted)
             operands += self._rule_operands(original, of, original.operands, wanted)
+        elif of == "floordiv":  # done plainly, it carries nothing
+            pass
+        elif of in rules.DIRECT:
+            attrs["rule"] = True
+            operands += [
+                Const(objects.RULES[of], OBJECT),
+                *self._rule_operands(original, of, original.operands, wanted),
+            ]
         elif of in inline.ACCESS and instr.attrs.get("direct") in (of, "method"):
             attrs["access"] = of
             key = self._primal(original.operands[1]) if of in ("getitem", "setitem") else NOTHING
@@ -378,7 +391,7 @@ class ReverseHalf:
             x = self.forward.called[original].operands[0]
             operands += [self._primal(x), *self._looked_up(x, "items")]
         parts = self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), **attrs)
-        self._spread(original, wanted, parts, rare if "expressions" in attrs else None)
+        self._spread(original, wanted, parts, rare if {"expressions", "rule"} & {*attrs} else None)
 
     # ------------------------------------------------------------------------------------------------ the tape
 

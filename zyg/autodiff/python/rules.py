@@ -83,6 +83,10 @@ for _op in ("add", "sub", "mul", "truediv", "neg", "pos"):
         EXPRESSIONS[_op] = _traced
 
 
+# Operators that are done plainly on real numbers; for those without expressions a function gives the cotangents.
+DIRECT = frozenset({*EXPRESSIONS, "mod", "pow", "floordiv"})
+
+
 def leaves(e: Expression) -> set[Any]:
     """What an expression uses.
 
