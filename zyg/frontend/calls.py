@@ -53,6 +53,7 @@ from .values import (
     known_key,
     map_leaves,
     reachable,
+    references,
 )
 
 if TYPE_CHECKING:
@@ -557,7 +558,7 @@ def _calls_itself(f: FunctionValue) -> bool:
 @record(eq=False)
 class Specialisation:
     """A function compiled on its own. `result` has the values of its result and of its arguments' objects, with the
-    heap they reach, in terms of the function's own values; None while nothing is known of it."""
+    heap they reach as far as it changes it, in terms of the function's own values; None while nothing is known of it."""
 
     key: Hashable
     code: Any
@@ -567,6 +568,9 @@ class Specialisation:
     leaves: list[Value] = field(default_factory=list)
     called: bool = False  # while it was being inferred
     round: int = 0
+
+
+UNCHANGED = Record("unchanged", None, ())  # what a call leaves as it was: the caller has it already
 
 
 class Outline:
@@ -630,10 +634,14 @@ def call_specialised(
     roots = [widened(e, f, classes), *(widened(e, s, classes) for s in slots)]
     heap = {id: widened_record(e, r, classes) for id, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
-    key = (f.code, id(f.globals), outline.of(roots), e.context)
+    shape = outline.of(roots)
+    # The objects that the caller has names for. Others are known only by what holds them, which the call may change.
+    named = frozenset(outline.numbers[r.id] for r in (*e.surviving(), *map(Reference, references(TupleValue(tuple(roots)))))
+                      if r.id in outline.numbers)  # fmt: skip
+    key = (f.code, id(f.globals), shape, named, e.context)
     spec = e.inference.specialisations.get(key)
     if spec is None:
-        spec = _specialise(e, key, f, roots, heap, outline, library)
+        spec = _specialise(e, key, f, roots, heap, outline, named, library)
     elif spec in e.inference.active:
         spec.called = True
         if spec.result is None:
@@ -709,6 +717,7 @@ def _specialise(
     roots: list[Abstract],
     heap: Heap,
     outline: Outline,
+    named: frozenset[int],
     library: bool,
 ) -> Specialisation:
     inference = e.inference
@@ -725,7 +734,7 @@ def _specialise(
             functions = set(inference.module.functions)
             spec.called = False
             before = spec.outline
-            _infer_body(e, spec, f, roots, heap, outline, library)
+            _infer_body(e, spec, f, roots, heap, outline, named, library)
             if len(spec.leaves) > MAX_LEAVES:
                 raise _ever_deeper(e, f)
             settled_ = spec.outline == before or not spec.called
@@ -750,6 +759,7 @@ def _infer_body(
     roots: list[Abstract],
     heap: Heap,
     outline: Outline,
+    named: frozenset[int],
     library: bool,
 ) -> None:
     from .infer import Evaluator, Stop
@@ -775,6 +785,8 @@ def _infer_body(
     for id in outline.order:
         record = heap[id]
         inner.heap[rename(id)] = record.with_fields(map_leaves(x, leaf, rename) for x in record.fields)
+    at_entry = inner.before = dict(inner.heap)
+    inner.outer = tuple(Reference(rename(id)) for id in outline.order if outline.numbers[id] in named)
     callee = own[0]
     assert isinstance(callee, FunctionValue)
     parameters = f.code.co_varnames[: len(roots) - 1]
@@ -789,8 +801,11 @@ def _infer_body(
             spec.outline = None
         return
     result = widened(inner, result)
-    objects = [Reference(rename(id)) for id in outline.order]
-    after = {id: widened_record(inner, r) for id, r in reachable([result, *objects], inner.heap).items()}
+    objects = list(inner.outer)
+    after = {
+        id: UNCHANGED if at_entry.get(id) is r else widened_record(inner, r)
+        for id, r in reachable([result, *objects], inner.heap).items()
+    }
     shape = Outline(after)
     spec.outline = shape.of([result, *objects])
     # A value that is returned twice, or a constant, needs a name of its own in the template.
@@ -807,6 +822,8 @@ def _infer_body(
     ordered: Heap = {}
     for id in shape.order:
         record = after[id]
+        if record is UNCHANGED:
+            continue
         ordered[id] = record.with_fields(map_leaves(x, stand_in) for x in record.fields)
     spec.result = (values, ordered)
     spec.leaves = stand_ins
