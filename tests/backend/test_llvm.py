@@ -287,9 +287,10 @@ def test_loops_are_vectorised_with_vector_mathematics():
     compiled = compile_text(text, (VECTOR, VECTOR), I64)
     assert "vector.body" in compiled.llvm_optimised
     assert "memcheck" not in compiled.llvm_optimised  # it was told that they do not overlap
-    assert ("_ZGV" in compiled.asm) == bool(engine().vector_variants("exp", 1, False))
+    variants = [symbol for _, symbol in engine().vector_variants("exp", 1, False)]
+    assert any(symbol in compiled.asm for symbol in variants) == bool(variants)
     strict = compile_text(text, (VECTOR, VECTOR), I64, options=Options(vectormath=False))
-    assert "_ZGV" not in strict.asm
+    assert not any(symbol in strict.asm for symbol in variants)
     x, y = np.linspace(-3, 3, 1001), np.empty(1001)
     native(text, (VECTOR, VECTOR), I64)(x, y)
     np.testing.assert_allclose(y, np.exp(x), rtol=1e-15)

@@ -29,7 +29,7 @@ from ...ir.options import Options
 from ...ir.records import record
 from .. import cpython as layout
 from ..tracebacks import make_raiser
-from . import runtime
+from . import runtime, vectormath
 from .boxing import NUMPY_SCALARS
 from .entry import ENTRY, Signature, write_entry
 from .lower import lower
@@ -157,7 +157,7 @@ class Engine:
 
     def address_of(self, name: str) -> Address:
         """Where an external symbol is: in the runtime, NumPy, CPython, or the C library."""
-        part = runtime.HOMES.get(name) or _OWN_MATH.get(name)
+        part = runtime.HOMES.get(name) or _OWN_MATH.get(name) or (name if name in vectormath.NAMES else None)
         if part is not None:
             return self.part(part)[name]
         if is_foreign(name):
@@ -180,6 +180,8 @@ class Engine:
                 if name in runtime.PARTS:
                     # Unoptimised: some ten milliseconds less before the first result, and little in it is hot.
                     module, exports = self.parse(runtime.text(name)), runtime.PARTS[name]
+                elif name in vectormath.NAMES:
+                    module, machine, exports = self.parse(vectormath.text(name, _is_wide())), self.machine, (name,)
                 else:
                     module, machine, exports = self.parse(special_text(name)), self.machine, (f"zyg_{name}",)
                     self.optimise(module)
@@ -204,15 +206,24 @@ class Engine:
             return self.handler
 
     def vector_variants(self, name: str, arguments: int, single: bool) -> Sequence[tuple[int, str]]:
-        """The vector variants of a function of the C library as (lanes, symbol), where libmvec has them."""
+        """The vector variants of a function of the C library as (lanes, symbol): our own, or libmvec's, where there are any."""
         called = name + "f" if single else name
         found = []
+        has_fma = llvm.get_host_cpu_features().get("fma")
         for letter, bits in self.vector_lanes:
             lanes = bits // (32 if single else 64)
+            own = f"zyg_v{lanes}_{called}"
+            if own in vectormath.NAMES and has_fma:
+                found.append((lanes, own))
+                continue
             symbol = f"_ZGV{letter}N{lanes}{'v' * arguments}_{called}"
             if _vector_library() is not None and _has_vector_symbol(symbol):
                 found.append((lanes, symbol))
         return found
+
+
+def _is_wide() -> bool:
+    return bool(llvm.get_host_cpu_features().get("avx512f"))
 
 
 def _vector_lanes() -> list[tuple[str, int]]:
@@ -404,7 +415,9 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))
         extra = {"zyg_objects": ctypes.addressof(native.table)}
         imports = [n for n in lowered.module.externals if not n.startswith("llvm.")]
-        native.library = e.link(image, [*imports, *lowered.module.vector_symbols], [ENTRY], extra)
+        # Of the vector variants that LLVM might have called, only those that it does call have to be there.
+        called = [name for name in lowered.module.vector_symbols if name.encode() in image]
+        native.library = e.link(image, [*imports, *called], [ENTRY], extra)
     return native
 
 

@@ -1,0 +1,100 @@
+"""Vector functions of our own: accurate to the ulps that are promised, special values as NumPy has them."""
+
+import ctypes
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+
+import zyg
+from zyg.backend.llvm import vectormath
+from zyg.backend.llvm.engine import engine
+
+ULPS = {"exp": 1.0, "expm1": 2.0, "log": 1.0, "log1p": 1.0, "tanh": 2.5}
+FEATURES = llvm.get_host_cpu_features()
+precise = pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="the oracle is in extended precision")
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e-310, 709.9, -745.0, -746.0, 1e308, -1e308, 1.0, -1.0, -2.0])  # fmt: skip
+
+
+def over_arrays(symbol: str, wide: bool):
+    """The function on all elements of an array whose length is a multiple of its lanes."""
+    _, lanes = vectormath.NAMES[symbol]
+    vector = f"<{lanes} x double>"
+    loop = f"""
+define void @over(ptr %in, ptr %out, i64 %n) {{
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %from = getelementptr double, ptr %in, i64 %i
+  %to = getelementptr double, ptr %out, i64 %i
+  %x = load {vector}, ptr %from, align 8
+  %y = call {vector} @{symbol}({vector} %x)
+  store {vector} %y, ptr %to, align 8
+  %next = add i64 %i, {lanes}
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}"""
+    module = engine().parse(vectormath.text(symbol, wide) + loop)
+    module.verify()
+    library = engine().link([engine().machine.emit_object(module)], (), ["over"], {})
+    over = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(library["over"])
+
+    def apply(x):
+        y = np.empty_like(x)
+        over(x.ctypes.data, y.ctypes.data, len(x))
+        return y
+
+    apply.__dict__["library"] = library
+    return apply
+
+
+def drawn(name: str, n: int) -> np.ndarray:
+    r = np.random.default_rng(0)
+    small = r.normal(size=n) * 1e-3
+    parts = {
+        "exp": [r.normal(size=n) * 3, r.uniform(-745, 709.7, n), small],
+        "expm1": [r.normal(size=n) * 3, r.uniform(-60, 709.7, n), small, np.exp(r.uniform(-700, 0, n))],
+        "log": [np.exp(r.uniform(-744, 709, n)), 1 + small, r.uniform(0.5, 2, n)],
+        "log1p": [np.exp(r.uniform(-700, 709, n)), -np.exp(r.uniform(-700, -1e-6, n)), r.uniform(-0.9999, 3, n), small],
+        "tanh": [r.normal(size=n), r.uniform(-25, 25, n), small, -np.exp(r.uniform(-700, 0, n))],
+    }[name]
+    return np.concatenate(parts)
+
+
+@precise
+@pytest.mark.skipif(not (FEATURES.get("fma") and FEATURES.get("avx2")), reason="no fused multiply-add")
+@pytest.mark.parametrize("symbol", vectormath.NAMES)
+def test_accuracy(symbol):
+    name, lanes = vectormath.NAMES[symbol]
+    wide = bool(FEATURES.get("avx512f"))
+    if lanes > 4 and not wide:
+        pytest.skip("no registers of so many lanes")
+    function = over_arrays(symbol, wide)
+    x = drawn(name, 8000)
+    y = function(x)
+    exact = getattr(np, name)(x.astype(np.longdouble))
+    errors = np.abs(y - exact) / np.maximum(np.spacing(np.abs(exact).astype(float)), 5e-324)
+    assert errors.max() <= ULPS[name], x[errors.argmax()]
+    special = np.resize(SPECIAL, 32)
+    with np.errstate(all="ignore"):
+        expected = getattr(np, name)(special)
+    found = function(special)
+    np.testing.assert_allclose(found, expected, rtol=4e-16, atol=0)
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found)[numbers], np.signbit(expected)[numbers])
+
+
+def test_compiled_code_calls_them():
+    """Lanes, what is left over, and the derivative agree with NumPy."""
+
+    def f(x):
+        return np.exp(x) + np.expm1(x) + np.log(x + 3.0) + np.log1p(x + 1.5) + np.tanh(x)
+
+    x = np.random.default_rng(1).uniform(-2, 2, 71)
+    np.testing.assert_allclose(zyg.jit(f)(x), f(x), rtol=4e-15)
+    slope = zyg.gradient(lambda x: np.sum(f(x)), x)[0]
+    expected = 2 * np.exp(x) + 1 / (x + 3.0) + 1 / (x + 2.5) + 1 / np.cosh(x) ** 2
+    np.testing.assert_allclose(slope, expected, rtol=1e-13)
