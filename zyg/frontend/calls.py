@@ -66,6 +66,7 @@ INLINE_SIZE = 400
 MAX_DEPTH = 60
 MAX_ACTIVE = 40
 MAX_LEAVES = 1000
+MAX_ROUNDS = 12  # until a recursive function's result is known: an object more in each does not end
 MAX_PARTS = 5000  # of one argument, all nested tuples and objects taken apart
 _GENERATOR_FLAG = 0x20
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
@@ -728,7 +729,7 @@ def _specialise(
     inference.specialisations[key] = spec
     inference.active.append(spec)
     try:
-        for spec.round in range(20):
+        for spec.round in range(MAX_ROUNDS):
             made = set(inference.specialisations)
             evaluators = len(inference.evaluators)
             functions = set(inference.module.functions)
@@ -747,6 +748,8 @@ def _specialise(
             for other_key in set(inference.specialisations) - made:
                 inference.specialisations.pop(other_key)
             del inference.evaluators[evaluators:]
+        else:
+            raise _ever_deeper(e, f)
     finally:
         inference.active.remove(spec)
     return spec
