@@ -317,6 +317,9 @@ class Disassembly:
             refuse_mixed(self.e, record)
             return t.ListType(self.all(record.fields))
         if record.kind == "growing":
+            from .lists import refuse_arrays
+
+            refuse_arrays(self.e, record)
             self.leaves.extend(record.fields)
             inner = Disassembly(self.e, [])
             inner.by_value = self.by_value

@@ -33,9 +33,11 @@ from zyg.ir.records import field, record
 from zyg.ir.types import Scalar, Type
 from zyg.typeof import dtype_scalar
 
+from . import listed
 from .boundary import Assembly, Disassembly, Write, convert_edges, written_back
 from .merging import Merge, State
 from .prepare import Prepared
+from .unrolling import Unrolling, attempts
 from .values import (
     GIVEN,
     NONE,
@@ -170,22 +172,6 @@ class Frame:
     reached: list[Node] = field(default_factory=list)
 
 
-@record(eq=False)
-class Unrolling:
-    """Whether loops over ranges of known length are unrolled, for how many iterations more, and whether any were met."""
-
-    on: bool = False
-    left: int = 300
-    met: bool = False
-
-    def wants(self, length: int) -> bool:
-        self.met = self.met or 0 < length <= self.left
-        if not self.on or length > self.left:
-            return False
-        self.left -= length
-        return True
-
-
 class Inference:
     """What the functions of one module share."""
 
@@ -194,6 +180,9 @@ class Inference:
         self.options = options
         self.guards: dict[Hashable, tuple[Any, ...]] = {}
         self.specialisations: dict[Hashable, Any] = {}
+        # Instructions by which growing lists change what they are made of; those that put arrays into lists (listed.py).
+        self.listings: set[Instr] = set()
+        self.pooled: set[Instr] = set()
         self.fresh: set[Value] = set()  # arrays that operators on whole arrays have made
         self.elements: dict[
             Hashable, tuple[str, tuple[Scalar, ...]]
@@ -361,6 +350,11 @@ class Evaluator:
         while (*base, number) in self.heap:
             number += 1
         return (*base, number)
+
+    def site(self) -> Hashable:
+        """Where the evaluation stands, the same when it comes here again."""
+        frame = self.frame.number if self.frame is not None else 0
+        return (self.function.name, frame, self.node.number, self.node.key, self.serial)
 
     def surviving(self) -> tuple[Reference, ...]:
         """The objects that code behind the present instruction may still use: those that variables refer to, and those that
@@ -763,19 +757,10 @@ def infer(
     """Typed SSA for a call of `function` with arguments of these types, the last `len(keywords)` of them by keyword.
     `fixed`: integers in global and captured variables are taken as constants.
 
-    What cannot be typed as it is may be so with short loops unrolled: a list of closures, say, that a loop over range(3)
-    fills, or a list of lists.
+    What cannot be typed as it is may be so with short loops unrolled (unrolling.py).
     """
-    unrolling = Unrolling()
-    try:
-        return _infer(function, arg_types, keywords, options or Options(), level, unrolling, fixed)
-    except Unsupported as error:
-        if not unrolling.met or error.final:
-            raise
-        try:
-            return _infer(function, arg_types, keywords, options or Options(), level, Unrolling(on=True), fixed)
-        except Unsupported:
-            raise error from None
+    chosen = options or Options()
+    return attempts(lambda unrolling: _infer(function, arg_types, keywords, chosen, level, unrolling, fixed))
 
 
 def _infer(
@@ -828,6 +813,7 @@ def _infer(
     for evaluator in inference.evaluators:
         _order_blocks(evaluator.function)
         evaluator.forget()
+    listed.check(inference, entry)
     inputs = tuple(entry for entry, _ in e.inputs.values())
     guards = tuple(inference.guards.values())
     return Inferred(module, entry, tuple(arg_types), inputs, result_type, guards, writes)

@@ -3,6 +3,9 @@
 A list whose length is known when compiling is a record with an item per field.  Where lists of different lengths meet (a
 comprehension over an array, an `append` in a loop) the list becomes a *growing* one: the number of items, and an array per
 leaf of an item, with spare room that doubles.  So lists need no type in the IR, and are differentiated as arrays are.
+
+Arrays are put into a growing list by value: their elements stand one after the other in a *pool* per leaf, and an item is
+where its own begin, and its shape.  It is an error to change an array that is in such a list (listed.py sees to that).
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from zyg.ir.core import Value, const
+from zyg.ir.core import Instr, Value, const
 from zyg.ir.types import I64, Array, Scalar
 
 from .boundary import scalar_value
@@ -249,16 +252,31 @@ def slice_of(e: Evaluator, v: Reference, key: SliceValue) -> Abstract:
 def part_of(e: Evaluator, v: Reference, first: Value, count: Value) -> Reference:
     """v[first : first + count], in range, as a new list."""
     layout = require_growing(e, v, [])
-    arrays = []
-    for array in e.heap[v.id].fields[1:]:
-        copy = e.op("alloc", count, type=array.type, fill="empty")
-        head = Array(array.type.dtype, 1, "A")
-        part = e.op("view", array, first, count, const(1), type=head, spec="s")
-        e.emit("copyto", e.op("view", copy, type=head, spec=":"), part)
-        arrays.append(copy)
+    columns, pools = layout.parts(e.heap[v.id])
+    columns = [copied_part(e, column, first, count) for column in columns]
+    filled = [v for fill, data in pools for v in (fill, copied_part(e, data, const(0), fill))]
     id = e.new_id("list")
-    e.heap[id] = Record("growing", layout, (count, *arrays))
+    e.heap[id] = Record("growing", layout, (count, *columns, *filled))
     return Reference(id)
+
+
+def copied_part(e: Evaluator, array: Value, first: Value, count: Value, room: Value | None = None) -> Value:
+    """array[first : first + count] as a new array, with more room behind it if wanted."""
+    assert isinstance(array.type, Array)
+    copy = e.op("alloc", room if room is not None else count, type=array.type, fill="empty")
+    head = Array(array.type.dtype, 1, "A")
+    to = e.op("view", copy, const(0), count, const(1), type=head, spec="s")
+    listing(e, "copyto", to, e.op("view", array, first, count, const(1), type=head, spec="s"))
+    return copy
+
+
+def listing(e: Evaluator, op: str, *operands: Value) -> Instr:
+    """An instruction by which a list changes what it is made of."""
+    e.emit(op, *operands)
+    assert e.builder.block is not None
+    made = e.builder.block.instrs[-1]
+    e.inference.listings.add(made)
+    return made
 
 
 def set_slice(e: Evaluator, v: Reference, key: SliceValue, values: Abstract) -> None:
@@ -356,14 +374,25 @@ def as_item(e: Evaluator, v: Abstract) -> Abstract:
 
 class Layout:
     """How items of a growing list are stored: `example` is an item with stand-ins for leaves, `leaves` the types of the
-    arrays. Layouts of the same item type are equal."""
+    columns, `pools` those of the elements of arrays. Layouts of the same item type are equal.
 
-    def __init__(self, example: Abstract, leaves: tuple[tuple[Scalar, bool], ...]):
+    The record of a list holds its length, the columns, and for each pool how much of it is used, and the pool itself.  An array
+    has columns for where it begins and for the lengths of its axes.
+    """
+
+    def __init__(self, example: Abstract, leaves: tuple[tuple[Scalar, bool], ...], pools: tuple[Scalar, ...] = ()):
         self.example = example
         self.leaves = leaves
+        self.pools = pools
+
+    def parts(self, record: Record) -> tuple[list[Value], list[tuple[Value, Value]]]:
+        """The columns, and the pools with how much of each is used."""
+        _, *columns = record.fields[: len(self.leaves) + 1]
+        rest = record.fields[len(self.leaves) + 1 :]
+        return columns, list(zip(rest[::2], rest[1::2]))
 
     def _key(self) -> Any:
-        return (_outline(self.example), self.leaves)
+        return (_outline(self.example), self.leaves, self.pools)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Layout) and self._key() == other._key()
@@ -381,6 +410,7 @@ def _outline(v: Any) -> Any:
 def common_layout(items: list[Abstract]) -> Layout | None:
     """The layout that all these items fit into; None if there is none (or no item to tell)."""
     leaves: list[tuple[Scalar, bool]] = []
+    pools: list[Scalar] = []
 
     def join(vs: list[Abstract]) -> Abstract | None:
         first = vs[0]
@@ -394,7 +424,14 @@ def common_layout(items: list[Abstract]) -> Layout | None:
             vs = [as_complex(v) for v in vs]
             first = ComplexValue(vs[0].re, vs[0].im, any(v.numpy for v in vs))  # type: ignore[attr-defined]
             vs = [ComplexValue(v.re, v.im, first.numpy) for v in vs]  # type: ignore[attr-defined]
-        if isinstance(first, (TupleValue, StructValue, ComplexValue)):
+        if isinstance(first, ArrayValue):
+            if any(v.head() != first.head() for v in vs):
+                return None
+            own = Array(first.type.dtype, first.type.ndim)
+            leaves.extend([(I64, False)] * (1 + own.ndim))
+            pools.append(own.dtype)
+            return ArrayValue(Value(own))
+        if isinstance(first, (TupleValue, StructValue, ComplexValue, ComplexArrayValue)):
             if any(type(v) is not type(first) or v.head() != first.head() for v in vs):
                 return None
             parts = [join([v.parts()[i] for v in vs]) for i in range(len(first.parts()))]
@@ -406,15 +443,15 @@ def common_layout(items: list[Abstract]) -> Layout | None:
     if not items:
         return None
     example = join(items)
-    return None if example is None else Layout(example, tuple(leaves))
+    return None if example is None else Layout(example, tuple(leaves), tuple(pools))
 
 
 def item_leaves(v: Abstract, layout: Layout) -> list[Abstract]:
-    """The numbers in an item, in the order of the layout's leaves."""
+    """The numbers and arrays in an item, in the order of the layout's leaves."""
     result: list[Abstract] = []
 
     def walk(example: Abstract, v: Abstract) -> None:
-        if isinstance(example, Number):
+        if isinstance(example, (Number, ArrayValue)):
             result.append(v)
         else:
             whole = as_complex(v) if isinstance(example, ComplexValue) else v
@@ -442,6 +479,11 @@ def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any], state
         type = Array(scalar, 1)
         arrays = [c if c is DEFAULT else Value(type) if c is None else c[i + 1] for c in columns]
         fields.append(merge.leaf((*path, "data", i), type, arrays, False))
+    for i, scalar in enumerate(layout.pools):
+        at = len(layout.leaves) + 1 + 2 * i
+        for k, type in ((at, I64), (at + 1, Array(scalar, 1))):
+            values = [c if c is DEFAULT else Value(type) if c is None else c[k] for c in columns]
+            fields.append(merge.leaf((*path, "pool", k), type, values, False))
     return Record("growing", layout, tuple(fields), state)
 
 
@@ -453,21 +495,82 @@ def growing_fields(merged: Record, other: Any, heap: Heap) -> Any:
     if other.kind == "growing" and other.meta == layout:
         return other.fields
     if other.kind == "growing":
-        return (other.fields[0], *(_converted(other, i, scalar) for i, (scalar, _) in enumerate(layout.leaves)))
+        columns = [_converted(other, i, scalar) for i, (scalar, _) in enumerate(layout.leaves)]
+        return (other.fields[0], *columns, *other.fields[len(columns) + 1 :])
 
-    def data(i: int) -> Any:
+    made: list[Value] = []  # all of it at once
+
+    def field(i: int) -> Any:
         def make(e: Evaluator) -> Value:
-            scalar, _ = layout.leaves[i]
-            room = max(4, len(other.fields))
-            array = e.op("alloc", const(room), type=Array(scalar, 1), fill="empty")
-            for n, item in enumerate(other.fields):
-                leaf = item_leaves(by_value(item, heap), layout)[i]
-                e.emit("store", array, scalar_value(e, leaf, scalar), const(n))
-            return array
+            if not made:
+                made.extend(_stored(e, layout, [by_value(item, heap) for item in other.fields]))
+            return made[i]
 
         return make
 
-    return (const(len(other.fields)), *(data(i) for i in range(len(layout.leaves))))
+    return (const(len(other.fields)), *(field(i) for i in range(len(layout.leaves) + 2 * len(layout.pools))))
+
+
+def _stored(e: Evaluator, layout: Layout, items: list[Abstract]) -> list[Value]:
+    """The columns and pools of a growing list of these items."""
+    room = const(max(4, len(items)))
+    columns = [e.op("alloc", room, type=Array(scalar, 1), fill="empty") for scalar, _ in layout.leaves]
+    pools: list[tuple[Value, Value]] = [
+        (const(0), e.op("alloc", room, type=Array(scalar, 1), fill="empty")) for scalar in layout.pools
+    ]
+    for n, item in enumerate(items):
+        _store(e, layout, columns, pools, const(n), item)
+    return [*columns, *(v for pool in pools for v in pool)]
+
+
+def _store(
+    e: Evaluator,
+    layout: Layout,
+    columns: list[Value],
+    pools: list[tuple[Value, Value]],
+    position: Value,
+    item: Abstract,
+) -> None:
+    """Put an item into the columns, and the elements of its arrays behind those in the pools, which may become others."""
+    values: list[Value] = []
+    at = 0
+    for leaf in item_leaves(item, layout):
+        if isinstance(leaf, ArrayValue):
+            lengths = [e.dim(leaf.value, axis) for axis in range(leaf.type.ndim)]
+            values += [pools[at][0], *lengths]
+            pools[at] = _pooled(e, *pools[at], leaf.value, lengths)
+            at += 1
+        else:
+            values.append(scalar_value(e, leaf, layout.leaves[len(values)][0]))
+    for column, value in zip(columns, values):
+        listing(e, "store", column, value, position)
+
+
+def _pooled(e: Evaluator, fill: Value, pool: Value, array: Value, lengths: list[Value]) -> tuple[Value, Value]:
+    """A pool, made larger if need be, with the elements of an array behind those that it has."""
+    assert isinstance(pool.type, Array)
+    size: Value = const(1)
+    for length in lengths:
+        size = e.op("mul", size, length)
+    end = e.op("add", fill, size)
+    room = e.dim(pool, 0)
+
+    def larger() -> Abstract:
+        double = e.op("mul", room, const(2))
+        wanted = e.op("select", e.op("gt", end, double), end, double)
+        return ArrayValue(copied_part(e, pool, const(0), fill, wanted))
+
+    found = e.if_else(e.op("gt", end, room), larger, lambda: ArrayValue(pool))
+    assert isinstance(found, ArrayValue)
+    e.inference.pooled.add(listing(e, "copyto", _from_pool(e, found.value, fill, size, lengths), array))
+    return end, found.value
+
+
+def _from_pool(e: Evaluator, pool: Value, start: Value, size: Value, lengths: list[Value]) -> Value:
+    """An array whose elements stand in a pool."""
+    assert isinstance(pool.type, Array)
+    part = e.op("view", pool, start, size, const(1), type=Array(pool.type.dtype, 1), spec="s")
+    return e.op("reshape", part, *lengths, type=Array(pool.type.dtype, len(lengths)))
 
 
 def _converted(other: Record, i: int, scalar: Scalar) -> Any:
@@ -509,15 +612,19 @@ def exact_lists(e: Evaluator, v: Abstract) -> None:
     """Give the growing lists in a value arrays without spare room, as cotangents have none."""
     for id, record in reachable([v], e.heap).items():
         if record.kind == "growing":
-            length, *arrays = record.fields
-            exact = []
-            for array in arrays:
-                copy = e.op("alloc", length, type=array.type, fill="empty")
-                head = Array(array.type.dtype, 1, "A")
-                part = e.op("view", array, const(0), length, const(1), type=head, spec="s")
-                e.emit("copyto", e.op("view", copy, type=head, spec=":"), part)
-                exact.append(copy)
-            e.heap[id] = record.with_fields((length, *exact))
+            length, *columns = record.fields
+            refuse_arrays(e, record)
+            e.heap[id] = record.with_fields((length, *(copied_part(e, c, const(0), length) for c in columns)))
+
+
+def refuse_arrays(e: Evaluator, record: Record) -> None:
+    """For where a list of arrays would have to leave compiled code, or to have a cotangent."""
+    assert isinstance(record.meta, Layout)
+    if record.meta.pools:
+        raise e.refuse(
+            "a list of arrays whose length is not known when compiling, as an argument or a result of compiled code",
+            hint="return np.array(xs), or a tuple",
+        )
 
 
 def growing_length(e: Evaluator, v: Reference) -> Value:
@@ -540,12 +647,18 @@ def refuse_mixed(e: Evaluator, record: Record) -> None:
 def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
     """The item at an index that is in range."""
     layout = require_growing(e, v, [])
-    record = e.heap[v.id]
-    values = iter(record.fields[1:])
+    columns, pools = layout.parts(e.heap[v.id])
+    values, data = iter(columns), iter(pools)
 
     def build(example: Any) -> Any:
         if isinstance(example, Number):
             return Number(e.op("load", next(values), position), example.numpy)
+        if isinstance(example, ArrayValue):
+            start, *lengths = [e.op("load", next(values), position) for _ in range(1 + example.type.ndim)]
+            size: Value = const(1)
+            for length in lengths:
+                size = e.op("mul", size, length)
+            return ArrayValue(_from_pool(e, next(data)[1], start, size, lengths))
         parts = example.parts()
         return example.with_parts([build(p) for p in parts]) if parts else example
 
@@ -556,9 +669,9 @@ def store_growing(e: Evaluator, v: Reference, position: Value, item: Abstract) -
     item = as_item(e, item)
     layout = require_growing(e, v, [item])
     record = _writable(e, v)
-    e.heap[v.id] = record.written(record.fields)
-    for (scalar, _), array, leaf in zip(layout.leaves, record.fields[1:], item_leaves(item, layout)):
-        e.emit("store", array, scalar_value(e, leaf, scalar), position)
+    columns, pools = layout.parts(record)
+    _store(e, layout, columns, pools, position, item)
+    e.heap[v.id] = record.written((record.fields[0], *columns, *(v for pool in pools for v in pool)))
 
 
 def append(e: Evaluator, v: Abstract, item: Abstract) -> None:
@@ -569,8 +682,9 @@ def append(e: Evaluator, v: Abstract, item: Abstract) -> None:
         e.heap[v.id] = record.written((*record.fields, item))
         return
     item = as_item(e, item)
-    require_growing(e, v, [item])
-    length, *arrays = e.heap[v.id].fields
+    layout = require_growing(e, v, [item])
+    length = e.heap[v.id].fields[0]
+    arrays, pools = layout.parts(e.heap[v.id])
     if not arrays:
         e.heap[v.id] = e.heap[v.id].written((e.op("add", length, const(1)),))
         return
@@ -583,12 +697,7 @@ def append(e: Evaluator, v: Abstract, item: Abstract) -> None:
     wider = []
     double = e.op("mul", e.op("add", room, const(2)), const(2))
     for array in arrays:
-        bigger = e.op("alloc", double, type=array.type, fill="empty")
-        head = Array(array.type.dtype, 1, "A")
-        part = e.op("view", bigger, const(0), room, const(1), type=head, spec="s")
-        whole = e.op("view", array, type=head, spec=":")
-        e.emit("copyto", part, whole)
-        wider.append(ArrayValue(bigger))
+        wider.append(ArrayValue(copied_part(e, array, const(0), room, double)))
     join.add(TupleValue(tuple(wider)))
     e.at(go_on)
     e.heap = heap
@@ -596,7 +705,7 @@ def append(e: Evaluator, v: Abstract, item: Abstract) -> None:
     joined = join.finish()
     assert isinstance(joined, TupleValue)
     data = tuple(a.value for a in joined.items if isinstance(a, ArrayValue))
-    e.heap[v.id] = e.heap[v.id].written((length, *data))
+    e.heap[v.id] = e.heap[v.id].written((length, *data, *(v for pool in pools for v in pool)))
     store_growing(e, v, length, item)
     e.heap[v.id] = e.heap[v.id].replace(0, e.op("add", length, const(1)))
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from zyg.frontend import listed
 from zyg.frontend.calls import Outline, widened, widened_record
 from zyg.frontend.infer import Context, Evaluator, Inference, Stop, _hidden_parameters, _order_blocks
-from zyg.frontend.lists import exact_lists
+from zyg.frontend.lists import exact_lists, refuse_arrays
 from zyg.frontend.operators import settled
 from zyg.frontend.values import (
     DIFFERENTIABLE,
@@ -63,6 +64,7 @@ def infer_body(
         )
     classes = DIFFERENTIABLE if e.inference.fixed else NUMBER_CLASSES
     roots = [widened(e, v, classes) for v in (f, *args, *keywords.values())]
+    _refuse_lists_of_arrays(e, reachable(roots, e.heap))
     heap = {i: widened_record(e, r, classes) for i, r in reachable(roots, e.heap).items()}
     outline = Outline(heap)
     outline.of(roots)
@@ -102,6 +104,7 @@ def infer_body(
         value = widened(inner, settled(inner, value, not_none) if not_none else value)
         objects: list[Abstract] = [Reference(rename(i)) for i in outline.order]
         kept = {i: widened_record(inner, r) for i, r in reachable([value, *objects], inner.heap).items()}
+        _refuse_lists_of_arrays(inner, kept)
         shape = Outline(kept)
         shape.of([value])
         body.outputs = len(shape.leaves)
@@ -118,10 +121,17 @@ def infer_body(
     _hidden_parameters(inference)
     for evaluator in inference.evaluators:
         _order_blocks(evaluator.function)
+    listed.check(inference, name)
     for key, (entry, _) in inner.inputs.items():
         e.input(entry.kind, entry.container, entry.name, entry.type)
         body.operands.extend(e.input_leaves[key])
     return body
+
+
+def _refuse_lists_of_arrays(e: Evaluator, heap: Heap) -> None:
+    for r in heap.values():
+        if r.kind == "growing":
+            refuse_arrays(e, r)
 
 
 def shown(f: Abstract) -> str:

@@ -30,7 +30,9 @@ case(
 
 case(np.vectorize, lambda a, b: np.vectorize(lambda x, y: x * y)(a, b), a=A("n 1|n", "dl"), b=A("m|n", "d"))
 case((np.vectorize, "__call__"), lambda a, x: SQUARE(a, x), a=A("n|n m|", "dl"), x=Num("d", "finite"))
-case(np.apply_along_axis, lambda a: np.apply_along_axis(np.cumsum, 0, a), a=A("n|n m|n m k", "dl", "finite"))
+case(
+    np.apply_along_axis, lambda a: np.apply_along_axis(lambda r: np.cumsum(r), 0, a), a=A("n|n m|n m k", "dl", "finite")
+)
 case(np.apply_along_axis, lambda a: np.apply_along_axis(lambda r: r.sum() * 2, -1, a), a=A("n m", "dl", "finite"))
 case(
     np.apply_along_axis,

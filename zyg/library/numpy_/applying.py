@@ -46,7 +46,7 @@ def over_elements(function: Any, *args: Any) -> Any:
     count = flat[0].size
     if count == 0:
         raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
-    result = None
+    result: Any = None
     for i in range(count):
         y = function(*tuple(a[i] for a in flat))
         if is_sequence(y):
@@ -67,7 +67,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     if count == 0:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     rows = moved.reshape((count, moved.shape[-1]))
-    result = None
+    result: Any = None
     for i in range(count):
         y = np.asarray(func1d(rows[i], *args, **kwargs))
         if result is None:

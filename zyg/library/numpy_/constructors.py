@@ -195,6 +195,10 @@ def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
         return e.call(known(np.arange), list(v.parts()), {"dtype": dtype})
     if isinstance(v, Reference) and lists.is_list(e, v) and lists.known_items(e, v) is None:
         layout = lists.require_growing(e, v, [])
+        if isinstance(layout.example, arrays.ARRAYS):
+            return e.call(known(array_of_arrays), [v, dtype])
+        if layout.pools:
+            raise e.refuse("an array of this", types=[describe(v, e.heap)], hint="make arrays of its items first")
         lengths, numbers, _ = _nested(e, layout.example)
         scalar = dtype_of(e, dtype, _scalar_of_all(e, numbers))
         shape = TupleValue(tuple(map(Number, lengths)))
@@ -247,6 +251,22 @@ def _nested(e: Evaluator, v: Abstract) -> tuple[list[Value], list[Abstract], int
                 e.guard(e.op("eq", x, y), "ValueError", ragged)
     shape, _, depth = inner[0] if inner else ([], [], 0)
     return [const(len(items)), *shape], [n for _, numbers, _ in inner for n in numbers], depth + 1
+
+
+def array_of_arrays(items: Any, dtype: Any) -> Any:
+    """np.array of a list of arrays whose length is known only when this runs."""
+    if len(items) == 0:
+        raise NotImplementedError("compiled code cannot make an array of an empty list of arrays")
+    shape = items[0].shape
+    result = np.empty((len(items), *shape), items[0].dtype if dtype is None else dtype)
+    for i, x in enumerate(items):
+        if x.shape != shape:
+            raise ValueError(
+                "setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 "
+                f"dimensions. The detected shape was ({len(items)},) + inhomogeneous part."
+            )
+        result[i] = x
+    return result
 
 
 @unchecked

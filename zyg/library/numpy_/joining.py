@@ -8,7 +8,7 @@ import numpy as np
 
 from zyg.frontend import arrays as frontend
 from zyg.frontend import lists
-from zyg.frontend.values import Abstract, Known, TupleValue, describe
+from zyg.frontend.values import Abstract, Known, Reference, TupleValue, describe, is_numeric
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
@@ -21,6 +21,33 @@ if TYPE_CHECKING:
 def along(axis: int, *where: Any) -> Any:
     """The key of a part of an array by what stands at one axis."""
     return (slice(None),) * axis + where
+
+
+def is_list_of_arrays(v: Any) -> bool:
+    """Whether this is a list of arrays whose length is known only when the code runs."""
+    return isinstance(v, list)
+
+
+@emits(is_list_of_arrays)
+def _is_list_of_arrays(e: Evaluator, v: Abstract) -> Abstract:
+    if not (isinstance(v, Reference) and lists.is_list(e, v)) or lists.known_items(e, v) is not None:
+        return Known(False)
+    return Known(isinstance(lists.require_growing(e, v, []).example, frontend.ARRAYS))
+
+
+def numbers_joined(v: Any) -> Any:
+    """The array of a list of numbers whose length is known only when the code runs; anything else as it is."""
+    return v
+
+
+@emits(numbers_joined)
+def _numbers_joined(e: Evaluator, v: Abstract) -> Abstract:
+    from zyg.frontend.infer import known
+
+    if not (isinstance(v, Reference) and lists.is_list(e, v)) or lists.known_items(e, v) is not None:
+        return v
+    numbers = is_numeric(lists.require_growing(e, v, []).example)
+    return e.call(known(np.array), [v]) if numbers else v
 
 
 def parts_of(arrays: Any) -> Any:
@@ -37,6 +64,7 @@ def parts_of(arrays: Any) -> Any:
 
 @implements(np.concatenate)
 def concatenate(arrays: Any, /, axis: Any = 0, *, dtype: Any = None) -> Any:
+    arrays = numbers_joined(arrays)
     if isinstance(arrays, np.ndarray):  # the arrays along its first axis
         if arrays.ndim < 2:
             raise ValueError("zero-dimensional arrays cannot be concatenated")
@@ -44,9 +72,69 @@ def concatenate(arrays: Any, /, axis: Any = 0, *, dtype: Any = None) -> Any:
         moved = np.moveaxis(arrays, 0, at).copy()
         shape = (*moved.shape[:at], moved.shape[at] * moved.shape[at + 1], *moved.shape[at + 2 :])
         return moved.reshape(-1 if axis is None else shape)
+    if is_list_of_arrays(arrays):
+        if axis is None:
+            return joined_list([a.ravel() for a in arrays], 0, dtype)
+        return joined_list(arrays, axis, dtype)
     if axis is None:
         return joined(tuple(a.ravel() for a in parts_of(arrays)), 0, dtype)
     return joined(parts_of(arrays), axis, dtype)
+
+
+def joined_list(parts: Any, axis: int, dtype: Any) -> Any:
+    """The same for a list of arrays whose length is known only when this runs."""
+    if len(parts) == 0:
+        raise ValueError("need at least one array to concatenate")
+    first = parts[0]
+    axis = axis_index(axis, first.ndim)
+    total = 0
+    for k, part in enumerate(parts):
+        for d in tuple(range(first.ndim)):
+            if d != axis and part.shape[d] != first.shape[d]:
+                raise ValueError(
+                    "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                    f"dimension {d}, the array at index 0 has size {first.shape[d]} and the array at index {k} has size "
+                    f"{part.shape[d]}"
+                )
+        total += part.shape[axis]
+    if dtype is not None:
+        same_kind(first, dtype)
+    shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
+    result = np.empty(shape, first.dtype if dtype is None else dtype)
+    at = 0
+    for part in parts:
+        stop = at + part.shape[axis]
+        result[along(axis, slice(at, stop))] = part
+        at = stop
+    return result
+
+
+def stacked_list(parts: Any, axis: int, dtype: Any) -> Any:
+    """np.stack of such a list."""
+    if len(parts) == 0:
+        raise ValueError("need at least one array to stack")
+    first = parts[0]
+    axis = axis_index(axis, first.ndim + 1)
+    if dtype is not None:
+        same_kind(first, dtype)
+    shape = (*first.shape[:axis], len(parts), *first.shape[axis:])
+    result = np.empty(shape, first.dtype if dtype is None else dtype)
+    for k, part in enumerate(parts):
+        if part.shape != first.shape:
+            raise ValueError("all input arrays must have the same shape")
+        result[along(axis, k)] = part
+    return result
+
+
+def dimensions_of(parts: Any) -> int:
+    """Of how many dimensions the arrays in such a list are."""
+    return parts[0].ndim
+
+
+@emits(dimensions_of)
+def _dimensions_of(e: Evaluator, v: Abstract) -> Abstract:
+    assert isinstance(v, Reference)
+    return Known(frontend.ndim(lists.require_growing(e, v, []).example))
 
 
 def joined(parts: Any, axis: int, dtype: Any) -> Any:
@@ -86,8 +174,11 @@ def joined(parts: Any, axis: int, dtype: Any) -> Any:
 
 @implements(np.stack)
 def stack(arrays: Any, axis: int = 0, *, dtype: Any = None) -> Any:
+    arrays = numbers_joined(arrays)
     if isinstance(arrays, np.ndarray):
         return np.moveaxis(arrays, 0, axis).copy()
+    if is_list_of_arrays(arrays):
+        return stacked_list(arrays, axis, dtype)
     if is_sequence(arrays) and len(arrays) == 0:
         raise ValueError("need at least one array to stack")
     parts = parts_of(arrays)
@@ -110,27 +201,39 @@ def stack(arrays: Any, axis: int = 0, *, dtype: Any = None) -> Any:
 
 @implements(np.vstack)
 def vstack(tup: Any, *, dtype: Any = None) -> Any:
+    tup = numbers_joined(tup)
     if isinstance(tup, np.ndarray):
         rows = tup[:, None] if tup.ndim <= 2 else tup
         return np.concatenate(rows[:, None] if tup.ndim == 1 else rows, 0)
+    if is_list_of_arrays(tup):
+        if dimensions_of(tup) >= 2:
+            return joined_list(tup, 0, dtype)
+        return joined_list([np.atleast_2d(a) for a in tup], 0, dtype)
     return joined(tuple(np.atleast_2d(a) for a in parts_of(tup)), 0, dtype)
 
 
 @implements(np.hstack)
 def hstack(tup: Any, *, dtype: Any = None) -> Any:
+    tup = numbers_joined(tup)
     if isinstance(tup, np.ndarray):
         return np.concatenate(tup[:, None] if tup.ndim == 1 else tup, 0 if tup.ndim <= 2 else 1)
+    if is_list_of_arrays(tup):
+        return joined_list(tup, 0 if dimensions_of(tup) == 1 else 1, dtype)
     parts = tuple(np.atleast_1d(a) for a in parts_of(tup))
     return joined(parts, 0 if parts[0].ndim == 1 else 1, dtype)
 
 
 @implements(np.dstack)
 def dstack(tup: Any) -> Any:
+    if is_list_of_arrays(tup):
+        return joined_list([np.atleast_3d(a) for a in tup], 2, None)
     return joined(tuple(np.atleast_3d(a) for a in parts_of(tup)), 2, None)
 
 
 @implements(np.column_stack)
 def column_stack(tup: Any) -> Any:
+    if is_list_of_arrays(tup):
+        return joined_list([as_columns(a) for a in tup], 1, None)
     return joined(tuple(as_columns(a) for a in parts_of(tup)), 1, None)
 
 

@@ -1,0 +1,205 @@
+"""Arrays in lists of run-time length, which are kept by value (lists.py): a program that changes an array after it was put into
+such a list, or an item of the list in place, would see the difference. It is refused.
+
+An array may be changed by a `store` and the like to any view of it, wherever it came from: each array value has *roots*, the
+places where its memory is made: an `alloc`, a parameter, the result of a call. What calls do is found in summaries of the
+functions called. A change is in the way if control may come to it from where the array was listed without coming by the place
+where that root is made anew, as in the next iteration of a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from zyg.errors import Unsupported
+from zyg.ir.core import Block, Function, Instr, Module, Value
+from zyg.ir.records import field, record
+from zyg.ir.types import Array
+
+if TYPE_CHECKING:
+    from .infer import Inference
+
+Root = Instr | tuple[Any, int]  # an `alloc`, ("parameter", n), or (a `call`, n) for its result n
+
+_SAME_MEMORY = frozenset({"view", "reshape", "transpose", "broadcast", "stop"})
+_WRITES = frozenset({"store", "accum", "fill", "copyto", "addto"})
+WHAT = "a change of an array that is in a list whose length is not known when compiling"
+HINT = "put a copy into the list, xs.append(x.copy()), or make a new array instead of changing one"
+
+
+@record
+class Summary:
+    """What a function does with its parameters, by number, and which of its results may be the same memory or a list's."""
+
+    written: set[int] = field(default_factory=set)
+    listed: set[int] = field(default_factory=set)
+    aliases: dict[int, set[int]] = field(default_factory=dict)
+    pools: set[int] = field(default_factory=set)
+
+    def size(self) -> int:
+        return len(self.written) + len(self.listed) + len(self.pools) + sum(map(len, self.aliases.values()))
+
+
+def check(inference: Inference, entry: str) -> None:
+    """Raise Unsupported if an array in a list of run-time length may be changed."""
+    if not inference.pooled:
+        return
+    module = inference.module
+    summaries = {name: Summary() for name in module.functions}
+    before = -1
+    while before != (before := sum(s.size() for s in summaries.values())):
+        analyses = [_Analysis(f, module, summaries, inference) for f in module.functions.values()]
+    for analysis in analyses:
+        analysis.check(analysis.function.name == entry)
+
+
+class _Analysis:
+    """The roots of a function's arrays; what it finds goes into the function's summary."""
+
+    def __init__(self, function: Function, module: Module, summaries: dict[str, Summary], inference: Inference):
+        self.function = function
+        self.summaries = summaries
+        self.inference = inference
+        self.roots: dict[Value, set[Root]] = {}
+        self.places = {i: (b, n) for b in function.blocks for n, i in enumerate(b.instrs)}
+        self._find_roots()
+        self.pools: set[Root] = set()
+        for instr in self.places:
+            if instr in inference.listings and instr.op == "copyto":
+                self.pools |= self.of(instr.operands[0])
+            elif instr.op == "call":
+                self.pools |= {(instr, n) for n in self._summary(instr).pools}
+        self._summarise(summaries[function.name])
+
+    def of(self, v: Value) -> set[Root]:
+        return self.roots.get(v, set())
+
+    def _summary(self, call: Instr) -> Summary:
+        return self.summaries.get(call.attrs["callee"]) or Summary()
+
+    def _find_roots(self) -> None:
+        for n, p in enumerate(self.function.params):
+            if isinstance(p.type, Array):
+                self.roots[p] = {("parameter", n)}
+        changed = True
+        while changed:
+            changed = False
+            for block in self.function.blocks:
+                for instr in block.instrs:
+                    for v, found in self._sources(instr):
+                        own = self.roots.setdefault(v, set())
+                        if not found <= own:
+                            own |= found
+                            changed = True
+
+    def _sources(self, instr: Instr) -> Iterator[tuple[Value, set[Root]]]:
+        """Array values that an instruction or its edges define, and what they may be."""
+        for target in instr.targets:
+            for p, v in zip(target.block.params, target.args):
+                if isinstance(p.type, Array):
+                    yield p, self.of(v)
+        if instr.op == "call":
+            aliases = self._summary(instr).aliases
+            for n, result in enumerate(instr.results):
+                if isinstance(result.type, Array):
+                    given = [self.of(instr.operands[k]) for k in aliases.get(n, ())]
+                    made: set[Root] = {(instr, n)}
+                    yield result, made.union(*given)
+            return
+        for result in instr.results:
+            if isinstance(result.type, Array):
+                if instr.op in _SAME_MEMORY:
+                    yield result, self.of(instr.operands[0])
+                elif instr.op == "select":
+                    yield result, self.of(instr.operands[1]) | self.of(instr.operands[2])
+                else:
+                    yield result, {instr}
+
+    def _summarise(self, summary: Summary) -> None:
+        numbers = lambda roots: {r[1] for r in roots if isinstance(r, tuple) and r[0] == "parameter"}
+        for _, roots in self.changes():
+            summary.written |= numbers(roots)
+        for _, roots in self.listings():
+            summary.listed |= numbers(roots)
+        for block in self.function.blocks:
+            last = block.instrs[-1] if block.instrs else None
+            if last is not None and last.op == "return":
+                for n, v in enumerate(last.operands):
+                    if isinstance(v.type, Array):
+                        summary.aliases.setdefault(n, set()).update(numbers(self.of(v)))
+                        if self.of(v) & self.pools:
+                            summary.pools.add(n)
+
+    def changes(self) -> Iterator[tuple[Instr, set[Root]]]:
+        """Instructions that change arrays, but those of the lists themselves, and of what roots."""
+        for instr in self.places:
+            if instr in self.inference.listings:
+                continue
+            changed: list[Value] = []
+            if instr.op in _WRITES:
+                changed = instr.operands[:1]
+            elif instr.op == "apply":
+                changed = instr.operands[: len(instr.attrs["modes"])]
+            elif instr.op == "foreign":
+                changed = [
+                    v for v, letter in zip(instr.operands, instr.attrs["spec"].replace("o", "")) if letter in "wm"
+                ]
+            elif instr.op == "call":
+                changed = [instr.operands[n] for n in self._summary(instr).written]
+            elif instr.op == "pycall" and not instr.attrs.get("reads"):
+                changed = instr.operands
+            roots = set().union(*map(self.of, changed)) if changed else set()
+            if roots:
+                yield instr, roots
+
+    def listings(self) -> Iterator[tuple[Instr, set[Root]]]:
+        """Where arrays are put into lists, and their roots."""
+        for instr in self.places:
+            if instr in self.inference.pooled:
+                yield instr, self.of(instr.operands[1])
+            elif instr.op == "call":
+                for n in self._summary(instr).listed:
+                    yield instr, self.of(instr.operands[n])
+
+    def check(self, is_entry: bool) -> None:
+        changes = list(self.changes())
+        for change, roots in changes:
+            if roots & self.pools:
+                raise Unsupported(WHAT, change.position, hint=HINT)
+        for listing, listed in self.listings():
+            for change, changed in changes:
+                roots = listed & changed
+                if is_entry and self._parameters(listed) and self._parameters(changed):
+                    roots = roots | {("parameter", 0)}  # two arguments may be the same array
+                for root in roots:
+                    if self._reaches(listing, change, _made_at(root)):
+                        raise Unsupported(WHAT, change.position, hint=HINT)
+
+    def _parameters(self, roots: set[Root]) -> bool:
+        return any(isinstance(r, tuple) and r[0] == "parameter" for r in roots)
+
+    def _reaches(self, start: Instr, end: Instr, made: Instr | None) -> bool:
+        """Whether control may come from one instruction to another without coming by `made`."""
+        block, n = self.places[start]
+        seen: set[Block] = set()
+        work: list[tuple[Block, int]] = [(block, n + 1)]
+        while work:
+            block, n = work.pop()
+            for instr in block.instrs[n:]:
+                if instr is end:
+                    return True
+                if instr is made:
+                    break
+            else:
+                for target in block.instrs[-1].targets if block.instrs else ():
+                    if target.block not in seen:
+                        seen.add(target.block)
+                        work.append((target.block, 0))
+        return False
+
+
+def _made_at(root: Root) -> Instr | None:
+    if isinstance(root, Instr):
+        return root
+    return root[0] if isinstance(root[0], Instr) else None
