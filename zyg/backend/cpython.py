@@ -96,7 +96,8 @@ def _check_objects() -> None:
     value = 1.2345
     _require(_word(id(value) + OB_TYPE) == id(float), "objects")
     _require(ctypes.c_double.from_address(id(value) + FLOAT_VALUE).value == value, "floats")
-    pair_of_floats = (ctypes.c_double * 2).from_address(id(complex(1.5, value)) + COMPLEX_VALUE)
+    number = complex(1.5, value)  # held while it is looked at
+    pair_of_floats = (ctypes.c_double * 2).from_address(id(number) + COMPLEX_VALUE)
     _require(tuple(pair_of_floats) == (1.5, value), "complex numbers")
     digits, tag = 123456, _word(id(123456) + LONG_TAG)
     _require(_int32(id(digits) + LONG_DIGIT) == digits, "ints")

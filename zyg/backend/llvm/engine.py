@@ -40,7 +40,9 @@ from .specials import special_text
 
 Address = int
 LARGE = 3000  # lines of assembly from which on loops are not unrolled
-GENERATION = 64  # libraries per linker
+GENERATION = 16  # libraries per linker
+# Runs of a pass builder.  With options of LLVM that print or time passes it has to be 1: their callbacks outlive a run.
+BUILDER_RUNS = 16
 # Of `Engine.optimise`; part of the key of code kept on disk.
 SETTINGS = "O3, loop vectorisation, SLP for lanes, unrolling but in large modules"
 BRIEF = ("always_inliner", "global_dead_code_eliminate", "sroa", "simplify_cfg", "instruction_combine", "simplify_cfg")
@@ -73,6 +75,7 @@ class Engine:
         self.graveyard: list[Any] = []
         self.running = ctypes.c_int64(0)  # calls under way that may run Python code
         self.parts: dict[str, Any] = {}
+        self.builders: dict[tuple[bool, bool], tuple[int, Any]] = {}
         self.handler: object = None
         self.vector_lanes = _vector_lanes()
 
@@ -90,20 +93,31 @@ class Engine:
     # ---------------------------------------------------------------------------------------- compiling
 
     def parse(self, text: str) -> llvm.ModuleRef:
-        module = llvm.parse_assembly(text)
+        """A module in a context of its own: types and constants of modules are kept as long as their context."""
+        module = llvm.parse_assembly(text, llvm.create_context())
         module.triple = self.triple
         module.data_layout = self.layout
         return module
 
+    def pass_builder(self, slp: bool, unroll: bool) -> llvm.PassBuilder:
+        """A builder of O3 pipelines, which serves for BUILDER_RUNS runs; to be used under the lock.
+
+        What llvmlite allocates for the callbacks of a builder is never freed (1.5 kB), so there is not one for each
+        run.  Every run leaves a callback behind that only asks whether a function is `optnone`, so none serves for ever.
+        """
+        served, builder = self.builders.get((slp, unroll), (BUILDER_RUNS, None))
+        if builder is None or served == BUILDER_RUNS:
+            tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+            tuning.loop_vectorization = True
+            tuning.loop_unrolling = unroll
+            tuning.slp_vectorization = slp
+            served, builder = 0, llvm.create_pass_builder(self.machine, tuning)
+        self.builders[slp, unroll] = served + 1, builder
+        return builder
+
     def optimise(self, module: llvm.ModuleRef, slp: bool = False, brief: bool = False, unroll: bool = True) -> None:
         """O3, or for brief code the passes of BRIEF."""
-        tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-        tuning.loop_vectorization = True
-        tuning.loop_unrolling = unroll
-        tuning.slp_vectorization = slp
-        # A builder for each module: running its passes leaves callbacks in it that refer to what is gone after the run.
-        # Disposing of one loses 1.5 kB that llvmlite allocates for the callbacks.
-        builder = llvm.create_pass_builder(self.machine, tuning)
+        builder = self.pass_builder(slp, unroll)
         if brief:
             passes = llvm.create_new_module_pass_manager()
             for name in BRIEF:
@@ -118,10 +132,10 @@ class Engine:
         """The optimised object file of a module; `cached` looks for it on disk, and keeps it there."""
         if cached:
             return self._cached_object_file(assembly, brief)
-        module = self.parse(assembly)
         several = side_by_side(assembly)
-        self.optimise(module, several, brief and not several, is_moderate(assembly))
-        return self.machine.emit_object(module)
+        with self.parse(assembly) as module:
+            self.optimise(module, several, brief and not several, is_moderate(assembly))
+            return self.machine.emit_object(module)
 
     def _cached_object_file(self, assembly: str, brief: bool) -> bytes:
         from . import cache  # on demand: what it imports takes as long as a small compilation

@@ -10,15 +10,16 @@ The forms are exact because the test also asks that every invariant in them is s
 nothing wraps, in the loop or in the test.
 
 Invariant: the function computes and raises the same.  Growth is bounded by LARGEST_LOOP and GROWTH; the guards of the
-copy carry attrs["kept"], so that no later run tries again.
+copy carry attrs["kept"], so that no later run tries again. A loop that calls functions or goes through whole arrays stays
+as it is: beside that its guards cost nothing.
 """
 
 from __future__ import annotations
 
 from ..analysis import Loop, Loops, definitions
 from ..builder import Variables
-from ..core import Block, Const, Function, Instr, Target, Value, clone_blocks, const, map_uses, uses
-from ..counters import find_counter
+from ..core import CALLING, Block, Const, Function, Instr, Target, Value, clone_blocks, const, map_uses, uses
+from ..counters import find_counter, walks_array
 from ..records import field, record
 from ..types import BOOL, I64
 from .ranges import UNCHECKED
@@ -146,7 +147,7 @@ def find_hoistable(loops: Loops, forms: _Forms) -> dict[Loop, Analysis]:
                 continue
             best: tuple[Loop, tuple[Assumption, ...]] | None = None
             around: Loop | None = loop
-            while around is not None and around.preheader is not None:
+            while around is not None and around.preheader is not None and not forms.is_heavy(around):
                 assumptions = forms.assumptions(instr.operands[0], True, around)
                 if assumptions is None:
                     break
@@ -175,6 +176,13 @@ class _Forms:
         self.counters: dict[Value, Counter | None] = {}
         self.tested = {loop.header: find_counter(loop) for loop in loops.all}
         self.cache: dict[tuple[Value, Loop], Linear | None] = {}
+        self.heavy: dict[Loop, bool] = {}
+
+    def is_heavy(self, loop: Loop) -> bool:
+        """Whether a loop does so much that its guards do not count."""
+        if loop not in self.heavy:
+            self.heavy[loop] = any(i.op in CALLING or walks_array(i) for b in loop.blocks for i in b.instrs)
+        return self.heavy[loop]
 
     def inside(self, value: Value, loop: Loop) -> bool:
         return not isinstance(value, Const) and self.defined[value][0] in loop.blocks
