@@ -114,8 +114,8 @@ class Node:
     """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
 
     __slots__ = (
-        "block", "blocks", "edges", "force", "head", "key", "maps", "number", "out", "parameters", "place", "rounds", "stale",
-        "state",
+        "block", "blocks", "edges", "force", "head", "key", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
+        "stale", "state",
     )  # fmt: skip
 
     def __init__(self, block: Block | None, key: Hashable, number: int, name: str, place: int = 0):
@@ -131,6 +131,7 @@ class Node:
         self.state: State | None = None
         self.blocks: list[Block] = []
         self.rounds = 0
+        self.sizes: list[int] = []  # how many objects were there, round by round
         # Back edges of a loop whose entry has changed: out of date if the header's state has.
         self.stale: dict[Hashable, Edge] = {}
         # Per edge: which of its objects became which one here, where that was decided last.
@@ -547,7 +548,8 @@ class Evaluator:
             if node.state is not None and state.same(node.state):
                 continue
             node.rounds += 1
-            if node.rounds > MAX_ROUNDS:
+            node.sizes.append(len(state.heap))
+            if node.rounds > MAX_ROUNDS or _explodes(node.sizes):
                 raise self.refuse(
                     "the types of this loop's variables do not settle", hint="keep the type and length of each the same"
                 )
@@ -708,6 +710,11 @@ class Evaluator:
         from .calls import call
 
         return call(self, callee, args, keywords or {})
+
+
+def _explodes(sizes: list[int]) -> bool:
+    """Whether each round of a loop finds many more objects than the one before: a tree that grows by a level."""
+    return len(sizes) > 3 and sizes[-1] >= 12 and all(4 * b > 5 * a for a, b in zip(sizes[-4:], sizes[-3:]))
 
 
 class Join:

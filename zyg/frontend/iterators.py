@@ -207,7 +207,7 @@ def _range_iterator(e: Evaluator, r: RangeValue) -> Reference:
     step = r.step
     if all(isinstance(p, Known) for p in r.parts()) and not (e.frame is not None and e.frame.library):
         counters = range(*(p.object for p in r.parts()))
-        if e.inference.unrolling.wants(len(counters)):
+        if e.inference.unrolling.wants(len(counters), e.site()):
             return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, counters))), Known(0))
     nonnegative = _all_natural(e, r)
     if isinstance(step, Known) and step.object in (1, -1):
