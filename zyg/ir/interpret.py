@@ -372,7 +372,10 @@ def _unreachable(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequen
 
 @_runs
 def _call(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
-    return self.call(self.module.functions[instr.attrs["callee"]], operands)
+    callee, calls = self.module.functions[instr.attrs["callee"]], instr.attrs.get("vector")
+    if calls is None:
+        return self.call(callee, operands)
+    return [result for k in range(calls) for result in self.call(callee, [*operands[:-1], operands[-1] + k])]
 
 
 @_runs

@@ -27,6 +27,7 @@ from ...ir.foreign import address_of as foreign_address
 from ...ir.foreign import is_foreign
 from ...ir.options import Options
 from ...ir.records import record
+from ...ir.types import Array
 from .. import cpython as layout
 from ..tracebacks import make_raiser
 from . import runtime, vectormath
@@ -137,6 +138,11 @@ class Engine:
             self.optimise(module, several, brief and not several, is_moderate(assembly))
             return self.machine.emit_object(module)
 
+    def plain_object_file(self, assembly: str) -> bytes:
+        """The object file of a module as it is, made in the least time."""
+        with self.parse(assembly) as module:
+            return self.quick.emit_object(module)
+
     def _cached_object_file(self, assembly: str, brief: bool) -> bytes:
         from . import cache  # on demand: what it imports takes as long as a small compilation
 
@@ -149,8 +155,10 @@ class Engine:
             cache.store(name, image)
         return image
 
-    def link(self, image: bytes, imports: Iterable[str], exports: Iterable[str], extra: dict[str, int]) -> Any:
-        """Load an object; gives the library, a mapping from exported names to addresses that keeps the code alive."""
+    def link(
+        self, images: Sequence[bytes], imports: Iterable[str], exports: Iterable[str], extra: dict[str, int]
+    ) -> Any:
+        """Load objects; gives the library, a mapping from exported names to addresses that keeps the code alive."""
         if not self.running.value:
             self.graveyard.clear()
         # First of all, since it may link a part of the runtime.
@@ -160,7 +168,9 @@ class Engine:
             # lives as long as a library of its own does.
             self.linker = llvm.create_lljit_compiler(self._machine(3), use_jit_link=True)
         self.links += 1
-        builder = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
+        builder = llvm.JITLibraryBuilder().add_current_process()
+        for image in images:
+            builder.add_object_img(image)
         for name, address in addresses.items():
             builder.import_symbol(name, address)
         for name in exports:
@@ -201,7 +211,7 @@ class Engine:
                     self.optimise(module)
                 imports = [f.name for f in [*module.functions, *module.global_variables]
                            if f.is_declaration and not f.name.startswith("llvm.")]  # fmt: skip
-                library = self.link(machine.emit_object(module), imports, exports, {})
+                library = self.link([machine.emit_object(module)], imports, exports, {})
                 if name == "control":
                     main = ctypes.c_int64.from_address(library["zyg_main_thread"])
                     main.value = threading.main_thread().ident or 0
@@ -419,19 +429,23 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
     e = engine()
     with e.lock:
         brief = is_brief(module)
-        lowered = lower(module, entry, e.vector_variants if options.vectormath and not brief else no_variants)
+        variants = e.vector_variants if options.vectormath and not brief else no_variants
+        # Calls that make arrays or go through them take long enough not to notice an entry that is not optimised.
+        apart = not brief and any(isinstance(v.type, Array) for v in module.functions[entry].params)
+        lowered = lower(module, entry, variants, exported=apart)
         native = Native(module, entry, options, signature, lowered)
-        errors = lowered.errors
-        raiser = make_raiser(errors)
-        write_entry(lowered, entry, signature, options, raiser)
-        image = e.object_file(lowered.text, options.cache, brief)
+        raiser = make_raiser(lowered.errors)
+        outer = write_entry(lowered, entry, signature, options, raiser, apart)
+        images = [e.object_file(lowered.text, options.cache, brief)]
+        if apart:
+            images.append(e.plain_object_file(outer.text()))
         objects = lowered.objects
         native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))
         extra = {"zyg_objects": ctypes.addressof(native.table)}
-        imports = [n for n in lowered.module.externals if not n.startswith("llvm.")]
+        imports = dict.fromkeys(n for m in (lowered.module, outer) for n in m.imports())
         # Of the vector variants that LLVM might have called, only those that it does call have to be there.
-        called = [name for name in lowered.module.vector_symbols if name.encode() in image]
-        native.library = e.link(image, [*imports, *called], [ENTRY], extra)
+        idle = {n for n in lowered.module.vector_symbols if not any(n.encode() in image for image in images)}
+        native.library = e.link(images, [n for n in imports if n not in idle], [ENTRY], extra)
     return native
 
 

@@ -30,7 +30,7 @@ from .. import cpython as layout
 from . import runtime
 from .boxing import Boxing, is_native
 from .lowered import Lowered
-from .text import Emitter, component_types, value_types
+from .text import Emitter, ModuleText, component_types, value_types
 
 ENTRY = "zyg_entry"
 
@@ -61,8 +61,8 @@ class Signature:
 class EntryEmitter(Emitter):
     """An emitter that finds Python objects in the module's table."""
 
-    def __init__(self, lowered: Lowered):
-        super().__init__(lowered.module)
+    def __init__(self, lowered: Lowered, module: ModuleText):
+        super().__init__(module)
         self.lowered = lowered
 
     def object(self, value: object) -> str:
@@ -70,14 +70,29 @@ class EntryEmitter(Emitter):
         return self.field("ptr", self.module.external("zyg_objects"), 8 * index, "", "object")
 
 
-def write_entry(lowered: Lowered, entry: str, signature: Signature, options: Options, raiser: object) -> None:
-    """Add the Python entry of function `entry` to the module."""
-    EntryLowering(lowered, entry, signature, options, raiser).write()
+def write_entry(
+    lowered: Lowered, entry: str, signature: Signature, options: Options, raiser: object, apart: bool = False
+) -> ModuleText:
+    """Write the Python entry of function `entry`: into the module, or `apart` from it into one of its own, for which LLVM's
+    optimiser need not run."""
+    module = ModuleText() if apart else lowered.module
+    if apart:
+        module.declarations.append(lowered.signatures[entry].declaration())
+    EntryLowering(lowered, module, entry, signature, options, raiser).write()
+    return module
 
 
 class EntryLowering:
-    def __init__(self, lowered: Lowered, entry: str, signature: Signature, options: Options, raiser: object):
-        self.e = EntryEmitter(lowered)
+    def __init__(
+        self,
+        lowered: Lowered,
+        module: ModuleText,
+        entry: str,
+        signature: Signature,
+        options: Options,
+        raiser: object,
+    ):
+        self.e = EntryEmitter(lowered, module)
         self.lowered = lowered
         self.abi = lowered.signatures[entry]
         self.signature = signature
@@ -225,7 +240,8 @@ class EntryLowering:
             arguments.insert(0, f"ptr {ctx}")
         if self.lowered.calls_python:
             self.boxing.pin_arrays(abi.params, leaves, ctx, failed)
-        status, parts = abi.call(e, arguments, "" if abi.recursive else "alwaysinline")
+        one = not abi.recursive and e.module is self.lowered.module
+        status, parts = abi.call(e, arguments, "alwaysinline" if one else "")
         if self.needs_ctx and (abi.may_run_python or self.nogil):
             e.call("void", e.module.external("zyg_gil_take", "void", "ptr", "nounwind"), f"ptr {ctx}")
         good, bad, done = (e.name(n) for n in ("returned", "error", "finish"))
@@ -310,7 +326,8 @@ class EntryLowering:
         e = self.e
         if self.needs_ctx:
             # Code without arrays does not need the part of the runtime that frees them.
-            only_stacks = {runtime.HOMES.get(name) for name in e.module.externals}.isdisjoint(_KEEPING)
+            externals = {*e.module.externals, *self.lowered.module.externals}
+            only_stacks = {runtime.HOMES.get(name) for name in externals}.isdisjoint(_KEEPING)
             finish = "zyg_arena_finish" if only_stacks else "zyg_ctx_finish"
             finish = e.module.external(finish, "void", "ptr", "nounwind")
             if self.boxing.saved_slot is not None:

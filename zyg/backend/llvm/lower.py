@@ -53,14 +53,22 @@ def lower(
             name in runs_python,
             name == entry and any(n in recursive for n in names),
             name in fails,
+            f.attrs.get("vector", 0),
         )
     for name in names:
         linkage = "" if exported and name == entry else "internal "
-        function = FunctionLowering(lowered, module.functions[name], name in recursive, vector_variants)
+        kind = _vector_lowering() if "vector" in module.functions[name].attrs else FunctionLowering
+        function = kind(lowered, module.functions[name], name in recursive, vector_variants)
         if lines:
             function.places = Places(lowered.module, module.functions[name])
         function.lower(linkage)
     return lowered
+
+
+def _vector_lowering() -> type[FunctionLowering]:
+    from .lowering.vectors import VectorLowering  # on demand: only sums of arrays need it
+
+    return VectorLowering
 
 
 def _instrs(f: Function) -> list[Instr]:

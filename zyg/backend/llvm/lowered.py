@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ...ir.core import Position
 from ...ir.records import field, record
 from ...ir.types import Type
-from .text import Emitter, ModuleText, value_types
+from .text import Emitter, ModuleText, component_types, value_types
 
 LANES = "zyg.lanes"  # flag of a module whose functions carry several tangents side by side
 
@@ -75,16 +75,24 @@ class FunctionABI:
     may_run_python: bool
     recursive: bool = False
     fails: bool = True
+    vector: int = 0  # the number of lanes, where its results are vectors
 
     @property
     def result(self) -> str:
         """The LLVM type of what it returns."""
         types = value_types(self.results)
+        if self.vector:
+            types = [f"<{self.vector} x {type}>" for type in types]
         if self.fails:
             types.insert(0, "i32")
         elif len(types) < 2:
             return types[0] if types else "void"
         return "{" + ", ".join(types) + "}"
+
+    def declaration(self) -> str:
+        """For a module that calls it in another."""
+        arguments = ["ptr"] * self.needs_ctx + component_types(self.params)
+        return f"declare fastcc {self.result} {self.symbol}({', '.join(arguments)})"
 
     def call(self, emitter: Emitter, arguments: Sequence[str], attributes: str = "") -> tuple[str | None, list[str]]:
         """Emit a call: the status, None if there is none, and the components of the results."""

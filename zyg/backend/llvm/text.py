@@ -128,6 +128,7 @@ class ModuleText:
 
     def __init__(self) -> None:
         self.functions: list[str] = []
+        self.declarations: list[str] = []  # of functions in another module that is linked with this one
         self.externals: dict[str, str] = {}
         self.vector_symbols: dict[str, str] = {}  # name -> declaration of a vector variant
         self.attributes: dict[str, int] = {}
@@ -187,8 +188,12 @@ class ModuleText:
         self.externals.setdefault(name, f"declare {result} @{name}({arguments})")
         return "@" + name
 
+    def imports(self) -> list[str]:
+        """The symbols that the linker has to find."""
+        return [*(name for name in self.externals if not name.startswith("llvm.")), *self.vector_symbols]
+
     def text(self) -> str:
-        lines = [*self.externals.values(), *self.vector_symbols.values()]
+        lines = [*self.declarations, *self.externals.values(), *self.vector_symbols.values()]
         if self.vector_symbols:
             # Without this LLVM forms vector intrinsics of the call, which are then scalarised.
             used = ", ".join(f"ptr @{name}" for name in self.vector_symbols)

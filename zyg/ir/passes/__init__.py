@@ -31,6 +31,7 @@ from . import (
     ownership,
     polls,
     ranges,
+    rare,
     simplify_cfg,
     stacks,
 )
@@ -100,6 +101,7 @@ FULL: list[Pass] = [
 # After FULL and after all differentiation, once: no pass knows what moving code past a release means.
 OWNERSHIP: list[Pass] = [
     Pass("polls", polls.run_module, "no pass that moves code has to know what a poll is", whole_module=True),
+    Pass("rare", rare.run, "polls are there now"),
     Pass("ownership", ownership.run, "decides who frees which array"),
 ]
 

@@ -27,23 +27,30 @@ from .accesses import Access, Assumption, Views, groups
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
 _ROWS = 4  # of a reduction along an outer axis that are taken at once
 _TINY = 8  # instructions of a function of which a processor works on several elements' at once only if told to
-_SMALL = 24  # instructions of a function that is repeated for these
+_FEW = 4  # `apply`s in a module for which that is worth LLVM's time: it takes a sixth more for a few per cent
+_SMALL = 24  # instructions of a function that is repeated for these, and of one that takes no longer than a sum waits
 
 
 def run(module: Module) -> bool:
-    changed = [expand(module, function) for function in list(module.functions.values())]
+    applies = sum(i.op == "apply" for f in module.functions.values() for _, i in f.instructions())
+    tiny = _TINY if applies <= _FEW else 0
+    changed = [expand(module, function, tiny, vectors=True) for function in list(module.functions.values())]
     return any(changed)
 
 
-def expand(module: Module, function: Function) -> bool:
-    """Write the `apply`s of one function out."""
+def expand(module: Module, function: Function, tiny: int = 0, vectors: bool = False) -> bool:
+    """Write the `apply`s of one function out.
+
+    Functions of more than `tiny` instructions are done for one vector at a time. `vectors`: calls of functions in the lanes of
+    vectors are allowed, which have no derivatives.
+    """
     work = [b for b in function.blocks if any(i.op == "apply" for i in b.instrs)]
     changed = bool(work)
     while work:
         block = work.pop()
         for n, instr in enumerate(block.instrs):
             if instr.op == "apply":
-                work.append(Expansion(module, function, block, n).run())
+                work.append(Expansion(module, function, block, n, tiny, vectors).run())
                 break
     return changed
 
@@ -51,7 +58,7 @@ def expand(module: Module, function: Function) -> bool:
 class Expansion:
     """The loops for one `apply`, `block.instrs[index]`."""
 
-    def __init__(self, module: Module, function: Function, block: Block, index: int):
+    def __init__(self, module: Module, function: Function, block: Block, index: int, tiny: int, vectors: bool):
         self.module = module
         self.function = function
         self.apply = apply = block.instrs[index]
@@ -68,6 +75,7 @@ class Expansion:
         self.b.position = apply.position
         self.accesses: dict[Value, Access] = {}
         self.lengths: list[Value] = []
+        self.tiny, self.vectors = tiny, vectors
         self.contiguous = True  # whether the arrays of the version that is being written are
 
     def run(self) -> Block:
@@ -330,8 +338,11 @@ class Expansion:
         self.at += 1
         b.at(inside)
         following = body(i, running)
-        # A sum waits for the one before: several at a time are quicker whatever the function.
-        large = not totals and (len(self.callee.entry.instrs) > _TINY or len(self.callee.blocks) > 1)
+        # A sum waits for the one before: several at a time are quicker unless the function takes longer than that. Where it
+        # takes mathematical functions, what is left over is worth shorter vectors too.
+        instrs = self.callee.entry.instrs
+        large = len(self.callee.blocks) > 1 or len(instrs) > (_SMALL if totals else self.tiny)
+        large &= not totals or not any(i.attrs.get("vectormath") for i in instrs)
         kind = "plain" if plain or not self.contiguous else "large" if large else "small"
         b.jump(head, b.op("add", i, const(step), nsw=True), *following, elements=kind)
         self.function.blocks.insert(self.at, done)

@@ -29,7 +29,7 @@ def run(module: Module, limit: int = SMALL, rules: bool = False) -> bool:
                 sites[callee] = sites.get(callee, 0) + 1
 
     def wanted(instr: Instr, caller: str) -> bool:
-        if instr.op != "call" or (not rules and not OUT_OF_LINE.isdisjoint(instr.attrs)):
+        if instr.op != "call" or "vector" in instr.attrs or (not rules and not OUT_OF_LINE.isdisjoint(instr.attrs)):
             return False
         callee = instr.attrs["callee"]
         if callee in recursive or callee not in module.functions or _has_tape(module.functions[callee]):

@@ -1,8 +1,9 @@
 """Sums in NumPy's order, pairwise: eight running sums in blocks of up to 128 elements, halves added above (Higham, "The
 accuracy of floating point summation", SIAM J. Sci. Comput. 14, 1993).
 
-What is done for an element is written eight times for that.  It is written once where the order within a block is free, and
-LLVM adds up as many sums as a vector has lanes: where the terms take mathematical functions that are vectorised, which are
+The eight sums are the lanes of vectors, in a function of its own that stands for one of them (`lane`); a call of it with
+attrs["vector"] gives all eight (backend/llvm/lowering/vectors.py).  Where a function cannot be done in vectors, what is done for an
+element is written eight times.  The order within a block is free, and LLVM makes vectors as it likes: where the terms take mathematical functions that are vectorised, which are
 approximate themselves, and in reverse parts (`any_order`), which have no order of NumPy's.  In the version for arrays that are
 not contiguous the function calls itself for each of the eight sums (`lane`).
 
@@ -73,7 +74,7 @@ class _PairwiseSum:
         apply = outer.apply
         operands = [v if v in outer.accesses else replace(v) for v in apply.operands]
         e.apply = Instr("apply", operands, apply.results, apply.attrs)
-        e.contiguous, e.lengths = outer.contiguous, outer.lengths
+        e.contiguous, e.lengths, e.tiny, e.vectors = outer.contiguous, outer.lengths, outer.tiny, outer.vectors
         e.accesses = {
             v: Access(replace(a.array), tuple(i if isinstance(i, int) else replace(i) for i in a.index))
             for v, a in outer.accesses.items()
@@ -111,7 +112,12 @@ class _PairwiseSum:
             b.ret(*e.loop(start, stop, nothing, one))
             return
         whole_stop = b.op("sub", stop, b.op("and", count, const(_LANES - 1)))
-        parts = self.unrolled(start, whole_stop, nothing) if e.contiguous else self.called(start, whole_stop)
+        if not e.contiguous:
+            parts = self.called(start, whole_stop)
+        elif e.vectors and self.is_vectorisable():
+            parts = self.in_lanes(start, whole_stop)
+        else:
+            parts = self.unrolled(start, whole_stop, nothing)
         while len(parts) > 1:
             parts = [self.add(parts[k], parts[k + 1]) for k in range(0, len(parts), 2)]
         b.ret(*e.loop(whole_stop, stop, parts[0], one, plain=True))
@@ -135,6 +141,37 @@ class _PairwiseSum:
         sums = self.expansion.loop(start, stop, nothing * _LANES, eight, _LANES, plain=True)
         return [sums[k * width : (k + 1) * width] for k in range(_LANES)]
 
+    def is_vectorisable(self) -> bool:
+        e = self.expansion
+        return not e.modes and len(e.callee.blocks) == 1 and all(map(vectorisable, e.callee.entry.body))
+
+    def in_lanes(self, start: Value, stop: Value) -> list[list[Value]]:
+        """The eight sums by a function for one of them, of which a call does all."""
+        e = self.expansion
+        function = Function(e.module.unique_name(f"{e.function.name}.lane"), [Block("entry")], e.function.results)
+        function.attrs = {"shallow": True, "vector": _LANES}
+        e.module.add(function)
+        given = list(self.params.values())
+        params = {v: Value(v.type, v.name) for v in given}
+        _PairwiseSum(e, function, params, self.indices, self.held, self.kinds).run_lane()
+        types = e.function.results * _LANES
+        sums = e.b.emit("call", *given, start, stop, const(0), types=types, callee=function.name, vector=_LANES)
+        width = len(e.function.results)
+        return [list(sums[k * width : (k + 1) * width]) for k in range(_LANES)]
+
+    def run_lane(self) -> None:
+        """One of the eight sums, of every eighth element."""
+        e, b = self.expansion, self.expansion.b
+        start, stop, lane = Value(I64, "start"), Value(I64, "stop"), Value(I64, "lane")
+        e.function.entry.params = [*self.params.values(), start, stop, lane]
+        types = [t for t in e.function.results if isinstance(t, Scalar)]
+        nothing: list[Value] = [_nothing(kind, t) for kind, t in zip(self.kinds, types, strict=True)]
+
+        def one(first: Value, totals: list[Value]) -> list[Value]:
+            return self.add(totals, self.terms(b.arith("add", first, lane)))
+
+        b.ret(*e.loop(start, stop, nothing, one, _LANES, plain=True))
+
     def called(self, start: Value, stop: Value) -> list[list[Value]]:
         """The eight sums, one after the other."""
         b = self.expansion.b
@@ -151,6 +188,25 @@ class _PairwiseSum:
             combine(b, kind, x, y, **(attrs if scalar_type(x).kind == "f" else {}))
             for kind, x, y in zip(self.kinds, xs, ys, strict=True)
         ]
+
+
+_VECTORISABLE = frozenset(
+    {
+        "add", "sub", "mul", "div", "sdiv", "neg", "abs", "fmin", "fmax", "sqrt", "floor", "ceil", "trunc", "rint",
+        "copysign", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "xor", "not", "select", "slope", "stop", "cast",
+        "load",
+    }
+)  # fmt: skip
+
+
+def vectorisable(instr: Instr) -> bool:
+    """Whether an instruction can be done for several elements at once."""
+    if instr.op not in _VECTORISABLE or not all(isinstance(r.type, Scalar) for r in instr.results):
+        return False
+    if instr.op in ("abs", "cast"):
+        given, result = scalar_type(instr.operands[0]), scalar_type(instr.result)
+        return given.kind == "f" if instr.op == "abs" else result.kind == "f" or result is BOOL
+    return True
 
 
 def _nothing(kind: str, type: Scalar) -> Const:

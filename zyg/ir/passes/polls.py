@@ -12,7 +12,7 @@ the clock whenever enough work has added up.
   like any other, and stays whole. Outside of other loops a poll for all its work comes before it.
 * A recursive function polls when it is entered; `shallow` functions, the parts of an operation on whole arrays, never do.
 
-Polls that are `rare`, beside operations on whole arrays, are small rather than fast.
+Polls that are `rare`, beside operations on whole arrays, are small rather than fast (rare.py finds more of them).
 
 Invariant: values do not change.
 """
@@ -225,8 +225,8 @@ def _strip(function: Function, counter: Counter, inner: bool) -> None:
     b.append(Instr("branch", [more], targets=targets))
     b.at(again)
     if not inner:
-        b.emit("poll", const(STRIP))
-    b.jump(strip, *values)
+        b.emit("poll", const(STRIP), rare=True)
+    b.jump(strip, *values, strip=True)
     operands = list(test.operands)
     operands[counter.side] = end
     # Beside the test itself, whose result may have other uses.
@@ -260,7 +260,7 @@ def _count_rounds(function: Function, loop: Loop) -> None:
     due = b.op("eq", b.op("and", following, const(ROUNDS - 1)), const(0))
     b.branch(due, polling, again)
     b.at(polling)
-    b.emit("poll", const(ROUNDS))
+    b.emit("poll", const(ROUNDS), rare=True)
     b.jump(again)
     again.instrs.append(terminator)
     place = function.blocks.index(latch) + 1

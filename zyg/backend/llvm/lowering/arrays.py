@@ -139,10 +139,11 @@ def alloc(e: FunctionLowering, instr: Instr) -> None:
     assert isinstance(type, Array)
     shape = [e.value(v) for v in instr.operands]
     item, zeroed = SIZES[type.dtype], "true" if instr.attrs.get("fill") == "zeros" else "false"
-    if len(shape) == 1:
-        callee = e.module.external("zyg_array_make", "ptr", "ptr, i64, i64, i1", ARENA)
-        length = (f"i64 {shape[0]}", f"i64 {item}")
-        header = e.call("ptr", callee, "ptr %ctx", *length, f"i1 {zeroed}", hint="header")
+    if 0 < len(shape) < 4:
+        name = "zyg_array_make" + (str(len(shape)) if len(shape) > 1 else "")
+        callee = e.module.external(name, "ptr", f"ptr, {'i64, ' * len(shape)}i64, i1", ARENA)
+        lengths = [f"i64 {extent}" for extent in shape]
+        header = e.call("ptr", callee, "ptr %ctx", *lengths, f"i64 {item}", f"i1 {zeroed}", hint="header")
     else:
         size, overflows = str(item), []
         for extent in shape:
@@ -154,7 +155,13 @@ def alloc(e: FunctionLowering, instr: Instr) -> None:
             e.check_none(overflows, e.site(*TOO_BIG))
         callee = e.module.external("zyg_array_new", "ptr", "ptr, i64, i1", ARENA)
         header = e.call("ptr", callee, "ptr %ctx", f"i64 {size}", f"i1 {zeroed}", hint="header")
-    e.check(e.let(f"icmp ne ptr {header}, null"), e.site(*NO_MEMORY))
+    status = e.site(*NO_MEMORY)
+    if 1 < len(shape) < 4:
+        none = e.let(f"icmp eq ptr {header}, null")
+        status = e.let(f"select i1 {none}, i32 {status}, i32 {e.site(*TOO_BIG)}", "status")
+        e.check(e.let(f"icmp ugt ptr {header}, inttoptr (i64 1 to ptr)"), status)
+    else:
+        e.check(e.let(f"icmp ne ptr {header}, null"), status)
     data = e.field("ptr", header, runtime.HEADER.data, "header", (instr.result.name or "a") + ".d")
     parts = [data, header, *shape]
     if type.layout != "C":

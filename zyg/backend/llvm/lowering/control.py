@@ -50,7 +50,7 @@ def raise_(e: FunctionLowering, instr: Instr) -> None:
 def edge(e: FunctionLowering, target: Target, split_edges: list[tuple[str, str]] | None) -> str:
     """Record the edge from the present block, by way of a block of its own if there is a list of these; gives the label
     to jump to."""
-    args = [e.components_of(a) for a in target.args]
+    args = e.arguments(target)
     label, destination = e.label, e.labels[target.block]
     if split_edges is not None:
         label = e.name("edge")

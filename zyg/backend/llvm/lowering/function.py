@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....ir.analysis import reverse_postorder
-from ....ir.core import Block, Const, Function, Instr, Value
+from ....ir.core import Block, Const, Function, Instr, Target, Value
 from ....ir.types import Scalar, Stack, Tape, Type
 from .. import runtime
 from ..lowered import ErrorSite, Lowered, LoweringError, VectorMath
@@ -95,17 +95,20 @@ class FunctionLowering(Emitter):
         for instr in block.instrs:
             self.instr = instr
             before = len(self.lines)
-            lowering(instr.op).emit(self, instr)
+            self.lower_instr(instr)
             if self.places is not None:
                 self.lines[before:] = [self.places.mark(line, instr.position) for line in self.lines[before:]]
 
     def insert_phis(self, blocks: list[Block]) -> None:
         """Block parameters become phis, once the LLVM blocks that jump there are known."""
         for block in reversed(blocks):
+    def lower_instr(self, instr: Instr) -> None:
+        lowering(instr.op).emit(self, instr)
+
             if block is self.function.entry:
                 continue
             place, params = self.phi_places[block]
-            types = component_types(p.type for p in params)
+            types = [t for p in params for t in self.types_of(p)]
             incoming = [(label, [c for arg in args for c in arg]) for label, args in self.edges.get(block, [])]
             phis = []
             for index, (name, type) in enumerate(zip(self.phi_names[block], types, strict=True)):
@@ -160,6 +163,10 @@ class FunctionLowering(Emitter):
 
     def value(self, value: Value) -> str:
         (component,) = self.components_of(value)
+    def arguments(self, target: Target) -> list[list[str]]:
+        """The components of what a jump passes."""
+        return [self.components_of(a) for a in target.args]
+
         return component
 
     def typed(self, value: Value) -> str:

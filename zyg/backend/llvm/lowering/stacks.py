@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ....ir.core import Instr, Value
 from ....ir.types import Stack, Tape, Tuple, Type
 from ..text import ARENA, Record, by_value, components
@@ -10,6 +12,7 @@ from .registry import lowers
 
 # Reads its arguments' memory, and what compiled code never touches by itself.
 READS_STACK = "nounwind memory(argmem: read, inaccessiblemem: read)"
+CHUNK = "{ptr, ptr, ptr}"  # a stack's position: its top, and where the present chunk begins and ends
 
 
 def record_types(stack: Value) -> tuple[Type, ...]:
@@ -87,11 +90,10 @@ def make_room(e: FunctionLowering, top: str, begin_slot: str, end_slot: str, siz
     go_on, grow, before = e.name("room"), e.name("grow"), e.label
     e.branch(fits, go_on, grow, likely=True)
     e.start(grow)
-    chunk = "{ptr, ptr, ptr}"
-    callee = e.module.external("zyg_stack_grow", chunk, "ptr, ptr, ptr, ptr, i64", ARENA)
-    new = e.call(chunk, callee, "ptr %ctx", f"ptr {top}", f"ptr {begin}", f"ptr {end}", f"i64 {size}",
+    callee = e.module.external("zyg_stack_grow", CHUNK, "ptr, ptr, ptr, ptr, i64", ARENA)
+    new = e.call(CHUNK, callee, "ptr %ctx", f"ptr {top}", f"ptr {begin}", f"ptr {end}", f"i64 {size}",
                     attributes="cold")  # fmt: skip
-    new_top, new_begin, new_end = (e.let(f"extractvalue {chunk} {new}, {k}") for k in range(3))
+    new_top, new_begin, new_end = (e.let(f"extractvalue {CHUNK} {new}, {k}") for k in range(3))
     e.check(e.let(f"icmp ne ptr {new_top}, null"), e.site(*NO_MEMORY))
     e.emit(f"store ptr {new_begin}, ptr {begin_slot}{words}")
     e.emit(f"store ptr {new_end}, ptr {end_slot}{words}")
@@ -101,12 +103,29 @@ def make_room(e: FunctionLowering, top: str, begin_slot: str, end_slot: str, siz
     return e.let(f"phi ptr [ {top}, %{before} ], [ {new_top}, %{grown} ]", "top")
 
 
+def move(e: FunctionLowering, stack: Value, call: Callable[[list[str]], str]) -> list[str]:
+    """Set a stack's position to what a function of the runtime makes of it."""
+    slots, words = e.position(stack), word_tag(e, stack)
+    chunk = call([f"ptr {e.let(f'load ptr, ptr {slot}{words}', 's')}" for slot in slots])
+    parts = [e.let(f"extractvalue {CHUNK} {chunk}, {k}", "s") for k in range(3)]
+    for part, slot in zip(parts, slots, strict=True):
+        e.emit(f"store ptr {part}, ptr {slot}{words}")
+    return parts
+
+
 @lowers("reserve", context=True, fails=True)
 def reserve(e: FunctionLowering, instr: Instr) -> None:
     stack, count = instr.operands
     top_slot, begin_slot, end_slot = e.position(stack)
     words = word_tag(e, stack)
     size = Record(record_types(stack)).size
+    if instr.attrs.get("rare"):
+        callee = e.module.external("zyg_stack_reserve", CHUNK, "ptr, ptr, ptr, ptr, i64, i64", ARENA)
+        chunk = move(
+            e, stack, lambda at: e.call(CHUNK, callee, "ptr %ctx", *at, f"i64 {e.value(count)}", f"i64 {size}")
+        )
+        e.check(e.let(f"icmp ne ptr {chunk[2]}, null"), e.site(*NO_MEMORY))
+        return
     both = e.with_overflow("smul", e.value(count), str(size))
     e.check_none([e.let(f"extractvalue {{i64, i1}} {both}, 1")], e.site(*NO_MEMORY))
     needed = e.let(f"extractvalue {{i64, i1}} {both}, 0")
@@ -152,10 +171,9 @@ def go_back(e: FunctionLowering, top: str, begin_slot: str, end_slot: str, words
     go_on, back, before = e.name("item"), e.name("back"), e.label
     e.branch(more, go_on, back, likely=True)
     e.start(back)
-    chunk = "{ptr, ptr, ptr}"
-    callee = e.module.external("zyg_stack_back", chunk, "ptr", READS_STACK)
-    new = e.call(chunk, callee, f"ptr {begin}", attributes="cold")
-    new_top, new_begin, new_end = (e.let(f"extractvalue {chunk} {new}, {k}") for k in range(3))
+    callee = e.module.external("zyg_stack_back", CHUNK, "ptr", READS_STACK)
+    new = e.call(CHUNK, callee, f"ptr {begin}", attributes="cold")
+    new_top, new_begin, new_end = (e.let(f"extractvalue {CHUNK} {new}, {k}") for k in range(3))
     e.emit(f"store ptr {new_begin}, ptr {begin_slot}{words}")
     e.emit(f"store ptr {new_end}, ptr {end_slot}{words}")
     e.jump(go_on)
@@ -168,6 +186,10 @@ def rewind(e: FunctionLowering, instr: Instr) -> None:
     stack, count = instr.operands
     top_slot, begin_slot, end_slot = e.position(stack)
     words = word_tag(e, stack)
+    if instr.attrs.get("rare"):
+        callee = e.module.external("zyg_stack_rewind", CHUNK, "ptr, ptr, ptr, i64", READS_STACK)
+        move(e, stack, lambda at: e.call(CHUNK, callee, *at, f"i64 {e.value(count)}"))
+        return
     top = e.let(f"load ptr, ptr {top_slot}{words}", "top")
     go_on, some = e.name("rewound"), e.name("rewind")
     empty = e.let(f"icmp sle i64 {e.value(count)}, 0")

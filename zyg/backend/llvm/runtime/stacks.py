@@ -7,6 +7,7 @@ TEXT = fill(
 declare i64 @llvm.ctlz.i64(i64, i1)
 declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.umin.i64(i64, i64)
+declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
 declare ptr @zyg_bump(ptr, i64)
 
 ; Room for `bytes` more in a new chunk: {top, begin, end}; nulls if there is no memory.
@@ -88,6 +89,49 @@ ready:
   ret {ptr, ptr, ptr} %c
 fail:
   ret {ptr, ptr, ptr} zeroinitializer
+}
+
+; Room for so many more items in one chunk: {top, begin, end}; an end of null if there is no memory.
+define {ptr, ptr, ptr} @zyg_stack_reserve(ptr %ctx, ptr %top, ptr %begin, ptr %end, i64 %count, i64 %item) {
+  %both = call {i64, i1} @llvm.smul.with.overflow.i64(i64 %count, i64 %item)
+  %overflow = extractvalue {i64, i1} %both, 1
+  br i1 %overflow, label %fail, label %look
+look:
+  %bytes = extractvalue {i64, i1} %both, 0
+  %top_number = ptrtoint ptr %top to i64
+  %end_number = ptrtoint ptr %end to i64
+  %room = sub i64 %end_number, %top_number
+  ; A stack that is empty gets a chunk even for nothing, so that its end tells success.
+  %some = icmp ne ptr %end, null
+  %enough = icmp sge i64 %room, %bytes
+  %fits = and i1 %some, %enough
+  br i1 %fits, label %there, label %grow
+there:
+  %a = insertvalue {ptr, ptr, ptr} poison, ptr %top, 0
+  %b = insertvalue {ptr, ptr, ptr} %a, ptr %begin, 1
+  %c = insertvalue {ptr, ptr, ptr} %b, ptr %end, 2
+  ret {ptr, ptr, ptr} %c
+grow:
+  %new = call {ptr, ptr, ptr} @zyg_stack_grow(ptr %ctx, ptr %top, ptr %begin, ptr %end, i64 %bytes)
+  ret {ptr, ptr, ptr} %new
+fail:
+  ret {ptr, ptr, ptr} zeroinitializer
+}
+
+; Where the items pushed under a reserve of so many end: the chunk before if this one is read to its beginning.
+define {ptr, ptr, ptr} @zyg_stack_rewind(ptr %top, ptr %begin, ptr %end, i64 %count) {
+  %some = icmp sgt i64 %count, 0
+  %read = icmp eq ptr %top, %begin
+  %previous = and i1 %some, %read
+  br i1 %previous, label %back, label %stay
+back:
+  %new = call {ptr, ptr, ptr} @zyg_stack_back(ptr %begin)
+  ret {ptr, ptr, ptr} %new
+stay:
+  %a = insertvalue {ptr, ptr, ptr} poison, ptr %top, 0
+  %b = insertvalue {ptr, ptr, ptr} %a, ptr %begin, 1
+  %c = insertvalue {ptr, ptr, ptr} %b, ptr %end, 2
+  ret {ptr, ptr, ptr} %c
 }
 
 ; The chunk before the one that begins at `begin`, skipping empty ones.

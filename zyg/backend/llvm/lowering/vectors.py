@@ -1,0 +1,235 @@
+"""Functions that do several calls at once, in the lanes of vectors.
+
+A function with attrs["vector"] stands for one lane; its last parameter is the lane's number.  What depends on that is a vector
+here, all else is as elsewhere.  Control does not depend on it.  Elements that lie behind each other are loaded as a vector.
+So the order of what is added up is the source's, whatever LLVM makes of it and the processor has.
+
+Only the operations that `vectorisable` of ir/passes/pairwise.py names are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ....ir.core import Const, Instr, Target, Value
+from ....ir.types import BOOL, Array, Scalar
+from ..lowered import LoweringError
+from ..text import MEMORY_TYPES, SCALAR_TYPES, SIZES, component_types, literal
+from .arithmetic import BINARY, binary, neg
+from .arrays import access, element, parts_of
+from .function import FunctionLowering, scalar_type
+from .mathematics import INTRINSICS, intrinsic
+from .registry import lowering
+
+
+class VectorLowering(FunctionLowering):
+    """Lowers one such function."""
+
+    def lower(self, linkage: str) -> None:
+        self.width: int = self.function.attrs["vector"]
+        self.lane = self.function.params[-1]
+        self.wide: dict[Value, str] = {}  # vectors that depend on the lane
+        self.first: dict[Value, str] = {}  # what goes up by one from lane to lane: its value for the first lane
+        self.varying = self.find_varying()
+        self.vectors = False  # whether a varying instruction is being written
+        super().lower(linkage)
+
+    def find_varying(self) -> set[Value]:
+        """What depends on the lane."""
+        found = {self.lane}
+        grew = True
+        while grew:
+            before = len(found)
+            for block in self.function.blocks:
+                for instr in block.instrs:
+                    if not found.isdisjoint(instr.operands):
+                        found.update(instr.results)
+                    for target in instr.targets:
+                        found.update(p for p, a in zip(target.block.params, target.args, strict=True) if a in found)
+            grew = len(found) > before
+        return found
+
+    def types_of(self, value: Value) -> list[str]:
+        types = super().types_of(value)
+        return [self.vector_type(t) for t in types] if value in self.varying else types
+
+    def vector_type(self, type: str) -> str:
+        return f"<{self.width} x {type}>"
+
+    def bind(self, value: Value, names: list[str]) -> None:
+        if value is self.lane:
+            self.first[value] = "0"  # the number that is passed is that of the first
+        elif value in self.varying:
+            (self.wide[value],) = names
+        else:
+            super().bind(value, names)
+
+    def arguments(self, target: Target) -> list[list[str]]:
+        return [
+            [self.vector(a)] if p in self.varying else self.components_of(a)
+            for p, a in zip(target.block.params, target.args, strict=True)
+        ]
+
+    def lower_instr(self, instr: Instr) -> None:
+        if instr.op == "return":
+            self.lower_return(instr)
+        elif self.varying.isdisjoint(instr.operands):
+            lowering(instr.op).emit(self, instr)
+        elif not self.goes_up(instr):
+            emit = binary if instr.op in BINARY else intrinsic if instr.op in INTRINSICS else _LOWERED.get(instr.op)
+            if emit is None:
+                raise LoweringError(f"{instr.op} is not done in lanes")
+            self.vectors = instr.op != "load"
+            emit(self, instr)
+            self.vectors = False
+
+    def goes_up(self, instr: Instr) -> bool:
+        """Whether the result goes up by one from lane to lane, as what it is computed from."""
+        if instr.op != "add":
+            return False
+        x, y = instr.operands
+        x, y = (x, y) if x in self.first else (y, x)
+        if x not in self.first or y in self.varying:
+            return False
+        nsw = "nsw " if instr.attrs.get("nsw") else ""
+        self.first[instr.result] = self.let(f"add {nsw}i64 {self.first[x]}, {super().value(y)}", instr.result.name)
+        return True
+
+    # --------------------------------------------------------------- what the lowering of scalars asks for
+
+    def value(self, value: Value) -> str:
+        return self.vector(value) if self.vectors else super().value(value)
+
+    def llvm_type(self, value: Value) -> str:
+        type = super().llvm_type(value)
+        return self.vector_type(type) if self.vectors else type
+
+    def math_intrinsic(self, name: str, type: str, *args: str, flags: str = "", hint: str = "t") -> str:
+        if not self.vectors:
+            return super().math_intrinsic(name, type, *args, flags=flags, hint=hint)
+        suffix = f"v{self.width}f{32 if 'float' in type else 64}"
+        callee = self.module.intrinsic(f"llvm.{name}.{suffix}", type, ", ".join([type] * len(args)))
+        return self.let(f"call {flags}{type} {callee}({', '.join(f'{type} {a}' for a in args)})", hint)
+
+    def vector(self, value: Value) -> str:
+        """A value in all lanes."""
+        if value in self.wide:
+            return self.wide[value]
+        scalar = SCALAR_TYPES[scalar_type(value)]
+        if isinstance(value, Const):
+            return f"splat ({scalar} {literal(value.value, value.type)})"
+        if value not in self.first:
+            return self.splat(scalar, super().value(value))
+        type = self.vector_type(scalar)
+        lanes = ", ".join(f"{scalar} {k}" for k in range(self.width))
+        return self.let(f"add {type} {self.splat(scalar, self.first[value])}, <{lanes}>")
+
+    def splat(self, scalar: str, name: str) -> str:
+        type = self.vector_type(scalar)
+        one = self.let(f"insertelement {type} poison, {scalar} {name}, i64 0")
+        return self.let(f"shufflevector {type} {one}, {type} poison, <{self.width} x i32> zeroinitializer")
+
+    def lower_return(self, instr: Instr) -> None:
+        pairs = [(self.vector_type(component_types([v.type])[0]), self.vector(v)) for v in instr.operands]
+        if len(pairs) == 1:
+            self.emit(f"ret {pairs[0][0]} {pairs[0][1]}")
+        else:
+            self.emit(f"ret {self.abi.result} {self.aggregate(self.abi.result, pairs)}")
+
+
+def _not(e: FunctionLowering, instr: Instr) -> None:
+    x = instr.operands[0]
+    e.define(instr, [e.let(f"xor {e.llvm_type(x)} {e.value(x)}, splat (i1 true)", instr.result.name)])
+
+
+def _abs(e: FunctionLowering, instr: Instr) -> None:
+    x = instr.operands[0]
+    e.define(instr, [e.math_intrinsic("fabs", e.llvm_type(x), e.value(x), flags=e.flags(instr))])
+
+
+def _same(e: FunctionLowering, instr: Instr) -> None:
+    e.define(instr, [e.value(instr.operands[0])])
+
+
+def _select(e: FunctionLowering, instr: Instr) -> None:
+    condition, x, y = instr.operands
+    type = e.llvm_type(x)
+    fast = e.flags(instr) if scalar_type(x).kind == "f" else ""
+    text = f"select {fast}{e.llvm_type(condition)} {e.value(condition)}, {type} {e.value(x)}, {type} {e.value(y)}"
+    e.define(instr, [e.let(text, instr.result.name)])
+
+
+def _extremum(comparison: str) -> Callable[[FunctionLowering, Instr], None]:
+    def emit(e: FunctionLowering, instr: Instr) -> None:
+        """y if it is better, or if x is a nan."""
+        x, y = map(e.value, instr.operands)
+        type, fast = e.llvm_type(instr.operands[0]), e.flags(instr)
+        bits = type.replace("double", "i1").replace("float", "i1")
+        better = e.let(f"fcmp {fast}{comparison} {type} {y}, {x}")
+        chosen = e.let(f"select {fast}{bits} {better}, {type} {y}, {type} {x}")
+        nan = e.let(f"fcmp {fast}uno {type} {x}, {x}")
+        e.define(instr, [e.let(f"select {fast}{bits} {nan}, {type} {y}, {type} {chosen}", instr.result.name)])
+
+    return emit
+
+
+def _cast(e: FunctionLowering, instr: Instr) -> None:
+    """To floats, and to bool by comparison with zero."""
+    operand = instr.operands[0]
+    source, target, x = scalar_type(operand), scalar_type(instr.result), e.value(operand)
+    a, b = e.llvm_type(operand), e.llvm_type(instr.result)
+    if source is target:
+        e.define(instr, [x])
+        return
+    if target is BOOL:
+        text = f"{'fcmp une' if source.kind == 'f' else 'icmp ne'} {a} {x}, zeroinitializer"
+    elif source.kind == "f":
+        text = f"{'fpext' if target.bits > source.bits else 'fptrunc'} {a} {x} to {b}"
+    else:
+        text = f"{'uitofp' if source.kind in 'ub' else 'sitofp'} {a} {x} to {b}"
+    e.define(instr, [e.let(text, instr.result.name)])
+
+
+def _load(e: FunctionLowering, instr: Instr) -> None:
+    assert isinstance(e, VectorLowering)
+    array, *indices = instr.operands
+    a = parts_of(e, array)
+    dtype, annotation, hint = a.type.dtype, access(e, array), instr.result.name
+    fixed = [None if i in e.varying else e.value(i) for i in indices]
+    type = e.vector_type(MEMORY_TYPES[dtype])
+    consecutive = a.type.layout == "C" and indices[-1] in e.first and None not in fixed[:-1]
+    if consecutive:
+        address = element(e, a, [*(i for i in fixed if i is not None), e.first[indices[-1]]])
+        loaded = e.let(f"load {type}, ptr {address}, align {SIZES[dtype]}{annotation}", hint)
+    else:
+        loaded = gathered(e, array, fixed, [e.vector(i) for i in indices if i in e.varying], dtype, annotation)
+    e.define(instr, [e.let(f"icmp ne {type} {loaded}, zeroinitializer", hint) if dtype is BOOL else loaded])
+
+
+def gathered(
+    e: VectorLowering, array: Value, fixed: list[str | None], varying: list[str], dtype: Scalar, annotation: str
+) -> str:
+    """Elements from places that do not lie behind each other."""
+    assert isinstance(array.type, Array)
+    a, type, scalar = parts_of(e, array), e.vector_type(MEMORY_TYPES[dtype]), MEMORY_TYPES[dtype]
+    result = "poison"
+    for lane in range(e.width):
+        own = iter([e.let(f"extractelement {e.vector_type('i64')} {v}, i64 {lane}") for v in varying])
+        address = element(e, a, [i if i is not None else next(own) for i in fixed])
+        value = e.let(f"load {scalar}, ptr {address}{annotation}")
+        result = e.let(f"insertelement {type} {result}, {scalar} {value}, i64 {lane}")
+    return result
+
+
+_LOWERED: dict[str, Callable[[FunctionLowering, Instr], None]] = {
+    "neg": neg,
+    "abs": _abs,
+    "not": _not,
+    "select": _select,
+    "slope": _same,
+    "stop": _same,
+    "fmin": _extremum("olt"),
+    "fmax": _extremum("ogt"),
+    "cast": _cast,
+    "load": _load,
+}
