@@ -99,12 +99,12 @@ class FunctionLowering(Emitter):
             if self.places is not None:
                 self.lines[before:] = [self.places.mark(line, instr.position) for line in self.lines[before:]]
 
-    def insert_phis(self, blocks: list[Block]) -> None:
-        """Block parameters become phis, once the LLVM blocks that jump there are known."""
-        for block in reversed(blocks):
     def lower_instr(self, instr: Instr) -> None:
         lowering(instr.op).emit(self, instr)
 
+    def insert_phis(self, blocks: list[Block]) -> None:
+        """Block parameters become phis, once the LLVM blocks that jump there are known."""
+        for block in reversed(blocks):
             if block is self.function.entry:
                 continue
             place, params = self.phi_places[block]
@@ -115,6 +115,10 @@ class FunctionLowering(Emitter):
                 pairs = ", ".join(f"[ {args[index]}, %{label} ]" for label, args in incoming)
                 phis.append(f"  {name} = phi {type} {pairs}")
             self.lines[place:place] = phis
+
+    def types_of(self, value: Value) -> list[str]:
+        """The LLVM types of the components."""
+        return component_types([value.type])
 
     def new_components(self, value: Value) -> list[str]:
         base = value.name or "v"
@@ -144,6 +148,10 @@ class FunctionLowering(Emitter):
         except KeyError:
             raise LoweringError(f"{value!r} is used in {self.function.name} before it is defined") from None
 
+    def arguments(self, target: Target) -> list[list[str]]:
+        """The components of what a jump passes."""
+        return [self.components_of(a) for a in target.args]
+
     def copied(self, value: Value) -> list[str]:
         """The components that a copy in a result or in memory consists of."""
         if not isinstance(value.type, Tape):
@@ -163,10 +171,6 @@ class FunctionLowering(Emitter):
 
     def value(self, value: Value) -> str:
         (component,) = self.components_of(value)
-    def arguments(self, target: Target) -> list[list[str]]:
-        """The components of what a jump passes."""
-        return [self.components_of(a) for a in target.args]
-
         return component
 
     def typed(self, value: Value) -> str:
