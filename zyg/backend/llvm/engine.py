@@ -139,9 +139,9 @@ class Engine:
             return self.machine.emit_object(module)
 
     def plain_object_file(self, assembly: str) -> bytes:
-        """The object file of a module as it is, made in the least time."""
+        """The object file of a module that needs no optimiser."""
         with self.parse(assembly) as module:
-            return self.quick.emit_object(module)
+            return self.machine.emit_object(module)
 
     def _cached_object_file(self, assembly: str, brief: bool) -> bytes:
         from . import cache  # on demand: what it imports takes as long as a small compilation
@@ -430,7 +430,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
     with e.lock:
         brief = is_brief(module)
         variants = e.vector_variants if options.vectormath and not brief else no_variants
-        # Calls that make arrays or go through them take long enough not to notice an entry that is not optimised.
+        # An entry that boxes arrays is hundreds of lines, of which the optimiser makes nothing better.
         apart = not brief and any(isinstance(v.type, Array) for v in module.functions[entry].params)
         lowered = lower(module, entry, variants, exported=apart)
         native = Native(module, entry, options, signature, lowered)
