@@ -279,7 +279,10 @@ def log1p(w: Writer, x: Vector) -> Vector:
     far = w.compare("one", k, 0.0)
     if w.wide:
         far = w.both(far, w.abs(k).below(math.inf))
-    lost = w.select(far, w.quotient(x - (u - 1.0), u), 0.0)
+    lost = x - (u - 1.0)
+    # Some bits of it will do.
+    lost = lost * w.processor("rcp14", u, more=w.unmasked()) if w.wide else w.binary("fdiv", lost, u)
+    lost = w.select(far, lost, 0.0)
     result = _logarithm(w, k, f, lost)
     return w.select(x.equals(0.0), x, result if w.wide else _beyond(w, u, result))  # of -0.0
 

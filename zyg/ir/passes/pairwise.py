@@ -103,7 +103,12 @@ class _PairwiseSum:
         halves, base = e.block("halves"), e.block("base")
         b.branch(b.op("gt", count, const(_VECTOR_BLOCK if any_order else _BLOCK)), halves, base)
         b.at(halves)
-        half = b.op("mul", b.op("floordiv", count, const(16)), const(8))
+        if any_order:
+            # All blocks but the last are whole: what is left over of vectors is left over once.
+            parts = b.op("floordiv", b.op("add", count, const(2 * _VECTOR_BLOCK - 1)), const(2 * _VECTOR_BLOCK))
+            half = b.op("mul", parts, const(_VECTOR_BLOCK))
+        else:
+            half = b.op("mul", b.op("floordiv", count, const(16)), const(8))
         left = self.sums(start, half)
         right = self.sums(b.op("add", start, half), b.op("sub", count, half))
         b.ret(*self.add(left, right))

@@ -77,6 +77,9 @@ class FunctionLowering(Emitter):
         words = "nounwind"
         if self.recursive:
             words += ' "disable-tail-calls"="true"'
+        if any(i.attrs.get("vectormath") for _, i in f.instructions()):
+            # What vector registers hold over calls is kept on the stack, where it must not straddle two cache lines.
+            words += ' "stackrealign"'
         if f.attrs.get("noinline"):
             words = f"noinline {words}"
         attributes = self.module.group(words)
