@@ -7,6 +7,7 @@ CC 2013).  The decoder uses it for Python's locals and operand stack, the adjoin
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
@@ -337,43 +338,44 @@ class Variables(Generic[V]):
         `found[v]` is what `v` was seen to be so far; absent means not seen yet (top), `v` itself that it varies.
         """
         found: dict[Value, Value] = {}
-        params = [p for group in self.params.values() for p in group if p not in self.replaced and p in self.incoming]
-        nodes = {p: self.incoming[p] for p in params}
-        arithmetic = [i for b in blocks for i in b.instrs if i.op in _ZERO_FOLDS]
+        constants: dict[Hashable, Const] = {}
 
-        def seen(v: Value) -> Value | None:
+        def one(v: Value) -> Value:
+            """The value itself; of constants that are the same, one."""
             v = self.resolve(v)
-            if v in nodes or v in made:
-                return found.get(v)
-            return v
+            return constants.setdefault(_constant_key(v), v) if isinstance(v, Const) else v
 
-        made = {i.results[0] for i in arithmetic}
-        changed = True
-        while changed:
-            changed = False
-            for p, values in nodes.items():
-                if found.get(p) is p:
-                    continue
-                new: Value | None = None
-                for v in values:
-                    s = seen(v)
-                    if s is None or (new is not None and _same_value(s, new)):
-                        continue
-                    new = s if new is None else p
-                    if new is p:
-                        break
-                if new is not None and (p not in found or not _same_value(found[p], new)):
-                    # once a parameter changes its mind it varies: going down the lattice only
-                    found[p] = new if p not in found else p
-                    changed = True
-            for i in arithmetic:
-                r = i.results[0]
-                if found.get(r) is r:
-                    continue
-                new = _fold_zero(i, [seen(v) for v in i.operands])
-                if new is not None and (r not in found or not _same_value(found[r], new)):
-                    found[r] = new if r not in found else r
-                    changed = True
+        params = [p for group in self.params.values() for p in group if p not in self.replaced and p in self.incoming]
+        arithmetic = [i for b in blocks for i in b.instrs if i.op in _ZERO_FOLDS]
+        nodes: dict[Value, tuple[Instr | None, list[Value]]] = {
+            p: (None, list(map(one, self.incoming[p]))) for p in params
+        }
+        nodes.update((i.results[0], (i, list(map(one, i.operands)))) for i in arithmetic)
+        users: dict[Value, list[Value]] = {}
+        for node, (_, values) in nodes.items():
+            for v in values:
+                if v in nodes:
+                    users.setdefault(v, []).append(node)
+        work = deque(nodes)
+        waiting = set(nodes)
+        while work:
+            node = work.popleft()
+            waiting.discard(node)
+            if found.get(node) is node:
+                continue
+            instr, values = nodes[node]
+            now = [found.get(v) if v in nodes else v for v in values]
+            new = _one_of(node, now) if instr is None else _fold_zero(instr, now)
+            if isinstance(new, Const):
+                new = one(new)
+            if new is None or found.get(node) is new:
+                continue
+            # once a parameter changes its mind it varies: going down the lattice only
+            found[node] = new if node not in found else node
+            for user in users.get(node, ()):
+                if user not in waiting:
+                    waiting.add(user)
+                    work.append(user)
         for v, s in found.items():
             if s is not v:
                 self.replaced[v] = s
@@ -409,7 +411,25 @@ def _fold_zero(instr: Instr, operands: list[Value | None]) -> Value | None:
     return const(0.0, result.type)
 
 
+def _one_of(parameter: Value, values: list[Value | None]) -> Value | None:
+    """The one value of a parameter, itself if there are several, None if none is known yet."""
+    known = None
+    for v in values:
+        if v is not None and v is not known:
+            if known is not None:
+                return parameter
+            known = v
+    return known
+
+
 def _same_value(a: Value, b: Value) -> bool:
-    if isinstance(a, Const) and isinstance(b, Const):
-        return a.type == b.type and type(a.value) is type(b.value) and repr(a.value) == repr(b.value)
-    return a is b
+    return a is b or isinstance(a, Const) and isinstance(b, Const) and _constant_key(a) == _constant_key(b)
+
+
+_WRITTEN_OUT = frozenset({bool, int, float, complex, str, bytes, tuple, type(None)})
+
+
+def _constant_key(v: Const) -> Hashable:
+    """Equal for constants that cannot be told apart: 0.0 and -0.0 can."""
+    kind = type(v.value)
+    return (v.type, kind, repr(v.value) if kind in _WRITTEN_OUT else id(v.value))
