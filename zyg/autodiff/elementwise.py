@@ -53,7 +53,7 @@ def forward_apply(a: ForwardPart, b: Builder, apply: Instr) -> None:
         reverse, used = reverse_function(a.module, apply.attrs["callee"], wanted, seeded)
         ins = _split(apply)[1]
         kept = {
-            k: a._kept(b, ins[k], written=False) if isinstance(ins[k].type, Array) else ins[k]
+            k: a._kept(b, apply, ins[k]) if isinstance(ins[k].type, Array) else ins[k]
             for k in used
         }  # fmt: skip
         a.made_by[apply] = (apply, Reversal(reverse, kept, wanted, seeded))

@@ -192,7 +192,7 @@ class ForwardPart(State):
         """A call that the reverse part makes again: here it is made as it is, and what it starts from is kept."""
         written = self.summaries[instr.attrs["callee"]].written
         self._refuse_overlap(b, instr, written)
-        kept = [self._kept(b, v, k in written) if isinstance(v.type, Array) else v
+        kept = [self._kept(b, instr, v, k in written) if isinstance(v.type, Array) else v
                 for k, v in enumerate(instr.operands)]  # fmt: skip
         if callee.array_results:
             # The forward half tells which shadow belongs to an array that comes back; what it would save is not for us.
@@ -207,14 +207,14 @@ class ForwardPart(State):
             call = b.append(Instr("call", list(instr.operands), instr.results, instr.attrs, [], instr.position))
         self.made_by[call] = (instr, Rerun(callee, kept, written))
 
-    def _kept(self, b: Builder, array: Value, written: bool) -> Value:
-        """What an array holds now, for as long as the reverse part may want it."""
-        if written or self.activity.rep(array) in self.activity.written:
+    def _kept(self, b: Builder, reader: Instr, array: Value, written: bool = False) -> Value:
+        """What an array holds when `reader` is given it, for as long as the reverse part may want it."""
+        if written or not self.last_writes.lasts(reader, array):
             return helpers.copy(b, array)
         if self.settled or not self._seen_outside(array):
             return array
         definition = self.where.definition.get(array)
-        if definition is not None and definition.op == "alloc":
+        if definition is not None and definition.op == "alloc" or self.activity.rep(array) in self.activity.written:
             return helpers.copy(b, array)  # its contents came after it was made
         if array not in self.copies:  # it changes behind the function's back only: one copy, where it is made, will do
             home = self.where.block[array]
@@ -288,7 +288,7 @@ class ForwardPart(State):
         returned = [i.operands for _, i in forward.instructions() if i.op == "return"]
         result = list(saved)
         changing = [p for p, v in zip(forward.params, call.operands) if isinstance(v.type, Array)
-                    and (not self.settled or self.activity.rep(v) in self.activity.written)]  # fmt: skip
+                    and not (self.settled and self.last_writes.lasts(call, v))]  # fmt: skip
         given = {aliases.find(p) for p in changing}
         for n, v in enumerate(saved):
             at = len(call.results) + n

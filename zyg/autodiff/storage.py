@@ -37,7 +37,7 @@ COSTS = {
     ),
     **dict.fromkeys("cadd csub cmul cneg shl shr".split(), 1),
     **dict.fromkeys("stop dim stride".split(), 0),
-    **dict.fromkeys("view reshape transpose".split(), 1),
+    **dict.fromkeys(VIEWS, 1),
     "load": 2,
 }
 UNCHECKED = {"cadd": "add", "csub": "sub", "cmul": "mul", "cneg": "neg"}  # it did not overflow in the forward part
@@ -110,20 +110,25 @@ class Storage:
             result = self._recompute(v, block)
         elif self._settled(v, block):
             result = self._carry(v)
-        elif self._shows_what_stays(v, block):
+        elif self._is_seen_again(v, block):
             result = self._view_again(v, block)
         else:
             result = self._save(v, block)
         self.known[key] = result
         return result
 
-    def _shows_what_stays(self, v: Value, block: Block) -> bool:
-        """Whether `v` is a view of an array that is at hand: saving the indices is cheaper than saving the view."""
+    def _is_seen_again(self, v: Value, block: Block) -> bool:
+        """Whether `v` is a view that is made again: saving the array, if it is not at hand, or indices is no dearer than saving
+        the view, and the reverse part then knows how the one lies in the other."""
         instr = self.a.where.definition.get(v)
         if instr is None or instr.op not in VIEWS or any(v.type is not I64 for v in instr.operands[1:]):
             return False
         base = instr.operands[0]
-        return self._at_hand(base, block) or (base, block) in self.known or self._shows_what_stays(base, block)
+        if self._at_hand(base, block) or (base, block) in self.known or self._popped(base, block) is not None:
+            return True
+        return self._is_seen_again(base, block) or all(
+            self._cost(index, block, BUDGET) <= BUDGET for index in instr.operands[1:]
+        )
 
     def _view_again(self, v: Value, block: Block) -> Value:
         instr = self.a.where.definition[v]
@@ -224,7 +229,7 @@ class Storage:
 
     def _may_reload(self, load: Instr) -> bool:
         """Whether the element is still there: nobody writes the array later, and it is not the caller's to change."""
-        return self.a.settled and self.a.last_writes.lasts(load)
+        return self.a.settled and self.a.last_writes.lasts(load, load.operands[0])
 
     def _recompute(self, v: Value, block: Block) -> Value:
         a = self.a

@@ -288,8 +288,9 @@ def _fusible(module: Module, block: Block, first: Instr, second: Instr) -> bool:
     # What the second one writes may be read by the first only at the same index.
     read = {v for v in _ins(first) if isinstance(v.type, Array)}
     start, end = block.instrs.index(first), block.instrs.index(second)
-    fresh = {*_outs(first), *(i.result for i in block.instrs[start:end] if i.op == "alloc")}
-    return all(v in fresh or read <= {v} for v in _outs(second))
+    made = {r: i for i in block.instrs[start:end] for r in i.results}
+    fresh = {*_outs(first), *(v for v, i in made.items() if i.op == "alloc")}
+    return all(_root(made, v) in fresh or read <= {v} for v in _outs(second))
 
 
 def _may_wait(block: Block, first: Instr, second: Instr) -> bool:
@@ -297,7 +298,7 @@ def _may_wait(block: Block, first: Instr, second: Instr) -> bool:
     start, end = block.instrs.index(first), block.instrs.index(second)
     fresh: set[Value] = set(_outs(first))
     for instr in block.instrs[start + 1 : end]:
-        if instr.op == "alloc":
+        if instr.op == "alloc" or instr.op in VIEWS and instr.operands[0] in fresh:
             fresh.add(instr.result)
         elif instr.op == "apply":
             if not fresh.issuperset(_outs(instr)):

@@ -1,0 +1,112 @@
+"""What the reverse part reads again, in place of a copy: arrays that are written before, in other iterations, or afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zyg
+from tests.oracles import differences
+
+N = 3
+
+
+def made_anew_in_each_iteration(a: Any) -> Any:
+    x = a.copy()
+    s = 0.0
+    for _ in range(N):
+        x += 0.1 * np.cos(x)
+        y = x.copy()
+        y *= y
+        s += np.sum(y * y)
+    return s
+
+
+def handed_on_to_the_next_iteration(a: Any) -> Any:
+    old = a.copy()
+    s = 0.0
+    for _ in range(N):
+        new = np.sin(old)
+        s += np.sum(old * old)
+        old *= 2.0  # is what the iteration before made
+        new += old
+        s += np.sum(new * new)
+        old = new
+    return s
+
+
+def filled_first_and_only_read_then(a: Any) -> Any:
+    b = np.empty(len(a))
+    for i in range(len(a)):
+        b[len(a) - 1 - i] = a[i] * a[i]
+    s = 0.0
+    for i in range(len(a)):
+        for j in range(len(a)):
+            s += b[i] * b[j] * a[j]
+    return s
+
+
+def written_behind_the_loop_that_reads(a: Any) -> Any:
+    b = a.copy()
+    s = 0.0
+    for i in range(len(a)):
+        s += b[i] * b[i]
+    for i in range(len(a)):
+        b[i] = s * a[i]
+    return s + np.sum(b * b)
+
+
+def written_in_the_iteration_that_follows(a: Any) -> Any:
+    s = 0.0
+    for _ in range(N):
+        for j in range(len(a)):
+            s = np.sin(s + a[j] * a[j])
+        a[1] = a[1] * s
+    return s
+
+
+def products_of_what_changes(a: Any) -> Any:
+    m = np.outer(a, a)
+    x = a.copy()
+    for k in range(N):
+        f = np.diag(x)
+        f[0, 1] = x[1]
+        x = f @ (m @ x)
+        m[k % len(a), 0] += 0.1
+        x = x / np.sum(x * x)
+    return np.sum(x * a)
+
+
+def blocks_of_points(a: Any) -> Any:
+    n = len(a)
+    b, c = np.empty(n), np.empty(n)
+    s = 0.0
+    for start in range(0, n, 2):
+        stop = min(start + 2, n)
+        for i in range(start, stop):
+            c[i] = 0.0
+        for k in range(N):
+            for i in range(start, stop):
+                b[i] = a[i] * k
+            for i in range(start, stop):
+                c[i] += b[i] * b[i]
+        for i in range(start, stop):
+            s += np.exp(c[i])
+    return s
+
+
+PROGRAMS = [
+    made_anew_in_each_iteration, handed_on_to_the_next_iteration, filled_first_and_only_read_then,
+    written_behind_the_loop_that_reads, written_in_the_iteration_that_follows, products_of_what_changes, blocks_of_points,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+def test_gradient_is_that_of_differences(program: Any) -> None:
+    at = np.array([0.3, -0.2, 0.5])
+    value, (gradient,) = zyg.withgradient(zyg.jit(program), at.copy())
+    assert np.isclose(value, program(at.copy()), rtol=1e-13)
+    (wanted,) = differences.gradient(lambda x: program(x.copy()), at)
+    assert np.allclose(gradient, wanted, rtol=1e-7, atol=1e-9)
