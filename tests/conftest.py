@@ -1,8 +1,19 @@
-"""All tests run with the verifier between the stages of the compiler."""
+"""All tests run with the verifier between the stages of the compiler, and draw the same whenever and wherever they run.
 
+`EXPLORE=1 python -m pytest` lets hypothesis draw anew in each run.
+"""
+
+import os
+
+import numpy as np
 import pytest
+from hypothesis import settings
 
 from zyg import pipeline
+
+settings.register_profile("same", derandomize=True, deadline=None, database=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile("explore" if os.environ.get("EXPLORE") else "same")
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -11,6 +22,18 @@ def verify_after_each_stage():
     pipeline.settings.verify = True
     yield
     pipeline.settings.verify = before
+
+
+@pytest.fixture(autouse=True)
+def generators_start_anew(request):
+    """A generator of a test module gives each test the same numbers, whatever other tests this process ran before."""
+    for value in list(vars(getattr(request, "module", None) or object).values()):
+        if isinstance(value, np.random.Generator):
+            value.bit_generator.state = STATES.setdefault(id(value), (value, value.bit_generator.state))[1]
+
+
+# By the generator's id: the generator itself and its state when its module had just been loaded.
+STATES: dict[int, tuple[np.random.Generator, dict]] = {}
 
 
 def pytest_addoption(parser):

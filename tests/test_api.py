@@ -234,9 +234,9 @@ def test_row_40_many_parameters_cost_one_backward_pass():
     def best(run):
         times = []
         for _ in range(5):
-            start = time.perf_counter()
+            start = time.thread_time()
             run()
-            times.append(time.perf_counter() - start)
+            times.append(time.thread_time() - start)
         return min(times)
 
     assert best(lambda: zyg.gradient(sum_sin, a)) < 50 * best(lambda: compiled(a))

@@ -4,9 +4,7 @@ import contextlib
 import dataclasses
 import gc
 import math
-import pathlib
 import pickle
-import resource
 import subprocess
 import sys
 import threading
@@ -19,6 +17,8 @@ import pytest
 
 import zyg
 from zyg import dispatch, pipeline
+
+from .memory import growth, linux
 
 
 def f(x):
@@ -460,12 +460,7 @@ def test_a_compiled_function_can_be_collected():
         gc.enable()
 
 
-def resident_kilobytes():
-    with open("/proc/self/statm") as stream:
-        return int(stream.read().split()[1]) * (resource.getpagesize() // 1024)
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@linux
 @pytest.mark.parametrize("count, what", [(200_000, "call"), (200_000, "gradient"), (5_000, "error")])
 def test_memory_does_not_grow(count, what):
     compiled = zyg.jit(f)
@@ -479,38 +474,12 @@ def test_memory_does_not_grow(count, what):
         "gradient": lambda: zyg.gradient(power, 1.5, 3),
         "error": error,
     }[what]
-    for _ in range(1000):
-        run()
-    gc.collect()
-    before = resident_kilobytes()
-    for _ in range(count):
-        run()
-    gc.collect()
-    assert resident_kilobytes() - before < 1000
 
+    def work(times):
+        for _ in range(times):
+            run()
 
-COMPILE_AND_DROP = """
-import gc, sys
-sys.path.insert(0, {path!r})
-from tests.test_api_jit import resident_kilobytes
-import zyg
-sizes = []
-for _ in range(5):
-    for _ in range(64):
-        zyg.jit(lambda x: x * 2.0)(1.0)
-    gc.collect()
-    sizes.append(resident_kilobytes())
-print(sizes[-1] - sizes[0])
-"""
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_code_is_freed():
-    script = COMPILE_AND_DROP.format(path=str(pathlib.Path(__file__).parent.parent))
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert int(result.stdout) < 2500, (
-        "256 compilations should leave next to nothing behind (LLVM itself leaks 1.5 kB each)"
-    )
+    assert growth(work, 1000, count) < 1 << 20
 
 
 def test_references_are_balanced():

@@ -1,6 +1,5 @@
 """Memory: nothing grows, nothing is freed too early."""
 
-import ctypes
 import gc
 import json
 import math
@@ -10,42 +9,16 @@ import sys
 import threading
 import weakref
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import zyg
 
+from .memory import growth, linux, resident
 from .oracles import dual
 
 ROOT = Path(__file__).resolve().parent.parent
-WINDOWS = 4  # of a measurement
-PAGE = os.sysconf("SC_PAGESIZE") if hasattr(os, "sysconf") else 4096
-linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-
-
-def resident() -> int:
-    """Bytes of this process that are in memory, after what can be given back has been given back."""
-    gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * PAGE
-
-
-def growth(work, warm_up, times, measure=resident) -> Any:
-    """What `times` calls take, by the least that one of several windows took: what leaks grows in each of them; pages
-    that the allocators keep, and what is collected later, do not."""
-    work(warm_up)
-    taken = []
-    for _ in range(WINDOWS):
-        before = measure()
-        work(times // WINDOWS)
-        taken.append(measure() - before)
-    print([np.asarray(one).tolist() for one in taken])
-    return WINDOWS * np.min(taken, axis=0)
 
 
 def loop(x, n):
@@ -78,32 +51,16 @@ def test_a_million_calls_do_not_grow():
     assert growth(work, 40_000, 1_000_000) < 1 << 20
 
 
-class MallocInfo(ctypes.Structure):
-    """What glibc's mallinfo2 tells."""
-
-    _fields_ = [(name, ctypes.c_size_t) for name in
-                "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()]  # fmt: skip
-
-
-def allocated() -> int:
-    """Bytes that malloc has given out, to the byte, where the C library tells."""
-    tell = getattr(ctypes.CDLL(None), "mallinfo2", None)
-    if tell is None:
-        return 0
-    tell.restype = MallocInfo
-    told = tell()
-    return told.uordblks + told.hblkhd
-
-
 @linux
 def test_compilations_do_not_grow():
     """In a process of its own, where malloc serves Python's objects too: a thousand take less than a megabyte."""
     # A window is a multiple of what a linker and a pass builder serve for.
-    measures = "lambda: np.array([m.resident(), m.allocated()])"
+    measures = "lambda: np.array([resident(), allocated()])"
     code = f"""if True:
         import numpy as np
-        from tests import test_memory as m
-        m.growth(m.compile_many, 96, 384, {measures})
+        from tests.memory import allocated, growth, resident
+        from tests.test_memory import compile_many
+        growth(compile_many, 96, 384, {measures})
         """
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONMALLOC": "malloc"},
                          capture_output=True, text=True, check=True)  # fmt: skip

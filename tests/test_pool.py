@@ -15,7 +15,7 @@ import pytest
 import zyg
 from zyg.backend.llvm.engine import engine, pool_limit
 
-from .test_memory import linux, resident
+from .memory import linux, resident
 
 MEGABYTE = 1 << 17  # doubles
 

@@ -16,6 +16,7 @@ import traceback
 import types
 import weakref
 from collections import namedtuple
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -49,6 +50,7 @@ from zyg.ir.types import (
     flatten,
 )
 
+from ..memory import growth, resident
 from .native import Missed, compile_text, install, native, parse
 
 VECTOR = Array(F64, 1)
@@ -605,16 +607,17 @@ def test_memory_of_a_failed_call_is_freed():
         with pytest.raises(ValueError):
             f(100_000)
 
-    fail()
-    before = resident()
-    for _ in range(200):
-        fail()
-    assert resident() - before < 2_000_000
+    assert growth(repeated(fail), 1, 200) < 2_000_000
 
 
-def resident() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * 4096
+def repeated(function: Callable[[], object]) -> Callable[[int], object]:
+    """Calls of a function, as many as asked for."""
+
+    def work(times: int) -> None:
+        for _ in range(times):
+            function()
+
+    return work
 
 
 # ---------------------------------------------------------------------------------------------- calls of Python
@@ -713,11 +716,12 @@ def test_arrays_that_python_has_seen(keeps):
         if keeps:
             assert [s[1] for s in seen] == [*range(50), 0] and all(s[0] == -1.0 for s in seen[:-1]) and seen[-1] is last
         assert last.flags.owndata and not last.any()
-    before = resident()
-    for _ in range(20):
+
+    def many():
         seen.clear()
         f(20_000)
-    assert resident() - before < 10_000_000
+
+    assert growth(repeated(many), 1, 20) < 10_000_000
 
 
 def test_pycall_of_arrays_and_structs():
@@ -834,12 +838,8 @@ def test_pullbacks_in_threads(power):
 
 def test_pullbacks_give_their_memory_back(power):
     forward, _ = power
-    for _ in range(20):
-        forward(1.0, 100_000)
+    assert growth(repeated(lambda: forward(1.0, 100_000)), 20, 200) < 3_000_000
     before = resident()
-    for _ in range(200):
-        forward(1.0, 100_000)
-    assert resident() - before < 3_000_000
     many = [forward(1.0, 3)[1] for _ in range(1000)]
     assert resident() - before < 10_000_000
     del many
@@ -900,15 +900,14 @@ def test_references_are_stable():
 def test_a_million_calls_take_no_memory():
     f = identity(F64, I64)
     g = native(FRESH.replace("RESULTS", "%a, %a, %v"), (I64,), Tuple((VECTOR, VECTOR, Array(F64, 1, "A"))))
-    for _ in range(1000):
-        f(1.5, 10**10)
-        g(5)
-    before = resident()
-    for _ in range(500_000):
-        f(1.5, 10**10)
-    for _ in range(100_000):
-        g(5)
-    assert resident() - before < 500_000
+
+    def work(times):
+        for _ in range(5 * times):
+            f(1.5, 10**10)
+        for _ in range(times):
+            g(5)
+
+    assert growth(work, 1000, 100_000) < 500_000
 
 
 def test_code_is_freed():
@@ -924,19 +923,12 @@ def test_code_is_freed():
 
 
 def test_compilations_take_little_memory():
-    def compile_one(n):
-        install(
-            compile_text(
-                f"func @f(%x: f64) -> f64 {{\nentry:\n  %y = mul %x, {n}.0 : f64\n  return %y\n}}", (F64,), F64
-            )
-        )
+    def work(times):
+        for n in range(times):
+            text = f"func @f(%x: f64) -> f64 {{\nentry:\n  %y = mul %x, {n}.0 : f64\n  return %y\n}}"
+            install(compile_text(text, (F64,), F64))
 
-    for n in range(65):
-        compile_one(n)
-    before = resident()
-    for n in range(130):
-        compile_one(n)
-    assert resident() - before < 1_500_000
+    assert growth(work, 48, 128) < 1_500_000
 
 
 # ------------------------------------------------------------------------------------------- threads, signals
@@ -962,11 +954,11 @@ ENDLESS = """
 def test_ctrl_c_ends_a_long_call():
     f = native(ENDLESS, (F64, I64), F64)
     timer = threading.Timer(0.15, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
-    start = time.perf_counter()
+    start = time.thread_time()
     with pytest.raises(KeyboardInterrupt):
+        timer.start()  # here: on a busy machine it may be over before the call begins
         f(0.5, 10**12)
-    assert time.perf_counter() - start < 5.0
+    assert time.thread_time() - start < 5.0
     assert f(0.5, 10) == f(0.5, 10)
     assert engine().running.value == 0
 
@@ -982,12 +974,17 @@ def test_other_threads_run_during_a_long_call():
 
     thread = threading.Thread(target=tick)
     thread.start()
-    start = time.perf_counter()
-    f(0.5, 10_000_000)
-    end = time.perf_counter()
+    turns = 0
+    for times in (10_000_000, 30_000_000, 100_000_000):  # a busy machine may take a while to run the other one
+        start = time.perf_counter()
+        f(0.5, times)
+        end = time.perf_counter()
+        turns = len([t for t in ticks if start + 0.02 < t < end])
+        if turns >= 2:
+            break
     stop.set()
     thread.join()
-    assert len([t for t in ticks if start + 0.02 < t < end]) >= 2
+    assert turns >= 2
 
 
 def test_nogil():

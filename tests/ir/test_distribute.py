@@ -263,6 +263,6 @@ def test_nothing_to_do_is_found_at_once():
 
 def _timed(function) -> float:
 
-    start = time.perf_counter()
+    start = time.thread_time()
     distribute.run(function)
-    return time.perf_counter() - start
+    return time.thread_time() - start
