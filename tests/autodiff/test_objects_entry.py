@@ -66,12 +66,12 @@ def test_foreign_code_off_the_derivative_runs():
 
 
 def test_foreign_code_on_the_derivative_is_refused():
-    def mean(x):
-        return statistics.mean([x, 2.0])
+    def quantile(x):
+        return statistics.quantiles([x, 2.0])[0]
 
-    with pytest.raises(Unsupported, match=r"statistics\.mean") as caught:
-        gradient(mean, 1.5)
-    assert caught.value.position is not None and caught.value.position.function.endswith("mean")
+    with pytest.raises(Unsupported, match=r"statistics\.quantiles") as caught:
+        gradient(quantile, 1.5)
+    assert caught.value.position is not None and caught.value.position.function.endswith("quantile")
     assert "@zyg.adjoint" in str(caught.value)
 
     def shuffled(x):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 
 REALS = frozenset({float, int, bool})
+# Types of the keys of dicts that carry no derivative.
+PLAIN_KEYS = frozenset({str, int, bool, bytes, type(None)})
 
 
 def operation(function: Callable[[Emitter, Tree], None]) -> Callable[[Emitter, Tree], None]:

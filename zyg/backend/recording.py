@@ -18,6 +18,7 @@ from ..ir.types import I64
 from . import pulling
 from .opcodes import PY312, PY313, Tree, call
 from .phrases import (
+    PLAIN_KEYS,
     REALS,
     begin_call,
     call_function,
@@ -396,6 +397,8 @@ def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, dense: bool)
     e.out("LOAD_CONST", dict)
     e.out("IS_OP", 0)
     e.jump_if("FALSE", slow)
+    if not isinstance(key, Const):
+        go_unless_type(e, key, lambda: e.out("LOAD_CONST", PLAIN_KEYS), "CONTAINS_OP", slow)
     if _is_position(key):
         jump(e, store)
         e.label(ordered, depth + 1)

@@ -32,6 +32,7 @@ from . import (
     classes,
     containers,
     contexts,
+    exact,
     functools_,
     generators,
     iterables_,
@@ -44,7 +45,9 @@ from . import (
     numpy_functions,
     numpy_memory,
     numpy_methods,
+    stdlib_,
     structure,
+    threads,
     zyg_,
 )
 from .calls import call, forward_of
@@ -103,6 +106,7 @@ __all__ = [
     "class_statements",
     "classes",
     "contexts",
+    "exact",
     "forward_of",
     "functools_",
     "generators",
@@ -118,6 +122,8 @@ __all__ = [
     "numpy_memory",
     "numpy_methods",
     "pairs",
+    "stdlib_",
     "structure",
+    "threads",
     "zyg_",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.inline import release, revalidate
 
-from . import calls, generators, structure
+from . import calls, generators, stdlib_, structure
 from .shadows import Shadows
 
 
@@ -32,11 +32,13 @@ def pullback(
         args, copied = _apart(f, args)
     forms = [structure.form(x) for x in args]
     mark = generators.begin()
+    stdlib_.begin()
     try:
         value, back = calls.call_in_python(f, args, kwargs)
         generators.end(mark)
     finally:
         generators.forget(mark)
+        stdlib_.end()
         release()
     for at, given, copy, before in copied:
         if given.tobytes() != before.tobytes() or copy.tobytes() != before.tobytes():

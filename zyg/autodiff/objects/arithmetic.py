@@ -238,7 +238,6 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         return general(a, b)
 
     def general(a: Any, b: Any) -> tuple[Any, Any]:
-
         if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
             return objects.numpy_.binary(op, a, b)
         made = by_methods(op, a, b) if not (isinstance(a, Fraction) or isinstance(b, Fraction)) else None

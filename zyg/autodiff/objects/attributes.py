@@ -214,7 +214,6 @@ def _cached(x: Any, name: str, found: functools.cached_property) -> tuple[Any, A
 
 
 def _run_cached(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-
     _, x, name, inner = back
     given = calls.run(inner, accumulate(d, shadows.take_attr(x, name)), shadows)
     return None if given is None else (given[1],)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import sys
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -91,7 +93,6 @@ def _locals() -> tuple[Any, Any]:
 
 @known(vars)
 def _vars(*args: Any) -> tuple[Any, Any]:
-
     if not args:
         return _unknown_names("vars()")
     x, *others = args
@@ -128,6 +129,8 @@ def _float(x: Any = 0.0, /) -> tuple[Any, Any]:
         return x, 1.0
     if t is str or t is bool:
         return float(x), None
+    if isinstance(x, (Fraction, Decimal)):
+        return float(x), 1.0
     made = method_of(x, "__float__") or method_of(x, "__index__")
     if made is not None:
         return as_call(calls.call(made, ()))
@@ -362,7 +365,6 @@ def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(setattr)
 def _setattr(x: Any, name: str, value: Any, /) -> tuple[Any, Any]:
-
     back = objects.attributes.record_setattr(x, value, name)
     return None, None if back is None else (_run_setattr, back)
 
@@ -374,5 +376,4 @@ def _run_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(delattr)
 def _delattr(x: Any, name: str, /) -> tuple[Any, Any]:
-
     return None, objects.attributes.record_delattr(x, name)

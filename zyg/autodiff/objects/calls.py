@@ -18,12 +18,14 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
+import numpy as np
+
 from zyg import rules
 from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity, note
 from zyg.transforms import transform_of
 
-from . import foreign, generators, native, user_rules
+from . import foreign, generators, native, numpy_, user_rules
 from .cotangents import is_number
 from .native import NativeFirst
 
@@ -41,10 +43,15 @@ def known(*functions: Any, exact: bool = False) -> Callable[[Handler], Handler]:
     def register(handler: Handler) -> Handler:
         for f in functions:
             assert f not in KNOWN, f
-            KNOWN[f] = handler if exact else functools.partial(_padded, handler)
+            entry = handler if exact else functools.partial(_padded, handler)
+            KNOWN[f] = functools.partial(numpy_.guarded, f, entry) if _of_numpy(f) else entry
         return handler
 
     return register
+
+
+def _of_numpy(f: Any) -> bool:
+    return isinstance(f, np.ufunc) or (str(getattr(f, "__module__", None)).partition(".")[0] == "numpy" and callable(f))
 
 
 def method(cls: type, *names: str, exact: bool = False) -> Callable[[Handler], Handler]:
@@ -137,6 +144,7 @@ def _with_code(f: FunctionType, code: CodeType) -> FunctionType:
 
 
 _functions = ByIdentity()  # of a code object: a Function, or a handler
+_CACHED = type(functools.lru_cache(lambda: None))
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _resolved: dict[int, tuple[Any, Handler]] = {}  # by identity of a callable
 _epoch = -1
@@ -510,7 +518,7 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
     rule = rules.rule_for(f) if rules.epoch() else None
     if rule is not None:
         return functools.partial(_by_rule_method, rule, f)
-    handler = method_handler(cls, name)
+    handler = None if numpy_.of_objects(getattr(f, "__self__", None)) else method_handler(cls, name)
     if handler is not None:
         return handler
     return functools.partial(_foreign_method, f)
@@ -560,7 +568,6 @@ def _general(f: Any) -> Handler:
 
 
 def _by_type(f: Any) -> Handler:
-
     if isinstance(f, type):
         return functools.partial(objects.classes.construct, f)
     if type(f) in (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType):
@@ -569,6 +576,8 @@ def _by_type(f: Any) -> Handler:
         return functools.partial(_method_handler(type(f.__self__), f.__name__, f), f.__self__)
     if type(f) in _GETTERS:
         return objects.math_.getter(f)
+    if type(f) is _CACHED:
+        return functools.partial(objects.stdlib_.call_cached, f)
     if type(f) is functools.partial:
         return functools.partial(objects.functools_.call_partial, f)
     return functools.partial(call_object, f)
@@ -622,12 +631,46 @@ def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return _run_foreign(f, foreign.name_of(f), getattr(f, "__self__", f), args, kwargs)
 
 
-def _run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _run_consumer(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Foreign code that gets iterators: what it takes from these is noted."""
+    items: list[Any] = []
+    backs: list[Any] = []
 
+    def noted(x: Any) -> Any:
+        if not isinstance(x, objects.iteration.Iterator):
+            return x
+        return _noting(x, items, backs)
+
+    y, back = _run_foreign(f, name, owner, tuple(map(noted, args)), {k: noted(v) for k, v in kwargs.items()}, items)
+    return y, (run_consumer, back, items, backs, 1 + len(args) + len(kwargs))
+
+
+def _noting(x: Any, items: list[Any], backs: list[Any]) -> Any:
+    for item, back in x.pairs:
+        items.append(item)
+        backs.append(back)
+        yield item
+
+
+def run_consumer(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, items, backs, count = back
+    given = run(inner, d, shadows)
+    taken = shadows.take_list(items) or []
+    for k in range(len(backs) - 1, -1, -1):
+        if backs[k] is not None:
+            backs[k][0](backs[k], taken[k] if k < len(taken) else None, shadows)
+    return None if given is None else given[:count]
+
+
+def _run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: Any = None) -> tuple[Any, Any]:
     operands = (owner, *args, *kwargs.values())
+    if any(isinstance(x, objects.iteration.Iterator) for x in operands[1:]):
+        return _run_consumer(f, name, owner, args, kwargs)
     before = objects.structure.watch(operands)
     forms = [objects.structure.form(x) for x in operands] if before is not None else []
     value = f(*args, **kwargs)
+    if items is not None:
+        operands = (*operands, items)
     what = f"a derivative through `{name}`, which zyg cannot see into"
     if user_rules.tangent_of(f) is not None:
         what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"

@@ -129,7 +129,6 @@ def _run_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _run_several(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-
     total: Any = None
     for k in range(len(back[1]) - 1, -1, -1):
         given = calls.run(back[1][k], None if d is None else d[k], shadows)

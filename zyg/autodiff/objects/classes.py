@@ -52,7 +52,6 @@ def run_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_construct(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-
     _, new_back, init_back = back
     second = calls.run(init_back, None, shadows)
     first = calls.run(new_back, d, shadows)
@@ -183,7 +182,6 @@ def _run_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @calls.method(object, "__getattribute__")
 def _object_getattribute(x: Any, name: str) -> tuple[Any, Any]:
-
     return object.__getattribute__(x, name), (objects.attributes.run_attr, x, name)
 
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from zyg.autodiff import objects
+
 from . import calls, foreign, iteration, numpy_
 from .arithmetic import find, is_python
-from .cotangents import INERT, accumulate
+from .cotangents import accumulate
 from .iteration import run_list_item
 
 # -------------------------------------------------------------------------------------------------- getitem
@@ -181,7 +183,7 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
         return (run_list_set, x, key if key >= 0 else key + len(x))
     if t is dict or t in _DICTS:
         x[key] = value
-        return (run_dict_set, x, key)
+        return _dict_set(x, key)
     if t in _LISTS and type(key) is int:
         x[key] = value
         return (run_list_set, x, key if key >= 0 else key + len(x))
@@ -201,10 +203,24 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
         return (run_list_set, x, index if index >= 0 else index + len(x))
     x[key] = value
     if isinstance(x, dict):
-        return (run_dict_set, x, key)
-    if type(value) in INERT or isinstance(x, bytearray):
+        return _dict_set(x, key)
+    return foreign.result(None, f"a derivative through an item of a {t.__name__}", _HINT, (x, key, value))[1]
+
+
+def _dict_set(x: Any, key: Any) -> Any:
+    return (_run_dict_set_by_number, x, key) if iteration.is_number_key(key) else (run_dict_set, x, key)
+
+
+def _run_dict_set_by_number(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, refused_key(back[1], back[2], shadows), shadows.take_key(back[1], back[2])
+
+
+def refused_key(x: Any, key: Any, shadows: Any) -> Any:
+    """What flows to a key of a dict that has been asked for its keys."""
+    refused = shadows.mark_of(x, keys=True)
+    if refused is None or not iteration.is_number_key(key):
         return None
-    return None
+    return objects.structure.refuse(objects.structure.form(key), refused, shadows)
 
 
 def run_list_set(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -302,11 +318,12 @@ def made_set(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
 
 
 def made_dict(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
-    taken = shadows.take_dict(y)
-    if taken is None:
+    taken = shadows.take_dict(y) or {}
+    if not taken and not shadows.marks:
         return None
     result: list[Any] = [None] * len(operands)
     for at in range(len(operands) - 2, -1, -2):  # of a key that is there twice the last value counts
+        result[at] = refused_key(y, operands[at], shadows) if shadows.marks else None
         result[at + 1] = taken.pop(operands[at], None)
     return result
 
@@ -470,7 +487,7 @@ def run_set_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def record_dict_setitem(x: Any, key: Any, value: Any) -> Any:
     x[key] = value
-    return (run_dict_set, x, key)
+    return _dict_set(x, key)
 
 
 def record_dict_update(x: Any, other: Any) -> Any:

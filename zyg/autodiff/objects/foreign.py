@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+import array
+import os
+import re
 import sys
-from types import FrameType
+import sysconfig
+from collections import deque
+from enum import Enum
+from functools import partial
+from io import IOBase
+from numbers import Real
+from types import (
+    BuiltinFunctionType,
+    CellType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any, NoReturn
+
+import numpy as np
 
 from zyg.errors import Unsupported
 from zyg.ir.core import Position
 
-from .cotangents import INERT, Refused, refused_in
+from .cotangents import INERT, Refused, is_number, refused_in
 
 FOREIGN_PACKAGES = frozenset(
-    {"numpy", "scipy", "numba", "llvmlite", "ctypes", "statistics", "torch", "jax", "pandas", "matplotlib"}
+    {
+        "numpy",
+        "scipy",
+        "numba",
+        "llvmlite",
+        "ctypes",
+        "statistics",
+        "torch",
+        "jax",
+        "pandas",
+        "matplotlib",
+        "concurrent",
+        "multiprocessing",
+        "threading",
+    }
 )
 
 
@@ -42,9 +75,22 @@ def is_compiler(f: Any) -> bool:
 def caller() -> tuple[Any, int] | None:
     """Where in the user's source the running code was called from: a code object and an instruction."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("zyg."):
+    first: FrameType | None = None
+    while frame is not None:
+        if not frame.f_globals.get("__name__", "").startswith("zyg."):
+            first = first or frame
+            if not _is_of_library(frame.f_code.co_filename):
+                return frame.f_code, frame.f_lasti
         frame = frame.f_back
-    return None if frame is None else (frame.f_code, frame.f_lasti)
+    return None if first is None else (first.f_code, first.f_lasti)
+
+
+_LIBRARY = sysconfig.get_path("stdlib") + os.sep
+
+
+def _is_of_library(filename: str) -> bool:
+    """Whether a source file is of Python's own library."""
+    return filename.startswith(("<frozen ", _LIBRARY)) and "site-packages" not in filename
 
 
 def position_of(place: tuple[Any, int] | None) -> Position | None:
@@ -76,25 +122,56 @@ def name_of(function: Any) -> str:
 
 def result(value: Any, what: str, hint: str, operands: tuple[Any, ...] = ()) -> tuple[Any, Any]:
     """(value, back) of something that has no rule. A cotangent that arrives at the value becomes a refusal, which goes on
-    to the operands: it is an error where it gets to what the derivative is asked for."""
+    to the operands: it is an error where it gets to what the derivative is asked for.
+
+    An operand that zyg cannot see into may keep what it was given, and give it back later: so the refusal goes on to what it was
+    given before, too."""
     from . import structure
 
-    if value is None or type(value) in INERT:
-        return value, None
     forms = [structure.form(x) for x in operands]
-    if not any(map(structure.holds_numbers, forms)):
+    inside = [x for x in operands if is_opaque(x)]
+    numbers = any(map(structure.holds_numbers, forms))
+    kept = bool(inside) and (numbers or len(inside) > 1)
+    if not kept and (value is None or type(value) in INERT or not (numbers or inside)):
         return value, None
-    return value, (_run_result, value, what, hint, caller(), forms)
+    return value, (_run_result, value, what, hint, caller(), forms, inside)
 
 
 def _run_result(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     from . import structure
 
-    _, value, what, hint, place, forms = back
-    if d is None and not has_shadow(value, shadows) or isinstance(d, tuple) and not _any(d):
+    _, value, what, hint, place, forms, inside = back
+    refused = refused_in(d)
+    if refused is None and (_any(d) if isinstance(d, tuple) else d is not None) or has_shadow(value, shadows):
+        refused = refused or Refused(Unsupported(what, position_of(place), hint=hint))
+    if refused is None:
+        refused = next((found for x in inside if (found := shadows.mark_of(x)) is not None), None)
+    if refused is None:
         return None
-    refused = refused_in(d) or Refused(Unsupported(what, position_of(place), hint=hint))
+    for x in inside:
+        shadows.mark(x, refused)
     return [structure.refuse(form, refused, shadows) for form in forms]
+
+
+_TRANSPARENT = (
+    *(ModuleType, type, FunctionType, BuiltinFunctionType, MethodType, CodeType, CellType, tuple, list, dict, set, frozenset),
+    *(deque, array.array, partial, property, BaseException, np.generic, np.dtype, np.ufunc, re.Pattern, re.Match, Enum, Real),
+    *(IOBase, bytearray, memoryview),
+)  # fmt: skip
+
+
+def is_opaque(x: Any) -> bool:
+    """Whether `x` is an object that may keep what it is given, where zyg does not see it.
+
+    >>> import queue
+    >>> is_opaque(queue.SimpleQueue()), is_opaque([1.0]), is_opaque(2.0), is_opaque(np.array([1.0, None]))
+    (True, False, False, True)
+    """
+    if type(x) in INERT or is_number(x):
+        return False
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind == "O"
+    return not isinstance(x, _TRANSPARENT)
 
 
 def hidden(value: Any, what: str, hint: str) -> tuple[Any, Any]:
@@ -116,12 +193,12 @@ def _any(d: Any) -> bool:
 
 def has_shadow(value: Any, shadows: Any) -> bool:
     """Whether a cotangent has come to a mutable object."""
-    import numpy as np
-
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
         if value.dtype.kind not in "fciu" or not shadows.has_array(value):
             return False
         return shadows.refusal_of(value) is not None or bool(np.any(shadows.of_array(value)))
+    if shadows.marks and (shadows.mark_of(value) or shadows.mark_of(value, keys=True)):
+        return True
     if isinstance(value, tuple):
         return any(has_shadow(v, shadows) for v in value)
     items = shadows.items.get(id(value))

@@ -275,6 +275,62 @@ def run_last_step(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, _end_of(back[1], None if d is None else d[1], shadows).sent
 
 
+def delegated(iterator: Any, sent: Any) -> tuple[bool, Any]:
+    """A step of `yield from`: (True, the next item), or (False, the value of the iterator) at its end."""
+    try:
+        return True, next(iterator) if sent is None else iterator.send(sent)
+    except StopIteration as end:
+        return False, end.value
+
+
+def record_delegated(iterator: Any, sent: Any) -> tuple[Any, Any]:
+    """(the step of `yield from`, back)"""
+    if type(iterator) is Generator:
+        try:
+            item, back = record_next(iterator) if sent is None else record_send(iterator, sent)
+        except StopIteration as end:
+            return (False, end.value), (_run_delegated_end, iterator, end)
+        return (True, item), (_run_delegated, back)
+    if sent is not None or not isinstance(iterator, Iterator):
+        return _delegated_by_methods(iterator, sent)
+    has, item, back = objects.iteration.record_next(iterator)
+    return (has, item), None if back is None else (_run_delegated, back)
+
+
+def _delegated_by_methods(iterator: Any, sent: Any) -> tuple[Any, Any]:
+    from zyg.autodiff.python import escaping
+
+    escaping.watch()
+    step = iterator.__next__ if sent is None else iterator.send
+    try:
+        item, back = objects.calls.call(step, () if sent is None else (sent,))
+    except StopIteration as end:
+        return (False, end.value), (_run_delegated_value, escaping.swallowed(end), end)
+    return (True, item), None if back is None else (_run_delegated_by_call, back)
+
+
+def _run_delegated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = objects.calls.run(back[1], None if d is None else d[1], shadows)
+    return None if given is None or back[1][0] is not run_send else (None, None, given[2])
+
+
+def _run_delegated_by_call(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = objects.calls.run(back[1], None if d is None else d[1], shadows)
+    return None if given is None else (None, None, given[1] if len(given) > 1 else None)
+
+
+def _run_delegated_end(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, generator, _ = back
+    return None, None, _end_of(generator, None if d is None else d[1], shadows).sent
+
+
+def _run_delegated_value(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, inner, end = back
+    if d is not None and d[1] is not None:
+        shadows.add_attr(end, "value", d[1])
+    objects.calls.run(inner, None, shadows)
+
+
 def cleans_up(generator: Generator) -> bool:
     """Whether a generator may do something when it is closed, as CPython does with one that nobody has any more."""
     from zyg.autodiff.python import cleans_up
@@ -299,7 +355,6 @@ def run_sent_end(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _undo_end(back: tuple[Any, ...], shadows: Any) -> _Reverse:
-
     _, generator, end = back
     d = None
     if end is not None:

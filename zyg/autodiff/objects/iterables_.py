@@ -255,6 +255,7 @@ def run_next(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 known(Iterator.__next__)(_next)
 known(generators.Generator.send)(generators.record_send)
+known(generators.delegated, exact=True)(generators.record_delegated)
 known(generators.Generator.throw)(generators.record_throw)
 known(generators.Generator.close)(generators.record_close)
 

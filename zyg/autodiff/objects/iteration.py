@@ -9,16 +9,18 @@ Where the source has a cotangent that flows, as a tuple has, those of its items 
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Generator, ItemsView, ValuesView
+from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
 from itertools import count, repeat
 from typing import Any
 
 import numpy as np
 
 from zyg.autodiff import objects
+from zyg.backend.phrases import PLAIN_KEYS
+from zyg.errors import Unsupported
 
 from . import foreign, sources
-from .cotangents import INERT, accumulate
+from .cotangents import INERT, Refused, accumulate, is_number, refused_in
 
 
 class Holder:
@@ -108,17 +110,29 @@ class Numbered:
 class Entries:
     """What a loop over `items()` (`paired`) or `values()` of a dict goes through."""
 
-    __slots__ = ("mapping", "paired")
+    __slots__ = ("mapping", "paired", "place")
 
     def __init__(self, mapping: dict[Any, Any], paired: bool):
         self.mapping = mapping
         self.paired = paired
+        self.place = place_of_keys(mapping) if paired else None
 
     def add(self, shadows: Any, key: Any, d: Any) -> None:
         if self.paired:
+            if d[0] is not None:
+                mark_keys(self.mapping, key, d[0], shadows, self.place)
             d = d[1]
         if d is not None:
             shadows.add_key(self.mapping, key, d)
+
+
+class Keys(KeysView):
+    """What `dict.keys()` gives."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"dict_keys({list(self)!r})"
 
 
 class Values(ValuesView):
@@ -153,8 +167,11 @@ def run_dict_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 def run_dict_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    if d is not None and d[1] is not None:
-        shadows.add_key(back[1], back[2], d[1])
+    if d is not None:
+        if d[0] is not None:
+            mark_keys(back[1], back[2], d[0], shadows, back[3] if len(back) > 3 else None)
+        if d[1] is not None:
+            shadows.add_key(back[1], back[2], d[1])
 
 
 def run_array_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -230,7 +247,9 @@ def _values(x: Any) -> tuple[Any, Any]:
 
 def _items(x: Any) -> tuple[Any, Any]:
     mapping = x._mapping
-    return zip(mapping.items(), zip(repeat(run_dict_pair), repeat(mapping), mapping)), NOTHING
+    return zip(
+        mapping.items(), zip(repeat(run_dict_pair), repeat(mapping), mapping, repeat(place_of_keys(mapping)))
+    ), NOTHING
 
 
 def _set(x: Any) -> tuple[Any, Any]:
@@ -255,11 +274,53 @@ def _plain(x: Any) -> tuple[Any, Any]:
     return iter(x), None
 
 
+def is_number_key(key: Any) -> bool:
+    """Whether a key of a dict is a number that may carry a derivative, or holds one.
+
+    >>> is_number_key("a"), is_number_key(3), is_number_key(0.5), is_number_key((1, 0.5))
+    (False, False, True, True)
+    """
+    if type(key) in PLAIN_KEYS:
+        return False
+    return (
+        any(map(is_number_key, key)) if isinstance(key, (tuple, frozenset)) else is_number(key) and type(key) is not int
+    )
+
+
+def place_of_keys(mapping: Any) -> Any:
+    """Where the keys of a dict are asked for, if there are any that may carry a derivative."""
+    if PLAIN_KEYS.issuperset(map(type, mapping)) or not any(map(is_number_key, mapping)):
+        return None
+    return foreign.caller()
+
+
+def _keys(x: Any) -> tuple[Any, Any]:
+    mapping = x._mapping if type(x) is Keys else x
+    keys = dict.__iter__(mapping)
+    place = place_of_keys(mapping)
+    if place is None:
+        return keys, None
+    return zip(keys, zip(repeat(run_key), repeat(mapping), dict.__iter__(mapping), repeat(place))), NOTHING
+
+
+def run_key(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The derivative by a key of a dict would go to where the key was put in."""
+    if d is not None:
+        mark_keys(back[1], back[2], d, shadows, back[3])
+
+
+def mark_keys(mapping: Any, key: Any, d: Any, shadows: Any, place: Any = None) -> None:
+    if is_number_key(key):
+        what, hint = "a derivative by a key of a dict", "keep the number in a value of the dict, or in a list"
+        error = Unsupported(what, foreign.position_of(place), hint=hint)
+        shadows.mark(mapping, refused_in(d) or Refused(error), keys=True)
+
+
 SOURCES: dict[type, Callable[[Any], tuple[Any, Any]]] = {
     list: _list, tuple: tuple_pairs, collections.deque: _list, Values: _values, Items: _items, Iterator: iterator_pairs,
-    Direct: iterator_pairs, set: _set, frozenset: _set, np.ndarray: _array, dict: _plain, str: _plain, bytes: _plain, range: _plain,
-    bytearray: _plain, type(iter(range(1))): _plain, type({}.keys()): _plain, collections.Counter: _plain,
-    collections.defaultdict: _plain, collections.OrderedDict: _plain, memoryview: _plain,
+    Direct: iterator_pairs, set: _set, frozenset: _set, np.ndarray: _array, dict: _keys, Keys: _keys, str: _plain, bytes: _plain, range: _plain,
+    bytearray: _plain, type(iter(range(1))): _plain, collections.Counter: _keys, collections.defaultdict: _keys,
+    collections.OrderedDict: _keys, memoryview: _plain,
 }  # fmt: skip
 
 
@@ -272,7 +333,6 @@ def pairs(x: Any) -> tuple[Any, Any]:
 
 
 def _general(x: Any) -> tuple[Any, Any]:
-
     t = type(x)
     method = objects.arithmetic.find(t, "__iter__")
     if objects.arithmetic.is_python(method):
@@ -305,7 +365,9 @@ def plain_pairs(x: Any) -> Any:
     for base in (list, tuple, collections.deque, array.array, set, frozenset, np.ndarray):
         if isinstance(x, base):
             return _list(x) if base is array.array else SOURCES[base](x)
-    return (iter(x), None) if isinstance(x, (dict, str, bytes, range, io.IOBase)) else None
+    if isinstance(x, dict):
+        return _keys(x)
+    return (iter(x), None) if isinstance(x, (str, bytes, range, io.IOBase)) else None
 
 
 def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -321,7 +383,7 @@ def _unknown(x: Any) -> Generator[tuple[Any, Any], None, None]:
     name = type(x).__name__
     hint = "make a list of it outside of the function, or take it out of the derivative's path with zyg.stop_gradient"
     for item in x:
-        yield foreign.hidden(item, f"a derivative through the items of a {name}, which zyg cannot see into", hint)
+        yield foreign.result(item, f"a derivative through the items of a {name}, which zyg cannot see into", hint, (x,))
 
 
 def with_backs(x: Any) -> Any:
@@ -408,7 +470,6 @@ def record_iter(x: Any) -> tuple[Any, Any]:
 
 
 def _called(x: Any, method: Any) -> tuple[Any, Any]:
-
     return objects.calls.call(method.__get__(x, type(x)), ())
 
 

@@ -430,7 +430,6 @@ def _get_all(record: Any, keys: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _run_get_all(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-
     total: Any = None
     for k in range(len(back[1]) - 1, -1, -1):
         given = calls.run(back[1][k], None if d is None else d[k], shadows)

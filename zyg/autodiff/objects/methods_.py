@@ -117,7 +117,7 @@ def _query(cls: type, *names: str) -> None:
 
 _query(list, "index", "count", "__len__", "__contains__", "__repr__", "__eq__", "__sizeof__")
 _query(tuple, "index", "count", "__len__", "__contains__", "__repr__", "__eq__", "__hash__")
-_query(dict, "__len__", "__contains__", "__repr__", "__eq__", "keys")
+_query(dict, "__len__", "__contains__", "__repr__", "__eq__")
 _query(set, "__len__", "__contains__", "__repr__", "__eq__", "isdisjoint", "issubset", "issuperset")
 _query(frozenset, "__len__", "__contains__", "__repr__", "__eq__", "isdisjoint", "issubset", "issuperset")
 _query(deque, "index", "count", "__len__", "__contains__", "__repr__", "__eq__")
@@ -193,8 +193,8 @@ def _setdefault(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, 
 
 
 def _run_setdefault(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-
-    return None, None, accumulate(d, shadows.take_key(back[1], back[2]))
+    _, x, key = back
+    return None, containers.refused_key(x, key, shadows), accumulate(d, shadows.take_key(x, key))
 
 
 @method(dict, "pop", exact=True)
@@ -265,9 +265,14 @@ def _items(x: Any) -> tuple[Any, Any]:
     return iteration.Items(x), None
 
 
-for _name in ("items", "values", "update", "setdefault", "clear", "pop"):
+@method(dict, "keys", exact=True)
+def _keys(x: Any) -> tuple[Any, Any]:
+    return iteration.Keys(x), None
+
+
+for _name in ("keys", "items", "values", "update", "setdefault", "clear", "pop"):
     method(OrderedDict, _name, exact=True)(calls.METHODS[dict, _name])
-_query(OrderedDict, "keys", "move_to_end", "__eq__")
+_query(OrderedDict, "move_to_end", "__eq__")
 
 
 @known(dict.fromkeys)
@@ -277,7 +282,6 @@ def _fromkeys(keys: Any, value: Any = None) -> tuple[Any, Any]:
 
 
 def _run_fromkeys(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-
     total: Any = None
     for key in back[2]:
         total = accumulate(total, shadows.take_key(back[1], key))

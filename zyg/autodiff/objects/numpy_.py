@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from . import foreign
 from .cotangents import Refused, is_number
 from .shadows import owner_of
 
@@ -103,6 +104,39 @@ def _quotient(a: Any, y: Any) -> Any:
 
 
 # ----------------------------------------------------------------------------------------------- values and cotangents
+
+# What is refused of them, and the remedy.
+_OF_OBJECTS = "a derivative through an array of objects", "use an array of numbers, or a list"
+
+
+def of_objects(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind == "O"
+
+
+def is_hidden(x: Any) -> bool:
+    """Whether NumPy would get what is in an argument by itself: of objects in an array, or by the array protocols."""
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind == "O"
+    if isinstance(x, (list, tuple)):
+        return not _VISIBLE.issuperset(map(type, x)) and any(map(is_hidden, x))
+    t = type(x)
+    return t not in _VISIBLE and any(hasattr(t, name) for name in _PROTOCOLS) and not isinstance(x, np.generic)
+
+
+_VISIBLE = frozenset({float, int, bool, complex, str, type(None), np.float64, type, np.dtype})
+_PROTOCOLS = ("__array__", "__array_ufunc__", "__array_function__", "__array_interface__")
+
+
+def guarded(f: Any, handler: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """An entry of a function of NumPy, where it sees what the function works on."""
+    from . import calls
+
+    if any(type(x) not in _VISIBLE and is_hidden(x) for x in args):
+        return calls.call_foreign(f, *args, **kwargs)
+    y, back = handler(*args, **kwargs)
+    if type(y) is np.ndarray and y.dtype.kind == "O":
+        return foreign.result(y, *_OF_OBJECTS, (None, *args, *kwargs.values()))
+    return y, back
 
 
 def saved(x: Any) -> Any:
@@ -235,6 +269,8 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any]:
     """(value, back) of an operator with an array."""
     from . import arithmetic
 
+    if of_objects(a) or of_objects(b):
+        return foreign.result(arithmetic.FUNCTIONS[op](a, b), *_OF_OBJECTS, (a, b))
     for this in (a, b):
         if not isinstance(this, np.ndarray) and getattr(type(this), "__array_ufunc__", True) is None:
             made = arithmetic.by_methods(op, a, b)
@@ -252,6 +288,8 @@ def unary(op: str, a: np.ndarray) -> tuple[Any, Any]:
     """(value, back) of a unary operator on an array."""
     if op == "invert":
         return ~a, None
+    if of_objects(a):
+        return foreign.result({"neg": -a, "pos": a.copy(), "abs": abs(a)}[op], *_OF_OBJECTS, (a,))
     return elementwise({"neg": np.negative, "pos": np.positive, "abs": np.absolute}[op], a)
 
 
@@ -259,6 +297,8 @@ def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
     """(value, back) of an in-place operator on an array."""
     from . import arithmetic
 
+    if of_objects(a) or of_objects(b):
+        return foreign.result(arithmetic.INPLACE[op](a, b), *_OF_OBJECTS, (a, b))
     u = OPERATORS.get(op)
     if u is None and op != "matmul":
         return arithmetic.INPLACE[op](a, b), None
@@ -341,6 +381,8 @@ def matmul_cotangents(dy: Any, a: Any, b: Any) -> tuple[Any, Any]:
 def getitem(x: np.ndarray, key: Any) -> tuple[Any, Any]:
     """(value, back) of `x[key]`: a number, a view, or a copy."""
     y = x[key]
+    if x.dtype.kind == "O":
+        return foreign.result(y, *_OF_OBJECTS, (x,))
     if not isinstance(y, np.ndarray):
         if x.dtype.kind not in "fciu":
             return y, None
@@ -389,6 +431,10 @@ def _repeats(key: Any) -> bool:
 
 def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
     """The back of `x[key] = value`."""
+    if x.dtype.kind == "O":
+        x[key] = value
+        back = foreign.result(None, *_OF_OBJECTS, (x, None, value))[1]
+        return back
     value, made = as_operand(value)
     if isinstance(value, np.ndarray) and np.may_share_memory(x, value) and value is not x:
         pass  # NumPy reads before it writes; so does the reverse

@@ -56,7 +56,7 @@ def has_attribute(name: str) -> bool:
 class Shadows:
     """What one reverse pass has gathered for mutable objects."""
 
-    __slots__ = ("arrays", "holders", "items", "kept", "refusals", "views")
+    __slots__ = ("arrays", "holders", "items", "kept", "marks", "refusals", "views")
 
     def __init__(self) -> None:
         self.items: dict[int, Any] = {}  # by identity: the cotangents of items
@@ -64,6 +64,9 @@ class Shadows:
         self.arrays: dict[int, tuple[np.ndarray, int, int]] = {}  # by identity of the owner of memory
         self.views: dict[int, np.ndarray] = {}  # by identity of an array: its view of the shadow
         self.refusals: dict[int, Refused] = {}  # by identity of the owner of memory: why it has no cotangent
+        self.marks: dict[
+            Any, Refused
+        ] = {}  # by identity of what foreign code, or the keys of a dict, keep: why it has none
         self.kept: list[Any] = []  # identities stay taken as long as these live
         if _joined:
             self._join()
@@ -74,6 +77,16 @@ class Shadows:
             joined = reference()
             if joined is not None:
                 self.holder_of(joined.owner).__dict__ = self.dict_of(joined.mapping)
+
+    # ---- what zyg does not see
+
+    def mark(self, x: Any, refused: Refused, keys: bool = False) -> None:
+        """A cotangent would come to what an object that zyg cannot see into has kept, or to the `keys` of a dict."""
+        self.marks[_mark_key(x), keys] = refused
+        self.kept.append(x)
+
+    def mark_of(self, x: Any, keys: bool = False) -> Refused | None:
+        return self.marks.get((_mark_key(x), keys)) if self.marks else None
 
     # ---- for compiled code, which looks shadows up by itself: they stay the same objects
 
@@ -347,6 +360,10 @@ def _exporter(owner: np.ndarray) -> Any:
     except (TypeError, ValueError, BufferError, AttributeError):
         return None
     return base
+
+
+def _mark_key(x: Any) -> int:
+    return key_of(x) if isinstance(x, np.ndarray) else id(x)
 
 
 def key_of(array: np.ndarray) -> int:

@@ -60,7 +60,6 @@ class ByNext(Steps):
     __slots__ = ("next",)
 
     def __init__(self, x: Any):
-
         super().__init__()
         self.next = objects.arithmetic.find(type(x), "__next__").__get__(x, type(x))
 
@@ -80,7 +79,6 @@ class ByIndex(Steps):
     __slots__ = ("get", "indices")
 
     def __init__(self, x: Any):
-
         super().__init__()
         self.get = objects.arithmetic.find(type(x), "__getitem__").__get__(x, type(x))
         self.indices = count()
@@ -107,7 +105,6 @@ class Until(Steps):
         self.over = False
 
     def step(self) -> tuple[bool, Any, Any]:
-
         if self.over:
             return False, None, None
         item, back = objects.calls.call(self.function, ())
@@ -128,7 +125,6 @@ class _Undoing:
         self.shadows = shadows
 
     def resume(self, d: Any) -> None:
-
         self.left -= 1
         objects.calls.run(self.backs[self.left], d, self.shadows)
 

@@ -418,7 +418,11 @@ def _kind(value: Any) -> str:
 def watch(values: Iterable[Any]) -> list[tuple[Any, Any]] | None:
     """Copies of the mutable ones among the arguments of foreign code; None if there are none."""
     held: list[tuple[Any, Any]] = []
+    values = list(values)
     for x in values:
+        f = x.__func__ if isinstance(x, MethodType) else x
+        if isinstance(f, FunctionType) and f.__closure__:  # foreign code may call it
+            values.extend(v for v in map(content, f.__closure__) if not isinstance(v, FunctionType))
         if isinstance(x, (float, str)) or type(x) in INERT or type(x) is int:
             continue
         if isinstance(x, np.ndarray):

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from zyg.errors import Unsupported
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT
 
+from .. import objects
 from ..objects import sources
 from . import escaping
 
@@ -112,30 +112,28 @@ def _take_pullbacks(f: Function) -> None:
 
 
 def _expand_yield_from(f: Function, block: Block) -> None:
-    """`yield from` as a loop that yields."""
+    """`yield from` as a loop that yields what `generators.delegated` gives, and hands on what it is sent."""
     for n, instr in enumerate(block.instrs):
         if instr.op != "yield_from":
             continue
-        if any(
-            instr.result in i.operands or any(instr.result in t.args for t in i.targets) for _, i in f.instructions()
-        ):
-            raise Unsupported(
-                "the derivative through the value of `yield from`",
-                instr.position,
-                hint="yield the value, and use it there",
-            )
         position = instr.position
-        iterator, more, item = Value(OBJECT), Value(BOOL), Value(OBJECT)
+        iterator, sent, pair, going_on, more, item, got = (Value(OBJECT) for _ in range(7))
+        more.type = BOOL
         head, body, after = (Block(f"{block.name}.{what}") for what in ("from", "give", "given"))
+        after.params = [instr.result]
         after.instrs = block.instrs[n + 1 :]
         start = Instr("iter", [instr.operands[0]], [iterator], {}, [], position)
-        block.instrs[n:] = [start, Instr("jump", targets=[Target(head)], position=position)]
+        block.instrs[n:] = [start, Instr("jump", targets=[Target(head, [Const(None, OBJECT)])], position=position)]
+        head.params = [sent]
+        step = [Const(objects.generators.delegated, OBJECT), iterator, sent]
         head.instrs = [
-            Instr("next", [iterator], [more, item], {}, [], position),
-            Instr("branch", [more], targets=[Target(body), Target(after)], position=position),
+            Instr("call_object", step, [pair], {"keywords": ()}, [], position),
+            Instr("unpack", [pair], [going_on, item], {"count": 2}, [], position),
+            Instr("truth", [going_on], [more], {}, [], position),
+            Instr("branch", [more], targets=[Target(body), Target(after, [item])], position=position),
         ]
-        give = Instr("yield", [item], [Value(OBJECT)], {}, [], position)
-        body.instrs = [give, Instr("jump", targets=[Target(head)], position=position)]
+        give = Instr("yield", [item], [got], {}, [], position)
+        body.instrs = [give, Instr("jump", targets=[Target(head, [got])], position=position)]
         for made in (head, body, after):
             if block.handler is not None:
                 made.handler = Target(block.handler.block, list(block.handler.args))

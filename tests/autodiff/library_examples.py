@@ -1,0 +1,189 @@
+"""Programs that use the standard library: heaps, sorted lists, caches, statistics, exact numbers, generators in generators."""
+
+import _thread
+import bisect
+import functools
+import heapq
+import statistics
+import threading
+from collections import OrderedDict
+from decimal import Decimal
+from fractions import Fraction
+
+
+def heap(x):
+    h = []
+    for v in (3 * x, x, 2 * x):
+        heapq.heappush(h, v)
+    first, second = heapq.heappop(h), heapq.heappop(h)
+    return first * 2 + second * second
+
+
+def heap_of_pairs(x):
+    h = [(3 * x, "a"), (x, "b"), (2 * x, "c"), (x * x, "e")]
+    heapq.heapify(h)
+    d, _ = heapq.heapreplace(h, (x * x, "d"))
+    return d + sum(p[0] * k for k, p in enumerate(h)) + heapq.heappushpop(h, (0.1 * x, "f"))[0]
+
+
+def merged(x):
+    return sum(k * v for k, v in enumerate(heapq.merge([x, 3 * x], [2 * x]))) + sum(heapq.nlargest(2, [x, 2 * x, -x]))
+
+
+def inserted(x):
+    xs = [0.0, 1.0, 2.0]
+    at = bisect.bisect(xs, x)
+    bisect.insort(xs, x)
+    bisect.insort_left(xs, -x, key=lambda v: v)
+    return (x - xs[at]) * xs[3] + bisect.bisect_left(xs, 1.0) * x + xs[0]
+
+
+@functools.cache
+def squared(x):
+    return x * x
+
+
+def cached_by_number(x):
+    return squared(x) + squared(x=x) * 2 + squared(x + 0.0)
+
+
+def cached_with_equal_numbers(x):
+    return squared(x) * squared(zyg_constant(x))
+
+
+def zyg_constant(x):
+    import zyg
+
+    return zyg.stop_gradient(x)
+
+
+def cached_recursion(x):
+    @functools.lru_cache(None)
+    def f(n):
+        return x if n < 2 else f(n - 1) * x + f(n - 2)
+
+    first = f(6)
+    f.cache_clear()
+    return first + f(3)
+
+
+def of_data(x):
+    data = [x, 2.0 * x, x * x, 3.0]
+    return sum(f(data) for f in (statistics.mean, statistics.fmean, statistics.median, statistics.variance, statistics.pvariance,
+                                 statistics.stdev, statistics.pstdev, statistics.geometric_mean, statistics.harmonic_mean))  # fmt: skip
+
+
+def first_out(x):
+    d = OrderedDict(a=x, b=2 * x)
+    d.move_to_end("a")
+    _, v = d.popitem(last=False)
+    d["c"] = v * x
+    return sum(k * v for k, v in enumerate(d.values())) + len(d.keys()) + len({"a": x}.keys())
+
+
+def exact(x):
+    half = Fraction.from_float(x) / 2
+    third = Fraction(1, 3).limit_denominator(10)
+    return float(half * Fraction.from_decimal(Decimal(x)) + third)
+
+
+def decimals(x):
+    a = Decimal(x)
+    return float(a.sqrt() + (a + 1).ln() + a.exp() + (a + 1).log10() + Decimal.from_float(x) * a)
+
+
+def inner(x):
+    total = 0.0
+    for k in range(3):
+        total += x * k
+        yield x + k
+    return total * x
+
+
+def delegating(x):
+    value = yield from inner(x)
+    yield value
+    nothing = yield from [x, 2.0 * x]
+    yield x if nothing is None else 0.0
+
+
+def delegated(x):
+    return sum(k * v for k, v in enumerate(delegating(x)))
+
+
+def averaging(x):
+    total, sent = 0.0, 0.0
+    while sent is not None:
+        total += sent * x
+        sent = yield total
+    return total * x
+
+
+def outer(x, got):
+    got.append((yield from averaging(x)))
+
+
+def sent_through(x):
+    got = []
+    g = outer(x, got)
+    next(g)
+    r = g.send(x * x) + g.send(2.0)
+    try:
+        g.send(None)
+    except StopIteration:
+        r += got[0]
+    return r
+
+
+class Countdown:
+    def __init__(self, x):
+        self.x = x
+        self.left = 2
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.left:
+            raise StopIteration(self.x * 5.0)
+        self.left -= 1
+        return self.x * self.left
+
+
+def from_an_object(x):
+    def g():
+        yield (yield from Countdown(x * x))
+
+    return sum(g()) * x
+
+
+def wait():
+    threading.Event().wait(0.0)
+
+
+def in_a_thread(x):
+    worker = threading.Thread(target=wait)
+    worker.start()
+    worker.join()
+    _thread.start_new_thread(wait, ())
+    return x * x
+
+
+PROGRAMS = {
+    f.__name__: f
+    for f in (
+        *(
+            heap,
+            heap_of_pairs,
+            merged,
+            inserted,
+            cached_by_number,
+            cached_recursion,
+            of_data,
+            first_out,
+            exact,
+            decimals,
+        ),
+        *(delegated, sent_through, from_an_object, in_a_thread),
+    )
+}

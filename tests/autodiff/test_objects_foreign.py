@@ -1,0 +1,203 @@
+"""Numbers that go through objects of foreign code: refused where a derivative would be lost, and only there."""
+
+import collections
+import concurrent.futures
+import queue
+import threading
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.fallback import python_pullback
+
+
+def through_queue(x):
+    q = queue.SimpleQueue()
+    q.put(x * x)
+    return q.get() * 2.0
+
+
+def constant_through_queue(x):
+    q = queue.SimpleQueue()
+    q.put(3.0)
+    return q.get() * x
+
+
+def through_poly1d(x):
+    return np.poly1d([x, 1.0])(2.0)
+
+
+def constant_poly1d(x):
+    return x * float(np.poly1d([3.0, 1.0])(2.0))
+
+
+def array_of_objects(x):
+    a = np.array([x, 1.0], dtype=object)
+    return a[0] * 2.0
+
+
+def written_into_array_of_objects(x):
+    a = np.empty(2, dtype=object)
+    a[0] = x
+    return a[0] * 2.0
+
+
+def sum_of_array_of_objects(x):
+    return np.sum(np.array([x, 1.0], dtype=object)) * 2.0
+
+
+def array_of_constant_objects(x):
+    a = np.array([3.0, "b"], dtype=object)
+    return a[0] * x
+
+
+def key_of_a_display(x):
+    total = 0.0
+    for k in {x: 1.0}:
+        total += k
+    return total
+
+
+def key_that_was_set(x):
+    d = {}
+    d[x] = 1.0
+    return max(d) * 2.0
+
+
+def key_by_items(x):
+    d = {}
+    d[x] = 1.0
+    return sum(k * v for k, v in d.items())
+
+
+def key_in_a_tuple(x):
+    d = {}
+    d[x, 1] = 1.0
+    return sum(k[0] for k in d)
+
+
+def key_by_setdefault(x):
+    d = {}
+    d.setdefault(x, 1.0)
+    return next(iter(d)) * 2.0
+
+
+def key_of_a_comprehension(x):
+    return sum({k * x: 1.0 for k in (1.0, 2.0)})
+
+
+def counted(x):
+    return max(collections.Counter([x, 0.5])) * 2.0
+
+
+def constant_keys(x):
+    table = {0.5: 1.0, 1.5: 2.0}
+    return sum(k * w * x for k, w in table.items())
+
+
+def keys_of_text(x):
+    d = {"a": x}
+    d["b"] = 2.0 * x
+    return sum(d[k] for k in d) + len(max(d))
+
+
+def by_executor(x):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: x * x).result()
+
+
+def mapped_by_executor(x):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return sum(pool.map(lambda v: v * x, [1.0, 2.0]))
+
+
+def by_thread(x):
+    results = []
+    worker = threading.Thread(target=lambda: results.append(x * x))
+    worker.start()
+    worker.join()
+    return results[0]
+
+
+class Reading:
+    def __init__(self, value):
+        self.value = value
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([self.value, 2.0 * self.value])
+
+
+class Scaled:
+    def __init__(self, value):
+        self.value = value
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return ufunc(self.value)
+
+
+def through_array_protocol(x):
+    return float(np.sum(np.asarray(Reading(x))))
+
+
+def sine_by_array_protocol(x):
+    return float(np.sum(np.sin(Reading(x))))
+
+
+def through_array_ufunc(x):
+    return float(np.sin(Scaled(x)))
+
+
+REFUSED = [
+    through_queue, through_poly1d, array_of_objects, written_into_array_of_objects, sum_of_array_of_objects, key_of_a_display,
+    key_that_was_set, key_by_items, key_in_a_tuple, key_by_setdefault, key_of_a_comprehension, counted, by_executor,
+    mapped_by_executor, by_thread, through_array_protocol, sine_by_array_protocol, through_array_ufunc,
+]  # fmt: skip
+CONSTANT = [
+    (constant_through_queue, 3.0), (constant_poly1d, 7.0), (array_of_constant_objects, 3.0), (constant_keys, 3.5),
+    (keys_of_text, 3.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+def test_what_would_be_lost_is_refused(f) -> None:
+    with pytest.raises(zyg.Unsupported) as caught:
+        value, back = python_pullback(f, (1.5,), {})
+        assert value == f(1.5)
+        back(1.0)
+    error = caught.value
+    assert error.position is not None
+    assert error.position.file == __file__
+    assert error.hint
+
+
+@pytest.mark.parametrize(("f", "slope"), CONSTANT, ids=lambda f: getattr(f, "__name__", ""))
+def test_constants_may_go_through(f, slope) -> None:
+    value, back = python_pullback(f, (1.5,), {})
+    assert value == f(1.5)
+    assert back(1.0) == (slope,)
+
+
+def exact(x):
+    return float(Fraction(x) * Fraction(x) + Fraction(1, 3))
+
+
+def decimals(x):
+    return float(Decimal(x) * Decimal(2) + Decimal("0.5"))
+
+
+def ratio(n):
+    return float(Fraction(n, 4) * 2)
+
+
+@pytest.mark.parametrize(("f", "slope"), [(exact, 3.0), (decimals, 2.0)])
+def test_fractions_and_decimals(f, slope) -> None:
+    value, back = python_pullback(f, (1.5,), {})
+    assert value == f(1.5)
+    assert back(1.0) == pytest.approx((slope,))
+
+
+def test_fraction_of_two() -> None:
+    assert python_pullback(ratio, (3,), {})[1](1.0) == pytest.approx((0.5,))

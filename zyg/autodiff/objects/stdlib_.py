@@ -1,0 +1,228 @@
+"""Functions of the standard library that are written in C, as what they do in Python: that is differentiated."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import heapq
+import statistics
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import calls, iteration, structure
+from .builtins_ import ask
+from .calls import known, method
+from .cotangents import is_number
+
+
+def _means(target: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The decorated function does what `target` does."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        @known(target, exact=True)
+        def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+            return calls.call(function, args, kwargs)
+
+        return function
+
+    return register
+
+
+# -------------------------------------------------------------------------------------------------------- heapq
+
+# The module keeps these, which its functions in C do without.
+_siftdown: Callable[..., None] = getattr(heapq, "_siftdown")  # noqa: B009
+_siftup: Callable[..., None] = getattr(heapq, "_siftup")  # noqa: B009
+
+
+@_means(heapq.heappush)
+def _heappush(heap: list[Any], item: Any) -> None:
+    heap.append(item)
+    _siftdown(heap, 0, len(heap) - 1)
+
+
+@_means(heapq.heappop)
+def _heappop(heap: list[Any]) -> Any:
+    last = heap.pop()
+    if not heap:
+        return last
+    item = heap[0]
+    heap[0] = last
+    _siftup(heap, 0)
+    return item
+
+
+@_means(heapq.heapreplace)
+def _heapreplace(heap: list[Any], item: Any) -> Any:
+    first = heap[0]
+    heap[0] = item
+    _siftup(heap, 0)
+    return first
+
+
+@_means(heapq.heappushpop)
+def _heappushpop(heap: list[Any], item: Any) -> Any:
+    if heap and heap[0] < item:
+        item, heap[0] = heap[0], item
+        _siftup(heap, 0)
+    return item
+
+
+@_means(heapq.heapify)
+def _heapify(x: list[Any]) -> None:
+    for k in reversed(range(len(x) // 2)):
+        _siftup(x, k)
+
+
+# -------------------------------------------------------------------------------------------------------- bisect
+
+
+@_means(bisect.insort_right)
+def _insort_right(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
+    a.insert(bisect.bisect_right(a, x if key is None else key(x), lo, hi, key=key), x)
+
+
+@_means(bisect.insort_left)
+def _insort_left(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
+    a.insert(bisect.bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
+
+
+for _f in (bisect.bisect_left, bisect.bisect_right):
+    known(_f, exact=True)(functools.partial(ask, _f))
+
+
+# ----------------------------------------------------------------------------------------------------- statistics
+
+
+def _statistic(f: Callable[..., Any], slopes: Callable[[list[Any], Any], list[Any]]) -> None:
+    """The entry of a function of data: the slopes by the items, from these and the value."""
+
+    @known(f)
+    def handler(data: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        if args or kwargs:
+            return calls.call_foreign(f, data, *args, **kwargs)
+        items, drain = iteration.drained(data)
+        y = f(items)
+        return y, (_run_statistic, drain, items, y, slopes)
+
+
+def _run_statistic(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, drain, items, y, slopes = back
+    ds = None if d is None else [d * s for s in slopes(items, y)]
+    return None, iteration.give(drain, ds, shadows)
+
+
+def _deviations(items: list[Any], over: float) -> list[Any]:
+    """The slopes of the sum of squared deviations, over a number."""
+    mean = sum(items) / len(items)
+    return [2.0 * (x - mean) / over for x in items]
+
+
+_statistic(statistics.mean, lambda items, y: [1.0 / len(items)] * len(items))
+_statistic(statistics.fmean, lambda items, y: [1.0 / len(items)] * len(items))
+_statistic(statistics.variance, lambda items, y: _deviations(items, len(items) - 1))
+_statistic(statistics.pvariance, lambda items, y: _deviations(items, len(items)))
+_statistic(statistics.stdev, lambda items, y: [s / (2.0 * y) if y else 0.0 for s in _deviations(items, len(items) - 1)])
+_statistic(statistics.pstdev, lambda items, y: [s / (2.0 * y) if y else 0.0 for s in _deviations(items, len(items))])
+_statistic(statistics.geometric_mean, lambda items, y: [y / (len(items) * x) for x in items])
+_statistic(statistics.harmonic_mean, lambda items, y: [y * y / (len(items) * x * x) for x in items])
+
+
+@_means(statistics.median)
+def _median(data: Any) -> Any:
+    items = sorted(data)
+    n = len(items)
+    if n == 0:
+        raise statistics.StatisticsError("no median for empty data")
+    return items[n // 2] if n % 2 == 1 else (items[n // 2 - 1] + items[n // 2]) / 2
+
+
+# --------------------------------------------------------------------------------------------------- collections
+
+
+@method(OrderedDict, "popitem")
+def _popitem(x: OrderedDict[Any, Any], last: bool = True) -> tuple[Any, Any]:
+    key, value = OrderedDict.popitem(x, last)
+    return (key, value), (_run_popitem, x, key)
+
+
+def _run_popitem(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None and d[1] is not None:
+        shadows.add_key(back[1], back[2], d[1])
+
+
+# ------------------------------------------------------------------------------------------------ functools.lru_cache
+
+_Cached = type(functools.lru_cache(lambda: None))
+
+
+class _Memos(threading.local):
+    """Per pullback that is being made: by identity of a cached function, that function and what it gave."""
+
+    def __init__(self) -> None:
+        self.tables: list[dict[int, tuple[Any, dict[Any, Any]]]] = []
+
+
+_memos = _Memos()
+
+
+def begin() -> None:
+    """A pullback is about to be made."""
+    _memos.tables.append({})
+
+
+def end() -> None:
+    """It is made, or has failed."""
+    _memos.tables.pop()
+
+
+def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """A call of a function with `lru_cache`. What may carry a derivative is computed anew, once in a pullback: what the cache
+    has is a constant."""
+    function = f.__wrapped__
+    given = [structure.form(x) for x in (function, *args, *kwargs.values()) if type(x) is not int]
+    if not _memos.tables or not any(map(structure.holds_numbers, given)):
+        return calls.call_foreign(f, *args, **kwargs)
+    memo = _memos.tables[-1].setdefault(id(f), (f, {}))[1]
+    y, back = calls.call(_cached_call, (memo, _key(args, kwargs), function, args, kwargs))
+    return y, None if back is None else (_run_cached, back, len(args), kwargs, tuple(kwargs))
+
+
+def _cached_call(memo: dict[Any, Any], key: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if key not in memo:
+        memo[key] = function(*args, **kwargs), args
+    return memo[key][0]
+
+
+def _run_cached(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, count, kwargs, names = back
+    given = calls.run(inner, d, shadows)
+    if given is None:
+        return None
+    return (None, *(given[4] or (None,) * count), *[shadows.take_key(kwargs, name) for name in names])
+
+
+def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Numbers by what they are, not by what they are equal to: equal ones may have different derivatives."""
+    return tuple(map(_part, args)), tuple([(name, _part(v)) for name, v in kwargs.items()])
+
+
+def _part(x: Any) -> Any:
+    if is_number(x) and type(x) is not int or isinstance(x, np.ndarray):
+        return _Identity, id(x)
+    return tuple(map(_part, x)) if type(x) is tuple else x
+
+
+class _Identity:
+    """Marks the identity of a number."""
+
+
+@method(_Cached, "cache_clear", exact=True)
+def _cache_clear(f: Any) -> tuple[Any, Any]:
+    for table in _memos.tables[-1:]:
+        table.pop(id(f), None)
+    return f.cache_clear(), None

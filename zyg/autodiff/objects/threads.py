@@ -1,0 +1,34 @@
+"""Threads: what runs in one is not differentiated."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+from typing import Any
+
+from zyg.errors import Unsupported
+
+from . import foreign, structure
+from .calls import known
+
+_HINT = "call the function here; or start the thread outside of the differentiated function, or with constants"
+
+
+def _refuse_numbers(*values: Any) -> None:
+    if any(structure.holds_numbers(structure.form(v)) for v in values):
+        place = foreign.position_of(foreign.caller())
+        raise Unsupported(
+            "a thread that gets numbers, in code that is differentiated through Python", place, hint=_HINT
+        )
+
+
+@known(threading.Thread.start)
+def _start(thread: Any) -> tuple[Any, Any]:
+    _refuse_numbers(*[vars(thread).get(f"_{name}") for name in ("target", "args", "kwargs")])
+    return thread.start(), None
+
+
+@known(_thread.start_new_thread)
+def _start_new_thread(function: Any, args: Any, kwargs: Any = None, /) -> tuple[Any, Any]:
+    _refuse_numbers(function, args, kwargs)
+    return _thread.start_new_thread(function, args, kwargs or {}), None
