@@ -251,6 +251,14 @@ def regular(rng: Rng, shape: tuple[int, ...], dtype: str, smooth: bool, lengths:
     return found if smooth or rng.random() < 0.85 else found * 0.0
 
 
+def deficient(rng: Rng, shape: tuple[int, ...], dtype: str, smooth: bool, lengths: dict[str, int]) -> np.ndarray:
+    """Square matrices whose rank is smaller than their length, to rounding."""
+    n = shape[-1]
+    return np.asarray(finite(rng, (n, max(n - 1, 0)), dtype, True, lengths)) @ np.asarray(
+        finite(rng, (max(n - 1, 0), n), dtype, True, lengths)
+    )
+
+
 def symmetric(rng: Rng, shape: tuple[int, ...], dtype: str, smooth: bool, lengths: dict[str, int]) -> np.ndarray:
     """With eigenvalues that are apart."""
     root = np.asarray(finite(rng, shape, dtype, True, lengths))
@@ -263,5 +271,5 @@ def ascending(rng: Rng, shape: tuple[int, ...], dtype: str, smooth: bool, length
 
 VALUES: dict[str, Callable[..., Any]] = {
     "any": any_, "finite": finite, "ties": ties, "positive": positive, "unit": unit, "probability": probability, "above": above, "few": few,
-    "index": index, "definite": definite, "regular": regular, "symmetric": symmetric, "ascending": ascending,
+    "index": index, "definite": definite, "regular": regular, "deficient": deficient, "symmetric": symmetric, "ascending": ascending,
 }  # fmt: skip

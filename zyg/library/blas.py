@@ -5,7 +5,8 @@ Where it cannot be called (a NumPy that was built otherwise), SciPy's is taken i
 
     blas.gemm(TRANSPOSED, PLAIN, m, n, k, 1.0, a, lda, b, ldb, 0.0, c, ldc)
 
-in library code is a call of dgemm or sgemm, as the first array tells.  Arrays are passed as the address of their data, so
+in library code is a call of dgemm or sgemm, as the first array tells, and of zgetrf if one of them holds complex numbers (whose
+numbers by pointer, such as alpha, are arrays of one element then).  Arrays are passed as the address of their data, so
 that the caller has to see to their layout; matrices are columns, as Fortran has them.
 """
 
@@ -114,7 +115,7 @@ class CFunction:
 
     def emit(self, e: Evaluator, *args: Abstract) -> Abstract:
         from zyg.frontend.boundary import scalar_value
-        from zyg.frontend.values import ArrayValue, Known, Number, TupleValue
+        from zyg.frontend.values import ArrayValue, ComplexArrayValue, Known, Number, TupleValue
 
         found = provider()
         if found is None:
@@ -122,11 +123,12 @@ class CFunction:
                 "linear algebra without BLAS and LAPACK: this NumPy has none that can be called",
                 hint="install scipy, which has",
             )
-        arrays = [v for v in args if isinstance(v, ArrayValue)]
-        scalar = next(v.type.dtype for v in arrays if v.type.dtype in (F64, F32))
+        # Arrays of complex numbers are those of their parts, which is how they lie in memory.
+        whole = [v.floats if isinstance(v, ComplexArrayValue) else v for v in args]
+        scalar = next(v.type.dtype for v in whole if isinstance(v, ArrayValue) and v.type.dtype in (F64, F32))
         types = {"c": U8, "i": I64, "f": scalar}
         operands = []
-        for letter, v in zip(self.spec.replace("o", ""), args, strict=True):
+        for letter, v in zip(self.spec.replace("o", ""), whole, strict=True):
             if isinstance(v, ArrayValue):
                 operands.append(v.value)
             elif isinstance(v, Known):
@@ -134,11 +136,12 @@ class CFunction:
             else:
                 operands.append(e.builder.cast(scalar_value(e, v), types[letter]))
         spec = "".join("p" if x in "cif" else x for x in self.spec)
+        kind = "z" if any(isinstance(v, ComplexArrayValue) for v in args) else "d" if scalar is F64 else "s"
         results = e.emit(
             "foreign",
             *operands,
             types=((scalar,) if self.returns else ()) + (I64,) * self.spec.count("o"),
-            symbol=f"blas.{'d' if scalar is F64 else 's'}{self.name}",
+            symbol=f"blas.{kind}{self.name}",
             spec=spec,
             int=found.bits,
             **({"returns": True} if self.returns else {}),
@@ -154,7 +157,7 @@ def _function(name: str, spec: str, returns: bool = False) -> CFunction:
 
 
 # What stands for a character argument.
-PLAIN, TRANSPOSED = ord("N"), ord("T")
+PLAIN, TRANSPOSED, CONJUGATED = ord("N"), ord("T"), ord("C")
 LOWER, UPPER = ord("L"), ord("U")
 LEFT, RIGHT = ord("L"), ord("R")
 UNIT, NOT_UNIT = ord("U"), ord("N")
@@ -172,3 +175,8 @@ syevd = _function("syevd", "cc i mi w mi mi o")
 geqrf = _function("geqrf", "ii mi w mi o")
 orgqr = _function("orgqr", "iii mi r mi o")
 gesdd = _function("gesdd", "c ii mi w wi wi mi m o")
+# The same of complex matrices, where these are called differently.
+trsm_complex = _function("trsm", "cccc ii r ri mi")
+heevd = _function("heevd", "cc i mi w mi mi mi o")
+ungqr = _function("ungqr", "iii mi r mi o")
+gesdd_complex = _function("gesdd", "c ii mi w wi wi mi m m o")

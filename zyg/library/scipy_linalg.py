@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 
-from .numpy_.layouts import packed, swapped
-from .numpy_.linalg import floats, square
+from .numpy_.layouts import conj_swapped, conjugated, packed, swapped
+from .numpy_.linalg import floats, of_one_type, square
 from .numpy_.triangular import cholesky_lower, solve_lower
 from .registry import implements
 
@@ -20,7 +20,7 @@ def cholesky(
     x = square(a, "scipy.linalg.cholesky")
     if lower:
         return cholesky_lower(x)
-    return packed(swapped(cholesky_lower(swapped(x))))
+    return packed(conj_swapped(cholesky_lower(conj_swapped(x))))
 
 
 @implements(sl.cho_factor)
@@ -34,7 +34,8 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
     factor, y = square(c, "scipy.linalg.cho_solve"), floats(b, "scipy.linalg.cho_solve")
     if factor.shape[1] != y.shape[0]:
         raise ValueError(f"incompatible dimensions ({factor.shape[0]}, {factor.shape[1]}) and ({y.shape[0]},)")
-    low = factor if lower else swapped(factor)
+    factor, y = of_one_type(factor, y)
+    low = factor if lower else conj_swapped(factor)
     columns = y[:, None] if y.ndim == 1 else y
     x = solve_lower(low, solve_lower(low, columns, False), True)
     return x[:, 0] if y.ndim == 1 else x
@@ -55,10 +56,22 @@ def solve_triangular(
     for i in range(len(t)):
         if t[i, i] == 0:
             raise np.linalg.LinAlgError(f"singular matrix: resolution failed at diagonal {i}")
-    transposed = trans != 0 and trans != "N"
+    t, y = of_one_type(t, y)
     columns = y[:, None] if y.ndim == 1 else y
-    x = solve_lower(t, columns, transposed) if lower else solve_lower(swapped(t), columns, not transposed)
+    if trans == 1 or trans == "T":
+        x = transposed_solution(t, columns, lower)
+    elif trans == 2 or trans == "C":
+        x = solve_lower(t, columns, True) if lower else solve_lower(conj_swapped(t), columns, False)
+    else:
+        x = solve_lower(t, columns, False) if lower else solve_lower(conj_swapped(t), columns, True)
     return x[:, 0] if y.ndim == 1 else x
+
+
+def transposed_solution(t: Any, b: Any, lower: bool) -> Any:
+    """inv(t).T @ b for a triangular t."""
+    if lower:
+        return conjugated(solve_lower(t, conjugated(b), True))
+    return solve_lower(swapped(t), b, False)
 
 
 @implements(sl.solve)

@@ -90,48 +90,65 @@ case(
     [L.solve, triangular.solve_factored, triangular.factor],
     lambda a, b: np.linalg.solve(a, b),
     a=A("n n", "dfD", "regular"),
-    b=A("n|n k", "dD", "finite"),
+    b=A("n|n k", "dfD", "finite"),
     **LOOSE,
 )
-case(L.solve, lambda a, b: np.linalg.solve(a, b), a=A("p n n", "d", "regular", 1), b=A("p n k", "d", "finite"), **LOOSE)
+case(
+    L.solve, lambda a, b: np.linalg.solve(a, b), a=A("p n n", "dD", "regular", 1), b=A("p n k", "d", "finite"), **LOOSE
+)
 case(L.inv, lambda a: np.linalg.inv(a), a=A("n n|p n n", "dfD", "regular"), **LOOSE)
-case([L.det, linalg.determinant], lambda a: np.linalg.det(a), a=A("n n", "dfD", "regular"), tolerance=1e4)
-case([L.slogdet, linalg.sign_and_log], lambda a: np.linalg.slogdet(a), a=A("n n", "df", "regular"), **LOOSE)
+case([L.det, linalg.determinant], lambda a: np.linalg.det(a), a=A("n n|p n n", "dfD", "regular"), tolerance=1e4)
+case(linalg.cofactors, lambda a: np.linalg.det(a), a=A("n n", "d", "deficient"), tolerance=1e4)
+case([L.slogdet, linalg.sign_and_log], lambda a: np.linalg.slogdet(a), a=A("n n", "dfD", "regular"), **LOOSE)
 case([L.cholesky, triangular.cholesky_lower], lambda a: np.linalg.cholesky(a), a=A("n n", "dfD", "definite"), **LOOSE)
-case([L.qr, factorisations.qr_reduced], lambda a: np.linalg.qr(a), a=A("n n", "d", "regular"), **LOOSE)
-case(L.qr, lambda a: np.linalg.qr(a), a=A("5 3", "d", "regular"), **LOOSE)
+case(L.cholesky, lambda a: np.linalg.cholesky(a, upper=True), a=A("n n|p n n", "dD", "definite"), **LOOSE)
+case([L.qr, factorisations.qr_reduced], lambda a: np.linalg.qr(a), a=A("n n", "dfD", "regular"), **LOOSE)
+case(L.qr, lambda a: np.linalg.qr(a), a=A("5 3|3 5", "dD", "regular"), **LOOSE)
 case(L.qr, lambda a: np.linalg.qr(a, mode="r"), a=A("5 3|4 4", "d", "regular"), **LOOSE)
 case([L.eigh, factorisations.eigh_lower], lambda a: np.linalg.eigh(a)[0], a=A("n n", "dfD", "symmetric", 1), **LOOSE)
 case(
     L.eigh,
     lambda a, w: np.sum(np.abs(np.linalg.eigh(a)[1] ** 2) * w),
-    a=A("n n", "d", "symmetric", 1),
+    a=A("n n", "dD", "symmetric", 1),
     w=A("n n", "d", "finite"),
     **LOOSE,
 )
 case(L.eigvalsh, lambda a: np.linalg.eigvalsh(a), a=A("n n", "dD", "symmetric", 1), **LOOSE)
 case(
-    [L.svd, factorisations.svd_reduced],
+    [L.svd, factorisations.svd_of],
     lambda a: np.linalg.svd(a, compute_uv=False),
     a=A("n m|n n", "dD", "regular", 1),
     **LOOSE,
 )
 case(L.svd, lambda a: np.linalg.svd(a, full_matrices=False)[1], a=A("n m|n n", "d", "regular", 1), **LOOSE)
+case(
+    L.svd,
+    lambda a, w: np.sum(np.abs(np.linalg.svd(a)[0][0] * w)) + np.sum(np.abs(np.linalg.svd(a)[2][:, 0]) ** 2 * w[0]),
+    a=A("3 5|4 3|3 3", "dD", "regular", 1),
+    w=A("3|4|3", "d", "finite"),
+    derivative=False,
+    **LOOSE,
+)
 case(L.svdvals, lambda a: np.linalg.svdvals(a), a=A("n m", "d", "regular", 1), **LOOSE)
-case(L.lstsq, lambda a, b: np.linalg.lstsq(a, b)[0], a=A("5 3|3 3", "d", "regular"), b=A("5|3", "d", "finite"), **LOOSE)
+case(
+    L.lstsq, lambda a, b: np.linalg.lstsq(a, b)[0], a=A("5 3|3 3", "dD", "regular"), b=A("5|3", "dD", "finite"), **LOOSE
+)
 case(
     [L.pinv, factorisations.pseudo_inverse],
     lambda a: np.linalg.pinv(a),
-    a=A("n m|n n", "d", "regular", 1),
+    a=A("n m|n n|p n n", "dfD", "regular", 1),
     tolerance=1e5,
 )
 case(L.matrix_power, lambda a: np.linalg.matrix_power(a, 3), a=A("n n", "dl", "unit"), **LOOSE)
 case(L.matrix_power, lambda a: np.linalg.matrix_power(a, -2), a=A("n n", "d", "regular"), tolerance=1e5)
-case(L.matrix_rank, lambda a: np.linalg.matrix_rank(a), a=A("n m", "d", "regular", 1), derivative=False)
+case(L.matrix_rank, lambda a: np.linalg.matrix_rank(a), a=A("n m", "dD", "regular", 1), derivative=False)
 case(L.norm, lambda a: np.linalg.norm(a), a=A("n|n m|n m k", "dfD", "finite", 1), **LOOSE)
-case(L.norm, lambda a: np.linalg.norm(a, axis=0), a=A("n|n m", "d", "finite", 1), **LOOSE)
-case(L.norm, lambda a: np.linalg.norm(a, 1), a=A("n|n m", "d", "finite", 1), **LOOSE)
-case(L.norm, lambda a: np.linalg.norm(a, np.inf), a=A("n|n m", "d", "finite", 1), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, axis=0), a=A("n|n m", "dD", "finite"), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, 1), a=A("n|n m", "dD", "finite"), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, np.inf), a=A("n|n m", "dfD", "finite"), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, -np.inf), a=A("n|n m", "dl", "finite"), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, 2, axis=(0, -1)), a=A("n m|n m k", "dD", "regular", 1), **LOOSE)
+case(L.norm, lambda a: np.linalg.norm(a, "nuc", axis=(1, 0), keepdims=True), a=A("n m", "dD", "regular", 1), **LOOSE)
 case(L.norm, lambda a: np.linalg.norm(a, "fro"), a=A("n m", "d", "finite", 1), **LOOSE)
 case(L.norm, lambda a: np.linalg.norm(a, axis=1, keepdims=True), a=A("n m", "d", "finite", 1), **LOOSE)
 case(L.norm, lambda a: np.linalg.norm(a, 3), a=A("n", "d", "finite", 1), **LOOSE)
@@ -140,7 +157,7 @@ case(
     L.multi_dot,
     lambda a, b, c: np.linalg.multi_dot([a, b, c]),
     a=A("n m", "d", "finite"),
-    b=A("m k", "d", "finite"),
+    b=A("m k", "dD", "finite"),
     c=A("k p", "d", "finite"),
     tolerance=64,
 )
@@ -192,6 +209,7 @@ case(
     L.matmul, lambda a, b: np.linalg.matmul(a, b), a=A("n m", "dl", "finite"), b=A("m k", "dl", "finite"), tolerance=64
 )
 case(L.matrix_norm, lambda a: np.linalg.matrix_norm(a), a=A("n m", "d", "finite", 1), **LOOSE)
+case(L.vector_norm, lambda a: np.linalg.vector_norm(a, axis=(0, 1), keepdims=True), a=A("n m", "dD", "finite"), **LOOSE)
 case(L.vector_norm, lambda a: np.linalg.vector_norm(a, axis=0), a=A("n|n m", "d", "finite", 1), **LOOSE)
 case(L.outer, lambda a, b: np.linalg.outer(a, b), a=A("n", "dl", "finite"), b=A("m", "dl", "finite"))
 case(

@@ -12,7 +12,7 @@ from zyg.frontend.values import Abstract, Known, TupleValue, describe, is_numeri
 from zyg.ir.core import Value
 
 from ..registry import emits, implements
-from .products import matmul_arrays, operands, product
+from .products import matmul_arrays, operands
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
@@ -382,5 +382,5 @@ def three(a: Any, b: Any, c: Any) -> Any:
     rows, columns = a.shape[0], c.shape[1]
     k, l = b.shape
     if rows * l * (k + columns) < k * columns * (l + rows):
-        return product(product(a, b), c)
-    return product(a, product(b, c))
+        return matmul_arrays(matmul_arrays(a, b), c)
+    return matmul_arrays(a, matmul_arrays(b, c))

@@ -9,7 +9,10 @@ Each has a core on one matrix with its rules; stacks are done one after the othe
 
 Eigenvectors of an eigenvalue that occurs several times, and singular vectors of such a singular value, are not determined,
 and have no derivative.  What does not depend on their choice has one, and it is the one that comes out: terms with the
-difference of two equal eigenvalues in the denominator are left out.
+difference of two equal eigenvalues in the denominator are left out.  So are, for complex matrices, their phases.
+
+The rules hold for complex matrices too (see triangular.py for the convention), with what the phases and the real diagonal of
+R ask for more: Z.-Q. Wan, S.-X. Zhang, "Automatic Differentiation for Complex Valued SVD" (2019).
 """
 
 from __future__ import annotations
@@ -23,9 +26,9 @@ from zyg.rules import adjoint, tangent
 
 from .. import blas
 from ..registry import implements
-from .layouts import packed, swapped
-from .linalg import floats, matrices, square
-from .triangular import lower_half, solve_lower
+from .layouts import conj_swapped, is_complex, packed, swapped
+from .linalg import floats, matrices, of_one_type, square
+from .triangular import lower_half, solve_lower, squared
 
 EighResult = type(np.linalg.eigh(np.eye(1)))
 QRResult = type(np.linalg.qr(np.eye(1)))
@@ -71,20 +74,29 @@ def _inverses(s: Any) -> Any:
 @implements(np.linalg.eigh)
 def eigh(a: Any, UPLO: str = "L") -> Any:
     x = square(a, "np.linalg.eigh")
-    w, v = eigh_stack(x if UPLO == "L" else swapped(x))
+    w, v = eigh_stack(lower_of(x, UPLO))
     return EighResult(w, v)
 
 
 @implements(np.linalg.eigvalsh)
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
     x = square(a, "np.linalg.eigvalsh")
-    return eigh_stack(x if UPLO == "L" else swapped(x))[0]
+    return eigh_stack(lower_of(x, UPLO))[0]
+
+
+def lower_of(x: Any, uplo: str) -> Any:
+    """The matrix whose lower triangle is given by the triangle of x that `uplo` names."""
+    if uplo == "L" or uplo == "l":
+        return x
+    if uplo == "U" or uplo == "u":
+        return conj_swapped(x)
+    raise ValueError("UPLO argument must be 'L' or 'U'")
 
 
 def eigh_stack(a: Any) -> tuple[Any, Any]:
     if a.ndim == 2:
         return eigh_lower(a)
-    ws, vs = np.empty(a.shape[:-1], a.dtype), np.empty(a.shape, a.dtype)
+    ws, vs = np.empty(a.shape[:-1], a.real.dtype), np.empty(a.shape, a.dtype)
     for i in range(len(a)):
         w, v = eigh_stack(a[i])
         ws[i] = w
@@ -103,6 +115,8 @@ def eigh_lower(a: Any) -> tuple[Any, Any]:
 @unchecked
 def _eigh_lower(a: Any) -> Any:
     n = len(a)
+    if is_complex(a):
+        return complex_eigh(a)
     v, w = packed(a), np.empty(n, a.dtype)
     if n > 0:
         work, whole = np.empty(1, a.dtype), np.empty(1, blas.INTEGER)
@@ -114,6 +128,21 @@ def _eigh_lower(a: Any) -> Any:
     return w, packed(swapped(v))
 
 
+@unchecked
+def complex_eigh(a: Any) -> Any:
+    """As NumPy calls LAPACK, so that the phases of the vectors are NumPy's."""
+    n = len(a)
+    v, w = packed(swapped(a)), np.empty(n, np.float64)
+    if n > 0:
+        work, more, whole = np.empty(1, a.dtype), np.empty(1, np.float64), np.empty(1, blas.INTEGER)
+        blas.heevd(blas.VECTORS, blas.LOWER, n, v, n, w, work, -1, more, -1, whole, -1)
+        length, reals, count = int(work[0].real), int(more[0]), int(whole[0])
+        work, more, whole = np.empty(length, a.dtype), np.empty(reals, np.float64), np.empty(count, blas.INTEGER)
+        if blas.heevd(blas.VECTORS, blas.LOWER, n, v, n, w, work, length, more, reals, whole, count) != 0:
+            raise np.linalg.LinAlgError("Eigenvalues did not converge")
+    return w, packed(swapped(v))
+
+
 @adjoint(eigh_lower)
 def _eigh_rule(a: Any) -> Any:
     """Giles (2008), section 3.1; of the lower triangle, since a is given by that."""
@@ -121,10 +150,11 @@ def _eigh_rule(a: Any) -> Any:
 
     def back(d: Any) -> Any:
         dw, dv = d
-        inner = np.matmul(v.T, dv)
-        inner = 0.5 * (inner - inner.T) * inverse_differences(w)
-        s = np.matmul(v * dw, v.T) + np.matmul(np.matmul(v, inner), v.T)
-        return (lower_half(s + s.T),)
+        vh = conj_swapped(v)
+        inner = np.matmul(vh, dv)
+        inner = 0.5 * (inner - conj_swapped(inner)) * inverse_differences(w)
+        s = np.matmul(v * dw, vh) + np.matmul(np.matmul(v, inner), vh)
+        return (lower_half(s + conj_swapped(s)),)
 
     return (w, v), back
 
@@ -135,8 +165,8 @@ def _eigh_tangent(a: Any) -> Any:
 
     def push(da: Any) -> Any:
         low = lower_half(da)
-        inner = np.matmul(np.matmul(v.T, low + low.T), v)
-        return np.diagonal(inner).copy(), np.matmul(v, inner * inverse_differences(w))
+        inner = np.matmul(np.matmul(conj_swapped(v), low + conj_swapped(low)), v)
+        return np.diagonal(inner).real.copy(), np.matmul(v, inner * inverse_differences(w))
 
     return (w, v), push
 
@@ -186,20 +216,23 @@ def _qr_reduced(a: Any) -> Any:
         return np.zeros((m, k), a.dtype), r
     work = np.empty(1, a.dtype)
     blas.geqrf(m, n, columns, m, tau, work, -1)
-    length = max(int(work[0]), n)
+    length = max(int(work[0].real), n)
     work = np.empty(length, a.dtype)
     blas.geqrf(m, n, columns, m, tau, work, length)
     for i in range(k):
         for j in range(i, n):
             r[i, j] = columns[j, i]
-    blas.orgqr(m, k, k, columns, m, tau, work, length)
+    if is_complex(a):
+        blas.ungqr(m, k, k, columns, m, tau, work, length)
+    else:
+        blas.orgqr(m, k, k, columns, m, tau, work, length)
     return packed(columns[:k].T), r
 
 
 def mirrored(m: Any) -> Any:
-    """The lower triangle, and what it is mirrored to above the diagonal: copyltu of Seeger et al."""
+    """The lower triangle, and what it is mirrored to above the diagonal, which is real: copyltu of Seeger et al."""
     low = lower_half(m)
-    return low + low.T
+    return low + conj_swapped(low)
 
 
 @adjoint(qr_reduced)
@@ -214,7 +247,7 @@ def _qr_rule(a: Any) -> Any:
         if m >= n:
             return (tall_cotangent(q, r, dq, dr),)
         rest = dr[:, m:]
-        more = dq + np.matmul(a[:, m:], rest.T)
+        more = dq + np.matmul(a[:, m:], conj_swapped(rest))
         first = tall_cotangent(q, r[:, :m], more, dr[:, :m])
         return (np.concatenate((first, np.matmul(q, rest)), axis=1),)
 
@@ -222,10 +255,10 @@ def _qr_rule(a: Any) -> Any:
 
 
 def tall_cotangent(q: Any, r: Any, dq: Any, dr: Any) -> Any:
-    inner = np.matmul(r, dr.T) - np.matmul(dq.T, q)
+    inner = np.matmul(r, conj_swapped(dr)) - np.matmul(conj_swapped(dq), q)
     whole = dq + np.matmul(q, mirrored(inner))
-    # whole @ inv(r).T
-    return solve_lower(packed(r.T), packed(whole.T), True).T
+    # whole times the conjugate transpose of inv(r)
+    return conj_swapped(solve_lower(packed(conj_swapped(r)), packed(conj_swapped(whole)), True))
 
 
 @tangent(qr_reduced)
@@ -237,12 +270,14 @@ def _qr_tangent(a: Any) -> Any:
         k = min(m, n)
         first = da[:, :k]
         # da @ inv(r)
-        changed = solve_lower(packed(r[:, :k].T), packed(first.T), False).T
-        inner = np.matmul(q.T, changed)
+        changed = conj_swapped(solve_lower(packed(conj_swapped(r[:, :k])), packed(conj_swapped(first)), False))
+        inner = np.matmul(conj_swapped(q), changed)
         low = np.tril(inner, -1)
-        turn = low - low.T
+        turn = low - conj_swapped(low)
+        if is_complex(a):
+            turn = turn + 1j * np.diag(np.diagonal(inner).imag)
         dq = changed - np.matmul(q, inner) + np.matmul(q, turn)
-        dr = np.matmul(q.T, da) - np.matmul(turn, r)
+        dr = np.matmul(conj_swapped(q), da) - np.matmul(turn, r)
         return dq, np.triu(dr)
 
     return (q, r), push
@@ -259,109 +294,156 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     if hermitian:
         unsupported("np.linalg.svd(hermitian=True)", "use np.linalg.eigh")
     if not compute_uv:
-        return svd_stack(x)[1]
-    if full_matrices and x.shape[-1] != x.shape[-2]:
-        whole_matrices()
-    u, s, vt = svd_stack(x)
+        return svd_stack(x, False)[1]
+    u, s, vt = svd_stack(x, full_matrices)
     return SVDResult(u, s, vt)
-
-
-def whole_matrices() -> None:
-    raise NotImplementedError(
-        "np.linalg.svd of a matrix that is not square gives further singular vectors, which zyg does not; "
-        "pass full_matrices=False"
-    )
 
 
 @implements(np.linalg.svdvals)
 def svdvals(x: Any, /) -> Any:
-    return svd_stack(matrices(x, "np.linalg.svdvals"))[1]
+    return svd_stack(matrices(x, "np.linalg.svdvals"), False)[1]
 
 
-def svd_stack(a: Any) -> tuple[Any, Any, Any]:
+def svd_stack(a: Any, whole: bool) -> tuple[Any, Any, Any]:
     if a.ndim == 2:
-        return svd_reduced(a)
-    k = min(a.shape[-2], a.shape[-1])
-    us, vts = np.empty((*a.shape[:-1], k), a.dtype), np.empty((*a.shape[:-2], k, a.shape[-1]), a.dtype)
-    ss = np.empty((*a.shape[:-2], k), a.dtype)
+        return svd_of(a, whole)
+    m, n = a.shape[-2], a.shape[-1]
+    k = min(m, n)
+    us = np.empty((*a.shape[:-1], m if whole else k), a.dtype)
+    vts = np.empty((*a.shape[:-2], n if whole else k, n), a.dtype)
+    ss = np.empty((*a.shape[:-2], k), a.real.dtype)
     for i in range(len(a)):
-        u, s, vt = svd_stack(a[i])
+        u, s, vt = svd_stack(a[i], whole)
         us[i] = u
         ss[i] = s
         vts[i] = vt
     return us, ss, vts
 
 
-def svd_reduced(a: Any) -> tuple[Any, Any, Any]:
-    u, s, vt = np.linalg.svd(a, full_matrices=False)
+def svd_of(a: Any, whole: bool) -> tuple[Any, Any, Any]:
+    """Of a matrix; with `whole` u and vt are square, by further singular vectors."""
+    u, s, vt = np.linalg.svd(a, full_matrices=whole)
     return u, s, vt
 
 
-@implements(svd_reduced)
+@implements(svd_of)
 @shared
 @unchecked
-def _svd_reduced(a: Any) -> Any:
+def _svd_of(a: Any, whole: bool) -> Any:
+    if is_complex(a):
+        return complex_svd(a, whole)
     m, n = a.shape
     k = min(m, n)
+    rows, columns = m if whole else k, n if whole else k
     # What LAPACK sees is a.T, of which its vt, u are our u.T, vt.T: both lie as we want them.
     x, s = packed(a), np.empty(k, a.dtype)
-    u, vt = np.empty((m, k), a.dtype), np.empty((k, n), a.dtype)
-    if k > 0:
-        work, whole = np.empty(1, a.dtype), np.empty(8 * k, blas.INTEGER)
-        blas.gesdd(blas.SOME, n, m, x, n, s, vt, n, u, k, work, -1, whole)
-        length = int(work[0])
-        work = np.empty(length, a.dtype)
-        if blas.gesdd(blas.SOME, n, m, x, n, s, vt, n, u, k, work, length, whole) != 0:  # negative for a nan
-            raise np.linalg.LinAlgError("SVD did not converge")
+    if k == 0:
+        return np.eye(m, rows, dtype=a.dtype), s, np.eye(columns, n, dtype=a.dtype)
+    job = blas.ALL if whole else blas.SOME
+    u, vt = np.empty((m, rows), a.dtype), np.empty((columns, n), a.dtype)
+    work, more = np.empty(1, a.dtype), np.empty(8 * k, blas.INTEGER)
+    blas.gesdd(job, n, m, x, n, s, vt, n, u, rows, work, -1, more)
+    length = int(work[0])
+    work = np.empty(length, a.dtype)
+    if blas.gesdd(job, n, m, x, n, s, vt, n, u, rows, work, length, more) != 0:  # negative for a nan
+        raise np.linalg.LinAlgError("SVD did not converge")
     return u, s, vt
 
 
-@adjoint(svd_reduced)
-def _svd_rule(a: Any) -> Any:
-    """Townsend (2016), equation 31 and those before it."""
-    u, s, vt = svd_reduced(a)
+@unchecked
+def complex_svd(a: Any, whole: bool) -> Any:
+    """As NumPy calls LAPACK, so that the phases of the vectors are NumPy's."""
     m, n = a.shape
+    k, most = min(m, n), max(m, n)
+    rows, columns = m if whole else k, n if whole else k
+    x, s = packed(swapped(a)), np.empty(k, np.float64)
+    if k == 0:
+        return np.eye(m, rows, dtype=a.dtype), s, np.eye(columns, n, dtype=a.dtype)
+    job = blas.ALL if whole else blas.SOME
+    u, vt = np.empty((rows, m), a.dtype), np.empty((n, columns), a.dtype)
+    work, whole_numbers = np.empty(1, a.dtype), np.empty(8 * k, blas.INTEGER)
+    reals = np.empty(k * max(5 * k + 7, 2 * most + 2 * k + 1), np.float64)
+    blas.gesdd_complex(job, m, n, x, m, s, u, m, vt, columns, work, -1, reals, whole_numbers)
+    length = int(work[0].real)
+    work = np.empty(length, a.dtype)
+    if blas.gesdd_complex(job, m, n, x, m, s, u, m, vt, columns, work, length, reals, whole_numbers) != 0:
+        raise np.linalg.LinAlgError("SVD did not converge")
+    return packed(swapped(u)), s, packed(swapped(vt))
+
+
+@adjoint(svd_of)
+def _svd_rule(a: Any, whole: bool) -> Any:
+    """Townsend (2016), equation 31 and those before it. Further vectors, which are not determined but by what they span, turn
+    as the others do: they stay orthogonal to these."""
+    u, s, vt = svd_of(a, whole)
 
     def back(d: Any) -> Any:
         du, ds, dvt = d
         k = len(s)
-        f = inverse_differences(s * s)
-        left, right = np.matmul(u.T, du), np.matmul(vt, dvt.T)
-        middle = (f * (left - left.T)) * s + s[:, None] * (f * (right - right.T))
-        for i in range(k):
-            middle[i, i] += ds[i]
-        made = np.matmul(np.matmul(u, middle), vt)
-        over = inverses(s)
-        if m > k:
-            made = made + np.matmul((du - np.matmul(u, left)) * over, vt)
-        if n > k:
-            made = made + np.matmul(u * over, dvt - np.matmul(right.T, vt))
-        return (made,)
+        if not whole:
+            return svd_cotangent(u, s, vt, du, ds, dvt), None
+        first, rest = u[:, :k], u[:, k:]
+        left = du[:, :k] - np.matmul(rest, np.matmul(conj_swapped(du[:, k:]), first))
+        right = dvt[:k] - np.matmul(np.matmul(vt[:k], conj_swapped(dvt[k:])), vt[k:])
+        return svd_cotangent(first, s, vt[:k], left, ds, right), None
 
     return (u, s, vt), back
 
 
-@tangent(svd_reduced)
-def _svd_tangent(a: Any) -> Any:
-    u, s, vt = svd_reduced(a)
-    m, n = a.shape
+def svd_cotangent(u: Any, s: Any, vt: Any, du: Any, ds: Any, dvt: Any) -> Any:
+    """That of the matrix, by those of its k singular values and vectors."""
+    m, k, n = len(u), len(s), vt.shape[1]
+    f = inverse_differences(s * s)
+    left, right = np.matmul(conj_swapped(u), du), np.matmul(vt, conj_swapped(dvt))
+    middle = (f * (left - conj_swapped(left))) * s + s[:, None] * (f * (right - conj_swapped(right)))
+    over = inverses(s)
+    for i in range(k):
+        middle[i, i] += ds[i]
+        if is_complex(u):  # vt has its phases; u turns
+            middle[i, i] += 1j * (left[i, i].imag * over[i])
+    made = np.matmul(np.matmul(u, middle), vt)
+    if m > k:
+        made = made + np.matmul((du - np.matmul(u, left)) * over, vt)
+    if n > k:
+        made = made + np.matmul(u * over, dvt - np.matmul(conj_swapped(right), vt))
+    return made
 
-    def push(da: Any) -> Any:
+
+@tangent(svd_of)
+def _svd_tangent(a: Any, whole: bool) -> Any:
+    u, s, vt = svd_of(a, whole)
+
+    def push(da: Any, _: Any) -> Any:
         k = len(s)
-        inner = np.matmul(np.matmul(u.T, da), vt.T)
-        f, over = inverse_differences(s * s), inverses(s)
-        row = s[:, None]
-        du = np.matmul(u, f * (inner * s + row * inner.T))
-        dvt = np.matmul((f * (row * inner + inner.T * s)).T, vt)
-        if m > k:
-            along = np.matmul(da, vt.T)
-            du = du + (along - np.matmul(u, np.matmul(u.T, along))) * over
-        if n > k:
-            across = np.matmul(u.T, da)
-            dvt = dvt + over[:, None] * (across - np.matmul(np.matmul(across, vt.T), vt))
-        return du, np.diagonal(inner).copy(), dvt
+        if not whole:
+            return svd_tangents(u, s, vt, da)
+        first, rest = u[:, :k], u[:, k:]
+        du, ds, dvt = svd_tangents(first, s, vt[:k], da)
+        more = -np.matmul(first, np.matmul(conj_swapped(du), rest))
+        below = -np.matmul(np.matmul(vt[k:], conj_swapped(dvt)), vt[:k])
+        return np.concatenate((du, more), axis=1), ds, np.concatenate((dvt, below), axis=0)
 
     return (u, s, vt), push
+
+
+def svd_tangents(u: Any, s: Any, vt: Any, da: Any) -> Any:
+    m, k, n = len(u), len(s), vt.shape[1]
+    uh, v = conj_swapped(u), conj_swapped(vt)
+    inner = np.matmul(np.matmul(uh, da), v)
+    turned = conj_swapped(inner)
+    f, over = inverse_differences(s * s), inverses(s)
+    row = s[:, None]
+    du = np.matmul(u, f * (inner * s + row * turned))
+    dvt = np.matmul(conj_swapped(f * (row * inner + turned * s)), vt)
+    if is_complex(u):
+        du = du + u * (1j * (np.diagonal(inner).imag * over))
+    if m > k:
+        along = np.matmul(da, v)
+        du = du + (along - np.matmul(u, np.matmul(uh, along))) * over
+    if n > k:
+        across = np.matmul(uh, da)
+        dvt = dvt + over[:, None] * (across - np.matmul(np.matmul(across, v), vt))
+    return du, np.diagonal(inner).real.copy(), dvt
 
 
 # ------------------------------------------------------------------------------------ what follows of them
@@ -393,7 +475,7 @@ def default_rcond(x: Any) -> Any:
 
 @implements(default_rcond)
 def _default_rcond(x: Any) -> Any:
-    return max(x.shape[-2], x.shape[-1]) * (2.220446049250313e-16 if x.dtype == np.float64 else 1.1920928955078125e-07)
+    return max(x.shape[-2], x.shape[-1]) * (1.1920928955078125e-07 if x.dtype == np.float32 else 2.220446049250313e-16)
 
 
 def pseudo_inverse(a: Any, rcond: Any) -> Any:
@@ -403,12 +485,12 @@ def pseudo_inverse(a: Any, rcond: Any) -> Any:
 @implements(pseudo_inverse)
 @unchecked
 def _pseudo_inverse(a: Any, rcond: Any) -> Any:
-    u, s, vt = svd_reduced(a)
+    u, s, vt = svd_of(a, False)
     over = np.zeros(len(s), s.dtype)
     for i in range(len(s)):
         if s[i] > rcond * s[0]:
             over[i] = 1 / s[i]
-    return np.matmul(vt.T * over, u.T)
+    return np.matmul(conj_swapped(vt) * over, conj_swapped(u))
 
 
 @adjoint(pseudo_inverse)
@@ -418,7 +500,7 @@ def _pseudo_inverse_rule(a: Any, rcond: Any) -> Any:
     y = pseudo_inverse(a, rcond)
 
     def back(d: Any) -> Any:
-        yt, dt = y.T, d.T
+        yt, dt = conj_swapped(y), conj_swapped(d)
         made = -np.matmul(np.matmul(yt, d), yt)
         part = np.matmul(np.matmul(dt, y), yt)
         made = made + part - np.matmul(a, np.matmul(y, part))
@@ -433,10 +515,11 @@ def _pseudo_inverse_tangent(a: Any, rcond: Any) -> Any:
     y = pseudo_inverse(a, rcond)
 
     def push(da: Any, _: Any) -> Any:
+        yt, turned = conj_swapped(y), conj_swapped(da)
         made = -np.matmul(np.matmul(y, da), y)
-        part = np.matmul(np.matmul(y, y.T), da.T)
+        part = np.matmul(np.matmul(y, yt), turned)
         made = made + part - np.matmul(np.matmul(part, a), y)
-        part = np.matmul(np.matmul(da.T, y.T), y)
+        part = np.matmul(np.matmul(turned, yt), y)
         return made + part - np.matmul(y, np.matmul(a, part))
 
     return y, push
@@ -450,6 +533,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     m, n = x.shape
     if m != y.shape[0]:
         raise np.linalg.LinAlgError("Incompatible dimensions")
+    x, y = of_one_type(x, y)
     cutoff = default_rcond(x) if rcond is None else rcond
     values = singular_values(x)
     rank = 0
@@ -459,18 +543,18 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     best = np.matmul(pseudo_inverse(x, cutoff), y)
     rest = y - np.matmul(x, best)
     if y.ndim == 1:
-        squares = np.zeros(1 if rank == n and m > n else 0, x.dtype)
+        squares = np.zeros(1 if rank == n and m > n else 0, values.dtype)
         if rank == n and m > n:
-            squares[0] = np.sum(rest * rest)
+            squares[0] = np.sum(squared(rest))
         return best, squares, rank, values
-    sums = np.zeros(y.shape[1] if rank == n and m > n else 0, x.dtype)
+    sums = np.zeros(y.shape[1] if rank == n and m > n else 0, values.dtype)
     if rank == n and m > n:
-        sums[:] = np.sum(rest * rest, axis=0)
+        sums[:] = np.sum(squared(rest), axis=0)
     return best, sums, rank, values
 
 
 def singular_values(a: Any) -> Any:
-    return svd_reduced(a)[1]
+    return svd_of(a, False)[1]
 
 
 @implements(np.linalg.matrix_rank)
@@ -478,7 +562,7 @@ def matrix_rank(A: Any, tol: Any = None) -> Any:
     x = floats(A, "np.linalg.matrix_rank")
     if x.ndim < 2:
         return int(np.any(x != 0))
-    values = svd_stack(x)[1]
+    values = svd_stack(x, False)[1]
     if x.ndim == 2:
         return _rank(values, default_rcond(x) if tol is None else tol, tol is None)
     if x.ndim == 3:

@@ -8,7 +8,7 @@ import numpy as np
 
 from zyg.frontend import arrays
 from zyg.frontend.boundary import array_as
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, TupleValue
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, TupleValue
 from zyg.ir.core import Value, const
 from zyg.ir.types import I64, Array
 
@@ -70,6 +70,28 @@ def _swapped(e: Evaluator, a: Abstract) -> Abstract:
     return arrays.permuted(e, a, [*range(ndim - 2), ndim - 1, ndim - 2])
 
 
+def conjugated(a: Any) -> Any:
+    """An array or a number conjugated: itself, if it is real."""
+    return np.conj(a)
+
+
+@emits(conjugated)
+def _conjugated(e: Evaluator, a: Abstract) -> Abstract:
+    from zyg.frontend.infer import known
+
+    return e.call(known(np.conj), [a]) if isinstance(a, (ComplexArrayValue, ComplexValue)) else a
+
+
+def conj_swapped(a: Any) -> Any:
+    """The conjugate transpose of the matrices: of real ones a view."""
+    return np.conj(np.swapaxes(a, -1, -2))
+
+
+@emits(conj_swapped)
+def _conj_swapped(e: Evaluator, a: Abstract) -> Abstract:
+    return _conjugated(e, _swapped(e, a))
+
+
 def packed(a: Any) -> Any:
     """A C-contiguous copy, whatever the type says."""
     return a.copy()
@@ -88,7 +110,7 @@ def is_complex(a: Any) -> bool:
 
 @emits(is_complex)
 def _is_complex(e: Evaluator, a: Abstract) -> Abstract:
-    return Known(isinstance(a, ComplexArrayValue))
+    return Known(isinstance(a, (ComplexArrayValue, ComplexValue)))
 
 
 def stack_shape(*stacks: Any) -> tuple[int, ...]:

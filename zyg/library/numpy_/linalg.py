@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zyg.frontend import arrays
 from zyg.frontend.calls import unchecked
-from zyg.frontend.values import Abstract, ArrayValue, Known, describe
+from zyg.frontend.values import Abstract, Known, TupleValue, describe
 from zyg.rules import adjoint, tangent
 
 from ..registry import emits, implements
 from .constructors import asarray
-from .layouts import packed, stack_shape, swapped
-from .triangular import cholesky_lower, factor, factor_into, solve_factored
+from .layouts import conj_swapped, conjugated, is_complex, packed, stack_shape, swapped
+from .products import operands
+from .triangular import cholesky_lower, factor, factor_into, solve_factored, squared
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def floats(a: Any, name: str) -> Any:
-    """The argument of a function of this module, as an array of floats."""
+    """The argument of a function of this module, as an array of floats or complex numbers."""
     made = np.asarray(a)
     return made if made.dtype.kind in "fc" else made.astype(float)
 
@@ -38,14 +40,21 @@ def floats(a: Any, name: str) -> Any:
 @emits(floats)
 def _floats(e: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     assert isinstance(name, Known)
-    made = a if isinstance(a, ArrayValue) else asarray(e, a)
-    if not isinstance(made, ArrayValue):
-        raise e.refuse(
-            f"{name.object} of this",
-            types=[describe(made, e.heap)],
-            hint="pass arrays of real numbers; a complex system is a real one of its parts",
-        )
-    return made if made.type.dtype.kind == "f" else asarray(e, made, Known(np.dtype(float)))
+    made = a if isinstance(a, arrays.ARRAYS) else asarray(e, a)
+    if not isinstance(made, arrays.ARRAYS):
+        raise e.refuse(f"{name.object} of this", types=[describe(made, e.heap)], hint="pass arrays of numbers")
+    return made if arrays.element_type(made).kind in "fc" else asarray(e, made, Known(np.dtype(float)))
+
+
+def of_one_type(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two arrays in the element type that they have together."""
+    common = np.result_type(a, b)
+    return a.astype(common), b.astype(common)
+
+
+@emits(of_one_type)
+def _of_one_type(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    return TupleValue(tuple(operands(e, "numpy.linalg", a, b)))
 
 
 def matrices(a: Any, name: str) -> Any:
@@ -77,6 +86,7 @@ def solve(a: Any, b: Any) -> Any:
             f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
             f"{signature} (size {rows} is different from {n})"
         )
+    x, y = of_one_type(x, y)
     if y.ndim == 2 and x.ndim == 2 and y.shape[1] == 0:
         return np.zeros((n, 0), x.dtype)
     lu, pivots = factor(x)
@@ -126,7 +136,7 @@ def _put_ones(made: Any) -> None:
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     x = square(a, "np.linalg.cholesky")
     if upper:
-        return packed(swapped(cholesky_lower(swapped(x))))
+        return packed(conj_swapped(cholesky_lower(conj_swapped(x))))
     return cholesky_lower(x)
 
 
@@ -156,20 +166,27 @@ def _determinant(a: Any) -> Any:
 
 @unchecked
 def sign_and_product(a: Any) -> tuple[Any, Any, Any]:
-    """Of a matrix: the sign of its determinant, the absolute value of that, and its logarithm."""
+    """Of a matrix: the sign of its determinant (a number of absolute value 1), its absolute value, and the logarithm of that."""
     from .. import blas
 
     one = a.dtype.type(1)
+    size = one.real
+    log = size - size
     lu, pivots = packed(a), np.empty(len(a), blas.INTEGER)
     if factor_into(lu, pivots):
-        return one - one, one - one, np.log(one - one)
-    sign, size, log = one, one, one - one
+        return one - one, log, np.log(log)
+    sign = one
     for k in range(len(a)):
         x = lu[k, k]
-        if (x < 0) != (pivots[k] != k + 1):
+        length = abs(x)
+        if is_complex(a):
+            sign = sign * (x / length)
+        elif x < 0:
             sign = -sign
-        size *= abs(x)
-        log += np.log(abs(x))
+        if pivots[k] != k + 1:
+            sign = -sign
+        size *= length
+        log += np.log(length)
     return sign, size, log
 
 
@@ -177,28 +194,96 @@ def cofactors(a: Any, value: Any) -> Any:
     """The derivative of the determinant, which has this value: det(a) * inv(a).T, and for a singular matrix what that tends
     to, by the singular values of the matrix."""
     if a.ndim > 2:
+        return np.stack([cofactors(x, v) for x, v in zip(a, value)]) if len(a) else a
+    return value * np.linalg.inv(a).T if value != 0 else singular_cofactors(a)
+
+
+@implements(cofactors)
+@unchecked
+def _cofactors(a: Any, value: Any) -> Any:
+    if a.ndim > 2:
         made = np.empty(a.shape, a.dtype)
         for i in range(len(a)):
-            made[i] = cofactors(a[i], value[i])
+            made[i] = _cofactors(a[i], value[i])
         return made
     if value != 0:
         return value * np.linalg.inv(a).T
+    return singular_cofactors(a)
+
+
+def singular_cofactors(a: Any) -> Any:
     u, s, vt = np.linalg.svd(a)
     others = np.empty(len(s), a.dtype)
     for i in range(len(s)):
-        product = np.linalg.det(u) * np.linalg.det(vt)
+        others[i] = np.linalg.det(u) * np.linalg.det(vt) * product_of_others(s, i, i)
+    return np.matmul(conjugated(u) * others, conjugated(vt))
+
+
+@unchecked
+def product_of_others(s: Any, i: int, j: int) -> Any:
+    """The product of the numbers but the i-th and the j-th."""
+    product = s.dtype.type(1)
+    for k in range(len(s)):
+        if k != i and k != j:
+            product = product * s[k]
+    return product
+
+
+def slopes_of_cofactors(a: Any, d: Any) -> Any:
+    """The derivative of the cofactors of a in the direction d. It is linear in d, and symmetric: sum(e * this) is the same
+    with e and d exchanged, as it is the second derivative of the determinant.
+
+    With y = inv(a) it is det(a) * (trace(y @ d) * y - y @ d @ y).T; for a matrix that is nearly singular, where this is a
+    difference of large numbers, it is found by singular values, of whose products nothing cancels.
+    """
+    if a.ndim > 2:
+        made = np.empty(a.shape, a.dtype)
+        for i in range(len(a)):
+            made[i] = slopes_of_cofactors(a[i], d[i])
+        return made
+    value = np.linalg.det(a)
+    if value != 0:
+        y = np.linalg.inv(a)
+        if np.sum(squared(a)) * np.sum(squared(y)) < NEARLY_SINGULAR:
+            inner = np.matmul(y, d)
+            return value * (np.trace(inner) * y - np.matmul(inner, y)).T
+    return slopes_of_singular_cofactors(a, d)
+
+
+# The square of a condition number from which on a matrix is treated as a singular one.
+NEARLY_SINGULAR = 1e10
+
+
+@unchecked
+def slopes_of_singular_cofactors(a: Any, d: Any) -> Any:
+    u, s, vt = np.linalg.svd(a)
+    inner = np.matmul(np.matmul(conj_swapped(u), d), conj_swapped(vt))
+    made = np.zeros(inner.shape, inner.dtype)
+    for i in range(len(s)):
         for j in range(len(s)):
-            if j != i:
-                product = product * s[j]
-        others[i] = product
-    return np.matmul(u * others, vt)
+            if i != j:
+                rest = product_of_others(s, i, j)
+                made[i, j] -= inner[j, i] * rest
+                made[i, i] += inner[j, j] * rest
+    sign = np.linalg.det(u) * np.linalg.det(vt)
+    return sign * np.matmul(np.matmul(conjugated(u), made), conjugated(vt))
+
+
+@adjoint(cofactors)
+def _cofactors_rule(a: Any, value: Any) -> Any:
+    return cofactors(a, value), lambda d: (conjugated(slopes_of_cofactors(a, conjugated(d))), None)
+
+
+@tangent(cofactors)
+def _cofactors_tangent(a: Any, value: Any) -> Any:
+    return cofactors(a, value), lambda da, _: slopes_of_cofactors(a, da)
 
 
 @adjoint(determinant)
 def _determinant_rule(a: Any) -> Any:
     """Giles (2008), section 2.2.3."""
     value = determinant(a)
-    return value, lambda d: (scaled(d, cofactors(a, value)),)
+    return value, lambda d: (scaled(d, conjugated(cofactors(a, value))),)
 
 
 @tangent(determinant)
@@ -230,7 +315,7 @@ def sign_and_log(a: Any) -> tuple[Any, Any]:
 @unchecked
 def _sign_and_log(a: Any) -> Any:
     if a.ndim > 2:
-        signs, logs = np.empty(a.shape[:-2], a.dtype), np.empty(a.shape[:-2], a.dtype)
+        signs, logs = np.empty(a.shape[:-2], a.dtype), np.empty(a.shape[:-2], a.real.dtype)
         for i in range(len(a)):
             signs[i], logs[i] = _sign_and_log(a[i])
         return signs, logs
@@ -240,9 +325,16 @@ def _sign_and_log(a: Any) -> Any:
 
 @adjoint(sign_and_log)
 def _sign_and_log_rule(a: Any) -> Any:
-    """Giles (2008), section 2.2.3. The logarithm of a singular matrix's determinant has no derivative: LinAlgError."""
+    """Giles (2008), section 2.2.3. The logarithm of a singular matrix's determinant has no derivative: LinAlgError. What
+    turns with the determinant of a complex matrix is its sign."""
     sign, log = sign_and_log(a)
-    return (sign, log), lambda d: (scaled(d[1], swapped(np.linalg.inv(a))),)
+
+    def back(d: Any) -> Any:
+        if is_complex(a):
+            return (scaled(d[1] - 1j * (np.conj(d[0]) * sign).imag, conj_swapped(np.linalg.inv(a))),)
+        return (scaled(d[1], swapped(np.linalg.inv(a))),)
+
+    return (sign, log), back
 
 
 @tangent(sign_and_log)
@@ -251,6 +343,8 @@ def _sign_and_log_tangent(a: Any) -> Any:
 
     def push(da: Any) -> Any:
         change = (swapped(np.linalg.inv(a)) * da).sum(axis=(-2, -1))
+        if is_complex(a):
+            return sign * (1j * change.imag), change.real
         return change * 0, change
 
     return (sign, log), push

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..intrinsics import unsupported
 from ..registry import implements
 from .linalg import floats
+from .triangular import squared
 
 
 def root(s: Any) -> Any:
@@ -28,8 +28,8 @@ def _root(s: Any) -> Any:
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     a = floats(x, "np.linalg.norm")
     if axis is None:
-        if ord is None or (ord == 2 and a.ndim == 1) or (ord == "fro" and a.ndim == 2):
-            return root(np.sum(a * a, axis=None, keepdims=keepdims))
+        if ord is None or (ord == 2 and a.ndim == 1) or ((ord == "fro" or ord == "f") and a.ndim == 2):
+            return root(np.sum(squared(a), axis=None, keepdims=keepdims))
         if a.ndim == 1:
             return vector_norm(a, ord, 0, keepdims)
         if a.ndim == 2:
@@ -44,60 +44,53 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     raise ValueError("Improper number of dimensions to norm.")
 
 
-def vector_norm(a: Any, ord: Any, axis: int, keepdims: bool) -> Any:
+def vector_norm(a: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
+    """Along an axis, several of them, or all (None)."""
     if ord is None or ord == 2:
-        return root(np.sum(a * a, axis=axis, keepdims=keepdims))
+        return root(np.sum(squared(a), axis=axis, keepdims=keepdims))
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
     if ord == math.inf:
-        return np.max(np.abs(a), axis=axis, keepdims=keepdims)
+        return np.max(np.abs(a), axis=axis, keepdims=keepdims, initial=0)
     if ord == -math.inf:
         return np.min(np.abs(a), axis=axis, keepdims=keepdims)
     if ord == 0:
-        return np.sum((a != 0).astype(a.dtype), axis=axis, keepdims=keepdims)
+        return np.sum((a != 0).astype(a.real.dtype), axis=axis, keepdims=keepdims)
     if ord == 1:
         return np.sum(np.abs(a), axis=axis, keepdims=keepdims)
     total = np.sum(np.abs(a) ** ord, axis=axis, keepdims=keepdims)
-    return total ** a.dtype.type(1 / ord)
+    return total ** a.real.dtype.type(1 / ord)
 
 
 def matrix_norm(a: Any, ord: Any, row: int, column: int, keepdims: bool) -> Any:
     rows, columns = row % a.ndim, column % a.ndim
     if rows == columns:
         raise ValueError("Duplicate axes given.")
-    if ord is None or ord == "fro":
-        return root(np.sum(a * a, axis=(row, column), keepdims=keepdims))
+    if ord is None or ord == "fro" or ord == "f":
+        return root(np.sum(squared(a), axis=(row, column), keepdims=keepdims))
     if ord == 1 or ord == -1:
         sums = np.sum(np.abs(a), axis=rows, keepdims=True)
-        extreme = np.max(sums, axis=(rows, columns), keepdims=keepdims)
-        return extreme if ord == 1 else np.min(sums, axis=(rows, columns), keepdims=keepdims)
+        if ord == 1:
+            return np.max(sums, axis=(rows, columns), keepdims=keepdims, initial=0)
+        return np.min(sums, axis=(rows, columns), keepdims=keepdims)
     if ord == math.inf or ord == -math.inf:
         sums = np.sum(np.abs(a), axis=columns, keepdims=True)
         if ord == math.inf:
-            return np.max(sums, axis=(rows, columns), keepdims=keepdims)
+            return np.max(sums, axis=(rows, columns), keepdims=keepdims, initial=0)
         return np.min(sums, axis=(rows, columns), keepdims=keepdims)
-    if keepdims:
-        unsupported("np.linalg.norm by singular values with keepdims", "add the axes afterwards")
     if ord == 2 or ord == -2 or ord == "nuc":
-        values = np.linalg.svd(a if rows < columns else a.T, compute_uv=False)
-        if not (a.ndim == 2 or rows + columns == 2 * a.ndim - 3):
-            unsupported("np.linalg.norm by singular values of other axes than the last two", "move the axes first")
+        values = np.linalg.svd(np.moveaxis(a, (rows, columns), (-2, -1)), compute_uv=False)
         if ord == 2:
-            return np.max(values, axis=-1)
-        return np.min(values, axis=-1) if ord == -2 else np.sum(values, axis=-1)
+            made = np.max(values, axis=-1, initial=0)
+        else:
+            made = np.min(values, axis=-1) if ord == -2 else np.sum(values, axis=-1)
+        return np.expand_dims(made, (rows, columns)) if keepdims else made
     raise ValueError("Invalid norm order for matrices.")
 
 
 @implements(np.linalg.vector_norm)
 def array_vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    a = floats(x, "np.linalg.vector_norm")
-    if axis is None:
-        if keepdims:
-            unsupported("np.linalg.vector_norm of all axes with keepdims", "say which axes")
-        return vector_norm(a.ravel(), ord, 0, False)
-    if isinstance(axis, int):
-        return vector_norm(a, ord, axis, keepdims)
-    unsupported("np.linalg.vector_norm along several axes", "use np.linalg.norm")
+    return vector_norm(floats(x, "np.linalg.vector_norm"), ord, axis, keepdims)
 
 
 @implements(np.linalg.matrix_norm)

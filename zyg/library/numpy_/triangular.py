@@ -2,6 +2,9 @@
 
 Each function is Python that NumPy runs, which says what it means and serves the rules under the Python back end; compiled code
 has loops for small matrices and LAPACK for others in its place.  Stacks of matrices are done one after the other.
+
+Matrices may be complex.  The cotangent of z is dL/dre + i dL/dim, so that the rules of real matrices hold with the conjugate
+transpose in place of the transpose.
 """
 
 from __future__ import annotations
@@ -15,13 +18,18 @@ from zyg.rules import adjoint, tangent
 
 from .. import blas
 from ..registry import implements
-from .layouts import is_packed, packed, swapped
+from .layouts import conj_swapped, conjugated, is_complex, is_packed, packed, swapped
 from .products import add_stacked, by_blas, by_rows, leading
 
 SMALL = 8  # rows up to which loops are faster than a call of LAPACK
 
 NOT_POSITIVE = "Matrix is not positive definite"
 SINGULAR = "Singular matrix"
+
+
+def by_lapack(a: Any) -> bool:
+    """Whether LAPACK has functions for arrays of this type."""
+    return by_blas(a) or blas.AVAILABLE and is_complex(a)
 
 
 def lower_half(a: Any) -> Any:
@@ -78,9 +86,10 @@ def _triangle_into(made: Any, a: Any, lower: bool) -> None:
 
 
 def solve_lower(t: Any, b: Any, transposed: bool) -> Any:
-    """inv(t) @ b, or inv(t).T @ b, where t is the lower triangle of a matrix; b is a matrix, or both are stacks of them."""
+    """inv(t) @ b, or with `transposed` the conjugate transpose of inv(t), times b, where t is the lower triangle of a matrix;
+    b is a matrix, or both are stacks of them."""
     t = np.tril(t)
-    return np.linalg.solve(np.swapaxes(t, -1, -2) if transposed else t, b)
+    return np.linalg.solve(conj_swapped(t) if transposed else t, b)
 
 
 @implements(solve_lower)
@@ -99,6 +108,13 @@ def solve_lower_into(t: Any, x: Any, transposed: bool) -> None:
             solve_lower_into(t[i], x[i], transposed)
         return
     n, m = x.shape
+    if is_complex(x) and blas.AVAILABLE and t.dtype == x.dtype and n > SMALL:
+        # Conjugated and transposed is t itself, conjugated, to BLAS.
+        trans = blas.PLAIN if not transposed else blas.TRANSPOSED
+        low = packed(np.conj(t)) if transposed else packed(t)
+        one = np.ones(1, x.dtype)
+        blas.trsm_complex(blas.RIGHT, blas.UPPER, trans, blas.NOT_UNIT, m, n, one, low, n, x, m)
+        return
     if by_blas(x) and t.dtype == x.dtype and n > SMALL:
         # To BLAS x is x.T, and t upper: x.T @ inv(t).T is asked for.
         trans = blas.TRANSPOSED if transposed else blas.PLAIN
@@ -115,11 +131,11 @@ def solve_lower_into(t: Any, x: Any, transposed: bool) -> None:
             total = x[i, j]
             if transposed:
                 for l in range(i + 1, n):
-                    total -= t[l, i] * x[l, j]
+                    total -= conjugated(t[l, i]) * x[l, j]
             else:
                 for l in range(i):
                     total -= t[i, l] * x[l, j]
-            x[i, j] = total / t[i, i]
+            x[i, j] = total / (conjugated(t[i, i]) if transposed else t[i, i])
 
 
 @adjoint(solve_lower)
@@ -129,7 +145,7 @@ def _solve_lower_rule(t: Any, b: Any, transposed: bool) -> Any:
 
     def back(d: Any) -> Any:
         db = solve_lower(t, d, not transposed)
-        dt = np.matmul(x, swapped(db)) if transposed else np.matmul(db, swapped(x))
+        dt = np.matmul(x, conj_swapped(db)) if transposed else np.matmul(db, conj_swapped(x))
         return -triangle(dt, True), db, None
 
     return x, back
@@ -141,7 +157,7 @@ def _solve_lower_tangent(t: Any, b: Any, transposed: bool) -> Any:
 
     def push(dt: Any, db: Any, _: Any) -> Any:
         low = triangle(dt, True)
-        return solve_lower(t, db - np.matmul(swapped(low) if transposed else low, x), transposed)
+        return solve_lower(t, db - np.matmul(conj_swapped(low) if transposed else low, x), transposed)
 
     return x, push
 
@@ -170,7 +186,7 @@ def cholesky_into(a: Any) -> None:
             cholesky_into(a[i])
         return
     n = len(a)
-    if by_blas(a) and n > SMALL:
+    if by_lapack(a) and n > SMALL:
         if blas.potrf(blas.UPPER, n, a, n) != 0:
             raise np.linalg.LinAlgError(NOT_POSITIVE)
     else:
@@ -178,17 +194,22 @@ def cholesky_into(a: Any) -> None:
             for j in range(i):
                 total = a[i, j]
                 for l in range(j):
-                    total -= a[i, l] * a[j, l]
+                    total -= a[i, l] * conjugated(a[j, l])
                 a[i, j] = total / a[j, j]
-            pivot = a[i, i]
+            pivot = a[i, i].real
             for l in range(i):
-                pivot -= a[i, l] * a[i, l]
+                pivot -= squared(a[i, l])
             if not pivot > 0:
                 raise np.linalg.LinAlgError(NOT_POSITIVE)
             a[i, i] = np.sqrt(pivot)
     for i in range(n):
         for j in range(i + 1, n):
             a[i, j] = 0
+
+
+def squared(x: Any) -> Any:
+    """The square of the absolute value of a number, or of the elements of an array."""
+    return x.real * x.real + x.imag * x.imag if is_complex(x) else x * x
 
 
 @adjoint(cholesky_lower)
@@ -198,10 +219,10 @@ def _cholesky_rule(a: Any) -> Any:
     factor = cholesky_lower(a)
 
     def back(d: Any) -> Any:
-        middle = lower_half(np.matmul(swapped(factor), d))
+        middle = lower_half(np.matmul(conj_swapped(factor), d))
         left = solve_lower(factor, middle, True)
-        s = swapped(solve_lower(factor, swapped(left), True))
-        return (lower_half(s + swapped(s)),)
+        s = conj_swapped(solve_lower(factor, conj_swapped(left), True))
+        return (lower_half(s + conj_swapped(s)),)
 
     return factor, back
 
@@ -213,10 +234,10 @@ def _cholesky_tangent(a: Any) -> Any:
 
     def push(da: Any) -> Any:
         low = lower_half(da)
-        whole = low + swapped(low)
+        whole = low + conj_swapped(low)
         left = solve_lower(factor, whole, False)
-        inner = solve_lower(factor, swapped(left), False)
-        return np.matmul(factor, lower_half(swapped(inner)))
+        inner = solve_lower(factor, conj_swapped(left), False)
+        return np.matmul(factor, lower_half(conj_swapped(inner)))
 
     return factor, push
 
@@ -258,7 +279,7 @@ def factor_into(lu: Any, pivots: Any) -> bool:
             singular = factor_into(lu[i], pivots[i]) or singular
         return singular
     n = len(lu)
-    if by_blas(lu) and n > SMALL:
+    if by_lapack(lu) and n > SMALL:
         return blas.getrf(n, n, lu, n, pivots) > 0
     singular = False
     for k in range(n):
@@ -284,12 +305,17 @@ def factor_into(lu: Any, pivots: Any) -> bool:
 
 
 def solve_factored(a: Any, lu: Any, pivots: Any, b: Any, transposed: bool) -> Any:
-    """inv(a) @ b, or inv(a).T @ b, of matrices b; `lu, pivots = factor(a)`."""
-    return np.linalg.solve(np.swapaxes(a, -1, -2) if transposed else a, b)
+    """inv(a) @ b, or with `transposed` the conjugate transpose of inv(a), times b; `lu, pivots = factor(a)`."""
+    return np.linalg.solve(conj_swapped(a) if transposed else a, b)
 
 
 @implements(solve_factored)
 def _solve_factored(a: Any, lu: Any, pivots: Any, b: Any, transposed: bool) -> Any:
+    if is_complex(b) and transposed:
+        # By the transpose of the conjugates, since LAPACK, which has a.T, knows no conjugate of that.
+        columns = packed(conj_swapped(b))
+        solve_factored_into(lu, pivots, columns, transposed)
+        return packed(conj_swapped(columns))
     columns = packed(swapped(b))
     solve_factored_into(lu, pivots, columns, transposed)
     return packed(swapped(columns)) if b.shape[-1] != 1 else columns.reshape(b.shape)
@@ -298,13 +324,13 @@ def _solve_factored(a: Any, lu: Any, pivots: Any, b: Any, transposed: bool) -> A
 @shared
 @unchecked
 def solve_factored_into(lu: Any, pivots: Any, x: Any, transposed: bool) -> None:
-    """In the place of the right-hand sides, which are the rows of x."""
+    """inv(a), or inv(a).T, times the right-hand sides, which are the rows of x, in their place."""
     if lu.ndim > 2:
         for i in range(len(lu)):
             solve_factored_into(lu[i], pivots[i], x[i], transposed)
         return
     count, n = x.shape
-    if by_blas(x) and n > SMALL:
+    if by_lapack(x) and n > SMALL:
         blas.getrs(blas.PLAIN if transposed else blas.TRANSPOSED, n, count, lu, n, pivots, x, n)
         return
     # The matrix is (p @ l @ u).T, with l[j, k] at lu[k, j] below its unit diagonal, u[k, j] at lu[j, k].
@@ -347,6 +373,14 @@ def _solve_factored_rule(a: Any, lu: Any, pivots: Any, b: Any, transposed: bool)
 
     def back(d: Any) -> Any:
         db = solve_factored(a, lu, pivots, d, not transposed)
+        if is_complex(a):
+            return (
+                -(np.matmul(x, conj_swapped(db)) if transposed else np.matmul(db, conj_swapped(x))),
+                None,
+                None,
+                db,
+                None,
+            )
         if transposed:
             return lambda da: add_stacked(da, -x, swapped(db)), None, None, db, None
         return lambda da: add_stacked(da, -db, swapped(x)), None, None, db, None
@@ -359,6 +393,6 @@ def _solve_factored_tangent(a: Any, lu: Any, pivots: Any, b: Any, transposed: bo
     x = solve_factored(a, lu, pivots, b, transposed)
 
     def push(da: Any, _lu: Any, _pivots: Any, db: Any, _: Any) -> Any:
-        return solve_factored(a, lu, pivots, db - np.matmul(swapped(da) if transposed else da, x), transposed)
+        return solve_factored(a, lu, pivots, db - np.matmul(conj_swapped(da) if transposed else da, x), transposed)
 
     return x, push
