@@ -45,6 +45,19 @@ def of_other_kinds(a):
     return np.stack(whole).sum() + np.abs(np.stack(complexes)).sum() + np.stack(points).prod()
 
 
+def kernel(a):
+    """Nested comprehensions, and lists of different lengths."""
+    gram = np.array([[np.exp(-np.sum((p - q) ** 2)) for q in a] for p in a])
+    triangle = []
+    for i, row in enumerate(gram.tolist()):
+        part = []
+        for j in range(i + 1):
+            part.append(row[j] * j)
+        triangle.append(part)
+    pairs = np.array([[row[0], row[-1] * 2.0] for row in a])
+    return np.linalg.slogdet(gram + np.eye(len(a)))[1] + sum(sum(part) for part in triangle) + np.sum(pairs**2)
+
+
 @pytest.fixture(autouse=True)
 def natively():
     with warnings.catch_warnings():
@@ -52,7 +65,7 @@ def natively():
         yield
 
 
-@pytest.mark.parametrize("f", [joined, recurrence, with_numbers, of_other_kinds])
+@pytest.mark.parametrize("f", [joined, recurrence, with_numbers, of_other_kinds, kernel])
 def test_values_and_derivatives(f: Callable[..., Any]):
     assert zyg.jit(f)(A) == pytest.approx(f(A), rel=1e-13)
     gradient = zyg.gradient(f, A)[0]
@@ -117,6 +130,27 @@ def perhaps_the_same(x, y, n):
 def test_changes_of_what_is_listed_are_refused(f: Callable[..., Any]):
     with pytest.raises(zyg.Unsupported, match=r"a change of an array that is in a list"):
         zyg.jit(f)(X.copy(), 3)
+
+
+def test_lists_in_lists_stay_as_they_are():
+    def appended(a):
+        rows = []
+        for x in a:
+            row = [x[0]]
+            rows.append(row)
+            row.append(1.0)
+        return sum(sum(row) for row in rows)
+
+    def set_inside(a):
+        rows = [[x * 2 for x in row] for row in a]
+        rows[0][0] = 3.0
+        return sum(sum(row) for row in rows)
+
+    for f in (appended, set_inside):
+        with pytest.raises(zyg.Unsupported, match="a list that is in a list whose length is not known"):
+            zyg.jit(f)(A)
+    with pytest.raises(ValueError, match="inhomogeneous shape"):
+        zyg.jit(lambda a: np.array([list(a[: i + 1]) for i in range(len(a))]))(X)
 
 
 def test_two_arguments_may_be_one():

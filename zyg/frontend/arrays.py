@@ -432,6 +432,13 @@ def check_fewer_axes(e: Evaluator, operand: Abstract, out: Abstract) -> None:
 def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     """a += b and its relatives: element by element, in the array's own memory."""
     b = _operand(e, b)
+    if name == "matmul" and isinstance(b, ARRAYS):
+        from zyg.library.numpy_.inplace import matmul_inplace
+
+        from .infer import known
+
+        e.call(known(matmul_inplace), [a, b])
+        return a
     if isinstance(a, ComplexArrayValue):
         from . import complex_arrays
 

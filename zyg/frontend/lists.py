@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
-from zyg.ir.core import Instr, Value, const
+from zyg.ir.core import Instr, Value, array_type, const
+from zyg.ir.records import record as as_record
 from zyg.ir.types import I64, Array, Scalar
 
 from .boundary import scalar_value
@@ -327,6 +328,8 @@ def item_template(records: list[Any]) -> list[Abstract]:
 
 def by_value(v: Abstract, heap: Heap) -> Abstract:
     """An object as it is now, to be kept in a growing list; other values as they are."""
+    if isinstance(v, Reference) and heap[v.id].kind in ("list", "growing"):
+        return _list_as_item(heap[v.id], heap) or v
     if isinstance(v, Reference) and isinstance(heap[v.id].meta, Shape):
         record = heap[v.id]
         return StructValue(record.meta.cls, record.names, tuple(by_value(f, heap) for f in record.fields))  # type: ignore[union-attr]
@@ -356,7 +359,8 @@ def as_item(e: Evaluator, v: Abstract) -> Abstract:
     count = Counter(id for part in (v, *(f for o in found for f in e.heap[o].fields)) for id in references(part))
     for id in found:
         record = e.heap[id]
-        if record.kind != "object" or count[id] > 1:
+        whole = record.kind == "object" or isinstance(by_value(Reference(id), e.heap), ListItem)
+        if not whole or count[id] > 1:
             raise e.refuse(
                 f"a list whose length is not known when compiling, of {describe(v, e.heap)}s",
                 types=[describe(v, e.heap)],
@@ -401,6 +405,33 @@ class Layout:
         return hash(self._key())
 
 
+@as_record(slots=True, eq=False)
+class ListItem(Abstract):
+    """A list as an item of a growing list: the layout of its items (None if it has none), its length, and its columns, or
+    its items if these are known."""
+
+    layout: Layout | None
+    length: Value
+    columns: tuple[Value, ...] = ()
+    items: tuple[Abstract, ...] | None = None
+
+    def head(self) -> Hashable:
+        return ("list item", self.layout)
+
+
+def _list_as_item(record: Record, heap: Heap) -> ListItem | None:
+    """A list whose items are numbers, or tuples of them; None for any other."""
+    if record.kind == "growing":
+        assert isinstance(record.meta, Layout)
+        length, *columns = record.fields
+        return None if record.meta.pools else ListItem(record.meta, length, tuple(columns))
+    items = [by_value(item, heap) for item in record.fields]
+    layout = common_layout(items)
+    if items and (layout is None or layout.pools):
+        return None
+    return ListItem(layout, const(len(items)), items=tuple(items))
+
+
 def _outline(v: Any) -> Any:
     if isinstance(v, Value):
         return v.type
@@ -424,6 +455,14 @@ def common_layout(items: list[Abstract]) -> Layout | None:
             vs = [as_complex(v) for v in vs]
             first = ComplexValue(vs[0].re, vs[0].im, any(v.numpy for v in vs))  # type: ignore[attr-defined]
             vs = [ComplexValue(v.re, v.im, first.numpy) for v in vs]  # type: ignore[attr-defined]
+        if isinstance(first, ListItem):
+            lists = [v for v in vs if isinstance(v, ListItem)]
+            inner = common_layout([v.layout.example for v in lists if v.layout is not None])
+            if inner is None or len(lists) < len(vs) or any(v.items is None and v.layout != inner for v in lists):
+                return None
+            leaves.extend([(I64, False)] * (1 + len(inner.leaves)))
+            pools.extend(scalar for scalar, _ in inner.leaves)
+            return ListItem(inner, Value(I64))
         if isinstance(first, ArrayValue):
             if any(v.head() != first.head() for v in vs):
                 return None
@@ -446,13 +485,13 @@ def common_layout(items: list[Abstract]) -> Layout | None:
     return None if example is None else Layout(example, tuple(leaves), tuple(pools))
 
 
-def item_leaves(v: Abstract, layout: Layout) -> list[Abstract]:
-    """The numbers and arrays in an item, in the order of the layout's leaves."""
-    result: list[Abstract] = []
+def item_leaves(v: Abstract, layout: Layout) -> list[tuple[Abstract, Abstract]]:
+    """The numbers, arrays and lists in an item, in the order of the layout's leaves, with their examples."""
+    result: list[tuple[Abstract, Abstract]] = []
 
     def walk(example: Abstract, v: Abstract) -> None:
-        if isinstance(example, (Number, ArrayValue)):
-            result.append(v)
+        if isinstance(example, (Number, ArrayValue, ListItem)):
+            result.append((example, v))
         else:
             whole = as_complex(v) if isinstance(example, ComplexValue) else v
             for p, q in zip(example.parts(), whole.parts()):
@@ -534,8 +573,18 @@ def _store(
     """Put an item into the columns, and the elements of its arrays behind those in the pools, which may become others."""
     values: list[Value] = []
     at = 0
-    for leaf in item_leaves(item, layout):
-        if isinstance(leaf, ArrayValue):
+    for example, leaf in item_leaves(item, layout):
+        if isinstance(leaf, ListItem):
+            assert isinstance(example, ListItem) and example.layout is not None
+            own = leaf.columns if leaf.items is None else _stored(e, example.layout, list(leaf.items))
+            values.append(leaf.length)
+            for column in own:
+                head = Array(array_type(column).dtype, 1, "A")
+                part = e.op("view", column, const(0), leaf.length, const(1), type=head, spec="s")
+                values.append(pools[at][0])
+                pools[at] = _pooled(e, *pools[at], part, [leaf.length])
+                at += 1
+        elif isinstance(leaf, ArrayValue):
             lengths = [e.dim(leaf.value, axis) for axis in range(leaf.type.ndim)]
             values += [pools[at][0], *lengths]
             pools[at] = _pooled(e, *pools[at], leaf.value, lengths)
@@ -653,6 +702,14 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
     def build(example: Any) -> Any:
         if isinstance(example, Number):
             return Number(e.op("load", next(values), position), example.numpy)
+        if isinstance(example, ListItem):
+            assert example.layout is not None
+            count = e.op("load", next(values), position)
+            starts = [e.op("load", next(values), position) for _ in example.layout.leaves]
+            own = [_from_pool(e, next(data)[1], start, count, [count]) for start in starts]
+            id = e.new_id("listed")
+            e.heap[id] = Record("growing", example.layout, (count, *own), LISTED)
+            return Reference(id)
         if isinstance(example, ArrayValue):
             start, *lengths = [e.op("load", next(values), position) for _ in range(1 + example.type.ndim)]
             size: Value = const(1)

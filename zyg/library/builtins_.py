@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zyg.frontend import arrays, classes, iterators, lists, operators
 from zyg.frontend.boundary import scalar_value
 from zyg.frontend.infer import known
@@ -188,6 +190,8 @@ DIVMOD = {"i": message_of(divmod, 1, 0), "f": message_of(divmod, 1.0, 0.0)}
 def _divmod(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     message = "unsupported operand type(s) for divmod()"
     a, b = settled(e, a, message), settled(e, b, message)
+    if isinstance(a, arrays.ARRAYS) or isinstance(b, arrays.ARRAYS):
+        return e.call(known(np.divmod), [a, b])
     if not (is_number(a) and is_number(b)):
         e.type_error(f"{message}: '{operators.python_type_name(e, a)}' and '{operators.python_type_name(e, b)}'")
     python = not any(isinstance(v, Number) and v.numpy for v in (a, b))

@@ -197,6 +197,8 @@ def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
         layout = lists.require_growing(e, v, [])
         if isinstance(layout.example, arrays.ARRAYS):
             return e.call(known(array_of_arrays), [v, dtype])
+        if isinstance(layout.example, lists.ListItem):
+            return e.call(known(array_of_lists), [v, dtype])
         if layout.pools:
             raise e.refuse("an array of this", types=[describe(v, e.heap)], hint="make arrays of its items first")
         lengths, numbers, _ = _nested(e, layout.example)
@@ -267,6 +269,11 @@ def array_of_arrays(items: Any, dtype: Any) -> Any:
             )
         result[i] = x
     return result
+
+
+def array_of_lists(items: Any, dtype: Any) -> Any:
+    """The same of a list of lists of numbers."""
+    return array_of_arrays([np.array(x, dtype) for x in items], None)
 
 
 @unchecked

@@ -42,6 +42,24 @@ def _without_overlap(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     return e.if_else(e.op("overlap", a.value, b.value), copied, lambda: ArrayValue(array_as(e, b.value, general)))
 
 
+def matmul_inplace(a: Any, b: Any) -> None:
+    """a @= b"""
+    if a.ndim >= 1 and b.ndim < 2:
+        raise ValueError(
+            "inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions."
+        )
+    result = a @ b
+    if not np.can_cast(result.dtype, a.dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast ufunc 'matmul' output from {result.dtype!r} to {a.dtype!r} with casting rule 'same_kind'"
+        )
+    if result.ndim > a.ndim:
+        raise ValueError("output operand requires a reduction, but the reduction is not enabled.")
+    if result.shape != a.shape[a.ndim - result.ndim :]:
+        raise ValueError("matmul: Output operand 0 has a mismatch in its core dimension 1")
+    a[...] = result
+
+
 def wrapping_power(base: Any, exponent: Any) -> Any:
     """base ** exponent of NumPy integers, which wraps."""
     result = base * 0 + 1
