@@ -166,7 +166,7 @@ def _eigh_tangent(a: Any) -> Any:
     def push(da: Any) -> Any:
         low = lower_half(da)
         inner = np.matmul(np.matmul(conj_swapped(v), low + conj_swapped(low)), v)
-        return np.diagonal(inner).real.copy(), np.matmul(v, inner * inverse_differences(w))
+        return np.diagonal(inner.real).copy(), np.matmul(v, inner * inverse_differences(w))
 
     return (w, v), push
 
@@ -275,7 +275,7 @@ def _qr_tangent(a: Any) -> Any:
         low = np.tril(inner, -1)
         turn = low - conj_swapped(low)
         if is_complex(a):
-            turn = turn + 1j * np.diag(np.diagonal(inner).imag)
+            turn = turn + 1j * np.diag(np.diagonal(inner.imag))
         dq = changed - np.matmul(q, inner) + np.matmul(q, turn)
         dr = np.matmul(conj_swapped(q), da) - np.matmul(turn, r)
         return dq, np.triu(dr)
@@ -436,14 +436,14 @@ def svd_tangents(u: Any, s: Any, vt: Any, da: Any) -> Any:
     du = np.matmul(u, f * (inner * s + row * turned))
     dvt = np.matmul(conj_swapped(f * (row * inner + turned * s)), vt)
     if is_complex(u):
-        du = du + u * (1j * (np.diagonal(inner).imag * over))
+        du = du + u * (1j * (np.diagonal(inner.imag) * over))
     if m > k:
         along = np.matmul(da, v)
         du = du + (along - np.matmul(u, np.matmul(uh, along))) * over
     if n > k:
         across = np.matmul(uh, da)
         dvt = dvt + over[:, None] * (across - np.matmul(np.matmul(across, v), vt))
-    return du, np.diagonal(inner).real.copy(), dvt
+    return du, np.diagonal(inner.real).copy(), dvt
 
 
 # ------------------------------------------------------------------------------------ what follows of them
