@@ -4,6 +4,7 @@ when it is raised or printed."""
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,12 @@ from zyg.ir import types as t
 from zyg.ir.core import Instr, Value
 from zyg.ir.records import record
 
-from .values import NUMBER_CLASSES, Abstract, Known, Reference, TupleValue, describe
+from .values import NUMBER_CLASSES, Abstract, Known, Number, Reference, TupleValue, describe
 
 if TYPE_CHECKING:
     from .infer import Evaluator
+
+MOST_VALUES = 8  # in the message of an exception that native code makes itself: a context has room for so many
 
 
 @record(slots=True, eq=False)
@@ -200,6 +203,34 @@ def python_call(
     return assemble(e, returned, iter(values))
 
 
+def _importable(cls: type[BaseException]) -> str | None:
+    """The name by which native code finds an exception class; None for those of which it keeps the class itself."""
+    if cls.__module__ == "builtins":
+        return cls.__name__
+    module = sys.modules.get(cls.__module__)
+    if cls.__module__.startswith("numpy.") and getattr(module, cls.__name__, None) is cls:
+        return f"{cls.__module__}.{cls.__name__}"
+    return None
+
+
+def _message(args: tuple[Abstract, ...]) -> tuple[str, tuple[Value, ...]] | None:
+    """The template and the values of an exception's only argument, if that is a text of Python numbers."""
+    if not args:
+        return "", ()
+    text = args[0]
+    if len(args) == 1 and isinstance(text, Known) and isinstance(text.object, str):
+        return text.object, ()
+    if (
+        len(args) > 1
+        or not isinstance(text, TextValue)
+        or type(text.template) is not str
+        or len(text.args) > MOST_VALUES
+    ):
+        return None
+    values = tuple(a.value for a in text.args if isinstance(a, Number) and not a.numpy)
+    return (text.template, values) if values and len(values) == len(text.args) else None
+
+
 def raise_value(e: Evaluator, v: Abstract) -> None:
     """`raise v`"""
     from .infer import Stop
@@ -211,10 +242,9 @@ def raise_value(e: Evaluator, v: Abstract) -> None:
     if not isinstance(v, ExceptionValue):
         e.type_error("exceptions must derive from BaseException")
     assert isinstance(v, ExceptionValue)
-    simple = len(v.args) == 0 or len(v.args) == 1 and isinstance(v.args[0], Known) and isinstance(v.args[0].object, str)
-    if simple and v.cls.__module__ == "builtins":
-        text = v.args[0].object if v.args and isinstance(v.args[0], Known) else ""
-        e.builder.append(Instr("raise", attrs={"exc": v.cls.__name__, "message": text}))
+    name, message = _importable(v.cls), _message(v.args)
+    if name is not None and message is not None:
+        e.builder.append(Instr("raise", list(message[1]), attrs={"exc": name, "message": message[0]}))
         raise Stop
     layout, values = flat_arguments(list(v.args))
     python_call(e, Raise(v.cls, layout), values)

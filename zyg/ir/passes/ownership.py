@@ -1,8 +1,8 @@
 """Insert `retain` and `release`, so that the memory of an array is freed when the array is dead.
 
 Input: typed code without them.  Output: code in which each array that is made here (by `alloc`, a call, a `select`)
-and each array parameter of a block is released after its last use, on every path that goes on or returns; on paths that
-raise the caller frees everything.
+and each array parameter of a block is released after its last use, on every path that goes on or returns; from where control
+only comes to a `raise`, nothing is: the caller frees everything.
 
 Who owns what:
 * Parameters of the function are borrowed: the caller keeps them alive.  So are views of them, what is popped from a
@@ -94,6 +94,20 @@ def find_owners(function: Function) -> dict[Value, Value]:
     return owners
 
 
+def _raising(function: Function) -> set[Block]:
+    """The blocks from which control only comes to a `raise`, or to what a call that raises leaves unreachable."""
+    found: set[Block] = set()
+    grew = True
+    while grew:
+        before = len(found)
+        for block in function.blocks:
+            last = block.terminator
+            if last.op in ("raise", "unreachable") or (last.targets and found.issuperset(block.successors())):
+                found.add(block)
+        grew = len(found) > before
+    return found
+
+
 class _Inserter:
     def __init__(self, function: Function, owners: dict[Value, Value]):
         self.function = function
@@ -103,6 +117,7 @@ class _Inserter:
             self.bit.setdefault(owner, 1 << len(self.bit))
         self.live_in: dict[Block, int] = {}
         self.predecessors = function.predecessors()
+        self.raising = _raising(function)
         self.changed = False
 
     def run(self) -> bool:
@@ -164,7 +179,7 @@ class _Inserter:
         after = self.live_out(block) | self.used(terminator)
         held = self.live_in[block] | self.made[block]  # at the end, once the releases below are in
         inserted: list[Instr] = []  # backwards
-        if terminator.op not in ("raise", "unreachable"):
+        if block not in self.raising:
             live = after
             for instr in reversed(instrs[:-1]):
                 self.around(instr, live, inserted)
@@ -182,11 +197,14 @@ class _Inserter:
         else:
             self.retain_pushes(block)
         held &= after
+        if block in self.raising:
+            return
         if terminator.op == "return":
             self.at_return(block, terminator, held)
         else:
             for target in terminator.targets:
-                self.on_edge(block, terminator, target, held, at_start)
+                if target.block not in self.raising:
+                    self.on_edge(block, terminator, target, held, at_start)
 
     def around(self, instr: Instr, live: int, inserted: list[Instr]) -> None:
         """An instruction, what it needs before, and releases of what dies with it; `live` is what is needed after."""

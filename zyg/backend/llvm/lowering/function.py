@@ -190,19 +190,19 @@ class FunctionLowering(Emitter):
         """The status that stands for this error at the present position."""
         return str(self.lowered.status(ErrorSite(exception, message, self.instr.position, types)))
 
-    def check(self, holds: str, status: str) -> None:
-        """Go on if `holds`, else return `status`."""
+    def check(self, holds: str, status: str, go_on: str = "") -> None:
+        """Go on if `holds`, at `go_on` if it is given, else return `status`."""
         if holds == "true":
             return
-        go_on = self.name("ok")
+        go_on = go_on or self.name("ok")
         self.branch(holds, go_on, "fail", likely=True)
         self.failures.append((self.label, status))
         self.start(go_on)
 
-    def check_status(self, status: str) -> None:
+    def check_status(self, status: str, go_on: str = "") -> None:
         """Return a callee's status unless it is 0."""
         holds = self.let(f"icmp eq i32 {status}, 0")
-        self.check(holds, status)
+        self.check(holds, status, go_on)
 
     def fail(self, status: str) -> None:
         self.jump("fail")
