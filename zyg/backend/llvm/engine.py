@@ -104,7 +104,8 @@ class Engine:
         """A builder of O3 pipelines, which serves for BUILDER_RUNS runs; to be used under the lock.
 
         What llvmlite allocates for the callbacks of a builder is never freed (1.5 kB), so there is not one for each
-        run.  Every run leaves a callback behind that only asks whether a function is `optnone`, so none serves for ever.
+        run.  Every run leaves a callback behind, so none serves for ever.  It asks whether a function is `optnone`, and
+        only for such a one looks at what was gone with its run: there must be none.
         """
         served, builder = self.builders.get((slp, unroll), (BUILDER_RUNS, None))
         if builder is None or served == BUILDER_RUNS:
@@ -133,6 +134,7 @@ class Engine:
         """The optimised object file of a module; `cached` looks for it on disk, and keeps it there."""
         if cached:
             return self._cached_object_file(assembly, brief)
+        assert " optnone" not in assembly, "see pass_builder"
         several = side_by_side(assembly)
         with self.parse(assembly) as module:
             self.optimise(module, several, brief and not several, is_moderate(assembly))
