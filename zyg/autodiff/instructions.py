@@ -148,6 +148,7 @@ class ReverseInstructions(ReverseGraph):
         if self.mode != "joint" and instr.result in self.shadows:
             shadow = self._needed_shadow(instr.result)
             self.builder.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
+            self.refills.append((self._here.instrs[-1], self.shadows[instr.result]))
 
     def _reverse_select(self, instr: Instr) -> None:
         if isinstance(instr.result.type, Array) or not self.active(instr.result):

@@ -220,6 +220,7 @@ class ReverseGraph(ForwardPart):
                 if p in self.shadows:
                     shadow = self._needed_shadow(p)
                     b.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
+                    self.refills.append((self._here.instrs[-1], self.shadows[p]))
         for r in self.seeds:
             v = returned[r]
             if self.mode == "callee" and isinstance(v.type, Array):

@@ -186,6 +186,7 @@ class State(ABC):
         self.shadow_stacks: dict[Value, Value] = {}  # per stack or tape: cotangents of numbers, in the reverse part
         self.own_shadow_stacks: list[Value] = []  # those of them that the reverse part makes at its start
         self.made_by: dict[Instr, tuple[Instr, object]] = {}  # adjoint calls of the forward part
+        self.refills: list[tuple[Instr, Value]] = []  # what clears a shadow for a reverse part that may run again
         self.needs: dict[tuple[Value, Block], Need] = {}
         self.outside: set[Value] | None = None  # alias classes of arrays that others have a hold of
         self.copies: dict[Value, Value] = {}  # of arrays that may change when the function is done

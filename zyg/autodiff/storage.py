@@ -12,6 +12,7 @@ the first of these that applies:
     one place form one record, on one stack, unless the loop may vectorise: then each has its own.
 
 A loop whose trip count is known beforehand reserves room for all its records, and its pushes and pops check nothing.
+Shadows that only the reverse part uses are none of these: it makes them (late.py).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from zyg.ir.core import VIEWS, Block, Const, Instr, Target, Value, const, map_us
 from zyg.ir.types import F32, F64, I64, TAPE, Scalar, Stack, Type
 
 from . import helpers
+from .late import LateShadows
 
 if TYPE_CHECKING:
     from .instructions import ReverseInstructions
@@ -62,6 +64,7 @@ class Storage:
     def run(self) -> None:
         """Replace every Need in the reverse part."""
         a = self.a
+        self.late = LateShadows(a, self._last_equivalent)
         needs = sorted(a.needs.values(), key=self._key)
         replacement = self.replacement
         for need in needs:
@@ -84,6 +87,7 @@ class Storage:
                 for instr in block.instrs:
                     map_uses(instr, replace)
         a.cotangents.replace(replace)
+        self.late.finish()
 
     def _key(self, need: Need) -> tuple[int, int, int, int]:
         """Definitions in order, outer uses before inner ones, so that later needs find earlier ones saved."""
@@ -103,6 +107,9 @@ class Storage:
         key = (v, block)
         if key in self.known:
             return self.known[key]
+        if v in self.late.root:
+            result = self.known[key] = self._late_shadow(v) if v in self.late.made_in else self._view_again(v, block)
+            return result
         ready = self._popped(v, block)
         if ready is not None:
             return ready
@@ -140,11 +147,20 @@ class Storage:
         self.prologue.setdefault(block, []).extend(b.block.instrs)
         return result
 
+    def _late_shadow(self, v: Value) -> Value:
+        """A shadow that the reverse part makes, for all that want it."""
+        if v not in self.late.made:
+            instrs = self.late.make(v, self.resolve)
+            self.prologue.setdefault(self.late.made_in[v], []).extend(instrs)
+        return self.late.made[v]
+
     def _at_hand(self, v: Value, block: Block) -> bool:
         """Whether `v` itself can be used in the reverse of `block`: it has been computed, for good, before the return."""
         a = self.a
         if isinstance(v, Const) or v not in a.where.block:
             return True
+        if v in self.late.root:
+            return False
         assert a.return_block is not None
         return a.dominators.dominates(a.where.block[v], a.return_block) and self._settled(v, block)
 
