@@ -92,3 +92,29 @@ def test_other_element_type():
         y, dtype = zyg.jit(f)(X, flag)
         assert y.dtype == dtype == f(X, flag)[1]
         np.testing.assert_array_equal(y, f(X, flag)[0])
+
+
+def test_shapes_that_the_run_tells():
+    def f(a):
+        x = np.squeeze(a)
+        return x.shape, x.ndim, (1.0, 2.0) if a[0, 0] > 0 else a[0, 0]
+
+    for a in (A, A[:1], A[:, :1], A[:1, :1], -A):
+        assert zyg.jit(f)(a) == f(a)
+
+    def middle(a):
+        (n,) = np.squeeze(a).shape
+        return np.squeeze(a)[n // 2]
+
+    assert zyg.jit(middle)(A[:, :1]) == A[1, 0]
+    with pytest.raises(ValueError, match="too many values to unpack"):
+        zyg.jit(middle)(A)
+
+
+def test_a_value_of_several_kinds_has_no_derivative_natively():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        found = zyg.gradient(lambda a: np.squeeze(a.sum(axis=1, keepdims=True))[0] ** 2 * np.squeeze(a)[0], A[:, :1])
+        np.testing.assert_allclose(found[0][:, 0], [3 * A[0, 0] ** 2, 0.0, 0.0])
+    with pytest.raises(zyg.Unsupported, match="a derivative of a value that is a number or an array"):
+        zyg.jit(lambda a: zyg.gradient(lambda b: np.squeeze(b)[0], a))(A)

@@ -512,9 +512,9 @@ class Evaluator:
         self.advancing = {}
 
     def _evaluate(self, frame: Frame, block: Block) -> None:
-        from .python_ops import execute
+        from .python_ops import execute, passes_on
 
-        if block in frame.prepared.trying:
+        if block in frame.prepared.trying and not passes_on(self, frame, block):
             refusal = Unsupported(
                 "try/except (or with) in compiled code",
                 frame.prepared.trying[block].position or self.position,

@@ -7,7 +7,7 @@ import types as python_types
 from collections.abc import Callable
 from typing import Any
 
-from zyg.ir.core import Const, Instr, Target, Value
+from zyg.ir.core import Block, Const, Instr, Target, Value
 from zyg.typeof import UNBOUND
 
 from . import calls, classes, dicts, iterators, lists, operators, subscripts
@@ -95,7 +95,6 @@ UNSUPPORTED: dict[str, tuple[str, str]] = {
     "del_global": ("`del` of a global variable", ""),
     "set": ("a set", "use a tuple"),
     "set_add": ("a set comprehension", "use a tuple"),
-    "with_enter": ("a `with` statement", "call it outside of the compiled function"),
     "build_class": ("a class statement", "define the class at the top of the module"),
     "match_mapping": ("a mapping pattern", ""),
     "match_keys": ("a mapping pattern", ""),
@@ -270,6 +269,38 @@ def _iter(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 @handler("next")
 def _next(e: Evaluator, frame: Frame, instr: Instr) -> None:
     e.advancing[instr.results[0]] = (e.read(instr.operands[0]), instr.results[1])
+
+
+@handler("with_enter")
+def _with_enter(e: Evaluator, frame: Frame, instr: Instr) -> None:
+    """Managers that have an entry in the library: they change nothing, and their blocks are evaluated as any other. The
+    entry gives what to call in place of `__exit__`, and the value."""
+    from zyg.library import registry
+
+    manager = e.read(instr.operands[0])
+    entry = registry.method(type(manager.object), "__enter__") if isinstance(manager, Known) else None
+    if entry is None:
+        refusal = e.refuse("a `with` statement in compiled code", hint="call it outside of the compiled function")
+        refusal.final = True
+        raise refusal
+    leave_and_value = entry.function(e, manager)
+    assert isinstance(leave_and_value, TupleValue)
+    e.env.update(zip(instr.results, leave_and_value.items))
+
+
+def passes_on(e: Evaluator, frame: Frame, block: Block) -> bool:
+    """Whether the handler of a block is that of a `with` which does nothing, nor do handlers around it."""
+    assert block.handler is not None
+    first = here = block.handler.block
+    while True:
+        for instr in here.instrs:
+            if instr.op == "with_exit":
+                entered = instr.operands[0] in e.env
+                return entered and (first not in frame.prepared.trying or passes_on(e, frame, first))
+        last = here.instrs[-1]
+        if last.op != "jump":
+            return False
+        here = last.targets[0].block
 
 
 @handler("raise")

@@ -603,11 +603,14 @@ def is_reference(v: Any) -> bool:
 
 
 def is_choice_of_data(v: Any) -> bool:
-    """Whether a value is a number or an array of this or that kind, as turns out at run time."""
+    """Whether a value is a number or an array of this or that kind, or a tuple of numbers of this or that length, as turns out
+    at run time."""
     return isinstance(v, ChoiceValue) and is_data(v.options[0])
 
 
 def is_data(v: Abstract) -> bool:
+    if isinstance(v, TupleValue):
+        return all(map(is_numeric, v.items))
     return is_numeric(v) or isinstance(v, (ArrayValue, ComplexArrayValue))
 
 

@@ -23,8 +23,10 @@ from zyg.frontend.values import (
     ConflictValue,
     Known,
     Number,
+    StructValue,
     TupleValue,
     describe,
+    is_choice_of_data,
     map_leaves,
 )
 from zyg.ir.core import Const, Instr, Value, const
@@ -65,6 +67,7 @@ def differentiate(
     body = infer_body(e, f, args, keywords, e.context.level + 1, not_none)
     if not body.results and body.value is NONE:
         pass  # it raises always, or gives nothing: `check` says what that means
+    _refuse_choice(e, body.value)
     check(e, body)
     module, name = body.module, body.name
     params = list(module.functions[name].params)
@@ -85,6 +88,19 @@ def differentiate(
         checkpointing.outline(module, name)
     made = adjoint(module, name, [k in dependent for k in range(len(params))], split=split, outputs=range(body.outputs))
     return Differentiated(body, made, dependent, params)
+
+
+def _refuse_choice(e: Evaluator, value: Abstract) -> None:
+    """What it is decides what its cotangent would be."""
+    if is_choice_of_data(value):
+        raise e.refuse(
+            "a derivative of a value that is a number or an array of this or that kind, as turns out when it runs",
+            types=[describe(value)],
+            hint="give it one type and number of dimensions",
+        )
+    if isinstance(value, (TupleValue, StructValue)):
+        for item in value.items:
+            _refuse_choice(e, item)
 
 
 def refuse_overlap(e: Evaluator, body: Body, params: list[Value], summary: Summary) -> None:

@@ -31,7 +31,7 @@ NUMPY = (
     "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "arithmetic", "selection", "reductions",
     "extrema", "logic", "cumulative", "ufunc_methods", "products", "contractions", "inplace", "common", "dtypes", "ranges",
     "diagonals", "joining", "repeating", "taking", "sorting", "searching", "signals", "statistics", "splitting",
-    "grids", "applying", "sets", "windows",
+    "grids", "applying", "sets", "windows", "error_state",
 )  # fmt: skip
 
 # Where functions come from, by the module that they name as theirs (or the nearest one around it that is listed), and the

@@ -92,3 +92,21 @@ case(
     n=Num("l", choices=(0, 1, 3)),
     derivative=False,
 )
+
+
+def _nditer(a):
+    total = 0.0
+    for x in np.nditer(a):
+        total = total * 0.5 + x * x
+    return total
+
+
+case(np.nditer, _nditer, a=A("n|n m", "d", "finite", least=1, layouts="C"))
+
+
+def _errstate(a):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(a > 0, np.log(np.abs(a)), 0.0)
+
+
+case([np.errstate, (np.errstate, "__enter__")], _errstate, a=A("n|n m", "d"))

@@ -23,6 +23,7 @@ from zyg.frontend.values import (
 from zyg.ir.core import const
 from zyg.ir.types import BOOL, I64
 
+from ..intrinsics import unsupported
 from ..registry import emits, implements
 from . import gathering
 from .views import as_array, ordered, stretched
@@ -561,6 +562,28 @@ def _position_of(e: Evaluator, n: Abstract, shape: Abstract) -> Abstract:
 def ndenumerate(arr: Any) -> Any:
     for index in np.ndindex(np.shape(arr)):
         yield index, arr[index]
+
+
+@implements(np.nditer, instead={"flags": "loop over a.flat, or np.ndindex(a.shape)"})
+def nditer(op: Any) -> Any:
+    """The elements as arrays of no dimensions, in the order in which they lie in memory, which has to be that of the indices."""
+    if not lies_in_order(op):
+        unsupported("np.nditer of an array that may lie in memory in any order", "loop over a.flat")
+    if op.size == 0:
+        raise ValueError("Iteration of zero-sized operands is not enabled")
+    flat = np.broadcast_to(op.ravel(), (op.size,))
+    for n in range(op.size):
+        yield flat[n, ...]
+
+
+def lies_in_order(a: Any) -> bool:
+    """Whether the type of an array tells that it is contiguous."""
+    return a.flags.c_contiguous
+
+
+@emits(lies_in_order)
+def _lies_in_order(e: Evaluator, a: Abstract) -> Abstract:
+    return Known(isinstance(a, arrays.ARRAYS) and arrays.memory(a).type.layout == "C")
 
 
 @emits((np.ufunc, "at"))
