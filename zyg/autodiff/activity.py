@@ -27,7 +27,7 @@ def differentiable(t: Type) -> bool:
     """Whether values of type `t` can carry a derivative: numbers (integers too), arrays of numbers."""
     if isinstance(t, Array):
         t = t.dtype
-    return isinstance(t, Scalar) and t is not BOOL and t.name != "u8"
+    return isinstance(t, Scalar) and t is not BOOL
 
 
 def _carries(t: Type) -> bool:
