@@ -748,6 +748,8 @@ def _specialise(
             for other_key in set(inference.specialisations) - made:
                 inference.specialisations.pop(other_key)
             del inference.evaluators[evaluators:]
+            for other_key in [k for k, (name, _) in inference.elements.items() if name not in inference.module.functions]:
+                inference.elements.pop(other_key)
         else:
             raise _ever_deeper(e, f)
     finally:

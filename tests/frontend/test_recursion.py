@@ -1,7 +1,8 @@
-"""Recursion over objects: what a recursive function changes, and by which names its caller knows it."""
+"""Recursion: what a recursive function changes, by which names its caller knows it, what it calls."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import zyg
@@ -66,3 +67,16 @@ def test_recursion_changes_objects_that_have_other_names(x, y):
         (aliased(x, y + h) - aliased(x, y - h)) / (2 * h),
     )
     assert zyg.gradient(aliased, x, y) == pytest.approx(differences, rel=1e-7)
+
+
+def doubled(x, a, n):
+    part = np.sum(np.exp(a * x))
+    return part + (doubled(x, a * 0.5, n - 1) if n > 0 else 0.0)
+
+
+def test_recursion_around_whole_arrays():
+    x = np.array([0.1, 0.4, -0.3])
+    assert doubled(x, 1.0, 2) == zyg.jit(doubled)(x, 1.0, 2)
+    found = zyg.gradient(doubled, x, 1.0, 2)[1]
+    weights = (1.0, 0.5, 0.25)
+    assert found == pytest.approx(sum(w * np.sum(x * np.exp(w * x)) for w in weights), rel=1e-12)
