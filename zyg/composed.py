@@ -97,7 +97,15 @@ def jvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
 def _gradient_of(function: Callable[..., Any], keywords: dict[str, Any]) -> Callable[[Any], Any]:
     from .api import gradient
 
-    return lambda x: gradient(function, x, **keywords)[0]
+    def slope(x: Any) -> Any:
+        return gradient(function, x)[0]
+
+    def slope_with_keywords(x: Any) -> Any:
+        return gradient(function, x, **keywords)[0]
+
+    made = slope_with_keywords if keywords else slope
+    made.__wrapped__ = function  # whom a warning is about
+    return made
 
 
 def hvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -105,7 +113,12 @@ def hvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
 
     x, v = args
     slope = _gradient_of(function, keywords)
-    (found,) = gradient(lambda x: dot(slope(x), v), x)
+
+    def along(x: Any) -> Any:
+        return dot(slope(x), v)
+
+    along.__wrapped__ = function
+    (found,) = gradient(along, x)
     return filled(x, {}) if found is None else found
 
 

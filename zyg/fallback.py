@@ -148,6 +148,8 @@ def announce(transform: Transform, function: Any, error: Unsupported) -> None:
 
     plain = python_function(function)
     plain = getattr(plain, "__func__", plain)
+    if str(getattr(plain, "__module__", "")).startswith("zyg."):  # part of a derivative that is made of others
+        function = plain = getattr(plain, "__wrapped__", plain)
     anchor = getattr(plain, "__code__", None) or getattr(vars(type(plain)).get("__call__"), "__code__", None) or plain
     try:
         if anchor in _warned:

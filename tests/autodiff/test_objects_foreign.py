@@ -201,3 +201,36 @@ def test_fractions_and_decimals(f, slope) -> None:
 
 def test_fraction_of_two() -> None:
     assert python_pullback(ratio, (3,), {})[1](1.0) == pytest.approx((0.5,))
+
+
+def same(x):
+    return x
+
+
+@zyg.adjoint(same)
+def _same_adjoint(x):
+    return x, lambda d: (3.0 * d,)
+
+
+def test_a_rule_that_returns_its_argument() -> None:
+    """What goes through the result is not what goes through the argument; written, they cannot be told apart."""
+
+    def read(x):
+        y = same(x)
+        return np.sum(y[1:] * x[1:])
+
+    def hooked(x):
+        return np.sum(zyg.hook(lambda d: 3.0 * d, x) * x)
+
+    def written(x):
+        y = same(x)
+        x[0] = 2.0 * x[1]
+        return np.sum(y * y)
+
+    assert python_pullback(read, (np.array([1.0, 2.0, 3.0]),), {})[1](1.0)[0].tolist() == [0.0, 8.0, 12.0]
+    assert python_pullback(hooked, (np.array([1.0, 2.0]),), {})[1](1.0)[0].tolist() == [4.0, 8.0]
+    x = np.array([1.0, 2.0])
+    value, back = python_pullback(written, (x,), {})
+    assert (value, x.tolist()) == (20.0, [4.0, 2.0])
+    with pytest.raises(zyg.Unsupported, match="return a copy"):
+        back(1.0)

@@ -20,13 +20,20 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from . import features
+
 FLOATS = (0.7, 1.3, -0.4, 0.25, 1.1, -1.6, 0.9, 0.5, -0.8, 1.0)
 CONSTANTS = ("0.5", "1.0", "-1.0", "0.25", "2", "1", "-2", "0.1", "1.5")
 KEYS = ("a", "b", "c", "e")
 
 HEADER = """\
+import bisect
+import collections
+import contextlib
 import copy
 import functools
+import heapq
+import itertools
 import math
 import operator
 from collections import deque, namedtuple
@@ -250,8 +257,18 @@ def counter(start):
 """,
 }
 
+TOOLS |= features.TOOLS
+TOOLS["Base"] = """
+class Base:
+    def __init__(self, z):
+        self.z = z
+
+    def act(self, y):
+        return self.z + y
+"""
+
 # By what name a tool is used, where that is not its own.
-NAMES = {"tree": "weigh", "nested": "flat"}
+NAMES = {"tree": "weigh", "nested": "flat", **features.NAMES}
 
 
 @dataclass(frozen=True)
@@ -387,6 +404,11 @@ class Writer:
             lambda: f"functools.reduce(lambda y, z: y * 0.5 + z, ({self.value(0)}, {self.value(0)}, {self.value(0)}))",
             lambda: f"functools.partial(max, {self.value(0)})({self.value(0)})",
         ]
+        if self.named("k"):
+            k = self.choose(self.named("k"))
+            deep += [lambda: f"{k}.act({self.value(0)})", lambda: f"({k}.half - {k}.z)"]
+        if self.named("s"):
+            deep.append(lambda: f"len({self.choose(self.named('s'))}) * {self.value(depth - 1)}")
         if self.named("g"):
             deep += [lambda: f"{self.choose(self.named('g'))}({self.value(depth - 1)})"] * 3
         return self.choose(simple + deep)()
@@ -522,6 +544,7 @@ class Writer:
         if self.indent < 4:
             forms += [self.branch, self.loop, self.loop, self.attempt, self.attempt, self.closure, self.context]
             forms += [self.dispatch, self.consume]
+            forms += [lambda form=form: form(self) for form in features.STATEMENTS]
         forms += [self.leave] * bool(self.loops)
         self.choose(forms)()
 

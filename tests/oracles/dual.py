@@ -183,6 +183,9 @@ class Dual:
     def __bool__(self) -> bool:
         return bool(value_of(self))
 
+    def __format__(self, spec: str) -> str:
+        return format(value_of(self), spec)
+
     def __int__(self) -> int:
         return int(value_of(self))
 

@@ -11,7 +11,7 @@ import numpy as np
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.inline import release, revalidate
 
-from . import calls, generators, stdlib_, structure
+from . import calls, generators, stdlib_, structure, user_rules
 from .shadows import Shadows
 
 
@@ -32,6 +32,7 @@ def pullback(
         args, copied = _apart(f, args)
     forms = [structure.form(x) for x in args]
     mark = generators.begin()
+    shared = user_rules.begin()
     stdlib_.begin()
     try:
         value, back = calls.call_in_python(f, args, kwargs)
@@ -39,6 +40,7 @@ def pullback(
     finally:
         generators.forget(mark)
         stdlib_.end()
+        user_rules.end(shared)
         release()
     for at, given, copy, before in copied:
         if given.tobytes() != before.tobytes() or copy.tobytes() != before.tobytes():

@@ -22,7 +22,7 @@ import numpy as np
 
 from zyg import rules
 from zyg.autodiff import objects
-from zyg.autodiff.identity import ByIdentity, note
+from zyg.autodiff.identity import ByIdentity, lasts, note
 from zyg.transforms import transform_of
 
 from . import foreign, generators, native, numpy_, user_rules
@@ -564,7 +564,11 @@ def _general(f: Any) -> Handler:
     if tangent is not None:
         otherwise = handler if handler is not None else _by_type(f)
         handler = functools.partial(user_rules.call_by_tangent, tangent, otherwise, f)
-    return _resolve(f, handler) if handler is not None else _by_type(f)
+    if handler is None:
+        handler = _by_type(f)
+        if not (isinstance(f, type) and lasts(f)):
+            return handler
+    return _resolve(f, handler)
 
 
 def _by_type(f: Any) -> Handler:

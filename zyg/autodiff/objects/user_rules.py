@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from zyg import composed
 from zyg.errors import Misuse, Unsupported
 from zyg.rules import Rule, keyword_only, parameters_of, tangent_rule_for
@@ -46,9 +48,67 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     forms = [structure.form(a) for a in positional]
     before = structure.watch([a for k, a in enumerate(positional) if k not in rule.mutates])
     value, user = _checked(rule.function(*positional, **kwargs), f)
+    if isinstance(value, np.ndarray) and any(_shares(value, a) for k, a in enumerate(positional) if k not in rule.mutates):
+        value, user = _apart(value, user, f)
     after = tuple([(k, structure.form(positional[k])) for k in rule.mutates if k < len(positional)])
     changed = structure.changed(before) if before is not None else []
     return value, (run, user, f, forms, structure.form(value), changed, after, len(args), order)
+
+
+def _shares(value: np.ndarray, argument: Any) -> bool:
+    return isinstance(argument, np.ndarray) and np.may_share_memory(value, argument)
+
+
+class _Memory:
+    """The memory of an array, as another array sees it that has a shadow of its own."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+class _Shared(threading.local):
+    """Of the pullbacks that are being made: arrays that rules returned although they were given them, what was in them then, and a
+    list to tell in whether they have been written since."""
+
+    def __init__(self) -> None:
+        self.arrays: list[tuple[np.ndarray, np.ndarray, list[bool]]] = []
+
+
+_shared = _Shared()
+
+
+def begin() -> int:
+    """A pullback is about to be made."""
+    return len(_shared.arrays)
+
+
+def end(mark: int) -> None:
+    """It is made, or has failed."""
+    for array, before, written in _shared.arrays[mark:]:
+        if array.tobytes() != before.tobytes():
+            written.append(True)
+    del _shared.arrays[mark:]
+
+
+def _apart(value: np.ndarray, user: Any, f: Any) -> tuple[np.ndarray, Any]:
+    """An array that shares memory with an argument: its cotangent is its own, as long as nobody writes to that memory."""
+    value = np.asarray(_Memory(value))
+    written: list[bool] = []
+    _shared.arrays.append((value, value.copy(), written))
+    place = foreign.caller()
+
+    def checked(*ds: Any) -> Any:
+        if written:
+            raise Unsupported(
+                f"a derivative through the rule for {foreign.name_of(f)}, which returns an array that it was given, and which is "
+                "written afterwards",
+                foreign.position_of(place),
+                hint="let the rule return a copy of the array",
+            )
+        return user(*ds)
+
+    return value, checked
 
 
 def _checked(made: Any, f: Any) -> tuple[Any, Any]:

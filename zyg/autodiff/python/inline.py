@@ -134,6 +134,10 @@ def _is_plain_property(cls: type, found: property) -> bool:
 def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
     """RECORD["getattr"] of what is only called, which notes types whose methods are read plainly."""
     cls = type(x)
+    if cls is super:
+        y = getattr(x, name)
+        if type(y) is MethodType and type(y.__func__) is FunctionType and not isinstance(y.__self__, (tuple, *NUMERIC)):
+            return y, None  # of an object that has a shadow
     if cls is ModuleType or _reads_plainly(cls, name):
         if cls is not ModuleType:
             _note_class(cls)
@@ -345,7 +349,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             _passing.append(site)
         if _permanent(f):
             _note_code(f)
-    elif t is type and type(forward) is partial and forward.func is classes.construct:
+    elif isinstance(f, type) and type(forward) is partial and forward.func is classes.construct:
         made = _constructor(f, arity)
         if made is not None:
             site[:2] = f, made
@@ -416,7 +420,7 @@ def _permanent(f: FunctionType) -> bool:
 def _constructor(cls: Any, arity: int) -> Any:
     """The forward half of a class whose instances are made by its `__init__` alone."""
     init = find(cls, "__init__")
-    if find(cls, "__new__") is not object.__new__:
+    if find(cls, "__new__") is not object.__new__ or find(type(cls), "__call__") is not type.__call__:
         return None
     forward = forward_of_method(init, arity + 1)
     if forward is None or not _permanent(init):
