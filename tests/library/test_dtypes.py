@@ -194,3 +194,21 @@ def test_the_gradient_by_integers_is_of_floats():
         assert given.dtype == float and np.allclose(given, np.sin(x) + x * np.cos(x))
         assert np.allclose(zyg.hvp(f, i, np.ones(3)), 2 * np.cos(x) - x * np.sin(x))
     assert zyg.gradient(f, np.arange(3) > 1) == (None,)
+
+
+def test_powers_and_logarithms_at_their_edges():
+    x = np.array([-np.inf, -0.0, 4.0])
+    z = np.array([0j, 1 + 1j, -1 - 2j])
+
+    def f(x, z):
+        x **= 0.5
+        return x, np.power(-x, 0.5), np.log2(z), np.exp2(z), np.expm1(z), np.log1p(z), np.rint(z * 1.7)
+
+    with np.errstate(all="ignore"):
+        for found, wanted in zip(zyg.jit(f)(x.copy(), z), f(x, z), strict=True):
+            assert np.allclose(found, wanted, equal_nan=True) and np.array_equal(
+                np.signbit(np.real(found)), np.signbit(np.real(wanted))
+            )
+    for function in (np.fmod, np.gcd):
+        with pytest.raises(TypeError):
+            zyg.jit(lambda z: function(z, z))(z)  # noqa: B023

@@ -68,7 +68,9 @@ def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
         elif name in ("lt", "le", "eq", "ne", "gt", "ge"):
             function = lambda e, x, y: operators.compare(e, name, x, y)
         else:
-            function = lambda e, x, y: operators.binary(e, name, x, y)
+            from zyg.library.numpy_.arithmetic import of_elements
+
+            function = lambda e, x, y: of_elements(e, name, x, y)
         return lift(e, name, function, operands)
     if name == "matmul" and all(isinstance(v, ARRAYS) or is_numeric(v) for v in operands):
         from zyg.library.numpy_.products import matmul
@@ -452,17 +454,17 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
             hint="write a[...] = a @ b" if name == "matmul" else "write a loop",
         )
     check_writable(e, a)
+    from zyg.library.numpy_.arithmetic import of_elements
     from zyg.library.numpy_.ufuncs import as_output
 
     from . import elementwise as wholes
-    from .operators import binary
 
     dtype, ufunc = a.type.dtype, UFUNCS[name].__name__
     if isinstance(b, (ComplexArrayValue, ComplexValue)):
         as_output(e, ufunc, ComplexValue(Known(0.0), Known(0.0), True), dtype)
 
     def converted(e: Evaluator, x: Abstract, y: Abstract) -> Abstract:
-        return as_output(e, ufunc, binary(e, name, x, y), dtype)
+        return as_output(e, ufunc, of_elements(e, name, x, y), dtype)
 
     if a.type.ndim == 0:
         if isinstance(b, ArrayValue):
@@ -470,7 +472,7 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
             check_fewer_axes(e, b, a)
             b = scalar_of(e, b)
         e.emit("fill", a.value, scalar_value(e, converted(e, scalar_of(e, a), b), dtype))
-    elif not wholes.lift_into(e, name, lambda e, x, y: binary(e, name, x, y), a, b):
+    elif not wholes.lift_into(e, name, lambda e, x, y: of_elements(e, name, x, y), a, b):
         wholes.lift_to(e, ("into", name, dtype), converted, [a, b], a)
     return a
 

@@ -229,6 +229,39 @@ _QUIET = {
 _numpy_power = _quietly(np.power)
 
 
+def _log2(z: Any) -> Any:
+    w = np.log(z)
+    return joined(w.real * (1.0 / math.log(2.0)), w.imag * (1.0 / math.log(2.0)))
+
+
+def _exp2(z: Any) -> Any:
+    return np.exp(joined(z.real * math.log(2.0), z.imag * math.log(2.0)))
+
+
+def _expm1(z: Any) -> Any:
+    half = np.sin(z.imag / 2)
+    return joined(np.expm1(z.real) * np.cos(z.imag) - 2 * half * half, np.exp(z.real) * np.sin(z.imag))
+
+
+def _log1p(z: Any) -> Any:
+    return joined(np.log(np.hypot(z.real + 1, z.imag)), np.arctan2(z.imag, z.real + 1))
+
+
+def _rint(z: Any) -> Any:
+    return joined(np.rint(z.real), np.rint(z.imag))
+
+
+# Those that cmath does not have, by parts, as NumPy has them.
+OF_COMPLEX: dict[str, Callable[[Any], Any]] = {
+    "log2": _log2, "exp2": _exp2, "expm1": _expm1, "log1p": _log1p, "rint": _rint,
+}  # fmt: skip
+
+
+def joined(re: Any, im: Any) -> Any:
+    """The complex number of these parts."""
+    return np.complex128(complex(re, im))
+
+
 @ufunc(np.conjugate)
 def _conjugate(e: Evaluator, z: Abstract, /) -> Abstract:
     from .numpy_.ufuncs import strong

@@ -20,7 +20,7 @@ from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 from ..intrinsics import cut, machine, select
 from ..math_ import frexp as frexp_of
 from ..math_ import scale_by_two
-from .ufuncs import Element, float_operands, on_floats, strong, strong_together, ufunc
+from .ufuncs import Element, float_operands, on_floats, real_operands, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
@@ -30,7 +30,7 @@ def _operator(name: str) -> Element:
     def emitter(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
         if is_numeric(a) and is_numeric(b):
             a, b = strong_together(e, a, b)
-        return binary(e, name, a, b)
+        return of_elements(e, name, a, b)
 
     return emitter
 
@@ -40,6 +40,13 @@ for _function, _name in (
     (np.floor_divide, "floordiv"), (np.remainder, "mod"), (np.power, "pow"),
 ):  # fmt: skip
     ufunc(_function)(_operator(_name))
+
+
+def of_elements(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
+    """An operator as ufuncs and whole arrays have it: a power of 0.5 is a square root (which -0.0 and -inf tell apart)."""
+    if name == "pow" and isinstance(a, Number) and isinstance(b, Known) and type(b.object) is float and b.object == 0.5:
+        return Number(math_op(e, "sqrt", as_numpy(e, a, F32 if a.type is F32 else F64)), True)
+    return binary(e, name, a, b)
 
 
 def _sign_operator(name: str) -> Element:
@@ -97,7 +104,7 @@ def _float_power(e: Evaluator, x: Abstract, y: Abstract, /) -> Abstract:
 @ufunc(np.fmod)
 def _fmod(e: Evaluator, x: Abstract, y: Abstract, /) -> Abstract:
     """The remainder with the sign of x; of integers too."""
-    x, y = strong_together(e, x, y)
+    x, y = strong_together(e, *real_operands(e, "fmod", x, y))
     scalar = promote(e, x, y)
     if scalar.kind == "f":
         return Number(math_op(e, "fmod", as_numpy(e, x, scalar), as_numpy(e, y, scalar)), True)
@@ -268,7 +275,7 @@ def _of_integers(name: str, function: Any) -> Element:
     def emitter(e: Evaluator, x: Abstract, y: Abstract, /) -> Abstract:
         from zyg.frontend.infer import known
 
-        x, y = strong_together(e, x, y)
+        x, y = strong_together(e, *real_operands(e, name, x, y))
         scalar = promote(e, x, y)
         if scalar.kind not in "iu":
             e.type_error(

@@ -271,14 +271,19 @@ def float_type(e: Evaluator, name: str, *numbers: Abstract) -> Scalar:
 
 def float_operands(e: Evaluator, name: str, *numbers: Abstract) -> list[Value]:
     """The arguments of a function of floats."""
+    scalar = float_type(e, name, *real_operands(e, name, *numbers))
+    return [as_numpy(e, v, scalar) for v in numbers]
+
+
+def real_operands(e: Evaluator, name: str, *numbers: Abstract) -> tuple[Abstract, ...]:
+    """The arguments of a function that complex numbers have not: TypeError for these."""
     for v in numbers:
         if isinstance(v, ComplexValue):
             e.type_error(
                 f"ufunc '{name}' not supported for the input types, and the inputs could not be safely coerced to any "
                 "supported types according to the casting rule ''safe''"
             )
-    scalar = float_type(e, name, *numbers)
-    return [as_numpy(e, v, scalar) for v in numbers]
+    return numbers
 
 
 def _of_float(op: str, name: str, whole: bool = False) -> Element:
@@ -287,15 +292,11 @@ def _of_float(op: str, name: str, whole: bool = False) -> Element:
     def emitter(e: Evaluator, x: Abstract, /) -> Abstract:
         x = settled(e, x, "None is no number")
         if isinstance(x, ComplexValue):
-            from ..complex_ import numpy_function
+            from zyg.frontend.infer import known
 
-            if op == "log2":
-                return binary(e, "mul", numpy_function(e, "log", x), Known(1.0 / math.log(2.0)))
-            if op == "exp2":
-                scaled = binary(e, "mul", x, Known(math.log(2.0)))
-                assert isinstance(scaled, ComplexValue)
-                return numpy_function(e, "exp", scaled)
-            return numpy_function(e, op, x)
+            from ..complex_ import OF_COMPLEX, numpy_function
+
+            return e.call(known(OF_COMPLEX[op]), [x]) if op in OF_COMPLEX else numpy_function(e, op, x)
         scalar = number_type(x)
         if scalar is None:
             raise e.refuse(f"np.{name} of this", types=[describe(x, e.heap)], hint="pass numbers or arrays")
