@@ -317,13 +317,14 @@ class Disassembly:
             refuse_mixed(self.e, record)
             return t.ListType(self.all(record.fields))
         if record.kind == "growing":
-            from .lists import refuse_arrays
+            from .lists import Layout, refuse_arrays
 
+            assert isinstance(record.meta, Layout)
             refuse_arrays(self.e, record)
             self.leaves.extend(record.fields)
             inner = Disassembly(self.e, [])
             inner.by_value = self.by_value
-            return t.Sequence(inner.of(record.meta.example))  # type: ignore[union-attr]
+            return t.Sequence(inner.of(record.meta.example))
         named = record.named()
         for name, v in named.items():
             if isinstance(v, MaybeValue) and v.absent is not None:

@@ -218,7 +218,7 @@ _VERSIONS: dict[tuple[int, int], dict[str, tuple[int, Any]]] = {
 
 
 def _cache_units(name: str) -> int:
-    entries: Any = opcode._inline_cache_entries  # type: ignore[attr-defined]
+    entries: Any = vars(opcode)["_inline_cache_entries"]  # a list by number, or a dict by name
     return entries.get(name, 0) if isinstance(entries, dict) else entries[opcode.opmap[name]]
 
 

@@ -651,7 +651,7 @@ def call_specialised(
         return _never_returns(e, spec, outline)
     types = tuple(v.type for v in spec.leaves)
     results = e.emit("call", *outline.leaves, types=types, callee=spec.name)
-    e.calls.append((e.builder.block.instrs[-1], spec))  # type: ignore[union-attr]
+    e.calls.append((e.latest, spec))
     values, after = spec.result
     leaves = dict(zip(map(id, spec.leaves), results))
     ids: dict[Hashable, Hashable] = {}
@@ -706,7 +706,7 @@ def _never_returns(e: Evaluator, spec: Specialisation, outline: Outline) -> Abst
     from .infer import Stop
 
     e.emit("call", *outline.leaves, types=(), callee=spec.name)
-    e.calls.append((e.builder.block.instrs[-1], spec))  # type: ignore[union-attr]
+    e.calls.append((e.latest, spec))
     e.builder.append(Instr("unreachable"))
     raise Stop
 
@@ -748,7 +748,9 @@ def _specialise(
             for other_key in set(inference.specialisations) - made:
                 inference.specialisations.pop(other_key)
             del inference.evaluators[evaluators:]
-            for other_key in [k for k, (name, _) in inference.elements.items() if name not in inference.module.functions]:
+            for other_key in [
+                k for k, (name, _) in inference.elements.items() if name not in inference.module.functions
+            ]:
                 inference.elements.pop(other_key)
         else:
             raise _ever_deeper(e, f)

@@ -166,8 +166,8 @@ class Capture:
         self.entered: dict[BasicBlock, list[Item]] = {}  # the operand stack at the start of a block
         self.missing: dict[BasicBlock, int] = {}  # edges that have not been announced yet
         # The state within a block:
-        self.basic: BasicBlock = None  # type: ignore[assignment]
-        self.block: Block = None  # type: ignore[assignment]
+        self.basic: BasicBlock
+        self.block: Block
         self.stack: list[Item] = []
         self.may_raise = False
         self.bound = 0

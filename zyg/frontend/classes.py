@@ -448,10 +448,11 @@ def has_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     record = object_record(e, v)
     if record is not None:
         cls = class_of(e, v)
-        if find_in_class(cls, name) is not None:
-            if find_in_class(cls, "__getattr__") is not None or isinstance(find_in_class(cls, name)[1], property):  # type: ignore[index]
+        found = find_in_class(cls, name)
+        if found is not None:
+            if find_in_class(cls, "__getattr__") is not None or isinstance(found[1], property):
                 raise e.refuse("hasattr() of what a property or __getattr__ gives")
-            if not isinstance(find_in_class(cls, name)[1], python_types.MemberDescriptorType):  # type: ignore[index]
+            if not isinstance(found[1], python_types.MemberDescriptorType):
                 return Known(True)
         elif find_in_class(cls, "__getattr__") is not None:
             raise e.refuse("hasattr() of what a property or __getattr__ gives")

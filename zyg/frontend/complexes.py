@@ -331,7 +331,8 @@ def part(v: ComplexValue, name: str) -> Abstract:
     found = v.re if name == "real" else v.im
     if not v.numpy:
         return found
-    return Number(const(found.object) if isinstance(found, Known) else found.value, True)  # type: ignore[attr-defined]
+    assert isinstance(found, (Known, Number))
+    return Number(const(found.object) if isinstance(found, Known) else found.value, True)
 
 
 def attribute(e: Evaluator, v: ComplexValue, name: str) -> Abstract | None:

@@ -8,7 +8,7 @@ differentiated (ir/passes/fuse.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import F64, Array
@@ -57,8 +57,9 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
         from .complex_arrays import part
 
         result = allocate_unchecked(e, shape, COMPLEX, "empty")
-        outs = [part(e, result, name) for name in ("real", "imag")]  # type: ignore[arg-type]
-    out_values = [v.value for v in outs]  # type: ignore[attr-defined]
+        assert isinstance(result, ComplexArrayValue)
+        outs = [part(e, result, name) for name in ("real", "imag")]
+    out_values = [_memory(v) for v in outs]
     modes = ("set",) * len(outs)
     e.emit("apply", *out_values, *arguments(e, operands, shape), types=(), callee=name, modes=modes)
     if outputs == len(types):
@@ -165,7 +166,10 @@ def element_function(
     def part(v: Abstract) -> Hashable:
         if isinstance(v, ArrayValue):
             return v.type.dtype
-        return (v.type, v.numpy) if isinstance(v, Number) else known_key(v.object)  # type: ignore[attr-defined]
+        if isinstance(v, Number):
+            return v.type, v.numpy
+        assert isinstance(v, Known)
+        return known_key(v.object)
 
     whole_key = ("element", key, tuple(map(part, operands)), e.context)
     known = e.inference.elements.get(whole_key)
@@ -181,9 +185,10 @@ def element_function(
         if isinstance(v, Known):
             numbers.append(v)
             continue
-        given = Value(v.type.dtype if isinstance(v, ArrayValue) else v.type, v.value.name)  # type: ignore[attr-defined]
+        assert isinstance(v, (ArrayValue, Number))
+        given = Value(v.type.dtype if isinstance(v, ArrayValue) else v.type, v.value.name)
         inner.function.entry.params.append(given)
-        numbers.append(Number(given, isinstance(v, ArrayValue) or v.numpy))  # type: ignore[attr-defined]
+        numbers.append(Number(given, isinstance(v, ArrayValue) or v.numpy))
     try:
         value = function(inner, *numbers)
         if not isinstance(value, (Number, Known, ComplexValue, TupleValue)):
@@ -197,7 +202,7 @@ def element_function(
     except Stop:
         # For numbers of these types it always raises.
         del e.inference.module.functions[name]
-        raised: dict[str, Any] = inner.builder.block.terminator.attrs  # type: ignore[union-attr]
+        raised = inner.latest.attrs
         e.throw(raised["exc"], raised["message"])
     else:
         inner.builder.ret(*elements)
@@ -211,6 +216,11 @@ def sum_elements(e: Evaluator, a: ArrayValue) -> Number:
     """The sum of all elements of an array of floats, in NumPy's order."""
     name, _ = element_function(e, "sum", lambda e, x: x, [a])
     return Number(e.emit("apply", a.value, types=(a.type.dtype,), callee=name, modes=())[0], True)
+
+
+def _memory(v: Abstract) -> Value:
+    assert isinstance(v, ArrayValue)
+    return v.value
 
 
 def broadcast_shape(

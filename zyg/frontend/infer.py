@@ -273,6 +273,12 @@ class Evaluator:
     def emit(self, op: str, *operands: Value, types: tuple[Type, ...] | None = None, **attrs: Any) -> list[Value]:
         return self.builder.emit(op, *operands, types=types, **attrs)
 
+    @property
+    def latest(self) -> Instr:
+        """The instruction that was emitted last."""
+        assert self.builder.block is not None
+        return self.builder.block.instrs[-1]
+
     def forget(self) -> None:
         """Drop what only inference needs: there is much of it, in cycles."""
         self.seeds.clear()

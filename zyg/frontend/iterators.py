@@ -254,6 +254,7 @@ def _advance_range(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, 
 def _advance_stepped(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
     assert isinstance(record.meta, tuple)
     current, left, step = record.fields
+    nonnegative = record.meta[1]
     remaining = to_int(e, left)
 
     def item() -> None:
@@ -261,7 +262,7 @@ def _advance_stepped(e: Evaluator, id: Hashable, record: Record, on_item: OnItem
         following = Number(e.op("add", to_int(e, current), to_int(e, step), nsw=True))
         rest = Number(e.op("sub", remaining, const(1)))
         e.heap[id] = record.with_fields((following, rest, step))
-        on_item(_counter(e, current, record.meta[1]))
+        on_item(_counter(e, current, nonnegative))
 
     _branch(e, e.op("gt", remaining, const(0)), item, on_end)
 

@@ -131,7 +131,8 @@ def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
     if isinstance(v, Known) and isinstance(v.object, (str, bytes, frozenset)):
         return Known(len(v.object))
     if is_list(e, v):
-        return Number(growing_length(e, v))  # type: ignore[arg-type]
+        assert isinstance(v, Reference)
+        return Number(growing_length(e, v))
     return None
 
 
@@ -332,7 +333,7 @@ def by_value(v: Abstract, heap: Heap) -> Abstract:
         return _list_as_item(heap[v.id], heap) or v
     if isinstance(v, Reference) and isinstance(heap[v.id].meta, Shape):
         record = heap[v.id]
-        return StructValue(record.meta.cls, record.names, tuple(by_value(f, heap) for f in record.fields))  # type: ignore[union-attr]
+        return StructValue(record.shape.cls, record.names, tuple(by_value(f, heap) for f in record.fields))
     if isinstance(v, (TupleValue, StructValue)):
         return v.with_parts([by_value(p, heap) for p in v.parts()])
     return v
@@ -452,9 +453,9 @@ def common_layout(items: list[Abstract]) -> Layout | None:
             leaves.append(joined)
             return Number(Value(joined[0]), joined[1])
         if any(isinstance(v, ComplexValue) for v in vs) and all(map(is_numeric, vs)):
-            vs = [as_complex(v) for v in vs]
-            first = ComplexValue(vs[0].re, vs[0].im, any(v.numpy for v in vs))  # type: ignore[attr-defined]
-            vs = [ComplexValue(v.re, v.im, first.numpy) for v in vs]  # type: ignore[attr-defined]
+            numbers: list[ComplexValue] = [as_complex(v) for v in vs]
+            first = ComplexValue(numbers[0].re, numbers[0].im, any(v.numpy for v in numbers))
+            vs = [ComplexValue(v.re, v.im, first.numpy) for v in numbers]
         if isinstance(first, ListItem):
             lists = [v for v in vs if isinstance(v, ListItem)]
             inner = common_layout([v.layout.example for v in lists if v.layout is not None])
@@ -528,7 +529,8 @@ def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any], state
 
 def growing_fields(merged: Record, other: Any, heap: Heap) -> Any:
     """The fields of a list on an edge with this heap, as those of the growing list that it is joined to."""
-    layout: Layout = merged.meta  # type: ignore[assignment]
+    layout = merged.meta
+    assert isinstance(layout, Layout)
     if not isinstance(other, Record):
         return DEFAULT
     if other.kind == "growing" and other.meta == layout:

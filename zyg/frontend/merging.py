@@ -96,7 +96,7 @@ class Merge:
         self.owner = owner
         self.heap: Heap = {}
         self.maps: list[dict[Hashable, Hashable]] = [{} for _ in states]
-        self.pending: list[tuple[Hashable, list[Record | Default], Hashable, bool]] = []
+        self.pending: list[tuple[Hashable, list[Record | Default], tuple[Any, ...], bool]] = []
         # Slots about which something was decided before, or is now: whatever they reach is looked at.
         self.settled = force | {path[0] for path in parameters}
         self.unchanged: Heap = {}
@@ -150,7 +150,7 @@ class Merge:
     def drain(self) -> None:
         while self.pending:
             id, records, path, force = self.pending.pop()
-            self.heap[id] = self.record((*path, "*"), records, force)  # type: ignore[misc]
+            self.heap[id] = self.record((*path, "*"), records, force)
 
     def stays(self, first: Any, vs: list[Any]) -> bool:
         return all(v is first for v in vs) and all(i in self.unchanged for i in references(first))
@@ -280,7 +280,7 @@ class Merge:
                 # It stays complex when this is evaluated again, so that the iteration settles.
                 self.parameters.setdefault((*path, "complex"), _RENAMED)
             numpy = any(isinstance(v, (ComplexValue, Number)) and v.numpy for v in present)
-            vs = [v if v is DEFAULT else as_complex(v) for v in vs]
+            vs = [v if v is DEFAULT else as_complex(_python_number(v)) for v in vs]
             vs = [v if v is DEFAULT or v.numpy == numpy else ComplexValue(v.re, v.im, numpy) for v in vs]
             present = [v for v in vs if v is not DEFAULT]
         return vs, present
@@ -448,6 +448,11 @@ MAX_OPTIONS = 16  # objects that one variable may refer to
 MAX_ARRAYS = 4  # kinds of array, a number among them, that one variable may be
 
 
+def _python_number(v: Any) -> Any:
+    """A NumPy scalar that is to be the part of a complex number, by its value: what meets there has 64 bits."""
+    return Number(v.value) if isinstance(v, Number) and v.numpy else v
+
+
 def object_id(v: Abstract) -> Hashable:
     assert isinstance(v, Reference)
     return v.id
@@ -476,7 +481,7 @@ def records_fit(records: list[Record]) -> bool:
         if r.kind != first.kind and not (r.kind in lists and first.kind in lists):
             return False
         if first.kind == "object":
-            if r.meta.cls is not first.meta.cls:  # type: ignore[union-attr]
+            if r.shape.cls is not first.shape.cls:
                 return False
         elif first.kind == "iterator" and first.meta == ("tuple",) == r.meta:
             if not same(r.fields[1], first.fields[1]):

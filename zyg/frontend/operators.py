@@ -910,6 +910,13 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     return const(False)
 
 
+def _fields(e: Evaluator, v: Abstract) -> dict[str, Abstract]:
+    if isinstance(v, StructValue):
+        return dict(zip(v.names, v.items))
+    assert isinstance(v, Reference)
+    return e.heap[v.id].named()
+
+
 def _compared_fields(e: Evaluator, a: Abstract, b: Abstract) -> list[tuple[Abstract, Abstract]] | None:
     """The pairs of fields that the `__eq__` which dataclass() writes compares; None if it does not apply."""
     from .classes import class_of
@@ -918,10 +925,7 @@ def _compared_fields(e: Evaluator, a: Abstract, b: Abstract) -> list[tuple[Abstr
     parameters = getattr(cls, "__dataclass_params__", None)
     if parameters is None or not parameters.eq or class_of(e, b) is not cls:
         return None
-    sides = [
-        dict(zip(v.names, v.items)) if isinstance(v, StructValue) else e.heap[v.id].named()  # type: ignore[union-attr]
-        for v in (a, b)
-    ]
+    sides = [_fields(e, v) for v in (a, b)]
     wanted = [f.name for f in cls.__dataclass_fields__.values() if f.compare and f._field_type.name == "_FIELD"]
     if any(n not in side for n in wanted for side in sides):
         return None

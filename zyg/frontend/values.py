@@ -381,7 +381,16 @@ class Record:
     @property
     def names(self) -> tuple[str, ...]:
         """Of an object the attributes, of a dict the keys."""
-        return self.meta.names if isinstance(self.meta, Shape) else self.meta  # type: ignore[return-value]
+        if isinstance(self.meta, Shape):
+            return self.meta.names
+        assert isinstance(self.meta, tuple)
+        return self.meta
+
+    @property
+    def shape(self) -> Shape:
+        """Of an object its class and attributes."""
+        assert isinstance(self.meta, Shape)
+        return self.meta
 
     def named(self) -> dict[str, Any]:
         """The attributes of an object, or the items of a dict, by name, without those that are known not to be there."""
@@ -654,9 +663,8 @@ def join_numbers(vs: list[Any]) -> tuple[Scalar, bool] | None:
                     return None
                 scalar = other
         return scalar, True
-    scalar = max((number_type(v) for v in vs), key=_RANK.__getitem__)  # type: ignore[index, arg-type]
-    assert scalar is not None
-    return scalar, False
+    types = [type for v in vs if (type := number_type(v)) is not None]
+    return max(types, key=_RANK.__getitem__), False
 
 
 def _fits(value: Any, scalar: Scalar) -> bool:
