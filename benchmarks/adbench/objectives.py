@@ -31,7 +31,79 @@ def logsumexp(x):
 
 def gmm_loops(alphas, means, icf, x, gamma, m):
     """The log posterior of a Gaussian mixture; icf holds the factors of the inverse covariances, the diagonal by logarithms
-    first, then what is below it by columns."""
+    first, then what is below it by columns.
+
+    The inner loops go over a block of points, whose coordinates lie together: L (x - mu) as L x - L mu."""
+    n, d = x.shape
+    k = len(alphas)
+    factors = np.empty((k, d, d))
+    shifts = np.empty((k, d))
+    weights = np.empty(k)
+    prior = 0.0
+    for c in range(k):
+        total = 0.0
+        squares = 0.0
+        at = d
+        for j in range(d):
+            diagonal = math.exp(icf[c, j])
+            factors[c, j, j] = diagonal
+            total += icf[c, j]
+            squares += diagonal * diagonal
+            for r in range(j + 1, d):
+                factors[c, r, j] = icf[c, at]
+                squares += icf[c, at] * icf[c, at]
+                at += 1
+        for r in range(d):
+            shift = 0.0
+            for j in range(r + 1):
+                shift += factors[c, r, j] * means[c, j]
+            shifts[c, r] = shift
+        weights[c] = alphas[c] + total
+        prior += 0.5 * gamma * gamma * squares - m * total
+
+    coordinates = np.empty((d, n))
+    for i in range(n):
+        for j in range(d):
+            coordinates[j, i] = x[i, j]
+    terms = np.empty((k, n))
+    y = np.empty(n)
+    norms = np.empty(n)
+    largest = np.empty(n)
+    sums = np.empty(n)
+    total = 0.0
+    for start in range(0, n, 256):
+        stop = min(start + 256, n)
+        for c in range(k):
+            for i in range(start, stop):
+                norms[i] = 0.0
+            for r in range(d):
+                for i in range(start, stop):
+                    y[i] = -shifts[c, r]
+                for j in range(r):
+                    for i in range(start, stop):
+                        y[i] += factors[c, r, j] * coordinates[j, i]
+                for i in range(start, stop):
+                    component = y[i] + factors[c, r, r] * coordinates[r, i]
+                    norms[i] += component * component
+            for i in range(start, stop):
+                terms[c, i] = weights[c] - 0.5 * norms[i]
+        for i in range(start, stop):
+            largest[i] = terms[0, i]
+            sums[i] = 0.0
+        for c in range(1, k):
+            for i in range(start, stop):
+                largest[i] = max(largest[i], terms[c, i])
+        for c in range(k):
+            for i in range(start, stop):
+                sums[i] += np.exp(terms[c, i] - largest[i])
+        for i in range(start, stop):
+            total += largest[i] + np.log(sums[i])
+    constant = -0.5 * n * d * math.log(2.0 * math.pi) - k * log_wishart(d, m, gamma)
+    return constant + total - n * logsumexp(alphas) + prior
+
+
+def gmm_points(alphas, means, icf, x, gamma, m):
+    """The same as ADBench's own programs have it: point by point, from the packed factors."""
     n, d = x.shape
     k = len(alphas)
     diagonal = np.empty((k, d))
@@ -77,14 +149,15 @@ def gmm_arrays(alphas, means, icf, x, gamma, m):
     n, d = x.shape
     k = len(alphas)
     columns, rows = np.triu_indices(d, 1)  # what is below the diagonal, column by column
+    points = x.T.copy()
     diagonal = np.exp(icf[:, :d])
     sums = np.sum(icf[:, :d], axis=1)
     terms = np.empty((k, n))
     for c in range(k):
         factor = np.diag(diagonal[c])
         factor[rows, columns] = icf[c, d:]
-        y = x @ factor.T - factor @ means[c]
-        terms[c] = alphas[c] + sums[c] - 0.5 * np.sum(y * y, axis=1)
+        y = factor @ points - (factor @ means[c])[:, None]
+        terms[c] = alphas[c] + sums[c] - 0.5 * np.sum(y * y, axis=0)
     largest = np.max(terms, axis=0)
     total = np.sum(largest + np.log(np.sum(np.exp(terms - largest), axis=0)))
     top = np.max(alphas)
@@ -158,4 +231,5 @@ def lstm_arrays(main, extra, state, sequence):
 
 
 LOOPS = {"gmm": gmm_loops, "lstm": lstm_loops}
+POINTS = {"gmm": gmm_points}
 ARRAYS = {"gmm": gmm_arrays, "lstm": lstm_arrays}

@@ -1,4 +1,4 @@
-"""The objectives in JAX, in the form that suits it best: matrix products for all points at once, `lax.scan` over time."""
+"""The objectives in JAX, in the forms that suit it: products of matrices for all points at once, `lax.scan` over time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ import numpy as np
 from .objectives import log_wishart
 
 
-def jax_gmm(args: tuple[Any, ...]) -> Callable[..., Any]:
-    """The value of (alphas, means, icf); what is constant is closed over, as jax.jit then may fold it."""
+def jax_gmm(args: tuple[Any, ...], form: str) -> Callable[..., Any]:
+    """The value of (alphas, means, icf), with L (x - mu) as L x - L mu; what is constant is closed over, as jax.jit then may
+    fold it.  Which form is best depends on the size:
+
+    "one product": of matrices, for all points and components, a point's components side by side
+    "columns": the same with the points side by side
+    "components": a product for each component, by lax.map
+    """
+    import jax
     import jax.numpy as jnp
     from jax.scipy.special import logsumexp
 
@@ -21,24 +28,40 @@ def jax_gmm(args: tuple[Any, ...]) -> Callable[..., Any]:
     k = len(means)
     columns, rows = np.triu_indices(d, 1)
     constant = -0.5 * n * d * math.log(2.0 * math.pi) - k * log_wishart(d, m, gamma)
-    points = jnp.asarray(x)
+    points, coordinates = jnp.asarray(x), jnp.asarray(x.T.copy())
     each = np.arange(d)
+
+    def distances(factors: Any, shifts: Any) -> Any:
+        """Per component and point."""
+        if form == "columns":
+            y = (factors.reshape(k * d, d) @ coordinates).reshape(k, d, n) - shifts[:, :, None]
+            return jnp.sum(y * y, axis=1)
+
+        def of_component(given: Any) -> Any:
+            factor, shift = given
+            y = factor @ coordinates - shift[:, None]
+            return jnp.sum(y * y, axis=0)
+
+        return jax.lax.map(of_component, (factors, shifts))
 
     def objective(alphas: Any, means: Any, icf: Any) -> Any:
         diagonal = jnp.exp(icf[:, :d])
         sums = jnp.sum(icf[:, :d], axis=1)
         factors = jnp.zeros((k, d, d)).at[:, rows, columns].set(icf[:, d:]).at[:, each, each].set(diagonal)
-        # L (x - mu) as L x - L mu: one product of matrices for all points and components
-        y = (points @ factors.reshape(k * d, d).T).reshape(n, k, d) - jnp.einsum("kij,kj->ki", factors, means)
-        terms = alphas + sums - 0.5 * jnp.sum(y * y, axis=2)
+        shifts = jnp.einsum("kij,kj->ki", factors, means)
+        if form == "one product":
+            y = (points @ factors.reshape(k * d, d).T).reshape(n, k, d) - shifts
+            each_point = logsumexp(alphas + sums - 0.5 * jnp.sum(y * y, axis=2), axis=1)
+        else:
+            each_point = logsumexp((alphas + sums)[:, None] - 0.5 * distances(factors, shifts), axis=0)
         squares = jnp.sum(diagonal * diagonal) + jnp.sum(icf[:, d:] ** 2)
         prior = 0.5 * gamma * gamma * squares - m * jnp.sum(sums)
-        return constant + jnp.sum(logsumexp(terms, axis=1)) - n * logsumexp(alphas) + prior
+        return constant + jnp.sum(each_point) - n * logsumexp(alphas) + prior
 
     return objective
 
 
-def jax_lstm(args: tuple[Any, ...]) -> Callable[..., Any]:
+def jax_lstm(args: tuple[Any, ...], form: str) -> Callable[..., Any]:
     """The value of (main, extra)."""
     import jax
     import jax.numpy as jnp
@@ -81,13 +104,17 @@ def configure_jax() -> None:
     jax.config.update("jax_cpu_enable_async_dispatch", False)
 
 
-def jax_value_and_grad(kind: str, args: tuple[Any, ...]) -> tuple[Callable[[], Any], Callable[[], Any]]:
+# The first is that for which the ratios of data.INSTANCES were found.
+FORMS = {"gmm": ("one product", "columns", "components"), "lstm": ("scan",)}
+
+
+def jax_value_and_grad(kind: str, args: tuple[Any, ...], form: str) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """The jitted value, and value with gradient, as functions without arguments that wait for their result."""
     import jax
     import jax.numpy as jnp
 
     configure_jax()
-    objective = (jax_gmm if kind == "gmm" else jax_lstm)(args)
+    objective = (jax_gmm if kind == "gmm" else jax_lstm)(args, form)
     count = 3 if kind == "gmm" else 2
     given = [jnp.asarray(a) for a in args[:count]]
     value = jax.jit(objective)

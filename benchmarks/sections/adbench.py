@@ -14,7 +14,7 @@ from ..measure import Sampler, Samples, python_sampler, side_by_side
 from ..report import duration, ratio, table
 from .settings import Settings, fast_builds, has, say_what_is_absent
 
-STYLES = {"loops": objectives.LOOPS, "arrays": objectives.ARRAYS}
+STYLES = {"loops": objectives.LOOPS, "points": objectives.POINTS, "arrays": objectives.ARRAYS}
 QUICK = ("gmm_d2_K5", "lstm_l2_c1024")
 FIRST_LEVEL = 0.3  # seconds of a first gradient
 
@@ -38,7 +38,9 @@ def contenders(
     gradients: dict[str, Sampler] = {}
     found: list[str | None] = []
     for style, functions in STYLES.items():
-        for fast in (False,) if settings.quick else (False, True):
+        if instance.kind not in functions:
+            continue
+        for fast in (False,) if settings.quick or style == "points" else (False, True):
             label = f"{style}{' fast' if fast else ''}"
             options: dict[str, Any] = {"fastmath": True} if fast else {}
             value = zyg.jit(functions[instance.kind], **options)
@@ -54,12 +56,12 @@ def contenders(
             found.append(problem(instance, label, total, norm_of(parts)))
             found.append(problem(instance, f"{label}, value", value(*args), instance.norm))
             values[label], gradients[label] = python_sampler(value, *args), python_sampler(both, *args)
-    if has("jax"):
-        value, both = peers.jax_value_and_grad(instance.kind, args)
+    for form in peers.FORMS[instance.kind] if has("jax") else ():
+        value, both = peers.jax_value_and_grad(instance.kind, args, form)
         total, parts = both()
-        found.append(problem(instance, "JAX", float(total), norm_of(parts)))
+        found.append(problem(instance, f"JAX, {form}", float(total), norm_of(parts)))
         value()
-        values["jax"], gradients["jax"] = python_sampler(value), python_sampler(both)
+        values[f"jax, {form}"], gradients[f"jax, {form}"] = python_sampler(value), python_sampler(both)
     for build in fast_builds("adbench.c"):
         case = byhand.case(instance.kind, args)
         total = build.run(f"{instance.kind}_adjoint", case)
@@ -89,24 +91,28 @@ def run(settings: Settings) -> dict[str, Any]:
         rounds = max(3, settings.rounds // 3) if "1k" not in str(path) else settings.rounds
         value = side_by_side(values, rounds, settings.seconds)
         gradient = side_by_side(gradients, rounds, settings.seconds)
-        level = min(1.0, instance.ahead or 1.0)
         figures[instance.name] = entry = summary(value, gradient)
-        c = best_c(gradient)
+        jax, c = best("jax,", gradient), best("C,", gradient)
+        first = gradient.get(f"jax, {peers.FORMS[instance.kind][0]}")
         rows = []
         for label in gradient:
             if label.split()[0] not in STYLES:
                 continue
+            level = 1.0 if label != "points" else None
             rows.append([
                 f"{instance.name}, {label}", duration(value[label].median), duration(gradient[label].median),
                 ratio(gradient[label].median / value[label].median),
-                f"{ratio(entry[f'{label} to jax'], level)} (<{level:.2f})" if "jax" in gradient else "-",
+                ratio(entry[f"{label} to jax"], level) if jax else "-",
+                f"{ratio(gradient[label].ratio(first), instance.ahead)} (<{instance.ahead:.2f})"
+                if first and instance.ahead and level else "-",
                 ratio(entry[f"{label} to C"]) if c else "-",
             ])  # fmt: skip
-        theirs = [("JAX", value.get("jax"), gradient.get("jax")), ("C", best_c(value), c)]
-        for label, v, g in theirs:
-            if v and g:
-                rows.append([f"{instance.name}, {label}", duration(v.median), duration(g.median), ratio(g.median / v.median), "", ""])  # fmt: skip
-        print(table(["", "v", "v+g", "v+g/v", "v+g to JAX", "to C"], rows) + "\n", flush=True)
+        theirs = [gradient[label] for label in gradient if label.startswith("jax,")] + ([c] if c else [])
+        for g in theirs:
+            v = value[g.label]
+            rows.append([f"{instance.name}, {g.label}", duration(v.median), duration(g.median), ratio(g.median / v.median), "", "", ""])  # fmt: skip
+        heads = ["", "v", "v+g", "v+g/v", "v+g to the best JAX", "to its first form", "to C"]
+        print(table(heads, rows) + "\n", flush=True)
     for label, seconds in figures.items():
         if label.startswith("first gradient"):
             print(f"{label}: {duration(seconds)}" + (f" (level {duration(FIRST_LEVEL)})" if "arrays" in label else ""))
@@ -117,8 +123,9 @@ def run(settings: Settings) -> dict[str, Any]:
     return figures
 
 
-def best_c(samples: dict[str, Samples]) -> Samples | None:
-    return min((s for label, s in samples.items() if label.startswith("C,")), key=lambda s: s.median, default=None)
+def best(whose: str, samples: dict[str, Samples]) -> Samples | None:
+    """The quickest of those whose labels begin so."""
+    return min((s for label, s in samples.items() if label.startswith(whose)), key=lambda s: s.median, default=None)
 
 
 def summary(values: dict[str, Samples], gradients: dict[str, Samples]) -> dict[str, float]:
@@ -126,11 +133,9 @@ def summary(values: dict[str, Samples], gradients: dict[str, Samples]) -> dict[s
     entry |= {f"{label}, gradient": s.median for label, s in gradients.items()}
     for what, samples in (("value", values), ("gradient", gradients)):
         entry |= {f"{label}, {what}, least": s.least for label, s in samples.items()}
-    c = best_c(gradients)
     for label, sample in gradients.items():
         if label.split()[0] in STYLES:
-            if "jax" in gradients:
-                entry[f"{label} to jax"] = sample.ratio(gradients["jax"])
-            if c:
-                entry[f"{label} to C"] = sample.ratio(c)
+            for name, other in (("jax", best("jax,", gradients)), ("C", best("C,", gradients))):
+                if other:
+                    entry[f"{label} to {name}"] = sample.ratio(other)
     return entry

@@ -291,24 +291,19 @@ class Expansion:
         """Whether rows are reduced into one, by a small function."""
         if self.kinds or len(self.callee.blocks) > 1 or len(self.callee.entry.instrs) > _SMALL:
             return False
-        outs = [(mode, self.accesses[v]) for mode, v in zip(self.modes, self.apply.operands, strict=False)]
-        return any(mode != "set" and not a.moves(depth) for mode, a in outs) and all(
-            mode == "set" or a.moves(depth + 1) for mode, a in outs
-        )
+        # What is written to the rows themselves would be several rows of one array, which LLVM takes to overlap.
+        outs = [self.accesses[v] for v in self.apply.operands[: len(self.modes)]]
+        return bool(outs) and all(not a.moves(depth) and a.moves(depth + 1) for a in outs) and "set" not in self.modes
 
     def rows(self, indices: list[Value], first: Value) -> list[Value]:
         """The innermost loop for several rows at once."""
-        b, depth = self.b, len(indices)
+        b = self.b
         counters = [b.arith("add", first, const(k)) for k in range(_ROWS)]
 
         def column(j: Value, _: list[Value]) -> list[Value]:
             given = [self.computed([*indices, i, j]) for i in counters]
             for k, mode in enumerate(self.modes):
-                if mode != "set" and not self.accesses[self.apply.operands[k]].moves(depth):
-                    self.put(k, mode, [results[k] for results in given], [*indices, first, j])
-                else:
-                    for i, results in zip(counters, given, strict=True):
-                        self.put(k, mode, [results[k]], [*indices, i, j])
+                self.put(k, mode, [results[k] for results in given], [*indices, first, j])
             return []
 
         return self.loop(const(0), self.lengths[-1], [], column)
