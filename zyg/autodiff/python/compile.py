@@ -9,6 +9,7 @@ from zyg.backend.python import emit
 from zyg.frontend.capture import capture
 from zyg.ir.core import Const, Function, Instr, Value, clone
 from zyg.ir.types import OBJECT
+from zyg.pipeline import rare_collections
 
 from ..identity import ByIdentity
 from . import escaping, inline, nested
@@ -44,7 +45,8 @@ def differentiated(code: CodeType, bound: bool = False) -> CodeType:
     """
     found = _cache.of(code)
     if found is None:
-        found = [_compile(code), None]
+        with rare_collections():
+            found = [_compile(code), None]
         _cache.note(code, found)
     if not bound:
         return found[0]
