@@ -173,3 +173,14 @@ def test_it_does_not_try_twice():
     after = optimised(single("lt", 1, "-1"))
     loop_simplify.run(after)
     assert not guards.run(after)
+
+
+def test_a_loop_that_makes_arrays_stays_as_it_is():
+    text = format_function(single("lt", 1, "0"))
+    assert "checked" in format_function(optimised(parse_function(text)))
+    busy = parse_function(
+        text.replace(
+            "loop(%i: i64, %s: f64):", 'loop(%i: i64, %s: f64):\n  %made = alloc 3 {fill="empty"} : array<f64, 1, C>'
+        )
+    )
+    assert "checked" not in format_function(optimised(busy))

@@ -207,3 +207,43 @@ def test_a_loop_around_loops_over_elements_polls_for_their_lengths():
     polls.run(function)
     (poll,) = [i for _, i in function.instructions() if i.op == "poll"]
     assert poll.attrs["rare"]
+
+
+ROWS = """
+func @f(%a: array<f64, 2, C>) -> f64 {
+entry:
+  %n = dim %a {axis=0} : i64
+  %m = dim %a {axis=1} : i64
+  jump outer(0, 0.0)
+outer(%i: i64, %s: f64):
+  %go = lt %i, %n : bool
+  branch %go, inner(0, %s), done
+inner(%j: i64, %t: f64):
+  %more = lt %j, %m : bool
+  branch %more, body, next
+body:
+  %x = load %a, %i, %j : f64
+  %u = add %t, %x : f64
+  %j1 = add %j, 1 : i64
+  jump inner(%j1, %u)
+next:
+  %i1 = add %i, 1 : i64
+  jump outer(%i1, %t)
+done:
+  return %s
+}
+"""
+
+
+@pytest.mark.parametrize("bound, whole", [("%m", True), ("%n.big", False)], ids=["a dimension", "any number"])
+def test_an_inner_loop_over_a_dimension_stays_whole(bound, whole):
+    text = ROWS.replace("lt %j, %m", f"lt %j, {bound}")
+    text = text.replace("  jump outer(0, 0.0)", "  %n.big = mul %n, %m : i64\n  jump outer(0, 0.0)")
+    module = parse_module(text)
+    function = module.functions["f"]
+    assert polls.run(function)
+    verify(module)
+    (poll,) = [(b, i) for b, i in function.instructions() if i.op == "poll"]
+    loop = Loops(function).of[poll[0]]
+    assert (loop.header.name == "outer") is whole
+    assert not poll[1].attrs.get("rare")

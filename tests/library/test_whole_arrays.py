@@ -375,3 +375,38 @@ def test_many_copies_are_few_functions():
     text = str(zyg.code_llvm(moved_about, *copies(), optimised=False, raw=True))
     calls, functions = (text.count(f"{what} fastcc {{i32}} @zyg.copyto.each.") for what in ("call", "define internal"))
     assert calls > functions > 0
+
+
+def many_sums(x, y, m):
+    a = np.sum(x * y) + np.sum(np.where(x > 0.3, x, -y)) + np.sum(np.abs(x - 2.0 * y) / 3.0)
+    b = np.sum(np.floor(4.0 * x)) + np.sum(np.copysign(y, x) + 0.1 * np.trunc(3.0 * y))
+    c = np.sum((x < y) * x) + np.sum(m * m) + np.sum(np.sum(m[1] * m, axis=1) / 7.0)
+    return a, b, c
+
+
+def test_sums_in_lanes_are_those_of_numpy_to_the_last_bit():
+    draw = np.random.default_rng(11)
+    compiled = zyg.jit(many_sums)
+    for n in (2, 7, 8, 9, 17, 127, 128, 129, 300, 1031):
+        given = (draw.normal(size=n), draw.normal(size=n), draw.normal(size=(3, n)))
+        if n > 2:
+            assert compiled(*given) == many_sums(*given)
+    assert "<8 x double>" in str(zyg.code_llvm(many_sums, *given, optimised=False, raw=True))
+
+
+def refused(x, n):
+    total = np.sum(x)
+    for k in range(n):
+        if k == 3:
+            raise ValueError(f"{k} of {n} {{so far}}: {x[0]:.2f}")
+        total += k
+    return total
+
+
+def test_messages_with_numbers_need_no_python():
+    x = np.ones(3)
+    assert zyg.jit(refused)(x, 3) == refused(x, 3)
+    for f in (refused, zyg.jit(refused), zyg.grad(refused)):
+        with pytest.raises(ValueError, match=r"^3 of 5 \{so far\}: 1\.00$"):
+            f(x, 5)
+    assert "PyObject_Call" not in str(zyg.code_llvm(refused, x, 5, optimised=False, raw=True))

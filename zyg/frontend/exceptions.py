@@ -214,7 +214,7 @@ def _importable(cls: type[BaseException]) -> str | None:
 
 
 def _message(args: tuple[Abstract, ...]) -> tuple[str, tuple[Value, ...]] | None:
-    """The template and the values of an exception's only argument, if that is a text of Python numbers."""
+    """The template and the values of an exception's only argument, if that is a text of numbers that Python prints alike."""
     if not args:
         return "", ()
     text = args[0]
@@ -227,7 +227,8 @@ def _message(args: tuple[Abstract, ...]) -> tuple[str, tuple[Value, ...]] | None
         or len(text.args) > MOST_VALUES
     ):
         return None
-    values = tuple(a.value for a in text.args if isinstance(a, Number) and not a.numpy)
+    alike = (t.F64, t.I64) if "!" not in text.template else ()  # np.float64(1.5) and 1.5, but for repr
+    values = tuple(a.value for a in text.args if isinstance(a, Number) and (not a.numpy or a.type in alike))
     return (text.template, values) if values and len(values) == len(text.args) else None
 
 

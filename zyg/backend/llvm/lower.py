@@ -25,7 +25,7 @@ from .lowering.function import FunctionLowering
 from .lowering.registry import has_loops, lowering, may_fail, uses_context
 from .text import ModuleText, Places, symbol
 
-FEW_LOOPS = 4  # that operations on all elements of arrays may be in a module before equal ones are a function
+FEW_LOOPS = 1  # that operations on all elements of arrays may be in a module before equal ones are a function
 
 
 def lower(

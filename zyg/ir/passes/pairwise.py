@@ -85,9 +85,9 @@ class _PairwiseSum:
 
     def run(self) -> None:
         e, b = self.expansion, self.expansion.b
-        body = [i.attrs for _, i in e.callee.instructions()]
-        free = e.apply.attrs.get("any_order") or any("reassoc" in a.get("fast", ()) for a in body)
-        any_order = free or any(a.get("vectormath") for a in body)
+        body = [i for _, i in e.callee.instructions()]
+        free = e.apply.attrs.get("any_order") or any("reassoc" in i.attrs.get("fast", ()) for i in body)
+        any_order = free or any(i.attrs.get("vectormath") and i.op not in _VECTORISABLE for i in body)
         start, count, lane = Value(I64, "start"), Value(I64, "count"), Value(BOOL, "lane")
         e.function.entry.params = [*self.params.values(), start, count, lane]
         types = [t for t in e.function.results if isinstance(t, Scalar)]

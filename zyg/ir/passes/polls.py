@@ -4,7 +4,8 @@ Input: a module after all passes that care about loops.  Output: polls with an a
 the clock whenever enough work has added up.
 
 * A loop that counts and has no loops inside is cut into strips, so that a strip itself stays a plain counted loop that
-  LLVM vectorises.  One that stands in another loop polls before each strip, by the strip's length, else after it.
+  LLVM vectorises.  One that stands in another loop polls before each strip, by the strip's length, else after it; if it is
+  small and runs over a dimension of an array, it stays whole, and the loop around it polls for its work.
 * Any other innermost loop counts its iterations and polls every so many.
 * A loop around loops, or around calls or operations on whole arrays, polls in each iteration, unless a loop in it does
   so already whenever it runs.
@@ -23,7 +24,7 @@ from collections.abc import Set
 
 from ..analysis import Dominators, Loop, Loops
 from ..builder import Builder
-from ..core import Block, Function, Instr, Module, Target, Value, const
+from ..core import Block, Const, Function, Instr, Module, Target, Value, const
 from ..counters import Counter, find_counter, reached_functions, walks_array
 from ..ops import OPS
 from ..records import field, record
@@ -36,6 +37,7 @@ ROUND = 64  # the work of an iteration of a loop around loops, and of a call, in
 WHOLE_ARRAY = 1 << 10  # of an operation that may walk through a whole array
 NEGLIGIBLE = 1 << 10  # so many iterations inside another loop need no poll of their own
 LONGEST_STEP = 1 << 20
+SMALL = 48  # instructions of a loop that may run over a dimension without a poll: not much longer than a copy of it
 
 
 def run_module(module: Module) -> bool:
@@ -66,6 +68,7 @@ class _Plan:
     loop: Loop
     work: int = 0
     lengths: list[Value | None] = field(default_factory=list)
+    rare: bool = False
     counter: Counter | None = None
     before: bool = False
 
@@ -77,7 +80,9 @@ def run(function: Function, heavy: Set[str] | None = None) -> bool:
     loops = Loops(function, Dominators(function))
     plans: list[_Plan] = []  # outer loops last
     polled: dict[Loop, list[Block]] = {}  # per loop, heads of loops in it that poll whenever they run
-    lengths: dict[Loop, list[Value | None]] = {}  # per loop, of the loops over elements in it
+    lengths: dict[Loop, list[Value | None]] = {}  # per loop, of the loops in it that stay whole
+    beside: set[Loop] = set()  # loops around loops over elements
+    made = {r: i for _, i in function.instructions() for r in i.results}
     for loop in reversed(loops.all):
         if any(i.op == "poll" for b in loop.blocks for i in b.instrs):
             continue
@@ -88,17 +93,22 @@ def run(function: Function, heavy: Set[str] | None = None) -> bool:
                 plans.append(_Plan(loop, lengths=[length], before=True))
             elif not _over_elements(parent):
                 lengths.setdefault(parent, []).append(length)
+                beside.add(parent)
             continue
         work = sum(_work(block, heavy) for block in loop.blocks)
         if loop.children or work or loop.latch is None:
             dominates = loops.dominators.dominates
             always = any(all(dominates(head, latch) for latch in loop.latches) for head in polled.get(loop, ()))
             if work or loop in lengths or not always:
-                plans.append(_Plan(loop, ROUND + work, lengths.get(loop, [])))
+                plans.append(_Plan(loop, ROUND + work, lengths.get(loop, []), loop in beside))
         else:
             counter = find_counter(loop)
             trips = None if counter is None else counter.trips
             if trips is not None and trips <= (STRIP if parent is None else NEGLIGIBLE):
+                continue
+            length = None if counter is None or parent is None else _dimension(counter, made)
+            if parent is not None and length is not None and sum(len(b.instrs) for b in loop.blocks) <= SMALL:
+                lengths.setdefault(parent, []).append(length)
                 continue
             plans.append(_Plan(loop, counter=counter))
         if parent is not None:
@@ -124,6 +134,33 @@ def _length(loop: Loop) -> Value | None:
     """How many elements a loop goes through at most, if that is a value at hand before it and it has no loops inside."""
     counter = None if loop.children else find_counter(loop)
     return counter.bound if counter is not None and counter.ends and counter.step > 0 else None
+
+
+def _dimension(counter: Counter, made: dict[Value, Instr]) -> Value | None:
+    """How often a loop that runs over a dimension of an array goes on at most."""
+    if abs(counter.step) != 1 or not counter.ends:
+        return None
+    length = counter.bound if counter.step > 0 else counter.start
+    return length if length is not None and _is_dimension(length, made, 4) else None
+
+
+def _is_dimension(v: Value, made: dict[Value, Instr], depth: int) -> bool:
+    """Whether a number is at most a little more than the length of an array."""
+    instr = made.get(v)
+    if isinstance(v, Const):
+        return v.value <= NEGLIGIBLE
+    if instr is None or depth == 0:
+        return False
+    if instr.op == "dim":
+        return True
+    if instr.op in ("add", "sub", "cadd", "csub"):
+        x, y = instr.operands
+        return isinstance(y, Const) and abs(y.value) <= NEGLIGIBLE and _is_dimension(x, made, depth - 1)
+    if instr.op in ("floordiv", "stop"):
+        y = instr.operands[-1]
+        divides = instr.op == "stop" or isinstance(y, Const) and y.value > 0
+        return divides and _is_dimension(instr.operands[0], made, depth - 1)
+    return instr.op == "select" and all(_is_dimension(x, made, depth - 1) for x in instr.operands[1:])
 
 
 def _work(block: Block, heavy: Set[str] | None) -> int:
@@ -170,7 +207,7 @@ def _poll_on_back_edges(function: Function, plan: _Plan) -> None:
                 b = Builder(function, again)
                 b.position = latch.terminator.position
                 amount = _amount(b, plan)
-                if plan.lengths:
+                if plan.rare:
                     b.emit("poll", amount, rare=True)
                 else:
                     b.emit("poll", amount)
