@@ -110,3 +110,21 @@ def _errstate(a):
 
 
 case([np.errstate, (np.errstate, "__enter__")], _errstate, a=A("n|n m", "d"))
+
+case(
+    [np.where, np.choose, np.select],
+    lambda m, a, b: (np.where(m, a, b), np.choose(m.astype(int), [a, b]), np.select([m, ~m], [a, b * 2])),
+    m=A("n", "?"),
+    a=A("n", "dflD"),
+    b=A("n", "dfD"),
+    exact=True,
+)
+
+
+def _put_all(a, m, v):
+    np.place(a, m, v)
+    np.putmask(a, ~m, v)
+    return a
+
+
+case([np.place, np.putmask], _put_all, a=A("n", "dfl?"), m=A("n", "?"), v=A("n", "dfl?", "few"), derivative=False)

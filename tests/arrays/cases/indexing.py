@@ -135,14 +135,14 @@ case(np.take, lambda a, i: np.take(a, i), a=A("n", "dl", least=1), i=Num("l", ch
 case(
     np.take_along_axis,
     lambda a, i: np.take_along_axis(a, i, axis=0),
-    a=A("n|n m", "dl", least=1),
+    a=A("n|n m", "dlD", least=1),
     i=A("p|p m", "l", "index:n"),
     exact=True,
 )
 case(
     np.take_along_axis,
     lambda a, i: np.take_along_axis(a, i, axis=1),
-    a=A("m n", "dl", least=1),
+    a=A("m n", "dlD", least=1),
     i=A("m p", "l", "index:n"),
     exact=True,
 )
@@ -203,7 +203,7 @@ case(
 )
 case(np.put, _put, a=A("n", "d", least=1), i=A("p", "l", "index:n"), v=A("p", "d", least=1))
 case(np.copyto, _copyto, a=A("n m|n", "dl"), v=A("m|n", "d", "finite"))
-case(np.put_along_axis, _put_along, a=A("n", "d", least=1), i=A("p", "l", "index:n"), v=A("p", "d"))
+case(np.put_along_axis, _put_along, a=A("n", "dD", least=1), i=A("p", "l", "index:n"), v=A("p", "d"))
 case(np.putmask, _place, a=A("n", "d"), m=A("n", "?"), v=A("n", "d"))
 
 case([np.sort], lambda a: np.sort(a), a=A("n|n m", "dfl", "ties"))

@@ -246,6 +246,14 @@ case(np.append, lambda a, b: np.append(a, b), a=A("n|n m", "dl"), b=A("m", "dl")
 case(np.append, lambda a, x: np.append(a, x), a=A("n", "dl"), x=Num("d", "finite"), exact=True)
 case(np.insert, lambda a, x: np.insert(a, 1, x), a=A("n", "d", least=2), x=Num("d", "finite"), exact=True)
 case(np.delete, lambda a: np.delete(a, 1), a=A("n", "d", least=2), exact=True)
+case(
+    np.insert,
+    lambda a, v: np.insert(a, [2, 0, 2], v, axis=0),
+    a=A("n|n m", "dlD", least=2),
+    v=A("3|3 m", "d"),
+    exact=True,
+)
+case(np.delete, lambda a: np.delete(a, slice(0, None, 2), axis=0), a=A("n|n m", "dlD"), exact=True)
 case(np.split, lambda a: np.split(a, 2), a=A("4|2 m", "dl"), exact=True)
 case(np.split, lambda a: np.split(a, [1, 3]), a=A("n|n m", "dl"), exact=True)
 case(np.array_split, lambda a: np.array_split(a, 3), a=A("n|n m", "dl"), exact=True)

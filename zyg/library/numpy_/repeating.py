@@ -42,8 +42,9 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
                 f"Cannot cast array data from dtype('{counts.dtype.name}') to dtype('int64') according to the rule 'safe'"
             )
         return repeated_each(source, counts.reshape(1) if counts.ndim == 0 else counts, axis)
-    if repeats < 0:
+    if repeats < 0 and source.shape[axis] > 0:
         raise ValueError("negative dimensions are not allowed")
+    repeats = max(repeats, 0)
     shape = source.shape
     stretched = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
     seen = np.broadcast_to(source[(slice(None),) * (axis + 1) + (None,)], stretched)
@@ -61,7 +62,7 @@ def repeated_each(source: Any, counts: Any, axis: int) -> Any:
     total = 0
     for i in range(n):
         if counts[i * step] < 0:
-            raise ValueError("repeats may not contain negative values.")
+            raise ValueError("negative dimensions are not allowed")
         total += int(counts[i * step])
     result = np.empty((*source.shape[:axis], total, *source.shape[axis + 1 :]), source.dtype)
     to, items = np.moveaxis(result, axis, 0), np.moveaxis(source, axis, 0)
@@ -154,11 +155,12 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     if axis is None:
         source = source.ravel()
     axis = 0 if axis is None else axis_index(axis, source.ndim)
-    if is_sequence(obj) or isinstance(obj, (np.ndarray, slice)):
-        unsupported(
-            "np.insert(obj=...) of several places in native code", "insert at one place, or concatenate the parts"
-        )
     n = source.shape[axis]
+    if isinstance(obj, slice):
+        obj = np.arange(n)[obj]
+    if is_sequence(obj) or isinstance(obj, np.ndarray):
+        places = np.asarray(obj, int) if is_sequence(obj) and len(obj) == 0 else np.asarray(obj)
+        return inserted_each(source, places, np.asarray(values, source.dtype), axis)
     if obj < -n or obj > n:
         raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
     at = obj + n if obj < 0 else obj
@@ -173,6 +175,34 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     return result
 
 
+def inserted_each(source: Any, places: Any, values: Any, axis: int) -> Any:
+    """Values before each of several places, of which one may be there several times; at one place there may be several."""
+    if places.ndim > 1:
+        raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+    if places.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer type")
+    n, count = source.shape[axis], places.size
+    missing = source.ndim - values.ndim
+    shown = values[(None,) * missing] if missing > 0 else values
+    if count == 1:
+        count = shown.shape[axis]
+    at = np.zeros(count, np.int64)
+    at[...] = places
+    for i in range(count):
+        if at[i] < -n or at[i] > n:
+            raise IndexError(f"index {at[i]} is out of bounds for axis {axis} with size {n}")
+        if at[i] < 0:
+            at[i] += n
+    order = np.argsort(at, kind="stable")
+    at[order] += np.arange(count)
+    result = np.empty((*source.shape[:axis], n + count, *source.shape[axis + 1 :]), source.dtype)
+    old = np.ones(n + count, bool)
+    old[at] = False
+    result[along(axis, at)] = shown
+    result[along(axis, old)] = source
+    return result
+
+
 @implements(np.delete)
 def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     source = np.asarray(arr)
@@ -183,7 +213,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     if is_sequence(obj) or isinstance(obj, np.ndarray):
         return without(source, np.asarray(obj, int) if is_sequence(obj) and len(obj) == 0 else np.asarray(obj), axis)
     if isinstance(obj, slice):
-        unsupported("np.delete(obj=...) of a slice in native code", "pass np.arange(start, stop, step)")
+        return without(source, np.arange(n)[obj], axis)
     if obj < -n or obj >= n:
         raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
     at = obj + n if obj < 0 else obj

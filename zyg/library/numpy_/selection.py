@@ -42,10 +42,15 @@ def _complex_of(parts: list[Abstract]) -> ComplexValue:
     return ComplexValue(Number(re.value), Number(im.value), True)
 
 
+def _doubles(e: Evaluator, v: Abstract) -> list[Abstract]:
+    """The parts of a number as a complex one."""
+    return [Number(as_numpy(e, part, F64)) for part in as_complex(v).parts()]
+
+
 def choose(e: Evaluator, flag: Value, x: Abstract, y: Abstract) -> Abstract:
     """x if flag else y, of the type that both have together; neither is a branch."""
     if isinstance(x, ComplexValue) or isinstance(y, ComplexValue):
-        parts = [choose(e, flag, p, q) for p, q in zip(as_complex(x).parts(), as_complex(y).parts())]
+        parts = [choose(e, flag, p, q) for p, q in zip(_doubles(e, x), _doubles(e, y))]
         return _complex_of(parts)
     x, y = strong_together(e, x, y)
     scalar = promote(e, x, y)
@@ -268,11 +273,16 @@ def select(e: Evaluator, condlist: Abstract, choicelist: Abstract, default: Abst
     from .common import dtype_together
     from .ufuncs import as_type
 
-    scalar = dtype_scalar(dtype_together(e, (*choices, default)))
+    dtype = dtype_together(e, (*choices, default))
+    scalar = arrays.COMPLEX if dtype.kind == "c" else dtype_scalar(dtype)
     result = default
     for c, x in zip(reversed(conditions), reversed(choices), strict=True):
         result = where(e, c, x, result)
     if isinstance(result, arrays.ARRAYS):
+        if scalar is arrays.COMPLEX:
+            from .constructors import asarray
+
+            return asarray(e, result, Known(np.dtype(complex)))
         return result if arrays.element_type(result) is scalar else lift(
             e, ("as", scalar), lambda e, v: as_type(e, v, scalar or F64), [result]
         )  # fmt: skip

@@ -161,6 +161,15 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None) -> 
     return from_lines(orders(lines(source, axis)), source.shape, axis)
 
 
+def to_be_parted(a: Any, kth: Any, axis: Any) -> Any:
+    """An array and the axis along which it is to be parted at these places."""
+    source = a.ravel() if axis is None else a
+    axis = 0 if axis is None else axis_index(axis, source.ndim)
+    if source.size > 0:
+        check_places(kth, source.shape[axis])
+    return source, axis
+
+
 def check_places(kth: Any, n: int) -> None:
     for k in tuple(kth) if is_sequence(kth) else (kth,):
         if k < -n or k >= n:
@@ -170,12 +179,7 @@ def check_places(kth: Any, n: int) -> None:
 @implements(np.partition, instead=FIELDS)
 def partition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect") -> Any:
     """All sorted, which is one of the orders that NumPy allows itself."""
-    source = np.asarray(a)
-    if axis is None:
-        source = source.ravel()
-    axis = 0 if axis is None else axis_index(axis, source.ndim)
-    check_places(kth, source.shape[axis])
-    return np.sort(source, axis)
+    return np.sort(*to_be_parted(np.asarray(a), kth, axis))
 
 
 @implements((np.ndarray, "partition"), instead=FIELDS)
@@ -186,11 +190,9 @@ def partition_in_place(a: Any, kth: Any, axis: int = -1, kind: Any = "introselec
 @implements(np.argpartition, (np.ndarray, "argpartition"), instead=FIELDS)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect") -> Any:
     source = np.asarray(a)
-    if axis is None:
-        source = source.ravel()
-    axis = 0 if axis is None else axis_index(axis, source.ndim)
-    check_places(kth, source.shape[axis])
-    return np.argsort(source, axis)
+    if source.ndim == 0:
+        return np.argsort(*to_be_parted(source, kth, None))
+    return np.argsort(*to_be_parted(source, kth, axis))
 
 
 @implements(np.lexsort)

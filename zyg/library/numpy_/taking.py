@@ -26,7 +26,7 @@ from zyg.ir.types import BOOL, I64
 from ..intrinsics import unsupported
 from ..registry import emits, implements
 from . import gathering
-from .views import as_array, ordered, stretched
+from .views import as_array, as_real, ordered, stretched
 
 if TYPE_CHECKING:
     from zyg.frontend.infer import Evaluator
@@ -276,7 +276,7 @@ def put_values(target: Any, index: Any, values: Any, places: Any, positions: boo
 def place(e: Evaluator, arr: Abstract, mask: Abstract, vals: Abstract) -> Abstract:
     _array_to_write(e, arr, "place")
     found = _held(e, arr, mask, "place: mask and data must be the same size")
-    values = flat(e, as_array(e, vals))
+    values = _safely(e, arr, vals)
     missing = e.op("eq", arrays.dims(e, values)[0], const(0))
     some = e.op("gt", arrays.dims(e, found)[0], const(0))
     e.guard(e.op("not", e.op("and", missing, some)), "ValueError", "Cannot insert from an empty array!")
@@ -288,8 +288,17 @@ def place(e: Evaluator, arr: Abstract, mask: Abstract, vals: Abstract) -> Abstra
 def putmask(e: Evaluator, a: Abstract, mask: Abstract, values: Abstract) -> Abstract:
     _array_to_write(e, a, "putmask")
     found = _held(e, a, mask, "putmask: mask and data must be the same size")
-    put_at(e, a, found, flat(e, as_array(e, values)), positions=True)
+    put_at(e, a, found, _safely(e, a, values), positions=True)
     return NONE
+
+
+def _safely(e: Evaluator, a: Abstract, values: Abstract) -> Abstract:
+    """The values to be put into `a`: arrays have to be of a type of which it holds all values, numbers are converted."""
+    if isinstance(values, arrays.ARRAYS):
+        own, wanted = (arrays.numpy_dtype(arrays.element_type(v)) for v in (values, a))
+        if not np.can_cast(own, wanted, "safe"):
+            e.type_error(f"Cannot cast array data from {own!r} to {wanted!r} according to the rule 'safe'")
+    return flat(e, as_array(e, values))
 
 
 def _held(e: Evaluator, a: Abstract, mask: Abstract, message: str) -> Abstract:
@@ -342,7 +351,7 @@ def _along(e: Evaluator, a: Abstract, indices: Abstract, axis: Abstract) -> tupl
     a, index = ordered(e, a, order), ordered(e, index, order)
     own, wanted = arrays.dims(e, a), arrays.dims(e, index)
     if n > 1:
-        first = [arrays.memory(arrays.seen(e, v, ":" * (n - 1) + "i", const(0))) for v in (index, a)]
+        first = [as_real(e, arrays.seen(e, v, ":" * (n - 1) + "i", const(0))) for v in (index, a)]
         text = "shape mismatch: indexing arrays could not be broadcast together with shapes"
         common = broadcast_shape(e, first, "IndexError", text)
         a = stretched(e, a, [*common, own[-1]])

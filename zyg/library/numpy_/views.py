@@ -232,11 +232,11 @@ def broadcast_arrays(e: Evaluator, *args: Abstract) -> Abstract:
     if not found:
         return TupleValue(())
     fault = "shape mismatch: objects cannot be broadcast to a single shape"
-    shape = broadcast_shape(e, [_like_real(e, a) for a in found], fault=fault)
+    shape = broadcast_shape(e, [as_real(e, a) for a in found], fault=fault)
     return TupleValue(tuple(stretched(e, a, shape) for a in found))
 
 
-def _like_real(e: Evaluator, a: Abstract) -> ArrayValue:
+def as_real(e: Evaluator, a: Abstract) -> ArrayValue:
     """An array of real numbers of the same shape: of complex ones their real parts."""
     found = part(e, a, "real") if isinstance(a, ComplexArrayValue) else a
     assert isinstance(found, ArrayValue)
