@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -25,8 +26,12 @@ _cache = ByIdentity()  # [forward half, forward half for methods or None]
 _halves = ByIdentity()  # (half, its reverse or None)
 
 
-# Where the run-time functions are. For a derivative of a derivative many are compiled, and most of them run a few times.
+# Where the run-time functions are. For a derivative of a derivative many are compiled, and most of them run a few times; so
+# do those that run when a class is made.
 _PACKAGE = str(Path(__file__).parents[1])
+_ABOUT_CLASSES = frozenset(
+    str(Path(types.__file__).with_name(f"{name}.py")) for name in ("abc", "dataclasses", "enum", "inspect", "typing")
+)
 
 
 def differentiated(code: CodeType, bound: bool = False) -> CodeType:
@@ -83,7 +88,7 @@ def _compile(code: CodeType) -> CodeType:
         function = as_function(clone(function))  # what was captured is kept, and may be wanted again
     if half is None and has_handlers(function):
         escaping.watch()
-    forward, reverse = halves(function, brief=half is not None or code.co_filename.startswith(_PACKAGE))
+    forward, reverse = halves(function, brief=half is not None or _runs_rarely(code))
     if half is not None:  # its handlers are the pass's own, unless the function had some
         forward.attrs["cleans_up"] = half[0].attrs.get("cleans_up", False)
     runs = _reverse_function(reverse)
@@ -91,6 +96,10 @@ def _compile(code: CodeType) -> CodeType:
     made = emit(forward)
     _remember(made, forward, runs)
     return made
+
+
+def _runs_rarely(code: CodeType) -> bool:
+    return code.co_filename in _ABOUT_CLASSES or code.co_filename.startswith(_PACKAGE)
 
 
 def _for_methods(made: CodeType) -> CodeType:
