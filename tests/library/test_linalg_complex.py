@@ -125,3 +125,12 @@ def test_second_derivatives_of_the_determinant_near_singular_matrices():
         d = rng.normal(size=(n, n))
         wanted = second_of_det(a, d)
         assert np.allclose(zyg.hvp(f, a, d), wanted, atol=1e-9 * np.max(np.abs(wanted)))
+
+
+def test_at_the_edges():
+    nan, zero = np.full((3, 3), np.nan), np.zeros((3, 3))
+    assert np.isnan(zyg.jit(lambda a: L.cholesky(a))(nan)[2]).all()  # as LAPACK has it
+    condition = zyg.jit(lambda a: (L.cond(a), L.cond(a, 1), L.norm(a[:0], np.inf), L.norm(a[0, :0], np.inf)))
+    assert condition(zero) == (np.inf, np.inf, 0.0, 0.0)
+    with pytest.raises(L.LinAlgError, match="empty"):
+        condition(zero[:0])

@@ -220,6 +220,20 @@ case(
     tolerance=64,
 )
 case(L.trace, lambda a: np.linalg.trace(a), a=A("n m|p n m", "dl", "finite"))
+case(L.diagonal, lambda a: np.linalg.diagonal(a, offset=1), a=A("n m|p n m", "dlD"), exact=True)
+case(L.cond, lambda a: np.linalg.cond(a, 1), a=A("n n", "dD", "regular", 1), tolerance=1e6)
+case(
+    L.matrix_rank, lambda a: np.linalg.matrix_rank(a, rtol=0.1), a=A("n m|p n n", "dD", "regular", 1), derivative=False
+)
+case(L.pinv, lambda a: np.linalg.pinv(a, rtol=1e-9), a=A("n m", "dD", "regular", 1), tolerance=1e5)
+case(
+    L.lstsq,
+    lambda a, b: np.linalg.lstsq(a, b),
+    a=A("5 3|3 3", "d", "regular"),
+    b=A("5|3", "d", "finite"),
+    derivative=False,
+    **LOOSE,
+)
 case(L.vecdot, lambda a, b: np.linalg.vecdot(a, b), a=A("n|m n", "d", "finite"), b=A("n", "d", "finite"), tolerance=64)
 case(np.vecdot, lambda a, b: np.vecdot(a, b), a=A("n|m n", "dD", "finite"), b=A("n", "dD", "finite"), tolerance=64)
 case(np.fft.ihfft, lambda a: np.fft.ihfft(a), a=A("n", "d", "finite", 1), tolerance=64)

@@ -298,6 +298,19 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1)
 
 
+@implements(np.linalg.outer)
+def linalg_outer(x1: Any, x2: Any, /) -> Any:
+    x, y = np.asarray(x1), np.asarray(x2)
+    if x.ndim != 1 or y.ndim != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={x.ndim} and x2.ndim={y.ndim}.")
+    return np.outer(x, y)
+
+
+@implements(np.linalg.diagonal)
+def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    return np.diagonal(x, offset, -2, -1)
+
+
 @implements(np.linalg.trace)
 def linalg_trace(x: Any, /, *, offset: int = 0) -> Any:
     return np.sum(np.diagonal(x, offset, -2, -1), axis=-1)
@@ -354,7 +367,8 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     x, y = np.moveaxis(np.asarray(x1), axis, -1), np.moveaxis(np.asarray(x2), axis, -1)
     if x.ndim == 1 and y.ndim == 1:
         return np.vdot(x, y)
-    return np.sum(np.conj(x) * y, axis=-1)
+    made = np.conj(x) * y
+    return np.sum(made, axis=-1, dtype=made.dtype)
 
 
 @emits(np.linalg.multi_dot)

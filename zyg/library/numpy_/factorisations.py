@@ -450,14 +450,16 @@ def svd_tangents(u: Any, s: Any, vt: Any, da: Any) -> Any:
 
 
 @implements(np.linalg.pinv)
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False) -> Any:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     from ..intrinsics import unsupported
 
     if hermitian:
         unsupported("np.linalg.pinv(hermitian=True)", "leave `hermitian` out")
     x = matrices(a, "np.linalg.pinv")
-    cutoff = default_rcond(x) if rcond is None else rcond
-    return pinv_stack(x, cutoff)
+    if rcond is not None and rtol is not None:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    given = rtol if rcond is None else rcond
+    return pinv_stack(x, default_rcond(x) if given is None else given)
 
 
 def pinv_stack(x: Any, rcond: Any) -> Any:
@@ -546,11 +548,11 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         squares = np.zeros(1 if rank == n and m > n else 0, values.dtype)
         if rank == n and m > n:
             squares[0] = np.sum(squared(rest))
-        return best, squares, rank, values
+        return best, squares, np.int32(rank), values
     sums = np.zeros(y.shape[1] if rank == n and m > n else 0, values.dtype)
     if rank == n and m > n:
         sums[:] = np.sum(squared(rest), axis=0)
-    return best, sums, rank, values
+    return best, sums, np.int32(rank), values
 
 
 def singular_values(a: Any) -> Any:
@@ -558,17 +560,20 @@ def singular_values(a: Any) -> Any:
 
 
 @implements(np.linalg.matrix_rank)
-def matrix_rank(A: Any, tol: Any = None) -> Any:
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    if tol is not None and rtol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
     x = floats(A, "np.linalg.matrix_rank")
     if x.ndim < 2:
         return int(np.any(x != 0))
-    values = svd_stack(x, False)[1]
+    values = np.abs(np.linalg.eigvalsh(x)) if hermitian else svd_stack(x, False)[1]
+    cutoff = tol if tol is not None else default_rcond(x) if rtol is None else rtol
     if x.ndim == 2:
-        return _rank(values, default_rcond(x) if tol is None else tol, tol is None)
+        return _rank(values, cutoff, tol is None)
     if x.ndim == 3:
         made = np.zeros(len(x), np.int64)
         for i in range(len(x)):
-            made[i] = _rank(values[i], default_rcond(x) if tol is None else tol, tol is None)
+            made[i] = _rank(values[i], cutoff, tol is None)
         return made
     from ..intrinsics import unsupported
 
@@ -576,9 +581,10 @@ def matrix_rank(A: Any, tol: Any = None) -> Any:
 
 
 @unchecked
-def _rank(values: Any, tol: Any, relative: bool) -> int:
-    rank = 0
+def _rank(values: Any, tol: Any, relative: bool) -> Any:
+    largest = np.max(values, initial=0)
+    rank = np.int64(0)
     for i in range(len(values)):
-        if values[i] > (tol * values[0] if relative else tol):
+        if values[i] > (tol * largest if relative else tol):
             rank += 1
     return rank

@@ -99,12 +99,29 @@ def array_matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") ->
     return matrix_norm(a, ord, -2, -1, keepdims)
 
 
+def without_nan(x: Any) -> Any:
+    """With infinity in the place of nan."""
+    return np.where(np.isnan(x), math.inf, x)
+
+
+@implements(without_nan)
+def _without_nan(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return np.where(np.isnan(x), x.dtype.type(math.inf), x)
+    return x.dtype.type(math.inf) if np.isnan(x) else x
+
+
 @implements(np.linalg.cond)
 def cond(x: Any, p: Any = None) -> Any:
     a = floats(x, "np.linalg.cond")
     if a.ndim < 2:
         raise np.linalg.LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+    if a.size == 0:
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p is None or p == 2 or p == -2:
         values = np.linalg.svd(a, compute_uv=False)
-        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+        made = values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+        return without_nan(made)  # 0 / 0: there are no nans in a, which has singular values
+    if a.ndim == 2 and np.linalg.det(a) == 0:
+        return a.real.dtype.type(math.inf)
     return matrix_norm(a, p, -2, -1, False) * matrix_norm(np.linalg.inv(a), p, -2, -1, False)

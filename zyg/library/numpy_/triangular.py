@@ -199,7 +199,7 @@ def cholesky_into(a: Any) -> None:
             pivot = a[i, i].real
             for l in range(i):
                 pivot -= squared(a[i, l])
-            if not pivot > 0:
+            if pivot <= 0:  # a nan goes on, as in LAPACK
                 raise np.linalg.LinAlgError(NOT_POSITIVE)
             a[i, i] = np.sqrt(pivot)
     for i in range(n):
