@@ -160,7 +160,7 @@ def ascontiguousarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abst
     floats = v.floats if isinstance(v, ComplexArrayValue) else v
     from .shaping import reshape
 
-    there = isinstance(floats, ArrayValue) and floats.type.layout == "C" and arrays.ndim(v) > 0
+    there = isinstance(floats, ArrayValue) and floats.type.layout == "C"
     result = v if there and _is_of(e, v, dtype) else array(e, v, dtype)
     return reshape(e, result, Known(1)) if arrays.ndim(result) == 0 else result
 
