@@ -610,7 +610,7 @@ WHOLE_ARRAYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", WHOLE_ARRAYS)
+@pytest.mark.parametrize("f", in_turn(WHOLE_ARRAYS))
 def test_whole_arrays(f):
     found, expected = zyg.jit(f)(*operands()), f(*operands())
     assert np.shape(found) == np.shape(expected) and np.asarray(found).dtype == np.asarray(expected).dtype

@@ -213,8 +213,8 @@ def same(got, wanted):
     return got is not None and np.allclose(got, wanted, rtol=1e-12, atol=0.0)
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
+@pytest.mark.parametrize(("program", "schedule"), in_turn(list(itertools.product(PROGRAMS, SCHEDULES))),
+                         ids=lambda x: getattr(x, "__name__", x))  # fmt: skip
 def test_gradient_and_value_are_those_of_the_plain_loop(program, schedule):
     f, args = program(plain)
     g, _ = program(SCHEDULES[schedule])

@@ -29,7 +29,7 @@ def gradient(function: Any, x: float) -> Any:
 NAMES = "while_loop mutual_recursion".split()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", in_turn(NAMES))
 def test_second_derivatives(name):
     function = getattr(python_programs, name)
     got = gradient(lambda x: zyg.gradient(function, x)[0], 0.7)
@@ -129,7 +129,7 @@ def raised(x):
     return x
 
 
-@pytest.mark.parametrize("function", [hooked, conjugated, unguarded, managed, raised])
+@pytest.mark.parametrize("function", in_turn([hooked, conjugated, unguarded, managed, raised]))
 def test_calls(function):
     got = gradient(lambda x: zyg.gradient(function, x)[0], 0.7)
     assert got == pytest.approx(differences.derivative(lambda x: gradient(function, x), 0.7), rel=1e-6)
