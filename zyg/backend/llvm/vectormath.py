@@ -23,6 +23,7 @@ ROUND = 6755399441055744.0  # 1.5 * 2**52: what is added to it is rounded to an 
 ROUND_BITS = 0x4338000000000000
 ONE_BITS = 0x3FF0000000000000
 HALF_BITS = 0x3FE0000000000000
+TWO_BITS = 0x4000000000000000
 SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 EXPONENT_BITS = 0xFFF0000000000000 - (1 << 64)
 SMALLEST_NORMAL = 2.2250738585072014e-308
@@ -32,6 +33,7 @@ EXP = (
     0.0013888888888883744, 0.00019841269874840768, 2.4801587325562125e-05, 2.7557255374658744e-06,
     2.755727362486648e-07, 2.510522763655176e-08, 2.0914694560351592e-09,
 )  # fmt: skip
+EXP_TWICE = tuple(c * 2.0 ** (k + 1) for k, c in enumerate(EXP))  # (exp(2r) - 1 - 2r) / 2 / r**2
 # (log((1 + s) / (1 - s)) - 2s) / s**3 as powers of s**2, for abs(s) <= 0.2.
 LOG = (
     0.6666666666666666, 0.4000000000000794, 0.28571428567275936, 0.2222222304835159,
@@ -229,11 +231,15 @@ def expm1(w: Writer, x: Vector) -> Vector:
 
 
 def tanh(w: Writer, x: Vector) -> Vector:
-    twice = w.abs(x) * 2.0
-    twice = w.select(twice.above(44.0), 44.0, twice)
-    _, shifted, rest = _reduced(w, twice)
-    power = _power_of_two(shifted)
-    grown = w.fma(power, rest, power - 1.0)  # exp(2 abs(x)) - 1
+    size = w.abs(x)
+    size = w.select(size.above(22.0), 22.0, size)
+    # exp(2 abs(x)) - 1 = 2**n exp(2r) - 1 by half of exp(2r) - 1.
+    shifted = w.fma(size, 2 * LOG2_E, ROUND)
+    n = shifted - ROUND
+    r = w.fma(n, -LN2_LO / 2, w.fma(n, -LN2_HI / 2, size))
+    half = w.fma(r * r, w.polynomial(r, EXP_TWICE), r)
+    power = _power_of_two(shifted, TWO_BITS)
+    grown = w.fma(power, half, w.fma(power, 0.5, -1.0))
     return w.copysign(w.quotient(grown, grown + 2.0), x)
 
 
