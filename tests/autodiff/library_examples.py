@@ -4,6 +4,7 @@ import _thread
 import bisect
 import functools
 import heapq
+import itertools
 import statistics
 import threading
 from collections import OrderedDict
@@ -119,6 +120,28 @@ def averaging(x):
     return total * x
 
 
+def driven(x):
+    g = averaging(x)
+    total = next(g)
+    try:
+        for v in (x, x * x, None):
+            total = total * 0.5 + g.send(v)
+    except StopIteration as end:
+        total += end.value
+
+    def once(z):
+        y = yield z
+        return y * z
+
+    h = once(x)
+    next(h)
+    try:
+        h.send(x * 3.0)
+    except StopIteration as end:
+        return total * end.value
+    return 0.0
+
+
 def outer(x, got):
     got.append((yield from averaging(x)))
 
@@ -169,6 +192,64 @@ def in_a_thread(x):
     return x * x
 
 
+def keys_with_effects(x):
+    seen = []
+    ys = sorted([3 * x, x, 2 * x], key=lambda v: seen.append(v * v) or v)
+    top = max([x, 2 * x], key=lambda v: seen.append(v) or v) * min(x, 3.0, key=lambda v: seen.append(2 * v) or v)
+    zs = [x, -x, 0.5 * x]
+    zs.sort(key=lambda v: seen.append(v * x) or v)
+    kept = list(filter(lambda v: seen.append(v * 2) or v > 0, [x, -x, 3 * x, -x]))
+    left = list(itertools.filterfalse(lambda v: seen.append(v * 3) or v > 0, [x, -x, x]))
+    first = list(itertools.takewhile(lambda v: seen.append(v) or v < 1.5, [x, x * x, 3.0, x]))
+    rest = list(itertools.dropwhile(lambda v: seen.append(v) or v < 1.0, [x, 3.0, x]))
+    groups = [sum(g) * k for k, g in itertools.groupby([x, x * x, 2.0], key=lambda v: (seen.append(v), v > 1)[1])]
+    return sum(seen) * ys[0] * top + sum(kept) * zs[1] + left[0] + sum(first) * sum(rest) + groups[1] * seen[0]
+
+
+class Counting(type):
+    def __call__(cls, *args):
+        made = super().__call__(*args)
+        made.w = args[0] * 2
+        return made
+
+
+class Counted(metaclass=Counting):
+    def __init__(self, v):
+        self.v = v
+
+
+def made_by_metaclasses(x):
+    class Local(metaclass=Counting):
+        def __init__(self, v):
+            self.v = v * x
+
+    return Counted(x).w * Counted(3.0).v * Counted(x).v + Local(x).v * Local(2.0).w
+
+
+class Bag(dict):
+    def __init__(self, z):
+        super().__init__(a=z, b=2 * z)
+        self.z = z * z
+
+    @property
+    def half(self):
+        return self.z * 0.5
+
+
+class Row(list):
+    weight = 0.5
+
+    def total(self):
+        return sum(self) * self.weight
+
+
+def attributes_of_containers(x):
+    bag, row = Bag(x), Row([x, 2 * x])
+    row.weight = bag.half
+    bag.z += row.total()
+    return bag.z * bag["b"] + sum(bag.values()) * row.weight + getattr(row, "other", x)
+
+
 PROGRAMS = {
     f.__name__: f
     for f in (
@@ -184,6 +265,14 @@ PROGRAMS = {
             exact,
             decimals,
         ),
-        *(delegated, sent_through, from_an_object, in_a_thread),
+        *(
+            delegated,
+            sent_through,
+            from_an_object,
+            in_a_thread,
+            keys_with_effects,
+            made_by_metaclasses,
+            attributes_of_containers,
+        ),
     )
 }

@@ -2,6 +2,8 @@
 
 import collections
 import concurrent.futures
+import ctypes
+import io
 import queue
 import threading
 from decimal import Decimal
@@ -9,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import zyg
 from zyg.fallback import python_pullback
@@ -150,14 +153,64 @@ def through_array_ufunc(x):
     return float(np.sin(Scaled(x)))
 
 
+def attribute_of_a_number_in_c(x):
+    c = ctypes.c_double()
+    c.value = x
+    return c.value * 2.0
+
+
+def saved_and_loaded(x):
+    file = io.BytesIO()
+    np.save(file, np.array([x]))
+    file.seek(0)
+    return float(np.load(file)[0])
+
+
+def by_a_ufunc_of_python(x):
+    return float(np.frompyfunc(lambda v: v * x, 1, 1)(np.array([1.0, 2.0])).sum())
+
+
+def item_of_memory(x):
+    return memoryview(np.array([x, 1.0]))[0] * 2.0
+
+
+def items_of_memory(x):
+    return sum(memoryview(np.array([x, 1.0])))
+
+
+def executed(x):
+    names = {"x": x}
+    exec("y = x * x", names)
+    return names["y"]
+
+
+def sparse_product(x):
+    return float((scipy.sparse.csr_matrix(np.array([[x, 0.0], [0.0, 1.0]])) @ np.array([1.0, 1.0]))[0])
+
+
+class Scale:
+    def __init__(self, by):
+        self.by = by
+
+    def __mul__(self, other):
+        return other * self.by
+
+    __rmul__ = None
+
+
+def object_times_array(x):
+    return float((Scale(x) * np.array([1.0, 2.0])).sum())
+
+
 REFUSED = [
+    attribute_of_a_number_in_c, saved_and_loaded, by_a_ufunc_of_python, item_of_memory, items_of_memory, executed, sparse_product,
     through_queue, through_poly1d, array_of_objects, written_into_array_of_objects, sum_of_array_of_objects, key_of_a_display,
     key_that_was_set, key_by_items, key_in_a_tuple, key_by_setdefault, key_of_a_comprehension, counted, by_executor,
     mapped_by_executor, by_thread, through_array_protocol, sine_by_array_protocol, through_array_ufunc,
 ]  # fmt: skip
 CONSTANT = [
     (constant_through_queue, 3.0), (constant_poly1d, 7.0), (array_of_constant_objects, 3.0), (constant_keys, 3.5),
-    (keys_of_text, 3.0),
+    (keys_of_text, 3.0), (object_times_array, 3.0),
 ]  # fmt: skip
 
 

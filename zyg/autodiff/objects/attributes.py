@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 from types import (
     BuiltinFunctionType,
@@ -59,7 +60,11 @@ def plain_lookup(cls: type) -> bool:
     return find(cls, "__getattribute__") in _USUAL
 
 
-_USUAL = (object.__getattribute__, SimpleNamespace.__getattribute__)
+_LOOKED_UP_PLAINLY = (
+    *(object, SimpleNamespace, dict, list, tuple, set, frozenset),
+    *(collections.deque, collections.OrderedDict, collections.defaultdict),
+)
+_USUAL = frozenset({vars(c)["__getattribute__"] for c in _LOOKED_UP_PLAINLY if "__getattribute__" in vars(c)})
 
 
 def may_run_code(x: Any, name: str) -> bool:
@@ -406,6 +411,12 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
             foreign.position_of(foreign.caller()),
             hint=_INSTEAD[name],
         )
+    if type(found) is GetSetDescriptorType and foreign.is_opaque(x):
+        setattr(x, name, value)
+        what = f"a derivative through the attribute `{name}` of a {cls.__name__}"
+        return foreign.result(
+            None, what, "keep the number in a variable, or in an object of a plain class", (x, value)
+        )[1]
     if isinstance(x, (type, ModuleType)):
         native.assigned(name)
     if isinstance(x, (type, FunctionType)):

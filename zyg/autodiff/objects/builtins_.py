@@ -109,7 +109,13 @@ def _evaluated(f: Any, code: Any, globals: Any = None, locals: Any = None) -> tu
 
 
 known(eval)(functools.partial(_evaluated, eval))
-known(exec)(functools.partial(_evaluated, exec))
+
+
+@known(exec)
+def _exec(code: Any, globals: Any = None, locals: Any = None, /) -> tuple[Any, Any]:
+    if globals is None:
+        return _unknown_names("exec without the names to use")
+    return calls.call_foreign(exec, code, globals, *() if locals is None else (locals,))
 
 
 # ------------------------------------------------------------------------------------------------- numbers
@@ -265,19 +271,19 @@ def _extreme(function: Any) -> Any:
             if key is None:
                 y = function(args)
                 at = next(k for k, v in enumerate(args) if v is y)
-                return y, (run_chosen_argument, at, tuple(map(is_number, args)))
-            keys = [calls.call(key, (v,))[0] for v in args]
-            at = function(range(len(args)), key=keys.__getitem__)
-            return args[at], (run_chosen_argument, at, tuple(map(is_number, args)))
+                return y, (run_chosen_argument, at, tuple(map(is_number, args)), None)
+            found, asked = objects.keys.keys_of(list(args), key)
+            at = function(range(len(args)), key=found.__getitem__)
+            return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
         given: Any = args
         items, drain = iteration.drained(given[0])
         if not items:
             if default is MISSING:
                 function(())  # raises the ValueError
             return default, (run_default,)
-        keys = items if key is None else [calls.call(key, (v,))[0] for v in items]
-        at = function(range(len(items)), key=keys.__getitem__)
-        return items[at], (run_chosen_item, at, len(items), drain)
+        found, asked = objects.keys.keys_of(items, key)
+        at = function(range(len(items)), key=found.__getitem__)
+        return items[at], (run_chosen_item, at, len(items), drain, asked)
 
     return handler
 
@@ -298,21 +304,23 @@ _FIRST, _SECOND = (run_chosen_of_two, 0), (run_chosen_of_two, 1)
 
 def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """What was chosen gets all; the first where several are equal, as in Python."""
-    _, at, numbers = back
-    if d is None:
+    _, at, numbers, asked = back
+    more = objects.keys.undo(asked, shadows)
+    if d is None and more is None:
         return None
-    nothing = 0.0 * d if numbers[at] else None
+    nothing = 0.0 * d if numbers[at] and d is not None else None
     result = [nothing if number else None for number in numbers]
     result[at] = d
-    return None, *result, None, None
+    return None, *(objects.keys.added(result, more) or ()), None, None
 
 
 def run_chosen_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, at, count, drain = back
-    ds = None
+    _, at, count, drain, asked = back
+    ds: list[Any] | None = None
     if d is not None:
         ds = [0.0 * d if is_number(d) else None] * count
         ds[at] = d
+    ds = objects.keys.added(ds, objects.keys.undo(asked, shadows))
     return None, iteration.give(drain, ds, shadows), None, None
 
 

@@ -43,7 +43,7 @@ def known(*functions: Any, exact: bool = False) -> Callable[[Handler], Handler]:
     def register(handler: Handler) -> Handler:
         for f in functions:
             assert f not in KNOWN, f
-            entry = handler if exact else functools.partial(_padded, handler)
+            entry = handler if exact else functools.partial(run_known, handler)
             KNOWN[f] = functools.partial(numpy_.guarded, f, entry) if _of_numpy(f) else entry
         return handler
 
@@ -60,13 +60,14 @@ def method(cls: type, *names: str, exact: bool = False) -> Callable[[Handler], H
     def register(handler: Handler) -> Handler:
         for name in names:
             assert (cls, name) not in METHODS, (cls, name)
-            METHODS[cls, name] = handler if exact else functools.partial(_padded, handler)
+            METHODS[cls, name] = handler if exact else functools.partial(run_known, handler)
         return handler
 
     return register
 
 
-def _padded(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+def run_known(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """What a handler gives, with a back that has a cotangent for each argument."""
     y, back = handler(*args, **kwargs)
     if back is None:
         return y, None
@@ -173,6 +174,9 @@ def forget_made() -> None:
         entry = entry.entry if type(entry) is NativeFirst else entry
         if type(entry) is Function:
             entry.made.clear()
+    for key, (f, _) in list(_resolved.items()):
+        if isinstance(f, type) and f not in KNOWN:
+            del _resolved[key]
 
 
 def forward_of(f: Any) -> Callable[..., tuple[Any, Any]]:

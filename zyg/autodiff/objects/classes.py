@@ -22,6 +22,12 @@ def construct(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if is_python(call) and not isinstance(cls, enum.EnumMeta):
             return calls.call(call.__get__(cls, type(cls)), args, kwargs)
         return cls(*args, **kwargs), None  # an enumeration: its members are constants
+    return make(cls, *args, **kwargs)
+
+
+@calls.method(type, "__call__", exact=True)
+def make(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """The same, as `type.__call__` does it: by `__new__` and `__init__`."""
     new = find(cls, "__new__")
     new = new.__func__ if isinstance(new, staticmethod) else new
     init = find(cls, "__init__")
@@ -67,7 +73,7 @@ def _of_builtin(cls: type, new: Any, init: Any, args: Any, kwargs: Any) -> tuple
     """A class without code of its own: of a builtin type, or derived from one."""
     for base in cls.__mro__[1:]:
         handler = calls.KNOWN.get(base)
-        if handler is not None and base is not object:
+        if handler is not None and base is not object and base is not type:
             return _derived(cls, base, handler, args, kwargs)
     if issubclass(cls, BaseException):
         made = arguments_are_known(cls(*args, **kwargs))

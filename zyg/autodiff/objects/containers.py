@@ -69,7 +69,8 @@ def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
         return plain_getitem(x, key)
     if isinstance(x, dict):
         return _missing_item(x, key)
-    return foreign.result(x[key], f"a derivative through an item of a {t.__name__}", _HINT, (x, key))
+    memory = x.obj if t is memoryview else None
+    return foreign.result(x[key], f"a derivative through an item of a {t.__name__}", _HINT, (x, key, memory))
 
 
 _HINT = "use a list, a dict or an array, or take it out of the derivative's path with zyg.stop_gradient"

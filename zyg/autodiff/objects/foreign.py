@@ -10,7 +10,7 @@ import sysconfig
 from collections import deque
 from enum import Enum
 from functools import partial
-from io import IOBase
+from io import BytesIO, IOBase
 from numbers import Real
 from types import (
     BuiltinFunctionType,
@@ -155,7 +155,7 @@ def _run_result(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 _TRANSPARENT = (
     *(ModuleType, type, FunctionType, BuiltinFunctionType, MethodType, CodeType, CellType, tuple, list, dict, set, frozenset),
-    *(deque, array.array, partial, property, BaseException, np.generic, np.dtype, np.ufunc, re.Pattern, re.Match, Enum, Real),
+    *(deque, array.array, partial, property, BaseException, np.generic, np.dtype, re.Pattern, re.Match, Enum, Real),
     *(IOBase, bytearray, memoryview),
 )  # fmt: skip
 
@@ -171,7 +171,9 @@ def is_opaque(x: Any) -> bool:
         return False
     if isinstance(x, np.ndarray):
         return x.dtype.kind == "O"
-    return not isinstance(x, _TRANSPARENT)
+    if isinstance(x, np.ufunc):
+        return x.__name__.endswith("(vectorized)")  # made of a Python function
+    return isinstance(x, BytesIO) or not isinstance(x, _TRANSPARENT)
 
 
 def hidden(value: Any, what: str, hint: str) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import builtins_, calls, iterables_, iteration
+from . import builtins_, calls, iterables_, iteration, keys
 from .arithmetic import BINARY_RECORD, method_of
 from .calls import known
 from .cotangents import INERT, accumulate, is_number
@@ -148,22 +148,38 @@ def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
 @known(itertools.takewhile)
 def _takewhile(f: Any, iterable: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    taken = itertools.takewhile(lambda pair: calls.call(f, (pair[0],))[0], iterator)
-    return _made(adapted(taken, iterator), "takewhile", None, rec)
+    pairs = keys.keyed(f, iterator)
+    taken = keys.items_of(itertools.takewhile(keys.key_of_pair, pairs))
+    return _made(adapted(taken, pairs, iterator), "takewhile", None, rec)
 
 
 @known(itertools.dropwhile)
 def _dropwhile(f: Any, iterable: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    left = itertools.dropwhile(lambda pair: calls.call(f, (pair[0],))[0], iterator)
-    return _made(adapted(left, iterator), "dropwhile", None, rec)
+    pairs = _asked_until(f, iterator)
+    return _made(adapted(pairs, iterator), "dropwhile", None, rec)
+
+
+def _asked_until(f: Any, iterator: Any) -> Any:
+    """The items from the first one on for which `f` is false; what is behind that is not asked for."""
+    asked = keys.keyed(f, iterator)
+    return adapted(_from_first(asked, iterator), asked, iterator)
+
+
+def _from_first(asked: Any, iterator: Any) -> Any:
+    for (item, dropped), back in asked:
+        if not dropped:
+            yield item, back
+            break
+    yield from iterator
 
 
 @known(itertools.filterfalse)
 def _filterfalse(f: Any, iterable: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    test = (lambda pair: pair[0]) if f is None else lambda pair: calls.call(f, (pair[0],))[0]
-    return _made(adapted(itertools.filterfalse(test, iterator), iterator), "filterfalse", None, rec)
+    pairs = keys.keyed(f, iterator)
+    left = keys.items_of(itertools.filterfalse(keys.key_of_pair, pairs))
+    return _made(adapted(left, pairs, iterator), "filterfalse", None, rec)
 
 
 @known(itertools.starmap)
@@ -351,9 +367,10 @@ def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
 @known(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    test = (lambda pair: pair[0]) if key is None else lambda pair: calls.call(key, (pair[0],))[0]
-    groups = (((k, Iterator(adapted(g, iterator), "group")), None) for k, g in itertools.groupby(iterator, test))
-    return _made(adapted(groups, iterator), "groupby", rec, None)
+    pairs = keys.keyed(key, iterator)
+    found = itertools.groupby(pairs, keys.key_of_pair)
+    groups = (((k, Iterator(adapted(keys.items_of(g), pairs, iterator), "group")), None) for k, g in found)
+    return _made(adapted(groups, pairs, iterator), "groupby", rec, None)
 
 
 # -------------------------------------------------------------------------------------------------------- copy

@@ -13,7 +13,7 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import calls, containers, foreign, generators, iteration, structure
+from . import calls, containers, foreign, generators, iteration, keys, structure
 from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
@@ -175,32 +175,41 @@ def _array(typecode: str, iterable: Any = (), /) -> tuple[Any, Any]:
 @known(sorted)
 def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
     if type(iterable) is list:
-        order = order_of(iterable, key, reverse)
+        order, asked = order_of(iterable, key, reverse)
         ordered = [iterable[k] for k in order]
-        return ordered, (run_sorted_list, ordered, iterable, order)
+        return ordered, (run_sorted_list, ordered, iterable, order, asked)
     made, back = _list(iterable)
-    order = order_of(made, key, reverse)
+    order, asked = order_of(made, key, reverse)
     y = [made[k] for k in order]
-    return y, (run_sorted, y, made, order, back)
+    return y, (run_sorted, y, made, order, asked, back)
 
 
-def order_of(items: list[Any], key: Any, reverse: Any) -> list[int]:
-    keys = items if key is None else [calls.call(key, (v,))[0] for v in items]
-    return sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+def order_of(items: list[Any], key: Any, reverse: Any) -> tuple[list[int], Any]:
+    """The order of the items, and what undoes the calls for their keys."""
+    found, asked = keys.keys_of(items, key)
+    return sorted(range(len(items)), key=found.__getitem__, reverse=reverse), asked
 
 
 def run_sorted_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, y, x, order = back
+    _, y, x, order, asked = back
     taken = shadows.take_list(y)
     if taken is not None:
         shadows.add_items(x, zip(order, taken))
+    undo_keys(x, asked, shadows)
+
+
+def undo_keys(x: list[Any], asked: Any, shadows: Any) -> None:
+    ds = keys.undo(asked, shadows)
+    if ds is not None:
+        shadows.add_items(x, enumerate(ds))
 
 
 def run_sorted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, made, order, inner = back
+    _, y, made, order, asked, inner = back
     for index, c in zip(order, shadows.take_list(y) or ()):
         if c is not None:
             shadows.add_item(made, index, c)
+    undo_keys(made, asked, shadows)
     given = inner[0](inner, None, shadows)
     return None, None if given is None else given[1]
 
@@ -328,7 +337,8 @@ def _mapped(f: Any, iterators: list[Any]) -> Any:
 @known(filter)
 def _filter(f: Any, iterable: Any, /) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    y, back = _made(adapted(_filtered(f, iterator), iterator), "filter", rec)
+    pairs = keys.keyed(f, iterator)
+    y, back = _made(adapted(_filtered(pairs), pairs, iterator), "filter", rec)
     return y, None if back is None else (_run_second_of_two, back)
 
 
@@ -337,9 +347,9 @@ def _run_second_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (None, *given)
 
 
-def _filtered(f: Any, iterator: Any) -> Any:
-    for item, back in iterator:
-        if item if f is None else calls.call(f, (item,))[0]:
+def _filtered(pairs: Any) -> Any:
+    for (item, accepted), back in pairs:
+        if accepted:
             yield item, back
 
 

@@ -320,7 +320,7 @@ SOURCES: dict[type, Callable[[Any], tuple[Any, Any]]] = {
     list: _list, tuple: tuple_pairs, collections.deque: _list, Values: _values, Items: _items, Iterator: iterator_pairs,
     Direct: iterator_pairs, set: _set, frozenset: _set, np.ndarray: _array, dict: _keys, Keys: _keys, str: _plain, bytes: _plain, range: _plain,
     bytearray: _plain, type(iter(range(1))): _plain, collections.Counter: _keys, collections.defaultdict: _keys,
-    collections.OrderedDict: _keys, memoryview: _plain,
+    collections.OrderedDict: _keys,
 }  # fmt: skip
 
 
@@ -381,9 +381,12 @@ def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _unknown(x: Any) -> Generator[tuple[Any, Any], None, None]:
     name = type(x).__name__
+    memory = x.obj if type(x) is memoryview else None
     hint = "make a list of it outside of the function, or take it out of the derivative's path with zyg.stop_gradient"
     for item in x:
-        yield foreign.result(item, f"a derivative through the items of a {name}, which zyg cannot see into", hint, (x,))
+        yield foreign.result(
+            item, f"a derivative through the items of a {name}, which zyg cannot see into", hint, (x, memory)
+        )
 
 
 def with_backs(x: Any) -> Any:

@@ -14,7 +14,7 @@ from .arithmetic import RULES, number_back
 from .builtins_ import MISSING, ask
 from .calls import known, method
 from .cotangents import accumulate
-from .iterables_ import order_of
+from .iterables_ import order_of, undo_keys
 from .iteration import Iterator
 
 # ---------------------------------------------------------------------------------------------- methods of list
@@ -95,9 +95,15 @@ def _reverse(x: Any) -> tuple[Any, Any]:
 
 @method(list, "sort")
 def _sort(x: list[Any], *, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
-    order = order_of(x, key, reverse)
+    order, asked = order_of(x, key, reverse)
     x[:] = [x[k] for k in order]
-    return None, (run_permuted, x, order)
+    return None, (run_permuted, x, order) if asked is None else (_run_sort, x, order, asked)
+
+
+def _run_sort(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, x, order, asked = back
+    run_permuted((None, x, order), None, shadows)
+    undo_keys(x, asked, shadows)
 
 
 def run_permuted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

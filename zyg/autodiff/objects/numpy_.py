@@ -272,10 +272,16 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any]:
     if of_objects(a) or of_objects(b):
         return foreign.result(arithmetic.FUNCTIONS[op](a, b), *_OF_OBJECTS, (a, b))
     for this in (a, b):
-        if not isinstance(this, np.ndarray) and getattr(type(this), "__array_ufunc__", True) is None:
+        if isinstance(this, np.ndarray):
+            continue
+        opaque = foreign.is_opaque(this)
+        if getattr(type(this), "__array_ufunc__", True) is None or (opaque and this is a):
             made = arithmetic.by_methods(op, a, b)
             if made is not None:
                 return made
+        if opaque:
+            what = f"the derivative of `{op}` of an array and a {type(this).__name__}"
+            return foreign.result(arithmetic.FUNCTIONS[op](a, b), what, "use arrays only", (a, b))
     if op == "matmul":
         return matmul(a, b)
     u = OPERATORS.get(op)

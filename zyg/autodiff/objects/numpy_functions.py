@@ -468,7 +468,7 @@ builtins_.constant(*dict.fromkeys(f for f in _functions(
     "triu_indices tril_indices diag_indices unravel_index ravel_multi_index lexsort isin in1d result_type can_cast "
     "promote_types dtype finfo iinfo iscomplexobj isrealobj isscalar issubdtype may_share_memory shares_memory round_ "
     "broadcast_shapes ndindex errstate seterr geterr printoptions set_printoptions get_printoptions array_str array_repr "
-    "array2string isneginf isposinf isreal iscomplex fromstring loadtxt genfromtxt load save savetxt savez "
+    "array2string isneginf isposinf isreal iscomplex fromstring loadtxt genfromtxt savetxt "
     "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp"
 ) if f not in calls.KNOWN))  # fmt: skip
 

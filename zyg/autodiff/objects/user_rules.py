@@ -48,7 +48,9 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     forms = [structure.form(a) for a in positional]
     before = structure.watch([a for k, a in enumerate(positional) if k not in rule.mutates])
     value, user = _checked(rule.function(*positional, **kwargs), f)
-    if isinstance(value, np.ndarray) and any(_shares(value, a) for k, a in enumerate(positional) if k not in rule.mutates):
+    if isinstance(value, np.ndarray) and any(
+        _shares(value, a) for k, a in enumerate(positional) if k not in rule.mutates
+    ):
         value, user = _apart(value, user, f)
     after = tuple([(k, structure.form(positional[k])) for k in rule.mutates if k < len(positional)])
     changed = structure.changed(before) if before is not None else []

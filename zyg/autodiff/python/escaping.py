@@ -13,6 +13,8 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
+from ..objects import calls, generators
+
 watched = False
 
 
@@ -27,7 +29,6 @@ def watch() -> None:
     global watched
     if not watched:
         watched = True
-        from ..objects import calls
         from .compile import forget
 
         forget()
@@ -44,7 +45,6 @@ def take(exception: BaseException, depth: int = 0) -> Any:
     back = exception.__dict__.pop(name_at(depth), None)
     if back is None:
         return None
-    from ..objects.calls import record_call
     from .compile import is_half
 
     here: FrameType | None = sys._getframe(1)
@@ -53,7 +53,7 @@ def take(exception: BaseException, depth: int = 0) -> Any:
     entry = exception.__traceback__
     while entry is not None and entry.tb_frame is not here:
         entry = entry.tb_next
-    while entry is not None and (entry.tb_frame is here or entry.tb_frame.f_code is record_call.__code__):
+    while entry is not None and (entry.tb_frame is here or entry.tb_frame.f_code is calls.record_call.__code__):
         entry = entry.tb_next  # what `record_call` is given goes to the callee as it is
     if (
         entry is not None
@@ -61,7 +61,17 @@ def take(exception: BaseException, depth: int = 0) -> Any:
         and _is_its_forward(entry.tb_frame.f_code, back)
     ):
         return back
+    bound = False
+    while entry is not None and entry.tb_frame.f_code in _PASSING:
+        bound = bound or entry.tb_frame.f_code is calls.call_method.__code__
+        entry = entry.tb_next
+    if entry is not None and entry.tb_frame.f_code is generators.record_send.__code__:
+        return (calls.run_shifted, back) if bound else back
     return (run_elsewhere, back)
+
+
+# What passes the arguments of a call on as they are.
+_PASSING = (calls.call_method.__code__, calls.call.__code__, calls.run_known.__code__)
 
 
 def swallowed(exception: BaseException, depth: int = 0) -> Any:

@@ -1,0 +1,104 @@
+"""Keys and tests of items: what functions like `sorted` and `filter` call for each item. Nothing flows to what these calls give,
+but they may have done something."""
+
+from __future__ import annotations
+
+import dis
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+from zyg.autodiff.identity import ByIdentity
+
+from . import calls
+from .cotangents import accumulate
+from .sources import Steps
+
+_harmless = ByIdentity()  # of a code object
+_DOING = ("CALL", "PRECALL", "STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_", "IMPORT_", "YIELD")
+
+
+def is_harmless(f: Any) -> bool:
+    """Whether a call of `f` does nothing but calculate, as far as its code tells.
+
+    >>> is_harmless(lambda z: -z[1]), is_harmless(lambda z: print(z)), is_harmless(len)
+    (True, False, True)
+    """
+    if type(f) is not FunctionType:
+        return f is None or type(f) in (BuiltinFunctionType, type) or type(f).__module__ == "operator"
+    found = _harmless.of(f.__code__)
+    if found is None:
+        found = not any(i.opname.startswith(_DOING) for i in dis.get_instructions(f.__code__))
+        _harmless.note(f.__code__, found)
+    return found
+
+
+def keys_of(items: list[Any], key: Any) -> tuple[list[Any], list[Any] | None]:
+    """The key of each item, and the backs of the calls, if these may have done something."""
+    if key is None:
+        return items, None
+    made = [calls.call(key, (v,)) for v in items]
+    return [k for k, _ in made], None if is_harmless(key) else [back for _, back in made]
+
+
+def undo(backs: list[Any] | None, shadows: Any) -> list[Any] | None:
+    """Undo the calls; what flows to the items, if anything does."""
+    if backs is None:
+        return None
+    ds: list[Any] = [None] * len(backs)
+    for k in range(len(backs) - 1, -1, -1):
+        given = calls.run(backs[k], None, shadows)
+        ds[k] = None if given is None else given[1]
+    return ds
+
+
+def added(ds: list[Any] | None, more: list[Any] | None) -> list[Any] | None:
+    """The sums of the cotangents of items."""
+    if ds is None or more is None:
+        return more if ds is None else ds
+    return [accumulate(a, b) for a, b in zip(ds, more)]
+
+
+class Keyed(Steps):
+    """Pairs of ((item, its key), back). A key is asked for in the step that gives the item, and undone with it."""
+
+    __slots__ = ("function", "iterator")
+
+    def __init__(self, function: Any, iterator: Any):
+        super().__init__()
+        self.function = function
+        self.iterator = iterator
+
+    def step(self) -> tuple[bool, Any, Any]:
+        pair = next(self.iterator, None)
+        if pair is None:
+            return False, None, None
+        item, back = pair
+        key, asked = calls.call(self.function, (item,))
+        return True, (item, key), (run_keyed, back, asked)
+
+
+def run_keyed(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, inner, asked = back
+    given = calls.run(asked, None, shadows)
+    if given is not None:
+        d = accumulate(d, given[1])
+    calls.run(inner, d, shadows)
+
+
+def keyed(f: Any, iterator: Any) -> Any:
+    """Pairs of ((item, its key), back), of an iterator of pairs."""
+    if is_harmless(f):
+        return (((item, item if f is None else calls.call(f, (item,))[0]), back) for item, back in iterator)
+    return Keyed(f, iterator)
+
+
+def items_of(pairs: Any) -> Any:
+    """Pairs of (item, back) again."""
+    return ((item, back) for (item, _), back in pairs)
+
+
+def key_of_pair(pair: tuple[tuple[Any, Any], Any]) -> Any:
+    return pair[0][1]
+
+
+__all__ = ["Keyed", "added", "is_harmless", "items_of", "key_of_pair", "keyed", "keys_of", "undo"]
