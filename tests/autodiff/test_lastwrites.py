@@ -9,6 +9,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from zyg.inspection.tape import tape_bytes
 
 N = 3
 
@@ -110,3 +111,57 @@ def test_gradient_is_that_of_differences(program: Any) -> None:
     assert np.isclose(value, program(at.copy()), rtol=1e-13)
     (wanted,) = differences.gradient(lambda x: program(x.copy()), at)
     assert np.allclose(gradient, wanted, rtol=1e-7, atol=1e-9)
+
+
+def blocks(x: Any, w: Any) -> Any:
+    """Weighted sums of points, by blocks: what is taken from the points has been written before."""
+    n, d = x.shape
+    columns = np.empty((d, n))
+    for i in range(n):
+        for j in range(d):
+            columns[j, i] = x[i, j]
+    y = np.empty(n)
+    total = 0.0
+    for start in range(0, n, 8):
+        stop = min(start + 8, n)
+        for i in range(start, stop):
+            y[i] = 0.0
+        for j in range(d):
+            for i in range(start, stop):
+                y[i] += w[j] * columns[j, i]
+        for i in range(start, stop):
+            total += y[i] * y[i]
+    return total
+
+
+def test_only_what_is_written_again_is_on_the_tape() -> None:
+    n, d = 40, 5
+    x, w = np.random.default_rng(1).normal(size=(n, d)), np.linspace(-1.0, 1.0, d)
+    assert tape_bytes(blocks, x, w, argnums=1) <= 8 * n + 256  # y, and a little for each block
+    value, gradient = zyg.value_and_grad(blocks, 1)(x, w)
+    assert np.isclose(value, blocks(x, w)) and np.allclose(gradient, 2 * x.T @ (x @ w))
+
+
+def test_items_of_stepped_ranges_are_not_negative() -> None:
+    """So what is indexed by ranges from one of them to the next is in bounds."""
+
+    def copied(x: Any) -> Any:
+        n = len(x)
+        y = np.empty(n)
+        for start in range(0, n, 8):
+            for i in range(start, min(start + 8, n)):
+                y[i] = x[i]
+        return y
+
+    assert "IndexError" not in str(zyg.code_typed(copied, np.ones(20)))
+
+
+@pytest.mark.parametrize(("start", "stop", "step"), [(2**63 - 20, 2**63 - 1, 7), (-9, 8, 5), (6, -3, -4), (5, 5, 3)])
+def test_stepped_ranges_at_the_ends_of_the_numbers(start: int, stop: int, step: int) -> None:
+    def visited(a: int, b: int) -> Any:
+        items = []
+        for i in range(a, b, step):
+            items.append(i)
+        return items
+
+    assert zyg.jit(visited)(start, stop) == list(range(start, stop, step))
