@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -54,10 +54,8 @@ from ...ir.types import (
 )
 from .. import cpython as layout
 from . import runtime
-from .text import SIZES, Emitter, Record, by_value, component_types, components, value_types
-
-if TYPE_CHECKING:
-    from .lowering.function import FunctionLowering
+from .lowered import CodeEmitter
+from .text import SIZES, Record, by_value, component_types, components, value_types
 
 NUMPY_SCALARS: dict[Scalar, type] = {
     F64: np.float64, F32: np.float32, I64: np.int64, I32: np.int32, U8: np.uint8, BOOL: np.bool_,
@@ -81,9 +79,7 @@ def saved_layout(type: PullbackType) -> int:
 class Boxing:
     """Emits conversions through `emitter`; `emitter.object(x)` gives a borrowed reference to a Python object."""
 
-    def __init__(
-        self, emitter: Emitter | FunctionLowering, rebuild: Callable[[Type], Callable[..., Any]] | None = None
-    ):
+    def __init__(self, emitter: CodeEmitter, rebuild: Callable[[Type], Callable[..., Any]] | None = None):
         self.e = emitter
         self.rebuild = rebuild
         self.slots: list[str] = []
@@ -109,7 +105,7 @@ class Boxing:
         return self.e.field(type, base, offset, "", hint)
 
     def object(self, value: object) -> str:
-        return self.e.object(value)  # type: ignore[union-attr]
+        return self.e.object(value)
 
     def require_equal(self, type: str, x: str, y: str, miss: str) -> None:
         self.e.require(self.e.let(f"icmp eq {type} {x}, {y}"), miss)
@@ -546,7 +542,7 @@ class Boxing:
             self.fill_tuple(made, type.items, leaves, ctx, failed)
             e.emit(f"store ptr null, ptr {slot}")
             return made
-        value = None if type is NONE else type.value  # type: ignore[union-attr]
+        value = type.value if isinstance(type, Const) else None
         if value is None or value is True or value is False:
             name = {None: "_Py_NoneStruct", True: "_Py_TrueStruct", False: "_Py_FalseStruct"}[value]
             return self.new_reference(self.data(name))

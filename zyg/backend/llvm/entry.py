@@ -29,8 +29,8 @@ from ...ir.types import (
 from .. import cpython as layout
 from . import runtime
 from .boxing import Boxing, is_native
-from .lowered import Lowered
-from .text import Emitter, ModuleText, component_types, value_types
+from .lowered import CodeEmitter, Lowered
+from .text import ModuleText, component_types, value_types
 
 ENTRY = "zyg_entry"
 
@@ -58,18 +58,6 @@ class Signature:
     rebuild: Callable[[Type], Callable[..., Any]] | None = field(default=None, compare=False)
 
 
-class EntryEmitter(Emitter):
-    """An emitter that finds Python objects in the module's table."""
-
-    def __init__(self, lowered: Lowered, module: ModuleText):
-        super().__init__(module)
-        self.lowered = lowered
-
-    def object(self, value: object) -> str:
-        index = self.lowered.object_index(value)
-        return self.field("ptr", self.module.external("zyg_objects"), 8 * index, "", "object")
-
-
 def write_entry(
     lowered: Lowered, entry: str, signature: Signature, options: Options, raiser: object, apart: bool = False
 ) -> ModuleText:
@@ -92,7 +80,7 @@ class EntryLowering:
         options: Options,
         raiser: object,
     ):
-        self.e = EntryEmitter(lowered, module)
+        self.e = CodeEmitter(lowered, module)
         self.lowered = lowered
         self.abi = lowered.signatures[entry]
         self.signature = signature

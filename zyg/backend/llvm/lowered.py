@@ -106,6 +106,19 @@ class FunctionABI:
         return (extract[0], extract[1:]) if self.fails else (None, extract)
 
 
+class CodeEmitter(Emitter):
+    """An emitter of code for a module, which may refer to Python objects."""
+
+    def __init__(self, lowered: Lowered, module: ModuleText):
+        super().__init__(module)
+        self.lowered = lowered
+
+    def object(self, value: object) -> str:
+        """A borrowed reference to a Python object that the compiled code keeps."""
+        index = self.lowered.object_index(value)
+        return self.field("ptr", self.module.external("zyg_objects"), 8 * index, "", "object")
+
+
 class VectorMath(Protocol):
     """Finds the vector variants of a function of the C library (see engine.py)."""
 

@@ -11,8 +11,8 @@ from ....ir.analysis import reverse_postorder
 from ....ir.core import Block, Const, Function, Instr, Target, Value
 from ....ir.types import Scalar, Stack, Tape, Type
 from .. import runtime
-from ..lowered import ErrorSite, Lowered, LoweringError, VectorMath
-from ..text import SCALAR_TYPES, Emitter, Places, component_types, components, literal
+from ..lowered import CodeEmitter, ErrorSite, Lowered, LoweringError, VectorMath
+from ..text import SCALAR_TYPES, Places, component_types, components, literal
 from .registry import lowering
 from .scopes import Scopes
 
@@ -26,12 +26,11 @@ def scalar_type(value: Value) -> Scalar:
     return value.type
 
 
-class FunctionLowering(Emitter):
+class FunctionLowering(CodeEmitter):
     """Lowers one function."""
 
     def __init__(self, lowered: Lowered, function: Function, recursive: bool, vector_variants: VectorMath):
-        super().__init__(lowered.module)
-        self.lowered = lowered
+        super().__init__(lowered, lowered.module)
         self.function = function
         self.recursive = recursive
         self.vector_variants = vector_variants
@@ -232,12 +231,6 @@ class FunctionLowering(Emitter):
         suffix = "f32" if type == "float" else "f64"
         callee = self.module.intrinsic(f"llvm.{name}.{suffix}", type, ", ".join([type] * len(args)))
         return self.let(f"call {flags}{type} {callee}({', '.join(f'{type} {a}' for a in args)})", hint)
-
-    def object(self, value: object) -> str:
-        """A borrowed reference to a Python object that the compiled code keeps."""
-        index = self.lowered.object_index(value)
-        table = self.module.external("zyg_objects")
-        return self.field("ptr", table, 8 * index, "", "object")
 
     def check_none(self, bits: list[str], status: str) -> None:
         any_bit = bits[0]
