@@ -7,6 +7,7 @@ from collections.abc import Callable
 from zyg.ir.analysis import Loop, Loops
 from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Const, Function, Instr, Module, Value, const
+from zyg.ir.counters import advance, find_counter
 from zyg.ir.types import F64, I64, Array, Scalar, Stack, Tuple, Type, cotangent_type
 
 
@@ -184,20 +185,7 @@ def _step(loop: Loop, param: Value, following: Value) -> int | None:
     for block in loop.blocks:
         for instr in block.instrs:
             if following in instr.results:
-                return _advance(instr, param)
-    return None
-
-
-def _advance(instr: Instr, param: Value) -> int | None:
-    """c if the instruction computes `param + c`."""
-    if instr.op in ("add", "cadd"):
-        a, b = instr.operands
-        if a is param and isinstance(b, Const):
-            return b.value
-        if b is param and isinstance(a, Const):
-            return a.value
-    if instr.op in ("sub", "csub") and instr.operands[0] is param and isinstance(instr.operands[1], Const):
-        return -instr.operands[1].value
+                return advance(instr, param)
     return None
 
 
@@ -207,30 +195,12 @@ def trip_count(function: Function, loop: Loop, loops: Loops, where: Position, li
 
     The value is computed before the loop, and before all loops around it that do not change its operands.
     """
-    header = loop.header
-    leaving = [(s, t) for s, t in loop.exits if t.block in live]
-    if len(leaving) != 1:
+    leaving = [source for source, target in loop.exits if target.block in live]
+    counter = find_counter(loop)
+    if counter is None or leaving != [counter.block] or not counter.ends or counter.op == "ne":
         return None
-    exiting = leaving[0][0]
-    if exiting is not header and exiting is not loop.latch or exiting.terminator.op != "branch":
-        return None
-    test = where.definition.get(exiting.terminator.operands[0])
-    if test is None or test.op not in ("lt", "le", "gt", "ge") or test.operands[0].type is not I64:
-        return None
-    left, right = test.operands
-    op = test.op
-    if _defined_inside(loop, right, where):
-        left, right = right, left
-        op = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}[op]
-    if _defined_inside(loop, right, where):
-        return None
-    if exiting.terminator.targets[0].block not in loop.blocks:  # the loop goes on where the comparison fails
-        op = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}[op]
-    found = _tested(loop, left, where)
-    if found is None:
-        return None
-    start, offset, step = found
-    if step == 0 or (step > 0) != (op in ("lt", "le")):
+    start, step, op, right = counter.start, counter.step, counter.op, counter.bound
+    if start is None:
         return None
     home: Loop = loop
     while home.parent is not None and not any(_defined_inside(home.parent, v, where) for v in (start, right)):
@@ -238,7 +208,7 @@ def trip_count(function: Function, loop: Loop, loops: Loops, where: Position, li
     block = home.preheader
     assert block is not None, "loops are in simplified form"
     b = Builder(function, Block("count"))
-    first = b.arith("add", start, const(offset))
+    first = b.arith("add", start, const(step if counter.tested is not counter.param else 0))
     near, far = (first, right) if step > 0 else (right, first)
     distance = b.arith("sub", far, near)
     if op in ("le", "ge"):
@@ -254,27 +224,6 @@ def trip_count(function: Function, loop: Loop, loops: Loops, where: Position, li
     assert b.block is not None
     where.insert(b.block.instrs, block)
     return trips
-
-
-def _tested(loop: Loop, v: Value, where: Position) -> tuple[Value, int, int] | None:
-    """(start, offset, step) if in iteration k the tested value `v` is `start + offset + k * step`."""
-    if _is_param(loop.header, v):
-        found = induction(loop, v)
-        return None if found is None else (found[0], 0, found[1])
-    definition = where.definition.get(v)
-    if definition is None or where.block.get(v) not in loop.blocks:
-        return None
-    for p in loop.header.params:
-        if p.type is I64 and p in definition.operands:
-            found = induction(loop, p)
-            advance = _advance(definition, p)
-            if found is not None and advance is not None:
-                return found[0], advance, found[1]
-    return None
-
-
-def _is_param(block: Block, v: Value) -> bool:
-    return any(p is v for p in block.params)
 
 
 def _defined_inside(loop: Loop, v: Value, where: Position) -> bool:

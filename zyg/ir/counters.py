@@ -111,9 +111,14 @@ def _index(loop: Loop, tested: Value, inside: dict[Value, Instr]) -> int | None:
 
 
 def _step(value: Value, param: Value, inside: dict[Value, Instr]) -> int | None:
-    """The constant c where `value` is param + c."""
+    """The constant c where `value`, computed in the loop, is param + c."""
     instr = inside.get(value)
-    if instr is None or instr.op not in ("add", "cadd", "sub", "csub"):
+    return None if instr is None else advance(instr, param)
+
+
+def advance(instr: Instr, param: Value) -> int | None:
+    """The constant c where an instruction computes param + c."""
+    if instr.op not in ("add", "cadd", "sub", "csub"):
         return None
     x, y = instr.operands
     if x is not param and instr.op in ("add", "cadd"):
@@ -174,4 +179,4 @@ def is_brief(module: Module) -> bool:
     return True
 
 
-__all__ = ["Counter", "find_counter", "is_brief", "reached_functions", "walks_array"]
+__all__ = ["Counter", "advance", "find_counter", "is_brief", "reached_functions", "walks_array"]
