@@ -557,7 +557,7 @@ def op_cotangents(e: Emitter, tree: Tree) -> None:
 def op_accumulate(e: Emitter, tree: Tree) -> None:
     instr = tree.operation
     function, a, b, *rare = instr.operands
-    numbers = "numbers" in instr.attrs
+    numbers = instr.attrs.get("numbers", False)
     plain, first, second, slow, end = (Label() for _ in range(5))
     depth = e.depth
     e.load(b)

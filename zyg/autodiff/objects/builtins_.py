@@ -316,10 +316,9 @@ def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def run_chosen_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, at, count, drain, asked = back
-    ds: list[Any] | None = None
-    if d is not None:
-        ds = [0.0 * d if is_number(d) else None] * count
-        ds[at] = d
+    chosen: list[Any] = [0.0 * d if d is not None and is_number(d) else None] * count
+    chosen[at] = d
+    ds = chosen if d is not None else None
     ds = objects.keys.added(ds, objects.keys.undo(asked, shadows))
     return None, iteration.give(drain, ds, shadows), None, None
 

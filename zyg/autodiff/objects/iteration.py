@@ -169,7 +169,7 @@ def run_dict_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def run_dict_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     if d is not None:
         if d[0] is not None:
-            mark_keys(back[1], back[2], d[0], shadows, back[3] if len(back) > 3 else None)
+            mark_keys(back[1], back[2], d[0], shadows, back[3])
         if d[1] is not None:
             shadows.add_key(back[1], back[2], d[1])
 

@@ -9,7 +9,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
 
-from . import calls, containers, iteration
+from . import calls, containers, foreign, iteration
 from .arithmetic import RULES, number_back
 from .builtins_ import MISSING, ask
 from .calls import known, method
@@ -220,7 +220,7 @@ def _run_dict_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 @method(dict, "popitem", exact=True)
 def _popitem(x: dict[Any, Any]) -> tuple[Any, Any]:
     key, value = dict.popitem(x)
-    return (key, value), (iteration.run_dict_pair, x, key)
+    return (key, value), (iteration.run_dict_pair, x, key, foreign.caller() if iteration.is_number_key(key) else None)
 
 
 @method(dict, "update")

@@ -208,9 +208,14 @@ class ReverseHalf:
         if self.activity.inert(v) or is_nothing(contribution):
             return
         old = self._read(v)
-        operands = [old, contribution] if rare is None or self.activity.number(v) else [old, contribution, rare]
-        attrs = {"numbers": True} if self.activity.number(v) else {}
-        new = contribution if is_nothing(old) else self.builder.op("accumulate", _ACCUMULATE, *operands, **attrs)
+        operands: list[Value] = (
+            [old, contribution] if rare is None or self.activity.number(v) else [old, contribution, rare]
+        )
+        new = contribution
+        if not is_nothing(old):
+            operands = [_ACCUMULATE, *operands]
+            numbers = self.activity.number(v)
+            (new,) = self.builder.emit("accumulate", *operands, types=(OBJECT,), numbers=numbers)
         if not isinstance(new, Const) and not new.name and v.name:
             new.name = f"d_{v.name}"
         self.cotangents.write(self._here, v, new)
