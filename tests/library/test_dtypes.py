@@ -212,3 +212,20 @@ def test_powers_and_logarithms_at_their_edges():
     for function in (np.fmod, np.gcd):
         with pytest.raises(TypeError):
             zyg.jit(lambda z: function(z, z))(z)  # noqa: B023
+
+
+def test_statistics_of_singles():
+    a = np.array([[0.5, np.inf, 1.0], [2.0, np.nan, 1.5]], np.float32)
+
+    def f(a, u):
+        return (
+            np.mean(a, axis=1, where=a > 0.7), np.var(a, where=a > 0.7), np.nanstd(a, axis=1), np.quantile(a[1, ::2], 0.5),
+            np.quantile(a[1, ::2], [0.5, 1.0]), np.cov(a[:, ::2]), *np.average(a, returned=True), np.clip(u, -1, 300),
+        )  # fmt: skip
+
+    given = a, np.array([0, 7, 255], np.uint8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for found, wanted in zip(zyg.jit(f)(*given), f(*given), strict=True):
+            assert np.asarray(found).dtype == np.asarray(wanted).dtype
+            assert np.allclose(found, wanted, equal_nan=True, rtol=1e-6)

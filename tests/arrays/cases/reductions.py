@@ -64,6 +64,14 @@ case(np.average, lambda a, w: np.average(a, weights=w), a=A("n", "d", "finite"),
 case(np.average, lambda a: np.average(a, axis=0), a=A("n|n m", "dl", "finite"))
 case(np.quantile, lambda a: np.quantile(a, 0.3), a=A("n|n m", "df", "finite", 1))
 case(np.quantile, lambda a: np.quantile(a, 0.7, axis=0), a=A("n|n m", "d", "finite", 1))
+case(
+    np.quantile,
+    lambda a: np.quantile(a, [0.25, 0.6], axis=0),
+    a=A("n|n m", "df", "finite", 1),
+    tolerance=1e9,
+    derivative=False,
+)
+case(np.mean, lambda a, m: np.mean(a, axis=0, where=m), a=A("n|n m", "dfl", "finite"), m=A("n|n m", "?"))
 case(np.percentile, lambda a: np.percentile(a, 30), a=A("n|n m", "d", "finite", 1))
 case(np.sum, lambda a: np.sum(a, dtype=np.float32), a=A("n|n m", "df", "finite"), derivative=False, tolerance=64)
 case(np.sum, lambda a: np.sum(a, initial=2.0), a=A("n|n m", "d", "finite"))

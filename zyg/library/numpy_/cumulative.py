@@ -9,12 +9,12 @@ import numpy as np
 
 from zyg.frontend import arrays
 from zyg.frontend.calls import unchecked
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, TupleValue
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue
 
 from ..registry import emits, implements
 from .common import from_lines, lines
 from .extrema import _rows, as_array_value, kept_shape
-from .reductions import array_like, as_array, as_type, delivered, is_set, reduction, store, wide
+from .reductions import array_like, as_array, as_type, delivered, is_set, over_count, reduction, store, wide
 from .reductions import masked as is_masked
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
         return np.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
     count = np.sum(a == a, axis=axis, keepdims=keepdims)
     total = np.sum(without_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims)
-    return store(_over_count(total, count), inexact(out))
+    return store(over_count(total, count), inexact(out))
 
 
 def inexact(out: Any) -> Any:
@@ -200,47 +200,18 @@ def inexact(out: Any) -> Any:
     return out
 
 
-def _over_count(total: Any, count: Any) -> Any:
-    """A sum over a number of terms, in the type of the sum."""
-    return total / count
-
-
-@emits(_over_count)
-def _divided(e: Evaluator, total: Abstract, count: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-    from zyg.ir.types import F32
-
-    single = arrays.element_type(total) is F32 if isinstance(total, arrays.ARRAYS) else (
-        isinstance(total, Number) and total.type is F32
-    )  # fmt: skip
-    name = np.dtype(np.float32 if single else np.float64)
-    if isinstance(count, arrays.ARRAYS):
-        count = e.call(known(_converted), [count, Known(name)])
-    elif not isinstance(total, ComplexValue):
-        count = e.call(known(name.type), [count])
-    return e.call(known(_quotient), [total, count])
-
-
-def _converted(a: Any, dtype: Any) -> Any:
-    return a.astype(dtype)
-
-
-def _quotient(x: Any, y: Any) -> Any:
-    return x / y
-
-
 @implements(np.nanvar)
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
     a = as_array(a)
     if a.dtype.kind not in "fc":
         return np.var(a, axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims)
     count = np.sum(a == a, axis=axis, keepdims=True)
-    d = a - _over_count(np.sum(without_nan(a, 0), axis=axis, dtype=dtype, keepdims=True), count)
-    d = without_nan(d, 0)
+    d = a - over_count(np.sum(without_nan(a, 0), axis=axis, dtype=dtype, keepdims=True), count)
+    d = np.where(a == a, d, d.dtype.type(0))
     squares = (d.real * d.real + d.imag * d.imag) if d.dtype.kind == "c" else d * d
     total = np.sum(squares, axis=axis, keepdims=keepdims)
     degrees = np.sum(a == a, axis=axis, keepdims=keepdims) - ddof
-    return store(_over_count(total, np.where(degrees > 0, degrees, np.nan)), inexact(out))
+    return store(over_count(total, np.where(degrees > 0, degrees, np.nan)), inexact(out))
 
 
 @implements(np.nanstd)

@@ -22,7 +22,7 @@ from zyg.frontend.values import (
     is_number,
     is_numeric,
 )
-from zyg.ir.types import BOOL, F64, I32, I64, U8, Scalar
+from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
 from ..registry import emits, implements
 from .ufuncs import as_type, check_output, fits_kind, strong
@@ -280,6 +280,30 @@ def _store(e: Evaluator, result: Abstract, out: Abstract, ufunc: Abstract = NONE
     return delivered(e, result, out, arrays.constant(e, ufunc, "the name of a ufunc"))
 
 
+def over_count(total: Any, count: Any) -> Any:
+    """A sum over a number of terms, in the type of the sum."""
+    return total / count
+
+
+@emits(over_count)
+def _over_count(e: Evaluator, total: Abstract, count: Abstract) -> Abstract:
+    """Integers that are NumPy's would make doubles of singles."""
+    from zyg.frontend.infer import known
+
+    from .methods import astype
+
+    if element_type(e, total) is F32:
+        if isinstance(count, ArrayValue):
+            count = astype(e, count, Known(np.dtype(np.float32)))
+        elif isinstance(count, Number) and count.numpy:
+            count = Number(arrays.converted(e, count, F32), True)
+    return e.call(known(_quotient), [total, count])
+
+
+def _quotient(x: Any, y: Any) -> Any:
+    return x / y
+
+
 def _count(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     if where is True:
         return reduced_size(a, axis)
@@ -292,7 +316,7 @@ def mean(
 ) -> Any:
     a = as_array(a)
     total = np.sum(a, axis=axis, dtype=mean_dtype(a, dtype), keepdims=keepdims, where=where)
-    return store(total / _count(a, axis, keepdims, where), out)
+    return store(over_count(total, _count(a, axis, keepdims, where)), out)
 
 
 def _degrees(a: Any, axis: Any, keepdims: Any, where: Any, ddof: Any) -> Any:
@@ -314,11 +338,11 @@ def var(
     kind = mean_dtype(a, dtype)
     if mean is None:
         whole = np.sum(a, axis=axis, dtype=kind, keepdims=True, where=where)
-        mean = whole / _count(a, axis, True, where)
+        mean = over_count(whole, _count(a, axis, True, where))
     d = a - mean
     squares = (d.real * d.real + d.imag * d.imag) if d.dtype.kind == "c" else d * d
     total = np.sum(squares, axis=axis, keepdims=keepdims, where=where)
-    return store(total / _degrees(a, axis, keepdims, where, ddof), out)
+    return store(over_count(total, _degrees(a, axis, keepdims, where, ddof)), out)
 
 
 @implements((np.ndarray, "std"), (np.generic, "std"), np.std)
@@ -345,7 +369,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False
             raise ZeroDivisionError("Weights sum to zero, can't be normalized")
         result = np.sum(a * weights, axis=axis, keepdims=keepdims) / scale
     if returned:
-        return result, scale + result * 0
+        return result, np.zeros_like(result) + scale if isinstance(result, np.ndarray) else result.dtype.type(scale)
     return result
 
 

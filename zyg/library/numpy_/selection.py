@@ -146,6 +146,15 @@ def _clipped(e: Evaluator, x: Abstract, low: Abstract, high: Abstract) -> Abstra
     return value
 
 
+def _beyond(a: Abstract, bound: Abstract, upper: bool) -> bool:
+    """Whether a bound is a Python integer that all integers of the array's type are within: NumPy leaves it out."""
+    scalar = arrays.element_type(a) if isinstance(a, arrays.ARRAYS) else None
+    if scalar is None or scalar.kind not in "iu" or not isinstance(bound, Known) or type(bound.object) is not int:
+        return False
+    limits = np.iinfo(arrays.numpy_dtype(scalar))
+    return bound.object >= limits.max if upper else bound.object <= limits.min
+
+
 @emits(np.clip)
 def clip(
     e: Evaluator, a: Abstract, a_min: Abstract = NONE, a_max: Abstract = NONE, out: Abstract = NONE, *,
@@ -153,6 +162,7 @@ def clip(
 ) -> Abstract:  # fmt: skip
     low, high = (a_min if is_set(a_min) else min), (a_max if is_set(a_max) else max)
     operands = [operand(e, v) if is_set(v) else NONE for v in (a, low, high)]
+    operands[1:] = [NONE if _beyond(operands[0], v, n == 1) else v for n, v in enumerate(operands[1:])]
     given = [v for v in operands if v is not NONE]
     if any(isinstance(v, arrays.ARRAYS) for v in given):
         present = tuple(v is not NONE for v in operands)
@@ -417,7 +427,10 @@ def _chebyshev(x: Any, coefficients: Any) -> Any:
 
 @implements(np.i0)
 def i0(x: Any) -> Any:
-    size = np.abs(as_array(x) * 1.0)
+    given = as_array(x)
+    if given.dtype.kind == "c":
+        raise TypeError("i0 not supported for complex values")
+    size = np.abs(given * 1.0)
     low = np.exp(size) * _chebyshev(size / 2.0 - 2.0, _I0_SMALL)
     high = np.where(size > 8.0, size, 8.0)
     return np.where(size <= 8.0, low, np.exp(size) * _chebyshev(32.0 / high - 2.0, _I0_LARGE) / np.sqrt(high))

@@ -58,14 +58,20 @@ def quantile_of(a: Any, q: Any, axis: Any, method: Any, keepdims: bool, message:
     source, fractions = np.asarray(a), np.asarray(q)
     if source.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    source = source.astype(inexact_dtype(source))
+    if source.dtype.kind == "b":
+        raise TypeError(
+            "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the "
+            "logical_xor function instead."
+        )
+    # One fraction is as precise as the array; an array of them is of doubles.
+    source = source.astype(inexact_dtype(source) if fractions.ndim == 0 else np.dtype(float))
     rows, outer, kept = reduced_lines(source, axis)
-    if rows.shape[1] == 0:
-        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     flat = fractions.ravel()
     for k in range(len(flat)):
         if not (0.0 <= flat[k] <= 1.0):
             raise ValueError(message)
+    if rows.shape[1] == 0:
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
     found = at_quantiles(sorted_rows(rows), flat)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
     return reshaped(found, (*fractions.shape, *shape))
@@ -131,7 +137,7 @@ def covariances(m: Any, y: Any, rowvar: bool, freedom: Any) -> Any:
     x = observations(m, rowvar)
     if y is not None:
         x = np.concatenate((x, observations(y, rowvar)), 0)
-    work = x.astype(inexact_dtype(x))
+    work = x if x.dtype.kind == "c" else x.astype(float)
     n = work.shape[1]
     centred = work - work.mean(1)[:, None]
     return (centred @ np.conjugate(centred.T)) * scale_of(n - freedom, work.dtype.type)
