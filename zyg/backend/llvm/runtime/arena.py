@@ -10,6 +10,7 @@ declare i64 @llvm.umin.i64(i64, i64)
 declare ptr @aligned_alloc(i64, i64)
 declare ptr @zyg_pool_take(i64, i64)
 declare void @zyg_pool_give(ptr)
+@spare = internal global ptr null
 @zyg_arena_bytes = global i64 0
 
 define internal void @give_back(ptr %block) {
@@ -19,7 +20,18 @@ entry:
 each:
   %b = phi ptr [ %block, %entry ], [ %previous, %given ]
   %previous = load ptr, ptr %b
-  call void @zyg_pool_give(ptr %b)
+  ; One of the usual size stays at hand: most calls need no other.
+  %size_at = getelementptr i8, ptr %b, i64 8
+  %size = load i64, ptr %size_at
+  %usual = icmp eq i64 %size, $BLOCK_BYTES
+  br i1 %usual, label %swap, label %give
+swap:
+  %before = atomicrmw xchg ptr @spare, ptr %b acq_rel
+  %was_free = icmp eq ptr %before, null
+  br i1 %was_free, label %given, label %give
+give:
+  %unwanted = phi ptr [ %b, %each ], [ %before, %swap ]
+  call void @zyg_pool_give(ptr %unwanted)
   br label %given
 given:
   %more = icmp ne ptr %previous, null
@@ -41,6 +53,16 @@ sized:
   %first = load i64, ptr %first_at
   %escapes = icmp ne i64 %first, 0
   %is_first = icmp eq ptr %old, null
+  %stays = xor i1 %escapes, true
+  %plain = and i1 %is_first, %stays
+  %little_need = icmp ule i64 %need, $BLOCK_BYTES
+  %usual = and i1 %plain, %little_need
+  br i1 %usual, label %at_hand, label %other
+at_hand:
+  %spare = atomicrmw xchg ptr @spare, ptr null acq_rel
+  %there = icmp ne ptr %spare, null
+  br i1 %there, label %ready, label %other
+other:
   br i1 %is_first, label %start_size, label %double
 start_size:
   %start = select i1 %escapes, i64 %first, i64 $BLOCK_BYTES
@@ -92,7 +114,7 @@ made:
   br label %ready
 ready:
   ; A block of the pool says how large it is.
-  %block = phi ptr [ %pool_block, %pooled ], [ %new, %made ]
+  %block = phi ptr [ %pool_block, %pooled ], [ %new, %made ], [ %spare, %at_hand ]
   store ptr %old, ptr %block
   %size_at = getelementptr i8, ptr %block, i64 8
   %size = load i64, ptr %size_at

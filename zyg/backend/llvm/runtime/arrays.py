@@ -12,6 +12,7 @@ declare ptr @malloc(i64)
 declare ptr @zyg_large_new(i64, i1)
 declare void @Py_DecRef(ptr)
 declare void @Py_IncRef(ptr)
+declare void @free(ptr)
 declare void @zyg_pool_give(ptr)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @zyg_arena_finish(ptr)
@@ -164,6 +165,20 @@ fail:
   ret ptr null
 }
 
+; Free the data of a header: to the pool if they may have come from there.
+define internal void @give(ptr %header, ptr %data) {
+  %bytes_at = getelementptr i8, ptr %header, i64 $H_bytes
+  %bytes = load i64, ptr %bytes_at
+  %pooled = icmp uge i64 %bytes, $POOLED
+  br i1 %pooled, label %back, label %plain
+back:
+  call void @zyg_pool_give(ptr %data)
+  ret void
+plain:
+  call void @free(ptr %data)
+  ret void
+}
+
 define internal ptr @bucket(ptr %ctx, i64 %bytes) {
   %blocks = lshr i64 %bytes, 6
   %high = lshr i64 %bytes, 9
@@ -300,7 +315,7 @@ each:
 one:
   %data_at = getelementptr i8, ptr %h, i64 $H_data
   %data = load ptr, ptr %data_at
-  call void @zyg_pool_give(ptr %data)
+  call void @give(ptr %h, ptr %data)
   %next_at = getelementptr i8, ptr %h, i64 $H_next
   %next = load ptr, ptr %next_at
   store ptr %next, ptr %bucket
@@ -345,7 +360,7 @@ one:
 release:
   %data_at = getelementptr i8, ptr %h, i64 $H_data
   %data = load ptr, ptr %data_at
-  call void @zyg_pool_give(ptr %data)
+  call void @give(ptr %h, ptr %data)
   br label %freed
 theirs:
   %pin_at = getelementptr i8, ptr %h, i64 $H_pin
