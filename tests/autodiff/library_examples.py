@@ -206,6 +206,19 @@ def keys_with_effects(x):
     return sum(seen) * ys[0] * top + sum(kept) * zs[1] + left[0] + sum(first) * sum(rest) + groups[1] * seen[0]
 
 
+def keys_between_items(x):
+    log = [1.0]
+
+    def items():
+        for k in range(3):
+            log.append(x * k)
+            yield log[-1] * 0.5 + k
+
+    top = max(items(), key=lambda v: log[-1] * (log.append(v) is None))
+    low = min((v * x for v in items()), key=lambda v: log.append(v * x) or -v)
+    return top * low + sum(log)
+
+
 class Counting(type):
     def __call__(cls, *args):
         made = super().__call__(*args)

@@ -276,12 +276,20 @@ def _extreme(function: Any) -> Any:
             at = function(range(len(args)), key=found.__getitem__)
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
         given: Any = args
-        items, drain = iteration.drained(given[0])
+        both: list[Any] = []
+        together = key is not None and type(given[0]) is not list and not objects.keys.is_harmless(key)
+        if together:  # a key is asked for before the next item is
+            iterator, rec = iteration.with_backs(given[0])
+            both = list(objects.keys.keyed(key, iterator))
+            items = [item for (item, _), _ in both]
+            drain: Any = (iteration.give_backs, [back for _, back in both], rec)
+        else:
+            items, drain = iteration.drained(given[0])
         if not items:
             if default is MISSING:
                 function(())  # raises the ValueError
             return default, (run_default,)
-        found, asked = objects.keys.keys_of(items, key)
+        found, asked = ([k for (_, k), _ in both], None) if together else objects.keys.keys_of(items, key)
         at = function(range(len(items)), key=found.__getitem__)
         return items[at], (run_chosen_item, at, len(items), drain, asked)
 

@@ -412,7 +412,7 @@ def drained(x: Any) -> tuple[list[Any], tuple[Any, ...]]:
         return drain(x)
     iterator, rec = with_backs(x)
     both = list(iterator)
-    return [item for item, _ in both], (_give_backs, [back for _, back in both], rec)
+    return [item for item, _ in both], (give_backs, [back for _, back in both], rec)
 
 
 # By type: the same for sources of another module.
@@ -441,7 +441,7 @@ def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> N
             whole.add(shadows, parts[k], ds[k])
 
 
-def _give_backs(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
+def give_backs(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
     _, backs, rec = drain
     for k in range(len(backs) - 1, -1, -1):
         inner = backs[k]
