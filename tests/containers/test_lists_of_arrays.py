@@ -10,6 +10,8 @@ import pytest
 
 import zyg
 
+from ..turns import in_turn
+
 RNG = np.random.default_rng(8)
 A, X = RNG.normal(size=(3, 4)), RNG.normal(size=4)
 
@@ -65,7 +67,7 @@ def natively():
         yield
 
 
-@pytest.mark.parametrize("f", [joined, recurrence, with_numbers, of_other_kinds, kernel])
+@pytest.mark.parametrize("f", in_turn([joined, recurrence, with_numbers, of_other_kinds, kernel]))
 def test_values_and_derivatives(f: Callable[..., Any]):
     assert zyg.jit(f)(A) == pytest.approx(f(A), rel=1e-13)
     gradient = zyg.gradient(f, A)[0]

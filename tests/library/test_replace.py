@@ -3,6 +3,7 @@
 import sys
 import warnings
 from dataclasses import InitVar, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +13,8 @@ import zyg
 
 @dataclass(frozen=True)
 class State:
-    q: object
-    p: object
+    q: Any
+    p: Any
     steps: int = 0
 
 

@@ -97,7 +97,7 @@ case(
 def _nditer(a):
     total = 0.0
     for x in np.nditer(a):
-        total = total * 0.5 + x * x
+        total = total * 0.5 + np.square(x)
     return total
 
 

@@ -58,9 +58,10 @@ def _joined(e: Evaluator, maker: Abstract, key: Abstract) -> Abstract:
     fewer are placed among them."""
     assert isinstance(maker, Known)
     axis, ndmin, place = maker.object.axis, maker.object.ndmin, maker.object.trans1d
-    items = list(_items(key))
-    if items and isinstance(items[0], Known) and isinstance(items[0].object, str):
-        directive = items.pop(0).object  # type: ignore[attr-defined]
+    items = _items(key)
+    first = items[0] if items else None
+    if isinstance(first, Known) and isinstance(first.object, str):
+        directive, items = first.object, items[1:]
         if directive in ("r", "c"):
             raise e.refuse(f"np.r_[{directive!r}, ...], which makes a matrix", hint="leave the string out")
         try:
