@@ -360,7 +360,7 @@ def as_item(e: Evaluator, v: Abstract) -> Abstract:
     count = Counter(id for part in (v, *(f for o in found for f in e.heap[o].fields)) for id in references(part))
     for id in found:
         record = e.heap[id]
-        whole = record.kind == "object" or isinstance(by_value(Reference(id), e.heap), ListItem)
+        whole = record.kind == "object" or isinstance(by_value(Reference(id), e.heap), ListValue)
         if not whole or count[id] > 1:
             raise e.refuse(
                 f"a list whose length is not known when compiling, of {describe(v, e.heap)}s",
@@ -407,7 +407,7 @@ class Layout:
 
 
 @as_record(slots=True, eq=False)
-class ListItem(Abstract):
+class ListValue(Abstract):
     """A list as an item of a growing list: the layout of its items (None if it has none), its length, and its columns, or
     its items if these are known."""
 
@@ -420,17 +420,17 @@ class ListItem(Abstract):
         return ("list item", self.layout)
 
 
-def _list_as_item(record: Record, heap: Heap) -> ListItem | None:
+def _list_as_item(record: Record, heap: Heap) -> ListValue | None:
     """A list whose items are numbers, or tuples of them; None for any other."""
     if record.kind == "growing":
         assert isinstance(record.meta, Layout)
         length, *columns = record.fields
-        return None if record.meta.pools else ListItem(record.meta, length, tuple(columns))
+        return None if record.meta.pools else ListValue(record.meta, length, tuple(columns))
     items = [by_value(item, heap) for item in record.fields]
     layout = common_layout(items)
     if items and (layout is None or layout.pools):
         return None
-    return ListItem(layout, const(len(items)), items=tuple(items))
+    return ListValue(layout, const(len(items)), items=tuple(items))
 
 
 def _outline(v: Any) -> Any:
@@ -456,14 +456,14 @@ def common_layout(items: list[Abstract]) -> Layout | None:
             numbers: list[ComplexValue] = [as_complex(v) for v in vs]
             first = ComplexValue(numbers[0].re, numbers[0].im, any(v.numpy for v in numbers))
             vs = [ComplexValue(v.re, v.im, first.numpy) for v in numbers]
-        if isinstance(first, ListItem):
-            lists = [v for v in vs if isinstance(v, ListItem)]
+        if isinstance(first, ListValue):
+            lists = [v for v in vs if isinstance(v, ListValue)]
             inner = common_layout([v.layout.example for v in lists if v.layout is not None])
             if inner is None or len(lists) < len(vs) or any(v.items is None and v.layout != inner for v in lists):
                 return None
             leaves.extend([(I64, False)] * (1 + len(inner.leaves)))
             pools.extend(scalar for scalar, _ in inner.leaves)
-            return ListItem(inner, Value(I64))
+            return ListValue(inner, Value(I64))
         if isinstance(first, ArrayValue):
             if any(v.head() != first.head() for v in vs):
                 return None
@@ -491,7 +491,7 @@ def item_leaves(v: Abstract, layout: Layout) -> list[tuple[Abstract, Abstract]]:
     result: list[tuple[Abstract, Abstract]] = []
 
     def walk(example: Abstract, v: Abstract) -> None:
-        if isinstance(example, (Number, ArrayValue, ListItem)):
+        if isinstance(example, (Number, ArrayValue, ListValue)):
             result.append((example, v))
         else:
             whole = as_complex(v) if isinstance(example, ComplexValue) else v
@@ -576,8 +576,8 @@ def _store(
     values: list[Value] = []
     at = 0
     for example, leaf in item_leaves(item, layout):
-        if isinstance(leaf, ListItem):
-            assert isinstance(example, ListItem) and example.layout is not None
+        if isinstance(leaf, ListValue):
+            assert isinstance(example, ListValue) and example.layout is not None
             own = leaf.columns if leaf.items is None else _stored(e, example.layout, list(leaf.items))
             values.append(leaf.length)
             for column in own:
@@ -704,7 +704,7 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
     def build(example: Any) -> Any:
         if isinstance(example, Number):
             return Number(e.op("load", next(values), position), example.numpy)
-        if isinstance(example, ListItem):
+        if isinstance(example, ListValue):
             assert example.layout is not None
             count = e.op("load", next(values), position)
             starts = [e.op("load", next(values), position) for _ in example.layout.leaves]

@@ -197,7 +197,7 @@ def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
         layout = lists.require_growing(e, v, [])
         if isinstance(layout.example, arrays.ARRAYS):
             return e.call(known(array_of_arrays), [v, dtype])
-        if isinstance(layout.example, lists.ListItem):
+        if isinstance(layout.example, lists.ListValue):
             return e.call(known(array_of_lists), [v, dtype])
         if layout.pools:
             raise e.refuse("an array of this", types=[describe(v, e.heap)], hint="make arrays of its items first")
