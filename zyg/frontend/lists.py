@@ -28,6 +28,7 @@ from .values import (
     WRITTEN,
     Abstract,
     ArrayValue,
+    ChoiceValue,
     ComplexArrayValue,
     ComplexValue,
     Heap,
@@ -142,6 +143,8 @@ def length(e: Evaluator, v: Abstract) -> Abstract:
     result = length_of(e, v)
     if result is not None:
         return result
+    if isinstance(v, ChoiceValue):
+        return e.each(v, lambda one: length(e, one))
     if isinstance(v, MaybeValue) and v.absent is None:
         e.guard(v.present, "TypeError", "object of type 'NoneType' has no len()")
         return length(e, v.item)
