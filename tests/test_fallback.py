@@ -1,6 +1,7 @@
 """Falling back to the Python back end: when, with which warning, at what price, and that both ways give the same."""
 
 import math
+import random
 import warnings
 from fractions import Fraction
 
@@ -355,3 +356,18 @@ def test_inner_derivatives_do_not_meet_outer_ones():
 def test_arrays_of_objects_have_no_gradient():
     with pytest.warns(zyg.FallbackWarning), pytest.raises(TypeError, match="argument 1 is an array of objects"):
         zyg.gradient(lambda a: a[0] * a[1], np.array([1.0, 2.0], dtype=object))
+
+
+@quiet
+def test_super_in_a_method_of_a_known_object():
+    """random.seed is a method of an object that zyg knows, and calls super()."""
+
+    def f(x):
+        random.seed(1)
+        return random.random() * x
+
+    random.seed(1)
+    expected = random.random()
+    assert zyg.gradient(f, 1.3) == (expected,)
+    with pytest.raises(zyg.Unsupported, match="the attribute 'seed' of a super"):
+        zyg.jit(f)(1.3)

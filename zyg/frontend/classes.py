@@ -373,7 +373,10 @@ def super_value(e: Evaluator, args: tuple[Abstract, ...]) -> Abstract:
         owner, receiver = frame.free["__class__"], frame.arguments[0]
     if not isinstance(owner, Known) or not isinstance(owner.object, type) or receiver is None:
         raise e.refuse("super() of a class that is not known when compiling")
-    cls = receiver.object if isinstance(receiver, Known) else class_of(e, receiver)  # a classmethod gets the class
+    if isinstance(receiver, Known):  # a classmethod gets the class
+        cls = receiver.object if isinstance(receiver.object, type) else type(receiver.object)
+    else:
+        cls = class_of(e, receiver)
     if not isinstance(cls, type) or owner.object not in cls.__mro__:
         e.type_error("super(type, obj): obj must be an instance or subtype of type")
     order = cls.__mro__
