@@ -305,17 +305,17 @@ def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
 
     if of_objects(a) or of_objects(b):
         return foreign.result(arithmetic.INPLACE[op](a, b), *_OF_OBJECTS, (a, b))
-    u = OPERATORS.get(op)
-    if u is None and op != "matmul":
-        return arithmetic.INPLACE[op](a, b), None
     if op == "matmul":
         y, back = matmul(a, b)
         a[...] = y
         return a, (run_inplace_matmul, a, y, back)
+    u = OPERATORS.get(op)
+    if u is None:
+        return arithmetic.INPLACE[op](a, b), None
     b, made = as_operand(b)
-    rule = UFUNCS[u]  # type: ignore[index]
+    rule = UFUNCS[u]
     before = (saved(a) if rule[1] else None, saved(b) if rule[1] else None)
-    u(a, b, out=a, casting="same_kind")  # type: ignore[misc]
+    u(a, b, out=a, casting="same_kind")
     back = (run_inplace, a, rule[2], saved(a) if rule[0] else None, before, b)
     return a, back if made is None else (run_of_lists, back, (None, made))
 

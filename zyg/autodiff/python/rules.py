@@ -45,14 +45,21 @@ class _NotArithmetic(Exception):
     pass
 
 
+def _part(v: Value) -> Expression:
+    if isinstance(v, _Node):
+        return v.expression
+    if isinstance(v, Const):
+        return "const", v.value
+    raise _NotArithmetic
+
+
 class _Recorder:
     """In the place of a builder: notes what would be emitted."""
 
     def arith(self, op: str, *operands: Value, **attrs: Any) -> Value:
         if op not in _PYTHON:
             raise _NotArithmetic
-        parts = [v.expression if isinstance(v, _Node) else ("const", v.value) for v in operands]  # type: ignore[attr-defined]
-        return _Node((_PYTHON[op], *parts))
+        return _Node((_PYTHON[op], *map(_part, operands)))
 
     def resolve(self, value: Any) -> Value:
         return value
