@@ -62,7 +62,7 @@ def repeated_each(source: Any, counts: Any, axis: int) -> Any:
     total = 0
     for i in range(n):
         if counts[i * step] < 0:
-            raise ValueError("negative dimensions are not allowed")
+            raise ValueError("repeats may not contain negative values.")
         total += int(counts[i * step])
     result = np.empty((*source.shape[:axis], total, *source.shape[axis + 1 :]), source.dtype)
     to, items = np.moveaxis(result, axis, 0), np.moveaxis(source, axis, 0)
