@@ -85,6 +85,7 @@ case(np.trim_zeros, lambda a: (np.trim_zeros(a), np.trim_zeros(a, "b")), a=A("n"
 case(np.astype, lambda a: np.astype(a, np.float64), a=A("n|n m", "dfl"), exact=True)
 case(np.fromiter, lambda a: np.fromiter((x * 2 for x in a), float, 2), a=A("n", "d", "finite"), exact=True)
 case(np.squeeze, lambda a: (np.squeeze(a), a.squeeze()), a=A("n|n m|n 1 m|", "dlD"), exact=True, derivative=False)
+case(np.squeeze, lambda a: np.squeeze(a[None, :, :, None]), a=A("n m", "dl"), exact=True, derivative=False)
 case(np.squeeze, lambda a: np.sum(np.sin(np.squeeze(a))), a=A("n|n m|n 1 m|", "d", "finite"))
 case(
     np.broadcast_shapes,

@@ -9,8 +9,9 @@ import numpy as np
 from zyg.frontend import arrays, lists
 from zyg.frontend.complex_arrays import part
 from zyg.frontend.elementwise import broadcast, broadcast_shape
+from zyg.frontend.merging import MAX_ARRAYS
 from zyg.frontend.operators import settled
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, is_numeric
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, describe, is_numeric
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import Array
 
@@ -147,7 +148,17 @@ def squeeze(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
     if isinstance(axis, Known) and axis.object is None:
         from zyg.frontend.infer import known
 
-        return e.call(known(squeezed), [a, TupleValue(tuple(map(Known, reversed(range(n)))))])
+        ones = [k for k, d in enumerate(lengths) if isinstance(d, Const) and d.value == 1]
+        if ones:
+            a = squeeze(e, a, TupleValue(tuple(map(Known, ones))))
+        unknown = [k for k, d in enumerate(arrays.dims(e, a)) if not isinstance(d, Const)]
+        if len(unknown) >= MAX_ARRAYS:
+            raise e.refuse(
+                "np.squeeze without an axis: too many axes may be of length 1",
+                types=[describe(a)],
+                hint="name the axes: np.squeeze(a, axis=0)",
+            )
+        return e.call(known(squeezed), [a, TupleValue(tuple(map(Known, reversed(unknown))))])
     if n == 0 and arrays.constant(e, axis, "an axis") in (0, -1):
         return a
     given = arrays.constant(e, axis, "an axis")
