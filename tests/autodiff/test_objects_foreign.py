@@ -287,3 +287,76 @@ def test_a_rule_that_returns_its_argument() -> None:
     assert (value, x.tolist()) == (20.0, [4.0, 2.0])
     with pytest.raises(zyg.Unsupported, match="return a copy"):
         back(1.0)
+
+
+def by_nditer(x):
+    y = x.copy()
+    with np.nditer(y, op_flags=["readwrite"]) as it:
+        for v in it:
+            v[...] = v * v
+    return np.sum(y * x)
+
+
+def by_memoryview(x):
+    y = x.copy()
+    m = memoryview(y)
+    m[0] = m[1] * x[2]
+    return np.sum(y * x)
+
+
+def by_data(x):
+    y = x.copy()
+    y.data[0] = x[1] * 2.0
+    return np.sum(y * x)
+
+
+def by_windows(x):
+    y = x.copy()
+    np.lib.stride_tricks.sliding_window_view(y, 2, writeable=True)[0, 1] = x[2]
+    return np.sum(y * x)
+
+
+def by_strides(x):
+    y = x.copy()
+    v = np.lib.stride_tricks.as_strided(y, (2,), (8,))
+    v[0] = x[1] * 3.0
+    return np.sum(y * y)
+
+
+def by_ctypes(x):
+    y = x.copy()
+    np.ctypeslib.as_array(np.ctypeslib.as_ctypes(y))[0] = x[1] * 3.0
+    return np.sum(y * x)
+
+
+def broadcast_before_a_write(x):
+    z = x.copy()
+    b = np.broadcast_to(z, (2, 3))
+    z[0] = 0.0 * x[1] + z[0]  # as it was, but for the derivative
+    return np.sum(b)
+
+
+def item_by_item(x):
+    d = {float(v): v * v for v in x}
+    return sum(d.values()) + sum(d)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [by_nditer, by_memoryview, by_data, by_windows, by_strides, by_ctypes, broadcast_before_a_write, item_by_item],
+    ids=lambda f: f.__name__,
+)
+def test_what_others_write_into_an_array(f) -> None:
+    with pytest.raises(zyg.Unsupported):
+        python_pullback(f, (np.array([1.5, 0.7, 2.0]),), {})[1](1.0)
+
+
+def test_arrays_that_are_lent_and_only_read() -> None:
+    def f(x):
+        y = x * x
+        m = memoryview(y)
+        b = np.broadcast_to(y, (2, 3))
+        return np.sum(y * x) + np.sum(b) + 0.0 * len(m)
+
+    x = np.array([1.5, 0.5, 2.0])
+    assert np.allclose(python_pullback(f, (x,), {})[1](1.0)[0], 3.0 * x * x + 4.0 * x)

@@ -18,6 +18,7 @@ its name.  Adding a function is writing one such entry in one of the modules of 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -142,7 +143,10 @@ def _load(key: Hashable, target: Any) -> Entry | None:
 def home(target: Any) -> str:
     """The module that it says it is from; for methods and attributes that of their class; ufuncs do not say."""
     if isinstance(target, np.ufunc):
-        return "numpy" if getattr(np, target.__name__, None) is target else "scipy.special"
+        if getattr(np, target.__name__, None) is target:
+            return "numpy"
+        special = sys.modules.get("scipy.special")
+        return "scipy.special" if getattr(special, target.__name__, None) is target else ""
     module = getattr(target, "__module__", None)
     if module is not None:
         return module

@@ -11,7 +11,7 @@ import numpy as np
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.inline import release, revalidate
 
-from . import calls, generators, stdlib_, structure, user_rules
+from . import calls, generators, memory, stdlib_, structure
 from .shadows import Shadows
 
 
@@ -32,15 +32,16 @@ def pullback(
         args, copied = _apart(f, args)
     forms = [structure.form(x) for x in args]
     mark = generators.begin()
-    shared = user_rules.begin()
+    shared = memory.begin()
     stdlib_.begin()
     try:
         value, back = calls.call_in_python(f, args, kwargs)
         generators.end(mark)
+        memory.check(shared)
     finally:
         generators.forget(mark)
         stdlib_.end()
-        user_rules.end(shared)
+        memory.end(shared)
         release()
     for at, given, copy, before in copied:
         if given.tobytes() != before.tobytes() or copy.tobytes() != before.tobytes():

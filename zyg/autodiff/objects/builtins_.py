@@ -49,7 +49,7 @@ def ask(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 constant(
     print, len, isinstance, issubclass, callable, id, hash, repr, ascii, chr, ord, bin, hex, oct, format, input,
-    type, str, bytes, bytearray, bool, range, slice, object, memoryview, property, staticmethod, classmethod,
+    type, str, bytes, bytearray, bool, range, slice, object, property, staticmethod, classmethod,
     open, dir, any, all, sys.getsizeof, compile, breakpoint, __import__,
     sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern,
 )  # fmt: skip

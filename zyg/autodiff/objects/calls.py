@@ -25,7 +25,7 @@ from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity, lasts, note
 from zyg.transforms import transform_of
 
-from . import foreign, generators, native, numpy_, user_rules
+from . import foreign, generators, memory, native, numpy_, user_rules
 from .cotangents import is_number
 from .native import NativeFirst
 
@@ -688,7 +688,8 @@ def _run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: A
         changed = objects.structure.changed(before)
         if changed:
             back = (objects.structure.run_changed, changed, forms, back, name, foreign.caller())
-    return value, back
+    held = memory.held_by(value, operands)
+    return value, back if not held else foreign.holding(held, back, f"`{name}`")
 
 
 def _foreign_method(f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:

@@ -28,6 +28,7 @@ import numpy as np
 from zyg.errors import Unsupported
 from zyg.ir.core import Position
 
+from . import memory
 from .cotangents import INERT, Refused, is_number, refused_in
 
 FOREIGN_PACKAGES = frozenset(
@@ -151,6 +152,23 @@ def _run_result(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     for x in inside:
         shadows.mark(x, refused)
     return [structure.refuse(form, refused, shadows) for form in forms]
+
+
+def holding(arrays: list[np.ndarray], back: Any, what: str) -> Any:
+    """The back where something that foreign code gave may write to arrays: if that is so, what comes to them is refused."""
+    return (_run_holding, [(x, memory.watch(x)) for x in arrays], back, what, caller())
+
+
+def _run_holding(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, held, inner, what, place = back
+    for x, written in held:
+        if written and has_shadow(x, shadows):
+            hint = "write to the array itself, by its items, and to a copy of it what others may write to"
+            error = Unsupported(
+                f"a derivative through an array that was written after {what} got it", position_of(place), hint=hint
+            )
+            shadows.add_array(x, Refused(error))
+    return None if inner is None else inner[0](inner, d, shadows)
 
 
 _TRANSPARENT = (

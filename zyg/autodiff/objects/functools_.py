@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import itertools
+import sys
 from collections import deque
 from typing import Any
 
@@ -296,8 +297,40 @@ for _f in (itertools.product, itertools.combinations, itertools.permutations,
 
 @known(itertools.pairwise)
 def _pairwise(iterable: Any) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(iterable)
-    return _made(adapted(_split(itertools.pairwise(iterator)), iterator), "pairwise", rec)
+    return builtins_.shift(calls.call(_neighbours, (iterable,)))
+
+
+def _neighbours(iterable: Any) -> Any:
+    """itertools.pairwise, in code that is differentiated: an item stands in two pairs."""
+
+    def pairs(iterator: Any) -> Any:
+        for before in iterator:
+            for item in iterator:
+                yield before, item
+                before = item
+
+    return pairs(iter(iterable))
+
+
+def _batches(iterable: Any, n: int, *, strict: bool = False) -> Any:
+    """itertools.batched, in code that is differentiated."""
+    if n < 1:
+        raise ValueError("n must be at least one")
+
+    def batches(iterator: Any) -> Any:
+        while batch := tuple(itertools.islice(iterator, n)):
+            if strict and len(batch) < n:
+                raise ValueError("batched(): incomplete batch")
+            yield batch
+
+    return batches(iter(iterable))
+
+
+if sys.version_info >= (3, 12):
+
+    @known(itertools.batched)
+    def _batched(iterable: Any, n: int, *, strict: bool = False) -> tuple[Any, Any]:
+        return builtins_.shift(calls.call(_batches, (iterable, n), {"strict": strict}))
 
 
 @known(itertools.zip_longest)
@@ -359,15 +392,40 @@ def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(itertools.tee)
 def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(iterable)
-    copies = tuple([Iterator(adapted(c, iterator), "tee") for c in itertools.tee(iterator, n)])
-    return copies, None if rec is None or rec is iteration.NOTHING else (iteration.run_holders, (rec,))
+    return builtins_.shift(calls.call(_copies, (iterable, n)))
+
+
+def _copies(iterable: Any, n: int) -> tuple[Any, ...]:
+    """itertools.tee, in code that is differentiated: what one copy has taken, the others find in a list, which has a shadow."""
+    if n < 0:
+        raise ValueError("n must be >= 0")
+    iterator = iter(iterable)
+    taken: list[Any] = []
+
+    def following() -> Any:
+        k = 0
+        while True:
+            if k == len(taken):
+                try:
+                    item = next(iterator)
+                except StopIteration:
+                    return
+                taken.append(item)
+            yield taken[k]
+            k += 1
+
+    return tuple([following() for _ in range(n)])
+
+
+def _itself(item: Any) -> Any:
+    """The key of an item where none is given: the key and the item each have a derivative."""
+    return item
 
 
 @known(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    pairs = keys.keyed(key, iterator)
+    pairs = keys.keyed(_itself if key is None else key, iterator)
     found = itertools.groupby(pairs, keys.key_of_pair)
     groups = (((k, Iterator(adapted(keys.items_of(g), pairs, iterator), "group")), None) for k, g in found)
     return _made(adapted(groups, pairs, iterator), "groupby", rec, None)

@@ -175,7 +175,9 @@ def run_dict_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 def run_array_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    if d is not None:
+    if type(d) is Refused:
+        shadows.add_array(back[1], d)
+    elif d is not None:
         shadows.of_array(back[1])[back[2]] += d
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from . import foreign
+from . import foreign, memory
 from .cotangents import Refused, is_number
 from .shadows import owner_of
 
@@ -305,6 +305,7 @@ def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
 
     if of_objects(a) or of_objects(b):
         return foreign.result(arithmetic.INPLACE[op](a, b), *_OF_OBJECTS, (a, b))
+    memory.touch(a)
     if op == "matmul":
         y, back = matmul(a, b)
         a[...] = y
@@ -441,6 +442,7 @@ def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
         x[key] = value
         back = foreign.result(None, *_OF_OBJECTS, (x, None, value))[1]
         return back
+    memory.touch(x)
     value, made = as_operand(value)
     if isinstance(value, np.ndarray) and np.may_share_memory(x, value) and value is not x:
         pass  # NumPy reads before it writes; so does the reverse
@@ -507,10 +509,21 @@ def _run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (d,)
 
 
+def _memory_of(name: str) -> Callable[[Any], tuple[Any, Any]]:
+    """An attribute by which the memory of an array may be written."""
+
+    def attribute(x: np.ndarray) -> tuple[Any, Any]:
+        y = getattr(x, name)
+        held = [x] if x.dtype.kind in "fc" and x.flags.writeable else []
+        return y, foreign.holding(held, None, f"its attribute `{name}`") if held else None
+
+    return attribute
+
+
 ATTRIBUTES: dict[tuple[type, str], Callable[[Any], tuple[Any, Any]]] = {
     **{(np.ndarray, name): _constant(name) for name in (
-        "T", "real", "imag", "shape", "size", "ndim", "dtype", "itemsize", "nbytes", "strides", "base", "flags", "flat", "ctypes",
-        "data", "mT") if hasattr(np.ndarray, name)},
+        "T", "real", "imag", "shape", "size", "ndim", "dtype", "itemsize", "nbytes", "strides", "base", "flags", "flat", "mT") if hasattr(np.ndarray, name)},
     **{(np.generic, name): _constant(name) for name in ("shape", "size", "ndim", "dtype", "itemsize", "nbytes", "strides")},
+    **{(np.ndarray, name): _memory_of(name) for name in ("data", "ctypes")},
     (np.generic, "real"): _number_real, (np.generic, "imag"): _number_imag, (np.generic, "T"): _number_transpose,
 }  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import builtins_, calls, foreign, numpy_, structure
+from . import builtins_, calls, foreign, memory, numpy_, structure
 from .calls import known
 from .cotangents import Refused, is_number
 from .numpy_ import as_operand, elementwise, give, refuse, saved, taken
@@ -104,7 +104,13 @@ def _moving(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 @known(np.broadcast_to)
 def _broadcast_to(x: Any, shape: Any, **kwargs: Any) -> tuple[Any, Any]:
     # A copy: elements of the view that are one in memory would be one in the shadow.
-    return _moving(lambda x: np.array(np.broadcast_to(x, shape)), x)
+    if isinstance(x, np.ndarray) and x.flags.writeable:
+        what = "np.broadcast_to of an array that is written afterwards, in code that is differentiated through Python"
+        place = foreign.position_of(foreign.caller())
+        memory.keep(x, Unsupported(what, place, hint="broadcast a copy of the array, or write before"))
+    y, back = _moving(lambda x: np.array(np.broadcast_to(x, shape)), x)
+    y.flags.writeable = False
+    return y, back
 
 
 def _moved(f: Any, y: Any, x: Any, args: Any, kwargs: Any) -> Any:

@@ -14,7 +14,7 @@ from zyg import composed
 from zyg.errors import Misuse, Unsupported
 from zyg.rules import Rule, keyword_only, parameters_of, tangent_rule_for
 
-from . import foreign, structure
+from . import foreign, memory, structure
 from .cotangents import Refused, is_number, refused_in
 
 _BEYOND = 1 << 30  # in place of a position: there is no cotangent
@@ -61,43 +61,10 @@ def _shares(value: np.ndarray, argument: Any) -> bool:
     return isinstance(argument, np.ndarray) and np.may_share_memory(value, argument)
 
 
-class _Memory:
-    """The memory of an array, as another array sees it that has a shadow of its own."""
-
-    def __init__(self, array: np.ndarray):
-        self.array = array
-        self.__array_interface__ = array.__array_interface__
-
-
-class _Shared(threading.local):
-    """Of the pullbacks that are being made: arrays that rules returned although they were given them, what was in them then, and a
-    list to tell in whether they have been written since."""
-
-    def __init__(self) -> None:
-        self.arrays: list[tuple[np.ndarray, np.ndarray, list[bool]]] = []
-
-
-_shared = _Shared()
-
-
-def begin() -> int:
-    """A pullback is about to be made."""
-    return len(_shared.arrays)
-
-
-def end(mark: int) -> None:
-    """It is made, or has failed."""
-    for array, before, written in _shared.arrays[mark:]:
-        if array.tobytes() != before.tobytes():
-            written.append(True)
-    del _shared.arrays[mark:]
-
-
 def _apart(value: np.ndarray, user: Any, f: Any) -> tuple[np.ndarray, Any]:
     """An array that shares memory with an argument: its cotangent is its own, as long as nobody writes to that memory."""
-    value = np.asarray(_Memory(value))
-    written: list[bool] = []
-    _shared.arrays.append((value, value.copy(), written))
+    value = memory.apart(value)
+    written = memory.watch(value)
     place = foreign.caller()
 
     def checked(*ds: Any) -> Any:

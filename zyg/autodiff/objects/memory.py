@@ -1,0 +1,100 @@
+"""Memory of arrays that others see, too: whether it has been written is found out when a pullback has been made."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from zyg.errors import Unsupported
+
+
+class _Memory:
+    """The memory of an array, as another array sees it that has a shadow of its own."""
+
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+def apart(array: np.ndarray) -> np.ndarray:
+    """An array over the same memory, with a shadow of its own."""
+    return np.asarray(_Memory(array))
+
+
+class _Watched:
+    """An array, what is in it (None: something else by now), and whom to tell: a list, or an error to raise."""
+
+    __slots__ = ("array", "content", "told")
+
+    def __init__(self, array: np.ndarray, told: list[bool] | Unsupported):
+        self.array = array
+        self.content: bytes | None = array.tobytes()
+        self.told = told
+
+    def is_written(self) -> bool:
+        return self.content is None or self.array.tobytes() != self.content
+
+
+class _Shared(threading.local):
+    """Of the pullbacks that are being made."""
+
+    def __init__(self) -> None:
+        self.arrays: list[_Watched] = []
+
+
+_shared = _Shared()
+
+
+def begin() -> int:
+    """A pullback is about to be made."""
+    return len(_shared.arrays)
+
+
+def check(mark: int) -> None:
+    """The forward pass is over: what was to stay as it was has not been written."""
+    for watched in _shared.arrays[mark:]:
+        if isinstance(watched.told, Unsupported) and watched.is_written():
+            raise watched.told
+
+
+def end(mark: int) -> None:
+    """The pullback is made, or has failed."""
+    for watched in _shared.arrays[mark:]:
+        if isinstance(watched.told, list) and watched.is_written():
+            watched.told.append(True)
+    del _shared.arrays[mark:]
+
+
+def touch(array: np.ndarray) -> None:
+    """Differentiated code writes to an array."""
+    for watched in _shared.arrays:
+        if np.may_share_memory(array, watched.array):
+            watched.content = None
+
+
+def watch(array: np.ndarray) -> list[bool]:
+    """Something is in it when the array has been written between now and the end of the forward pass."""
+    written: list[bool] = []
+    _shared.arrays.append(_Watched(array, written))
+    return written
+
+
+def keep(array: np.ndarray, error: Unsupported) -> None:
+    """It is an error if the array is written between now and the end of the forward pass."""
+    _shared.arrays.append(_Watched(array, error))
+
+
+def held_by(value: Any, operands: tuple[Any, ...]) -> list[np.ndarray]:
+    """The arrays among operands that `value`, which foreign code gave, may write to."""
+    from .foreign import is_opaque
+
+    given = [v for x in operands for v in (x if isinstance(x, (list, tuple)) else (x,))]
+    arrays = [x for x in given if isinstance(x, np.ndarray) and x.dtype.kind in "fc" and x.flags.writeable]
+    if isinstance(value, np.ndarray):
+        return [x for x in arrays if value.flags.writeable and np.may_share_memory(value, x)]
+    return arrays if isinstance(value, memoryview) or (arrays and is_opaque(value)) else []
+
+
+__all__ = ["apart", "begin", "check", "end", "held_by", "keep", "watch"]
