@@ -165,3 +165,37 @@ def test_stepped_ranges_at_the_ends_of_the_numbers(start: int, stop: int, step: 
         return items
 
     assert zyg.jit(visited)(start, stop) == list(range(start, stop, step))
+
+
+def filled_by_a_loop(x, y):
+    t = np.zeros(len(x))
+    for i in range(len(x)):
+        t[i] = x[i] * y[i]
+    return t, t * t
+
+
+def set_once(x, y):
+    t = x * 1.0
+    t[0] = 3 * x[1] * y[0]
+    return t, np.sin(t)
+
+
+def seen_through_a_view(x, y):
+    t = x * y
+    t[1] = y[1]
+    return t[1:], t * t
+
+
+@pytest.mark.parametrize("f", [filled_by_a_loop, set_once, seen_through_a_view], ids=lambda f: f.__name__)
+def test_results_may_change_before_the_pullback(f):
+    x, y = np.arange(1.0, 5.0), np.arange(2.0, 6.0)
+    seeds = tuple(np.ones(len(part)) for part in f(x, y))
+    _, untouched = zyg.pullback(f, x, y)
+    values, back = zyg.pullback(f, x, y)
+    for value in values:
+        value[:] = 0.0
+    for got, expected in zip(back(seeds), untouched(seeds), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    steps = [(x + 1e-6 * e, x - 1e-6 * e) for e in np.eye(4)]
+    total = [(sum(map(np.sum, f(up, y))) - sum(map(np.sum, f(down, y)))) / 2e-6 for up, down in steps]
+    np.testing.assert_allclose(back(seeds)[0], total, rtol=1e-7, atol=1e-7)

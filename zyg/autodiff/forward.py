@@ -211,7 +211,7 @@ class ForwardPart(State):
         """What an array holds when `reader` is given it, for as long as the reverse part may want it."""
         if written or not self.last_writes.lasts(reader, array):
             return helpers.copy(b, array)
-        if self.settled or not self._seen_outside(array):
+        if self.settled or self.activity.rep(array) not in self.seen_outside:
             return array
         definition = self.where.definition.get(array)
         if definition is not None and definition.op == "alloc" or self.activity.rep(array) in self.activity.written:
@@ -229,16 +229,6 @@ class ForwardPart(State):
             index = made[0] + 1 if made else self._behind_prologue(here)
             here.instrs[index:index] = at.block.instrs
         return self.copies[array]
-
-    def _seen_outside(self, array: Value) -> bool:
-        """Whether anybody but this function has a hold of the memory of an array: it came from outside, or goes there."""
-        if self.outside is None:
-            of = self.activity.rep
-            self.outside = {of(p) for p in self.primal_params if isinstance(p.type, Array)}
-            for instr in self._instructions():
-                if instr.op in ("call", "pycall", "return", "push", "pop"):
-                    self.outside.update(of(v) for v in [*instr.operands, *instr.results] if isinstance(v.type, Array))
-        return self.activity.rep(array) in self.outside
 
     def _behind_prologue(self, block: Block) -> int:
         return self.prologue_length if block is self.function.entry else 0

@@ -188,7 +188,6 @@ class State(ABC):
         self.made_by: dict[Instr, tuple[Instr, object]] = {}  # adjoint calls of the forward part
         self.refills: list[tuple[Instr, Value]] = []  # what clears a shadow for a reverse part that may run again
         self.needs: dict[tuple[Value, Block], Need] = {}
-        self.outside: set[Value] | None = None  # alias classes of arrays that others have a hold of
         self.copies: dict[Value, Value] = {}  # of arrays that may change when the function is done
         self.prologue_length = 0
         self.counted: dict[Loop, Counted] = {}
@@ -212,6 +211,7 @@ class State(ABC):
         self.settled = mode == "joint"
         self._analyse()
         self.last_writes = LastWrites(self.function, self.activity)
+        self.seen_outside = self._seen_outside()
 
     @abstractmethod
     def run(self) -> object:
@@ -285,6 +285,16 @@ class State(ABC):
         if self.mode != "callee" and any(array is self.primal_params[k] for k in self.gradients):
             return True
         return self.active(array) or differentiable(array.type) and self.activity.rep(array) in self.moving
+
+    def _seen_outside(self) -> set[Value]:
+        """Alias classes of arrays of which others than this function have a hold: they come from outside, or go there, and may
+        change between the forward and the reverse part where these are two functions."""
+        of = self.activity.rep
+        seen = {of(p) for p in self.primal_params if isinstance(p.type, Array)}
+        for _, instr in self.function.instructions():
+            if instr.op in ("call", "pycall", "return", "push", "pop"):
+                seen.update(of(v) for v in [*instr.operands, *instr.results] if isinstance(v.type, Array))
+        return seen
 
     def _active_memory(self, v: Value) -> bool:
         return bool(self.activity.varied_by(v) & self.bits) and bool(self.activity.useful_for(v))
