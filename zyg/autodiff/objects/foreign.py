@@ -156,7 +156,7 @@ def _run_result(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def holding(arrays: list[np.ndarray], back: Any, what: str) -> Any:
     """The back where something that foreign code gave may write to arrays: if that is so, what comes to them is refused."""
-    return (_run_holding, [(x, memory.watch(x)) for x in arrays], back, what, caller())
+    return (_run_holding, [(x, memory.watch(x, lent=True)) for x in arrays], back, what, caller())
 
 
 def _run_holding(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -9,6 +9,8 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
+from .shadows import key_of
+
 
 class _Memory:
     """The memory of an array, as another array sees it that has a shadow of its own."""
@@ -24,13 +26,15 @@ def apart(array: np.ndarray) -> np.ndarray:
 
 
 class _Watched:
-    """An array, what is in it (None: something else by now), and whom to tell: a list, or an error to raise."""
+    """An array, what is in it (None: something that was written by others), and whom to tell: a list, or an error to raise.
+    `lent`: what differentiated code writes by itself does not count."""
 
-    __slots__ = ("array", "content", "told")
+    __slots__ = ("array", "content", "lent", "told")
 
-    def __init__(self, array: np.ndarray, told: list[bool] | Unsupported):
+    def __init__(self, array: np.ndarray, told: list[bool] | Unsupported, lent: bool):
         self.array = array
         self.content: bytes | None = array.tobytes()
+        self.lent = lent
         self.told = told
 
     def is_written(self) -> bool:
@@ -67,23 +71,34 @@ def end(mark: int) -> None:
     del _shared.arrays[mark:]
 
 
-def touch(array: np.ndarray) -> None:
-    """Differentiated code writes to an array."""
+def writing(array: np.ndarray) -> list[_Watched]:
+    """Differentiated code is about to write to an array: the watched ones that are one with it, for `written`."""
+    found = []
     for watched in _shared.arrays:
         if np.may_share_memory(array, watched.array):
-            watched.content = None
+            if watched.is_written() or not watched.lent or key_of(array) != key_of(watched.array):
+                watched.content = None
+            found.append(watched)
+    return found
 
 
-def watch(array: np.ndarray) -> list[bool]:
+def written(found: list[_Watched]) -> None:
+    """It has written."""
+    for watched in found:
+        if watched.content is not None:
+            watched.content = watched.array.tobytes()
+
+
+def watch(array: np.ndarray, lent: bool = False) -> list[bool]:
     """Something is in it when the array has been written between now and the end of the forward pass."""
-    written: list[bool] = []
-    _shared.arrays.append(_Watched(array, written))
-    return written
+    told: list[bool] = []
+    _shared.arrays.append(_Watched(array, told, lent))
+    return told
 
 
 def keep(array: np.ndarray, error: Unsupported) -> None:
     """It is an error if the array is written between now and the end of the forward pass."""
-    _shared.arrays.append(_Watched(array, error))
+    _shared.arrays.append(_Watched(array, error, False))
 
 
 def held_by(value: Any, operands: tuple[Any, ...]) -> list[np.ndarray]:
@@ -97,4 +112,4 @@ def held_by(value: Any, operands: tuple[Any, ...]) -> list[np.ndarray]:
     return arrays if isinstance(value, memoryview) or (arrays and is_opaque(value)) else []
 
 
-__all__ = ["apart", "begin", "check", "end", "held_by", "keep", "watch"]
+__all__ = ["apart", "begin", "check", "end", "held_by", "keep", "watch", "writing", "written"]

@@ -305,10 +305,11 @@ def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
 
     if of_objects(a) or of_objects(b):
         return foreign.result(arithmetic.INPLACE[op](a, b), *_OF_OBJECTS, (a, b))
-    memory.touch(a)
+    watched = memory.writing(a)
     if op == "matmul":
         y, back = matmul(a, b)
         a[...] = y
+        memory.written(watched)
         return a, (run_inplace_matmul, a, y, back)
     u = OPERATORS.get(op)
     if u is None:
@@ -317,6 +318,7 @@ def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
     rule = UFUNCS[u]
     before = (saved(a) if rule[1] else None, saved(b) if rule[1] else None)
     u(a, b, out=a, casting="same_kind")
+    memory.written(watched)
     back = (run_inplace, a, rule[2], saved(a) if rule[0] else None, before, b)
     return a, back if made is None else (run_of_lists, back, (None, made))
 
@@ -442,11 +444,12 @@ def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
         x[key] = value
         back = foreign.result(None, *_OF_OBJECTS, (x, None, value))[1]
         return back
-    memory.touch(x)
+    watched = memory.writing(x)
     value, made = as_operand(value)
     if isinstance(value, np.ndarray) and np.may_share_memory(x, value) and value is not x:
         pass  # NumPy reads before it writes; so does the reverse
     x[key] = value
+    memory.written(watched)
     if x.dtype.kind not in "fciu":
         return None
     back = (run_setitem, x, frozen(key), value)
