@@ -316,3 +316,45 @@ def test_generators_left_early():
         with pytest.raises(zyg.Unsupported, match="was not finished, and has a `try`"):
             ask(abandoned, 0.7)
     assert gradient(closed, 0.7) == pytest.approx(15.0 * 0.7**2)
+
+
+class Items:
+    def __init__(self, x):
+        self.values = iter([1.0, x, x, 3.0, x * x])
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self.values)
+
+
+def grown(x):
+    s = x
+    for v in [1.0, x, 3.0]:
+        s = s * v * x
+        yield s
+
+
+TWICE = {
+    "tee": lambda items: (lambda a, b: sum(p * q for p, q in zip(a, b)))(*itertools.tee(items)),
+    "tee_ahead": lambda items: (lambda a, b: next(b) * sum(a) * sum(b))(*itertools.tee(items)),
+    "pairwise": lambda items: sum(p * q for p, q in itertools.pairwise(items)),
+    "groupby": lambda items: sum(key * sum(group) for key, group in itertools.groupby(items)),
+    "groups_late": lambda items: sum(k * len(list(g)) for k, g in list(itertools.groupby(items))),
+}
+if hasattr(itertools, "batched"):
+    TWICE["batched"] = lambda items: sum(sum(batch) ** 2 for batch in itertools.batched(items, 2))
+SOURCES = {"expression": lambda x: (v * x for v in [1.0, x, x, 3.0]), "generator": grown, "class": Items}
+
+
+@pytest.mark.parametrize("name", TWICE)
+@pytest.mark.parametrize("source", SOURCES)
+def test_items_that_are_handed_on_twice(name, source):
+    def function(x):
+        return TWICE[name](SOURCES[source](x))
+
+    expected = differences.derivative(function, 1.5)
+    if name != "groups_late":  # groups are at their ends when the next one is asked for
+        assert expected
+    assert (gradient(function, 1.5) or 0.0) == pytest.approx(expected, rel=1e-6)

@@ -417,18 +417,51 @@ def _copies(iterable: Any, n: int) -> tuple[Any, ...]:
     return tuple([following() for _ in range(n)])
 
 
-def _itself(item: Any) -> Any:
-    """The key of an item where none is given: the key and the item each have a derivative."""
-    return item
-
-
 @known(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(iterable)
-    pairs = keys.keyed(_itself if key is None else key, iterator)
-    found = itertools.groupby(pairs, keys.key_of_pair)
-    groups = (((k, Iterator(adapted(keys.items_of(g), pairs, iterator), "group")), None) for k, g in found)
-    return _made(adapted(groups, pairs, iterator), "groupby", rec, None)
+    return builtins_.shift(calls.call(_groups, (iterable, key)))
+
+
+def _groups(iterable: Any, key: Any) -> Any:
+    """itertools.groupby, in code that is differentiated: the key of a group may be one of its items."""
+    iterator = iter(iterable)
+    item: Any = None
+    item_key: Any = None
+    taken = more = True  # whether a group has given the item out; whether there may be another one
+    number = 0  # of the group that is current; the others are at their ends
+
+    def step() -> None:
+        nonlocal item, item_key, taken, more
+        try:
+            item = next(iterator)
+        except StopIteration:
+            more = False
+            return
+        item_key = item if key is None else key(item)
+        taken = False
+
+    def members(own: int, wanted: Any) -> Any:
+        nonlocal taken
+        while more and own == number:
+            if taken:
+                step()
+            if more and wanted == item_key:
+                taken = True
+                yield item
+            else:
+                return
+
+    def groups() -> Any:
+        nonlocal number
+        step()
+        while more:
+            number += 1
+            current = item_key
+            yield current, members(number, current)
+            while more and current == item_key:
+                step()
+
+    return groups()
 
 
 # -------------------------------------------------------------------------------------------------------- copy
