@@ -713,5 +713,6 @@ PROGRAMS = {
 
 if sys.version_info >= (3, 12):
     PROGRAMS["sumprod"] = lambda x: math.sumprod([x, 2.0], (x, x * x))
+    PROGRAMS["batched"] = lambda x: sum(sum(batch) * batch[0] for batch in itertools.batched([x, x * x, 2.0], 2))
 if sys.version_info >= (3, 13):
     PROGRAMS["fma"] = lambda x: math.fma(x, x, x)
