@@ -97,7 +97,7 @@ class Typing:
         cls = type(value)
         if cls is int and not -(2**63) <= value < 2**63:
             raise IntegerTooLarge(f"the integer {value}, which does not fit into 64 bits", hint="pass a float")
-        if self.by_value and (cls is int or cls is bool or isinstance(value, np.integer) and cls in _NUMPY_SCALARS):
+        if self.by_value and (cls is int or cls is bool or issubclass(cls, np.integer) and cls in _NUMPY_SCALARS):
             return Const(value)
         simple = _PYTHON_SCALARS.get(cls) or _NUMPY_SCALARS.get(cls)
         if simple is not None:

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import itertools
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -343,7 +344,7 @@ TWICE = {
     "groupby": lambda items: sum(key * sum(group) for key, group in itertools.groupby(items)),
     "groups_late": lambda items: sum(k * len(list(g)) for k, g in list(itertools.groupby(items))),
 }
-if hasattr(itertools, "batched"):
+if sys.version_info >= (3, 12):
     TWICE["batched"] = lambda items: sum(sum(batch) ** 2 for batch in itertools.batched(items, 2))
 SOURCES = {"expression": lambda x: (v * x for v in [1.0, x, x, 3.0]), "generator": grown, "class": Items}
 
