@@ -17,6 +17,7 @@ from zyg.backend.llvm.engine import engine, pool_limit
 
 from .memory import linux, resident
 
+SLACK = 24 << 20  # what else may come to be resident in a process that runs many tests, far below what is measured
 MEGABYTE = 1 << 17  # doubles
 
 
@@ -94,9 +95,9 @@ def test_it_keeps_no_more_than_the_limit(made, small_pool):
     assert resident() - before > 90 << 20
     del results
     gc.collect()
-    assert resident() - before < small_pool + (2 << 20)
-    made(20 * MEGABYTE, 1.0)  # larger than what is kept
-    assert resident() - before < small_pool + (2 << 20)
+    assert resident() - before < small_pool + SLACK
+    made(60 * MEGABYTE, 1.0)  # larger than what is kept
+    assert resident() - before < small_pool + SLACK
 
 
 @linux
@@ -105,7 +106,7 @@ def test_sizes_that_never_come_again_do_not_stay(made, small_pool):
     before = resident()
     for k in range(300):
         made(MEGABYTE // 4 + 997 * k, 1.0)
-    assert resident() - before < small_pool + (4 << 20)
+    assert resident() - before < small_pool + SLACK
 
 
 def test_the_limit_can_be_set(monkeypatch):

@@ -136,3 +136,30 @@ def test_class_statement(function):
     by_x = differences.derivative(lambda x: function(x, 1.3), 0.7)
     by_y = differences.derivative(lambda y: function(0.7, y), 1.3)
     assert gradient == pytest.approx((by_x, by_y), rel=1e-6)
+
+
+class AnswersToAll:
+    def __getattribute__(self, name):
+        return len
+
+
+HOSTILE = AnswersToAll()
+SCALE = [2.0]
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_code_from_text_sees_only_the_names_that_it_uses():
+    """A module's names lead to objects of all kinds, which are no business of a dataclass made in a function."""
+    assert zyg.gradient(data, 0.7, 1.3)[0] == pytest.approx(
+        differences.derivative(lambda x: data(x, 1.3), 0.7), rel=1e-6
+    )
+
+    def through(x):
+        SCALE[0] = x * x
+        names = {}
+        exec("y = SCALE[0] * 3", globals(), names)
+        return names["y"]
+
+    with pytest.raises(zyg.Unsupported, match="exec"):
+        zyg.gradient(through, 1.5)
+    SCALE[0] = 2.0

@@ -6,6 +6,7 @@ import functools
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
-from . import calls, foreign, iteration
+from . import calls, foreign, iteration, structure
 from .arithmetic import BINARY_RECORD, method_of, record_abs
 from .calls import known
 from .cotangents import NUMBERS, NUMERIC, is_number, real_like
@@ -115,7 +116,27 @@ known(eval)(functools.partial(_evaluated, eval))
 def _exec(code: Any, globals: Any = None, locals: Any = None, /) -> tuple[Any, Any]:
     if globals is None:
         return _unknown_names("exec without the names to use")
-    return calls.call_foreign(exec, code, globals, *() if locals is None else (locals,))
+    names = structure.Names(globals, _names_in(code))
+    others = () if locals is None else (locals,)
+    return calls.run_foreign(_run_code, "exec", exec, (code, names, *others), {})
+
+
+def _run_code(code: Any, names: structure.Names, *locals: Any) -> None:
+    exec(code, names.space, *locals)
+
+
+def _names_in(code: Any) -> set[str]:
+    """The names that code reads or writes, in the functions that it defines as well.
+
+    >>> sorted(_names_in("def f(x): return x * scale\\ny = f(2.0)"))
+    ['f', 'scale', 'y']
+    """
+    if not isinstance(code, CodeType):
+        try:
+            code = compile(code, "<string>", "exec")
+        except (SyntaxError, TypeError, ValueError):
+            return set()  # as exec will tell
+    return set(code.co_names).union(*(_names_in(c) for c in code.co_consts if isinstance(c, CodeType)))
 
 
 # ------------------------------------------------------------------------------------------------- numbers

@@ -636,7 +636,7 @@ def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     made = native.call_entry(f, args, kwargs)
     if made is not None:
         return made
-    return _run_foreign(f, foreign.name_of(f), getattr(f, "__self__", f), args, kwargs)
+    return run_foreign(f, foreign.name_of(f), getattr(f, "__self__", f), args, kwargs)
 
 
 def _run_consumer(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -649,7 +649,7 @@ def _run_consumer(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tupl
             return x
         return _noting(x, items, backs)
 
-    y, back = _run_foreign(f, name, owner, tuple(map(noted, args)), {k: noted(v) for k, v in kwargs.items()}, items)
+    y, back = run_foreign(f, name, owner, tuple(map(noted, args)), {k: noted(v) for k, v in kwargs.items()}, items)
     return y, (run_consumer, back, items, backs, 1 + len(args) + len(kwargs))
 
 
@@ -670,7 +670,7 @@ def run_consumer(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else given[:count]
 
 
-def _run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: Any = None) -> tuple[Any, Any]:
+def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: Any = None) -> tuple[Any, Any]:
     operands = (owner, *args, *kwargs.values())
     if any(isinstance(x, objects.iteration.Iterator) for x in operands[1:]):
         return _run_consumer(f, name, owner, args, kwargs)
@@ -693,4 +693,4 @@ def _run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: A
 
 
 def _foreign_method(f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    return _run_foreign(f, f"{type(owner).__name__}.{f.__name__}", owner, args, kwargs)
+    return run_foreign(f, f"{type(owner).__name__}.{f.__name__}", owner, args, kwargs)

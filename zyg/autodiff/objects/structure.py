@@ -65,10 +65,22 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         return ("method", x, form(x.__self__, seen))
     if isinstance(x, functools.partial):
         return ("partial", x, form(x.args, seen), form(x.keywords, seen))
+    if isinstance(x, Names):
+        return ("dict", x.space, {k: form(x.space[k], seen) for k in x.used if k in x.space})
     names = fields_of(x)
     if names:
         return ("object", x, {n: form(getattr(x, n, None), seen) for n in names})
     return NOTHING
+
+
+class Names:
+    """The names that some code is run with, most of which are no business of its own: those of a module lead everywhere."""
+
+    __slots__ = ("space", "used")
+
+    def __init__(self, space: dict[str, Any], used: Iterable[str]):
+        self.space = space
+        self.used = frozenset(used)
 
 
 def content(cell: CellType) -> Any:
@@ -84,7 +96,8 @@ def fields_of(x: Any) -> tuple[str, ...]:
     fields = getattr(cls, "__dataclass_fields__", None)
     if fields is not None:
         return tuple(fields)
-    names: dict[str, None] = dict.fromkeys(getattr(x, "__dict__", ()))
+    own = getattr(x, "__dict__", None)  # of any kind, where a class answers to all names
+    names: dict[str, None] = dict.fromkeys(own if isinstance(own, dict) else ())
     for c in cls.__mro__:
         slots = c.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
@@ -432,6 +445,8 @@ def watch(values: Iterable[Any]) -> list[tuple[Any, Any]] | None:
             held.append((x, list(x)))
         elif isinstance(x, dict):
             held.append((x, dict(x)))
+        elif isinstance(x, Names):
+            held.append((x.space, dict(x.space)))
         elif isinstance(x, set):
             held.append((x, set(x)))
         elif not isinstance(x, (ModuleType, type, FunctionType)) and getattr(x, "__dict__", None):
