@@ -363,3 +363,21 @@ def test_arrays_that_are_lent_and_only_read() -> None:
     expected = [x[1] * x[2] ** 2, 3 * x[1] ** 2 + 4 * x[1] + (x[0] + 2) * x[2] ** 2, 3 * x[2] ** 2 + 4 * x[2]]
     expected[2] += (x[0] + 2) * x[1] * 2 * x[2]
     assert np.allclose(python_pullback(f, (x,), {})[1](1.0)[0], expected)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("name", ["conj", "conjugate"])
+def test_the_conjugate_of_a_real_array_is_the_array(name):
+    def f(x):
+        try:
+            z = x.copy()
+            v = getattr(z, name)()
+            z[0] = x[1] * 3
+        except KeyError:
+            pass
+        return np.sum(v * x)
+
+    x = np.array([1.0, 2.0, 3.0])
+    value, (gradient,) = zyg.withgradient(f, x)
+    assert value == f(x)
+    np.testing.assert_allclose(gradient, [6.0, 7.0, 6.0])

@@ -30,8 +30,17 @@ for _name in "sum mean prod max min var std cumsum dot trace clip round".split()
     method(np.ndarray, _name)(functools.partial(_as_function, getattr(np, _name)))
     if _name not in ("cumsum", "dot", "trace"):
         method(np.generic, _name)(functools.partial(_as_function, getattr(np, _name)))
+
+
+def _conjugate(x: np.ndarray, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """Unlike the function, the method gives an array of real numbers itself."""
+    if x.dtype.kind != "c" and not args and not kwargs:
+        return x, None
+    return _as_function(np.conjugate, x, *args, **kwargs)
+
+
 for _name in ("conj", "conjugate"):
-    method(np.ndarray, _name)(functools.partial(_as_function, np.conjugate))
+    method(np.ndarray, _name)(_conjugate)
     method(np.generic, _name)(functools.partial(_as_function, np.conjugate))
 
 
