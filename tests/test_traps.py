@@ -742,3 +742,17 @@ def test_integer_operations_cut_the_derivative_where_they_change_nothing_too(cut
     assert zyg.gradient(f, 2.0, 3) == (6.0, None)
     assert zyg.jvp(f, (2.0, 3), (1.0, 1.0)) == (12.0, 6.0)
     assert zyg.gradient(lambda x, n: x * n + x * cut(n), 2.0, 3) == (6.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    "rest", [lambda n: n % 1, lambda n: n % -1, lambda n: ((3 - n) % 4 - n) % 1 * -0.5, lambda n: np.int64(1) * n % -1]
+)
+def test_remainders_that_are_always_zero_carry_a_derivative(rest):
+    f = lambda x, n: x * (1.0 + rest(n))
+    assert f(2.0, 3) == 2.0
+    assert zyg.gradient(f, 2.0, 3) == (1.0, 2.0)
+    assert zyg.jvp(f, (2.0, 3), (1.0, 1.0)) == (2.0, 3.0)
+
+
+def test_a_quotient_by_minus_one_carries_none():
+    assert zyg.gradient(lambda x, n: x * (n // -1), 2.0, 3) == (-3.0, None)

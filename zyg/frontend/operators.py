@@ -312,7 +312,7 @@ def _floor_ints(e: Evaluator, name: str, x: Value, y: Value) -> Value:
     """`//` or `%` of i64, the divisor not 0. The smallest integer by -1 is the one case past 64 bits."""
     if isinstance(y, Const):
         if y.value == -1:
-            return e.op("cneg", x) if name == "floordiv" else const(0)
+            return e.op("stop", e.op("cneg", x)) if name == "floordiv" else e.op("mod", x, const(1))
         return e.op(name, x, y)
     if name == "mod":
         return e.op("mod", x, e.op("select", e.op("eq", y, const(-1)), const(1), y))
@@ -551,13 +551,14 @@ def numpy_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstr
         minus = e.op("eq", y, const(-1, scalar)) if scalar.kind == "i" and not isinstance(y, Const) else const(False)
         if isinstance(y, Const):
             if y.value == -1 and scalar.kind == "i":
-                return Number(e.op("neg", x) if name == "floordiv" else const(0, scalar), True)
+                by_one = const(1, scalar)
+                return Number(e.op("stop", e.op("neg", x)) if name == "floordiv" else e.op("mod", x, by_one), True)
             return Number(e.op(name, x, y), True)
         unsafe = zero if isinstance(minus, Const) else e.op("or", zero, minus)
         divisor = e.op("select", unsafe, const(1, scalar), y)
         result = e.op(name, x, divisor)
         if name == "floordiv" and not isinstance(minus, Const):
-            result = e.op("select", minus, e.op("neg", x), result)
+            result = e.op("select", minus, e.op("stop", e.op("neg", x)), result)
         return Number(e.op("select", zero, const(0, scalar), result), True)
     if name in ("lshift", "rshift"):
         inside = e.op("and", e.op("ge", y, const(0, scalar)), e.op("lt", y, const(scalar.bits, scalar)))

@@ -300,8 +300,10 @@ def _cut(folder: _Folder, x: Value) -> Folded:
 
 
 def _mod(folder: _Folder, instr: Instr) -> Folded:
+    """Of 1, it is 0, but carries the derivative of `x`."""
     x, y = instr.operands
-    return const(0, x.type) if _is_int(instr) and _is(y, 1) else None
+    unused = folder.final or isinstance(x, Const) or x.type is BOOL
+    return const(0, x.type) if _is_int(instr) and _is(y, 1) and unused else None
 
 
 def _abs(folder: _Folder, instr: Instr) -> Folded:
