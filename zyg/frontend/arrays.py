@@ -20,8 +20,11 @@ from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Array, Scalar
 from zyg.typeof import dtype_scalar
 
 from . import lists
-from .boundary import scalar_value
-from .operators import SYMBOLS, as_numpy, python_type_name, settled, to_int
+from .merging import settled
+from .numpy_numbers import as_numpy
+from .python_numbers import SYMBOLS
+from .scalars import scalar_value, to_int
+from .type_names import python_type_name
 from .values import (
     Abstract,
     ArrayValue,
@@ -60,13 +63,13 @@ def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
     """An operator on whole arrays; lists and tuples are arrays too."""
     operands = tuple(_operand(e, v) for v in operands)
     if all(isinstance(v, ARRAYS) or is_numeric(v) for v in operands) and name != "matmul":
-        from . import operators
+        from . import comparison, operators
         from .elementwise import lift
 
         if len(operands) == 1:
             function = lambda e, x: operators.unary(e, name, x)
         elif name in ("lt", "le", "eq", "ne", "gt", "ge"):
-            function = lambda e, x, y: operators.compare(e, name, x, y)
+            function = lambda e, x, y: comparison.compare(e, name, x, y)
         else:
             from zyg.library.numpy_.arithmetic import of_elements
 
@@ -108,7 +111,7 @@ def _operand(e: Evaluator, v: Abstract) -> Abstract:
 
 def truth(e: Evaluator, v: Abstract) -> Value:
     """bool(a), which arrays of one element have."""
-    from .operators import truth as truth_of
+    from .comparison import truth as truth_of
 
     if ndim(v) > 0:
         count = scalar_value(e, size(e, v), I64)
@@ -328,7 +331,7 @@ def converted(e: Evaluator, v: Abstract, dtype: Scalar) -> Value:
     scalar = number_type(v)
     assert scalar is not None
     if dtype is BOOL:
-        from .operators import truth as truth_of
+        from .comparison import truth as truth_of
 
         return truth_of(e, v)
     if scalar.kind != "f" or dtype.kind not in "iu":

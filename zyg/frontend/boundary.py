@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir import types as t
-from zyg.ir.core import Const, Value, const
+from zyg.ir.core import Value, const
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F32, F64, I64, Array, Scalar, Type
 
-from .merging import DEFAULT, choice_option, maybe_present
+from .merging import DEFAULT, choice_option, conflict, maybe_present
+from .scalars import EXACT_INTEGERS, convert, scalar_value, single
 from .values import (
     MUTABLE_KINDS,
     READ_ONLY,
@@ -38,7 +37,6 @@ from .values import (
     as_complex,
     describe,
     is_number,
-    number_type,
     option_kind,
     references,
     same,
@@ -46,52 +44,6 @@ from .values import (
 
 if TYPE_CHECKING:
     from .infer import Edge, Evaluator, Node
-
-EXACT_INTEGERS = 2**53
-
-
-def scalar_value(e: Evaluator, v: Abstract, type: Scalar | None = None) -> Value:
-    """The SSA value of a number, converted to `type`; an int that a float cannot hold raises OverflowError."""
-    if isinstance(v, Number):
-        return v.value if type is None or v.value.type is type else convert(e, v.value, type)
-    assert isinstance(v, Known), describe(v)
-    own = number_type(v)
-    assert own is not None, describe(v)
-    return literal(e, v.object, type or own)
-
-
-def literal(e: Evaluator, value: Any, type: Scalar) -> Value:
-    if type.kind in "iu" and isinstance(value, int):
-        low = 0 if type.kind == "u" else -(1 << (type.bits - 1))
-        high = (1 << (type.bits - (type.kind == "i"))) - 1
-        if not low <= value <= high:
-            raise e.refuse(
-                f"the integer {value}, which does not fit into {type.bits} bits", hint="write a float, or less"
-            )
-    return const(single(value) if type is F32 else value, type)
-
-
-def single(value: float) -> float:
-    """A float rounded to single precision."""
-    try:
-        return struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
-
-
-def convert(e: Evaluator, value: Value, type: Scalar) -> Value:
-    """A cast that keeps the value: from int to float it is guarded, as floats have 53 bits."""
-    own = value.type
-    assert isinstance(own, Scalar)
-    if own is type:
-        return value
-    if isinstance(value, Const):
-        return literal(e, value.value, type)
-    if own is I64 and type.kind == "f":
-        shifted = e.op("add", value, const(EXACT_INTEGERS))
-        inside = e.op("and", e.op("le", const(0), shifted), e.op("le", shifted, const(2 * EXACT_INTEGERS)))
-        e.guard(inside, "OverflowError", "int too large to become a float where an int and a float meet")
-    return e.op("cast", value, type=type, name=value.name)
 
 
 # ------------------------------------------------------------------------------------- structured types
@@ -371,12 +323,6 @@ def written_back(e: Evaluator, d: Disassembly, entry: Heap) -> tuple[Write, ...]
                 removed = tuple(old)
         writes.append(Write(number, d.contents(now), removed))
     return tuple(writes)
-
-
-def conflict(e: Evaluator, v: ConflictValue) -> Exception:
-    if len(v.found) > 1:
-        return e.refuse(f"a value that is {' on one path and '.join(v.found)} on another", hint=v.hint)
-    return e.refuse(v.what, hint=v.hint)
 
 
 # ------------------------------------------------------------------------------------------------- edges

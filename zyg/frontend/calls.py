@@ -27,9 +27,9 @@ from zyg.transforms import Transform, transform_of
 from zyg.typeof import UNBOUND, plain_class, type_of
 
 from .arguments import WITHOUT_ENTRY, fitting, is_of_numpy, shown
-from .boundary import scalar_value
-from .operators import settled
+from .merging import settled
 from .prepare import Prepared, prepare
+from .scalars import scalar_value
 from .values import (
     DIFFERENTIABLE,
     MUTABLE_KINDS,
@@ -217,8 +217,9 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
         return callee.call(e, args, keywords)
     if isinstance(callee, PullbackValue):
         return callee.plan.call(e, callee, args, keywords)
-    from .classes import class_of, refuse_unless_without, special
+    from .classes import refuse_unless_without, special
     from .infer import known
+    from .type_names import class_of
 
     method = special(e, callee, "__call__")
     if method is not None:
@@ -232,7 +233,7 @@ def call(e: Evaluator, callee: Abstract, args: list[Abstract], keywords: dict[st
                     hint="call it by a global name, or give the rule to a function",
                 )
         return e.call(known(method), [callee, *args], keywords)
-    from .operators import python_type_name
+    from .type_names import python_type_name
 
     refuse_unless_without(e, callee, "a call of an object", "__call__")
     e.type_error(f"'{python_type_name(e, callee)}' object is not callable")

@@ -11,14 +11,13 @@ import numpy as np
 
 from zyg.ir.core import const
 from zyg.ir.records import record
-from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields
 
 from . import lists
-from .boundary import conflict
 from .construction import call_known, frozen
-from .operators import settled
+from .merging import conflict, settled
+from .type_names import class_of
 from .values import (
     LISTED,
     NONE,
@@ -49,52 +48,6 @@ from .values import (
 
 if TYPE_CHECKING:
     from .infer import Evaluator
-
-_PYTHON_CLASS: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}
-_NUMPY_CLASS: dict[Scalar, type] = {
-    F64: np.float64, F32: np.float32, I64: np.int64, I32: np.int32, U8: np.uint8, BOOL: np.bool_,
-}  # fmt: skip
-
-
-def class_of(e: Evaluator, v: Abstract) -> Any:
-    """type(v), a class; None where it is not known."""
-    if isinstance(v, Known):
-        return type(v.object)
-    if isinstance(v, Number):
-        return _NUMPY_CLASS[v.type] if v.numpy else _PYTHON_CLASS.get(v.type)
-    if isinstance(v, TupleValue):
-        return tuple
-    if isinstance(v, ComplexValue):
-        return np.complex128 if v.numpy else complex
-    if isinstance(v, StructValue):
-        return v.cls
-    if isinstance(v, (ArrayValue, ComplexArrayValue)):
-        return np.ndarray
-    if isinstance(v, FunctionValue):
-        return python_types.FunctionType
-    if isinstance(v, MethodValue):
-        return python_types.MethodType
-    if isinstance(v, RangeValue):
-        return range
-    if isinstance(v, SliceValue):
-        return slice
-    if isinstance(v, Reference):
-        record = e.heap[v.id]
-        if isinstance(record.meta, Shape):
-            return record.meta.cls
-        if record.kind == "dict":
-            return dict
-        if record.kind in ("list", "growing"):
-            return list
-        if record.kind == "iterator" and isinstance(record.meta, tuple) and record.meta[0] == "generator":
-            return python_types.GeneratorType
-    from .exceptions import ExceptionValue, TextValue
-
-    if isinstance(v, ExceptionValue):
-        return v.cls
-    if isinstance(v, TextValue):
-        return str
-    return None
 
 
 def is_object_class(cls: Any) -> bool:
@@ -521,8 +474,7 @@ def _frozen(e: Evaluator, name: str) -> None:
 
 def is_instance(e: Evaluator, v: Abstract, classes: Abstract) -> Abstract:
     """isinstance(v, classes)"""
-    from .operators import negate
-    from .python_ops import boolean
+    from .scalars import boolean, negate
 
     items = lists.known_items(e, classes)
     if items is None and isinstance(classes, Known) and isinstance(classes.object, python_types.UnionType):

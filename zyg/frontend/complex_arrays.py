@@ -14,7 +14,7 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.types import F64, Array
 
 from . import arrays, complexes
-from .operators import settled
+from .merging import settled
 from .values import (
     Abstract,
     ArrayValue,
@@ -50,7 +50,7 @@ def part(e: Evaluator, a: ComplexArrayValue, name: str) -> ArrayValue:
 
 
 def _converted(e: Evaluator, v: Abstract) -> ComplexValue:
-    from .operators import to_float
+    from .scalars import to_float
 
     if isinstance(v, ComplexValue):
         return v

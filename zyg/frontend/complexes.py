@@ -16,22 +16,11 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.records import replace
 from zyg.ir.types import F32, F64
 
-from .boundary import scalar_value
-from .operators import (
-    COMPARISONS,
-    PYTHON,
-    SYMBOLS,
-    _finite_or_nan,
-    _not_finite,
-    _or,
-    compare,
-    fold,
-    message_of,
-    negate,
-    nonzero,
-    python_type_name,
-    to_float,
-)
+from .comparison import compare
+from .operators import fold
+from .python_numbers import COMPARISONS, PYTHON, SYMBOLS, message_of
+from .scalars import any_of, finite_or_nan, negate, nonzero, not_finite, scalar_value, to_float
+from .type_names import python_type_name
 from .values import Abstract, ComplexValue, Known, MethodValue, Number, TupleValue, as_complex, describe
 
 if TYPE_CHECKING:
@@ -125,7 +114,7 @@ def quotient(e: Evaluator, a: Pair, b: Pair, numpy: bool = False) -> ComplexValu
     by_real = e.op("ge", e.op("abs", br), e.op("abs", bi))
     larger, smaller = e.op("select", by_real, br, bi), e.op("select", by_real, bi, br)
     p, q = e.op("select", by_real, ar, ai), e.op("select", by_real, ai, ar)
-    zero = negate(e, _or(e, nonzero(e, br), nonzero(e, bi)))
+    zero = negate(e, any_of(e, nonzero(e, br), nonzero(e, bi)))
     if python:
         e.guard(negate(e, zero), "ZeroDivisionError", ZERO_DIVISION)
     bottom = larger if python else e.op("select", zero, const(1.0), larger)
@@ -204,7 +193,7 @@ def _numpy_whole_power(e: Evaluator, x: Pair, n: int) -> ComplexValue:
         result = values(e, product(e, x, result)) if n == 3 else result
     else:
         result = values(e, _repeated_product(e, make(*x), n, True))
-    zero = negate(e, _or(e, nonzero(e, x[0]), nonzero(e, x[1])))
+    zero = negate(e, any_of(e, nonzero(e, x[0]), nonzero(e, x[1])))
     at_zero = const(0.0 if n > 0 else float("nan"))
     return make(*(e.op("select", zero, at_zero, part) for part in result), numpy=True)
 
@@ -231,7 +220,7 @@ def _inverse(e: Evaluator, v: ComplexValue, numpy: bool) -> ComplexValue:
 
     br, bi = values(e, v)
     if not numpy and e.options.error_model == "python":
-        e.guard(_or(e, nonzero(e, br), nonzero(e, bi)), "ZeroDivisionError", complex_.ZERO_TO_NEGATIVE)
+        e.guard(any_of(e, nonzero(e, br), nonzero(e, bi)), "ZeroDivisionError", complex_.ZERO_TO_NEGATIVE)
     return quotient(e, (const(1.0), const(0.0)), (br, bi), numpy)
 
 
@@ -240,7 +229,7 @@ POWER_OVERFLOW = message_of(pow, complex(1e300, 1.0), 2)
 
 def _finite(e: Evaluator, parts: Pair) -> Value:
     """Neither part infinite (a nan may be)."""
-    flags = [_finite_or_nan(e, p) for p in parts]
+    flags = [finite_or_nan(e, p) for p in parts]
     return e.op("and", *flags)
 
 
@@ -292,7 +281,7 @@ def unary(e: Evaluator, name: str, v: ComplexValue) -> Abstract:
         return v
     size = e.op("modulus", re, im)
     if not v.numpy and e.options.error_model == "python":
-        ok = _or(e, _finite_or_nan(e, size), _not_finite(e, re), _not_finite(e, im))
+        ok = any_of(e, finite_or_nan(e, size), not_finite(e, re), not_finite(e, im))
         e.guard(ok, "OverflowError", ABS_OVERFLOW)
     return Number(size, v.numpy)
 
@@ -320,7 +309,7 @@ def comparison(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
 
 def truth(e: Evaluator, v: ComplexValue) -> Value:
     re, im = values(e, v)
-    return _or(e, nonzero(e, re), nonzero(e, im))
+    return any_of(e, nonzero(e, re), nonzero(e, im))
 
 
 # ------------------------------------------------------------------------------------------------ attributes

@@ -14,7 +14,7 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.types import F64, Array
 from zyg.ir.types import Scalar as ScalarType
 
-from .boundary import scalar_value
+from .scalars import scalar_value
 from .values import (
     Abstract,
     ArrayValue,

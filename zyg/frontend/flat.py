@@ -10,8 +10,8 @@ from zyg.ir.records import record
 from zyg.ir.types import I64
 
 from . import arrays, indexing
-from .boundary import scalar_value
-from .operators import settled, to_int
+from .merging import settled
+from .scalars import scalar_value, to_int
 from .values import Abstract, Known, Number, describe, is_number, is_numeric, number_type
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class FlagsValue(Abstract):
 
 def flag(e: Evaluator, v: FlagsValue, name: str) -> Abstract:
     """One of the flags, by the name of the attribute."""
-    from .python_ops import boolean
+    from .scalars import boolean
 
     a = v.array
     writable = arrays.memory(a).type.writable

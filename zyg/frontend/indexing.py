@@ -19,8 +19,8 @@ from zyg.ir.types import BOOL, I64
 
 from . import arrays, lists, selection
 from .arrays import ARRAYS, memory, ndim, seen
-from .boundary import scalar_value
-from .operators import settled
+from .merging import settled
+from .scalars import scalar_value
 from .values import (
     Abstract,
     ArrayValue,

@@ -18,11 +18,12 @@ from zyg.ir.core import Block, Const, Instr, Value, const
 from zyg.ir.types import I64
 
 from . import dicts, lists
-from .boundary import scalar_value
 from .flat import FlatValue
 from .flat import length as flat_length
 from .flat import load as flat_load
-from .operators import python_type_name, settled, to_int
+from .merging import settled
+from .scalars import scalar_value, to_int
+from .type_names import python_type_name
 from .values import (
     Abstract,
     ArrayValue,

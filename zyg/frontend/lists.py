@@ -18,9 +18,9 @@ from zyg.ir.core import Instr, Value, array_type, const
 from zyg.ir.records import record as as_record
 from zyg.ir.types import I64, Array, Scalar
 
-from .boundary import scalar_value
 from .merging import DEFAULT, Merge, State
-from .operators import python_type_name, to_int
+from .scalars import scalar_value, to_int
+from .type_names import python_type_name
 from .values import (
     GIVEN,
     LISTED,
@@ -69,7 +69,7 @@ def is_list(e: Evaluator, v: Abstract) -> bool:
 
 
 def is_sequence(e: Evaluator, v: Abstract) -> bool:
-    from .classes import class_of
+    from .type_names import class_of
 
     if isinstance(v, (TupleValue, RangeValue)) or is_list(e, v):
         return True
@@ -126,7 +126,7 @@ def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
         return Number(flat_length(e, v))
     if isinstance(v, RangeValue):
         from .iterators import range_length
-        from .python_ops import boolean
+        from .scalars import boolean
 
         return boolean(range_length(e, v))
     if isinstance(v, Known) and isinstance(v.object, (str, bytes, frozenset)):
@@ -138,7 +138,8 @@ def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
 
 
 def length(e: Evaluator, v: Abstract) -> Abstract:
-    from .classes import class_of, operator_method
+    from .classes import operator_method
+    from .type_names import class_of
 
     result = length_of(e, v)
     if result is not None:
@@ -308,8 +309,8 @@ def set_slice(e: Evaluator, v: Reference, key: SliceValue, values: Abstract) -> 
 def lists_equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     from zyg.library.lists_ import equal_lists
 
+    from .comparison import truth
     from .infer import known
-    from .operators import truth
 
     return truth(e, e.call(known(equal_lists), [a, b]))
 

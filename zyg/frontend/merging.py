@@ -6,8 +6,8 @@ become objects of their own, or a choice between them by number.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
 
 from zyg.ir import types as t
 from zyg.ir.core import Const, Value, const
@@ -44,6 +44,9 @@ from .values import (
     same_heap,
     same_leaf,
 )
+
+if TYPE_CHECKING:
+    from .infer import Evaluator
 
 
 class Default:
@@ -500,3 +503,27 @@ def number_leaf(v: Abstract, scalar: Scalar) -> Value:
         return const(v.object, scalar)
     except (OverflowError, AssertionError):
         return Value(scalar)
+
+
+# ------------------------------------------------------------------------ where one certain thing is wanted
+
+
+def conflict(e: Evaluator, v: ConflictValue) -> Exception:
+    if len(v.found) > 1:
+        return e.refuse(f"a value that is {' on one path and '.join(v.found)} on another", hint=v.hint)
+    return e.refuse(v.what, hint=v.hint)
+
+
+def settled(e: Evaluator, v: Abstract, message: Callable[[], str] | str) -> Abstract:
+    """A value that cannot be None any more: where it may be, a guard raises TypeError(message)."""
+    if isinstance(v, ConflictValue):
+        raise conflict(e, v)
+    if isinstance(v, MaybeValue):
+        if v.absent is not None:
+            e.guard(
+                v.present, "UnboundLocalError", "cannot access a local variable that is not associated with a value"
+            )
+        else:
+            e.guard(v.present, "TypeError", message if isinstance(message, str) else message())
+        return settled(e, v.item, message)
+    return v

@@ -10,8 +10,9 @@ from typing import Any
 from zyg.ir.core import Block, Const, Instr, Target, Value
 from zyg.typeof import UNBOUND
 
-from . import calls, classes, dicts, iterators, lists, operators, subscripts
+from . import calls, classes, comparison, dicts, iterators, lists, operators, scalars, subscripts
 from .infer import Evaluator, Frame, Stop
+from .scalars import boolean
 from .values import (
     NONE,
     UNBOUND_VALUE,
@@ -20,7 +21,6 @@ from .values import (
     FunctionValue,
     Known,
     MaybeValue,
-    Number,
     Record,
     Reference,
     SliceValue,
@@ -166,8 +166,8 @@ def _unary(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 @handler("is", "is_not")
 def _identity(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     a, b = instr.operands
-    flag = operators.identical(e, e.read(a), e.read(b))
-    return boolean(flag if instr.op == "is" else operators.negate(e, flag))
+    flag = comparison.identical(e, e.read(a), e.read(b))
+    return boolean(flag if instr.op == "is" else scalars.negate(e, flag))
 
 
 @handler("contains")
@@ -176,13 +176,9 @@ def _contains(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     return subscripts.contains(e, e.read(item), e.read(container))
 
 
-def boolean(flag: Value) -> Abstract:
-    return Known(flag.value) if isinstance(flag, Const) else Number(flag)
-
-
 @handler("truth")
 def _truth(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
-    return boolean(operators.truth(e, e.read(instr.operands[0])))
+    return boolean(comparison.truth(e, e.read(instr.operands[0])))
 
 
 # --------------------------------------------------------------------------------------- control flow
@@ -201,7 +197,7 @@ def _branch(e: Evaluator, frame: Frame, instr: Instr) -> None:
         iterate(e, frame, iterator, item, instr.targets)
         return
     value = e.read(condition)
-    flag = operators.truth(e, value)
+    flag = comparison.truth(e, value)
     if isinstance(flag, Const):
         e.jump_to(e.go(frame, instr.targets[0 if flag.value else 1]))
         return

@@ -15,8 +15,8 @@ from zyg.ir.reductions import identity
 from zyg.ir.types import Array
 from zyg.ir.types import Scalar as ScalarType
 
-from .boundary import scalar_value
 from .elementwise import Scalar, arguments, broadcast_shape, by_parts, element_function, real_part
+from .scalars import scalar_value
 from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from zyg.ir.types import BOOL, I64
 
 from . import arrays, lists
 from .arrays import ARRAYS, dims, element_type, memory, ndim, of_kind, permuted
-from .boundary import scalar_value
+from .scalars import scalar_value
 from .values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, SliceValue, TupleValue, describe, is_numeric
 
 if TYPE_CHECKING:
@@ -72,8 +72,8 @@ def _fills(a: Abstract, parts: list[Abstract], value: Abstract) -> bool:
 
 def _fill_where(e: Evaluator, a: Abstract, mask: Abstract, value: Abstract) -> None:
     """a[mask] = number, element by element and without a branch."""
+    from .comparison import truth
     from .elementwise import lift_to
-    from .operators import truth
 
     assert isinstance(a, ArrayValue) and isinstance(mask, ArrayValue)
     check_mask(e, mask, dims(e, a), 0)

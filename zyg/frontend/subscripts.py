@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from zyg.ir.core import Const, Value, const
 
 from . import arrays, dicts, flat, indexing, lists
+from .comparison import equal
 from .exceptions import no_text
-from .operators import equal, python_type_name, settled, to_int
+from .merging import settled
+from .scalars import to_int
+from .type_names import python_type_name
 from .values import (
     NONE,
     Abstract,
@@ -121,7 +124,7 @@ def choose(e: Evaluator, position: Value, items: tuple[Abstract, ...]) -> Abstra
     if len(items) == 1:
         return first
     if all(map(is_number, items)):
-        from .boundary import scalar_value
+        from .scalars import scalar_value
 
         joined = join_numbers(list(items))
         if joined is not None:
@@ -383,7 +386,7 @@ def unpack_rest(e: Evaluator, v: Abstract, before: int, after: int) -> list[Abst
 def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
     """item in container"""
     from .infer import known
-    from .python_ops import boolean
+    from .scalars import boolean
 
     container = settled(e, container, "argument of type 'NoneType' is not iterable")
     no_text(e, item, container)
@@ -408,7 +411,7 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
 
     own = operator_method(e, "contains", container, item)
     if own is not None:
-        from .operators import truth
+        from .comparison import truth
 
         return boolean(truth(e, own))
     from zyg.library import builtins_

@@ -675,7 +675,7 @@ def _fits(value: Any, scalar: Scalar) -> bool:
         return scalar is F64 or scalar is F32 and (value != value or _as_f32(value) == value)
     if scalar.kind == "f":
         return abs(value) <= 2 ** (24 if scalar is F32 else 53)
-    low, high = (0, 255) if scalar is t.U8 else (-(2 ** (scalar.bits - 1)), 2 ** (scalar.bits - 1) - 1)
+    low, high = scalar.bounds
     return low <= value <= high
 
 

@@ -16,8 +16,7 @@ def identity(kind: str, type: Scalar) -> Const:
     if kind in ("max", "min"):
         if type is BOOL:
             return const(kind == "min", BOOL)
-        low = float("-inf") if type.kind == "f" else 0 if type.kind == "u" else -(1 << (type.bits - 1))
-        high = float("inf") if type.kind == "f" else (1 << (type.bits - (type.kind == "i"))) - 1
+        low, high = (float("-inf"), float("inf")) if type.kind == "f" else type.bounds
         return const(low if kind == "max" else high, type)
     if type is BOOL:
         return const(kind in ("and", "mul"), BOOL)

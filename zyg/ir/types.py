@@ -39,6 +39,12 @@ class Scalar(Type):
     kind: str
     bits: int
 
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the largest number of an integer type."""
+        sign = self.kind == "i"
+        return -sign << (self.bits - 1), (1 << (self.bits - sign)) - 1
+
     def __str__(self) -> str:
         return self.name
 

@@ -114,7 +114,7 @@ class CFunction:
         raise TypeError(f"{self.name} of BLAS or LAPACK is for compiled code")
 
     def emit(self, e: Evaluator, *args: Abstract) -> Abstract:
-        from zyg.frontend.boundary import scalar_value
+        from zyg.frontend.scalars import scalar_value
         from zyg.frontend.values import ArrayValue, ComplexArrayValue, Known, Number, TupleValue
 
         found = provider()

@@ -10,7 +10,7 @@ from zyg.frontend import listed
 from zyg.frontend.calls import Outline, widened, widened_record
 from zyg.frontend.infer import Context, Evaluator, Inference, Stop, _hidden_parameters, _order_blocks
 from zyg.frontend.lists import exact_lists, refuse_arrays
-from zyg.frontend.operators import settled
+from zyg.frontend.merging import settled
 from zyg.frontend.values import (
     DIFFERENTIABLE,
     NONE,

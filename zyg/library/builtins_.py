@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, classes, iterators, lists, operators
-from zyg.frontend.boundary import scalar_value
+from zyg.frontend import arrays, classes, comparison, iterators, lists, operators, scalars, type_names
 from zyg.frontend.infer import known
-from zyg.frontend.operators import message_of, settled
-from zyg.frontend.python_ops import boolean
+from zyg.frontend.merging import settled
+from zyg.frontend.python_numbers import message_of
+from zyg.frontend.scalars import boolean, scalar_value
 from zyg.frontend.values import (
     Abstract,
     ChoiceValue,
@@ -80,7 +80,7 @@ def _issubclass(e: Evaluator, cls: Abstract, classes_: Abstract) -> Abstract:
 
 @emits(type)
 def _type(e: Evaluator, v: Abstract) -> Abstract:
-    cls = classes.class_of(e, v)
+    cls = type_names.class_of(e, v)
     if cls is None:
         raise e.refuse(
             f"type() of a {describe(v, e.heap)}", hint="test for None first" if isinstance(v, MaybeValue) else ""
@@ -102,7 +102,7 @@ def _float(e: Evaluator, v: Abstract = ZERO_FLOAT) -> Abstract:
     if isinstance(v, Known) and isinstance(v.object, str):
         return operators.fold(e, float, v.object)
     if is_number(v):
-        value = operators.to_float(e, v)
+        value = scalars.to_float(e, v)
         return Known(value.value) if isinstance(value, Const) else Number(value)
     own = classes.operator_method(e, "float", v)
     if own is not None:
@@ -127,7 +127,7 @@ def _int(e: Evaluator, v: Abstract = ZERO) -> Abstract:
     if isinstance(v, Number):
         if v.type.kind == "f":
             return e.call(known(int_of_float), [v])
-        return Number(e.op("stop", operators.to_int(e, v)))
+        return Number(e.op("stop", scalars.to_int(e, v)))
     own = classes.operator_method(e, "int", v)
     if own is not None:
         return own
@@ -136,7 +136,7 @@ def _int(e: Evaluator, v: Abstract = ZERO) -> Abstract:
 
 def _not_a_number(e: Evaluator, v: Abstract, message: str) -> Exception:
     """For what `float` and `int` do not take, and for text that is known only when it runs, which they would take."""
-    name = operators.python_type_name(e, v)
+    name = type_names.python_type_name(e, v)
     if name in ("str", "bytes", "bytearray"):
         return e.refuse("a number read from text", types=[describe(v, e.heap)], hint="pass the number itself")
     e.type_error(f"{message}'{name}'")
@@ -160,7 +160,7 @@ def int_of_float(x: Any) -> int:
 
 @emits(bool)
 def _bool(e: Evaluator, v: Abstract = FALSE) -> Abstract:
-    return boolean(operators.truth(e, v))
+    return boolean(comparison.truth(e, v))
 
 
 @emits(set, frozenset)
@@ -193,12 +193,12 @@ def _divmod(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     if isinstance(a, arrays.ARRAYS) or isinstance(b, arrays.ARRAYS):
         return e.call(known(np.divmod), [a, b])
     if not (is_number(a) and is_number(b)):
-        e.type_error(f"{message}: '{operators.python_type_name(e, a)}' and '{operators.python_type_name(e, b)}'")
+        e.type_error(f"{message}: '{type_names.python_type_name(e, a)}' and '{type_names.python_type_name(e, b)}'")
     python = not any(isinstance(v, Number) and v.numpy for v in (a, b))
     if python and e.options.error_model == "python":
         kind = "f" if F64 in (number_type(a), number_type(b)) else "i"
-        y = operators.to_float(e, b) if kind == "f" else operators.to_int(e, b)
-        e.guard(operators.nonzero(e, y), "ZeroDivisionError", DIVMOD[kind])
+        y = scalars.to_float(e, b) if kind == "f" else scalars.to_int(e, b)
+        e.guard(scalars.nonzero(e, y), "ZeroDivisionError", DIVMOD[kind])
     return TupleValue((operators.binary(e, "floordiv", a, b), operators.binary(e, "mod", a, b)))
 
 
@@ -270,7 +270,7 @@ def _round(e: Evaluator, number: Abstract, ndigits: Abstract = NONE) -> Abstract
         own = classes.operator_method(e, "round", v)
         if own is not None:
             return own
-        e.type_error(f"type {operators.python_type_name(e, v)} doesn't define __round__ method")
+        e.type_error(f"type {type_names.python_type_name(e, v)} doesn't define __round__ method")
     if isinstance(v, Number) and v.numpy and v.type is BOOL:
         e.type_error("type numpy.bool doesn't define __round__ method")
     scalar = number_type(v)
@@ -282,7 +282,7 @@ def _round(e: Evaluator, number: Abstract, ndigits: Abstract = NONE) -> Abstract
             return e.call(known(round_numpy), [v, ndigits])
         return e.call(known(round_digits), [v, ndigits])
     if none or isinstance(ndigits, Known) and (ndigits.object or 0) >= 0:
-        return Number(e.op("stop", operators.to_int(e, v)))
+        return Number(e.op("stop", scalars.to_int(e, v)))
     return e.call(known(round_int), [v, ndigits])
 
 
@@ -375,7 +375,7 @@ def _extreme(name: str) -> Callable[..., Abstract]:
 def _better(
     e: Evaluator, op: str, v: Abstract, k: Abstract, best: Abstract, best_key: Abstract, no_key: bool
 ) -> tuple[Abstract, Abstract]:
-    flag = operators.truth(e, operators.compare(e, op, k, best_key))
+    flag = comparison.truth(e, comparison.compare(e, op, k, best_key))
     if isinstance(flag, Const):
         return (v, k) if flag.value else (best, best_key)
     if is_number(v) and is_number(best) and join_numbers([v, best]) is not None:
@@ -430,7 +430,7 @@ def _choose(condition: bool, x: Any, y: Any) -> Any:
 
 @emits(_choose)
 def _choose_emitter(e: Evaluator, condition: Abstract, x: Abstract, y: Abstract) -> Abstract:
-    flag = operators.truth(e, condition)
+    flag = comparison.truth(e, condition)
     if isinstance(flag, Const):
         return x if flag.value else y
     if is_number(x) and is_number(y) and join_numbers([x, y]) is not None:
@@ -490,8 +490,8 @@ def _range(e: Evaluator, *args: Abstract) -> Abstract:
         v = settled(e, v, "'NoneType' object cannot be interpreted as an integer")
         scalar = number_type(v)
         if scalar is None or scalar.kind not in "iub" or isinstance(v, Number) and v.numpy and scalar is BOOL:
-            e.type_error(f"'{operators.python_type_name(e, v)}' object cannot be interpreted as an integer")
-        parts.append(Known(int(v.object)) if isinstance(v, Known) else Number(operators.to_int(e, v)))
+            e.type_error(f"'{type_names.python_type_name(e, v)}' object cannot be interpreted as an integer")
+        parts.append(Known(int(v.object)) if isinstance(v, Known) else Number(scalars.to_int(e, v)))
     if len(parts) == 1:
         return RangeValue(Known(0), parts[0], Known(1))
     step = parts[2] if len(parts) == 3 else Known(1)
@@ -661,7 +661,7 @@ def _replace(e: Evaluator, v: Abstract, **changes: Abstract) -> Abstract:
 @emits(dataclasses.replace)
 def _replaced(e: Evaluator, obj: Abstract, /, **changes: Abstract) -> Abstract:
     """A new instance with other values, made by its class."""
-    cls = classes.class_of(e, obj)
+    cls = type_names.class_of(e, obj)
     if cls is None or not dataclasses.is_dataclass(cls):
         e.type_error("replace() should be called on dataclass instances")
     fields: dict[str, Any] = getattr(cls, "__dataclass_fields__")  # noqa: B009

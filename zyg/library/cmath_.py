@@ -13,9 +13,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from zyg.frontend import complexes, operators
-from zyg.frontend.operators import settled
-from zyg.frontend.python_ops import boolean
+from zyg.frontend import complexes, operators, scalars
+from zyg.frontend.merging import settled
+from zyg.frontend.scalars import boolean
 from zyg.frontend.values import Abstract, ComplexValue, Known, Number, TupleValue, is_numeric
 from zyg.ir.core import Const, const
 
@@ -46,7 +46,7 @@ def argument(e: Evaluator, v: Abstract) -> ComplexValue:
         v = Number(real(e, v))
     if isinstance(v, ComplexValue):
         return ComplexValue(v.re, v.im)
-    value = operators.to_float(e, v)
+    value = scalars.to_float(e, v)
     return ComplexValue(Known(value.value) if isinstance(value, Const) else Number(value), Known(0.0))
 
 
@@ -466,9 +466,7 @@ def _polar(e: Evaluator, z: Abstract, /) -> Abstract:
     re, im = complexes.values(e, z)
     size = e.op("modulus", re, im)
     if e.options.error_model == "python":
-        ok = operators._or(
-            e, operators._finite_or_nan(e, size), operators._not_finite(e, re), operators._not_finite(e, im)
-        )
+        ok = scalars.any_of(e, scalars.finite_or_nan(e, size), scalars.not_finite(e, re), scalars.not_finite(e, im))
         e.guard(ok, "OverflowError", RANGE)
     return TupleValue((Number(size), Number(e.op("atan2", im, re))))
 
@@ -506,10 +504,10 @@ def _test(name: str) -> Callable[..., Abstract]:
         parts = complexes.values(e, argument(e, z))
         if name == "isnan":
             flags = [const(p.value != p.value) if isinstance(p, Const) else e.op("ne", p, p) for p in parts]
-            return boolean(operators._or(e, *flags))
+            return boolean(scalars.any_of(e, *flags))
         if name == "isinf":
-            return boolean(operators._or(e, *(operators.negate(e, operators._finite_or_nan(e, p)) for p in parts)))
-        return boolean(operators.negate(e, operators._or(e, *(operators._not_finite(e, p) for p in parts))))
+            return boolean(scalars.any_of(e, *(scalars.negate(e, scalars.finite_or_nan(e, p)) for p in parts)))
+        return boolean(scalars.negate(e, scalars.any_of(e, *(scalars.not_finite(e, p) for p in parts))))
 
     return emitter
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import complex_arrays, complexes, operators
-from zyg.frontend.boundary import scalar_value
+from zyg.frontend import complex_arrays, complexes, operators, scalars
 from zyg.frontend.calls import unchecked
 from zyg.frontend.elementwise import sum_elements
-from zyg.frontend.operators import message_of, python_type_name, settled
+from zyg.frontend.merging import settled
+from zyg.frontend.python_numbers import message_of
+from zyg.frontend.scalars import scalar_value
+from zyg.frontend.type_names import python_type_name
 from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric, number_type
 from zyg.ir.core import Const, const
 from zyg.ir.types import BOOL
@@ -85,7 +87,7 @@ def _argument(e: Evaluator, v: Abstract, place: int) -> ComplexValue:
         v = own
     if isinstance(v, ComplexValue):
         return ComplexValue(v.re, v.im)
-    value = operators.to_float(e, v)
+    value = scalars.to_float(e, v)
     return ComplexValue(Known(value.value) if isinstance(value, Const) else Number(value), Known(0.0))
 
 

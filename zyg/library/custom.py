@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
-from zyg.frontend.boundary import conflict
 from zyg.frontend.calls import Outline, widened, widened_record
 from zyg.frontend.infer import Context, Evaluator, Stop, known
+from zyg.frontend.merging import conflict
 from zyg.frontend.values import (
     DIFFERENTIABLE,
     NONE,

@@ -67,8 +67,7 @@ def python_complex(function: Any, *parts: float) -> tuple[float, float]:
 
 @emits(machine)
 def _machine(e: Evaluator, op: Any, *operands: Abstract) -> Abstract:
-    from zyg.frontend.boundary import scalar_value
-    from zyg.frontend.operators import math_op
+    from zyg.frontend.scalars import math_op, scalar_value
     from zyg.frontend.values import Number, number_type
 
     types = [number_type(v) for v in operands]
@@ -84,8 +83,8 @@ def _machine(e: Evaluator, op: Any, *operands: Abstract) -> Abstract:
 
 @emits(select)
 def _select(e: Evaluator, condition: Abstract, x: Abstract, y: Abstract) -> Abstract:
-    from zyg.frontend.boundary import scalar_value
-    from zyg.frontend.operators import truth
+    from zyg.frontend.comparison import truth
+    from zyg.frontend.scalars import scalar_value
     from zyg.frontend.values import Number, join_numbers
     from zyg.ir.core import Const
 
@@ -111,7 +110,7 @@ def _cut(e: Evaluator, x: Abstract) -> Abstract:
 
 @emits(to_f64)
 def _to_f64(e: Evaluator, x: Abstract) -> Abstract:
-    from zyg.frontend.boundary import scalar_value
+    from zyg.frontend.scalars import scalar_value
     from zyg.frontend.values import Known, Number
 
     if isinstance(x, Known):
@@ -121,7 +120,7 @@ def _to_f64(e: Evaluator, x: Abstract) -> Abstract:
 
 @emits(to_i64)
 def _to_i64(e: Evaluator, x: Abstract) -> Abstract:
-    from zyg.frontend.boundary import scalar_value
+    from zyg.frontend.scalars import scalar_value
     from zyg.frontend.values import Known, Number
 
     if isinstance(x, Known):
@@ -131,7 +130,7 @@ def _to_i64(e: Evaluator, x: Abstract) -> Abstract:
 
 @emits(check)
 def _check(e: Evaluator, ok: Abstract, exception: Abstract, message: Abstract) -> Abstract:
-    from zyg.frontend.operators import truth
+    from zyg.frontend.comparison import truth
     from zyg.frontend.values import Known
 
     assert isinstance(exception, Known) and isinstance(message, Known)
@@ -161,7 +160,7 @@ def _python_float(e: Evaluator, function: Abstract, *args: Abstract) -> Abstract
 
 @emits(python_complex)
 def _python_complex(e: Evaluator, function: Abstract, *parts: Abstract) -> Abstract:
-    from zyg.frontend.boundary import scalar_value
+    from zyg.frontend.scalars import scalar_value
     from zyg.frontend.values import Known, Number, TupleValue
     from zyg.ir.types import Complex
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zyg.frontend import classes, dicts, lists
-from zyg.frontend.boundary import scalar_value
 from zyg.frontend.calls import unchecked
 from zyg.frontend.infer import known
-from zyg.frontend.operators import to_int
+from zyg.frontend.scalars import scalar_value, to_int
 from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue
 from zyg.ir.core import const
 

@@ -11,17 +11,9 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from zyg.frontend.operators import (
-    _finite_or_nan,
-    _not_finite,
-    _or,
-    math_op,
-    negate,
-    python_type_name,
-    settled,
-    to_float,
-    to_int,
-)
+from zyg.frontend.merging import settled
+from zyg.frontend.scalars import any_of, finite_or_nan, math_op, negate, not_finite, to_float, to_int
+from zyg.frontend.type_names import python_type_name
 from zyg.frontend.values import Abstract, ArrayValue, Known, Number, TupleValue, is_number, number_type
 from zyg.ir.core import Const, Value, const
 
@@ -84,7 +76,7 @@ def _no_pole(e: Evaluator, x: Value) -> Value:
     if isinstance(x, Const):
         return const(not (x.value <= 0 and x.value == math.floor(x.value)) if math.isfinite(x.value) else True)
     whole = e.op("eq", e.op("floor", x), x)
-    return _or(e, negate(e, e.op("le", x, const(0.0))), negate(e, whole), _not_finite(e, x))
+    return any_of(e, negate(e, e.op("le", x, const(0.0))), negate(e, whole), not_finite(e, x))
 
 
 def _gamma_domain(e: Evaluator, x: Value) -> Value:
@@ -142,7 +134,7 @@ def apply(e: Evaluator, name: str, v: Abstract) -> Abstract:
             pass
     result = math_op(e, name, x)
     if overflows and python:
-        e.guard(_or(e, _finite_or_nan(e, result), _not_finite(e, x)), "OverflowError", RANGE)
+        e.guard(any_of(e, finite_or_nan(e, result), not_finite(e, x)), "OverflowError", RANGE)
     return Number(result)
 
 
@@ -197,7 +189,7 @@ def _remainder_like(op: str) -> Callable[..., Abstract]:
                 ok = finite if nonzero.value else const(False)
             else:
                 ok = nonzero if isinstance(finite, Const) and finite.value else e.op("and", nonzero, finite)
-            e.guard(_or(e, ok, _nan(e, a), _nan(e, b)), "ValueError", DOMAIN)
+            e.guard(any_of(e, ok, _nan(e, a), _nan(e, b)), "ValueError", DOMAIN)
         return Number(e.op(op, a, b))
 
     return emitter
@@ -212,16 +204,16 @@ def _pow(e: Evaluator, x: Abstract, y: Abstract, /) -> Abstract:
     a, b = real(e, x), real(e, y)
     if e.options.error_model == "python":
         # x < 0 with a fractional y, and 0 with a negative y (-inf excepted), are outside of the domain.
-        whole = _or(e, e.op("eq", e.op("floor", b), b), _not_finite(e, b), _nan(e, a), _not_finite(e, a))
-        e.guard(_or(e, e.op("ge", a, const(0.0)), whole), "ValueError", DOMAIN)
+        whole = any_of(e, e.op("eq", e.op("floor", b), b), not_finite(e, b), _nan(e, a), not_finite(e, a))
+        e.guard(any_of(e, e.op("ge", a, const(0.0)), whole), "ValueError", DOMAIN)
         e.guard(
-            _or(e, e.op("ne", a, const(0.0)), negate(e, e.op("lt", b, const(0.0))), _not_finite(e, b)),
+            any_of(e, e.op("ne", a, const(0.0)), negate(e, e.op("lt", b, const(0.0))), not_finite(e, b)),
             "ValueError",
             DOMAIN,
         )
     result = e.op("mul", a, a) if isinstance(b, Const) and b.value == 2.0 else math_op(e, "pow", a, b)
     if e.options.error_model == "python":
-        e.guard(_or(e, _finite_or_nan(e, result), _not_finite(e, a), _not_finite(e, b)), "OverflowError", RANGE)
+        e.guard(any_of(e, finite_or_nan(e, result), not_finite(e, a), not_finite(e, b)), "OverflowError", RANGE)
     return Number(result)
 
 
@@ -268,14 +260,14 @@ if sys.version_info >= (3, 13):
 
 @emits(math.isnan)
 def _isnan(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.python_ops import boolean
+    from zyg.frontend.scalars import boolean
 
     return boolean(_nan(e, real(e, x)))
 
 
 @emits(math.isinf)
 def _isinf(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.python_ops import boolean
+    from zyg.frontend.scalars import boolean
 
     value = real(e, x)
     if isinstance(value, Const):
@@ -285,7 +277,7 @@ def _isinf(e: Evaluator, x: Abstract, /) -> Abstract:
 
 @emits(math.isfinite)
 def _isfinite(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.python_ops import boolean
+    from zyg.frontend.scalars import boolean
 
     value = real(e, x)
     if isinstance(value, Const):

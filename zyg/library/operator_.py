@@ -7,8 +7,9 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from zyg.frontend import classes, lists, operators, subscripts
-from zyg.frontend.python_ops import boolean, inplace
+from zyg.frontend import classes, comparison, lists, operators, scalars, subscripts
+from zyg.frontend.python_ops import inplace
+from zyg.frontend.scalars import boolean
 from zyg.frontend.values import Abstract, Known, MethodValue, TupleValue
 
 from .registry import emits, implements
@@ -47,17 +48,17 @@ emits(operator.abs)(_unary("abs"))
 
 @emits(operator.truth)
 def _truth(e: Evaluator, v: Abstract, /) -> Abstract:
-    return boolean(operators.truth(e, v))
+    return boolean(comparison.truth(e, v))
 
 
 @emits(operator.is_)
 def _is(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
-    return boolean(operators.identical(e, a, b))
+    return boolean(comparison.identical(e, a, b))
 
 
 @emits(operator.is_not)
 def _is_not(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
-    return boolean(operators.negate(e, operators.identical(e, a, b)))
+    return boolean(scalars.negate(e, comparison.identical(e, a, b)))
 
 
 @emits(operator.getitem)

@@ -8,10 +8,10 @@ from typing import Any
 
 from zyg.errors import Misuse, Unsupported
 from zyg.frontend import iterators, lists
-from zyg.frontend.boundary import disassemble, scalar_value
+from zyg.frontend.boundary import disassemble
 from zyg.frontend.exceptions import python_call
 from zyg.frontend.infer import Evaluator, Stop
-from zyg.frontend.operators import to_int
+from zyg.frontend.scalars import scalar_value, to_int
 from zyg.frontend.values import (
     MUTABLE_KINDS,
     NONE,

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special as sc
 
-from zyg.frontend.operators import math_op, settled, to_float
+from zyg.frontend.merging import settled
+from zyg.frontend.scalars import math_op, to_float
 from zyg.frontend.values import Abstract, ComplexValue, Number, describe, is_number
 from zyg.ir.core import Const, const
 from zyg.ir.foreign import provide

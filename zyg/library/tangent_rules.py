@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
-from zyg.frontend.boundary import conflict
 from zyg.frontend.calls import Outline, unruled, widened, widened_record
 from zyg.frontend.infer import Context, Evaluator, Stop, known
+from zyg.frontend.merging import conflict
 from zyg.frontend.values import (
     DIFFERENTIABLE,
     NONE,
@@ -253,7 +253,7 @@ class _Values(Matching):
 
     def match(self, wanted: Abstract, given: Abstract) -> None:
         if isinstance(wanted, Number) and is_number(given):
-            from zyg.frontend.boundary import scalar_value
+            from zyg.frontend.scalars import scalar_value
 
             value = scalar_value(self.e, given)
             same = value.type == wanted.type

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from zyg.autodiff.activity import differentiable, summarise
 from zyg.autodiff.tangent import Tangent, tangent
 from zyg.errors import Misuse
-from zyg.frontend.boundary import scalar_value
 from zyg.frontend.infer import Evaluator, Stop
+from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import (
     MUTABLE_KINDS,
     Abstract,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend.boundary import scalar_value
-from zyg.frontend.operators import as_numpy, binary, math_op, promote, unary
+from zyg.frontend.numpy_numbers import as_numpy, promote
+from zyg.frontend.operators import binary, unary
+from zyg.frontend.scalars import math_op, scalar_value
 from zyg.frontend.values import Abstract, ComplexValue, Known, Number, TupleValue, is_numeric, number_type
 from zyg.ir.core import const
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
@@ -84,7 +85,7 @@ def _reciprocal(e: Evaluator, x: Abstract, /) -> Abstract:
     scalar = number_type(x)
     if scalar is None or scalar.kind == "f":
         return binary(e, "truediv", Known(1), x)
-    smallest = 0 if scalar.kind == "u" else -(1 << (scalar.bits - 1))
+    smallest, _ = scalar.bounds
     return e.call(known(_reciprocal_of_integer), [x, Known(smallest)])
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, lists
-from zyg.frontend.operators import settled
+from zyg.frontend.merging import settled
 from zyg.frontend.values import (
     Abstract,
     ComplexValue,

@@ -9,7 +9,7 @@ import numpy as np
 from zyg.frontend import arrays, indexing, lists
 from zyg.frontend.arrays import allocate, dtype_of, shape_argument
 from zyg.frontend.calls import unchecked
-from zyg.frontend.operators import settled
+from zyg.frontend.merging import settled
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,

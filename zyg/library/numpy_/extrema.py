@@ -13,7 +13,7 @@ import numpy as np
 
 from zyg.frontend import arrays
 from zyg.frontend.calls import unchecked
-from zyg.frontend.operators import compare
+from zyg.frontend.comparison import compare
 from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, TupleValue, describe, is_numeric
 from zyg.ir.reductions import identity
 
@@ -37,7 +37,7 @@ def _stopped(e: Evaluator, x: Abstract) -> Abstract:
 
 
 def _is_nan(e: Evaluator, x: Abstract) -> Any:
-    from zyg.frontend.boundary import scalar_value
+    from zyg.frontend.scalars import scalar_value
 
     return scalar_value(e, compare(e, "ne", x, x))
 

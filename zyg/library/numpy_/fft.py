@@ -13,7 +13,7 @@ import numpy as np
 import zyg
 from zyg.frontend import arrays
 from zyg.frontend.calls import unchecked
-from zyg.frontend.operators import to_int
+from zyg.frontend.scalars import to_int
 from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number
 from zyg.ir.types import F32, F64, Array
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.boundary import scalar_value
+from zyg.frontend.comparison import compare, truth
 from zyg.frontend.elementwise import lift
-from zyg.frontend.operators import binary, compare, truth, unary
+from zyg.frontend.operators import binary, unary
+from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric, number_type
 from zyg.ir.core import Value, const
 from zyg.ir.types import I64, U8

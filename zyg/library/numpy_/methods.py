@@ -8,8 +8,8 @@ import numpy as np
 
 from zyg.frontend import arrays, complex_arrays, indexing
 from zyg.frontend.arrays import dtype_of
-from zyg.frontend.boundary import scalar_value
 from zyg.frontend.elementwise import lift
+from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,

@@ -12,7 +12,8 @@ import numpy as np
 
 from zyg.frontend import arrays
 from zyg.frontend.calls import shared, unchecked
-from zyg.frontend.operators import binary, settled
+from zyg.frontend.merging import settled
+from zyg.frontend.operators import binary
 from zyg.frontend.values import Abstract, Known, describe, is_numeric
 from zyg.ir.types import BOOL
 from zyg.rules import adjoint, tangent

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, lists
-from zyg.frontend.operators import settled
+from zyg.frontend.merging import settled
 from zyg.frontend.values import Abstract, ArrayValue, AttributedValue, Known, MethodValue, describe, is_numeric
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F64, I64, Array, NpScalar, Scalar, Type

@@ -10,7 +10,7 @@ import numpy as np
 from zyg.frontend import arrays
 from zyg.frontend.arrays import dtype_of
 from zyg.frontend.calls import unchecked
-from zyg.frontend.operators import to_float, to_int
+from zyg.frontend.scalars import to_float, to_int
 from zyg.frontend.values import Abstract, Known, Number, describe, is_number, join_numbers
 from zyg.ir.types import BOOL, I64
 

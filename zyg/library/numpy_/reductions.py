@@ -9,9 +9,10 @@ import numpy as np
 
 from zyg.errors import NeedsConstant
 from zyg.frontend import arrays, lists
-from zyg.frontend.boundary import scalar_value
-from zyg.frontend.operators import settled, truth
+from zyg.frontend.comparison import truth
+from zyg.frontend.merging import settled
 from zyg.frontend.reducing import reduce
+from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, lists
+from zyg.frontend.comparison import truth
 from zyg.frontend.elementwise import lift
-from zyg.frontend.operators import as_numpy, binary, promote, truth
+from zyg.frontend.numpy_numbers import as_numpy, promote
+from zyg.frontend.operators import binary
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,

@@ -8,7 +8,8 @@ import numpy as np
 
 from zyg.frontend import arrays, lists
 from zyg.frontend.arrays import shape_argument
-from zyg.frontend.boundary import array_as, scalar_value
+from zyg.frontend.boundary import array_as
+from zyg.frontend.scalars import scalar_value
 from zyg.frontend.selection import flat, reshaped
 from zyg.frontend.values import (
     Abstract,

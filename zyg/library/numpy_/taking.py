@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, indexing, lists
-from zyg.frontend.boundary import scalar_value
 from zyg.frontend.calls import unchecked
 from zyg.frontend.elementwise import broadcast_shape
+from zyg.frontend.scalars import scalar_value
 from zyg.frontend.selection import Selection, apart, flat, reshaped
 from zyg.frontend.values import (
     Abstract,
@@ -514,7 +514,7 @@ def fill_matrix(a: Any, values: Any, end: int) -> None:
 
 @emits(np.may_share_memory)
 def may_share_memory(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
-    from zyg.frontend.python_ops import boolean
+    from zyg.frontend.scalars import boolean
 
     return boolean(e.op("overlap", *(arrays.memory(as_array(e, v)).value for v in (a, b))))
 
@@ -523,7 +523,7 @@ def may_share_memory(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
 def shares_memory(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
     """Exactly, which takes NumPy where strides interleave."""
     from zyg.frontend.boundary import disassemble
-    from zyg.frontend.python_ops import boolean
+    from zyg.frontend.scalars import boolean
     from zyg.ir.core import Value
 
     a, b = as_array(e, a), as_array(e, b)

@@ -13,9 +13,13 @@ import numpy as np
 
 from zyg.frontend import arrays, lists
 from zyg.frontend.arrays import converted, element
-from zyg.frontend.boundary import scalar_value
+from zyg.frontend.comparison import truth
 from zyg.frontend.elementwise import lift, lift_to
-from zyg.frontend.operators import as_numpy, binary, math_op, promote, python_type_name, settled, truth, unary
+from zyg.frontend.merging import settled
+from zyg.frontend.numpy_numbers import as_numpy, promote
+from zyg.frontend.operators import binary, unary
+from zyg.frontend.scalars import math_op, scalar_value
+from zyg.frontend.type_names import python_type_name
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,

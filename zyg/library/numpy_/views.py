@@ -9,8 +9,7 @@ import numpy as np
 from zyg.frontend import arrays, lists
 from zyg.frontend.complex_arrays import part
 from zyg.frontend.elementwise import broadcast, broadcast_shape
-from zyg.frontend.merging import MAX_ARRAYS
-from zyg.frontend.operators import settled
+from zyg.frontend.merging import MAX_ARRAYS, settled
 from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, describe, is_numeric
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import Array
@@ -391,7 +390,7 @@ def diagonal_of(
 
 def _starts(e: Evaluator, a: Abstract, offset: Abstract, i: int, j: int) -> tuple[Value, Value]:
     """Where the diagonal starts along both axes, at most at their ends."""
-    from zyg.frontend.operators import to_int
+    from zyg.frontend.scalars import to_int
 
     lengths = arrays.dims(e, a)
     zero = const(0)

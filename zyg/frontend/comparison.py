@@ -1,0 +1,322 @@
+"""Comparison of abstract values: order, equality, identity, and truth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from zyg.ir.core import Const, Value, const
+from zyg.ir.types import BOOL
+
+from .classes import find_in_class, operator_method
+from .merging import conflict, settled
+from .numpy_numbers import numpy_compare
+from .python_numbers import PYTHON, SYMBOLS, python_compare
+from .scalars import all_of, any_of, boolean, negate, scalar_value
+from .type_names import class_of, operand_name
+from .values import (
+    Abstract,
+    ArrayValue,
+    ChoiceValue,
+    ComplexArrayValue,
+    ComplexValue,
+    ConflictValue,
+    FunctionValue,
+    Known,
+    MaybeValue,
+    MethodValue,
+    Number,
+    PullbackValue,
+    RangeValue,
+    Reference,
+    SliceValue,
+    StructValue,
+    TupleValue,
+    describe,
+    is_number,
+    is_numeric,
+    known_key,
+    number_type,
+)
+
+if TYPE_CHECKING:
+    from .infer import Evaluator
+
+
+def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
+    from .exceptions import no_text
+
+    no_text(e, a, b)
+    if is_number(a) and is_number(b):
+        if isinstance(a, Known) and isinstance(b, Known):
+            return Known(PYTHON[name](a.object, b.object))
+        if isinstance(a, Number) and a.numpy or isinstance(b, Number) and b.numpy:
+            return numpy_compare(e, name, a, b)
+        return Number(python_compare(e, name, a, b))
+    if (isinstance(a, ComplexValue) or isinstance(b, ComplexValue)) and is_numeric(a) and is_numeric(b):
+        from . import complexes
+
+        return complexes.comparison(e, name, a, b)
+    for v in (a, b):
+        if isinstance(v, ConflictValue):
+            raise conflict(e, v)
+    if name in ("eq", "ne"):
+        if isinstance(a, (ArrayValue, ComplexArrayValue)) or isinstance(b, (ArrayValue, ComplexArrayValue)):
+            from . import arrays
+
+            return arrays.elementwise(e, name, a, b)
+        result = operator_method(e, name, a, b)
+        if result is not None:
+            return result
+        if name == "ne" and (result := operator_method(e, "eq", a, b)) is not None:
+            return boolean(negate(e, truth(e, result)))
+        flag = equal(e, a, b)
+        if isinstance(flag, Const):
+            return Known(bool(flag.value) == (name == "eq"))
+        return Number(flag if name == "eq" else negate(e, flag))
+
+    def message() -> str:
+        return f"'{SYMBOLS[name]}' not supported between instances of '{operand_name(e, a)}' and '{operand_name(e, b)}'"
+
+    if isinstance(a, MaybeValue) or isinstance(b, MaybeValue):
+        return compare(e, name, settled(e, a, message), settled(e, b, message))
+    if isinstance(a, Known) and isinstance(b, Known) and type(a.object) is type(b.object) is str:
+        return Known(PYTHON[name](a.object, b.object))
+    if isinstance(a, (ArrayValue, ComplexArrayValue)) or isinstance(b, (ArrayValue, ComplexArrayValue)):
+        from . import arrays
+
+        return arrays.elementwise(e, name, a, b)
+    from .lists import is_list, known_items
+
+    result = operator_method(e, name, a, b)
+    if result is not None:
+        return result
+    a, b = plain_tuple(a), plain_tuple(b)
+    items_a, items_b = known_items(e, a), known_items(e, b)
+    if items_a is not None and items_b is not None and type(a) is type(b):
+        return _compare_sequences(e, name, items_a, items_b)
+    if is_list(e, a) and is_list(e, b):
+        raise e.refuse("the order of two lists whose lengths are not known when compiling", hint="compare their items")
+    for v in (a, b):
+        found = find_in_class(class_of(e, v) or object, f"__{name}__")
+        if isinstance(v, Known) and found is not None and found[0].__module__ != "builtins":
+            raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}")
+    e.type_error(message())
+    raise AssertionError
+
+
+def _compare_sequences(e: Evaluator, name: str, a: tuple[Abstract, ...], b: tuple[Abstract, ...]) -> Abstract:
+    """Lexicographic order: the first items that differ decide, else the lengths."""
+    for i, (x, y) in enumerate(zip(a, b)):
+        flag = equal(e, x, y)
+        if isinstance(flag, Const):
+            if flag.value:
+                continue
+            return compare(e, name, x, y)
+        return e.if_else(
+            flag,
+            lambda i=i: _compare_sequences(e, name, a[i + 1 :], b[i + 1 :]),
+            lambda x=x, y=y: compare(e, name, x, y),
+        )
+    return Known(PYTHON[name](len(a), len(b)))
+
+
+def plain_tuple(v: Abstract) -> Abstract:
+    """A named tuple as the tuple that it is."""
+    return TupleValue(v.items) if isinstance(v, StructValue) and issubclass(v.cls, tuple) else v
+
+
+def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
+    """a == b as a bool; of values of different kinds it is False."""
+    if is_numeric(a) and is_numeric(b):
+        result = compare(e, "eq", a, b)
+        return scalar_value(e, result)
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, MaybeValue) and x.absent is None:
+            if isinstance(y, Known) and y.object is None:
+                return negate(e, x.present)
+            if isinstance(y, MaybeValue) and y.absent is None:
+                both = equal(e, x.item, y.item)
+                same_presence = e.op("eq", x.present, y.present)
+                return all_of(e, same_presence, e.op("or", both, negate(e, x.present)))
+            return all_of(e, x.present, equal(e, x.item, y))
+    if isinstance(a, Known) and isinstance(b, Known):
+        try:
+            return const(bool(a.object == b.object))
+        except Exception:
+            return const(a.object is b.object)
+    if isinstance(a, ChoiceValue) or isinstance(b, ChoiceValue):
+        return identical(e, a, b)
+    for v in (a, b):
+        if isinstance(v, ConflictValue):
+            raise conflict(e, v)
+        if isinstance(v, (ArrayValue, ComplexArrayValue)):
+            hint = "compare the elements, or say np.array_equal(a, b)"
+            raise e.refuse(
+                "a comparison by which an array is one of two items", types=[describe(a), describe(b)], hint=hint
+            )
+    from .exceptions import no_text
+
+    no_text(e, a, b)
+    from .dicts import is_dict, named_items
+    from .lists import is_list, known_items, lists_equal
+
+    if any(isinstance(v, (StructValue, Reference)) for v in (a, b)):
+        own = operator_method(e, "eq", a, b)
+        if own is not None:
+            return truth(e, own)
+    if (fields := _compared_fields(e, a, b)) is not None:
+        return all_of(e, *(equal(e, x, y) for x, y in fields))
+    if is_dict(e, a) and is_dict(e, b):
+        x, y = named_items(e, a), named_items(e, b)
+        return all_of(e, *(equal(e, x[k], y[k]) for k in x)) if x.keys() == y.keys() else const(False)
+    if is_list(e, a) and is_list(e, b) and None in (known_items(e, a), known_items(e, b)):
+        return lists_equal(e, a, b)
+    if isinstance(a, Reference) and isinstance(b, Reference):
+        kinds = e.heap[a.id].kind, e.heap[b.id].kind
+        if "list" not in kinds and "growing" not in kinds:
+            return identical(e, a, b)
+    items_a, items_b = known_items(e, a), known_items(e, b)
+    if items_a is not None and items_b is not None:
+        comparable = _same_class(e, a, b)
+        if not comparable or len(items_a) != len(items_b):
+            return const(False)
+        return all_of(e, *(equal(e, x, y) for x, y in zip(items_a, items_b)))
+    if isinstance(a, RangeValue) and isinstance(b, RangeValue):
+        raise e.refuse("a comparison of two ranges", hint="compare start, stop and step")
+    if isinstance(a, (FunctionValue, MethodValue, PullbackValue, SliceValue)) or isinstance(b, FunctionValue):
+        return identical(e, a, b)
+    return const(False)
+
+
+def _fields(e: Evaluator, v: Abstract) -> dict[str, Abstract]:
+    if isinstance(v, StructValue):
+        return dict(zip(v.names, v.items))
+    assert isinstance(v, Reference)
+    return e.heap[v.id].named()
+
+
+def _compared_fields(e: Evaluator, a: Abstract, b: Abstract) -> list[tuple[Abstract, Abstract]] | None:
+    """The pairs of fields that the `__eq__` which dataclass() writes compares; None if it does not apply."""
+    cls = class_of(e, a)
+    parameters = getattr(cls, "__dataclass_params__", None)
+    if parameters is None or not parameters.eq or class_of(e, b) is not cls:
+        return None
+    sides = [_fields(e, v) for v in (a, b)]
+    wanted = [f.name for f in cls.__dataclass_fields__.values() if f.compare and f._field_type.name == "_FIELD"]
+    if any(n not in side for n in wanted for side in sides):
+        return None
+    return [(sides[0][n], sides[1][n]) for n in wanted]
+
+
+def _same_class(e: Evaluator, a: Abstract, b: Abstract) -> bool:
+    """Tuples and named tuples compare by items whatever their class; dataclasses and lists need the same one."""
+    ca, cb = class_of(e, a), class_of(e, b)
+    if ca is cb:
+        return True
+    return isinstance(ca, type) and isinstance(cb, type) and issubclass(ca, tuple) and issubclass(cb, tuple)
+
+
+def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
+    """a is b."""
+    from .exceptions import no_text
+
+    if not any(isinstance(v, Known) and v.object is None for v in (a, b)):
+        no_text(e, a, b)
+    for v in (a, b):
+        if isinstance(v, ConflictValue):
+            raise conflict(e, v)
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, MaybeValue) and isinstance(y, Known) and y.object is x.absent:
+            flag = negate(e, x.present)
+            if not isinstance(flag, Const):
+                e.facts[id(flag)] = (flag, x.present, False, True)
+            return flag
+        if isinstance(x, MaybeValue) and isinstance(y, Known):
+            return all_of(e, x.present, identical(e, x.item, y))
+    if isinstance(a, ChoiceValue) or isinstance(b, ChoiceValue):
+        choice, other = (a, b) if isinstance(a, ChoiceValue) else (b, a)
+        assert isinstance(choice, ChoiceValue)
+        flags = [
+            e.op("eq", choice.tag, const(n))
+            for n, o in enumerate(choice.options)
+            if o.head() == other.head() and not o.parts()
+        ]
+        return any_of(e, *flags) if flags else const(False)
+    if isinstance(a, Known) and isinstance(b, Known):
+        return const(known_key(a.object) == known_key(b.object))
+    if isinstance(a, Reference) and isinstance(b, Reference):
+        return const(a.id == b.id)
+    if isinstance(a, StructValue) and isinstance(b, StructValue) and a is not b:
+        raise e.refuse("`is` of two values that compiled code does not keep apart by identity", hint="write ==")
+    if isinstance(a, ArrayValue) and isinstance(b, ArrayValue):
+        if a.value is b.value:
+            return const(True)
+        raise e.refuse("`is` of two arrays", hint="compare what they hold")
+    if isinstance(a, ComplexArrayValue) and isinstance(b, ComplexArrayValue):
+        return identical(e, a.floats, b.floats)
+    if (
+        isinstance(a, Number)
+        and isinstance(b, Known)
+        and type(b.object) is bool
+        or isinstance(b, Number)
+        and isinstance(a, Known)
+        and type(a.object) is bool
+    ):
+        number = a if isinstance(a, Number) else b
+        if number_type(number) is BOOL and isinstance(number, Number) and not number.numpy:
+            return equal(e, a, b)
+        return const(False)
+    if is_numeric(a) and is_numeric(b):
+        raise e.refuse("`is` of two numbers", hint="write ==")
+    if isinstance(a, FunctionValue) and isinstance(b, FunctionValue):
+        if a is b:
+            return const(True)
+        raise e.refuse("`is` of two functions")
+    return const(a is b)
+
+
+def truth(e: Evaluator, v: Abstract) -> Value:
+    """bool(v) as an SSA bool (a constant where it is known)."""
+    if isinstance(v, Known):
+        return const(bool(v.object))
+    if isinstance(v, Number):
+        return v.value if v.type is BOOL else e.op("ne", v.value, const(0, v.type))
+    if isinstance(v, ComplexValue):
+        from . import complexes
+
+        return complexes.truth(e, v)
+    if isinstance(v, ConflictValue):
+        raise conflict(e, v)
+    if isinstance(v, MaybeValue):
+        inner = truth(e, v.item)
+        flag = all_of(e, v.present, inner)
+        if not isinstance(flag, Const):
+            # Where it does not hold, the value may still be there (and be 0), unless it is always true.
+            e.facts[id(flag)] = (flag, v.present, True, False if flag is v.present else None)
+        return flag
+    if isinstance(v, (ArrayValue, ComplexArrayValue)):
+        from . import arrays
+
+        return arrays.truth(e, v)
+    if isinstance(v, RangeValue):
+        from .iterators import range_length
+
+        return e.op("ne", range_length(e, v), const(0))
+    from .exceptions import no_text
+    from .lists import length_of
+
+    no_text(e, v)
+    if isinstance(v, (StructValue, Reference)):
+        for method in ("bool", "len"):  # the class's own, in the order that Python asks them
+            answer = operator_method(e, method, v)
+            if answer is not None:
+                return truth(e, answer)
+    length = length_of(e, v)
+    if length is not None:
+        return truth(e, length)
+    if isinstance(v, ChoiceValue):
+        flags = [truth(e, o) for o in v.options]
+        if all(isinstance(f, Const) and f.value for f in flags):
+            return const(True)
+        raise e.refuse("the truth of a choice between constants", types=[describe(v, e.heap)])
+    return const(True)

@@ -1,0 +1,96 @@
+"""type(x) of what an abstract value stands for, and the name that messages give it."""
+
+from __future__ import annotations
+
+import types as python_types
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
+
+from .merging import conflict
+from .values import (
+    Abstract,
+    ArrayValue,
+    ComplexArrayValue,
+    ComplexValue,
+    ConflictValue,
+    FunctionValue,
+    Known,
+    MaybeValue,
+    MethodValue,
+    Number,
+    RangeValue,
+    Reference,
+    Shape,
+    SliceValue,
+    StructValue,
+    TupleValue,
+    describe,
+)
+
+if TYPE_CHECKING:
+    from .infer import Evaluator
+
+
+_PYTHON_CLASS: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}
+
+
+_NUMPY_CLASS: dict[Scalar, type] = {
+    F64: np.float64, F32: np.float32, I64: np.int64, I32: np.int32, U8: np.uint8, BOOL: np.bool_,
+}  # fmt: skip
+
+
+def class_of(e: Evaluator, v: Abstract) -> Any:
+    """type(v), a class; None where it is not known."""
+    if isinstance(v, Known):
+        return type(v.object)
+    if isinstance(v, Number):
+        return _NUMPY_CLASS[v.type] if v.numpy else _PYTHON_CLASS.get(v.type)
+    if isinstance(v, TupleValue):
+        return tuple
+    if isinstance(v, ComplexValue):
+        return np.complex128 if v.numpy else complex
+    if isinstance(v, StructValue):
+        return v.cls
+    if isinstance(v, (ArrayValue, ComplexArrayValue)):
+        return np.ndarray
+    if isinstance(v, FunctionValue):
+        return python_types.FunctionType
+    if isinstance(v, MethodValue):
+        return python_types.MethodType
+    if isinstance(v, RangeValue):
+        return range
+    if isinstance(v, SliceValue):
+        return slice
+    if isinstance(v, Reference):
+        record = e.heap[v.id]
+        if isinstance(record.meta, Shape):
+            return record.meta.cls
+        if record.kind == "dict":
+            return dict
+        if record.kind in ("list", "growing"):
+            return list
+        if record.kind == "iterator" and isinstance(record.meta, tuple) and record.meta[0] == "generator":
+            return python_types.GeneratorType
+    from .exceptions import ExceptionValue, TextValue
+
+    if isinstance(v, ExceptionValue):
+        return v.cls
+    if isinstance(v, TextValue):
+        return str
+    return None
+
+
+def python_type_name(e: Evaluator, v: Abstract) -> str:
+    """type(x).__name__ of what an abstract value stands for."""
+    if isinstance(v, ConflictValue):
+        raise conflict(e, v)
+    cls = class_of(e, v)
+    return getattr(cls, "__name__", None) or describe(v, e.heap)
+
+
+def operand_name(e: Evaluator, v: Abstract) -> str:
+    """The same for the messages of operators, which may have been given None."""
+    return "NoneType" if isinstance(v, MaybeValue) else python_type_name(e, v)
