@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .values import Abstract, Known, describe, known_key
 
 if TYPE_CHECKING:
@@ -68,6 +70,8 @@ def shown(called: Any) -> str:
     if isinstance(called, tuple):
         return f"{called[0].__name__}.{called[1]}"
     module = getattr(called, "__module__", None) or ("numpy" if type(called).__module__ == "numpy" else "")
+    if isinstance(called, np.ufunc):
+        module = "numpy" if getattr(np, called.__name__, None) is called else "scipy.special"
     name = _plain_name(called)
     if module == "builtins" or not isinstance(module, str) or not module:
         return name

@@ -58,7 +58,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "numpy_.products",
         "numpy_.views",
     ),
-    "scipy.special": ("special",),
+    "scipy.special": ("special", "bessel", "hypergeometric"),
     "scipy.linalg": ("scipy_linalg",),
     "zyg": ("derivatives", "reflection"),
     "zyg.frontend.classes": ("lists_",),

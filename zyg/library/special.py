@@ -56,7 +56,8 @@ provide("special", _address)
 def special(name: str, value: str | Callable[..., Any], *partials: Callable[..., Any] | None) -> Any:
     """The ufunc `scipy.special.<name>`: `value` is an operation of the IR ("op:..."), a function of cython_special, or Python
     code; `partials` are the derivatives by each argument, functions of the arguments and of the value, None where there is
-    none. Gives what the ufunc does to numbers."""
+    none (which only what is called by pointer may have). Gives what the ufunc does to numbers."""
+    assert isinstance(value, str) or None not in partials, name
 
     def emitter(e: Evaluator, *args: Abstract) -> Abstract:
         from zyg.frontend.infer import Context, known
@@ -168,6 +169,36 @@ def tetragamma(x: float) -> float:
     return total - r * (1.0 + 1.0 / x + r * series)
 
 
+def exprel_slope(x: float) -> float:
+    """The derivative of (exp(x) - 1) / x, near 0 by its series."""
+    if abs(x) >= 1.0:
+        return (np.exp(x) - sc.exprel(x)) / x
+    total = 0.0
+    for n in range(18, 0, -1):
+        total = (n + x * total) / (n + 1.0)
+    return total
+
+
+def boxcox_slope(log: float, k: float, y: float) -> float:
+    """The derivative of y = (exp(k * log) - 1) / k by k."""
+    return log * log * exprel_slope(k * log)
+
+
+def huber(d: float, r: float) -> float:
+    if d < 0.0:
+        return np.inf
+    return 0.5 * r * r if abs(r) <= d else d * (abs(r) - 0.5 * d)
+
+
+def pseudo_huber(d: float, r: float) -> float:
+    if d < 0.0:
+        return np.inf
+    if d == 0.0 or r == 0.0:
+        return 0.0
+    u = r / d
+    return d * d * (u * u / (np.hypot(1.0, u) + 1.0))
+
+
 def ndtr(x: float) -> float:
     return 0.5 * sc.erfc(-x * _SQRT_HALF)
 
@@ -210,20 +241,24 @@ special("betaln", "betaln", lambda a, b, y: sc.psi(a) - sc.psi(a + b), lambda a,
 special("ndtr", ndtr, lambda x, y: _density(x))
 special("log_ndtr", "log_ndtr", lambda x, y: np.exp(-0.5 * x * x - y) / _SQRT_2PI)
 special("ndtri", "ndtri", lambda x, y: _SQRT_2PI * np.exp(0.5 * y * y))
-special("i0", "i0", lambda x, y: sc.i1(x))
-special("i1", "i1", lambda x, y: sc.i0(x) - (0.5 if x == 0 else y / x))
-special("i0e", "i0e", lambda x, y: sc.i1e(x) - np.sign(x) * y)
-special("i1e", "i1e", lambda x, y: sc.i0e(x) - np.sign(x) * y - (0.5 if x == 0 else y / x))
-special("k0", "k0", lambda x, y: -sc.k1(x))
-special("k1", "k1", lambda x, y: -sc.k0(x) - y / x)
-special("j0", "j0", lambda x, y: -sc.j1(x))
-special("j1", "j1", lambda x, y: sc.j0(x) - (0.5 if x == 0 else y / x))
-special("y0", "y0", lambda x, y: -sc.y1(x))
-special("y1", "y1", lambda x, y: sc.y0(x) - y / x)
 special("gammainc", "gammainc", None, lambda a, x, y: np.exp((a - 1.0) * np.log(x) - x - sc.gammaln(a)))
 special("gammaincc", "gammaincc", None, lambda a, x, y: -np.exp((a - 1.0) * np.log(x) - x - sc.gammaln(a)))
 special("betainc", "betainc", None, None,
         lambda a, b, x, y: np.exp((a - 1.0) * np.log(x) + (b - 1.0) * np.log1p(-x) - sc.betaln(a, b)))  # fmt: skip
+special("exp10", "exp10", lambda x, y: 2.30258509299404568402 * y)
+special("cosm1", "cosm1", lambda x, y: -np.sin(x))
+special("exprel", "exprel", lambda x, y: exprel_slope(x))
+special("powm1", "powm1", lambda x, y, z: y * np.power(x, y - 1.0), lambda x, y, z: (z + 1.0) * np.log(x))
+special("boxcox", "boxcox", lambda x, k, y: np.power(x, k - 1.0), lambda x, k, y: boxcox_slope(np.log(x), k, y))
+special("boxcox1p", "boxcox1p", lambda x, k, y: np.power(1.0 + x, k - 1.0),
+        lambda x, k, y: boxcox_slope(np.log1p(x), k, y))  # fmt: skip
+special("inv_boxcox", "inv_boxcox", lambda y, k, x: np.power(x, 1.0 - k),
+        lambda y, k, x: -np.power(x, 1.0 - k) * boxcox_slope(np.log(x), k, y))  # fmt: skip
+special("inv_boxcox1p", "inv_boxcox1p", lambda y, k, x: np.power(1.0 + x, 1.0 - k),
+        lambda y, k, x: -np.power(1.0 + x, 1.0 - k) * boxcox_slope(np.log1p(x), k, y))  # fmt: skip
+special("huber", huber, lambda d, r, y: max(abs(r) - d, 0.0), lambda d, r, y: min(max(r, -d), d))
+special("pseudo_huber", pseudo_huber, lambda d, r, y: 2.0 * quotient(y, d) - quotient(r, d) * r / np.hypot(1.0, r / d),
+        lambda d, r, y: r / np.hypot(1.0, r / d))  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------- sums of exponentials

@@ -40,7 +40,7 @@ if importlib.util.find_spec("scipy") is not None:
         ("xlog1py", "positive", "positive"), ("rel_entr", "positive", "positive"), ("kl_div", "positive", "positive"),
         ("gammainc", "positive", "positive"), ("gammaincc", "positive", "positive"), ("binom", "positive", "unit"),
         ("poch", "positive", "positive"), ("huber", "positive", "finite"), ("pseudo_huber", "positive", "finite"),
-        ("hyp2f1", "positive", "positive"), ("boxcox", "positive", "unit"), ("inv_boxcox", "unit", "positive"),
+        ("boxcox", "positive", "unit"), ("inv_boxcox", "unit", "positive"),
         ("owens_t", "finite", "finite"), ("zeta", "above", "positive"),
     ):  # fmt: skip
         if hasattr(special, _name) and getattr(getattr(special, _name), "nin", 2) == 2:
@@ -54,13 +54,51 @@ if importlib.util.find_spec("scipy") is not None:
                 a=A("n", "d", "positive"),
                 tolerance=1024,
             )
+    # Several in one program, as each costs a compilation.
+    together = lambda names: [f for n in names.split() if (f := getattr(special, n, None)) is not None]
+    case(
+        together("chdtr chdtrc gdtr gdtrc stdtr pdtr pdtrc"),
+        lambda a: (
+            special.chdtr(3.0, a) * a + special.chdtrc(2.0, a) + special.gdtr(1.5, 2.0, a) + special.gdtrc(a, 2.0, 1.5)
+            + special.stdtr(3.0, a) + special.pdtr(2.0, a) * a + special.pdtrc(1.0, a)
+        ),
+        a=A("n", "d", "positive"),
+        tolerance=1024,
+    )  # fmt: skip
+    case(
+        together("gammaincinv gammainccinv betaincinv ndtri_exp"),
+        lambda a: (
+            special.gammaincinv(2.0, a) + special.gammainccinv(3.0, a) + special.betaincinv(2.0, 3.0, a)
+            + special.ndtri_exp(-a)
+        ),
+        a=A("n", "d", "probability"),
+        tolerance=4096,
+    )  # fmt: skip
+    case(
+        together("ellipkm1 ellipeinc ellipkinc expn hyp0f1 hyp2f1 hyperu struve modstruve"),
+        lambda a: (
+            special.ellipkm1(a) + special.ellipeinc(1.2, a) + special.ellipeinc(a, 0.3) + special.ellipkinc(a, 0.3)
+            + special.expn(2, a) + special.hyp0f1(1.5, a) + special.hyp2f1(1.0, 1.5, 2.0, a)
+            + special.hyperu(1.0, 1.5, a) + special.struve(1.0, a) + special.modstruve(1.0, a)
+        ),
+        a=A("n", "d", "probability"),
+        tolerance=4096,
+    )  # fmt: skip
+    case(
+        together("boxcox1p inv_boxcox1p powm1 gammasgn"),
+        lambda a, k: special.boxcox1p(a, k) + special.inv_boxcox1p(a, k) + special.powm1(a, k) + special.gammasgn(a),
+        a=A("n", "d", "positive"),
+        k=Num("d", "positive"),
+        tolerance=1024,
+    )
     case(special.logsumexp, lambda a: special.logsumexp(a), a=A("n|n m", "d", "finite", 1))
     case(special.logsumexp, lambda a: special.logsumexp(a, axis=0), a=A("n|n m", "d", "finite", 1))
     case(special.logsumexp, lambda a: special.logsumexp(a, axis=1, keepdims=True), a=A("n m", "d", "finite", 1))
     case(special.softmax, lambda a: special.softmax(a), a=A("n|n m", "d", "finite", 1))
     case(special.softmax, lambda a: special.softmax(a, axis=-1), a=A("n|n m", "d", "finite", 1))
     case(special.log_softmax, lambda a: special.log_softmax(a, axis=0), a=A("n|n m", "d", "finite", 1))
-    case(special.multigammaln, lambda x: special.multigammaln(x, 2), x=Num("d", "above"), tolerance=256)
+    _multigammaln = vars(special)["multigammaln"]
+    case(_multigammaln, lambda x: _multigammaln(x, 2), x=Num("d", "above"), tolerance=256)
     case(special.comb, lambda n: special.comb(n, 2), n=Num("d", "above"), tolerance=256)
     case(special.polygamma, lambda a: special.polygamma(1, a), a=A("n", "d", "positive"), tolerance=1024)
     case(special.factorial, lambda n: special.factorial(n), n=A("n", "d", "few"), tolerance=256, derivative=False)
