@@ -15,7 +15,7 @@ from zyg.ir.core import Block, Function, Instr, Module, Value, const
 from zyg.ir.passes import cse, dce, fold, inline, simplify_cfg
 from zyg.ir.types import Array, cotangent_type
 
-from . import helpers
+from . import helpers, masks
 from .activity import differentiable
 
 if TYPE_CHECKING:
@@ -138,7 +138,9 @@ def reverse_function(module: Module, name: str, wanted: list[int], seeded: list[
     inline.inline_call(module, function, function.entry, 0)
     del module.functions[joint.name]
     function.entry.params = [*params, *given.values()]
-    for simplify in (simplify_cfg.run, fold.run, cse.run, dce.run, simplify_cfg.run):
+    simplify_cfg.run(function)
+    masks.run(function, list(given.values()))
+    for simplify in (fold.run, cse.run, dce.run, simplify_cfg.run):
         simplify(function)
     mentioned = {v for _, i in function.instructions() for v in [*i.operands, *[x for t in i.targets for x in t.args]]}
     used = [k for k, p in enumerate(params) if p in mentioned]

@@ -375,7 +375,10 @@ def _call(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]
     callee, calls = self.module.functions[instr.attrs["callee"]], instr.attrs.get("vector")
     if calls is None:
         return self.call(callee, operands)
-    return [result for k in range(calls) for result in self.call(callee, [*operands[:-1], operands[-1] + k])]
+    given = [self.call(callee, [*operands[:-1], operands[-1] + k]) for k in range(calls)]
+    while len(given) > 1:
+        given = [[a + b for a, b in zip(*given[k : k + 2], strict=True)] for k in range(0, len(given), 2)]
+    return given[0]
 
 
 @_runs

@@ -301,7 +301,7 @@ def _check_call(callee: Function, block: Block, instr: Instr, exact: bool) -> Pr
     if wanted != given:
         yield Problem(f"@{callee.name} takes ({_list(wanted)}), not ({_list(given)})", block, instr)
     results = [r.type for r in instr.results]
-    promised = list(callee.results) * instr.attrs.get("vector", 1)
+    promised = list(callee.results)
     if (promised if exact else promised[: len(results)]) != results:
         yield Problem(f"@{callee.name} gives ({_list(promised)}), not ({_list(results)})", block, instr)
 

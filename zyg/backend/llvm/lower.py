@@ -53,7 +53,6 @@ def lower(
             name in runs_python,
             name == entry and any(n in recursive for n in names),
             name in fails,
-            f.attrs.get("vector", 0),
         )
     for name in names:
         linkage = "" if exported and name == entry else "internal "

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from ...ir.core import Position
 from ...ir.records import field, record
-from ...ir.types import Type
+from ...ir.types import F64, Type
 from .text import Emitter, ModuleText, component_types, value_types
 
 LANES = "zyg.lanes"  # flag of a module whose functions carry several tangents side by side
@@ -75,19 +75,23 @@ class FunctionABI:
     may_run_python: bool
     recursive: bool = False
     fails: bool = True
-    vector: int = 0  # the number of lanes, where its results are vectors
 
     @property
     def result(self) -> str:
         """The LLVM type of what it returns."""
         types = value_types(self.results)
-        if self.vector:
-            types = [f"<{self.vector} x {type}>" for type in types]
+        if self.packed:
+            return f"<{len(types)} x {types[0]}>"
         if self.fails:
             types.insert(0, "i32")
         elif len(types) < 2:
             return types[0] if types else "void"
         return "{" + ", ".join(types) + "}"
+
+    @property
+    def packed(self) -> bool:
+        """Whether the results are the elements of a vector: more floats than are returned in registers one by one."""
+        return not self.fails and 2 < len(self.results) <= 8 and set(self.results) == {F64}
 
     def declaration(self) -> str:
         """For a module that calls it in another."""
@@ -102,6 +106,8 @@ class FunctionABI:
         count = len(value_types(self.results))
         if not self.fails and count < 2:
             return None, [result] if count else []
+        if self.packed:
+            return None, [emitter.let(f"extractelement {self.result} {result}, i64 {k}", "r") for k in range(count)]
         extract = [emitter.let(f"extractvalue {self.result} {result}, {k}", "r") for k in range(count + self.fails)]
         return (extract[0], extract[1:]) if self.fails else (None, extract)
 

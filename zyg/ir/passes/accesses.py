@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..core import Const, Function, Instr, Value, const
+from ..core import VIEWS, Const, Function, Instr, Value, const
 from ..types import Array
 from .rewriting import same
 
@@ -81,6 +81,21 @@ class Views:
             else:
                 result.append(length)
         return result
+
+    def root(self, v: Value) -> Value:
+        """What an array is a view of: an `alloc`, or something unknown."""
+        while (instr := self.made.get(v)) is not None and instr.op in VIEWS:
+            v = instr.operands[0]
+        return v
+
+    def apart(self, written: list[Value], read: list[Value]) -> bool:
+        """Whether what is written is new memory, of which nothing else that is written or read is another view."""
+        roots = [self.root(v) for v in written]
+        fresh = all(r in self.made and self.made[r].op == "alloc" for r in roots)
+        others = {self.root(v): v for v in read if isinstance(v.type, Array)}
+        return fresh and len(set(roots)) == len(roots) and all(
+            others.get(r, v) is v for r, v in zip(roots, written, strict=True)
+        )  # fmt: skip
 
     def access(self, v: Value, assumptions: list[Assumption] | None) -> Access | None:
         """How `v`, an array with an axis per loop, is reached.  What cannot be told before the code runs is added to the

@@ -77,6 +77,7 @@ class Expansion:
         self.lengths: list[Value] = []
         self.tiny, self.vectors = tiny, vectors
         self.contiguous = True  # whether the arrays of the version that is being written are
+        self.apart = self.views.apart(apply.operands[: len(self.modes)], apply.operands[len(self.modes) :])
 
     def run(self) -> Block:
         """The block where control goes on afterwards."""

@@ -22,6 +22,7 @@ from .inline import inline_call
 from .rewriting import replace_uses, same
 
 _LARGEST = 200  # instructions of a fused function: registers are few
+_LARGEST_IN_LANES = 80  # of two for which one loop in the lanes of vectors is quicker than one in them and one by LLVM
 
 
 def run(module: Module) -> bool:
@@ -95,7 +96,7 @@ def _merge_one(module: Module, function: Function) -> bool:
         applies = [i for i in block.instrs if i.op == "apply"]
         for first, second in itertools.combinations(applies, 2):
             orders = {_any_order(module, first), _any_order(module, second)} - {None}
-            if len(orders) < 2 and _independent(block, made, first, second):
+            if (len(orders) < 2 or _in_lanes(module, first, second)) and _independent(block, made, first, second):
                 _merge(module, block, first, second)
                 return True
     return False
@@ -111,6 +112,15 @@ def _any_order(module: Module, apply: Instr) -> bool | None:
     if not any(isinstance(t, Scalar) and t.kind == "f" for t in sums):
         return None
     return bool(apply.attrs.get("any_order")) or any(i.attrs.get("vectormath") for _, i in callee.instructions())
+
+
+def _in_lanes(module: Module, first: Instr, second: Instr) -> bool:
+    """Whether a loop over both can be written in the lanes of vectors, with all sums in NumPy's order, which is also one of
+    those that are free."""
+    from .pairwise import in_lanes
+
+    callees = [module.functions[i.attrs["callee"]] for i in (first, second)]
+    return all(map(in_lanes, callees)) and sum(len(f.entry.instrs) for f in callees) <= _LARGEST_IN_LANES
 
 
 def _root(made: dict[Value, Instr], v: Value) -> Value:

@@ -2,7 +2,7 @@
 accuracy of floating point summation", SIAM J. Sci. Comput. 14, 1993).
 
 The eight sums are the lanes of vectors, in a function of its own that stands for one of them (`lane`); a call of it with
-attrs["vector"] gives all eight (backend/llvm/lowering/vectors.py).  Where a function cannot be done in vectors, what is done for an
+attrs["vector"] gives all eight, added up (backend/llvm/lowering/vectors.py).  Where a function cannot be done in vectors, what is done for an
 element is written eight times.  The order within a block is free, and LLVM makes vectors as it likes: where the terms take mathematical functions that are vectorised, which are
 approximate themselves, and in reverse parts (`any_order`), which have no order of NumPy's.  In the version for arrays that are
 not contiguous the function calls itself for each of the eight sums (`lane`).
@@ -75,6 +75,7 @@ class _PairwiseSum:
         operands = [v if v in outer.accesses else replace(v) for v in apply.operands]
         e.apply = Instr("apply", operands, apply.results, apply.attrs)
         e.contiguous, e.lengths, e.tiny, e.vectors = outer.contiguous, outer.lengths, outer.tiny, outer.vectors
+        e.apart = outer.apart
         e.accesses = {
             v: Access(replace(a.array), tuple(i if isinstance(i, int) else replace(i) for i in a.index))
             for v, a in outer.accesses.items()
@@ -117,15 +118,19 @@ class _PairwiseSum:
             b.ret(*e.loop(start, stop, nothing, one))
             return
         whole_stop = b.op("sub", stop, b.op("and", count, const(_LANES - 1)))
-        if not e.contiguous:
-            parts = self.called(start, whole_stop)
-        elif e.vectors and self.is_vectorisable():
-            parts = self.in_lanes(start, whole_stop)
+        if e.contiguous and e.vectors and self.is_vectorisable():
+            total = self.in_lanes(start, whole_stop)
+        elif e.contiguous:
+            total = self.added(self.unrolled(start, whole_stop, nothing))
         else:
-            parts = self.unrolled(start, whole_stop, nothing)
+            total = self.added(self.called(start, whole_stop))
+        b.ret(*e.loop(whole_stop, stop, total, one, plain=True))
+
+    def added(self, parts: list[list[Value]]) -> list[Value]:
+        """The eight sums added up, neighbours first."""
         while len(parts) > 1:
             parts = [self.add(parts[k], parts[k + 1]) for k in range(0, len(parts), 2)]
-        b.ret(*e.loop(whole_stop, stop, parts[0], one, plain=True))
+        return parts[0]
 
     def sums(self, start: Value, count: Value, lane: bool = False) -> list[Value]:
         """What the function gives for a part."""
@@ -148,10 +153,18 @@ class _PairwiseSum:
 
     def is_vectorisable(self) -> bool:
         e = self.expansion
-        return not e.modes and len(e.callee.blocks) == 1 and all(map(vectorisable, e.callee.entry.body))
+        stored = [e.accesses[v] for k, v in enumerate(e.apply.operands[: len(e.modes)]) if k not in self.held]
+        last = len(self.indices)
+        return (
+            in_lanes(e.callee)
+            and set(self.kinds) == {"add"}
+            and BOOL not in e.function.results
+            and (not stored or e.apart)
+            and all(a.index[-1:] == (last,) and last not in a.index[:-1] for a in stored)
+        )
 
-    def in_lanes(self, start: Value, stop: Value) -> list[list[Value]]:
-        """The eight sums by a function for one of them, of which a call does all."""
+    def in_lanes(self, start: Value, stop: Value) -> list[Value]:
+        """The eight sums by a function for one of them, of which a call does all and adds them up."""
         e = self.expansion
         function = Function(e.module.unique_name(f"{e.function.name}.lane"), [Block("entry")], e.function.results)
         function.attrs = {"shallow": True, "vector": _LANES}
@@ -159,10 +172,8 @@ class _PairwiseSum:
         given = list(self.params.values())
         params = {v: Value(v.type, v.name) for v in given}
         _PairwiseSum(e, function, params, self.indices, self.held, self.kinds).run_lane()
-        types = e.function.results * _LANES
-        sums = e.b.emit("call", *given, start, stop, const(0), types=types, callee=function.name, vector=_LANES)
-        width = len(e.function.results)
-        return [list(sums[k * width : (k + 1) * width]) for k in range(_LANES)]
+        types = e.function.results
+        return list(e.b.emit("call", *given, start, stop, const(0), types=types, callee=function.name, vector=_LANES))
 
     def run_lane(self) -> None:
         """One of the eight sums, of every eighth element."""
@@ -202,6 +213,11 @@ _VECTORISABLE = frozenset(
         "load",
     }
 )  # fmt: skip
+
+
+def in_lanes(function: Function) -> bool:
+    """Whether a function of elements can be done for several of them at once."""
+    return len(function.blocks) == 1 and all(map(vectorisable, function.entry.body))
 
 
 def vectorisable(instr: Instr) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ....ir.core import Instr
 from ....ir.types import flatten
 from ..boxing import Boxing
-from ..lowered import FunctionABI, LoweringError
-from ..text import RUNTIME, by_value, component_types, components, value_types
+from ..lowered import LoweringError
+from ..text import RUNTIME, by_value, component_types, components
 from .function import FunctionLowering
 from .registry import lowers
 
@@ -23,23 +23,11 @@ def call(e: FunctionLowering, instr: Instr) -> None:
     status, parts = callee.call(e, args)
     if status is not None:
         e.check_status(status)
-    if callee.vector:
-        parts = elements(e, callee, parts)
     index = 0
     for value in instr.results:
         count = len(components(by_value(value.type)))
         e.bind_copied(value, parts[index : index + count])
         index += count
-
-
-def elements(e: FunctionLowering, callee: FunctionABI, vectors: list[str]) -> list[str]:
-    """What several calls at once have given, call by call."""
-    types = [f"<{callee.vector} x {type}>" for type in value_types(callee.results)]
-    return [
-        e.let(f"extractelement {type} {vector}, i64 {lane}", "r")
-        for lane in range(callee.vector)
-        for type, vector in zip(types, vectors, strict=True)
-    ]
 
 
 @lowers("pycall", context=True, fails=True, runs_python=True)

@@ -125,10 +125,20 @@ def return_(e: FunctionLowering, instr: Instr) -> None:
     pairs = [("i32", "0")] if e.abi.fails else []
     for value in instr.operands:
         pairs += zip(value_types([value.type]), e.copied(value), strict=True)
+    give(e, pairs)
+
+
+def give(e: FunctionLowering, pairs: list[tuple[str, str]]) -> None:
+    """Return what the function gives: (LLVM type, value) pairs."""
     if not pairs:
         e.emit("ret void")
     elif not e.abi.fails and len(pairs) == 1:
         e.emit(f"ret {pairs[0][0]} {pairs[0][1]}")
+    elif e.abi.packed:
+        vector = "poison"
+        for k, (type, value) in enumerate(pairs):
+            vector = e.let(f"insertelement {e.abi.result} {vector}, {type} {value}, i64 {k}")
+        e.emit(f"ret {e.abi.result} {vector}")
     else:
         e.emit(f"ret {e.abi.result} {e.aggregate(e.abi.result, pairs)}")
 

@@ -1,7 +1,7 @@
 """Functions that do several calls at once, in the lanes of vectors.
 
 A function with attrs["vector"] stands for one lane; its last parameter is the lane's number.  What depends on that is a vector
-here, all else is as elsewhere.  Control does not depend on it.  Elements that lie behind each other are loaded as a vector.
+here, all else is as elsewhere; what it returns is the sum over the lanes.  Control does not depend on it.  Elements that lie behind each other are loaded as a vector.
 So the order of what is added up is the source's, whatever LLVM makes of it and the processor has.
 
 Only the operations that `vectorisable` of ir/passes/pairwise.py names are there.
@@ -14,9 +14,10 @@ from collections.abc import Callable
 from ....ir.core import Const, Instr, Target, Value
 from ....ir.types import BOOL, Array, Scalar
 from ..lowered import LoweringError
-from ..text import MEMORY_TYPES, SCALAR_TYPES, SIZES, component_types, literal
+from ..text import MEMORY_TYPES, SCALAR_TYPES, SIZES, literal
 from .arithmetic import BINARY, binary, neg
 from .arrays import access, element, parts_of
+from .control import give
 from .function import FunctionLowering, scalar_type
 from .mathematics import INTRINSICS, intrinsic
 from .registry import lowering
@@ -79,7 +80,7 @@ class VectorLowering(FunctionLowering):
             emit = binary if instr.op in BINARY else intrinsic if instr.op in INTRINSICS else _LOWERED.get(instr.op)
             if emit is None:
                 raise LoweringError(f"{instr.op} is not done in lanes")
-            self.vectors = instr.op != "load"
+            self.vectors = instr.op not in _ACCESSES
             emit(self, instr)
             self.vectors = False
 
@@ -129,12 +130,51 @@ class VectorLowering(FunctionLowering):
         one = self.let(f"insertelement {type} poison, {scalar} {name}, i64 0")
         return self.let(f"shufflevector {type} {one}, {type} poison, <{self.width} x i32> zeroinitializer")
 
+    def write_row(self, value: Value, lanes: str, address: str, type: str, annotation: str) -> None:
+        """Store the lanes of `value` to elements behind each other."""
+        scalar = scalar_type(value)
+        if scalar is BOOL:
+            lanes = self.let(f"zext {self.vector_type('i1')} {lanes} to {type}")
+        self.emit(f"store {type} {lanes}, ptr {address}, align {SIZES[scalar]}{annotation}")
+
     def lower_return(self, instr: Instr) -> None:
-        pairs = [(self.vector_type(component_types([v.type])[0]), self.vector(v)) for v in instr.operands]
-        if len(pairs) == 1:
-            self.emit(f"ret {pairs[0][0]} {pairs[0][1]}")
-        else:
-            self.emit(f"ret {self.abi.result} {self.aggregate(self.abi.result, pairs)}")
+        """What the lanes have, added up."""
+        types = [SCALAR_TYPES[scalar_type(v)] for v in instr.operands]
+        sums: dict[int, str] = {}
+        for type in dict.fromkeys(types):
+            positions = [k for k, t in enumerate(types) if t == type]
+            totals = self.added_up(type, [self.vector(instr.operands[k]) for k in positions])
+            sums.update(zip(positions, totals, strict=True))
+        give(self, [(type, sums[k]) for k, type in enumerate(types)])
+
+    def added_up(self, type: str, vectors: list[str]) -> list[str]:
+        """The sum of the lanes of each vector, neighbours first. Two vectors share one as their sums get fewer."""
+        add = "fadd" if type in ("double", "float") else "add"
+        level = [(name, [(k, lane) for lane in range(self.width)]) for k, name in enumerate(vectors)]
+        while level[0][1][-1][1]:  # until there is a lane of each
+            shorter: list[tuple[str, list[tuple[int, int]]]] = []
+            for n in range(0, len(level), 2):
+                pair = level[n : n + 2]
+                length = len(pair[0][1])
+                places = {label: m * length + at for m, (_, own) in enumerate(pair) for at, label in enumerate(own)}
+                even = sorted((p for p in places if p[1] % 2 == 0), key=lambda p: (p[1], p[0]))
+                given = f"<{length} x {type}>"
+                second = pair[-1][0] if len(pair) > 1 else "poison"
+                halves = [
+                    self.let(
+                        f"shufflevector {given} {pair[0][0]}, {given} {second}, "
+                        f"<{len(even)} x i32> <{', '.join(f'i32 {places[k, lane + odd]}' for k, lane in even)}>"
+                    )
+                    for odd in range(2)
+                ]
+                total = self.let(f"{add} <{len(even)} x {type}> {halves[0]}, {halves[1]}")
+                shorter.append((total, [(k, lane // 2) for k, lane in even]))
+            level = shorter
+        return [
+            self.let(f"extractelement <{len(own)} x {type}> {name}, i64 {at}", "r")
+            for name, own in level
+            for at in range(len(own))
+        ]
 
 
 def _not(e: FunctionLowering, instr: Instr) -> None:
@@ -206,6 +246,36 @@ def _load(e: FunctionLowering, instr: Instr) -> None:
     e.define(instr, [e.let(f"icmp ne {type} {loaded}, zeroinitializer", hint) if dtype is BOOL else loaded])
 
 
+def _store(e: FunctionLowering, instr: Instr) -> None:
+    assert isinstance(e, VectorLowering)
+    address, type, annotation = row(e, instr)
+    e.write_row(instr.operands[1], e.vector(instr.operands[1]), address, type, annotation)
+
+
+def _accum(e: FunctionLowering, instr: Instr) -> None:
+    """Neighbouring elements are different ones."""
+    assert isinstance(e, VectorLowering)
+    address, type, annotation = row(e, instr)
+    value = instr.operands[1]
+    scalar = scalar_type(value)
+    old = e.let(f"load {type}, ptr {address}, align {SIZES[scalar]}{annotation}")
+    if scalar is BOOL:
+        old = e.let(f"icmp ne {type} {old}, zeroinitializer")
+    operation = f"fadd {e.flags(instr)}" if scalar.kind == "f" else "or " if scalar is BOOL else "add "
+    vector = e.vector_type(SCALAR_TYPES[scalar])
+    e.write_row(value, e.let(f"{operation}{vector} {old}, {e.vector(value)}"), address, type, annotation)
+
+
+def row(e: VectorLowering, instr: Instr) -> tuple[str, str, str]:
+    """Where the elements behind each other are that are stored to: address, type in memory, annotation."""
+    array, _, *indices = instr.operands
+    a = parts_of(e, array)
+    if a.type.layout != "C" or indices[-1] not in e.first or not e.varying.isdisjoint(indices[:-1]):
+        raise LoweringError(f"{instr.op} to elements that do not lie behind each other")
+    address = element(e, a, [*map(e.value, indices[:-1]), e.first[indices[-1]]])
+    return address, e.vector_type(MEMORY_TYPES[a.type.dtype]), access(e, array)
+
+
 def gathered(
     e: VectorLowering, array: Value, fixed: list[str | None], varying: list[str], dtype: Scalar, annotation: str
 ) -> str:
@@ -232,4 +302,7 @@ _LOWERED: dict[str, Callable[[FunctionLowering, Instr], None]] = {
     "fmax": _extremum("ogt"),
     "cast": _cast,
     "load": _load,
+    "store": _store,
+    "accum": _accum,
 }
+_ACCESSES = frozenset({"load", "store", "accum"})

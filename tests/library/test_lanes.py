@@ -1,0 +1,129 @@
+"""Sums in NumPy's order, what is stored beside them, and derivatives under masks: one loop in the lanes of vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zyg
+
+SIZES = (0, 1, 7, 8, 9, 127, 128, 131, 600, 1031)
+draw = np.random.default_rng(5)
+
+
+def huber(delta, m, x):
+    r = x - m
+    a = np.abs(r)
+    return np.sum(np.where(a <= delta, 0.5 * r * r, delta * (a - 0.5 * delta)))
+
+
+def huber_slopes(delta, m, x):
+    r = x - m
+    far = np.abs(r) > delta
+    by_x = np.where(far, delta * np.sign(r), r)
+    return np.sum(np.where(far, np.abs(r) - delta, 0.0)), -np.sum(by_x), by_x
+
+
+def check_huber(compiled, x):
+    value, (by_delta, by_m, by_x) = compiled(0.8, 0.1, x)
+    assert value == huber(0.8, 0.1, x)  # to the last bit
+    expected = huber_slopes(0.8, 0.1, x)
+    assert (by_delta, by_m) == pytest.approx(expected[:2], rel=1e-12, abs=1e-12)
+    np.testing.assert_allclose(by_x, expected[2], rtol=1e-14)
+
+
+def test_value_and_gradient_in_one_loop():
+    compiled = zyg.jit(zyg.value_and_grad(huber, (0, 1, 2)))
+    for n in SIZES:
+        check_huber(compiled, draw.normal(size=n))
+        check_huber(compiled, draw.normal(size=3 * n)[::3])
+        check_huber(compiled, draw.normal(size=n)[::-1])
+    text = str(zyg.code_typed(zyg.value_and_grad(huber, (0, 1, 2)), 0.8, 0.1, draw.normal(size=9)))
+    assert text.count("func @") == 3 and text.count("vector=8") == 1  # the function, the sums, their loop in lanes
+
+
+def stored(x, y, n):
+    low = x < y
+    z = np.where(low, x - y, x * y)
+    total = np.sum(z) + n
+    c = (x * 2.0).astype(np.float32)
+    partial = np.sum(c)
+    return total, partial, z, low, c
+
+
+def in_place(x, y):
+    x *= y
+    x += 1.0
+    return np.sum(x), x
+
+
+def several(x, y):
+    """Free sums and one in NumPy's order, where a shadow is added to."""
+    a = x * y
+    return np.sum(a) + np.sum(np.abs(a - x) * a)
+
+
+def rows(x, w):
+    return np.sum(np.sum(x * w, axis=1) * 2.0) + np.sum(x * x)
+
+
+def test_what_is_stored_beside_a_sum():
+    compiled, compiled_in_place = zyg.jit(stored), zyg.jit(in_place)
+    for n in SIZES:
+        x, y = draw.normal(size=n), draw.normal(size=n)
+        for ours, theirs in zip(compiled(x, y, 3), stored(x, y, 3), strict=True):
+            assert np.array_equal(ours, theirs) and np.asarray(ours).dtype == np.asarray(theirs).dtype
+        ours, theirs = (f(x.copy(), y) for f in (compiled_in_place, in_place))
+        assert ours[0] == theirs[0] and np.array_equal(ours[1], theirs[1])
+
+
+def test_what_is_added_beside_a_sum():
+    compiled, of_rows = zyg.jit(zyg.value_and_grad(several, (0, 1))), zyg.jit(zyg.value_and_grad(rows, (0, 1)))
+    for n in SIZES:
+        x, y = draw.normal(size=n), draw.normal(size=n)
+        value, (by_x, by_y) = compiled(x, y)
+        assert value == several(x, y)
+        a = x * y
+        by_a = 1.0 + np.abs(a - x) + np.sign(a - x) * a
+        np.testing.assert_allclose(by_x, by_a * y - np.sign(a - x) * a, rtol=1e-12)
+        np.testing.assert_allclose(by_y, by_a * x, rtol=1e-12)
+        matrix = draw.normal(size=(3, n))
+        value, (by_matrix, by_w) = of_rows(matrix, y)
+        assert value == pytest.approx(rows(matrix, y), rel=1e-13)
+        np.testing.assert_allclose(by_matrix, 2.0 * y + 2.0 * matrix, rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(by_w, 2.0 * matrix.sum(axis=0), rtol=1e-12, atol=1e-13)
+
+
+def chosen(x, y):
+    return np.sum(np.where(x > 0.0, x * y, 0.0) + np.where(x > 1.0, y / x, np.abs(x) * x))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, zyg.jit])
+def test_what_was_not_chosen_does_not_matter(wrap):
+    x, y = np.array([-1.0, 0.5, 0.0, 2.0, 0.0]), np.array([np.inf, 3.0, np.nan, -2.0, -np.inf])
+    by_x, by_y = wrap(zyg.grad(chosen, (0, 1)))(x, y)
+    with np.errstate(all="ignore"):
+        own = np.where(x > 0, y, 0.0) + np.where(x > 1, -y / x**2, 2 * np.abs(x))
+        others = np.where(x > 0, x, 0.0) + np.where(x > 1, 1 / x, 0.0)
+    np.testing.assert_allclose(by_x, own, rtol=1e-14)
+    np.testing.assert_allclose(by_y, others, rtol=1e-14)
+
+
+def masked_twice(x, s):
+    r = np.where(x > s, x * x, np.where(x < -s, np.log(-x), np.sqrt(np.abs(x))))
+    return np.sum(np.minimum(r, 2.0) * np.maximum(x, s) - np.clip(x, -1.0, 1.0))
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_masks_within_masks():
+    given = np.concatenate([draw.normal(size=40), [-3.0, 3.0, 0.2]])
+    value = lambda v, s: masked_twice(v, s)
+    by_x, by_s = zyg.gradient(value, given, 0.3)
+    h = 1e-6
+    for k in range(len(given)):
+        step = np.zeros_like(given)
+        step[k] = h
+        assert by_x[k] == pytest.approx((value(given + step, 0.3) - value(given - step, 0.3)) / (2 * h), abs=1e-6)
+    assert by_s == pytest.approx((value(given, 0.3 + h) - value(given, 0.3 - h)) / (2 * h), abs=1e-6)
+    second = zyg.hvp(lambda v: huber(0.8, 0.1, v), given, np.ones_like(given))
+    np.testing.assert_allclose(second, np.where(np.abs(given - 0.1) <= 0.8, 1.0, 0.0))
