@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bytecode import Label
 
@@ -69,15 +69,20 @@ def type_of(e: Emitter, value: Value) -> None:
 
 def type_on_top(e: Emitter) -> None:
     """The type of what is on the stack takes its place."""
+    call_on_top(e, type)
+
+
+def call_on_top(e: Emitter, function: Callable[[Any], Any]) -> None:
+    """What a function gives of what is on the stack takes its place."""
     if PY313:
-        e.out("LOAD_CONST", type)
+        e.out("LOAD_CONST", function)
         e.out("SWAP", 2)
         e.out("PUSH_NULL")
         e.out("SWAP", 2)
     else:
         e.out("PUSH_NULL")
         e.out("SWAP", 2)
-        e.out("LOAD_CONST", type)
+        e.out("LOAD_CONST", function)
         e.out("SWAP", 2)
     call(e, 1, ())
 

@@ -26,6 +26,7 @@ from ..ir.analysis import use_counts
 from ..ir.core import Block, Const, Function, Position, Target, Value
 from . import recording
 from .opcodes import ORDER, PY312, PY313, UNBOUND, CannotEmit, Tree, is_none, lower
+from .phrases import call_on_top
 from .slots import Slots, candidates, ends_in_next, variable_name
 
 __all__ = ["CannotEmit", "Emitter", "emit", "emit_function"]
@@ -80,7 +81,7 @@ class Emitter:
         self.remaining: dict[Value, int] = {}  # loads to come in this block, of scratch values that die in it
         self.stubs: list[tuple[Label, Target, Callable[[], None], Block]] = []
         self.pads: dict[tuple[Any, ...], Label] = {}
-        self.pad_code: list[tuple[Label, Target]] = []
+        self.pad_code: list[tuple[Label, Target | None, bool]] = []
         self.placed: set[Block] = set()  # blocks whose code is out
         self.sources: dict[Block, list[Block]] = {}
         self.block = function.entry
@@ -331,14 +332,14 @@ class Emitter:
 
     def _pad(self, block: Block) -> Label | None:
         """The landing pad of the block's handler, shared by blocks that pass the same values."""
-        handler = block.handler
-        if handler is None:
+        handler, inner = block.handler, block.in_generator
+        if handler is None and not inner:
             return self.stop_iteration if self.generator and PY312 else None
-        key = (handler.block, *(_identity(a) for a in handler.args))
+        key = (inner, handler and handler.block, *(_identity(a) for a in (handler.args if handler else ())))
         pad = self.pads.get(key)
         if pad is None:
             pad = self.pads[key] = Label()
-            self.pad_code.append((pad, handler))
+            self.pad_code.append((pad, handler, inner))
         return pad
 
     def _count_loads(self, block: Block) -> None:
@@ -399,8 +400,13 @@ class Emitter:
             self._copies(target)
             self._jump_back(target.block)
         self.end_region()
-        for label, target in self.pad_code:
+        for label, target, inner in self.pad_code:
             self.label(label, 1)
+            if inner:
+                call_on_top(self, out_of_generator)
+            if target is None:
+                self.out("RERAISE", 0)
+                continue
             moves = self._moves(target, skip=1)
             for arg, _ in moves:
                 self.load(arg)
@@ -577,6 +583,19 @@ class Emitter:
     def push_all(self, tree: Tree) -> None:
         for k in tree.order:
             self.push(tree, k)
+
+
+def out_of_generator(exception: BaseException) -> BaseException:
+    """What comes out of a generator where `exception` is raised in it.
+
+    >>> out_of_generator(StopIteration())
+    RuntimeError('generator raised StopIteration')
+    """
+    if not isinstance(exception, StopIteration):
+        return exception
+    made = RuntimeError("generator raised StopIteration")
+    made.__cause__ = made.__context__ = exception
+    return made
 
 
 def _identity(value: Value) -> Any:

@@ -182,16 +182,18 @@ class Block:
     """A basic block: parameters, instructions, and last of them the terminator.
 
     `handler` is where an exception raised in this block goes (object code only).  The handler block's first parameter
-    receives the exception; the rest are passed by `handler.args`.
+    receives the exception; the rest are passed by `handler.args`.  `in_generator`: it stands for code of a generator, from
+    which StopIteration comes as RuntimeError (object code only).
     """
 
-    __slots__ = ("handler", "instrs", "name", "params")
+    __slots__ = ("handler", "in_generator", "instrs", "name", "params")
 
     def __init__(self, name: str, params: list[Value] | None = None):
         self.name = name
         self.params: list[Value] = params or []
         self.instrs: list[Instr] = []
         self.handler: Target | None = None
+        self.in_generator = False
 
     @property
     def terminator(self) -> Instr:
@@ -311,6 +313,7 @@ def clone_blocks(blocks: list[Block], values: dict[Value, Value], rename: Callab
     """Copy blocks. `values` maps old values to new ones and is extended with those defined inside."""
     copies = {b: Block(rename(b.name)) for b in blocks}
     for b in blocks:
+        copies[b].in_generator = b.in_generator
         for p in b.params:
             values[p] = Value(p.type, p.name)
         copies[b].params = [values[p] for p in b.params]

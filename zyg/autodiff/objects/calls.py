@@ -320,7 +320,7 @@ def _reverse_mode(f: FunctionType) -> Any:
         rule = rules.rule_for(f)
         if rule is not None:
             return functools.partial(user_rules.call, rule, f)
-        return Function(code, _differentiated(code))
+        return Function(code, _differentiated(f))
     handler: Any
     rule = rules.rule_for(f)
     if rule is not None:
@@ -336,7 +336,7 @@ def _reverse_mode(f: FunctionType) -> Any:
     elif foreign.is_foreign(f):
         handler = functools.partial(call_foreign, f)
     else:
-        handler = Function(code, _differentiated(code))
+        handler = Function(code, _differentiated(f))
         if native.worthwhile(code) and not _is_half(code) and not str(f.__globals__.get("__name__")).startswith("zyg."):
             handler = NativeFirst(handler)
     return handler
@@ -367,10 +367,10 @@ def _is_half(code: CodeType) -> bool:
     return is_half(code)
 
 
-def _differentiated(code: CodeType) -> CodeType:
+def _differentiated(f: FunctionType) -> CodeType:
     from zyg.autodiff.python import differentiated
 
-    return differentiated(code)
+    return differentiated(f.__code__, namespace=f.__globals__)
 
 
 def call_bound(entry: Function, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:

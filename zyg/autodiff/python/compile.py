@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from pathlib import Path
 from types import CodeType, FunctionType
+from typing import Any
 
 from zyg.backend.python import emit
 from zyg.frontend.capture import capture
@@ -15,6 +16,7 @@ from zyg.pipeline import rare_collections
 from ..identity import ByIdentity
 from . import escaping, inline, nested
 from .class_bodies import as_function, is_class_body
+from .comprehensions import taken_in
 from .forward import ForwardHalf
 from .normal import has_handlers, is_call_of, normalise
 from .reverse import ReverseHalf
@@ -34,8 +36,9 @@ _ABOUT_CLASSES = frozenset(
 )
 
 
-def differentiated(code: CodeType, bound: bool = False) -> CodeType:
-    """The code object of the forward half of the adjoint of a function with code `code`.
+def differentiated(code: CodeType, bound: bool = False, namespace: dict[str, Any] | None = None) -> CodeType:
+    """The code object of the forward half of the adjoint of a function with code `code`; `namespace`: with these global
+    variables, most likely.
 
     Its parameters are those of `code`, in the order of `co_varnames`, all positional (`*args` as a tuple, `**kwargs` as a dict);
     its free variables are the same.  It returns the value and a pullback `back`: a tuple whose first item is the reverse half,
@@ -51,7 +54,7 @@ def differentiated(code: CodeType, bound: bool = False) -> CodeType:
     found = _cache.of(code)
     if found is None:
         with rare_collections():
-            found = [_compile(code), None]
+            found = [_compile(code, namespace), None]
         _cache.note(code, found)
     if not bound:
         return found[0]
@@ -81,9 +84,11 @@ def forget_callees() -> None:
     inline.forget_sites([half for found in list(_cache.values()) for half in found if half is not None])
 
 
-def _compile(code: CodeType) -> CodeType:
+def _compile(code: CodeType, namespace: dict[str, Any] | None) -> CodeType:
     half = _halves.of(code)
     function = nested.plain(half[0]) if half is not None else capture(code)
+    if half is None and not _runs_rarely(code):
+        function = taken_in(function, namespace)
     if half is None and is_class_body(code):
         function = as_function(clone(function))  # what was captured is kept, and may be wanted again
     if half is None and has_handlers(function):

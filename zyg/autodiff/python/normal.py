@@ -192,6 +192,7 @@ def _split_at_raising(f: Function, block: Block) -> None:
         following = Block(f"{block.name}.{n}")
         following.instrs = group
         following.handler = Target(handler.block, list(handler.args))
+        following.in_generator = block.in_generator
         current.instrs.append(Instr("jump", targets=[Target(following)], position=group[0].position))
         f.blocks.insert(at + n, following)
         current = following
@@ -228,6 +229,7 @@ def _single_entry_of_trying_blocks(f: Function) -> None:
         inner = Block(f"{block.name}.try")
         inner.instrs, block.instrs = block.instrs, []
         inner.handler, block.handler = block.handler, None
+        inner.in_generator = block.in_generator
         block.instrs.append(Instr("jump", targets=[Target(inner)], position=inner.instrs[0].position))
         f.blocks.insert(f.blocks.index(block) + 1, inner)
 
@@ -282,11 +284,13 @@ def _take_apart(f: Function, block: Block, step: Instr, made: Instr) -> None:
     item = step.results[1]
     pair = step.results[1] = Value(OBJECT)
     body = Block(f"{block.name}.item")
+    body.in_generator = block.in_generator
     body.instrs.append(Instr("item", [pair, made.result], [item], {}, [], step.position))
     body.instrs.append(Instr("jump", targets=[Target(target.block, target.args)], position=step.position))
     block.terminator.targets[0] = Target(body)
     out = block.terminator.targets[1]
     over = Block(f"{block.name}.over")
+    over.in_generator = block.in_generator
     told = Instr("call_object", [Const(sources.finish, OBJECT), made.result], [Value(OBJECT)], {"keywords": ()})
     over.instrs = [told, Instr("jump", targets=[Target(out.block, out.args)], position=step.position)]
     block.terminator.targets[1] = Target(over)

@@ -1,0 +1,134 @@
+"""Comprehensions that become part of the function around them: values and exceptions as in CPython, gradients by differences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import zyg
+from zyg.fallback import python_pullback
+
+XS = [0.7, 1.3, -0.4]
+
+
+def sums(xs: list[float]) -> float:
+    scale = 0.5
+    return sum(scale * x for x in xs) + sum((x * x for x in xs if x > 0), xs[0])
+
+
+def products(xs: list[float]) -> float:
+    return math.prod(1.0 + x * x for x in xs) + math.fsum(x for x in xs)
+
+
+def nested(xs: list[float]) -> float:
+    table = [[x * y for y in xs] for x in xs]
+    return sum(sum(row) for row in table) + max(max(row) for row in table)
+
+
+def pairs(xs: list[float]) -> float:
+    return sum(x * y for k, x in enumerate(xs) for y in xs[k:])
+
+
+def of_dicts(xs: list[float]) -> float:
+    table = {k: x * xs[0] for k, x in enumerate(xs)}
+    return sum(v * k for k, v in table.items()) + len({round(x) for x in xs})
+
+
+def captured(xs: list[float]) -> float:
+    """A variable that a function keeps stays in its cell."""
+    by = xs[0]
+    later = lambda: by * 2.0
+    total = sum(by * x for x in xs)
+    by = xs[1]
+    return total + later() + sum(by * x for x in xs)
+
+
+def assigned_in_a_loop(xs: list[float]) -> float:
+    total = 0.0
+    for by in xs:
+        total = total * 0.5 + sum(by * x + total for x in xs)
+    return total
+
+
+def functions_in_it(xs: list[float]) -> float:
+    made = [lambda y, x=x: x * y for x in xs]
+    last = [lambda y: x * y for x in xs]  # noqa: B023
+    return sum(f(2.0) for f in made) + sum(f(3.0) for f in last)
+
+
+def sorted_items(xs: list[float]) -> float:
+    low, *_, high = sorted(x * x for x in xs)
+    return low + 3.0 * high + max((abs(x) for x in xs), default=0.0) + max((x for x in xs), key=lambda v: -v)
+
+
+def in_a_handler(xs: list[float]) -> float:
+    iterator = iter(xs)
+    try:
+        return sum(next(iterator) for _ in range(9))
+    except RuntimeError:
+        return 2.0 * xs[1]
+
+
+def in_a_generator(xs: list[float]) -> float:
+    def rows() -> Any:
+        for k in range(len(xs)):
+            yield sum(x * k for x in xs)
+
+    return sum(row * row for row in rows())
+
+
+FUNCTIONS = [
+    sums, products, nested, pairs, of_dicts, captured, assigned_in_a_loop, functions_in_it, sorted_items, in_a_handler,
+    in_a_generator,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_gradient(function: Callable[[list[float]], float]) -> None:
+    value, back = python_pullback(function, (XS,), {})
+    assert value == function(XS)
+    (gradient,) = back(1.0)
+    for k, d in enumerate(gradient):
+        moved = lambda by, k=k: function([x + by * (j == k) for j, x in enumerate(XS)])
+        assert math.isclose((moved(1e-6) - moved(-1e-6)) / 2e-6, d, rel_tol=1e-6, abs_tol=1e-8)
+
+
+def unbound(xs: list[float]) -> float:
+    if xs[0] > 100.0:
+        by = 1.0
+    return sum(by * x for x in xs)
+
+
+def exhausted(xs: list[float]) -> float:
+    iterator = iter(xs)
+    return sum(next(iterator) for _ in range(9))
+
+
+@pytest.mark.parametrize("function", [unbound, exhausted], ids=lambda f: f.__name__)
+def test_exception(function: Callable[[list[float]], float]) -> None:
+    with pytest.raises(Exception) as expected:
+        function(XS)
+    with pytest.raises((type(expected.value), UnboundLocalError)):
+        python_pullback(function, (XS,), {})
+
+
+def largest(xs: Any) -> float:
+    return sum(x * x for x in xs)
+
+
+def test_a_name_that_stands_for_another_function() -> None:
+    value, back = python_pullback(largest, (XS,), {})
+    assert back(1.0) == ([2.0 * x for x in XS],)
+    globals()["sum"] = max
+    try:
+        with pytest.raises(zyg.Unsupported, match="another function than when"):
+            python_pullback(largest, (XS,), {})
+    finally:
+        del globals()["sum"]
+    namespace = {"sum": lambda items: next(iter(items))}
+    exec("def first(xs):\n    return sum(x * x for x in xs)", namespace)
+    value, back = python_pullback(namespace["first"], (XS,), {})
+    assert (value, back(1.0)) == (XS[0] ** 2, ([2.0 * XS[0], 0.0, 0.0],))
