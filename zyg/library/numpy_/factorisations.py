@@ -114,23 +114,23 @@ def eigh_lower(a: Any) -> tuple[Any, Any]:
 @shared
 @unchecked
 def _eigh_lower(a: Any) -> Any:
+    """As NumPy calls LAPACK, so that the signs of the vectors, or their phases, are NumPy's."""
     n = len(a)
     if is_complex(a):
         return complex_eigh(a)
-    v, w = packed(a), np.empty(n, a.dtype)
+    v, w = packed(swapped(a)), np.empty(n, a.dtype)
     if n > 0:
         work, whole = np.empty(1, a.dtype), np.empty(1, blas.INTEGER)
-        blas.syevd(blas.VECTORS, blas.UPPER, n, v, n, w, work, -1, whole, -1)
+        blas.syevd(blas.VECTORS, blas.LOWER, n, v, n, w, work, -1, whole, -1)
         length, count = int(work[0]), int(whole[0])
         work, whole = np.empty(length, a.dtype), np.empty(count, blas.INTEGER)
-        if blas.syevd(blas.VECTORS, blas.UPPER, n, v, n, w, work, length, whole, count) != 0:
+        if blas.syevd(blas.VECTORS, blas.LOWER, n, v, n, w, work, length, whole, count) != 0:
             raise np.linalg.LinAlgError("Eigenvalues did not converge")
     return w, packed(swapped(v))
 
 
 @unchecked
 def complex_eigh(a: Any) -> Any:
-    """As NumPy calls LAPACK, so that the phases of the vectors are NumPy's."""
     n = len(a)
     v, w = packed(swapped(a)), np.empty(n, np.float64)
     if n > 0:
@@ -330,43 +330,28 @@ def svd_of(a: Any, whole: bool) -> tuple[Any, Any, Any]:
 @shared
 @unchecked
 def _svd_of(a: Any, whole: bool) -> Any:
-    if is_complex(a):
-        return complex_svd(a, whole)
-    m, n = a.shape
-    k = min(m, n)
-    rows, columns = m if whole else k, n if whole else k
-    # What LAPACK sees is a.T, of which its vt, u are our u.T, vt.T: both lie as we want them.
-    x, s = packed(a), np.empty(k, a.dtype)
-    if k == 0:
-        return np.eye(m, rows, dtype=a.dtype), s, np.eye(columns, n, dtype=a.dtype)
-    job = blas.ALL if whole else blas.SOME
-    u, vt = np.empty((m, rows), a.dtype), np.empty((columns, n), a.dtype)
-    work, more = np.empty(1, a.dtype), np.empty(8 * k, blas.INTEGER)
-    blas.gesdd(job, n, m, x, n, s, vt, n, u, rows, work, -1, more)
-    length = int(work[0])
-    work = np.empty(length, a.dtype)
-    if blas.gesdd(job, n, m, x, n, s, vt, n, u, rows, work, length, more) != 0:  # negative for a nan
-        raise np.linalg.LinAlgError("SVD did not converge")
-    return u, s, vt
-
-
-@unchecked
-def complex_svd(a: Any, whole: bool) -> Any:
-    """As NumPy calls LAPACK, so that the phases of the vectors are NumPy's."""
+    """As NumPy calls LAPACK, so that the signs of the vectors, or their phases, are NumPy's."""
     m, n = a.shape
     k, most = min(m, n), max(m, n)
     rows, columns = m if whole else k, n if whole else k
-    x, s = packed(swapped(a)), np.empty(k, np.float64)
+    x, s = packed(swapped(a)), np.empty(k, a.real.dtype)
     if k == 0:
         return np.eye(m, rows, dtype=a.dtype), s, np.eye(columns, n, dtype=a.dtype)
     job = blas.ALL if whole else blas.SOME
     u, vt = np.empty((rows, m), a.dtype), np.empty((n, columns), a.dtype)
     work, whole_numbers = np.empty(1, a.dtype), np.empty(8 * k, blas.INTEGER)
-    reals = np.empty(k * max(5 * k + 7, 2 * most + 2 * k + 1), np.float64)
-    blas.gesdd_complex(job, m, n, x, m, s, u, m, vt, columns, work, -1, reals, whole_numbers)
-    length = int(work[0].real)
-    work = np.empty(length, a.dtype)
-    if blas.gesdd_complex(job, m, n, x, m, s, u, m, vt, columns, work, length, reals, whole_numbers) != 0:
+    if is_complex(a):
+        reals = np.empty(k * max(5 * k + 7, 2 * most + 2 * k + 1), np.float64)
+        blas.gesdd_complex(job, m, n, x, m, s, u, m, vt, columns, work, -1, reals, whole_numbers)
+        length = int(work[0].real)
+        work = np.empty(length, a.dtype)
+        failed = blas.gesdd_complex(job, m, n, x, m, s, u, m, vt, columns, work, length, reals, whole_numbers) != 0
+    else:
+        blas.gesdd(job, m, n, x, m, s, u, m, vt, columns, work, -1, whole_numbers)
+        length = int(work[0])
+        work = np.empty(length, a.dtype)
+        failed = blas.gesdd(job, m, n, x, m, s, u, m, vt, columns, work, length, whole_numbers) != 0
+    if failed:  # by a nan, too
         raise np.linalg.LinAlgError("SVD did not converge")
     return packed(swapped(u)), s, packed(swapped(vt))
 
