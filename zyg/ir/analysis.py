@@ -278,22 +278,28 @@ class Loop:
 class Loops:
     """The loop nest of a function. all: every loop, outer before inner; of: the innermost loop around a block.
 
-    Cycles that are entered at several places (irreducible ones) are no natural loops and are not found.
+    Cycles that are entered at several places (irreducible ones) are no natural loops and are not found; `complete` says
+    whether there are none.
     """
 
     def __init__(self, function: Function, dominators: Dominators | None = None):
         self.dominators = dominators = dominators or Dominators(function)
         self.all: list[Loop] = []
         self.of: dict[Block, Loop] = {}
+        self.complete = True
         position = {b: n for n, b in enumerate(dominators.order)}
         back_edges: dict[Block, list[Block]] = {}
         for block in dominators.order:
             for target in edges(block):
                 header = target.block
-                if position[header] <= position[block] and dominators.dominates(header, block):
-                    latches = back_edges.setdefault(header, [])
-                    if block not in latches:
-                        latches.append(block)
+                if position[header] > position[block]:
+                    continue
+                if not dominators.dominates(header, block):
+                    self.complete = False
+                    continue
+                latches = back_edges.setdefault(header, [])
+                if block not in latches:
+                    latches.append(block)
         if not back_edges:
             return
         predecessors = function.predecessors()

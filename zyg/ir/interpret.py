@@ -630,9 +630,21 @@ def _release(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[A
     return ()
 
 
+class Frame(list[Any]):
+    """A stack of at most `room` records."""
+
+    def __init__(self, room: int):
+        self.room = room
+
+    def append(self, record: Any) -> None:
+        assert len(self) < self.room, "more on a stack than it has room for"
+        super().append(record)
+
+
 @_runs
 def _stack(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
-    return [[]]
+    room = instr.attrs.get("room")
+    return [[] if room is None else Frame(room)]
 
 
 @_runs

@@ -468,8 +468,9 @@ op("retain", _no_result, "one more owner of the array's memory", effects="effect
 op("release", _no_result, "one owner less of the array's memory; the last frees it", effects="effect",
    vjp="structural")  # fmt: skip
 
-op("stack", _stated, "a new empty stack", effects="write", vjp="structural")
-op("push", _no_result, "stack or tape, values: push; attrs['unchecked'] where `reserve` made room", effects="write",
+op("stack", _stated, "a new empty stack; attrs['room'] where it never has more records than so many: it lies in the function's "
+   "frame then", effects="write", vjp="structural")  # fmt: skip
+op("push", _no_result, "stack or tape, values: push; attrs['unchecked'] where there is room", effects="write",
    vjp="structural")  # fmt: skip
 op("pop", _stated, "stack or tape: take the last pushed (several results from a tape); attrs['unchecked'] after "
    "`rewind`", effects="write", vjp="structural")  # fmt: skip

@@ -20,6 +20,7 @@ from . import (
     distribute,
     expand,
     fold,
+    frames,
     fuse,
     guards,
     induction,
@@ -100,6 +101,7 @@ FULL: list[Pass] = [
 
 # After FULL and after all differentiation, once: no pass knows what moving code past a release means.
 OWNERSHIP: list[Pass] = [
+    Pass("frames", frames.run, "loops count as they did: strips are not made yet"),
     Pass("polls", polls.run_module, "no pass that moves code has to know what a poll is", whole_module=True),
     Pass("rare", rare.run, "polls are there now"),
     Pass("ownership", ownership.run, "decides who frees which array"),

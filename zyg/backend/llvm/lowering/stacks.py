@@ -41,7 +41,12 @@ def stack_memory(e: FunctionLowering, stack: Value) -> str:
 
 @lowers("stack")
 def stack(e: FunctionLowering, instr: Instr) -> None:
-    e.define(instr, ["null", "null", "null"])
+    room = instr.attrs.get("room")
+    if room is None:
+        e.define(instr, ["null", "null", "null"])
+    else:
+        frame = e.alloca(f"[{room * Record(record_types(instr.result)).size} x i8]", "frame", align=8)
+        e.define(instr, [frame, frame, "null"])
 
 
 @lowers("tape")
@@ -61,7 +66,11 @@ def drop(e: FunctionLowering, instr: Instr) -> None:
     e.call("void", callee, "ptr %ctx", f"ptr {begin}")
 
 
-@lowers("push", context=True, fails=lambda instr: not instr.attrs.get("unchecked"))
+def may_grow(push: Instr) -> bool:
+    return not push.attrs.get("unchecked")
+
+
+@lowers("push", context=may_grow, fails=may_grow)
 def push(e: FunctionLowering, instr: Instr) -> None:
     stack, *values = instr.operands
     layout, size = record_layout(stack, values)
