@@ -17,7 +17,7 @@ from .values import Abstract, Known, describe, known_key
 if TYPE_CHECKING:
     from zyg.library.registry import Entry
 
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 WITHOUT_ENTRY = "write it with functions that are, as a loop, or give it a rule: @zyg.adjoint(f, returns=...)"
 

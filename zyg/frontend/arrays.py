@@ -36,11 +36,12 @@ from .values import (
     describe,
     is_number,
     is_numeric,
+    known,
     number_type,
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 _NAMES = {F64: "float64", F32: "float32", I64: "int64", I32: "int32", U8: "uint8", BOOL: "bool"}
 DTYPES = {scalar: np.dtype(name) for scalar, name in _NAMES.items()}
@@ -319,8 +320,6 @@ def element(e: Evaluator, v: Abstract, dtype: Scalar) -> Value:
     elif scalar.kind == "f":
         from zyg.library.builtins_ import int_of_float
 
-        from .infer import known
-
         whole = e.call(known(int_of_float), [v])
     return as_numpy(e, Number(scalar_value(e, whole)) if isinstance(whole, Number) else whole, dtype)
 
@@ -439,8 +438,6 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     b = _operand(e, b)
     if name == "matmul" and isinstance(b, ARRAYS):
         from zyg.library.numpy_.inplace import matmul_inplace
-
-        from .infer import known
 
         e.call(known(matmul_inplace), [a, b])
         return a

@@ -44,10 +44,11 @@ from .values import (
     TupleValue,
     describe,
     is_reference,
+    known,
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 def is_object_class(cls: Any) -> bool:
@@ -201,8 +202,7 @@ def _has_method(cls: type, name: str) -> bool:
 
 
 def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
-    from .calls import constant_or_input
-    from .infer import known
+    from .environment import constant_or_input
 
     if type(obj) in (bool, int, float) or obj is None or isinstance(obj, str):
         if type(obj) in (bool, int, float):
@@ -261,8 +261,6 @@ def _class_attribute(e: Evaluator, cls: Any, v: Abstract, name: str) -> Abstract
 
 
 def _found_in_class(e: Evaluator, v: Abstract, classes: tuple[type, ...], name: str) -> Abstract | None:
-    from .infer import known
-
     for base in classes:
         if name not in vars(base):
             e.inference.guard("lacks", base, name)

@@ -39,7 +39,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:

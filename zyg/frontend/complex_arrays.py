@@ -28,7 +28,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 DTYPE = np.dtype(np.complex128)
 

@@ -21,10 +21,10 @@ from .operators import fold
 from .python_numbers import COMPARISONS, PYTHON, SYMBOLS, message_of
 from .scalars import any_of, finite_or_nan, negate, nonzero, not_finite, scalar_value, to_float
 from .type_names import python_type_name
-from .values import Abstract, ComplexValue, Known, MethodValue, Number, TupleValue, as_complex, describe
+from .values import Abstract, ComplexValue, Known, MethodValue, Number, TupleValue, as_complex, describe, known
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 ABS_OVERFLOW = message_of(abs, complex(1.7e308, 1.7e308))
 MAX_UNROLLED = 100  # |n| up to which CPython multiplies for z**n
@@ -151,8 +151,6 @@ def power(e: Evaluator, a: Abstract, b: Abstract, numpy: bool) -> Abstract:
     """z ** w: by multiplication where w is a small whole number, else in polar form."""
     from zyg.library import complex_
 
-    from .infer import known
-
     exponent = constant(b)
     if exponent is not None and exponent.imag == 0.0 and float(exponent.real).is_integer():
         n = int(exponent.real)
@@ -242,7 +240,7 @@ def with_slope(
     For functions whose algorithm takes absolute values and signs apart: its derivative would be none on the axes.  The
     slope is computed without checks, and is differentiated one time less: so it may use the function itself.
     """
-    from .infer import Context, known
+    from .frames import Context
 
     with e.in_context(Context(replace(e.options, error_model="numpy"), e.context.level - 1)):
         found = e.call(known(slope), arguments)

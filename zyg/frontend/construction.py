@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.typeof import field_order, generated, obstacle, struct_fields
 
-from .values import Abstract, Known, Record, Reference, Shape, StructValue, describe
+from .values import Abstract, Known, Record, Reference, Shape, StructValue, describe, known
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
@@ -68,8 +68,6 @@ def _initialiser(cls: type) -> tuple[type, Any]:
 
 
 def _class_default(cls: type, name: str) -> Abstract:
-    from .infer import known
-
     return known(vars(cls)[name])
 
 
@@ -81,8 +79,6 @@ def _pseudo_fields(cls: type) -> list[tuple[str, bool]]:
 
 
 def _bind_fields(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> dict[str, Abstract]:
-    from .infer import known
-
     fields: dict[str, Any] = cls.__dataclass_fields__
     taking = [n for n, _ in _pseudo_fields(cls) if fields[n].init]
     positional = [n for n in taking if not fields[n].kw_only]
@@ -127,8 +123,6 @@ def _missing_message(name: str, missing: list[str]) -> str:
 
 
 def _construct_named_tuple(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
-    from .infer import known
-
     names: tuple[str, ...] = cls._fields
     defaults: dict[str, Any] = cls._field_defaults
     name = f"{cls.__name__}.__new__()"
@@ -150,6 +144,4 @@ def _construct_named_tuple(e: Evaluator, cls: type, args: list[Abstract], keywor
 def call_known(
     e: Evaluator, function: Any, args: list[Abstract], keywords: dict[str, Abstract] | None = None
 ) -> Abstract:
-    from .infer import known
-
     return e.call(known(function), args, keywords)

@@ -23,10 +23,11 @@ from .values import (
     TupleValue,
     describe,
     is_number,
+    known,
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 HINT = "use strings that are written out as keys, an object, or an array"
 
@@ -49,8 +50,6 @@ def _writable(e: Evaluator, v: Reference) -> Record:
 
 def named_items(e: Evaluator, v: Abstract) -> dict[str, Abstract]:
     """The items of a dict all of whose keys are known; also of a constant one, as defaults of parameters are."""
-    from .infer import known
-
     if isinstance(v, Known) and isinstance(v.object, dict):
         return {k: known(x) for k, x in v.object.items()}
     if isinstance(v, Reference) and e.heap[v.id].kind == "dict":

@@ -24,11 +24,12 @@ from .values import (
     Number,
     TupleValue,
     describe,
+    known,
     known_key,
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 Scalar = Callable[..., Abstract]  # what a function does to numbers: gets the evaluator and the numbers
 
@@ -128,8 +129,6 @@ def lift_to(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Ab
             if not apart:
                 from zyg.library.numpy_.inplace import without_overlap
 
-                from .infer import known
-
                 b = e.call(known(without_overlap), [out, b])
         given.append(b)
     e.emit("apply", out.value, *arguments(e, given, shape), types=(), callee=name, modes=("set",))
@@ -161,7 +160,8 @@ def element_function(
 ) -> tuple[str, tuple[ScalarType, ...]]:
     """The function of the module that does to elements what `function` does to numbers, and the types of what it gives: one,
     or two for the parts of a complex number."""
-    from .infer import Evaluator, Stop
+    from .evaluator import Evaluator
+    from .frames import Stop
 
     def part(v: Abstract) -> Hashable:
         if isinstance(v, ArrayValue):

@@ -15,7 +15,7 @@ from zyg.ir.records import record
 from .values import NUMBER_CLASSES, Abstract, Known, Number, Reference, TupleValue, describe
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 MOST_VALUES = 8  # in the message of an exception that native code makes itself: a context has room for so many
 
@@ -234,7 +234,7 @@ def _message(args: tuple[Abstract, ...]) -> tuple[str, tuple[Value, ...]] | None
 
 def raise_value(e: Evaluator, v: Abstract) -> None:
     """`raise v`"""
-    from .infer import Stop
+    from .frames import Stop
 
     if isinstance(v, Known) and isinstance(v.object, type) and issubclass(v.object, BaseException):
         v = ExceptionValue(v.object, ())

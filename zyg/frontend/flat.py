@@ -15,7 +15,7 @@ from .scalars import scalar_value, to_int
 from .values import Abstract, Known, Number, describe, is_number, is_numeric, number_type
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 @record(slots=True, eq=False)

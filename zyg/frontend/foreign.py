@@ -17,7 +17,7 @@ from zyg.typeof import dtype_scalar, type_of
 from .values import Abstract, ArrayValue, ConflictValue, Known, Number
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 _FUNCTION = type(ctypes.pythonapi.Py_IsInitialized).__mro__[1]  # what all functions of ctypes are
 _CTYPES: dict[Any, Type] = {None: t.NONE, ctypes.c_bool: BOOL}

@@ -35,11 +35,12 @@ from .values import (
     describe,
     is_number,
     is_numeric,
+    known,
     number_type,
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 BAD_INDEX = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
 _NOT_INTEGERS = "arrays used as indices must be of integer (or boolean) type"
@@ -194,8 +195,6 @@ def _part(e: Evaluator, p: Abstract) -> Abstract:
 def _array_of_indices(e: Evaluator, p: Abstract) -> Abstract:
     """A list or a range as an array."""
     from zyg.library.numpy_ import constructors, gathering
-
-    from .infer import known
 
     if isinstance(p, RangeValue):
         return e.call(known(gathering.positions_of_range), [p])

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from zyg.ir.core import Block, Const, Instr, Value, const
 from zyg.ir.types import I64
 
-from . import dicts, lists
+from . import dicts, growing, lists
 from .flat import FlatValue
 from .flat import length as flat_length
 from .flat import load as flat_load
@@ -38,10 +38,12 @@ from .values import (
     TupleValue,
     describe,
     is_reference,
+    known,
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator, Frame, Node
+    from .evaluator import Evaluator
+    from .frames import Frame, Node
     from .prepare import Prepared
 
 OnItem = Callable[[Abstract], None]
@@ -130,7 +132,7 @@ def static_position(e: Evaluator, v: Abstract) -> Hashable | None:
 
 
 def advance(e: Evaluator, v: Abstract, on_item: OnItem, on_end: OnEnd) -> None:
-    from .infer import Stop
+    from .frames import Stop
 
     assert isinstance(v, Reference), v
     record = e.heap[v.id]
@@ -140,7 +142,7 @@ def advance(e: Evaluator, v: Abstract, on_item: OnItem, on_end: OnEnd) -> None:
 
 
 def _branch(e: Evaluator, condition: Value, item: Callable[[], None], on_end: OnEnd) -> None:
-    from .infer import Stop
+    from .frames import Stop
 
     if isinstance(condition, Const):
         (item if condition.value else on_end)()
@@ -321,9 +323,9 @@ def _advance_list(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, o
 
     def item() -> None:
         e.heap[id] = record.replace(1, Number(e.op("add", position, const(1))))
-        on_item(lists.growing_item(e, source, position))
+        on_item(growing.growing_item(e, source, position))
 
-    _branch(e, e.op("lt", position, lists.growing_length(e, source)), item, on_end)
+    _branch(e, e.op("lt", position, growing.growing_length(e, source)), item, on_end)
 
 
 # ------------------------------------------------------------------------------------------- combinations
@@ -396,8 +398,6 @@ def _strict_error(e: Evaluator, n: int, what: str) -> None:
 
 def settle(prepared: Prepared, block: Block, slots: list[Any]) -> tuple[Block, list[Any]]:
     """Follow jumps that do nothing else, so that equal places of a generator are recognised as equal."""
-    from .infer import known
-
     for _ in range(100):
         if len(block.instrs) != 1 or block.instrs[0].op != "jump" or block in prepared.loops:
             break
@@ -434,7 +434,7 @@ class GeneratorPlan:
 
 def suspend(e: Evaluator, frame: Frame, value: Abstract, instr: Instr) -> None:
     """`yield`: keep what is live behind it in the generator's record, and leave the frame with the value."""
-    from .infer import Node
+    from .frames import Node
 
     if frame.generator is None:
         raise e.refuse("a generator", hint="consume it on the spot: a `for` loop, sum, min, max, any, all or tuple")
@@ -456,7 +456,7 @@ def suspend(e: Evaluator, frame: Frame, value: Abstract, instr: Instr) -> None:
 
 
 def _advance_generator(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
-    from .infer import Frame, Stop
+    from .frames import Frame, Stop
 
     assert isinstance(record.meta, tuple)
     _, plan, place = record.meta
@@ -558,8 +558,6 @@ def reversed_(e: Evaluator, v: Abstract) -> Abstract:
         return make_iterator(e, flipped(e, v))
     if lists.is_list(e, v):
         from zyg.library.builtins_ import reversed_list
-
-        from .infer import known
 
         return make_iterator(e, e.call(known(reversed_list), [v]))
     from .classes import refuse_unless_without

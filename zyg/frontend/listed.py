@@ -18,7 +18,7 @@ from zyg.ir.records import field, record
 from zyg.ir.types import Array
 
 if TYPE_CHECKING:
-    from .infer import Inference
+    from .evaluator import Inference
 
 Root = Instr | tuple[Any, int]  # an `alloc`, ("parameter", n), or (a `call`, n) for its result n
 

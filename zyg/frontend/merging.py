@@ -46,7 +46,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 class Default:
@@ -378,7 +378,7 @@ class Merge:
             real = [r for r in records if r is not DEFAULT]
             first = real[0]
         elif any(r.kind == "growing" for r in real) or any(len(r.fields) != len(first.fields) for r in real):
-            from .lists import merge_growing
+            from .growing import merge_growing
 
             return merge_growing(self, path, records, self.states)
         fields = []

@@ -9,10 +9,10 @@ from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
 from .python_numbers import PYTHON, SWAPPED, SYMBOLS, ieee_floor
 from .scalars import math_op, scalar_value, single
-from .values import Abstract, Known, Number, number_type
+from .values import Abstract, Known, Number, known, number_type
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 _INT_RANK = {BOOL: 0, U8: 1, I32: 2, I64: 3}
@@ -92,8 +92,6 @@ def numpy_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstr
             return Number(math_op(e, "pow", x, y), True)
         e.guard(e.op("ge", y, const(0, scalar)), "ValueError", "Integers to negative integer powers are not allowed.")
         from zyg.library.numpy_.inplace import wrapping_power
-
-        from .infer import known
 
         return e.call(known(wrapping_power), [Number(x, True), Number(y, True)])
     if name in ("floordiv", "mod"):

@@ -35,10 +35,11 @@ from .values import (
     describe,
     is_number,
     is_numeric,
+    known,
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
@@ -73,8 +74,6 @@ def _foldable(v: Known) -> bool:
 
 def fold(e: Evaluator, function: Callable[..., Any], *args: Any) -> Abstract:
     """Evaluate at compile time; an exception is raised at run time."""
-    from .infer import known
-
     if function is operator.pow and all(type(a) is int for a in args) and abs(args[1]) > 4096 and abs(args[0]) > 1:
         e.throw("OverflowError", "integer result does not fit into 64 bits")
     if function is operator.lshift and args[1] > 4096:

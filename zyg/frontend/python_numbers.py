@@ -26,10 +26,10 @@ from .scalars import (
     to_int,
 )
 from .type_names import python_type_name
-from .values import Abstract, Known, Number, number_type
+from .values import Abstract, Known, Number, known, number_type
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 MIN_INT, MAX_INT = -(2**63), 2**63 - 1
@@ -146,8 +146,6 @@ def _floor_ints(e: Evaluator, name: str, x: Value, y: Value) -> Value:
 def _int_division(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     """int / int, correctly rounded: exact conversion of both up to 53 bits, long division beyond."""
     from zyg.library.builtins_ import divide_large
-
-    from .infer import known
 
     x, y = to_int(e, a), to_int(e, b)
     if e.options.error_model == "python":

@@ -10,8 +10,9 @@ from typing import Any
 from zyg.ir.core import Block, Const, Instr, Target, Value
 from zyg.typeof import UNBOUND
 
-from . import calls, classes, comparison, dicts, iterators, lists, operators, scalars, subscripts
-from .infer import Evaluator, Frame, Stop
+from . import classes, comparison, dicts, environment, iterators, lists, operators, scalars, subscripts
+from .evaluator import Evaluator
+from .frames import Frame, Stop
 from .scalars import boolean
 from .values import (
     NONE,
@@ -323,7 +324,7 @@ def _assertion_error(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 
 @handler("global", "name")
 def _global(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
-    return calls.global_value(e, frame, instr.attrs["name"])
+    return environment.global_value(e, frame, instr.attrs["name"])
 
 
 @handler("unbound")

@@ -20,7 +20,7 @@ from .scalars import scalar_value
 from .values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 def reduce(

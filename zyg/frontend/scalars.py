@@ -13,7 +13,7 @@ from zyg.ir.types import F32, F64, I64, Scalar
 from .values import Abstract, ComplexValue, Known, Number, describe, number_type
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 EXACT_INTEGERS = 2**53

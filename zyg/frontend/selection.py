@@ -23,10 +23,21 @@ from zyg.ir.types import BOOL, I64
 from . import arrays, lists
 from .arrays import ARRAYS, dims, element_type, memory, ndim, of_kind, permuted
 from .scalars import scalar_value
-from .values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, SliceValue, TupleValue, describe, is_numeric
+from .values import (
+    Abstract,
+    ArrayValue,
+    ComplexArrayValue,
+    Known,
+    Number,
+    SliceValue,
+    TupleValue,
+    describe,
+    is_numeric,
+    known,
+)
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 _SHAPES = "shape mismatch: value array of shape"
 _RESULT = "could not be broadcast to indexing result of shape"
@@ -90,8 +101,6 @@ def _fill_where(e: Evaluator, a: Abstract, mask: Abstract, value: Abstract) -> N
 def apart(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     """b, or a copy of it where it shares memory with a."""
     from zyg.library.numpy_ import inplace as whole
-
-    from .infer import known
 
     mine, other = memory(a), memory(b)
     if (
@@ -176,8 +185,6 @@ class Selection:
         return isinstance(p, SliceValue) or indexing.is_none(p) or indexing.is_ellipsis(p)
 
     def _call(self, function: Callable[..., Any], *arguments: Abstract) -> Abstract:
-        from .infer import known
-
         return self.e.call(known(function), list(arguments))
 
     def _flag(self, p: Abstract) -> Abstract:

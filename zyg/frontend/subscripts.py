@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zyg.ir.core import Const, Value, const
 
-from . import arrays, dicts, flat, indexing, lists
+from . import arrays, dicts, flat, growing, indexing, lists
 from .comparison import equal
 from .exceptions import no_text
 from .merging import settled
@@ -27,11 +27,12 @@ from .values import (
     is_number,
     is_reference,
     join_numbers,
+    known,
     number_type,
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
@@ -169,8 +170,8 @@ def _growing_item(e: Evaluator, v: Reference, key: Abstract) -> Abstract:
         return lists.slice_of(e, v, key)
     if not is_index(key):
         e.type_error(f"list indices must be integers or slices, not {python_type_name(e, key)}")
-    position = wrapped(e, to_int(e, key), lists.growing_length(e, v), "list index out of range")
-    return lists.growing_item(e, v, position)
+    position = wrapped(e, to_int(e, key), growing.growing_length(e, v), "list index out of range")
+    return growing.growing_item(e, v, position)
 
 
 def _range_item(e: Evaluator, v: RangeValue, key: Abstract) -> Abstract:
@@ -185,8 +186,6 @@ def _range_item(e: Evaluator, v: RangeValue, key: Abstract) -> Abstract:
 
 def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
     from zyg.library import registry
-
-    from .infer import known
 
     if isinstance(v.object, str):
         if isinstance(key, SliceValue):
@@ -281,10 +280,10 @@ def _set_list_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -
         fields[key.object % n] = value
         e.heap[v.id] = record.written(fields)
         return
-    length = lists.growing_length(e, v)
+    length = growing.growing_length(e, v)
     position = wrapped(e, to_int(e, key), length, "list assignment index out of range")
-    lists.require_growing(e, v, [value])
-    lists.store_growing(e, v, position, value)
+    growing.require_growing(e, v, [value])
+    growing.store_growing(e, v, position, value)
 
 
 # ---------------------------------------------------------------------------------------------- unpacking
@@ -369,13 +368,13 @@ def unpack_rest(e: Evaluator, v: Abstract, before: int, after: int) -> list[Abst
         return [*firsts, lists.to_list(e, middle), *lasts]
     if lists.is_list(e, v):
         assert isinstance(v, Reference)
-        count = lists.growing_length(e, v)
+        count = growing.growing_length(e, v)
         message = f"not enough values to unpack (expected at least {before + after}, got {{}})"
         e.guard(e.op("ge", count, const(before + after)), "ValueError", message, count)
         end = e.op("sub", count, const(after))
-        ends = [lists.growing_item(e, v, const(n)) for n in range(before)]
-        ends += [lists.growing_item(e, v, e.op("add", end, const(n))) for n in range(after)]
-        rest = lists.part_of(e, v, const(before), e.op("sub", end, const(before)))
+        ends = [growing.growing_item(e, v, const(n)) for n in range(before)]
+        ends += [growing.growing_item(e, v, e.op("add", end, const(n))) for n in range(after)]
+        rest = growing.part_of(e, v, const(before), e.op("sub", end, const(before)))
         return [*ends[:before], rest, *ends[before:]]
     return unpack_rest(e, lists.to_list(e, v), before, after)
 
@@ -385,7 +384,6 @@ def unpack_rest(e: Evaluator, v: Abstract, before: int, after: int) -> list[Abst
 
 def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
     """item in container"""
-    from .infer import known
     from .scalars import boolean
 
     container = settled(e, container, "argument of type 'NoneType' is not iterable")

@@ -31,7 +31,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from .infer import Evaluator
+    from .evaluator import Evaluator
 
 
 _PYTHON_CLASS: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}

@@ -5,7 +5,7 @@ a tree of what it captured; a constant has no leaves at all.  Mutable Python obj
 the function, lists, iterators) are a `Reference` to a record in the *heap*, a mapping that inference carries along
 control flow like the values of variables.  So aliasing is exact: two names of one object are two equal references.
 
-`Merge` joins the states of several edges at a block; `leaves` and `with_leaves` take values apart and put them together.
+Where edges meet, their states are joined (merging.py); boundary.py takes values apart and puts them together.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from zyg.ir import types as t
-from zyg.ir.core import Const, Value
+from zyg.ir.core import Const, Value, const
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F32, F64, I64, Scalar
-from zyg.typeof import UNBOUND
+from zyg.typeof import UNBOUND, dtype_scalar
 
 
 class Abstract:
@@ -415,6 +417,19 @@ NONE = Known(None)
 UNBOUND_VALUE = Known(UNBOUND)
 NUMBER_CLASSES = (bool, int, float)
 DIFFERENTIABLE = (float,)  # others may be constants that matter: an axis, a flag
+
+
+def known(value: Any) -> Abstract:
+    """A constant as an abstract value; tuples become tuples of constants."""
+    if value is None:
+        return NONE
+    if type(value) is tuple:
+        return TupleValue(tuple(map(known, value)))
+    if type(value) is complex:
+        return ComplexValue(Known(value.real), Known(value.imag))
+    if isinstance(value, np.integer) and (scalar := dtype_scalar(value.dtype)) is not None:
+        return Number(const(int(value), scalar), numpy=True)
+    return Known(value)
 
 
 def known_key(obj: Any) -> Hashable:

@@ -27,7 +27,7 @@ from zyg.ir.types import F32, F64, I64, U8
 from .registry import emits
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
     from zyg.frontend.values import Abstract
 
 # How NumPy's builds name a function of BLAS, and the bits of their integers.

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from zyg.frontend import listed
-from zyg.frontend.calls import Outline, widened, widened_record
-from zyg.frontend.infer import Context, Evaluator, Inference, Stop, _hidden_parameters, _order_blocks
-from zyg.frontend.lists import exact_lists, refuse_arrays
+from zyg.frontend.evaluator import Evaluator, Inference
+from zyg.frontend.frames import Context, Stop
+from zyg.frontend.functions import Outline, widened, widened_record
+from zyg.frontend.growing import exact_lists, refuse_arrays
+from zyg.frontend.infer import hidden_parameters, order_blocks
 from zyg.frontend.merging import settled
 from zyg.frontend.values import (
     DIFFERENTIABLE,
@@ -118,9 +120,9 @@ def infer_body(
         for o in objects:
             map_leaves(o, stand_in)
         body.after = {i: kept[i].with_fields(map_leaves(x, stand_in) for x in kept[i].fields) for i in shape.order}
-    _hidden_parameters(inference)
+    hidden_parameters(inference)
     for evaluator in inference.evaluators:
-        _order_blocks(evaluator.function)
+        order_blocks(evaluator.function)
     listed.check(inference, name)
     for key, (entry, _) in inner.inputs.items():
         e.input(entry.kind, entry.container, entry.name, entry.type)

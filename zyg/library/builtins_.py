@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, classes, comparison, iterators, lists, operators, scalars, type_names
-from zyg.frontend.infer import known
 from zyg.frontend.merging import settled
 from zyg.frontend.python_numbers import message_of
 from zyg.frontend.scalars import boolean, scalar_value
@@ -33,6 +32,7 @@ from zyg.frontend.values import (
     describe,
     is_number,
     join_numbers,
+    known,
     number_type,
 )
 from zyg.ir.core import Const, const
@@ -42,7 +42,7 @@ from .intrinsics import check, cut, machine, python_float, select, to_f64, to_i6
 from .registry import emits, implements
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 # Defaults of emitters' parameters.
 NONE, ZERO, ZERO_FLOAT, FALSE, NO_TEXT, NO_ITEMS = (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from zyg.frontend import complexes, operators, scalars
 from zyg.frontend.merging import settled
 from zyg.frontend.scalars import boolean
-from zyg.frontend.values import Abstract, ComplexValue, Known, Number, TupleValue, is_numeric
+from zyg.frontend.values import Abstract, ComplexValue, Known, Number, TupleValue, is_numeric, known
 from zyg.ir.core import Const, const
 
 from .intrinsics import machine, python_complex, to_f64
@@ -24,7 +24,7 @@ from .math_ import DOMAIN, RANGE, real, scale_by_two
 from .registry import emits, implements
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 LARGE = sys.float_info.max / 4.0
 SQRT_LARGE = math.sqrt(LARGE)
@@ -72,8 +72,6 @@ class Function:
         self.quiet = quietly(function)
 
     def emit(self, e: Evaluator, z: ComplexValue, checked: bool) -> ComplexValue:
-        from zyg.frontend.infer import known
-
         outside = Known(self.function if checked else self.quiet)
         found = e.call(known(self.algorithm), [z.re, z.im, Known(checked), outside])
         assert isinstance(found, TupleValue)
@@ -92,8 +90,6 @@ class Function:
 
     def of_numpy(self, e: Evaluator, z: ComplexValue, outside: Any) -> ComplexValue:
         """As NumPy's function `outside`: no exceptions, and a NumPy scalar."""
-        from zyg.frontend.infer import known
-
         found = e.call(known(numpys), [Known(self.algorithm), Known(outside), z.re, z.im])
         assert isinstance(found, TupleValue)
         result = ComplexValue(found.items[0], found.items[1], True)
@@ -480,8 +476,6 @@ _quiet_rect = quietly(_rect)
 
 @emits(cmath.rect)
 def _rect_emitter(e: Evaluator, r: Abstract, phi: Abstract, /) -> Abstract:
-    from zyg.frontend.infer import known
-
     outside = Known(_rect if e.options.error_model == "python" else _quiet_rect)
     found = e.call(known(rect), [Number(real(e, r)), Number(real(e, phi)), outside])
     assert isinstance(found, TupleValue)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import complex_arrays, complexes, operators, scalars
-from zyg.frontend.calls import unchecked
 from zyg.frontend.elementwise import sum_elements
+from zyg.frontend.functions import unchecked
 from zyg.frontend.merging import settled
 from zyg.frontend.python_numbers import message_of
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.type_names import python_type_name
-from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric, number_type
+from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric, known, number_type
 from zyg.ir.core import Const, const
 from zyg.ir.types import BOOL
 
@@ -25,7 +25,7 @@ from .numpy_.ufuncs import ufunc
 from .registry import emits
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 # ------------------------------------------------------------------------------------------ construction
 
@@ -279,8 +279,6 @@ def _conjugate(e: Evaluator, z: Abstract, /) -> Abstract:
 
 def sum_array(e: Evaluator, a: ComplexArrayValue) -> Abstract:
     """The sum of an array, part by part in NumPy's order; the derivative is that of a plain loop."""
-    from zyg.frontend.infer import known
-
     sums = []
     for name in ("real", "imag"):
         part = complex_arrays.part(e, a, name)
@@ -330,6 +328,4 @@ def pairwise_by_four(part: Any, start: int, count: int) -> Any:
 @emits((np.ndarray, "conj"), (np.ndarray, "conjugate"))
 def conjugate_array(e: Evaluator, a: Abstract) -> Abstract:
     """A real array is its own conjugate."""
-    from zyg.frontend.infer import known
-
     return e.call(known(np.conjugate), [a]) if isinstance(a, ComplexArrayValue) else a

@@ -11,8 +11,8 @@ from typing import Any
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
 from zyg.frontend.complex_arrays import part
-from zyg.frontend.infer import Evaluator
-from zyg.frontend.lists import common_layout, require_growing
+from zyg.frontend.evaluator import Evaluator
+from zyg.frontend.growing import common_layout, require_growing
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.subscripts import get_item
 from zyg.frontend.values import (

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
-from zyg.frontend.calls import Outline, widened, widened_record
-from zyg.frontend.infer import Context, Evaluator, Stop, known
+from zyg.frontend.evaluator import Evaluator
+from zyg.frontend.frames import Context, Stop
+from zyg.frontend.functions import Outline, widened, widened_record
 from zyg.frontend.merging import conflict
 from zyg.frontend.values import (
     DIFFERENTIABLE,
@@ -31,6 +32,7 @@ from zyg.frontend.values import (
     describe,
     is_number,
     is_numeric,
+    known,
     map_leaves,
     reachable,
     same_heap,

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from zyg.errors import Misuse
-from zyg.frontend.infer import Context, Evaluator, known
+from zyg.frontend.evaluator import Evaluator
+from zyg.frontend.frames import Context
 from zyg.frontend.values import (
     NONE,
     Abstract,
@@ -18,6 +19,7 @@ from zyg.frontend.values import (
     TupleValue,
     describe,
     is_number,
+    known,
 )
 from zyg.ir.core import const
 from zyg.ir.records import record

@@ -13,7 +13,8 @@ from typing import Any
 from zyg.autodiff.activity import Summary, differentiable, summarise
 from zyg.autodiff.adjoint import Adjoint, adjoint
 from zyg.errors import Misuse
-from zyg.frontend.infer import Evaluator, Stop
+from zyg.frontend.evaluator import Evaluator
+from zyg.frontend.frames import Stop
 from zyg.frontend.merging import conflict
 from zyg.frontend.values import (
     NONE,

@@ -12,14 +12,14 @@ from scipy import special as sc
 from zyg.frontend.elementwise import lift
 from zyg.frontend.operators import binary
 from zyg.frontend.scalars import to_float
-from zyg.frontend.values import Abstract, Known, Number
+from zyg.frontend.values import Abstract, Known, Number, known
 
 from .numpy_.ufuncs import NONE, operand
 from .registry import emits, implements
 from .special import special
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 _TWO_PI = 6.2831853071795864769
 _SQRT_2PI = 2.5066282746310005024
@@ -72,8 +72,6 @@ def hurwitz(x: float, q: float) -> float:
 
 
 def _hurwitz(e: Evaluator, x: Abstract, q: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     return Number(to_float(e, e.call(known(hurwitz), [Number(to_float(e, v), True) for v in (x, q)])), True)
 
 

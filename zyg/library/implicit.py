@@ -3,7 +3,7 @@ Python.  The value, those arrays, and the gradient by each, or the pullback to t
 
 from __future__ import annotations
 
-from zyg.frontend.infer import Evaluator
+from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.values import Abstract, ArrayValue, TupleValue
 
 from .gradients import Differentiated, differentiate, gradient_of, real_scalar

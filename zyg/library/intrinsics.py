@@ -10,7 +10,7 @@ from zyg.ir.types import BOOL, F64, I64
 from .registry import emits
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
     from zyg.frontend.values import Abstract
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zyg.frontend import classes, dicts, lists
-from zyg.frontend.calls import unchecked
-from zyg.frontend.infer import known
+from zyg.frontend import classes, dicts, growing, lists
+from zyg.frontend.functions import unchecked
 from zyg.frontend.scalars import scalar_value, to_int
-from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue
+from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue, known
 from zyg.ir.core import const
 
 from .registry import emits, implements
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 FALSE = Known(False)
 
@@ -162,7 +161,7 @@ def part(items: list[Any], first: int, count: int) -> list[Any]:
 @emits(part)
 def _part(e: Evaluator, v: Abstract, first: Abstract, count: Abstract) -> Abstract:
     assert isinstance(v, Reference)
-    return lists.part_of(e, v, to_int(e, first), to_int(e, count))
+    return growing.part_of(e, v, to_int(e, first), to_int(e, count))
 
 
 @unchecked

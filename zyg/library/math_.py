@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from zyg.frontend.merging import settled
 from zyg.frontend.scalars import any_of, finite_or_nan, math_op, negate, not_finite, to_float, to_int
 from zyg.frontend.type_names import python_type_name
-from zyg.frontend.values import Abstract, ArrayValue, Known, Number, TupleValue, is_number, number_type
+from zyg.frontend.values import Abstract, ArrayValue, Known, Number, TupleValue, is_number, known, number_type
 from zyg.ir.core import Const, Value, const
 
 from .builtins_ import int_of_float
@@ -22,7 +22,7 @@ from .intrinsics import check, cut, machine, select, to_f64
 from .registry import emits, implements
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 DOMAIN, RANGE = "math domain error", "math range error"
 
@@ -301,7 +301,6 @@ def isclose(a: float, b: float, *, rel_tol: float = 1e-09, abs_tol: float = 0.0)
 def _to_integer(op: str, special: str) -> Callable[..., Abstract]:
     def emitter(e: Evaluator, x: Abstract, /) -> Abstract:
         from zyg.frontend.classes import operator_method
-        from zyg.frontend.infer import known
 
         x = settled(e, x, f"type NoneType doesn't define {special} method")
         scalar = number_type(x)
@@ -396,8 +395,6 @@ def frexp(x: float, /) -> tuple[float, int]:
 
 @emits(math.hypot)
 def _hypot(e: Evaluator, *coordinates: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     values = [real(e, v) for v in coordinates]
     if not values:
         return Known(0.0)
@@ -592,8 +589,6 @@ def _lcm(e: Evaluator, *integers: Abstract) -> Abstract:
 
 
 def _fold_integers(e: Evaluator, integers: tuple[Abstract, ...], function: Any, start: int) -> Abstract:
-    from zyg.frontend.infer import known
-
     result: Abstract = Known(start)
     for v in integers:
         result = e.call(known(function), [result, integer(e, v)])
@@ -626,8 +621,6 @@ def _on_integers(function: Any) -> Callable[..., Abstract]:
     """An emitter that checks the arguments to be ints and calls library code."""
 
     def emitter(e: Evaluator, *args: Abstract) -> Abstract:
-        from zyg.frontend.infer import known
-
         checked = [v if isinstance(v, Known) and v.object is None else integer(e, v) for v in args]
         return e.call(known(function), checked)
 

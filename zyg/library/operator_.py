@@ -15,7 +15,7 @@ from zyg.frontend.values import Abstract, Known, MethodValue, TupleValue
 from .registry import emits, implements
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 _BINARY = "add sub mul truediv floordiv mod pow lshift rshift xor matmul lt le eq ne gt ge".split()
 

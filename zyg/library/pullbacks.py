@@ -7,7 +7,8 @@ import itertools
 from collections.abc import Iterator
 
 from zyg.frontend.boundary import disassemble
-from zyg.frontend.infer import Evaluator, Stop
+from zyg.frontend.evaluator import Evaluator
+from zyg.frontend.frames import Stop
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,

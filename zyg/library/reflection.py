@@ -9,8 +9,9 @@ from typing import Any
 from zyg.errors import Misuse, Unsupported
 from zyg.frontend import iterators, lists
 from zyg.frontend.boundary import disassemble
+from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.exceptions import python_call
-from zyg.frontend.infer import Evaluator, Stop
+from zyg.frontend.frames import Stop
 from zyg.frontend.scalars import scalar_value, to_int
 from zyg.frontend.values import (
     MUTABLE_KINDS,

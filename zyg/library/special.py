@@ -15,7 +15,7 @@ from scipy import special as sc
 
 from zyg.frontend.merging import settled
 from zyg.frontend.scalars import math_op, to_float
-from zyg.frontend.values import Abstract, ComplexValue, Number, describe, is_number
+from zyg.frontend.values import Abstract, ComplexValue, Number, describe, is_number, known
 from zyg.ir.core import Const, const
 from zyg.ir.foreign import provide
 from zyg.ir.types import F32, F64, I32
@@ -26,7 +26,7 @@ from .numpy_.ufuncs import ufunc
 from .registry import emits, implements
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 _SQRT_PI = 1.7724538509055160273
 _SQRT_2PI = 2.5066282746310005024
@@ -60,7 +60,7 @@ def special(name: str, value: str | Callable[..., Any], *partials: Callable[...,
     assert isinstance(value, str) or None not in partials, name
 
     def emitter(e: Evaluator, *args: Abstract) -> Abstract:
-        from zyg.frontend.infer import Context, known
+        from zyg.frontend.frames import Context
 
         numbers = [settled(e, v, "None is no number") for v in args]
         if any(isinstance(v, ComplexValue) for v in numbers) or not all(map(is_number, numbers)):

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
-from zyg.frontend.calls import Outline, unruled, widened, widened_record
-from zyg.frontend.infer import Context, Evaluator, Stop, known
+from zyg.frontend.calls import unruled
+from zyg.frontend.evaluator import Evaluator
+from zyg.frontend.frames import Context, Stop
+from zyg.frontend.functions import Outline, widened, widened_record
 from zyg.frontend.merging import conflict
 from zyg.frontend.values import (
     DIFFERENTIABLE,
@@ -27,6 +29,7 @@ from zyg.frontend.values import (
     TupleValue,
     describe,
     is_number,
+    known,
     map_leaves,
     reachable,
     same_heap,

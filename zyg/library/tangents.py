@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from zyg.autodiff.activity import differentiable, summarise
 from zyg.autodiff.tangent import Tangent, tangent
 from zyg.errors import Misuse
-from zyg.frontend.infer import Evaluator, Stop
+from zyg.frontend.evaluator import Evaluator
+from zyg.frontend.frames import Stop
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import (
     MUTABLE_KINDS,

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend.values import Abstract, Known, MethodValue
+from zyg.frontend.values import Abstract, Known, MethodValue, known
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
 from .common import axis_index, is_sequence, product
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, FALSE = Known(None), Known(False)
 
@@ -28,8 +28,6 @@ def vectorize(e: Evaluator, pyfunc: Abstract, otypes: Abstract = NONE) -> Abstra
 @emits((np.vectorize, "__call__"))
 def _call_vectorized(e: Evaluator, v: Abstract, *args: Abstract) -> Abstract:
     """Of an object made outside of compiled code."""
-    from zyg.frontend.infer import known
-
     assert isinstance(v, Known)
     plain = np.vectorize(v.object.pyfunc)
     for name in ("otypes", "signature", "excluded"):

@@ -14,7 +14,7 @@ import numpy as np
 from zyg.frontend.numpy_numbers import as_numpy, promote
 from zyg.frontend.operators import binary, unary
 from zyg.frontend.scalars import math_op, scalar_value
-from zyg.frontend.values import Abstract, ComplexValue, Known, Number, TupleValue, is_numeric, number_type
+from zyg.frontend.values import Abstract, ComplexValue, Known, Number, TupleValue, is_numeric, known, number_type
 from zyg.ir.core import const
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
@@ -24,7 +24,7 @@ from ..math_ import scale_by_two
 from .ufuncs import Element, float_operands, on_floats, real_operands, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 
 def _operator(name: str) -> Element:
@@ -79,8 +79,6 @@ def _square(e: Evaluator, x: Abstract, /) -> Abstract:
 
 @ufunc(np.reciprocal)
 def _reciprocal(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.infer import known
-
     x = _not_bool(e, x, "reciprocal")
     scalar = number_type(x)
     if scalar is None or scalar.kind == "f":
@@ -109,8 +107,6 @@ def _fmod(e: Evaluator, x: Abstract, y: Abstract, /) -> Abstract:
     scalar = promote(e, x, y)
     if scalar.kind == "f":
         return Number(math_op(e, "fmod", as_numpy(e, x, scalar), as_numpy(e, y, scalar)), True)
-    from zyg.frontend.infer import known
-
     return e.call(known(_remainder_of_integers), [Number(as_numpy(e, v, scalar), True) for v in (x, y)])
 
 
@@ -124,8 +120,6 @@ def _remainder_of_integers(x: Any, y: Any) -> Any:
 
 @ufunc(np.sign)
 def _sign(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.infer import known
-
     x = strong(e, x)
     if number_type(x) is BOOL:
         e.type_error(
@@ -168,8 +162,6 @@ def heaviside(x: Any, h: Any) -> Any:
 
 @ufunc(np.modf)
 def _modf(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.infer import known
-
     return e.call(known(modf), [Number(v, True) for v in float_operands(e, "modf", x)])
 
 
@@ -181,8 +173,6 @@ def modf(x: Any) -> Any:
 
 @ufunc(np.frexp, typed=False)
 def _frexp(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.infer import known
-
     (value,) = float_operands(e, "frexp", x)
     pair = e.call(known(frexp_of), [Number(e.builder.cast(value, F64))])
     assert isinstance(pair, TupleValue)
@@ -199,8 +189,6 @@ def _frexp(e: Evaluator, x: Abstract, /) -> Abstract:
 
 @ufunc(np.ldexp, typed=False)
 def _ldexp(e: Evaluator, x: Abstract, n: Abstract, /) -> Abstract:
-    from zyg.frontend.infer import known
-
     kind = number_type(n)
     if kind is None or kind.kind not in "iub":
         e.type_error(
@@ -274,8 +262,6 @@ ufunc(np.logaddexp2)(on_floats("logaddexp2", logaddexp2))
 
 def _of_integers(name: str, function: Any) -> Element:
     def emitter(e: Evaluator, x: Abstract, y: Abstract, /) -> Abstract:
-        from zyg.frontend.infer import known
-
         x, y = strong_together(e, *real_operands(e, name, x, y))
         scalar = promote(e, x, y)
         if scalar.kind not in "iu":

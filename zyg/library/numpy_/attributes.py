@@ -15,7 +15,7 @@ from zyg.ir.core import Value, const
 from ..registry import emits
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 
 @emits(np.ndarray.shape)

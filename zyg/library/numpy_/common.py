@@ -21,7 +21,7 @@ from zyg.frontend.values import (
 from ..registry import emits
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 SUPPORTED = tuple(map(np.dtype, ("float64", "float32", "int64", "int32", "uint8", "bool", "complex128")))
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, indexing, lists
+from zyg.frontend import arrays, growing, indexing, lists
 from zyg.frontend.arrays import allocate, dtype_of, shape_argument
-from zyg.frontend.calls import unchecked
+from zyg.frontend.functions import unchecked
 from zyg.frontend.merging import settled
 from zyg.frontend.values import (
     Abstract,
@@ -22,6 +22,7 @@ from zyg.frontend.values import (
     TupleValue,
     describe,
     is_numeric,
+    known,
     number_type,
 )
 from zyg.ir.core import Const, Value, const
@@ -30,7 +31,7 @@ from zyg.ir.types import F64, Scalar
 from ..registry import emits
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, ZERO, YES = Known(None), Known(0), Known(True)
 
@@ -183,8 +184,6 @@ def array(
 
 def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
     """A new array of what an array, a number, or nested tuples and lists hold."""
-    from zyg.frontend.infer import known
-
     if isinstance(v, arrays.ARRAYS):
         result = like(e, v, dtype, "empty", None)
         arrays.assign(e, result, v)
@@ -194,10 +193,10 @@ def _made(e: Evaluator, v: Abstract, dtype: Abstract) -> Abstract:
     if isinstance(v, RangeValue):
         return e.call(known(np.arange), list(v.parts()), {"dtype": dtype})
     if isinstance(v, Reference) and lists.is_list(e, v) and lists.known_items(e, v) is None:
-        layout = lists.require_growing(e, v, [])
+        layout = growing.require_growing(e, v, [])
         if isinstance(layout.example, arrays.ARRAYS):
             return e.call(known(array_of_arrays), [v, dtype])
-        if isinstance(layout.example, lists.ListValue):
+        if isinstance(layout.example, growing.ListValue):
             return e.call(known(array_of_lists), [v, dtype])
         if layout.pools:
             raise e.refuse("an array of this", types=[describe(v, e.heap)], hint="make arrays of its items first")

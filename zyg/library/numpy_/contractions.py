@@ -8,14 +8,14 @@ import numpy as np
 
 from zyg.frontend import arrays, lists
 from zyg.frontend.arrays import constant
-from zyg.frontend.values import Abstract, Known, TupleValue, describe, is_numeric
+from zyg.frontend.values import Abstract, Known, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Value
 
 from ..registry import emits, implements
 from .products import matmul_arrays, operands
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, ZERO, TWO = Known(None), Known(0), Known(2)
 
@@ -25,8 +25,6 @@ NONE, ZERO, TWO = Known(None), Known(0), Known(2)
 
 @emits(np.tensordot, np.linalg.tensordot)
 def tensordot(e: Evaluator, a: Abstract, b: Abstract, axes: Abstract = TWO) -> Abstract:
-    from zyg.frontend.infer import known
-
     x, y = operands(e, "np.tensordot", a, b)
     ndims = arrays.ndim(x), arrays.ndim(y)
     given = constant(e, axes, "axes")
@@ -217,7 +215,6 @@ def _contracted(
     e: Evaluator, a: Abstract, left: str, b: Abstract, right: str, others: set[str]
 ) -> tuple[Abstract, str]:
     """The product of two operands, summed over the letters that they share and nobody else has."""
-    from zyg.frontend.infer import known
     from zyg.frontend.operators import binary
 
     a, left = _summed(e, a, left, others | set(right))
@@ -374,8 +371,6 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 @emits(np.linalg.multi_dot)
 def multi_dot(e: Evaluator, arrays_: Abstract) -> Abstract:
     """In the order that needs the fewest multiplications for three; from the left for more, unless lengths tell."""
-    from zyg.frontend.infer import known
-
     items = lists.known_items(e, arrays_)
     if items is None or len(items) < 2:
         raise e.refuse("np.linalg.multi_dot of this", types=[describe(arrays_, e.heap)], hint="pass a list of arrays")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.calls import unchecked
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue
+from zyg.frontend.functions import unchecked
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, known
 
 from ..registry import emits, implements
 from .common import from_lines, lines
@@ -18,7 +18,7 @@ from .reductions import array_like, as_array, as_type, delivered, is_set, over_c
 from .reductions import masked as is_masked
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, FALSE, YES = Known(None), Known(False), Known(True)
 
@@ -29,8 +29,6 @@ def prod(
     keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
 ) -> Abstract:  # fmt: skip
     """By a reduction, or, where a derivative is wanted, by loops that keep what they multiply (so zeros are no exception)."""
-    from zyg.frontend.infer import known
-
     a = array_like(e, a)
     if not isinstance(a, arrays.ARRAYS):
         a = as_array_value(e, a)
@@ -127,8 +125,6 @@ def without_nan(a: Any, value: Any) -> Any:
 
 @emits(without_nan)
 def _without_nan(e: Evaluator, a: Abstract, value: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     if not isinstance(a, ComplexArrayValue) and not (isinstance(a, ArrayValue) and a.type.dtype.kind == "f"):
         return a
     return e.call(known(_replaced), [a, value])

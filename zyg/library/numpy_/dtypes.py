@@ -13,7 +13,7 @@ from zyg.frontend.values import Abstract, Known, describe
 from ..registry import emits
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 
 def _question(function: Callable[..., Any]) -> Callable[..., Abstract]:

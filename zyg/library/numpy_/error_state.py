@@ -11,7 +11,7 @@ from zyg.frontend.values import NONE, Abstract, Known, TupleValue
 from ..registry import emits
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 QUIET = ("ignore", "warn")
 

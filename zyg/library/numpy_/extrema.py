@@ -12,9 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.calls import unchecked
 from zyg.frontend.comparison import compare
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, TupleValue, describe, is_numeric
+from zyg.frontend.functions import unchecked
+from zyg.frontend.values import (
+    Abstract,
+    ArrayValue,
+    ComplexArrayValue,
+    Known,
+    Number,
+    TupleValue,
+    describe,
+    is_numeric,
+    known,
+)
 from zyg.ir.reductions import identity
 
 from ..intrinsics import machine
@@ -23,7 +33,7 @@ from .common import lines
 from .reductions import array_like, as_array, check_index_output, delivered, is_set, masked, reduction, store
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, FALSE, YES = Known(None), Known(False), Known(True)
 EMPTY = "zero-size array to reduction operation {} which has no identity"
@@ -58,8 +68,6 @@ def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abst
         e: Evaluator, a: Abstract, axis: Abstract = NONE, out: Abstract = NONE, keepdims: Abstract = FALSE,
         initial: Abstract = NONE, where: Abstract = YES,
     ) -> Abstract:  # fmt: skip
-        from zyg.frontend.infer import known
-
         a = array_like(e, a)
         if is_numeric(a):
             a = as_array_value(e, a)
@@ -102,8 +110,6 @@ def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abst
 
 
 def as_array_value(e: Evaluator, a: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     return e.call(known(as_array), [a])
 
 

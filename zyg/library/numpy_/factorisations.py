@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.calls import shared, unchecked
+from zyg.frontend.functions import shared, unchecked
 from zyg.rules import adjoint, tangent
 
 from .. import blas

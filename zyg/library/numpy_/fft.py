@@ -12,9 +12,9 @@ import numpy as np
 
 import zyg
 from zyg.frontend import arrays
-from zyg.frontend.calls import unchecked
+from zyg.frontend.functions import unchecked
 from zyg.frontend.scalars import to_int
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, Number, known
 from zyg.ir.types import F32, F64, Array
 
 from ..registry import emits, implements
@@ -22,7 +22,7 @@ from .common import axis_index, is_sequence
 from .joining import along
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, LAST = Known(None), Known(-1)
 OTHER = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -44,7 +44,6 @@ class Transform:
 
 def _transform(e: Evaluator, name: str, a: Abstract, n: Abstract, axis: Abstract, norm: Abstract) -> Abstract:
     from zyg.frontend.exceptions import python_call
-    from zyg.frontend.infer import known
 
     a = e.call(known(np.asarray), [a])
     assert isinstance(a, (ArrayValue, ComplexArrayValue))

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, indexing
-from zyg.frontend.calls import unchecked
+from zyg.frontend.functions import unchecked
 from zyg.frontend.values import Abstract, Known
 
 from ..intrinsics import machine, select
 from ..registry import emits
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 
 def store(target: Any, place: Any, value: Any) -> None:

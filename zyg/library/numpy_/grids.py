@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend.values import Abstract, ComplexValue, Known, SliceValue, TupleValue
+from zyg.frontend.values import Abstract, ComplexValue, Known, SliceValue, TupleValue, known
 
 from ..registry import emits
 from .common import result_dtype
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, ZERO, ONE = Known(None), Known(0), Known(1)
 
 
 def _call(e: Evaluator, function: Any, *args: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     return e.call(known(function), list(args))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend.boundary import array_as
+from zyg.frontend.edges import array_as
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
@@ -19,7 +19,7 @@ from ..registry import emits
 from .methods import copy
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, ZERO, YES = Known(None), Known(0), Known(True)
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays as frontend
-from zyg.frontend import lists
-from zyg.frontend.values import Abstract, Known, Reference, TupleValue, describe, is_numeric
+from zyg.frontend import growing, lists
+from zyg.frontend.values import Abstract, Known, Reference, TupleValue, describe, is_numeric, known
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
 from .common import axis_index, is_sequence, result_dtype, same_kind
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 
 def along(axis: int, *where: Any) -> Any:
@@ -32,7 +32,7 @@ def is_list_of_arrays(v: Any) -> bool:
 def _is_list_of_arrays(e: Evaluator, v: Abstract) -> Abstract:
     if not (isinstance(v, Reference) and lists.is_list(e, v)) or lists.known_items(e, v) is not None:
         return Known(False)
-    return Known(isinstance(lists.require_growing(e, v, []).example, frontend.ARRAYS))
+    return Known(isinstance(growing.require_growing(e, v, []).example, frontend.ARRAYS))
 
 
 def numbers_joined(v: Any) -> Any:
@@ -42,11 +42,9 @@ def numbers_joined(v: Any) -> Any:
 
 @emits(numbers_joined)
 def _numbers_joined(e: Evaluator, v: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     if not (isinstance(v, Reference) and lists.is_list(e, v)) or lists.known_items(e, v) is not None:
         return v
-    numbers = is_numeric(lists.require_growing(e, v, []).example)
+    numbers = is_numeric(growing.require_growing(e, v, []).example)
     return e.call(known(np.array), [v]) if numbers else v
 
 
@@ -134,7 +132,7 @@ def dimensions_of(parts: Any) -> int:
 @emits(dimensions_of)
 def _dimensions_of(e: Evaluator, v: Abstract) -> Abstract:
     assert isinstance(v, Reference)
-    return Known(frontend.ndim(lists.require_growing(e, v, []).example))
+    return Known(frontend.ndim(growing.require_growing(e, v, []).example))
 
 
 def joined(parts: Any, axis: int, dtype: Any) -> Any:
@@ -246,7 +244,6 @@ def as_columns(a: Any) -> Any:
 @emits(np.block)
 def block(e: Evaluator, arrays: Abstract) -> Abstract:
     """Nested lists of blocks: the innermost are joined along the last axis, those around them along the one before."""
-    from zyg.frontend.infer import known
 
     def depth_of(v: Abstract) -> int:
         items = lists.known_items(e, v)

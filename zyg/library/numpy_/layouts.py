@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.boundary import array_as
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, TupleValue
+from zyg.frontend.edges import array_as
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, ComplexValue, Known, Number, TupleValue, known
 from zyg.ir.core import Value, const
 from zyg.ir.types import I64, Array
 
@@ -16,7 +16,7 @@ from ..registry import emits
 from .constructors import like
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 
 def step(a: Any, axis: int) -> int:
@@ -77,8 +77,6 @@ def conjugated(a: Any) -> Any:
 
 @emits(conjugated)
 def _conjugated(e: Evaluator, a: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     return e.call(known(np.conj), [a]) if isinstance(a, (ComplexArrayValue, ComplexValue)) else a
 
 

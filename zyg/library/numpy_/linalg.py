@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.calls import unchecked
+from zyg.frontend.functions import unchecked
 from zyg.frontend.values import Abstract, Known, TupleValue, describe
 from zyg.rules import adjoint, tangent
 
@@ -25,7 +25,7 @@ from .products import operands
 from .triangular import cholesky_lower, factor, factor_into, solve_factored, squared
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 
 # ---------------------------------------------------------------------------------------------- arguments

@@ -12,7 +12,7 @@ from zyg.frontend.comparison import compare, truth
 from zyg.frontend.elementwise import lift
 from zyg.frontend.operators import binary, unary
 from zyg.frontend.scalars import scalar_value
-from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric, number_type
+from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric, known, number_type
 from zyg.ir.core import Value, const
 from zyg.ir.types import I64, U8
 
@@ -21,7 +21,7 @@ from .reductions import as_array
 from .ufuncs import Element, operand, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 
 def _comparison(name: str) -> Element:
@@ -77,8 +77,6 @@ def _invert(e: Evaluator, x: Abstract, /) -> Abstract:
 
 @ufunc(np.bitwise_count, typed=False)
 def _bitwise_count(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.infer import known
-
     x = strong(e, x)
     scalar = number_type(x)
     if scalar is None or scalar.kind == "f":

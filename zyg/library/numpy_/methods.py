@@ -21,6 +21,7 @@ from zyg.frontend.values import (
     describe,
     is_number,
     is_numeric,
+    known,
 )
 from zyg.ir.core import const
 from zyg.ir.types import BOOL, F64, I64
@@ -30,7 +31,7 @@ from .constructors import check_order, like
 from .ufuncs import cast_scalar
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, ZERO, YES, UNSAFE = Known(None), Known(0), Known(True), Known("unsafe")
 
@@ -88,8 +89,6 @@ def item(e: Evaluator, a: Abstract, *key: Abstract) -> Abstract:
 
 @emits((np.ndarray, "tolist"))
 def tolist(e: Evaluator, a: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     if arrays.ndim(a) == 0:
         return python_number(e, arrays.scalar_of(e, a))
     return e.call(known(nested_list), [a])

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.calls import shared, unchecked
+from zyg.frontend.functions import shared, unchecked
 from zyg.frontend.merging import settled
 from zyg.frontend.operators import binary
-from zyg.frontend.values import Abstract, Known, describe, is_numeric
+from zyg.frontend.values import Abstract, Known, describe, is_numeric, known
 from zyg.ir.types import BOOL
 from zyg.rules import adjoint, tangent
 
@@ -24,7 +24,7 @@ from .layouts import general, is_complex, is_packed, packed, stack_shape, step, 
 from .ufuncs import strong
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 # Multiplications up to which loops are faster than a call of BLAS: of matrices, of a matrix and a vector, of vectors.
 SMALL, THIN, SHORT = 216, 64, 24
@@ -38,8 +38,6 @@ MATMUL_CORE = CORE.format(1)
 
 @emits(np.matmul, np.linalg.matmul)
 def matmul(e: Evaluator, x1: Abstract, x2: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     a, b = settled(e, x1, "None is no array"), settled(e, x2, "None is no array")
     for n, v in enumerate((a, b)):
         if is_numeric(v) or isinstance(v, arrays.ARRAYS) and arrays.ndim(v) == 0:
@@ -74,8 +72,6 @@ def outer(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
 
 def _product(e: Evaluator, name: str, a: Abstract, b: Abstract, function: Any) -> Abstract:
     """A product in which numbers, and arrays of no dimensions, multiply."""
-    from zyg.frontend.infer import known
-
     a, b = settled(e, a, "None is no array"), settled(e, b, "None is no array")
     if (is_numeric(a) or isinstance(a, arrays.ARRAYS)) and (is_numeric(b) or isinstance(b, arrays.ARRAYS)):
         flat = [is_numeric(v) or arrays.ndim(v) == 0 for v in (a, b)]

@@ -15,14 +15,14 @@ import numpy as np
 
 from zyg.frontend import arrays, lists
 from zyg.frontend.merging import settled
-from zyg.frontend.values import Abstract, ArrayValue, AttributedValue, Known, MethodValue, describe, is_numeric
+from zyg.frontend.values import Abstract, ArrayValue, AttributedValue, Known, MethodValue, describe, is_numeric, known
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F64, I64, Array, NpScalar, Scalar, Type
 
 from ..registry import emits, method
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, TRUE, ZERO = Known(None), Known(True), Known(0)
 LEGACY = np.random.mtrand._rand  # the state behind np.random.normal and its like
@@ -116,7 +116,6 @@ def draw(
     """Call a method of a generator. The numbers are of the element type `result`, a single one of the type `scalar`; each draw
     has `more` axes; if `spread`, there is one for each element of arrays of arguments."""
     from zyg.frontend.exceptions import python_call
-    from zyg.frontend.infer import known
 
     given: list[Abstract] = []
     ndim = 0
@@ -297,8 +296,6 @@ def choice(
     e: Evaluator, receiver: Abstract, a: Abstract, size: Abstract = NONE, replace: Abstract = TRUE, p: Abstract = NONE
 ) -> Abstract:
     """Of an array: the items at places that are drawn, of its first axis."""
-    from zyg.frontend.infer import known
-
     a = settled(e, a, "None cannot be chosen from")
     if lists.known_items(e, a) is not None:
         a = e.call(known(np.asarray), [a])
@@ -330,8 +327,6 @@ _everywhere("choice", choice)
 
 
 def permutation(e: Evaluator, receiver: Abstract, x: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     x = settled(e, x, "None cannot be permuted")
     if lists.known_items(e, x) is not None:
         x = e.call(known(np.asarray), [x])
@@ -344,8 +339,6 @@ _everywhere("permutation", permutation)
 
 
 def shuffle(e: Evaluator, receiver: Abstract, x: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     if not isinstance(x, arrays.ARRAYS):
         raise e.refuse(
             "a shuffle of something else than an array", types=[describe(x, e.heap)], hint="make an array of it"

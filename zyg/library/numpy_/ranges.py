@@ -9,9 +9,9 @@ import numpy as np
 
 from zyg.frontend import arrays
 from zyg.frontend.arrays import dtype_of
-from zyg.frontend.calls import unchecked
+from zyg.frontend.functions import unchecked
 from zyg.frontend.scalars import to_float, to_int
-from zyg.frontend.values import Abstract, Known, Number, describe, is_number, join_numbers
+from zyg.frontend.values import Abstract, Known, Number, describe, is_number, join_numbers, known
 from zyg.ir.types import BOOL, I64
 
 from ..intrinsics import unsupported
@@ -19,15 +19,13 @@ from ..registry import emits, implements
 from .common import inexact_dtype
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, ZERO = Known(None), Known(0)
 
 
 @emits(np.arange)
 def arange(e: Evaluator, *args: Abstract, dtype: Abstract = NONE, **named: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     given = dict(zip(("start", "stop", "step", "dtype"), args)) | named
     if "stop" in given and isinstance(given["stop"], Known) and given["stop"].object is None:
         del given["stop"]

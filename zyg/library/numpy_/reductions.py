@@ -22,6 +22,7 @@ from zyg.frontend.values import (
     describe,
     is_number,
     is_numeric,
+    known,
 )
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
@@ -29,7 +30,7 @@ from ..registry import emits, implements
 from .ufuncs import as_type, check_output, fits_kind, strong
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, FALSE, YES = Known(None), Known(False), Known(True)
 
@@ -289,7 +290,6 @@ def over_count(total: Any, count: Any) -> Any:
 @emits(over_count)
 def _over_count(e: Evaluator, total: Abstract, count: Abstract) -> Abstract:
     """Integers that are NumPy's would make doubles of singles."""
-    from zyg.frontend.infer import known
 
     from .methods import astype
 

@@ -22,6 +22,7 @@ from zyg.frontend.values import (
     describe,
     is_number,
     is_numeric,
+    known,
     number_type,
 )
 from zyg.ir.core import Const, Value, const
@@ -33,7 +34,7 @@ from .reductions import as_array, delivered, is_set
 from .ufuncs import Element, operand, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE = Known(None)
 
@@ -65,8 +66,6 @@ def choose(e: Evaluator, flag: Value, x: Abstract, y: Abstract) -> Abstract:
 @emits(np.where)
 def where(e: Evaluator, condition: Abstract, x: Abstract = NONE, y: Abstract = NONE, /) -> Abstract:
     if x is NONE and y is NONE:
-        from zyg.frontend.infer import known
-
         return e.call(known(np.nonzero), [condition])
     if x is NONE or y is NONE:
         e.throw("ValueError", "either both or neither of x and y should be given")
@@ -224,8 +223,6 @@ emits(np.fix)(lambda e, x, out=NONE: _fix(e, x, out))
 
 
 def _fix(e: Evaluator, x: Abstract, out: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     return delivered(e, e.call(known(np.trunc), [x]), out, "trunc")
 
 
@@ -318,8 +315,6 @@ def piecewise(e: Evaluator, x: Abstract, condlist: Abstract, funclist: Abstract)
         e.throw("ValueError", f"with {n} condition(s), either {n} or {n + 1} functions are expected")
     given = list(conditions)
     if len(functions) > len(given):
-        from zyg.frontend.infer import known
-
         none = given[0]
         for c in given[1:]:
             none = e.call(known(np.logical_or), [none, c])

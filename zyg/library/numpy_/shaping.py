@@ -8,7 +8,7 @@ import numpy as np
 
 from zyg.frontend import arrays, lists
 from zyg.frontend.arrays import shape_argument
-from zyg.frontend.boundary import array_as
+from zyg.frontend.edges import array_as
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.selection import flat, reshaped
 from zyg.frontend.values import (
@@ -31,7 +31,7 @@ from .methods import copy
 from .views import as_array
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 C_ORDER = Known("C")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.calls import unchecked
+from zyg.frontend.functions import unchecked
 
 from ..intrinsics import unsupported
 from ..registry import implements

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays, indexing, lists
-from zyg.frontend.calls import unchecked
 from zyg.frontend.elementwise import broadcast_shape
+from zyg.frontend.functions import unchecked
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.selection import Selection, apart, flat, reshaped
 from zyg.frontend.values import (
@@ -19,6 +19,7 @@ from zyg.frontend.values import (
     SliceValue,
     TupleValue,
     is_numeric,
+    known,
 )
 from zyg.ir.core import const
 from zyg.ir.types import BOOL, I64
@@ -29,7 +30,7 @@ from . import gathering
 from .views import as_array, as_real, ordered, stretched
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, ZERO, YES, RAISE, LAST, C_ORDER = Known(None), Known(0), Known(True), Known("raise"), Known(-1), Known("C")
 ALL = SliceValue(NONE, NONE, NONE)
@@ -37,8 +38,6 @@ MODES = ("raise", "wrap", "clip")
 
 
 def _call(e: Evaluator, function: Any, *arguments: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     return e.call(known(function), list(arguments))
 
 

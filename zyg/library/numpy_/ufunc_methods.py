@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.calls import unchecked
-from zyg.frontend.values import Abstract, Known, TupleValue
+from zyg.frontend.functions import unchecked
+from zyg.frontend.values import Abstract, Known, TupleValue, known
 
 from ..registry import emits
 from .common import from_lines, lines
@@ -17,7 +17,7 @@ from .extrema import _rows, kept_shape
 from .reductions import as_array, is_set, store
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, FALSE, YES = Known(None), Known(False), Known(True)
 
@@ -42,8 +42,6 @@ def reduce(
     e: Evaluator, f: Abstract, array: Abstract, axis: Abstract = Known(0), dtype: Abstract = NONE,  # noqa: B008
     out: Abstract = NONE, keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
 ) -> Abstract:  # fmt: skip
-    from zyg.frontend.infer import known
-
     function = _function(e, f, "reduce")
     own = REDUCTIONS.get(function)
     given = {"axis": axis, "keepdims": keepdims}
@@ -88,8 +86,6 @@ def accumulate(
     e: Evaluator, f: Abstract, array: Abstract, axis: Abstract = Known(0), dtype: Abstract = NONE,  # noqa: B008
     out: Abstract = NONE,
 ) -> Abstract:  # fmt: skip
-    from zyg.frontend.infer import known
-
     function = _function(e, f, "accumulate")
     own = RUNNING.get(function)
     if own is not None:
@@ -118,8 +114,6 @@ def _accumulated(f: Any, array: Any, axis: Any, out: Any) -> Any:
 
 @emits((np.ufunc, "outer"))
 def outer(e: Evaluator, f: Abstract, a: Abstract, b: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     _function(e, f, "outer product")
     return e.call(known(_outer), [f, a, b])
 

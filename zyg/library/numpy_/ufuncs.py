@@ -31,6 +31,7 @@ from zyg.frontend.values import (
     describe,
     is_number,
     is_numeric,
+    known,
     number_type,
 )
 from zyg.ir.core import Value, const
@@ -39,7 +40,7 @@ from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 from ..registry import emits
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, ZERO, YES = Known(None), Known(0), Known(True)
 Element = Callable[..., Abstract]
@@ -296,8 +297,6 @@ def _of_float(op: str, name: str, whole: bool = False) -> Element:
     def emitter(e: Evaluator, x: Abstract, /) -> Abstract:
         x = settled(e, x, "None is no number")
         if isinstance(x, ComplexValue):
-            from zyg.frontend.infer import known
-
             from ..complex_ import OF_COMPLEX, numpy_function
 
             return e.call(known(OF_COMPLEX[op]), [x]) if op in OF_COMPLEX else numpy_function(e, op, x)
@@ -398,8 +397,6 @@ def in_python(function: Callable[..., Any]) -> Element:
     """What a Python function does to numbers that are NumPy's."""
 
     def emitter(e: Evaluator, *numbers: Abstract) -> Abstract:
-        from zyg.frontend.infer import known
-
         return e.call(known(function), strong_together(e, *numbers))
 
     return emitter
@@ -409,8 +406,6 @@ def on_floats(name: str, function: Callable[..., Any]) -> Element:
     """What a Python function does to floats of one type."""
 
     def emitter(e: Evaluator, *numbers: Abstract) -> Abstract:
-        from zyg.frontend.infer import known
-
         return e.call(known(function), [Number(v, True) for v in float_operands(e, name, *numbers)])
 
     return emitter

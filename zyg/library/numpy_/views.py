@@ -10,7 +10,7 @@ from zyg.frontend import arrays, lists
 from zyg.frontend.complex_arrays import part
 from zyg.frontend.elementwise import broadcast, broadcast_shape
 from zyg.frontend.merging import MAX_ARRAYS, settled
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, describe, is_numeric
+from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, describe, is_numeric, known
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import Array
 
@@ -19,7 +19,7 @@ from .attributes import matrix_transposed
 from .constructors import asarray
 
 if TYPE_CHECKING:
-    from zyg.frontend.infer import Evaluator
+    from zyg.frontend.evaluator import Evaluator
 
 NONE, ZERO, ONE, TWO = Known(None), Known(0), Known(1), Known(2)
 
@@ -145,8 +145,6 @@ def squeeze(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
     n = arrays.ndim(a)
     lengths = arrays.dims(e, a)
     if isinstance(axis, Known) and axis.object is None:
-        from zyg.frontend.infer import known
-
         ones = [k for k, d in enumerate(lengths) if isinstance(d, Const) and d.value == 1]
         if ones:
             a = squeeze(e, a, TupleValue(tuple(map(Known, ones))))
@@ -255,8 +253,6 @@ def as_real(e: Evaluator, a: Abstract) -> ArrayValue:
 
 @emits(np.broadcast_shapes)
 def broadcast_shapes(e: Evaluator, *args: Abstract) -> Abstract:
-    from zyg.frontend.infer import known
-
     given = [items if (items := lists.known_items(e, s)) is not None else (s,) for s in args]
     result: list[Abstract] = []
     for axis in range(-max(map(len, given), default=0), 0):

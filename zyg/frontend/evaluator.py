@@ -1,0 +1,606 @@
+"""The evaluator: it builds one function of typed SSA by evaluating frames, block by block, until nothing changes."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Hashable
+from contextlib import contextmanager, suppress
+from types import CellType
+from typing import Any
+
+from zyg.errors import Unsupported
+from zyg.ir import types as t
+from zyg.ir.builder import Builder
+from zyg.ir.core import Block, Const, Function, Instr, Module, Position, Target, Value, const
+from zyg.ir.options import Options
+from zyg.ir.records import record
+from zyg.ir.types import Scalar, Type
+
+from .boundary import Assembly
+from .edges import convert_edges
+from .frames import Context, Edge, Frame, Node, Stop
+from .merging import State
+from .unrolling import Unrolling
+from .values import READ_ONLY, Abstract, ChoiceValue, Heap, Reference, known, reachable, references
+
+# A loop whose state keeps changing is not getting anywhere (a tuple that grows, for example).
+MAX_ROUNDS = 40
+MAX_NODES = 5000
+
+
+@record(frozen=True, eq=False)
+class Input:
+    """A hidden parameter: what a global or a closure cell holds, read at each call."""
+
+    kind: str  # "global" or "cell"
+    container: Any
+    name: str | None
+    type: Type
+
+
+class Inference:
+    """What the functions of one module share."""
+
+    def __init__(self, options: Options):
+        self.module = Module()
+        self.options = options
+        self.guards: dict[Hashable, tuple[Any, ...]] = {}
+        self.specialisations: dict[Hashable, Any] = {}
+        # Instructions by which growing lists change what they are made of; those that put arrays into lists (listed.py).
+        self.listings: set[Instr] = set()
+        self.pooled: set[Instr] = set()
+        self.fresh: set[Value] = set()  # arrays that operators on whole arrays have made
+        # Functions for the elements of arrays (elementwise.py).
+        self.elements: dict[Hashable, tuple[str, tuple[Scalar, ...]]] = {}
+        self.active: list[Any] = []
+        self.evaluators: list[Evaluator] = []
+        self.inputs: dict[Hashable, Input] = {}
+        self.global_types: dict[Hashable, Any] = {}
+        self.unrolling = Unrolling()
+        self.fixed = False  # whether integers in global and captured variables are constants
+        self.cells: dict[int, CellType] = {}  # hold the objects that code refers to directly (defaults of parameters)
+
+    def within(self, outer: Inference) -> Inference:
+        """This inference as a part of another one."""
+        self.guards, self.unrolling, self.cells = outer.guards, outer.unrolling, outer.cells
+        self.fixed = outer.fixed
+        return self
+
+    def guard(self, *entry: Any) -> None:
+        key = tuple(e if isinstance(e, str) else id(e) for e in entry)
+        self.guards.setdefault(key, entry)
+
+
+_SHAPED = frozenset({"alloc", "reshape", "broadcast", "view", "transpose"})
+
+
+class Evaluator:
+    """Builds one function of typed SSA.
+
+    Handlers and library emitters get it as their first argument, and use: `op` and `guard` to emit, `call` to call
+    abstract values, `if_else` and `join` for control flow, `heap` for objects.
+    """
+
+    def __init__(self, inference: Inference, name: str, context: Context):
+        self.inference = inference
+        self.function = Function(name)
+        self.builder = Builder(self.function)
+        self.builder.at(self.builder.new_block("entry"))
+        self.context = context
+        self.heap: Heap = {}
+        self.env: dict[Value, Abstract] = {}
+        self.frame: Frame | None = None
+        self.node: Node = Node(None, (), 0, "entry")
+        self.inputs: dict[Hashable, tuple[Input, Abstract]] = {}
+        self.calls: list[tuple[Instr, Any]] = []
+        # What a bool says about optional values: id -> (the bool, the flag `present`, what that is where the bool holds, and
+        # what it is where it does not; None if that is not known).
+        self.facts: dict[int, tuple[Value, Value, bool | None, bool | None]] = {}
+        self.advancing: dict[Value, tuple[Abstract, Value]] = {}
+        self.views: dict[int, tuple[Value, Value, Abstract]] = {}  # basic slices: the view, of what, and the key
+        # How arrays were made whose lengths that tells, and of what lengths a length is the common one.
+        self.shaped: dict[Value, tuple[str, tuple[Value, ...], dict[str, Any]]] = {}
+        self.broadcasts: dict[Value, frozenset[Value]] = {}
+        self.before: frozenset[Hashable] | dict[Hashable, Any] = frozenset()  # objects older than the instruction
+        self.seeds: dict[Hashable, tuple[Hashable, dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]]]] = {}
+        self.nonnegative: dict[int, Value] = {}  # values that are known not to be below 0
+        self.local: tuple[Block | None, dict[Hashable, Any]] = (None, {})
+        self.serial = 0
+        self.depth = 0
+        self.unruled: Any = None  # a function whose next call is made without its tangent rule
+        self.outer: tuple[Reference, ...] = ()  # objects that whoever calls this function can still see
+        self.pinned: list[list[Reference]] = []
+        self.places: dict[Hashable, int] = {}
+        inference.evaluators.append(self)
+
+    # ------------------------------------------------------------------------------------------ emission
+
+    @property
+    def position(self) -> Position | None:
+        return self.builder.position
+
+    @property
+    def options(self) -> Options:
+        return self.context.options
+
+    def op(self, op: str, *operands: Value, type: Type | None = None, name: str = "", **attrs: Any) -> Value:
+        """Emit an op with one result."""
+        if self.options.fastmath and operands:
+            first = operands[-1].type
+            if isinstance(first, Scalar) and first.kind == "f" and op not in ("cast", "stop", "guard"):
+                attrs["fast"] = self.options.fastmath
+        result = self.builder.op(op, *operands, type=type, name=name, **attrs)
+        if op in _SHAPED:
+            self.shaped[result] = (op, operands, attrs)
+        return result
+
+    def emit(self, op: str, *operands: Value, types: tuple[Type, ...] | None = None, **attrs: Any) -> list[Value]:
+        return self.builder.emit(op, *operands, types=types, **attrs)
+
+    @property
+    def latest(self) -> Instr:
+        """The instruction that was emitted last."""
+        assert self.builder.block is not None
+        return self.builder.block.instrs[-1]
+
+    def forget(self) -> None:
+        """Drop what only inference needs: there is much of it, in cycles."""
+        self.seeds.clear()
+        self.places.clear()
+        self.input_objects.clear()
+        self.env.clear()
+        self.heap.clear()
+        self.facts.clear()
+        self.views.clear()
+        self.shaped.clear()
+        self.broadcasts.clear()
+        self.nonnegative.clear()
+        self.local = (None, {})
+        self.frame = None
+        self.node = Node(None, (), 0, "")
+
+    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What `make()` emits, once per block: for pure instructions and guards that are often repeated."""
+        block = self.builder.block
+        if self.local[0] is not block:
+            self.local = (block, {})
+        found = self.local[1].get(key)
+        if found is None:
+            # The values in the key are kept alive, so that their ids stay theirs.
+            found = self.local[1][key] = (make(), key)
+        return found[0]
+
+    def dim(self, array: Value, axis: int) -> Value:
+        """The length of an axis: that which the array was made with, if it was made here."""
+        op, operands, attrs = self.shaped.get(array, ("", (), {}))
+        if op == "alloc":
+            return operands[axis]
+        if op in ("reshape", "broadcast"):
+            return operands[axis + 1]
+        if op == "transpose" and attrs["axes"].count(axis) == 1:
+            return self.dim(operands[0], attrs["axes"].index(axis))
+        if op == "view":
+            given = iter(operands[1:])
+            source = kept = -1
+            for letter in attrs["spec"]:
+                parts = [next(given) for _ in range({"i": 1, "s": 3}.get(letter, 0))]
+                source += letter != "n"
+                kept += letter != "i"
+                if kept == axis and letter != "i":
+                    return const(1) if letter == "n" else parts[1] if letter == "s" else self.dim(operands[0], source)
+        return self.once(("dim", array, axis), lambda: self.op("dim", array, axis=axis))
+
+    def guard(self, ok: Value, exc: str, message: str, *values: Value) -> None:
+        """Raise `exc(message)` unless `ok` holds."""
+        if isinstance(ok, Const):
+            if not ok.value:
+                self.throw(exc, message)
+            return
+        self.builder.emit("guard", ok, *values, exc=exc, message=message)
+
+    def throw(self, exc: str, message: str) -> None:
+        """Raise here, always."""
+        self.builder.append(Instr("raise", attrs={"exc": exc, "message": message}))
+        raise Stop
+
+    def refuse(self, what: str, *, types: Any = (), hint: str = "") -> Unsupported:
+        """The error for something that cannot be compiled; `raise e.refuse(...)`."""
+        return Unsupported(what, self.position, types=types, hint=hint)
+
+    def type_error(self, message: str) -> None:
+        """What CPython answers with a TypeError at run time, whatever the values are."""
+        self.throw("TypeError", message)
+
+    # ----------------------------------------------------------------------------------------- objects
+
+    def new_id(self, what: str) -> Hashable:
+        """An identity for an object made here: the same one when this place is evaluated again, but not one that is alive."""
+        base = (what, self.depth, self.node.number, self.node.key, self.serial)
+        self.serial += 1
+        number = 0
+        while (*base, number) in self.heap:
+            number += 1
+        return (*base, number)
+
+    def site(self) -> Hashable:
+        """Where the evaluation stands, the same when it comes here again."""
+        frame = self.frame.number if self.frame is not None else 0
+        return (self.function.name, frame, self.node.number, self.node.key, self.serial)
+
+    def surviving(self) -> tuple[Reference, ...]:
+        """The objects that code behind the present instruction may still use: those that variables refer to, and those that
+        the instruction itself has made so far. (What these refer to in turn may be replaced, so it is not among them.)"""
+        if not self.heap:
+            return ()
+        roots: list[Abstract] = list(self.env.values())
+        roots.extend(self.frame.outer if self.frame is not None else self.outer)
+        roots.extend(Reference(id) for id in self.heap if id not in self.before)
+        roots.extend(r for pinned in self.pinned for r in pinned)
+        direct = dict.fromkeys(id for v in roots for id in references(v))
+        return tuple(Reference(id) for id in direct if id in self.heap)
+
+    # ---------------------------------------------------------------------------------------- control flow
+
+    def edge(self, node: Node, values: list[Abstract], order: Hashable = None) -> Target:
+        """The target of a terminator (that the caller emits into the current block) going to `node` with `values`."""
+        assert self.builder.block is not None
+        target = Target(node.head)
+        state = State(values, reachable(values, self.heap))
+        key = (self.node.number, self.node.key, order if order is not None else len(node.edges))
+        while key in node.edges:
+            key = (*key, "more")
+        node.edges[key] = Edge(self.builder.block, target, state, self.builder.position, self.node)
+        return target
+
+    def jump_to(self, target: Target) -> None:
+        self.builder.append(Instr("jump", targets=[target]))
+
+    def join(self) -> Join:
+        return Join(self)
+
+    def block(self, name: str) -> Block:
+        return self.builder.new_block(name)
+
+    def split(self, condition: Value, then: str = "then", other: str = "else") -> tuple[Block, Block]:
+        """Branch to two new blocks; the caller goes on in them with `at`."""
+        blocks = self.block(then), self.block(other)
+        self.builder.branch(condition, *blocks)
+        return blocks
+
+    def at(self, block: Block) -> None:
+        self.builder.at(block)
+
+    def if_else(self, condition: Value, then: Callable[[], Abstract], other: Callable[[], Abstract]) -> Abstract:
+        """The value of `then()` if the condition holds, else of `other()`; either may raise Stop."""
+        if isinstance(condition, Const):
+            return then() if condition.value else other()
+        blocks = self.split(condition)
+        heap = self.heap
+        join = self.join()
+        for block, side in zip(blocks, (then, other)):
+            self.at(block)
+            self.heap = dict(heap)
+            with suppress(Stop):
+                join.add(side())
+        return join.finish()
+
+    def each(self, choice: ChoiceValue, function: Callable[[Abstract], Abstract]) -> Abstract:
+        """The value of `function` for the option that it is at run time; it may raise Stop."""
+        join = self.join()
+        heap = self.heap
+        last = len(choice.options) - 1
+        for n, option in enumerate(choice.options):
+            if n < last:
+                here, following = self.split(self.op("eq", choice.tag, const(n)), "option", "next_option")
+                self.at(here)
+            self.heap = dict(heap)
+            self.pinned.append(join.outer)  # the other options too, which `function` does not see
+            with suppress(Stop):
+                join.add(function(option))
+            self.pinned.pop()
+            if n < last:
+                self.at(following)
+        return join.finish()
+
+    @contextmanager
+    def in_context(self, context: Context) -> Any:
+        saved = self.context
+        self.context = context
+        try:
+            yield
+        finally:
+            self.context = saved
+
+    # -------------------------------------------------------------------------------------------- frames
+
+    def activate(self, frame: Frame, args: list[Abstract]) -> Abstract:
+        """Evaluate a function's body in place and give its result; control goes on behind it."""
+        self.run(frame, args)
+        return self.finish(frame.exit)[0]
+
+    def run(self, frame: Frame, args: list[Abstract]) -> None:
+        """Evaluate a function's body; the ways out are `frame.exit` and, of a generator, `frame.yields`."""
+        self.depth += 1
+        saved = self.frame, self.env, self.node, self.builder.position, self.serial, self.advancing
+        before = self.before
+        frame.outer = self.surviving()
+        frame.arguments = tuple(args) if frame.resume is None else ()
+        self.frame = frame
+        self.serial = 0
+        outer_number = self.node.number, self.node.key, saved[4]
+        shape = self._seed(frame, args, saved[0], saved[2], saved[4])
+        base = frame.base = Node(None, outer_number, 0, "body")
+        try:
+            self._start(frame, base, args)
+            self._iterate(frame)
+        finally:
+            self.frame, self.env, self.node, self.builder.position, _, self.advancing = saved
+            self.serial = saved[4] + 1
+            self.before = before
+            self.depth -= 1
+        for node in frame.reached:
+            self.builder.function.blocks.extend(node.blocks)
+        self.seeds[frame.place] = (shape, {key: node.parameters for key, node in frame.nodes.items()})
+        for node in (base, *frame.nodes.values()):  # cycles, which would otherwise wait for the garbage collector
+            node.edges.clear()
+            node.out.clear()
+            node.state = None
+        frame.nodes.clear()
+        frame.reached.clear()
+
+    def _seed(self, frame: Frame, args: list[Abstract], parent: Frame | None, node: Node, serial: int) -> Hashable:
+        """A call that is evaluated again with arguments of the same types starts from the types that it settled on."""
+        from .functions import Outline
+
+        above = parent.place if parent is not None else None
+        frame.place = (above, id(node.block), node.key, serial, frame.code, frame.resume)
+        shape = Outline(self.heap).of([*args, *frame.free.values()])
+        frame.number = frame.exit.place = self.places.setdefault(frame.place, len(self.places) + 1)
+        found = self.seeds.get(frame.place)
+        if found is not None and found[0] == shape:
+            frame.seeds = found[1]
+        return shape
+
+    def _start(self, frame: Frame, base: Node, args: list[Abstract]) -> None:
+        """Evaluate the first block, in the block where the call stands."""
+        block = frame.resume or frame.prepared.function.entry
+        if block in frame.prepared.loops:
+            node = self._node(frame, block, args)
+            self.node = base
+            self.jump_to(self.edge(node, [*args, *frame.outer]))
+            base.out.append((node, next(iter(node.edges))))
+            heapq.heappush(frame.queue, (node.number, id(node), node))
+            return
+        base.block = block
+        self.node = base
+        self._bind(frame, block, [*args, *frame.outer])
+        self._evaluate(frame, block)
+
+    def _bind(self, frame: Frame, block: Block, slots: list[Abstract]) -> None:
+        names = (*block.params, *frame.prepared.live[block])
+        self.env = dict(zip(names, slots))
+        self.advancing = {}
+
+    def _evaluate(self, frame: Frame, block: Block) -> None:
+        from .python_ops import execute, passes_on
+
+        if block in frame.prepared.trying and not passes_on(self, frame, block):
+            refusal = Unsupported(
+                "try/except (or with) in compiled code",
+                frame.prepared.trying[block].position or self.position,
+                hint="test for the condition with `if` instead",
+            )
+            refusal.final = True
+            raise refusal
+        try:
+            for instr in block.instrs:
+                if not frame.library and instr.position is not None:
+                    self.builder.position = instr.position
+                self.before = frozenset(self.heap) if self.heap else frozenset()
+                execute(self, frame, instr)
+        except Stop:
+            pass
+        except Unsupported as error:
+            raise error.at(self.position) from None
+
+    def _iterate(self, frame: Frame) -> None:
+        queue = frame.queue
+        while queue:
+            _, _, node = heapq.heappop(queue)
+            if not node.edges or node.block is None:
+                continue
+            state = node.merge()
+            if node.stale:
+                if node.state is not None and state.same(node.state):
+                    node.edges.update(node.stale)
+                    state = node.merge()
+                node.stale = {}
+            if node.state is not None and state.same(node.state):
+                continue
+            node.rounds += 1
+            node.sizes.append(len(state.heap))
+            if node.rounds > MAX_ROUNDS or _explodes(node.sizes):
+                raise self.refuse(
+                    "the types of this loop's variables do not settle", hint="keep the type and length of each the same"
+                )
+            node.state = state
+            self._process(frame, node)
+        # Code that only an earlier, too narrow, state reached is dead: forget its edges.
+        reached: dict[Node, None] = {}
+        work = [frame.base]
+        while work:
+            node = work.pop()
+            if node in reached:
+                continue
+            reached[node] = None
+            work.extend(n for n, _ in node.out)
+        for node in frame.nodes.values():
+            if node not in reached:
+                for target, key in node.out:
+                    target.edges.pop(key, None)
+        nodes = sorted((n for n in reached if n.block is not None and n.state is not None), key=lambda n: n.number)
+        frame.reached = nodes
+        for node in nodes:
+            convert_edges(self, node)
+
+    def _process(self, frame: Frame, node: Node) -> None:
+        assert node.state is not None and node.block is not None
+        for target, key in node.out:
+            target.edges.pop(key, None)
+            target.stale.pop(key, None)
+            if target.block is not None:
+                heapq.heappush(frame.queue, (target.number, id(target), target))
+        node.out = []
+        node.head.instrs = []
+        self.local = (None, {})
+        blocks = self.builder.function.blocks
+        self.builder.function.blocks = node.blocks = [node.head]
+        self.node = node
+        self.serial = 0
+        self.heap = dict(node.state.heap)
+        self.at(node.head)
+        self._bind(frame, node.block, node.state.slots)
+        try:
+            self._evaluate(frame, node.block)
+        finally:
+            self.builder.function.blocks = blocks
+
+    def _node(self, frame: Frame, block: Block, slots: list[Abstract]) -> Node:
+        """The node of a block for these values: where loops over tuples are unrolled, there is one per iteration."""
+        from .iterators import static_position
+
+        prepared = frame.prepared
+        key = []
+        for n, v in enumerate(slots):
+            if isinstance(v, Reference):
+                position = static_position(self, v)
+                if position is not None:
+                    key.append((n, position))
+        node = frame.nodes.get((block, tuple(key)))
+        if node is None:
+            if len(frame.nodes) > MAX_NODES:
+                raise self.refuse("a loop over a tuple that is too long to unroll", hint="use an array")
+            node = Node(block, tuple(key), prepared.order[block], block.name, frame.number)
+            frame.nodes[block, tuple(key)] = node
+            node.parameters = dict(frame.seeds.get((block, tuple(key)), ()))
+            if block in prepared.loops:
+                # What a loop changes becomes a parameter at once: its variables and the counters of its iterators.
+                static = {n for n, _ in key}
+                force = set(range(len(block.params))) - static
+                live = prepared.live[block]
+                for iterator in prepared.iterators[block]:
+                    if iterator in live:
+                        force.add(len(block.params) + live.index(iterator))
+                node.force = frozenset(force - static)
+        return node
+
+    def go(self, frame: Frame, target: Target, narrow: Callable[[Abstract], Abstract] | None = None) -> Target:
+        """An edge to an untyped block: the target for the terminator."""
+        slots = [self.read(v) for v in target.args]
+        env = self.env
+        slots.extend(env[v] for v in frame.prepared.live[target.block])
+        return self.go_with(frame, target.block, slots, narrow)
+
+    def go_with(
+        self, frame: Frame, block: Block, slots: list[Abstract], narrow: Callable[[Abstract], Abstract] | None = None
+    ) -> Target:
+        if narrow is not None:
+            slots = [narrow(v) for v in slots]
+        node = self._node(frame, block, slots)
+        slots = [*slots, *frame.outer]
+        order = len(self.node.out)
+        loop = frame.prepared.loops.get(block)
+        if loop is not None and self.node.block not in loop:
+            for key in [k for k, edge in node.edges.items() if edge.source.block in loop]:
+                node.stale[key] = node.edges.pop(key)
+        result = self.edge(node, slots, order)
+        self.node.out.append((node, next(reversed(node.edges))))
+        heapq.heappush(frame.queue, (node.number, id(node), node))
+        return result
+
+    def leave(self, frame: Frame, value: Abstract, way: Node | None = None) -> None:
+        """Return from the frame, or give a value of a generator."""
+        order = len(self.node.out)
+        way = way or frame.exit
+        self.jump_to(self.edge(way, [value, *frame.outer], order))
+        self.node.out.append((way, next(reversed(way.edges))))
+
+    def finish(self, node: Node) -> list[Abstract]:
+        """Go on behind a frame or a join: the joined values."""
+        if not node.edges:
+            raise Stop
+        state = node.merge()
+        self.heap = dict(state.heap)
+        if len(node.edges) == 1:
+            (edge,) = node.edges.values()
+            last = edge.block.instrs[-1]
+            if last.op == "jump" and not node.parameters:
+                edge.block.instrs.pop()
+                self.at(edge.block)
+                return state.slots
+        node.state = state
+        self.builder.function.blocks.append(node.head)
+        convert_edges(self, node)
+        self.at(node.head)
+        return state.slots
+
+    def read(self, value: Value) -> Abstract:
+        """The abstract value of an operand of untyped SSA."""
+        if isinstance(value, Const):
+            return known(value.value)
+        return self.env[value]
+
+    # --------------------------------------------------------------------------------------------- inputs
+
+    def input(self, kind: str, container: Any, name: str | None, type: Type) -> Abstract:
+        """What a global variable or a cell holds, as hidden parameters of this function."""
+        key = (kind, id(container), name)
+        found = self.inputs.get(key)
+        if found is None:
+            entry = self.inference.inputs.setdefault(key, Input(kind, container, name, type))
+            leaves = [Value(leaf, name or "captured") for leaf in t.flatten(type)]
+            assembly = Assembly(self, iter(leaves), lambda number: ("input", key, number), READ_ONLY)
+            found = self.inputs[key] = (entry, assembly.of(type))
+            self.input_leaves[key] = leaves
+            self.input_objects[key] = {i: self.heap[i] for i in assembly.ids}
+        # The objects in it are as they were at entry, on whatever path this is read first.
+        for i, record_ in self.input_objects[key].items():
+            self.heap.setdefault(i, record_)
+        return found[1]
+
+    @property
+    def input_leaves(self) -> dict[Hashable, list[Value]]:
+        return self.__dict__.setdefault("_input_leaves", {})
+
+    @property
+    def input_objects(self) -> dict[Hashable, Heap]:
+        return self.__dict__.setdefault("_input_objects", {})
+
+    def call(self, callee: Abstract, args: list[Abstract], keywords: dict[str, Abstract] | None = None) -> Abstract:
+        from .calls import call
+
+        return call(self, callee, args, keywords or {})
+
+
+def _explodes(sizes: list[int]) -> bool:
+    """Whether each round of a loop finds many more objects than the one before: a tree that grows by a level."""
+    return len(sizes) > 3 and sizes[-1] >= 12 and all(4 * b > 5 * a for a, b in zip(sizes[-4:], sizes[-3:]))
+
+
+class Join:
+    """Control flow that meets again inside a handler: `add` a value at the end of each path, then `finish`."""
+
+    def __init__(self, evaluator: Evaluator):
+        self.evaluator = evaluator
+        place = evaluator.frame.number if evaluator.frame is not None else 0
+        key = ("join", evaluator.node.key, evaluator.depth, evaluator.serial)
+        evaluator.serial += 1  # the next one has another name
+        self.node = Node(None, key, evaluator.node.number, "join", place)
+        self.outer = list(evaluator.surviving())
+
+    def add(self, value: Abstract) -> None:
+        e = self.evaluator
+        e.jump_to(e.edge(self.node, [value, *self.outer]))
+
+    def finish(self) -> Abstract:
+        return self.evaluator.finish(self.node)[0]

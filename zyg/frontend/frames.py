@@ -1,0 +1,102 @@
+"""What inference goes over: a `Frame` is one activation of a Python function, a `Node` a block of it (several nodes per block
+where a loop over a tuple is unrolled), an `Edge` a way into a node with the state that holds there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from zyg.ir.core import Block, Position, Target, Value
+from zyg.ir.options import Options
+from zyg.ir.records import field, record
+
+from .merging import Merge, State
+from .prepare import Prepared
+from .values import Abstract, Reference
+
+
+class Stop(Exception):
+    """Control does not come past this point: the block has its terminator."""
+
+
+@record(frozen=True)
+class Context:
+    """What holds for the code being emitted: options, and how many derivatives are being taken around it."""
+
+    options: Options
+    level: int = 0
+
+
+@record(eq=False, slots=True)
+class Edge:
+    """An edge to a node: `block` ends in the terminator that `target` belongs to; `state` is what holds there."""
+
+    block: Block
+    target: Target
+    state: State
+    position: Position | None
+    source: Node
+
+
+class Node:
+    """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
+
+    __slots__ = (
+        "block", "blocks", "edges", "force", "head", "key", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
+        "stale", "state",
+    )  # fmt: skip
+
+    def __init__(self, block: Block | None, key: Hashable, number: int, name: str, place: int = 0):
+        self.place = place  # of its frame: objects that are joined here are named after it
+        self.block = block
+        self.key = key
+        self.number = number
+        self.head = Block(name)
+        self.edges: dict[Hashable, Edge] = {}
+        self.parameters: dict[tuple[Any, ...], Value] = {}
+        self.force: frozenset[int] = frozenset()
+        self.out: list[tuple[Node, Hashable]] = []
+        self.state: State | None = None
+        self.blocks: list[Block] = []
+        self.rounds = 0
+        self.sizes: list[int] = []  # how many objects were there, round by round
+        # Back edges of a loop whose entry has changed: out of date if the header's state has.
+        self.stale: dict[Hashable, Edge] = {}
+        # Per edge: which of its objects became which one here, where that was decided last.
+        self.maps: dict[Hashable, dict[Hashable, Hashable]] = {}
+
+    def merge(self) -> State:
+        states = [e.state for e in self.edges.values()]
+        if len(states) == 1 and not self.parameters and not self.force:
+            return states[0]
+        state = Merge(self.parameters, states, self.force, (self.place, self.number, self.key)).run()
+        assert state.maps is not None
+        self.maps = dict(zip(self.edges, state.maps))
+        return state
+
+
+@record(eq=False)
+class Frame:
+    """One activation of a Python function."""
+
+    prepared: Prepared
+    code: Any
+    name: str
+    globals: dict[str, Any]
+    free: dict[str, Abstract]
+    parent: Frame | None
+    library: bool  # zyg's own library code: positions and errors are those of the caller
+    outer: tuple[Reference, ...] = ()  # the objects that callers may still use
+    arguments: tuple[Abstract, ...] = ()
+    nodes: dict[tuple[Block, Hashable], Node] = field(default_factory=dict)
+    queue: list[tuple[int, int, Node]] = field(default_factory=list)
+    exit: Node = field(default_factory=lambda: Node(None, None, 1 << 30, "return"))
+    resume: Block | None = None  # generators: where to go on
+    generator: Hashable = None  # the id of the generator's record
+    yields: dict[Hashable, Node] = field(default_factory=dict)  # per place and position: where it gives a value
+    number: int = 0  # that of its place
+    place: Hashable = None  # where the call stands, the same when the code around it is evaluated again
+    seeds: dict[tuple[Block, Hashable], dict[tuple[Any, ...], Value]] = field(default_factory=dict)
+    base: Node = field(default_factory=lambda: Node(None, (), 0, "body"))
+    reached: list[Node] = field(default_factory=list)
