@@ -70,12 +70,31 @@ def test_results_can_be_resized(made):
         assert a.sum() == 10.0
 
 
-def test_threads_share_it(made):
+def test_small_ones_have_shelves(made):
+    places = set()
+    for k in range(200):
+        a = made(1000, float(k))
+        assert a.ctypes.data % 64 == 0 and np.all(a == k)
+        places.add(a.ctypes.data)
+        del a
+    assert len(places) < 10
+    kept = [made(n, 1.0) for n in range(60, 8300, 97) for _ in range(3)]  # more than the shelves hold
+    assert all(np.all(a == 1.0) for a in kept)
+    for a in kept[::2]:
+        a.resize(len(a) + 50, refcheck=False)
+    del kept
+    assert np.all(made(1000, 2.0) == 2.0)
+    zeros = zyg.jit(lambda n: np.zeros(n))
+    assert not any(zeros(n).any() for n in range(60, 8300, 97))
+
+
+@pytest.mark.parametrize("length", [100, 20_000])
+def test_threads_share_it(made, length):
     wrong: list[float] = []
 
     def work(x: float) -> None:
         for k in range(50):
-            a = made(20_000 + 100 * k, x)
+            a = made(length + length // 200 * k, x)
             if a.sum() != x * len(a):
                 wrong.append(x)
 

@@ -124,6 +124,12 @@ class _PairwiseSum:
             total = self.added(self.unrolled(start, whole_stop, nothing))
         else:
             total = self.added(self.called(start, whole_stop))
+        # Only the last block has a rest; what the others give stays together in a vector.
+        rest, none = e.block("rest"), e.block("none")
+        b.branch(b.op("lt", whole_stop, stop), rest, none)
+        b.at(none)
+        b.ret(*total)
+        b.at(rest)
         b.ret(*e.loop(whole_stop, stop, total, one, plain=True))
 
     def added(self, parts: list[list[Value]]) -> list[Value]:

@@ -6,10 +6,10 @@ TEXT = fill(
     """
 declare i64 @llvm.umax.i64(i64, i64)
 declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
-declare ptr @aligned_alloc(i64, i64)
 declare ptr @zyg_bump(ptr, i64)
 declare ptr @malloc(i64)
 declare ptr @zyg_large_new(i64, i1)
+declare ptr @zyg_shelf_new(i64)
 declare void @Py_DecRef(ptr)
 declare void @Py_IncRef(ptr)
 declare void @free(ptr)
@@ -105,16 +105,14 @@ pooled:
   %block = call ptr @zyg_large_new(i64 %bytes, i1 %zeroed)
   br label %test
 plain:
-  %tiny = icmp ult i64 %bytes, 512
+  %tiny = icmp ult i64 %bytes, $SHELVED
   br i1 %tiny, label %small, label %aligned
 small:
   %one = call i64 @llvm.umax.i64(i64 %bytes, i64 1)
   %small_data = call ptr @malloc(i64 %one)
   br label %plain_test
 aligned:
-  %up = add i64 %bytes, 63
-  %rounded = and i64 %up, -64
-  %aligned_data = call ptr @aligned_alloc(i64 64, i64 %rounded)
+  %aligned_data = call ptr @zyg_shelf_new(i64 %bytes)
   br label %plain_test
 plain_test:
   %plain_data = phi ptr [ %small_data, %small ], [ %aligned_data, %aligned ]
@@ -169,8 +167,8 @@ fail:
 define internal void @give(ptr %header, ptr %data) {
   %bytes_at = getelementptr i8, ptr %header, i64 $H_bytes
   %bytes = load i64, ptr %bytes_at
-  %pooled = icmp uge i64 %bytes, $POOLED
-  br i1 %pooled, label %back, label %plain
+  %kept = icmp uge i64 %bytes, $SHELVED
+  br i1 %kept, label %back, label %plain
 back:
   call void @zyg_pool_give(ptr %data)
   ret void

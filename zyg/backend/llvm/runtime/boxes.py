@@ -174,8 +174,8 @@ own:
   store i32 %owning, ptr %flags_at
   %bytes_at = getelementptr i8, ptr %header, i64 $H_bytes
   %bytes = load i64, ptr %bytes_at
-  %pooled = icmp uge i64 %bytes, $POOLED
-  %handler = select i1 %pooled, ptr @zyg_array_handler, ptr @numpy.data_handler
+  %kept = icmp uge i64 %bytes, $SHELVED
+  %handler = select i1 %kept, ptr @zyg_array_handler, ptr @numpy.data_handler
   call void @Py_IncRef(ptr %handler)
   %handler_at = getelementptr i8, ptr %made, i64 $ARRAY_HANDLER
   store ptr %handler, ptr %handler_at

@@ -97,6 +97,10 @@ class GUARD:
 POOL_BYTES = 1 << 30  # what the pool keeps at most, unless the machine has little memory
 POOLED = 1 << 16  # bytes from which on blocks come from the pool
 IDLE = 10  # seconds after which they leave it
+SHELVED = 512  # bytes from which on smaller ones lie on shelves, aligned to cache lines
+SHELVES = (POOLED >> 6) + 1
+FIRST_SHELF = SHELVED >> 6
+SHELF_BYTES = 1 << 20
 BLOCK_BYTES = 1 << 16
 LARGE_BLOCK = 1 << 22  # from here on blocks are aligned and advised for huge pages
 LARGEST_BLOCK = 1 << 26

@@ -8,6 +8,9 @@ is given back, it is emptied first.  What nobody took for IDLE seconds is freed 
 told that it may have the pages of large blocks while they lie in the pool (MADV_FREE), which it takes when it runs short.
 
 A block in the pool has in it: the next one, its size, when it came.  One list for each power of two.
+
+Blocks of SHELVED bytes and more have shelves, a list for each number of cache lines: the C library takes longer to find and
+to join those than small functions of arrays take to compute.  SHELF_BYTES at most lie there, then they are emptied.
 """
 
 from .layout import fill
@@ -20,6 +23,7 @@ declare i32 @clock_gettime(i32, ptr)
 declare i32 @madvise(ptr, i64, i32)
 declare i32 @sched_yield()
 declare i64 @llvm.ctlz.i64(i64, i1)
+declare i64 @llvm.umin.i64(i64, i64)
 declare i64 @$USABLE_SIZE(ptr)
 declare ptr @aligned_alloc(i64, i64)
 declare ptr @calloc(i64, i64)
@@ -31,6 +35,8 @@ declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 @pool_bytes = internal global i64 0
 @pool_lock = internal global i32 0
 @zyg_pool_limit = global i64 0
+@shelves = internal global [$SHELVES x ptr] zeroinitializer
+@shelf_bytes = internal global i64 0
 ; NumPy's PyDataMem_Handler: a name, the version, then a context and what allocates and frees.
 @zyg_array_allocator = global {[127 x i8], i8, ptr, ptr, ptr, ptr, ptr} {[127 x i8] c"$ALLOCATOR", i8 1, ptr null,
   ptr @array_malloc, ptr @array_calloc, ptr @array_realloc, ptr @array_free}
@@ -130,9 +136,13 @@ measure:
   %size = call i64 @$USABLE_SIZE(ptr %block)
   %limit = load i64, ptr @zyg_pool_limit
   %small = icmp ult i64 %size, $POOLED
+  br i1 %small, label %shelve, label %fit
+shelve:
+  call void @shelve(ptr %block, i64 %size)
+  br label %done
+fit:
   %large = icmp ugt i64 %size, %limit
-  %unfit = or i1 %small, %large
-  br i1 %unfit, label %free, label %keep
+  br i1 %large, label %free, label %keep
 free:
   call void @free(ptr %block)
   br label %done
@@ -176,6 +186,103 @@ one:
   call void @free(ptr %b)
   br label %each
 done:
+  ret void
+}
+
+; A block of less than POOLED bytes, and no less than SHELVED, from a shelf or the C library; null if there is none.
+define ptr @zyg_shelf_new(i64 %bytes) {
+entry:
+  %up = add i64 %bytes, 63
+  %lines = lshr i64 %up, 6
+  %shelf = getelementptr ptr, ptr @shelves, i64 %lines
+  %seen = load atomic ptr, ptr %shelf monotonic, align 8
+  %none = icmp eq ptr %seen, null
+  br i1 %none, label %fresh, label %locked
+locked:
+  call void @lock()
+  %first = load ptr, ptr %shelf
+  %gone = icmp eq ptr %first, null
+  br i1 %gone, label %unlock, label %take
+take:
+  %next = load ptr, ptr %first
+  store ptr %next, ptr %shelf
+  %size = shl i64 %lines, 6
+  %kept = load i64, ptr @shelf_bytes
+  %left = sub i64 %kept, %size
+  store i64 %left, ptr @shelf_bytes
+  call void @unlock()
+  ret ptr %first
+unlock:
+  call void @unlock()
+  br label %fresh
+fresh:
+  %rounded = shl i64 %lines, 6
+  %new = call ptr @aligned_alloc(i64 64, i64 %rounded)
+  ret ptr %new
+}
+
+; Back to a shelf. What is not aligned (NumPy has made it larger in the meantime) goes to the C library.
+define internal void @shelve(ptr %block, i64 %usable) {
+entry:
+  %address = ptrtoint ptr %block to i64
+  %below = and i64 %address, 63
+  %odd = icmp ne i64 %below, 0
+  %tiny = icmp ult i64 %usable, $SHELVED
+  %unfit = or i1 %odd, %tiny
+  br i1 %unfit, label %free, label %keep
+free:
+  call void @free(ptr %block)
+  ret void
+keep:
+  %lines = lshr i64 %usable, 6
+  %size = shl i64 %lines, 6
+  %shelf = getelementptr ptr, ptr @shelves, i64 %lines
+  %limit = load i64, ptr @zyg_pool_limit
+  %most = call i64 @llvm.umin.i64(i64 %limit, i64 $SHELF_BYTES)
+  call void @lock()
+  %kept = load i64, ptr @shelf_bytes
+  %total = add i64 %kept, %size
+  %full = icmp ugt i64 %total, %most
+  br i1 %full, label %empty, label %put
+empty:
+  call void @unlock()
+  call void @free(ptr %block)
+  call void @clear_shelves()
+  ret void
+put:
+  store i64 %total, ptr @shelf_bytes
+  %head = load ptr, ptr %shelf
+  store ptr %head, ptr %block
+  store ptr %block, ptr %shelf
+  call void @unlock()
+  ret void
+}
+
+define internal void @clear_shelves() {
+entry:
+  call void @lock()
+  br label %each
+each:
+  %k = phi i64 [ $FIRST_SHELF, %entry ], [ %k1, %next ]
+  %shelf = getelementptr ptr, ptr @shelves, i64 %k
+  %first = load ptr, ptr %shelf
+  store ptr null, ptr %shelf
+  br label %one
+one:
+  %block = phi ptr [ %first, %each ], [ %following, %some ]
+  %end = icmp eq ptr %block, null
+  br i1 %end, label %next, label %some
+some:
+  %following = load ptr, ptr %block
+  call void @free(ptr %block)
+  br label %one
+next:
+  %k1 = add i64 %k, 1
+  %more = icmp ult i64 %k1, $SHELVES
+  br i1 %more, label %each, label %done
+done:
+  store i64 0, ptr @shelf_bytes
+  call void @unlock()
   ret void
 }
 
