@@ -67,6 +67,92 @@ def test_a_generator_made_inside():
     agree(inside, 0, 0)
 
 
+def singles(n):
+    r = np.random.default_rng(7)
+    total = 0.0
+    for _ in range(n):
+        total += (
+            r.random() * r.integers(8)
+            + r.integers(10**12) * 1e-9
+            - r.normal(0.5, 2.0)
+            + r.uniform(-1, 2.5)
+            + r.exponential(2)
+        )
+        total += (
+            r.integers(2, 7, endpoint=True) + r.integers(-(2**63), 2**63 - 1) * 1e-18 + r.integers(0, 2**32 - 1) * 1e-9
+        )
+        total += (
+            r.beta(1.5, 2.5) + r.standard_t(3.0) + r.chisquare(3.0) + r.wald(1.0, 2.0) + r.power(2.0) + r.poisson(3.0)
+        )
+        total += (
+            r.poisson(1e5) * 1e-5
+            + r.weibull(2.0)
+            + r.standard_gamma(0.3)
+            + r.laplace()
+            + r.logistic(1.0, 2.0)
+            + r.f(2.0, 3.0)
+        )
+        total += (
+            r.gamma(2.0, 3.0)
+            + r.lognormal(0.1, 0.2)
+            + r.gumbel()
+            + r.rayleigh()
+            + r.pareto(3.0)
+            + r.standard_cauchy() * 1e-3
+        )
+        total += (
+            r.standard_normal() + r.standard_exponential() + r.integers(5, 6) + r.binomial(5, 0.3) + np.sum(r.random(2))
+        )
+    return total, r.random()
+
+
+def test_single_numbers_are_drawn_by_the_functions_that_numpy_calls():
+    value, after = zyg.jit(singles)(60)
+    expected, expected_after = singles(60)
+    assert value == pytest.approx(expected, rel=1e-13) and after == expected_after
+
+
+def wrong(kind, x):
+    r = np.random.default_rng(2)
+    if kind == 0:
+        return r.normal(0.0, x)
+    if kind == 1:
+        return r.uniform(2.0, x)
+    if kind == 2:
+        return r.uniform(0.0, x * np.inf)
+    if kind == 3:
+        return r.beta(x, 1.0)
+    if kind == 4:
+        return 1.0 * r.poisson(x)
+    if kind == 5:
+        return 1.0 * r.integers(5, int(x))
+    return 1.0 * r.integers(5, int(x), endpoint=True)
+
+
+def test_errors_of_single_numbers_are_numpys():
+    compiled = zyg.jit(wrong)
+    for kind in range(7):
+        for x in (-1.0, 1.0, 5.0, 9.0):
+            try:
+                expected = wrong(kind, x)
+            except (ValueError, OverflowError) as error:
+                with pytest.raises(type(error), match=str(error)):
+                    compiled(kind, x)
+            else:
+                assert compiled(kind, x) == expected
+
+
+def test_what_is_drawn_again_is_the_same():
+    def loss(x):
+        r = np.random.default_rng(1)
+        for _ in zyg.checkpointed(range(9), every=2):
+            x = x * (1.0 + 0.1 * r.normal()) + 0.01 * r.random() * x * x
+        return x
+
+    (gradient,) = zyg.gradient(loss, 1.3)
+    assert gradient == pytest.approx((loss(1.3 + 1e-6) - loss(1.3 - 1e-6)) / 2e-6, rel=1e-7)
+
+
 def test_a_generator_as_an_argument():
     f = lambda x, r: x * r.normal(size=2)
     ours, theirs = np.random.default_rng(3), np.random.default_rng(3)
@@ -95,3 +181,5 @@ def test_derivatives():
         assert gradient[k] == pytest.approx((loss(x + h) - loss(x - h)) / 2e-5, rel=1e-6)
     with pytest.raises(Unsupported, match=r"derivative through `Generator\.normal`"):
         zyg.jit(zyg.grad(lambda m: OUTSIDE.normal(m)))(1.0)
+    with pytest.raises(Unsupported, match=r"derivative through the C function random\.normal"):
+        zyg.jit(zyg.grad(lambda m: np.random.default_rng(0).normal(m)))(1.0)

@@ -190,7 +190,7 @@ class ReverseInstructions(ReverseGraph):
             raise Unsupported(
                 f"a derivative through the C function {instr.attrs['symbol']}",
                 instr.position,
-                hint="the function that calls it needs a rule: @zyg.adjoint(f)",
+                hint="give the function that calls it a rule with @zyg.adjoint(f), or wrap its arguments in zyg.stop_gradient",
             )
 
     # ---- stacks of an inner derivative: a push is undone by a pop of cotangents, and a pop by a push

@@ -326,7 +326,7 @@ class _Body(TangentCalls):
             raise self._unsupported(
                 f"a derivative through the C function {instr.attrs['symbol']}",
                 instr,
-                hint="the function that calls it needs a rule: @zyg.tangent(f)",
+                hint="give the function that calls it a rule with @zyg.tangent(f), or wrap its arguments in zyg.stop_gradient",
             )
 
     def _plain(self, b: Builder, instr: Instr) -> None:

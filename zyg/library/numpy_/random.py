@@ -7,8 +7,7 @@ or shuffled is picked by places that are drawn, so that derivatives go through i
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,19 +19,18 @@ from zyg.ir.records import record
 from zyg.ir.types import BOOL, F64, I64, Array, NpScalar, Scalar, Type
 
 from ..registry import emits, method
+from .bit_generators import lent, new_state, single
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
 
 NONE, TRUE, ZERO = Known(None), Known(True), Known(0)
 LEGACY = np.random.mtrand._rand  # the state behind np.random.normal and its like
-_LOCAL = threading.local()
-_WORD = 2**64
 
 
 @record(slots=True, eq=False)
 class GeneratorValue(AttributedValue):
-    """A Generator that compiled code has made: the state of its PCG64, in an array."""
+    """A Generator that compiled code has made (bit_generators.py)."""
 
     state: ArrayValue
 
@@ -50,24 +48,17 @@ class GeneratorValue(AttributedValue):
         return None if found is None else MethodValue((np.random.Generator, name), self)
 
 
-def _words(state: Mapping[str, Any]) -> np.ndarray[Any, Any]:
-    inner = state["state"]
-    numbers = [inner["state"] % _WORD, inner["state"] // _WORD, inner["inc"] % _WORD, inner["inc"] // _WORD,
-               state["has_uint32"], state["uinteger"]]  # fmt: skip
-    return np.array(numbers, np.uint64).view(np.int64)
-
-
-def new_state(*seed: Any) -> np.ndarray[Any, Any]:
-    """Called from compiled code: the state of a new generator."""
-    return _words(np.random.default_rng(*seed).bit_generator.state)
+def _is_none(v: Abstract) -> bool:
+    return isinstance(v, Known) and v.object is None
 
 
 class Draw:
     """Called from compiled code: a method of a generator.  `known` is the generator, or None: then the first argument has its
-    state. `plan` says where the arguments go: the number of those by position, the names of the others, the length of `size`."""
+    state. `names` are those of the arguments, `size` is the number of those after them that say how many are drawn (-1: one
+    that is no tuple)."""
 
-    def __init__(self, name: str, known: Any, count: int, names: tuple[str, ...], size: int | None, constants: Any):
-        self.name, self.known, self.count, self.names, self.size = name, known, count, names, size
+    def __init__(self, name: str, known: Any, names: tuple[str, ...], size: int | None, constants: Any):
+        self.name, self.known, self.names, self.size = name, known, names, size
         self.constants = constants
         self.__name__ = self.__qualname__ = f"Generator.{name}"
 
@@ -75,25 +66,19 @@ class Draw:
         if self.known is not None:
             return self.draw(self.known, values)
         state, *rest = values
-        if not hasattr(_LOCAL, "generator"):
-            _LOCAL.generator = np.random.Generator(np.random.PCG64(0))
-        generator = _LOCAL.generator
-        low, high, inc_low, inc_high, has, number = (int(w) for w in state.view(np.uint64))
-        inner = {"state": high * _WORD + low, "inc": inc_high * _WORD + inc_low}
-        generator.bit_generator.state = {
-            "bit_generator": "PCG64", "state": inner, "has_uint32": has, "uinteger": number
-        }  # fmt: skip
+        at_hand = lent()
+        at_hand.take(state)
         try:
-            return self.draw(generator, tuple(rest))
+            return self.draw(at_hand.generator, tuple(rest))
         finally:
-            state[...] = _words(generator.bit_generator.state)
+            at_hand.give(state)
 
     def draw(self, generator: Any, values: tuple[Any, ...]) -> Any:
-        keywords = dict(self.constants) | dict(zip(self.names, values[self.count :]))
+        keywords = dict(self.constants) | dict(zip(self.names, values))
         if self.size is not None:
-            size = values[self.count + len(self.names) :]
+            size = values[len(self.names) :]
             keywords["size"] = size if self.size >= 0 else size[0]
-        made = getattr(generator, self.name)(*values[: self.count], **keywords)
+        made = getattr(generator, self.name)(**keywords)
         return np.ascontiguousarray(made) if isinstance(made, np.ndarray) and made.ndim else made
 
 
@@ -111,10 +96,11 @@ def default_rng(e: Evaluator, seed: Abstract = NONE) -> Abstract:
 
 def draw(
     e: Evaluator, receiver: Abstract, name: str, args: dict[str, Abstract], size: Abstract, result: Scalar, more: int = 0,
-    constants: tuple[tuple[str, Any], ...] = (), scalar: Type | None = None, spread: bool = True,
+    constants: tuple[tuple[str, Any], ...] = (), scalar: Type | None = None, spread: bool = True, positional: bool = False,
 ) -> Abstract:  # fmt: skip
     """Call a method of a generator. The numbers are of the element type `result`, a single one of the type `scalar`; each draw
-    has `more` axes; if `spread`, there is one for each element of arrays of arguments."""
+    has `more` axes; if `spread`, there is one for each element of arrays of arguments. `positional`: these are the method's first
+    parameters."""
     from zyg.frontend.exceptions import python_call
 
     given: list[Abstract] = []
@@ -128,7 +114,7 @@ def draw(
         given.append(v)
     length = None
     sizes: list[Abstract] = []
-    if not (isinstance(size, Known) and size.object is None):
+    if not _is_none(size):
         items = lists.known_items(e, size)
         if items is None and isinstance(size, Known) and type(size.object) is tuple:
             items = tuple(map(Known, size.object))
@@ -140,7 +126,9 @@ def draw(
         length = len(sizes) if items is not None else -1
         ndim = len(sizes)
     outside = receiver.object if isinstance(receiver, Known) else None
-    called = Draw(name, outside, 0, tuple(args), length, constants)
+    called = Draw(name, outside, tuple(args), length, constants)
+    if outside is not None and (positional or not args) and not constants and length is None:
+        called = getattr(outside, name)  # which costs a third
     state = [receiver.state] if isinstance(receiver, GeneratorValue) else []
     returned: Type = Array(result, ndim + more) if ndim + more or length == 0 else scalar or result
     return python_call(e, called, [*state, *given, *sizes], returned, reads=outside is not None)
@@ -164,7 +152,13 @@ def _distribution(name: str, parameters: dict[str, Any], result: Scalar, more: i
                 e.type_error(f"{name}() missing required argument: '{key}'")
             if key in given:
                 values[key] = given[key]
-        return draw(e, receiver, name, values, size, result, more, spread=more == 0)
+        if isinstance(receiver, GeneratorValue) and _is_none(size):
+            numbers = {key: values.get(key, Known(default)) for key, default in parameters.items()}
+            drawn = single(e, receiver.state, name, numbers)
+            if drawn is not None:
+                return drawn
+        first = tuple(values) == tuple(parameters)[: len(values)]
+        return draw(e, receiver, name, values, size, result, more, spread=more == 0, positional=first)
 
     return entry
 
@@ -213,6 +207,10 @@ for _name, (_parameters, _result) in VECTORS.items():
 def _standard(name: str) -> Callable[..., Abstract]:
     def entry(e: Evaluator, receiver: Abstract, size: Abstract = NONE, dtype: Abstract = NONE) -> Abstract:
         scalar = arrays.dtype_of(e, dtype)
+        if isinstance(receiver, GeneratorValue) and _is_none(size) and scalar is F64:
+            drawn = single(e, receiver.state, name, {})
+            if drawn is not None:
+                return drawn
         constants = () if scalar is F64 else (("dtype", arrays.numpy_dtype(scalar)),)
         return draw(e, receiver, name, {}, size, scalar, constants=constants, scalar=F64)
 
@@ -248,13 +246,16 @@ def integers(
     endpoint: Abstract = ZERO,
 ) -> Abstract:  # fmt: skip
     scalar = arrays.dtype_of(e, dtype, I64)
-    values = {"low": low} if isinstance(high, Known) and high.object is None else {"low": low, "high": high}
-    constants = (
-        ("dtype", arrays.numpy_dtype(scalar)),
-        ("endpoint", bool(arrays.constant(e, endpoint, "the flag endpoint"))),
-    )
+    values = {"low": low} if _is_none(high) else {"low": low, "high": high}
+    closed = bool(arrays.constant(e, endpoint, "the flag endpoint"))
+    if isinstance(receiver, GeneratorValue) and _is_none(size) and scalar is I64:
+        bounds = (Known(0), low) if len(values) == 1 else (low, high)
+        drawn = single(e, receiver.state, "integers", {"low": bounds[0], "high": bounds[1], "closed": Known(closed)})
+        if drawn is not None:
+            return drawn
+    constants = () if scalar is I64 and not closed else (("dtype", arrays.numpy_dtype(scalar)), ("endpoint", closed))
     one = BOOL if scalar is BOOL else NpScalar(scalar)
-    return draw(e, receiver, "integers", values, size, scalar, constants=constants, scalar=one)
+    return draw(e, receiver, "integers", values, size, scalar, constants=constants, scalar=one, positional=True)
 
 
 def randint(
@@ -266,8 +267,8 @@ def randint(
     dtype: Abstract = NONE,
 ) -> Abstract:
     scalar = arrays.dtype_of(e, dtype, I64)
-    values = {"low": low} if isinstance(high, Known) and high.object is None else {"low": low, "high": high}
-    given = not (isinstance(dtype, Known) and dtype.object is None)
+    values = {"low": low} if _is_none(high) else {"low": low, "high": high}
+    given = not _is_none(dtype)
     constants = (("dtype", arrays.numpy_dtype(scalar)),) if given else ()
     return draw(
         e, receiver, "randint", values, size, scalar, constants=constants, scalar=NpScalar(scalar) if given else None
@@ -301,7 +302,7 @@ def choice(
         a = e.call(known(np.asarray), [a])
     count: Abstract = e.call(known(len), [a]) if isinstance(a, arrays.ARRAYS) else a
     values: dict[str, Abstract] = {"a": count}
-    if not (isinstance(p, Known) and p.object is None):
+    if not _is_none(p):
         values["p"] = e.call(known(flattened), [p])
     constants = (("replace", bool(arrays.constant(e, replace, "the flag replace"))),)
     places = _draw_places(e, receiver, values, size, constants)

@@ -37,6 +37,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "saved": ("zyg_ctx_escape", "zyg_saved_new", "zyg_saved_find", "zyg_saved_name"),
     "shapes": ("zyg_reshape",),
+    "generators": ("zyg_generator_ready",),
     "boxes": ("zyg_box_array", "zyg_box_readonly", "zyg_pin"),
     "control": ("zyg_poll", "zyg_work", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
 }  # fmt: skip
