@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import F64, Array
+from zyg.ir.types import BOOL, F32, F64, U8, Array
 from zyg.ir.types import Scalar as ScalarType
 
 from .scalars import scalar_value
@@ -57,6 +57,7 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     else:
         from .complex_arrays import part
 
+        refuse_complex64(e, given)
         result = allocate_unchecked(e, shape, COMPLEX, "empty")
         assert isinstance(result, ComplexArrayValue)
         outs = [part(e, result, name) for name in ("real", "imag")]
@@ -66,6 +67,17 @@ def lift(e: Evaluator, key: Hashable, function: Scalar, operands: Sequence[Abstr
     if outputs == len(types):
         e.inference.fresh.update(out_values)
     return result
+
+
+def refuse_complex64(e: Evaluator, operands: Sequence[Abstract]) -> None:
+    """Refuses a complex result of what makes a complex64 together: float32 arrays and Python's complex numbers, which are weak."""
+    strong = [v for v in operands if isinstance(v, (ArrayValue, ComplexArrayValue)) or getattr(v, "numpy", False)]
+    types = [v.type.dtype if isinstance(v, ArrayValue) else v.type if isinstance(v, Number) else None for v in strong]
+    if F32 in types and all(t in (F32, BOOL, U8) for t in types):
+        raise e.refuse(
+            "arrays of float32 and a Python complex number, which make a complex64",
+            hint="convert first: a.astype(float)",
+        )
 
 
 def real_part(e: Evaluator, v: Abstract) -> ArrayValue:

@@ -38,23 +38,32 @@ NONE, ZERO, YES = Known(None), Known(0), Known(True)
 
 @emits(np.zeros)
 def zeros(e: Evaluator, shape: Abstract, dtype: Abstract = NONE, order: Abstract = NONE) -> Abstract:
-    check_order(e, order)
-    return allocate(e, shape_argument(e, shape), dtype_of(e, dtype), "zeros")
+    return ordered(e, shape_argument(e, shape), dtype_of(e, dtype), "zeros", order)
 
 
 @emits(np.empty)
 def empty(e: Evaluator, shape: Abstract, dtype: Abstract = NONE, order: Abstract = NONE) -> Abstract:
-    check_order(e, order)
-    return allocate(e, shape_argument(e, shape), dtype_of(e, dtype), "empty")
+    return ordered(e, shape_argument(e, shape), dtype_of(e, dtype), "empty", order)
 
 
-def check_order(e: Evaluator, order: Abstract) -> None:
-    if not isinstance(order, Known) or order.object not in (None, "C", "K", "A"):
-        raise e.refuse("an array in Fortran order", hint="leave `order` out")
+def in_fortran_order(e: Evaluator, order: Abstract) -> bool:
+    """Whether `order` asks for it; "K" and "A" are C order here, as that of all results is (docs/semantics.md)."""
+    given = arrays.constant(e, order, "the order of an array")
+    letter = given.upper() if isinstance(given, str) else given
+    if letter not in (None, "C", "K", "A", "F"):
+        e.throw("ValueError", f"order must be one of 'C', 'F', 'A', or 'K' (got {given!r})")
+    return letter == "F"
 
 
-def filled(e: Evaluator, dims: list[Value], dtype: Scalar, value: Abstract) -> Abstract:
-    array = allocate(e, dims, dtype, "empty")
+def ordered(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str, order: Abstract) -> Abstract:
+    """A new array; one in Fortran order is one in C order seen from its other end."""
+    if not in_fortran_order(e, order):
+        return allocate(e, dims, dtype, fill)
+    return arrays.permuted(e, allocate(e, dims[::-1], dtype, fill), [*reversed(range(len(dims)))])
+
+
+def filled(e: Evaluator, dims: list[Value], dtype: Scalar, value: Abstract, order: Abstract = NONE) -> Abstract:
+    array = ordered(e, dims, dtype, "empty", order)
     arrays.assign(e, array, value)
     return array
 
@@ -66,22 +75,20 @@ def scalar_type(v: Abstract) -> Scalar | None:
 
 @emits(np.ones)
 def ones(e: Evaluator, shape: Abstract, dtype: Abstract = NONE, order: Abstract = NONE) -> Abstract:
-    check_order(e, order)
-    return filled(e, shape_argument(e, shape), dtype_of(e, dtype), Known(1))
+    return filled(e, shape_argument(e, shape), dtype_of(e, dtype), Known(1), order)
 
 
 @emits(np.full)
 def full(
     e: Evaluator, shape: Abstract, fill_value: Abstract, dtype: Abstract = NONE, order: Abstract = NONE
 ) -> Abstract:
-    check_order(e, order)
     fill_value = settled(e, fill_value, "None is no number")
     default = scalar_type(fill_value)
     if default is None:
         fill_value = asarray(e, fill_value)
         default = arrays.element_type(fill_value)
     scalar = dtype_of(e, dtype, default)
-    return filled(e, shape_argument(e, shape), scalar, _as_filling(e, fill_value, scalar))
+    return filled(e, shape_argument(e, shape), scalar, _as_filling(e, fill_value, scalar), order)
 
 
 def _as_filling(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
@@ -93,8 +100,9 @@ def _as_filling(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
 
 
 def like(
-    e: Evaluator, a: Abstract, dtype: Abstract, fill: str, value: Abstract | None, shape: Abstract = NONE
-) -> Abstract:
+    e: Evaluator, a: Abstract, dtype: Abstract, fill: str, value: Abstract | None, shape: Abstract = NONE,
+    order: Abstract = NONE,
+) -> Abstract:  # fmt: skip
     a = settled(e, a, "None has no shape")
     if is_numeric(a):
         own = scalar_type(a) or F64
@@ -104,39 +112,49 @@ def like(
         a = asarray(e, a)
         own = arrays.element_type(a)
     scalar = dtype_of(e, dtype, own)
-    if isinstance(shape, Known) and shape.object is None:
-        lengths = [] if is_numeric(a) else arrays.dims(e, a)
-        array = arrays.allocate_unchecked(e, lengths, scalar, fill)
+    if not (isinstance(shape, Known) and shape.object is None):
+        array = ordered(e, shape_argument(e, shape), scalar, fill, order)
     else:
-        array = allocate(e, shape_argument(e, shape), scalar, fill)
+        lengths = [] if is_numeric(a) else arrays.dims(e, a)
+        if in_fortran_order(e, order):
+            array = ordered(e, lengths, scalar, fill, order)
+        else:
+            array = arrays.allocate_unchecked(e, lengths, scalar, fill)
     if value is not None:
         arrays.assign(e, array, value)
     return array
 
 
 @emits(np.zeros_like)
-def zeros_like(e: Evaluator, a: Abstract, dtype: Abstract = NONE, *, shape: Abstract = NONE) -> Abstract:
-    return like(e, a, dtype, "zeros", None, shape)
+def zeros_like(
+    e: Evaluator, a: Abstract, dtype: Abstract = NONE, order: Abstract = NONE, *, shape: Abstract = NONE
+) -> Abstract:
+    return like(e, a, dtype, "zeros", None, shape, order)
 
 
 @emits(np.empty_like)
-def empty_like(e: Evaluator, prototype: Abstract, dtype: Abstract = NONE, *, shape: Abstract = NONE) -> Abstract:
-    return like(e, prototype, dtype, "empty", None, shape)
+def empty_like(
+    e: Evaluator, prototype: Abstract, dtype: Abstract = NONE, order: Abstract = NONE, *, shape: Abstract = NONE
+) -> Abstract:
+    return like(e, prototype, dtype, "empty", None, shape, order)
 
 
 @emits(np.ones_like)
-def ones_like(e: Evaluator, a: Abstract, dtype: Abstract = NONE, *, shape: Abstract = NONE) -> Abstract:
-    return like(e, a, dtype, "empty", Known(1), shape)
+def ones_like(
+    e: Evaluator, a: Abstract, dtype: Abstract = NONE, order: Abstract = NONE, *, shape: Abstract = NONE
+) -> Abstract:
+    return like(e, a, dtype, "empty", Known(1), shape, order)
 
 
 @emits(np.full_like)
 def full_like(
-    e: Evaluator, a: Abstract, fill_value: Abstract, dtype: Abstract = NONE, *, shape: Abstract = NONE
-) -> Abstract:
+    e: Evaluator, a: Abstract, fill_value: Abstract, dtype: Abstract = NONE, order: Abstract = NONE, *,
+    shape: Abstract = NONE,
+) -> Abstract:  # fmt: skip
     fill_value = settled(e, fill_value, "None is no number")
     if scalar_type(fill_value) is None:
         fill_value = asarray(e, fill_value)
-    made = like(e, a, dtype, "empty", None, shape)
+    made = like(e, a, dtype, "empty", None, shape, order)
     arrays.assign(e, made, _as_filling(e, fill_value, arrays.element_type(made)))
     return made
 
@@ -168,8 +186,9 @@ def ascontiguousarray(e: Evaluator, v: Abstract, dtype: Abstract = NONE) -> Abst
 
 @emits(np.array)
 def array(
-    e: Evaluator, v: Abstract, dtype: Abstract = NONE, copy: Abstract = YES, *, ndmin: Abstract = ZERO
-) -> Abstract:
+    e: Evaluator, v: Abstract, dtype: Abstract = NONE, copy: Abstract = YES, order: Abstract = NONE, *,
+    ndmin: Abstract = ZERO,
+) -> Abstract:  # fmt: skip
     if not isinstance(copy, Known):
         raise e.refuse("np.array with a `copy` that is not known when compiling", hint="write True or False")
     v = settled(e, v, "None is no array")
@@ -178,6 +197,9 @@ def array(
     result = v if copy.object is not True and _is_of(e, v, dtype) else _made(e, v, dtype)
     wanted = arrays.constant(e, ndmin, "a number of dimensions")
     assert isinstance(wanted, int)
+    if in_fortran_order(e, order):
+        source, result = result, like(e, result, NONE, "empty", None, order=order)
+        arrays.assign(e, result, source)
     new = wanted - arrays.ndim(result)
     return arrays.seen(e, result, "n" * new + ":" * arrays.ndim(result)) if new > 0 else result
 
@@ -233,7 +255,7 @@ def _nested(e: Evaluator, v: Abstract) -> tuple[list[Value], list[Abstract], int
     if isinstance(v, arrays.ARRAYS):
         return ([], [arrays.scalar_of(e, v)], 0) if arrays.ndim(v) == 0 else (arrays.dims(e, v), [v], 0)
     items = lists.all_items(e, v)
-    if items is None:
+    if items is None or isinstance(v, Known) and isinstance(v.object, str):
         raise e.refuse(
             "an array of this", types=[describe(v, e.heap)], hint="pass numbers or arrays in tuples or lists"
         )

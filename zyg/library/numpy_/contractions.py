@@ -336,6 +336,8 @@ def kron(a: Any, b: Any) -> Any:
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Any:
     if axis is not None:
         return vector_product(a, b, axis, axis, axis)
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        raise ValueError("At least one array has zero dimension")
     return vector_product(a, b, axisa, axisb, axisc)
 
 
@@ -364,6 +366,11 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     x, y = np.moveaxis(np.asarray(x1), axis, -1), np.moveaxis(np.asarray(x2), axis, -1)
     if x.ndim == 1 and y.ndim == 1:
         return np.vdot(x, y)
+    if x.shape[-1] != y.shape[-1]:
+        raise ValueError(
+            "vecdot: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n),(n)->() (size "
+            f"{y.shape[-1]} is different from {x.shape[-1]})"
+        )
     made = np.conj(x) * y
     return np.sum(made, axis=-1, dtype=made.dtype)
 

@@ -14,7 +14,20 @@ from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, 
 from ..registry import emits, implements
 from .common import from_lines, lines
 from .extrema import _rows, as_array_value, kept_shape
-from .reductions import array_like, as_array, as_type, delivered, is_set, over_count, reduction, store, wide
+from .reductions import (
+    UNSET,
+    array_like,
+    as_array,
+    as_type,
+    delivered,
+    freedom,
+    is_set,
+    over_count,
+    reduction,
+    store,
+    wide,
+    without_identity,
+)
 from .reductions import masked as is_masked
 
 if TYPE_CHECKING:
@@ -26,14 +39,15 @@ NONE, FALSE, YES = Known(None), Known(False), Known(True)
 @emits((np.ndarray, "prod"), (np.generic, "prod"), np.prod)
 def prod(
     e: Evaluator, a: Abstract, axis: Abstract = NONE, dtype: Abstract = NONE, out: Abstract = NONE,
-    keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
+    keepdims: Abstract = FALSE, initial: Abstract = UNSET, where: Abstract = YES,
 ) -> Abstract:  # fmt: skip
     """By a reduction, or, where a derivative is wanted, by loops that keep what they multiply (so zeros are no exception)."""
     a = array_like(e, a)
     if not isinstance(a, arrays.ARRAYS):
         a = as_array_value(e, a)
     scalar = wide(e, a, dtype, "product", out)
-    if scalar.kind in "fc" and (e.context.level > 0 or scalar is arrays.COMPLEX) and arrays.ndim(a):
+    empty = without_identity(initial, "multiply")
+    if scalar.kind in "fc" and (e.context.level > 0 or scalar is arrays.COMPLEX) and arrays.ndim(a) and empty is None:
         axes = arrays.axes_of(e, axis, arrays.ndim(a))
         begin = initial if is_set(initial) else Known(1)
         if is_masked(where):
@@ -44,7 +58,7 @@ def prod(
         )
         return delivered(e, result, out)
     term = lambda e, x: as_type(e, x, scalar)
-    return delivered(e, reduction(e, "mul", "multiply", term, a, axis, keepdims, initial, where, key=scalar), out)
+    return delivered(e, reduction(e, "mul", "multiply", term, a, axis, keepdims, initial, where, scalar, empty), out)
 
 
 @unchecked
@@ -170,23 +184,40 @@ def _end(v: Any, a: Any, axis: Any) -> Any:
 
 
 @implements(np.nansum)
-def nansum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    return store(np.sum(without_nan(as_array(a), 0), axis=axis, dtype=dtype, keepdims=keepdims), out)
+def nansum(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = np._NoValue,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    given = without_nan(as_array(a), 0)
+    return store(np.sum(given, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where), out)
 
 
 @implements(np.nanprod)
-def nanprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    return store(np.prod(without_nan(as_array(a), 1), axis=axis, dtype=dtype, keepdims=keepdims), out)
+def nanprod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = np._NoValue,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    given = without_nan(as_array(a), 1)
+    return store(np.prod(given, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where), out)
 
 
 @implements(np.nanmean)
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+def nanmean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> Any:
     a = as_array(a)
     if a.dtype.kind not in "fc":
-        return np.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
-    count = np.sum(a == a, axis=axis, keepdims=keepdims)
-    total = np.sum(without_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims)
+        return np.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where)
+    check_inexact(dtype)
+    count = np.sum(a == a, axis=axis, dtype=np.int64, keepdims=keepdims, where=where)
+    total = np.sum(without_nan(a, 0), axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     return store(over_count(total, count), inexact(out))
+
+
+def check_inexact(dtype: Any) -> None:
+    """A mean of floats is no integer."""
+    if dtype is not None and np.dtype(dtype).kind not in "fc":
+        raise TypeError("If a is inexact, then dtype must be inexact")
 
 
 def inexact(out: Any) -> Any:
@@ -197,19 +228,32 @@ def inexact(out: Any) -> Any:
 
 
 @implements(np.nanvar)
-def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+def nanvar(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
+    where: Any = True, mean: Any = None, correction: Any = None,
+) -> Any:  # fmt: skip
     a = as_array(a)
+    degrees_off = freedom(ddof, correction)
     if a.dtype.kind not in "fc":
-        return np.var(a, axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims)
-    count = np.sum(a == a, axis=axis, keepdims=True)
-    d = a - over_count(np.sum(without_nan(a, 0), axis=axis, dtype=dtype, keepdims=True), count)
+        return np.var(
+            a, axis=axis, dtype=dtype, out=out, ddof=degrees_off, keepdims=keepdims, where=where, mean=mean
+        )  # fmt: skip
+    check_inexact(dtype)
+    count = np.sum(a == a, axis=axis, dtype=np.int64, keepdims=True, where=where)
+    if mean is None:
+        mean = over_count(np.sum(without_nan(a, 0), axis=axis, dtype=dtype, keepdims=True, where=where), count)
+    d = a - mean
     d = np.where(a == a, d, d.dtype.type(0))
     squares = (d.real * d.real + d.imag * d.imag) if d.dtype.kind == "c" else d * d
-    total = np.sum(squares, axis=axis, keepdims=keepdims)
-    degrees = np.sum(a == a, axis=axis, keepdims=keepdims) - ddof
+    total = np.sum(squares, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    degrees = np.sum(a == a, axis=axis, dtype=np.int64, keepdims=keepdims, where=where) - degrees_off
     return store(over_count(total, np.where(degrees > 0, degrees, np.nan)), inexact(out))
 
 
 @implements(np.nanstd)
-def nanstd(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
-    return store(np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims)), out, "sqrt")
+def nanstd(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
+    where: Any = True, mean: Any = None, correction: Any = None,
+) -> Any:  # fmt: skip
+    spread = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return store(np.sqrt(spread), out, "sqrt")

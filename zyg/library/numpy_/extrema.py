@@ -30,7 +30,17 @@ from zyg.ir.reductions import identity
 from ..intrinsics import machine
 from ..registry import emits, implements
 from .common import lines
-from .reductions import array_like, as_array, check_index_output, delivered, is_set, masked, reduction, store
+from .reductions import (
+    array_like,
+    as_array,
+    check_index_output,
+    delivered,
+    is_set,
+    masked,
+    reduction,
+    reduction_axes,
+    store,
+)
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -83,7 +93,7 @@ def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abst
                            hint=f"assign it: out[...] = np.{kind}(...)")  # fmt: skip
         floats = a.type.dtype.kind == "f"
         if not a.type.ndim and not is_set(initial) and not masked(where):
-            arrays.axes_of(e, axis, 0)
+            reduction_axes(e, axis, 0)
             return delivered(e, arrays.scalar_of(e, a), out)
         nan_too = ignored and floats
         if nan_too and is_set(initial):
@@ -231,7 +241,7 @@ def _argument(best: Any, name: str) -> Callable[..., Any]:
     def function(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         a = as_array(a)
         takes_indices(out)
-        if axis is None:
+        if axis is None or a.ndim == 0 and axis in (0, -1):
             if a.size == 0:
                 raise ValueError(message)
             whole = np.ascontiguousarray(a).reshape(-1)

@@ -247,6 +247,11 @@ def block(e: Evaluator, arrays: Abstract) -> Abstract:
 
     def depth_of(v: Abstract) -> int:
         items = lists.known_items(e, v)
+        if isinstance(v, TupleValue):
+            e.type_error(
+                "arrays is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit "
+                "conversion from tuple to ndarray."
+            )
         if items is None:
             return 0
         if not items:
@@ -267,7 +272,7 @@ def block(e: Evaluator, arrays: Abstract) -> Abstract:
 
     depth = depth_of(arrays)
     blocks = leaves(arrays)
-    ndim = max(depth, *map(frontend.ndim, blocks), 1)
+    ndim = max(depth, *map(frontend.ndim, blocks), 0)
     blocks = [frontend.seen(e, b, "n" * (ndim - frontend.ndim(b)) + ":" * frontend.ndim(b)) for b in blocks]
     if depth == 0:
         return e.call(known(np.copy), blocks)

@@ -355,6 +355,7 @@ def _sign_and_log_tangent(a: Any) -> Any:
 
 @implements(np.linalg.matrix_power)
 def matrix_power(a: Any, n: int) -> Any:
+    a, n = np.asarray(a), whole_exponent(n)
     if a.ndim < 2:
         raise np.linalg.LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
     if a.shape[-1] != a.shape[-2]:
@@ -364,9 +365,16 @@ def matrix_power(a: Any, n: int) -> Any:
     return positive_power(a, n)
 
 
+def whole_exponent(n: Any) -> int:
+    """The exponent; TypeError unless it is an integer."""
+    if isinstance(n, (float, complex)):
+        raise TypeError("exponent must be an integer")
+    return int(n)
+
+
 def positive_power(a: Any, n: int) -> Any:
     """By squaring."""
-    result, square, rest = np.zeros_like(a) + np.eye(a.shape[-1], dtype=a.dtype), a + 0, n
+    result, square, rest = np.zeros_like(a) + np.eye(a.shape[-1], dtype=a.dtype), a.copy(), n
     while rest > 0:
         if rest % 2 == 1:
             result = np.matmul(result, square)

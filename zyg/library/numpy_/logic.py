@@ -141,9 +141,20 @@ emits(np.iscomplexobj)(_kind_test(True))
 emits(np.isrealobj)(_kind_test(False))
 
 
+def as_operand(v: Any) -> Any:
+    """An array for tuples and lists; numbers stay what they are."""
+    return v
+
+
+@emits(as_operand)
+def _as_operand(e: Evaluator, v: Abstract) -> Abstract:
+    return operand(e, v)
+
+
 @implements(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equal_nan: Any = False) -> Any:
-    close = (np.abs(a - b) <= atol + rtol * np.abs(b)) & np.isfinite(b) | (a == b)
+    a, b = as_operand(a), as_operand(b)
+    close = (np.abs(a - b) <= atol + rtol * abs(b)) & np.isfinite(b) | (a == b)
     if equal_nan:
         return close | (a != a) & (b != b)
     return close

@@ -27,7 +27,7 @@ from zyg.ir.core import const
 from zyg.ir.types import BOOL, F64, I64
 
 from ..registry import emits, implements
-from .constructors import check_order, like
+from .constructors import in_fortran_order, like
 from .ufuncs import cast_scalar
 
 if TYPE_CHECKING:
@@ -38,9 +38,8 @@ NONE, ZERO, YES, UNSAFE = Known(None), Known(0), Known(True), Known("unsafe")
 
 @emits((np.ndarray, "copy"), np.copy)
 def copy(e: Evaluator, a: Abstract, order: Abstract = NONE) -> Abstract:
-    check_order(e, order)
-    result = like(e, a, NONE, "empty", None)
-    if isinstance(a, ArrayValue):
+    result = like(e, a, NONE, "empty", None, order=order)
+    if isinstance(a, ArrayValue) and not in_fortran_order(e, order):
         assert isinstance(result, ArrayValue)
         e.emit("copyto", result.value, a.value)
     else:
@@ -139,20 +138,20 @@ def astype(
     *,
     copy: Abstract = YES,
 ) -> Abstract:
-    check_order(e, order)
     own, scalar = arrays.element_type(a), dtype_of(e, dtype)
     rule = arrays.constant(e, casting, "a rule of casting")
     if not np.can_cast(arrays.numpy_dtype(own), arrays.numpy_dtype(scalar), rule):
         e.type_error(
             f"Cannot cast array data from {arrays.numpy_dtype(own)!r} to {arrays.numpy_dtype(scalar)!r} according to the rule '{rule}'"
         )
-    if scalar is own and not arrays.constant(e, copy, "`copy`"):
+    fortran = in_fortran_order(e, order)
+    if scalar is own and not fortran and not arrays.constant(e, copy, "`copy`"):
         return a
     if isinstance(a, ComplexArrayValue) and scalar not in (arrays.COMPLEX, BOOL):
         a = complex_arrays.part(e, a, "real")
         own = F64
-    if arrays.ndim(a) > 0 and isinstance(a, ArrayValue) and scalar not in (own, arrays.COMPLEX):
+    if arrays.ndim(a) > 0 and isinstance(a, ArrayValue) and scalar not in (own, arrays.COMPLEX) and not fortran:
         return lift(e, ("convert", scalar), lambda e, x: Number(arrays.converted(e, x, scalar), True), [a])
-    result = like(e, a, dtype, "empty", None)
+    result = like(e, a, dtype, "empty", None, order=order)
     arrays.assign(e, result, a)
     return result

@@ -122,6 +122,11 @@ def cond(x: Any, p: Any = None) -> Any:
         values = np.linalg.svd(a, compute_uv=False)
         made = values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
         return without_nan(made)  # 0 / 0: there are no nans in a, which has singular values
-    if a.ndim == 2 and np.linalg.det(a) == 0:
-        return a.real.dtype.type(math.inf)
-    return matrix_norm(a, p, -2, -1, False) * matrix_norm(np.linalg.inv(a), p, -2, -1, False)
+    if a.ndim == 2:
+        if np.linalg.det(a) == 0:
+            return a.real.dtype.type(math.inf)
+        return matrix_norm(a, p, -2, -1, False) * matrix_norm(np.linalg.inv(a), p, -2, -1, False)
+    singular = np.linalg.det(a) == 0
+    regular = np.where(singular[..., None, None], np.eye(a.shape[-1], dtype=a.dtype), a)
+    made = matrix_norm(a, p, -2, -1, False) * matrix_norm(np.linalg.inv(regular), p, -2, -1, False)
+    return np.where(singular, made.dtype.type(math.inf), made)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
 
 NONE, FALSE, YES = Known(None), Known(False), Known(True)
+# `initial` that is not passed: 0 for a sum. None, passed, says that there is none.
+UNSET = Known(np._NoValue)
 
 
 def array_like(e: Evaluator, v: Abstract) -> Abstract:
@@ -49,7 +51,26 @@ def array_like(e: Evaluator, v: Abstract) -> Abstract:
 
 def is_set(v: Abstract) -> bool:
     """Whether an optional argument was given."""
-    return not (isinstance(v, Known) and v.object is None)
+    return not (isinstance(v, Known) and (v.object is None or v.object is np._NoValue))
+
+
+def is_passed(initial: Abstract) -> bool:
+    """Whether `initial` was passed, if it is None."""
+    return not (isinstance(initial, Known) and initial.object is np._NoValue)
+
+
+def without_identity(initial: Abstract, name: str) -> str | None:
+    """The error for sums or products of nothing, where `initial=None` was passed."""
+    if isinstance(initial, Known) and initial.object is None:
+        return f"zero-size array to reduction operation {name} which has no identity"
+    return None
+
+
+def reduction_axes(e: Evaluator, axis: Abstract, ndim: int) -> tuple[int, ...]:
+    """The axes of a reduction: what has no dimensions may be reduced along its first and its last one."""
+    if ndim == 0 and isinstance(axis, Known) and axis.object in (0, -1):
+        return ()
+    return arrays.axes_of(e, axis, ndim)
 
 
 def flag_of(e: Evaluator, v: Abstract, name: str) -> bool:
@@ -97,11 +118,6 @@ def check_index_output(e: Evaluator, out: Abstract) -> None:
         )
 
 
-def _numbers_of(e: Evaluator, a: Abstract, axis: Abstract) -> None:
-    """What an axis may be for a single number."""
-    arrays.axes_of(e, axis, 0)
-
-
 _Term = Callable[["Evaluator", Abstract], Abstract]
 
 
@@ -134,7 +150,7 @@ def reduction(
     if is_numeric(a):
         a = _zero_dimensional(e, a)
     assert isinstance(a, arrays.ARRAYS)
-    axes = arrays.axes_of(e, axis, arrays.ndim(a))
+    axes = reduction_axes(e, axis, arrays.ndim(a))
     begin = term(e, strong(e, initial)) if is_set(initial) else None
     operands: list[Abstract] = [a]
     function: Callable[..., Abstract] = term
@@ -192,16 +208,20 @@ def wide(e: Evaluator, a: Abstract, dtype: Abstract, what: str, out: Abstract = 
 @emits((np.ndarray, "sum"), (np.generic, "sum"), np.sum)
 def sum_(
     e: Evaluator, a: Abstract, axis: Abstract = NONE, dtype: Abstract = NONE, out: Abstract = NONE,
-    keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
+    keepdims: Abstract = FALSE, initial: Abstract = UNSET, where: Abstract = YES,
 ) -> Abstract:  # fmt: skip
     a = array_like(e, a)
     scalar = wide(e, a, dtype, "sum", out)
-    if isinstance(a, ComplexArrayValue) and not masked(where) and scalar is arrays.COMPLEX and not is_set(initial):
-        axes = arrays.axes_of(e, axis, a.ndim)
+    empty = without_identity(initial, "add")
+    if (
+        isinstance(a, ComplexArrayValue) and not masked(where) and scalar is arrays.COMPLEX
+        and not is_set(initial) and empty is None
+    ):  # fmt: skip
+        axes = reduction_axes(e, axis, a.ndim)
         if len(axes) == a.ndim and not flag_of(e, keepdims, "keepdims"):
             return delivered(e, _sum_of_complex(e, a), out)
     term = lambda e, x: as_type(e, x, scalar)
-    result = reduction(e, "add", "add", term, a, axis, keepdims, initial, where, key=scalar)
+    result = reduction(e, "add", "add", term, a, axis, keepdims, initial, where, scalar, empty)
     return delivered(e, result, out)
 
 
@@ -320,6 +340,15 @@ def mean(
     return store(over_count(total, _count(a, axis, keepdims, where)), out)
 
 
+def freedom(ddof: Any, correction: Any) -> Any:
+    """The degrees of freedom to be taken off, which have two names."""
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
 def _degrees(a: Any, axis: Any, keepdims: Any, where: Any, ddof: Any) -> Any:
     """How many elements there are, less the degrees of freedom."""
     count = _count(a, axis, keepdims, where)
@@ -333,8 +362,6 @@ def var(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Any:  # fmt: skip
-    if correction is not None:
-        ddof = correction
     a = as_array(a)
     kind = mean_dtype(a, dtype)
     if mean is None:
@@ -342,8 +369,8 @@ def var(
         mean = over_count(whole, _count(a, axis, True, where))
     d = a - mean
     squares = (d.real * d.real + d.imag * d.imag) if d.dtype.kind == "c" else d * d
-    total = np.sum(squares, axis=axis, keepdims=keepdims, where=where)
-    return store(over_count(total, _degrees(a, axis, keepdims, where, ddof)), out)
+    total = np.sum(squares, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    return store(over_count(total, _degrees(a, axis, keepdims, where, freedom(ddof, correction))), out)
 
 
 @implements((np.ndarray, "std"), (np.generic, "std"), np.std)

@@ -10,7 +10,7 @@ from zyg.frontend.functions import unchecked
 
 from ..intrinsics import unsupported
 from ..registry import implements
-from .common import axis_index, is_sequence, same_kind
+from .common import axis_index, is_sequence, lines, same_kind
 from .joining import along
 
 
@@ -127,19 +127,29 @@ def resize(a: Any, new_shape: Any) -> Any:
     return result.reshape(shape)
 
 
+ENDS = ("f", "F", "b", "B", "fb", "fB", "Fb", "FB", "bf", "bF", "Bf", "BF")
+
+
 @implements(np.trim_zeros)
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     a = np.asarray(filt)
-    if a.ndim != 1:
-        unsupported("np.trim_zeros of several dimensions in native code", "take the parts that are wanted by slices")
-    first, last = 0, len(a)
-    if "f" in trim or "F" in trim:
-        while first < last and a[first] == 0:
-            first += 1
-    if "b" in trim or "B" in trim:
-        while last > first and a[last - 1] == 0:
-            last -= 1
-    return a[first:last]
+    if trim not in ENDS:
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    axes = tuple(range(a.ndim)) if axis is None else tuple(axis) if is_sequence(axis) else (axis,)
+    result = a
+    for given in axes:
+        k = axis_index(given, a.ndim)
+        # What is zero is looked for in the whole array, whatever has been trimmed along the axes before.
+        used = np.any(lines(a, k) != 0, axis=0)
+        first, last = 0, len(used)
+        if "f" in trim or "F" in trim:
+            while first < last and not used[first]:
+                first += 1
+        if "b" in trim or "B" in trim:
+            while last > first and not used[last - 1]:
+                last -= 1
+        result = result[along(k, slice(first, last))]
+    return result
 
 
 @implements(np.append)
@@ -160,6 +170,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         obj = np.arange(n)[obj]
     if is_sequence(obj) or isinstance(obj, np.ndarray):
         places = np.asarray(obj, int) if is_sequence(obj) and len(obj) == 0 else np.asarray(obj)
+        if places.dtype.kind == "b":
+            places = np.flatnonzero(places)
         return inserted_each(source, places, np.asarray(values, source.dtype), axis)
     if obj < -n or obj > n:
         raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")

@@ -30,7 +30,7 @@ from zyg.ir.types import BOOL, F32, F64, Array
 from zyg.typeof import dtype_scalar
 
 from ..registry import emits, implements
-from .reductions import as_array, delivered, is_set
+from .reductions import UNSET, as_array, delivered, is_set
 from .ufuncs import Element, operand, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
@@ -158,9 +158,16 @@ def _beyond(a: Abstract, bound: Abstract, upper: bool) -> bool:
 
 @emits(np.clip)
 def clip(
-    e: Evaluator, a: Abstract, a_min: Abstract = NONE, a_max: Abstract = NONE, out: Abstract = NONE, *,
+    e: Evaluator, a: Abstract, a_min: Abstract = UNSET, a_max: Abstract = UNSET, out: Abstract = NONE, *,
     min: Abstract = NONE, max: Abstract = NONE,
 ) -> Abstract:  # fmt: skip
+    if (a_min is UNSET) != (a_max is UNSET):
+        e.type_error(f"clip() missing 1 required positional argument: 'a_{'min' if a_min is UNSET else 'max'}'")
+    if (is_set(a_min) or is_set(a_max)) and (is_set(min) or is_set(max)):
+        e.throw(
+            "ValueError",
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.",
+        )
     low, high = (a_min if is_set(a_min) else min), (a_max if is_set(a_max) else max)
     operands = [operand(e, v) if is_set(v) else NONE for v in (a, low, high)]
     operands[1:] = [NONE if _beyond(operands[0], v, n == 1) else v for n, v in enumerate(operands[1:])]
@@ -282,6 +289,10 @@ def select(e: Evaluator, condlist: Abstract, choicelist: Abstract, default: Abst
     from .common import dtype_together
     from .ufuncs import as_type
 
+    for n, c in enumerate(conditions):
+        kind = arrays.element_type(c) if isinstance(c, arrays.ARRAYS) else number_type(c)
+        if kind is not BOOL:
+            e.type_error(f"invalid entry {n} in condlist: should be boolean ndarray")
     dtype = dtype_together(e, (*choices, default))
     scalar = arrays.COMPLEX if dtype.kind == "c" else dtype_scalar(dtype)
     result = default
@@ -310,6 +321,8 @@ def piecewise(e: Evaluator, x: Abstract, condlist: Abstract, funclist: Abstract)
     conditions = lists.all_items(e, condlist)
     if not isinstance(x, arrays.ARRAYS) or conditions is None or functions is None:
         raise e.refuse("np.piecewise of these", types=[describe(x, e.heap)], hint="pass an array and lists")
+    if conditions and all(isinstance(c, Known) for c in conditions):
+        conditions = (condlist,)  # one condition, as a list of bools
     if len(functions) not in (len(conditions), len(conditions) + 1):
         n = len(conditions)
         e.throw("ValueError", f"with {n} condition(s), either {n} or {n + 1} functions are expected")

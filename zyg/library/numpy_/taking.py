@@ -143,7 +143,8 @@ def _coordinate(e: Evaluator, index: Abstract, length: Abstract, mode: Abstract)
     positions = as_array(e, index)
     if rule == "raise":
         _call(e, check_coordinates, flat(e, positions), length)
-        return positions if arrays.ndim(positions) else arrays.scalar_of(e, positions)
+        wide = _call(e, np.astype, positions, Known(np.dtype(np.int64)))
+        return wide if arrays.ndim(wide) else arrays.scalar_of(e, wide)
     moved = _call(e, wrapped if rule == "wrap" else clipped, flat(e, positions), length)
     return _like(e, index, moved, arrays.dims(e, positions))
 

@@ -14,7 +14,7 @@ from zyg.frontend.values import Abstract, Known, TupleValue, known
 from ..registry import emits
 from .common import from_lines, lines
 from .extrema import _rows, kept_shape
-from .reductions import as_array, is_set, store
+from .reductions import UNSET, as_array, is_passed, is_set, store
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -40,44 +40,71 @@ def _function(e: Evaluator, f: Abstract, method: str) -> np.ufunc:
 @emits((np.ufunc, "reduce"))
 def reduce(
     e: Evaluator, f: Abstract, array: Abstract, axis: Abstract = Known(0), dtype: Abstract = NONE,  # noqa: B008
-    out: Abstract = NONE, keepdims: Abstract = FALSE, initial: Abstract = NONE, where: Abstract = YES,
+    out: Abstract = NONE, keepdims: Abstract = FALSE, initial: Abstract = UNSET, where: Abstract = YES,
 ) -> Abstract:  # fmt: skip
     function = _function(e, f, "reduce")
     own = REDUCTIONS.get(function)
     given = {"axis": axis, "keepdims": keepdims}
-    optional = {"dtype": dtype, "out": out, "initial": initial}
+    optional = {"dtype": dtype, "out": out}
     given |= {k: v for k, v in optional.items() if is_set(v)}
+    if is_passed(initial):
+        given["initial"] = initial
     if not (isinstance(where, Known) and where.object is True):
         given["where"] = where
     if own is not None:
         return e.call(known(own), [array], given)
-    for name in ("dtype", "initial", "where"):
-        if name in given:
-            raise e.refuse(f"np.{function.__name__}.reduce({name}=...) in native code", hint=f"leave `{name}` out")
+    if "where" in given:
+        raise e.refuse(f"np.{function.__name__}.reduce(where=...) in native code", hint="write it with np.where")
     array = e.call(known(as_array), [array])
-    axes = TupleValue(tuple(map(Known, arrays.axes_of(e, axis, arrays.ndim(array)))))
-    return e.call(known(_reduced), [f, array, axes, keepdims, out])
+    if is_set(dtype):
+        array = e.call(known(np.astype), [array, dtype])
+    axes = arrays.axes_of(e, axis, arrays.ndim(array))
+    if len(axes) > 1 and not _reorderable(function):
+        e.throw(
+            "ValueError",
+            f"reduction operation '{function.__name__}' is not reorderable, so at most one axis may be specified",
+        )
+    where_to = TupleValue(tuple(map(Known, axes)))
+    identity = NONE if is_passed(initial) else Known(function.identity)
+    start = initial if is_passed(initial) else NONE
+    return e.call(known(_reduced), [f, array, where_to, keepdims, out, start, identity])
+
+
+def _reorderable(function: np.ufunc) -> bool:
+    """Whether NumPy reduces along several axes at once: it is asked, as ufuncs do not say."""
+    try:
+        function.reduce(np.ones((1, 1), np.int64), axis=(0, 1))
+    except ValueError:
+        return False
+    return True
 
 
 @unchecked
-def _folded(f: Any, row: Any) -> Any:
-    total = row[0]
+def _folded(f: Any, row: Any, initial: Any) -> Any:
+    total = row[0] if initial is None else f(initial, row[0])
     for i in range(1, len(row)):
         total = f(total, row[i])
     return total
 
 
 @unchecked
-def _reduced(f: Any, a: Any, axes: Any, keepdims: Any, out: Any) -> Any:
+def _reduced(f: Any, a: Any, axes: Any, keepdims: Any, out: Any, initial: Any, identity: Any) -> Any:
     rows = _rows(a, axes)
-    if rows.shape[1] == 0:
-        raise ValueError(f"zero-size array to reduction operation {f.__name__} which has no identity")
+    empty = rows.shape[1] == 0
+    kind = np.result_type(f(rows[:0, 0], rows[:0, 0]))
+    start = identity if initial is None else initial
+    if start is None:
+        if empty:
+            raise ValueError(f"zero-size array to reduction operation {f.__name__} which has no identity")
+        blank = kind.type(0)
+    else:
+        blank = kind.type(start)
     if len(axes) == a.ndim:
-        total = _folded(f, rows[0])
+        total = blank if empty else kind.type(_folded(f, rows[0], initial))
         return store(np.full((1,) * a.ndim, total) if keepdims else total, out)
-    result = np.empty(len(rows), np.result_type(f(rows[:0, 0], rows[:0, 0])))
+    result = np.empty(len(rows), kind)
     for k in range(len(rows)):
-        result[k] = _folded(f, rows[k])
+        result[k] = blank if empty else _folded(f, rows[k], initial)
     return store(result.reshape(kept_shape(a, axes, keepdims)), out)
 
 
@@ -92,7 +119,7 @@ def accumulate(
         given = {"axis": axis} | {k: v for k, v in (("dtype", dtype), ("out", out)) if is_set(v)}
         return e.call(known(own), [array], given)
     if is_set(dtype):
-        raise e.refuse(f"np.{function.__name__}.accumulate(dtype=...) in native code", hint="leave `dtype` out")
+        array = e.call(known(np.astype), [e.call(known(as_array), [array]), dtype])
     return e.call(known(_accumulated), [f, array, axis, out])
 
 

@@ -42,7 +42,7 @@ from ..registry import emits
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
 
-NONE, ZERO, YES = Known(None), Known(0), Known(True)
+NONE, ZERO, YES, SAME_KIND = Known(None), Known(0), Known(True), Known("same_kind")
 Element = Callable[..., Abstract]
 
 
@@ -59,6 +59,8 @@ def cast_scalar(e: Evaluator, v: Abstract, scalar: Scalar) -> Abstract:
 
 def _scalar_class(scalar: Scalar) -> Callable[..., Abstract]:
     def entry(e: Evaluator, v: Abstract = ZERO, /) -> Abstract:
+        if isinstance(v, Known) and isinstance(v.object, str):
+            v = e.call(known(float if scalar.kind == "f" else int), [v])
         v = operand(e, v)
         if not isinstance(v, arrays.ARRAYS) or arrays.ndim(v) == 0:
             return cast_scalar(e, v, scalar)
@@ -97,8 +99,9 @@ def lifted(function: np.ufunc, emitter: Element, typed: bool) -> Element:
     name = function.__name__
 
     def entry(
-        e: Evaluator, *args: Abstract, out: Abstract = NONE, where: Abstract = YES, dtype: Abstract = NONE
-    ) -> Abstract:
+        e: Evaluator, *args: Abstract, out: Abstract = NONE, where: Abstract = YES, dtype: Abstract = NONE,
+        casting: Abstract = SAME_KIND, order: Abstract = NONE, subok: Abstract = YES,
+    ) -> Abstract:  # fmt: skip
         if len(args) < function.nin or len(args) > function.nin + function.nout:
             e.type_error(
                 f"{name}() takes from {function.nin} to {function.nin + function.nout} positional arguments but "
@@ -107,10 +110,14 @@ def lifted(function: np.ufunc, emitter: Element, typed: bool) -> Element:
         outs = _outs(e, function, list(args[function.nin :]), out)
         operands = [operand(e, v) for v in args[: function.nin]]
         key, of_numbers = (name, "ufunc"), emitter
+        rule = arrays.constant(e, casting, "a rule of casting")
+        if rule not in ("same_kind", "unsafe"):
+            raise e.refuse(f"np.{name}(casting={rule!r}) in native code", hint="leave `casting` out")
+        arrays.constant(e, order, "the order of an array")
         if not (isinstance(dtype, Known) and dtype.object is None):
-            key, of_numbers = _in_type(e, key, emitter, dtype, name, typed)
+            key, of_numbers = _in_type(e, key, emitter, dtype, name, typed, rule)
         if any(o is not None for o in outs):
-            return _into(e, key, of_numbers, operands, outs, where, name)
+            return _into(e, key, of_numbers, operands, outs, where, name, rule)
         if not (isinstance(where, Known) and where.object is True):
             raise e.refuse(f"np.{name}(where=...) without `out`, whose other elements are undefined",
                            hint=f"write np.where(mask, np.{name}(...), 0.0), or pass `out`")  # fmt: skip
@@ -136,7 +143,11 @@ def operand(e: Evaluator, v: Abstract) -> Abstract:
 def _outs(e: Evaluator, function: np.ufunc, given: list[Abstract], out: Abstract) -> list[Abstract | None]:
     """Where the results go, None for new arrays."""
     items = lists.known_items(e, out)
+    if given and not (isinstance(out, Known) and out.object is None):
+        e.type_error("cannot specify 'out' as both a positional and keyword argument")
     if items is not None:
+        if len(items) != function.nout:
+            e.throw("ValueError", "The 'out' tuple must have exactly one entry per ufunc output")
         given = list(items)
     elif not (isinstance(out, Known) and out.object is None):
         given = [out]
@@ -147,7 +158,9 @@ def _outs(e: Evaluator, function: np.ufunc, given: list[Abstract], out: Abstract
     return result + [None] * (function.nout - len(result))
 
 
-def _in_type(e: Evaluator, key: Any, emitter: Element, dtype: Abstract, name: str, typed: bool) -> tuple[Any, Element]:
+def _in_type(
+    e: Evaluator, key: Any, emitter: Element, dtype: Abstract, name: str, typed: bool, rule: str
+) -> tuple[Any, Element]:
     """The function computed in the type that `dtype` names."""
     scalar = arrays.dtype_of(e, dtype)
     if not typed:
@@ -157,8 +170,10 @@ def _in_type(e: Evaluator, key: Any, emitter: Element, dtype: Abstract, name: st
 
     def converted(e: Evaluator, *numbers: Abstract) -> Abstract:
         for v in numbers:
+            if isinstance(v, ComplexValue) and scalar is not arrays.COMPLEX:
+                e.type_error(f"No loop matching the specified signature and casting was found for ufunc {name}")
             own = number_type(v)
-            if own is not None and isinstance(v, Number) and v.numpy and not fits_kind(own, scalar):
+            if own is not None and isinstance(v, Number) and v.numpy and not fits_kind(own, scalar, rule):
                 e.type_error(
                     f"Cannot cast ufunc '{name}' input from {arrays.numpy_dtype(own)!r} to "
                     f"{arrays.numpy_dtype(scalar)!r} with casting rule 'same_kind'"
@@ -168,22 +183,22 @@ def _in_type(e: Evaluator, key: Any, emitter: Element, dtype: Abstract, name: st
     return (*key, scalar), converted
 
 
-def fits_kind(own: Scalar, scalar: Scalar) -> bool:
-    """Whether values of one type may become ones of the other by the rule 'same_kind'."""
-    return np.can_cast(arrays.numpy_dtype(own), arrays.numpy_dtype(scalar), "same_kind")
+def fits_kind(own: Scalar, scalar: Scalar, rule: str = "same_kind") -> bool:
+    """Whether values of one type may become ones of the other by a rule of casting."""
+    return rule == "unsafe" or np.can_cast(arrays.numpy_dtype(own), arrays.numpy_dtype(scalar), "same_kind")
 
 
-def as_output(e: Evaluator, name: str, v: Abstract, dtype: Scalar) -> Abstract:
+def as_output(e: Evaluator, name: str, v: Abstract, dtype: Scalar, rule: str = "same_kind") -> Abstract:
     """What the ufunc `name` gives, as an element of an array that it is put into."""
     own = arrays.COMPLEX if isinstance(v, ComplexValue) else number_type(v)
     assert own is not None
-    check_output(e, name, own, dtype)
-    return cast_scalar(e, v, dtype)
+    check_output(e, name, own, dtype, rule)
+    return cast_scalar(e, v, dtype) if rule == "same_kind" else as_type(e, v, dtype)
 
 
-def check_output(e: Evaluator, name: str, own: Scalar, dtype: Scalar) -> None:
+def check_output(e: Evaluator, name: str, own: Scalar, dtype: Scalar, rule: str = "same_kind") -> None:
     """TypeError unless what the ufunc `name` gives may be put into arrays of this type."""
-    if not fits_kind(own, dtype):
+    if not fits_kind(own, dtype, rule):
         e.type_error(
             f"Cannot cast ufunc '{name}' output from {arrays.numpy_dtype(own)!r} to {arrays.numpy_dtype(dtype)!r} "
             "with casting rule 'same_kind'"
@@ -209,6 +224,7 @@ def _into(
     outs: list[Abstract | None],
     where: Abstract,
     name: str,
+    rule: str,
 ) -> Abstract:
     """The results in arrays that are there, where the mask says so."""
     from .selection import choose
@@ -239,7 +255,7 @@ def _into(
     def converted(e: Evaluator, *numbers: Abstract) -> Abstract:
         count = len(operands)
         v = function(e, *numbers[:count])
-        v = as_output(e, name, v, dtype)
+        v = as_output(e, name, v, dtype, rule)
         if plain:
             return v
         chosen = choose(e, truth(e, numbers[count]), v, numbers[count + 1])
@@ -250,7 +266,7 @@ def _into(
         numbers = [arrays.scalar_of(e, v) if isinstance(v, arrays.ARRAYS) else v for v in [*operands, *extra]]
         e.emit("fill", out.value, scalar_value(e, converted(e, *numbers), dtype))
         return out
-    lift_to(e, ("into", key, dtype, plain), converted, [*operands, *extra], out)
+    lift_to(e, ("into", key, dtype, plain, rule), converted, [*operands, *extra], out)
     return out
 
 

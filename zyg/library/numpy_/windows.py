@@ -10,43 +10,48 @@ import numpy as np
 from ..registry import implements
 
 
-def places(M: int) -> Any:
+def places(M: float) -> Any:
     """1 - M, 3 - M, ..., M - 1: where the points of a window of length M are, from its middle, twice."""
-    return np.arange(1 - M, M, 2) + 0.0
+    return np.arange(1.0 - M, M, 2.0)
 
 
 @implements(np.hanning)
-def hanning(M: int) -> Any:
+def hanning(M: float) -> Any:
+    M = float(M)
     if M <= 1:
-        return np.ones(max(M, 0))
+        return np.ones(int(M == 1))
     return 0.5 + 0.5 * np.cos(math.pi * places(M) / (M - 1.0))
 
 
 @implements(np.hamming)
-def hamming(M: int) -> Any:
+def hamming(M: float) -> Any:
+    M = float(M)
     if M <= 1:
-        return np.ones(max(M, 0))
+        return np.ones(int(M == 1))
     return 0.54 + 0.46 * np.cos(math.pi * places(M) / (M - 1.0))
 
 
 @implements(np.blackman)
-def blackman(M: int) -> Any:
+def blackman(M: float) -> Any:
+    M = float(M)
     if M <= 1:
-        return np.ones(max(M, 0))
+        return np.ones(int(M == 1))
     n = places(M)
     return 0.42 + 0.5 * np.cos(math.pi * n / (M - 1.0)) + 0.08 * np.cos(2.0 * math.pi * n / (M - 1.0))
 
 
 @implements(np.bartlett)
-def bartlett(M: int) -> Any:
+def bartlett(M: float) -> Any:
+    M = float(M)
     if M <= 1:
-        return np.ones(max(M, 0))
+        return np.ones(int(M == 1))
     n = places(M)
     return np.where(n <= 0, 1 + n / (M - 1.0), 1 - n / (M - 1.0))
 
 
 @implements(np.kaiser)
-def kaiser(M: int, beta: Any) -> Any:
+def kaiser(M: float, beta: Any) -> Any:
+    M = float(M)
     if M == 1:
         return np.ones(1)
     alpha = (M - 1.0) / 2.0
