@@ -10,8 +10,7 @@ from bytecode import Compare, Label
 
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
-from ..ir.types import I64, OBJECT
-from .opcodes import PY312, Tree, call
+from .opcodes import PY312, PY313, Tree, call
 from .phrases import (
     begin_call,
     call_function,
@@ -43,12 +42,6 @@ _ACCESS = {
 def nothing(back: Any, d: Any, shadows: Any) -> None:
     """The pullback of what was recorded and carries nothing. With what a loop goes through it says that the loop's items have
     the part of it that they are in the place of a pullback."""
-
-
-def run_rare(rare: Any, number: int, d: Any, shadows: Any) -> Any:
-    """Run a pullback that was recorded rarely."""
-    back = rare[number]
-    return back[0](back, d, shadows)
 
 
 def _go_if_recorded(e: Emitter, instr: Operation, recorded: Label) -> None:
@@ -356,12 +349,13 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         if "inline" in attrs:
             _undo_of_list(e, instr, none, end)
     if "rare" in attrs:
-        call_function(e, Const(run_rare, OBJECT), [back, Const(attrs["rare"], I64), d, shadows])
+        _begin_rare(e, back, attrs["rare"])
     else:
         begin_call(e, lambda: _first(e, back))
-        for v in (back, d, shadows):
-            e.load(v)
-        call(e, 3, ())
+        e.load(back)
+    for v in (d, shadows):
+        e.load(v)
+    call(e, 3, ())
     _items(e, results, wanted, end)
     e.label(none, depth)
     store_none(e, results)
@@ -491,6 +485,22 @@ def _first(e: Emitter, back: Value) -> None:
     e.load(back)
     e.out("LOAD_CONST", 0)
     e.out("BINARY_SUBSCR")
+
+
+def _begin_rare(e: Emitter, rare: Value, number: int) -> None:
+    """Begin the call of a pullback that was recorded rarely, which is its first argument."""
+    if not PY313:
+        e.out("PUSH_NULL")
+    e.load(rare)
+    e.out("LOAD_CONST", number)
+    e.out("BINARY_SUBSCR")
+    e.out("COPY", 1)
+    e.out("LOAD_CONST", 0)
+    e.out("BINARY_SUBSCR")
+    e.out("SWAP", 2)
+    if PY313:
+        e.out("PUSH_NULL")
+        e.out("SWAP", 2)
 
 
 def _slope(

@@ -17,13 +17,12 @@ Forward = Callable[..., tuple[Any, Any]]
 
 
 def adapter(f: FunctionType, count: int, names: tuple[str, ...] = (), bound: bool = False) -> Forward | None:
-    """The forward half of a plain function for `count` arguments by position and further ones by these keywords; None where it
-    takes `*args` or `**kwargs`, or the arguments do not fit. `bound`: for a method, whose pullback gives no cotangent of the
-    function."""
+    """The forward half of a plain function for `count` arguments by position and further ones by these keywords; None where the
+    arguments do not fit. `bound`: for a method, whose pullback gives no cotangent of the function."""
     entry = calls.known_function(f.__code__)
-    if entry is None or entry.generator or f.__code__.co_flags & 0x0C:
+    if entry is None or entry.generator:
         return None
-    if f.__closure__ is not None:  # it is not kept
+    if f.__closure__ is not None and not lasts(f):  # it is not kept
         return _adapter(entry, f, count, names, bound)
     way = (count, names, bound)
     last = entry.made.get(way)
@@ -38,13 +37,15 @@ def _adapter(entry: calls.Function, f: FunctionType, count: int, names: tuple[st
     total = code.co_argcount + code.co_kwonlyargcount
     parameters = code.co_varnames[:total]
     allowed = parameters[code.co_posonlyargcount :]
+    if code.co_flags & 0x0C:
+        return _spreading(entry, f, count, names, bound)
     if count > code.co_argcount or not all(
         name in allowed[max(count - code.co_posonlyargcount, 0) :] for name in names
     ):
         return None
     forward = entry.bind_method(f) if bound else entry.bind(f)
-    if count == total and f.__defaults__ is None:
-        return forward
+    if count == total:
+        return forward  # whatever the defaults are
     defaults = f.__defaults__ or ()
     if not names and not code.co_kwonlyargcount and count + len(defaults) >= total and count < total and lasts(f):
         # Its defaults are constants. (Who remembers this looks whether they are others now.)
@@ -87,6 +88,45 @@ def _adapter(entry: calls.Function, f: FunctionType, count: int, names: tuple[st
         return y, None if back is None else (run_adapted, back, f, give_back, carrying)
 
     return call
+
+
+def _spreading(
+    entry: calls.Function, f: FunctionType, count: int, names: tuple[str, ...], bound: bool
+) -> Forward | None:
+    """The same for a function that takes `*args` or `**kwargs`, and gets all other arguments."""
+    code = f.__code__
+    taken, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    by_position, by_keyword = code.co_flags & 0x04, code.co_flags & 0x08
+    spread = count - taken
+    if spread < 0 or (spread and not by_position) or (names and not by_keyword) or total > taken:
+        return None
+    if any(name in code.co_varnames[code.co_posonlyargcount : taken] for name in names):
+        return None  # given twice
+    forward = entry.bind_method(f) if bound else entry.bind(f)
+    first = 0 if bound else 1
+
+    def call(*args: Any) -> tuple[Any, Any]:
+        if not by_keyword:
+            y, back = forward(*args[:taken], args[taken:])
+            return y, None if back is None else (run_spread, back, first + taken, spread, names, None)
+        more = dict(zip(names, args[count:]))
+        rest = (args[taken:count], more) if by_position else (more,)
+        y, back = forward(*args[:taken], *rest)
+        return y, None if back is None else (run_spread, back, first + taken, spread, names, more)
+
+    return call
+
+
+def run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, before, spread, names, more = back
+    given = calls.run(inner, d, shadows)
+    rest = [shadows.take_key(more, name) for name in names]
+    if given is None:
+        return (*[None] * (before + spread), *rest)
+    if not spread:
+        return (*given[:before], *rest)
+    extra = given[before]
+    return (*given[:before], *(extra if extra is not None else (None,) * spread), *rest)
 
 
 def _picker(numbers: list[int]) -> Callable[[Any], tuple[Any, ...]]:

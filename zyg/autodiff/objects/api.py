@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff.python.dependence import flowing
-from zyg.autodiff.python.inline import release, revalidate
+from zyg.autodiff.python.inline import begin, release, revalidate
 
 from . import calls, generators, memory, stdlib_, structure
 from .shadows import Shadows
@@ -36,6 +36,7 @@ def pullback(
     stdlib_.begin()
     try:
         value, back = calls.call_in_python(f, args, kwargs)
+    begin()
         generators.end(mark)
         memory.check(shared)
     finally:

@@ -138,7 +138,7 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
             return y, (run_bound_method,) if isinstance(x, (tuple, *NUMERIC)) else None
         if kind.__name__ == "_tuplegetter":  # a field of a named tuple
             index = x._fields.index(name)
-            return y, (_run_field, index, len(x))
+            return y, (run_field, index, len(x))
         if kind in (staticmethod, classmethod, FunctionType):
             return y, None
         return _foreign(x, name, cls)
@@ -185,7 +185,7 @@ def _run_first(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 _run_descriptor = _run_first
 
 
-def _run_field(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def run_field(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if d is None:
         return None
     result = [None] * back[2]

@@ -23,6 +23,7 @@ import numpy as np
 from zyg import rules
 from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity, lasts, note
+from zyg.library import registry
 from zyg.transforms import transform_of
 
 from . import foreign, generators, memory, native, numpy_, user_rules
@@ -146,6 +147,7 @@ def _with_code(f: FunctionType, code: CodeType) -> FunctionType:
 
 _functions = ByIdentity()  # of a code object: a Function, or a handler
 _CACHED = type(functools.lru_cache(lambda: None))
+_DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _resolved: dict[int, tuple[Any, Handler]] = {}  # by identity of a callable
 _epoch = -1
@@ -558,6 +560,8 @@ def _general(f: Any) -> Handler:
 
         return functools.partial(call_transform, transform)
     rule = rules.rule_for(f)
+    if transform is None and _without_rules(f):
+        return _by_type(f)
     try:
         handler = KNOWN.get(f)
     except TypeError:
@@ -570,7 +574,8 @@ def _general(f: Any) -> Handler:
         handler = functools.partial(user_rules.call_by_tangent, tangent, otherwise, f)
     if handler is None:
         handler = _by_type(f)
-        if not (isinstance(f, type) and lasts(f)):
+        of_builtin = type(f) in _DESCRIPTORS and not f.__objclass__.__flags__ & _HEAP_TYPE
+        if not of_builtin and not (isinstance(f, type) and lasts(f)):
             return handler
     return _resolve(f, handler)
 
@@ -578,10 +583,27 @@ def _general(f: Any) -> Handler:
 def _by_type(f: Any) -> Handler:
     if isinstance(f, type):
         return functools.partial(objects.classes.construct, f)
-    if type(f) in (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType):
+    if type(f) in _DESCRIPTORS:
         return functools.partial(_unbound, f)
     if type(f) is types.MethodWrapperType:
         return functools.partial(_method_handler(type(f.__self__), f.__name__, f), f.__self__)
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class statement, for one
+
+
+def _without_rules(f: Any) -> bool:
+    """Whether an object is an instance of a class that no rule is for, and has none of its own."""
+    cls = type(f)
+    if isinstance(f, type) or not cls.__flags__ & _HEAP_TYPE or rules.has_ruled_instances(cls):
+        return False
+    return cls is functools.partial or not _of_library(cls.__module__)
+
+
+@functools.cache
+def _of_library(module: str) -> bool:
+    """Whether zyg's library knows functions of a module."""
+    return bool(registry.modules_of(module))
+
+
     if type(f) in _GETTERS:
         return objects.math_.getter(f)
     if type(f) is _CACHED:

@@ -139,10 +139,19 @@ def _object_new(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return object.__new__(cls), None
 
 
-@calls.known(tuple.__new__)
+@calls.known(tuple.__new__, exact=True)
 def _tuple_new(cls: type, /, items: Any = ()) -> tuple[Any, Any]:
+    if type(items) is tuple:
+        return tuple.__new__(cls, items), _OF_ITEMS
     plain, back = calls.KNOWN[tuple](items)
     return tuple.__new__(cls, plain), None if back is None else (_run_second_argument, back)
+
+
+def _run_of_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, d
+
+
+_OF_ITEMS = (_run_of_items,)
 
 
 @calls.known(float.__new__, int.__new__, complex.__new__)

@@ -7,11 +7,13 @@ import functools
 import itertools
 import sys
 from collections import deque
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from . import builtins_, calls, iterables_, iteration, keys
+from .adapters import adapter
 from .arithmetic import BINARY_RECORD, method_of
 from .calls import known
 from .cotangents import INERT, accumulate, is_number
@@ -70,10 +72,32 @@ def _run_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def call_partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a `functools.partial`."""
     names = tuple(f.keywords)
+    if not kwargs and type(f.func) is FunctionType:
+        forward = adapter(f.func, len(f.args) + len(args), names)
+        if forward is not None:
+            y, back = forward(*f.args, *args, *f.keywords.values())
+            return y, None if back is None else (_run_fixed, back, f, len(args))
     y, back = calls.call(f.func, (*f.args, *args), {**f.keywords, **kwargs})
     fixed = tuple([n for n in names if n not in kwargs])
     order = tuple({**f.keywords, **kwargs})
     return y, None if back is None else (_run_call_partial, back, f, len(args), fixed, order, tuple(kwargs))
+
+
+def _run_fixed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """(run_fixed, back of the function, the partial object, how many arguments the call had)"""
+    _, inner, f, count = back
+    given = calls.run(inner, d, shadows)
+    if given is None:
+        return None
+    start = 1 + len(f.args)
+    for c in given[1:start]:
+        if c is not None:
+            shadows.add_attr(f, "args", tuple(given[1:start]))
+            break
+    for name, c in zip(f.keywords, given[start + count :]):
+        if c is not None:
+            shadows.add_key(f.keywords, name, c)
+    return None, *given[start : start + count]
 
 
 def _run_call_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -92,7 +116,7 @@ def _run_call_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, *given[1 + len(f.args) : start], *[by_name.get(name) for name in names]
 
 
-builtins_.constant(functools.lru_cache, functools.cmp_to_key, functools.wraps, functools.update_wrapper)
+builtins_.constant(functools.lru_cache, functools.wraps, functools.update_wrapper)
 
 # --------------------------------------------------------------------------------------------------- itertools
 

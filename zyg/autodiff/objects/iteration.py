@@ -83,47 +83,76 @@ def run_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 class Lists:
     """What `zip` of lists goes through."""
 
-    __slots__ = ("lists",)
+    __slots__ = ("found", "lists")
 
     def __init__(self, lists: tuple[list[Any], ...]):
         self.lists = lists
+        self.found: Any = (None, ())  # the last `Shadows`, and what it has for the lists
 
     def add(self, shadows: Any, index: int, d: Any) -> None:
-        for x, c in zip(self.lists, d):
+        of, found = self.found
+        if of is not shadows:
+            found = [shadows.list_of(x) for x in self.lists]
+            self.found = shadows, found
+        for shadow, c in zip(found, d):
             if c is not None:
-                shadows.add_item(x, index, c)
+                if index >= len(shadow):
+                    shadow.extend([None] * (index - len(shadow)))
+                    shadow.append(c)
+                else:
+                    old = shadow[index]
+                    shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
 
 
 class Numbered:
     """What `enumerate` of a list goes through."""
 
-    __slots__ = ("items",)
+    __slots__ = ("found", "items")
 
     def __init__(self, items: list[Any]):
         self.items = items
+        self.found: Any = (None, ())
 
     def add(self, shadows: Any, index: int, d: Any) -> None:
-        if d[1] is not None:
-            shadows.add_item(self.items, index, d[1])
+        c = d[1]
+        if c is None:
+            return
+        of, shadow = self.found
+        if of is not shadows:
+            shadow = shadows.list_of(self.items)
+            self.found = shadows, shadow
+        if index >= len(shadow):
+            shadow.extend([None] * (index - len(shadow)))
+            shadow.append(c)
+        else:
+            old = shadow[index]
+            shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
 
 
 class Entries:
     """What a loop over `items()` (`paired`) or `values()` of a dict goes through."""
 
-    __slots__ = ("mapping", "paired", "place")
+    __slots__ = ("found", "mapping", "paired", "place")
 
     def __init__(self, mapping: dict[Any, Any], paired: bool):
         self.mapping = mapping
         self.paired = paired
         self.place = place_of_keys(mapping) if paired else None
+        self.found: Any = (None, ())
 
     def add(self, shadows: Any, key: Any, d: Any) -> None:
         if self.paired:
             if d[0] is not None:
                 mark_keys(self.mapping, key, d[0], shadows, self.place)
             d = d[1]
-        if d is not None:
-            shadows.add_key(self.mapping, key, d)
+        if d is None:
+            return
+        of, shadow = self.found
+        if of is not shadows:
+            shadow = shadows.dict_of(self.mapping)
+            self.found = shadows, shadow
+        old = shadow.get(key)
+        shadow[key] = d if old is None else old + d if type(old) is float else accumulate(old, d)
 
 
 class Keys(KeysView):

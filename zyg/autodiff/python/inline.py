@@ -7,12 +7,21 @@ it finds out, and `revalidate` empties them where classes have changed.  A calle
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import count
 from operator import is_
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodDescriptorType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 from zyg.backend.cpython import type_version
@@ -24,7 +33,7 @@ from ..identity import lasts, let_go, note
 from ..objects import attributes, calls, classes
 from ..objects.adapters import adapter
 from ..objects.arithmetic import find
-from ..objects.cotangents import NUMERIC
+from ..objects.cotangents import INERT, NUMBERS, NUMERIC
 from ..objects.iteration import Direct, Entries, Items, Values
 
 MemberDescriptorType = attributes.MemberDescriptorType
@@ -65,6 +74,7 @@ class Methods(dict):
     def __init__(self, name: str, arity: int):
         super().__init__()
         self.name = name
+        self.of_classes: set[type] = set()  # the classes that hold a method under this name
         self.__qualname__ = f"methods_{name}_{arity}"
 
 
@@ -111,24 +121,34 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
     if _reads_plainly(cls, name):
         _note_class(cls)
         note(types, cls, (cls,))
-    elif type(found := find(cls, name)) is property and _of_python(cls) and _is_plain_property(cls, found):
-        function: Any = found.fget
-        getter = forward_of_method(function, 1)
+    else:
+        getter = _getter(cls, name)
         if getter is not None:
             _note_class(cls)
-            _note_code(function)
             note(types.properties, cls, (cls,), getter)
     return objects.RECORD["getattr"](x, name)
 
 
-def _is_plain_property(cls: type, found: property) -> bool:
-    return (
-        type(found.fget) is FunctionType
-        and _permanent(found.fget)
-        and attributes.plain_lookup(cls)
-        and find(cls, "__getattr__") is None
-        and not issubclass(cls, type)
-    )
+def _getter(cls: type, name: str) -> Any:
+    """What reads a property or a field of a named tuple, and gives value and pullback; None for others."""
+    found = find(cls, name)
+    if not attributes.plain_lookup(cls) or issubclass(cls, type):
+        return None
+    if type(found) is property:
+        function: Any = found.fget
+        if not _is_plain(function) or not _of_python(cls) or find(cls, "__getattr__") is not None:
+            return None
+        _note_code(function)
+        return forward_of_method(function, 1)
+    fields = getattr(cls, "_fields", ())
+    if type(found).__name__ != "_tuplegetter" or name not in fields:
+        return None
+    get, back = type(found).__get__, (attributes.run_field, fields.index(name), len(fields))
+    return lambda x: (get(found, x, cls), back)
+
+
+def _is_plain(f: Any) -> bool:
+    return type(f) is FunctionType and _permanent(f)
 
 
 def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
@@ -138,6 +158,12 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
         y = getattr(x, name)
         if type(y) is MethodType and type(y.__func__) is FunctionType and not isinstance(y.__self__, (tuple, *NUMERIC)):
             return y, None  # of an object that has a shadow
+    if cls is type:
+        if x in table.of_classes:
+            return getattr(x, name), None
+        if type(find(x, name)) in (classmethod, staticmethod, FunctionType) and find(type, name) is None:
+            _note_class(x)
+            note(table.of_classes, x, (x,))
     if cls is ModuleType or _reads_plainly(cls, name):
         if cls is not ModuleType:
             _note_class(cls)
@@ -148,10 +174,30 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
 def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
     """RECORD["setattr"], which notes types that may be written plainly."""
     cls = type(x)
+    setter = types.properties.get(cls)
+    if setter is not None:
+        return setter(x, value)[1]
     if _writes_plainly(cls, name):
         _note_class(cls)
         note(types, cls, (cls,))
+    else:
+        setter = _setter(cls, name)
+        if setter is not None:
+            _note_class(cls)
+            note(types.properties, cls, (cls,), setter)
     return objects.RECORD["setattr"](x, value, name)
+
+
+def _setter(cls: type, name: str) -> Any:
+    """The forward half of the setter of a property; None for what is set in another way."""
+    found = find(cls, name)
+    if type(found) is not property or not _is_plain(found.fset) or issubclass(cls, type):
+        return None
+    if not _of_python(cls) or find(cls, "__setattr__") is not object.__setattr__:
+        return None
+    function: Any = found.fset
+    _note_code(function)
+    return forward_of_method(function, 2)
 
 
 def _reads_plainly(cls: type, name: str) -> bool:
@@ -164,7 +210,42 @@ def _reads_plainly(cls: type, name: str) -> bool:
         return False
     if found is None:
         return find(cls, "__getattr__") is None
-    return type(found) in (MemberDescriptorType, FunctionType)
+    return type(found) in (MemberDescriptorType, FunctionType) or _stands_for_a_constant(cls, name, found)
+
+
+def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:
+    """Whether what a class holds for instances that have no such attribute of their own carries no derivative: it is no number,
+    or one that was there before all of what is being differentiated."""
+    if type(found) in INERT:
+        return True
+    if type(found) is not float and type(found) is not int:
+        return False
+    owner = next(c for c in cls.__mro__ if name in c.__dict__)
+    if owner not in _there_before:
+        _met.append(owner)
+        return False
+    return (owner, name) not in _assigned
+
+
+# Classes that were there when the pullbacks that are being made were begun; those that were met since then; numbers of classes
+# that have been set since then; and a place per pullback that is being made.
+_there_before: weakref.WeakSet[type] = weakref.WeakSet()
+_met: list[type] = []
+_assigned: set[tuple[type, str]] = set()
+_running: list[None] = []
+
+
+def begin() -> None:
+    """A pullback is about to be made."""
+    _running.append(None)
+
+
+def _end() -> None:
+    _running.pop()
+    if not _running:
+        _there_before.update(_met)
+        _met.clear()
+        _assigned.clear()
 
 
 def _writes_plainly(cls: type, name: str) -> bool:
@@ -227,8 +308,12 @@ def changes(x: Any, name: str, value: Any = None) -> None:
         if name in ("__code__", "__defaults__"):
             forget_what_is_known()
     elif not (type(value) in (float, int) and type(x.__dict__.get(name)) in (float, int)):
-        # (A number in the place of a number makes no difference.)
         forget_what_is_known()
+    elif (x, name) not in _assigned:
+        # A number in the place of a number makes no difference but for instances that take it for theirs.
+        _assigned.add((x, name))
+        if x in _there_before:
+            forget_what_is_known()
 
 
 def forget_what_is_known() -> None:
@@ -274,6 +359,7 @@ def new_site(table: Methods | None = None) -> Site:
 def release() -> None:
     """Let go of classes and functions that are not there for good, and of what closures captured: a pullback has been made."""
     global _settled
+    _end()
     while _passing:
         _clear(_passing.pop())
     let_go()
@@ -288,6 +374,8 @@ def forget_sites(codes: Iterable[CodeType]) -> None:
     """There are new rules."""
     for known in (*operators, *methods.values(), _of_methods):
         known.clear()
+    for table in methods.values():
+        table.of_classes.clear()
     for code in codes:
         for constant in code.co_consts:
             if type(constant) is list:
@@ -356,7 +444,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             if not lasts(f):
                 _passing.append(site)
             return made
-    elif t is BuiltinFunctionType and type(f.__self__) is ModuleType:
+    elif (t is BuiltinFunctionType and type(f.__self__) is ModuleType) or t is WrapperDescriptorType:
         _remember(site, f, forward)
     elif t is BuiltinFunctionType:
         table = site[_TABLE]
@@ -389,10 +477,29 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
     """RECORD["call_keywords"], which remembers the forward half for these keywords."""
     if f is site[0]:
         return site[1](*args)
-    if type(f) is FunctionType and _permanent(f) and calls.known_function(f.__code__) is not None:
-        made = adapter(f, len(args) - len(names), names)
+    t = type(f)
+    made: Any
+    if t is MethodType:
+        if f.__func__ is site[2]:
+            return site[3](f.__self__, *args)
+        if _is_plain(f.__func__) and calls.known_function(f.__func__.__code__) is not None:
+            made = adapter(f.__func__, 1 + len(args) - len(names), names, bound=True)
+            if made is not None:
+                _note_code(f.__func__)
+                site[2:_SIZE] = f.__func__, made
+                if not lasts(f.__func__):
+                    _passing.append(site)
+    else:
+        made = None
+        if t is FunctionType:
+            if _permanent(f) and calls.known_function(f.__code__) is not None:
+                made = adapter(f, len(args) - len(names), names)
+                _note_code(f)
+        elif isinstance(f, type):
+            forward = objects.forward_of(f)
+            if type(forward) is partial and forward.func is classes.construct:
+                made = _constructor(f, len(args) - len(names), names)
         if made is not None:
-            _note_code(f)
             site[:2] = f, made
             if not lasts(f):
                 _passing.append(site)
@@ -400,29 +507,31 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
     return objects.RECORD["call_keywords"](names, f, *args)
 
 
-def forward_of_method(f: Any, arity: int) -> Any:
-    """The forward half of the function of a bound method, for `arity` arguments with `self`, whose cotangent its pullback gives
-    first; None if it is not a plain function that takes so many."""
+def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
+    """The forward half of the function of a bound method, for `arity` arguments with `self` and further ones by keyword; its
+    pullback gives the cotangent of `self` first. None if it is not a plain function that takes these."""
     if type(f) is not FunctionType:
         return None
     entry = calls.known_function(f.__code__)
     if entry is None:
         objects.forward_of(f)
         entry = calls.known_function(f.__code__)
-    return None if entry is None else adapter(f, arity, bound=True)
+    return None if entry is None else adapter(f, arity, names, bound=True)
 
 
 def _permanent(f: FunctionType) -> bool:
     """Whether a function holds nothing that it would be wrong to keep: no closure, but for the class of `super`."""
-    return f.__closure__ is None or f.__code__.co_freevars == ("__class__",)
+    return f.__closure__ is None or f.__code__.co_freevars == ("__class__",) or lasts(f)
 
 
-def _constructor(cls: Any, arity: int) -> Any:
+def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     """The forward half of a class whose instances are made by its `__init__` alone."""
     init = find(cls, "__init__")
-    if find(cls, "__new__") is not object.__new__ or find(type(cls), "__call__") is not type.__call__:
+    if find(type(cls), "__call__") is not type.__call__:
         return None
-    forward = forward_of_method(init, arity + 1)
+    if find(cls, "__new__") is not object.__new__:
+        return _maker(cls, arity, names) if init is object.__init__ else None
+    forward = forward_of_method(init, arity + 1, names)
     if forward is None or not _permanent(init):
         return None
     new = object.__new__
@@ -431,7 +540,8 @@ def _constructor(cls: Any, arity: int) -> Any:
 
     def construct(*args: Any) -> tuple[Any, Any]:
         if cls.__init__ is not init:
-            return classes.construct(cls, *args)
+            split = len(args) - len(names)
+            return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
         made = new(cls)
         y, back = forward(made, *args)
         if y is not None:
@@ -441,25 +551,82 @@ def _constructor(cls: Any, arity: int) -> Any:
     return construct
 
 
-def _recorder(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
+def _maker(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
+    """The forward half of a class whose instances are made by its `__new__` alone, as those of named tuples."""
+    new = cls.__new__
+    if not _is_plain(new):
+        return None
+    calls.forward_of(new)
+    forward = forward_of_method(new, arity + 1, names)
+    if forward is None:
+        return None
+    _note_class(cls)
+    _note_code(new)
+
+    def construct(*args: Any) -> tuple[Any, Any]:
+        if cls.__new__ is not new:
+            split = len(args) - len(names)
+            return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
+        made, back = forward(cls, *args)
+        if type(made) is cls or not isinstance(made, cls):
+            return made, back
+        split = len(args) - len(names)
+        _, then = objects.call(made.__init__, args[:split], dict(zip(names, args[split:])))
+        return made, (run_new_and_init, back, then)
+
+    return construct
+
+
+def run_new_and_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """`__new__` has made an instance of a class derived from the one that was called."""
+    then = calls.run(back[2], None, shadows)
+    return objects.accumulate(calls.run(back[1], d, shadows), None if then is None else tuple(then))
+
+
+# What special methods of classes are, by the types of the operands: whether they are those of the second one, the method, and its
+# forward half.
+operators: list[dict[Any, tuple[bool, Any, Any]]] = []
+
+
+def _table() -> dict[Any, tuple[bool, Any, Any]]:
+    operators.append({})
+    return operators[-1]
+
+
+def _noted(
+    table: dict[Any, Any], key: Any, about: tuple[type, ...], cls: type, slot: str, arity: int, of: bool
+) -> None:
+    """Note what a special method of a class is, if it is a plain function."""
+    method = find(cls, slot)
+    if _is_plain(method):
+        forward = forward_of_method(method, arity)
+        if forward is not None:
+            note(table, key, about, (of, method, forward))
+            _note_code(method)
+
+
+def _binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     """RECORD of a binary operator, which remembers the operator methods of classes."""
     general = objects.RECORD[op]
-    slot = f"__{op}__"
-    known: dict[tuple[type, type], tuple[Any, Any]] = {}
-    operators.append(known)
+    slot, reflected = f"__{op}__", f"__r{op}__"
+    known = _table()
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         ta, tb = type(a), type(b)
         found = known.get((ta, tb))
         if found is None:
-            method = find(ta, slot)
-            if type(method) is FunctionType and _permanent(method) and (ta is tb or not issubclass(tb, ta)):
-                forward = forward_of_method(method, 2)
-                if forward is not None:
-                    note(known, (ta, tb), (ta, tb), (method, forward))
-                    _note_code(method)
-        elif getattr(ta, slot) is found[0]:
-            made = found[1](a, b)
+            if ta in NUMBERS:
+                if not issubclass(tb, NUMERIC):
+                    _noted(known, (ta, tb), (tb,), tb, reflected, 2, True)
+            elif ta is tb or not issubclass(tb, ta):
+                _noted(known, (ta, tb), (ta, tb), ta, slot, 2, False)
+        elif found[0]:
+            if getattr(tb, reflected) is found[1]:
+                y, back = found[2](b, a)
+                if y is not NotImplemented:
+                    return y, None if back is None else (run_reflected, back)
+        elif getattr(ta, slot) is found[1]:
+            made = found[2](a, b)
             if made[0] is not NotImplemented:
                 return made
         return general(a, b)
@@ -468,5 +635,93 @@ def _recorder(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     return record
 
 
-operators: list[dict[tuple[type, type], tuple[Any, Any]]] = []
-OPERATORS = {op: _recorder(op) for op in ("add", "sub", "mul", "truediv")}
+def run_reflected(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """From the cotangents of the second operand and of the first one."""
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (given[1], given[0])
+
+
+def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """RECORD of an in-place operator; classes without a method for it have the plain operator."""
+    general, plain = objects.RECORD[f"i{op}"], OPERATORS[op]
+    slot = f"__i{op}__"
+
+    def record(a: Any, b: Any) -> tuple[Any, Any]:
+        cls = type(a)
+        if cls.__dictoffset__ and find(cls, slot) is None and _of_python(cls):
+            return plain(a, b)
+        return general(a, b)
+
+    record.__name__ = record.__qualname__ = f"record_i{op}"
+    return record
+
+
+def _special(op: str, slot: str, arity: int) -> Callable[..., Any]:
+    """RECORD of an operation that is a call of a special method of its first operand, of which nothing but the value counts."""
+    general = objects.RECORD[op]
+    known = _table()
+    gives_value = op != "setitem" and op != "delitem"
+
+    def record(x: Any, *others: Any) -> Any:
+        cls = type(x)
+        found = known.get(cls)
+        if found is None:
+            if _of_python(cls):
+                _noted(known, cls, (cls,), cls, slot, arity, False)
+        elif getattr(cls, slot) is found[1]:
+            made = found[2](x, *others)
+            return made if gives_value else made[1]
+        return general(x, *others)
+
+    record.__name__ = record.__qualname__ = f"record_{op}"
+    return record
+
+
+def record_with_enter(manager: Any) -> tuple[Any, ...]:
+    """RECORD["with_enter"], which remembers the methods of classes."""
+    cls = type(manager)
+    found = _entering.get(cls)
+    if found is None:
+        if _of_python(cls) and type(find(cls, "__exit__")) is FunctionType:
+            _noted(_entering, cls, (cls,), cls, "__enter__", 1, False)
+    elif cls.__enter__ is found[1]:
+        leave = cls.__exit__
+        y, back = found[2](manager)
+        return MethodType(leave, manager), y, None if back is None else (run_enter, back)
+    return objects.RECORD["with_enter"](manager)
+
+
+def run_enter(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return calls.run(back[1], None if d is None else d[1], shadows)
+
+
+def record_with_exit(leave: Any, exception: Any) -> tuple[Any, Any]:
+    """RECORD["with_exit"], which remembers the methods."""
+    if exception is None and type(leave) is MethodType:
+        function = leave.__func__
+        found = _leaving.get(function)
+        if found is not None:
+            y, back = found[2](leave.__self__, None, None, None)
+            return y, None if back is None else (run_exit, back)
+        if _is_plain(function):
+            forward = forward_of_method(function, 4)
+            if forward is not None:
+                note(_leaving, function, (function,), (False, function, forward))
+                _note_code(function)
+    return objects.RECORD["with_exit"](leave, exception)
+
+
+def run_exit(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    calls.run(back[1], d, shadows)
+
+
+_entering, _leaving = _table(), _table()
+OPERATORS: dict[str, Callable[..., Any]] = {
+    op: _binary(op) for op in ("add", "sub", "mul", "truediv", "matmul", "pow", "mod")
+}
+OPERATORS |= {f"i{op}": _inplace(op) for op in ("add", "sub", "mul", "truediv")}
+OPERATORS["neg"] = _special("neg", "__neg__", 1)
+OPERATORS["getitem"] = _special("getitem", "__getitem__", 2)
+OPERATORS["setitem"] = _special("setitem", "__setitem__", 3)
+OPERATORS["with_enter"] = record_with_enter
+OPERATORS["with_exit"] = record_with_exit
