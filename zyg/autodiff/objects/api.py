@@ -34,9 +34,9 @@ def pullback(
     mark = generators.begin()
     shared = memory.begin()
     stdlib_.begin()
+    begin()
     try:
         value, back = calls.call_in_python(f, args, kwargs)
-    begin()
         generators.end(mark)
         memory.check(shared)
     finally:

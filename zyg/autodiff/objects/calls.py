@@ -553,6 +553,8 @@ def _general(f: Any) -> Handler:
     """Classes, callable objects, descriptors."""
     refresh()
     transform = transform_of(f)
+    if transform is None and _without_rules(f):
+        return _by_type(f)
     if transform is not None and transform.kind == "jit":
         return functools.partial(native.call_jitted, f)
     if transform is not None:
@@ -560,8 +562,6 @@ def _general(f: Any) -> Handler:
 
         return functools.partial(call_transform, transform)
     rule = rules.rule_for(f)
-    if transform is None and _without_rules(f):
-        return _by_type(f)
     try:
         handler = KNOWN.get(f)
     except TypeError:
@@ -580,13 +580,6 @@ def _general(f: Any) -> Handler:
     return _resolve(f, handler)
 
 
-def _by_type(f: Any) -> Handler:
-    if isinstance(f, type):
-        return functools.partial(objects.classes.construct, f)
-    if type(f) in _DESCRIPTORS:
-        return functools.partial(_unbound, f)
-    if type(f) is types.MethodWrapperType:
-        return functools.partial(_method_handler(type(f.__self__), f.__name__, f), f.__self__)
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class statement, for one
 
 
@@ -604,6 +597,13 @@ def _of_library(module: str) -> bool:
     return bool(registry.modules_of(module))
 
 
+def _by_type(f: Any) -> Handler:
+    if isinstance(f, type):
+        return functools.partial(objects.classes.construct, f)
+    if type(f) in _DESCRIPTORS:
+        return functools.partial(_unbound, f)
+    if type(f) is types.MethodWrapperType:
+        return functools.partial(_method_handler(type(f.__self__), f.__name__, f), f.__self__)
     if type(f) in _GETTERS:
         return objects.math_.getter(f)
     if type(f) is _CACHED:
