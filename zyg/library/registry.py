@@ -32,7 +32,7 @@ NUMPY = (
     "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "arithmetic", "selection", "reductions",
     "extrema", "logic", "cumulative", "ufunc_methods", "products", "contractions", "inplace", "common", "dtypes", "ranges",
     "diagonals", "joining", "repeating", "taking", "sorting", "searching", "signals", "statistics", "splitting",
-    "grids", "applying", "sets", "windows", "error_state",
+    "grids", "applying", "polynomials", "tensors", "sets", "windows", "error_state",
 )  # fmt: skip
 
 # Where functions come from, by the module that they name as theirs (or the nearest one around it that is listed), and the
@@ -54,6 +54,8 @@ HOMES: dict[str, tuple[str, ...]] = {
         "numpy_.linalg",
         "numpy_.norms",
         "numpy_.factorisations",
+        "numpy_.eigen",
+        "numpy_.tensors",
         "numpy_.contractions",
         "numpy_.products",
         "numpy_.views",

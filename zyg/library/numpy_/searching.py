@@ -10,7 +10,7 @@ from zyg.frontend.functions import unchecked
 
 from ..intrinsics import unsupported
 from ..registry import implements
-from .common import inexact_dtype, result_dtype
+from .common import inexact_dtype, is_sequence, result_dtype
 from .sorting import before
 
 
@@ -137,6 +137,12 @@ def edges_of(a: Any, bins: Any, range: Any) -> Any:
         unsupported("np.histogram(bins=...) by a name, in native code", "say how many bins there are")
     if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
+    first, last = outer_edges(a, range)
+    return np.linspace(first, last, bins + 1).astype(a.dtype), bins
+
+
+def outer_edges(a: Any, range: Any) -> Any:
+    """Between which numbers the bins of a histogram lie."""
     first, last = a.dtype.type(0.0), a.dtype.type(1.0)
     if range is not None:
         first, last = float(range[0]), float(range[1])
@@ -150,7 +156,7 @@ def edges_of(a: Any, bins: Any, range: Any) -> Any:
             raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
     if first == last:
         first, last = first - 0.5, last + 0.5
-    return np.linspace(first, last, bins + 1).astype(a.dtype), bins
+    return first, last
 
 
 @unchecked
@@ -212,6 +218,54 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     if density:
         return counts / (edges[1:] - edges[:-1]).astype(float) / counts.sum(), edges
     return counts, edges
+
+
+@implements(np.histogram2d)
+def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """The points are counted, which has no derivative; their weights have one."""
+    if len(x) != len(y):
+        raise ValueError("x and y must have the same length.")
+    common = result_dtype(x, y)
+    first, second = np.asarray(x).astype(common), np.asarray(y).astype(common)
+    ranges = (None, None) if range is None else range
+    each = bins if is_sequence(bins) and len(bins) == 2 else (bins, bins)
+    across, up = edges_along(first, each[0], ranges[0]), edges_along(second, each[1], ranges[1])
+    counts = np.zeros((max(len(across) - 1, 0), max(len(up) - 1, 0)))
+    fill_table(counts, first, second, across, up, None if weights is None else np.asarray(weights))
+    if density:
+        counts = counts / np.diff(across)[:, None] / np.diff(up) / counts.sum()
+    return counts, across, up
+
+
+def edges_along(a: Any, bins: Any, range: Any) -> Any:
+    if isinstance(bins, (np.ndarray, tuple, list)):
+        edges = np.asarray(bins)
+        if edges.ndim != 1:
+            raise ValueError("`bins[0]` must be a scalar or 1d array")
+        if np.any(edges[:-1] > edges[1:]):
+            raise ValueError("`bins[0]` must be monotonically increasing, when an array")
+        return edges
+    if bins < 1:
+        raise ValueError("`bins[0]` must be positive, when an integer")
+    first, last = outer_edges(a, range)
+    return np.linspace(first, last, bins + 1)
+
+
+@unchecked
+def fill_table(counts: Any, x: Any, y: Any, across: Any, up: Any, weights: Any) -> None:
+    for i in range(len(x)):
+        column, row = bin_between(x[i], across), bin_between(y[i], up)
+        if column >= 0 and row >= 0:
+            counts[column, row] += 1.0 if weights is None else weights[i]
+
+
+@unchecked
+def bin_between(x: Any, edges: Any) -> int:
+    """The number of the bin that x is in, -1 for none; the last bin is closed."""
+    count = len(edges) - 1
+    if count < 1 or not (x >= edges[0] and x <= edges[count]):
+        return -1
+    return place(edges, x, True) - (2 if x == edges[count] else 1)
 
 
 @implements(np.histogram_bin_edges)

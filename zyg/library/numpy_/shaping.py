@@ -33,7 +33,7 @@ from .views import as_array
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
 
-C_ORDER = Known("C")
+C_ORDER, NONE = Known("C"), Known(None)
 
 
 @emits((np.ndarray, "reshape"))
@@ -155,5 +155,17 @@ def ndim(e: Evaluator, a: Abstract) -> Abstract:
 
 
 @emits(np.size)
-def size(e: Evaluator, a: Abstract) -> Abstract:
-    return arrays.size(e, a) if isinstance(a, arrays.ARRAYS) else Known(1)
+def size(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
+    if not isinstance(a, arrays.ARRAYS):
+        a = as_array(e, a) if lists.known_items(e, a) is not None else a
+    if not isinstance(a, arrays.ARRAYS):
+        return Known(1)
+    if isinstance(axis, Known) and axis.object is None:
+        return arrays.size(e, a)
+    lengths = arrays.dims(e, a)
+    return arrays.product(e, [lengths[k] for k in arrays.axes_of(e, axis, len(lengths))])
+
+
+@emits(np.isscalar)
+def isscalar(e: Evaluator, element: Abstract) -> Abstract:
+    return Known(is_numeric(element) or isinstance(element, Known) and np.isscalar(element.object))

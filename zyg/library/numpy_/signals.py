@@ -11,7 +11,7 @@ from zyg.frontend.functions import unchecked
 
 from ..intrinsics import unsupported
 from ..registry import implements
-from .common import axis_index, constant, from_lines, inexact_dtype, is_sequence, lines, result_dtype
+from .common import axis_index, from_lines, inexact_dtype, is_sequence, lines, result_dtype
 from .joining import along
 
 
@@ -177,106 +177,3 @@ def without_jumps(rows: Any, limit: Any, period: Any) -> Any:
                 turns -= away
             result[i, j] = rows[i, j] + period * turns
     return result
-
-
-# -------------------------------------------------------------------------------------------------- polynomials
-
-
-@implements(np.polyval)
-def polyval(p: Any, x: Any) -> Any:
-    coefficients = np.asarray(p)
-    points = np.asarray(x)
-    if coefficients.ndim != 1:
-        raise ValueError("object too deep for desired array")
-    dtype = result_dtype(coefficients, points)
-    if points.ndim == 0:
-        return horner(coefficients, points[()], dtype.type(0))
-    result = np.zeros(points.shape, dtype)
-    for k in range(len(coefficients)):
-        result = result * points + coefficients[k]
-    return result
-
-
-@unchecked
-def horner(coefficients: Any, x: Any, zero: Any) -> Any:
-    result = zero
-    for k in range(len(coefficients)):
-        result = result * x + coefficients[k]
-    return result
-
-
-@implements(np.polyfit, instead={"full": "use np.linalg.lstsq", "cov": "use np.linalg.lstsq"})
-def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, *, w: Any = None) -> Any:
-    points, values = np.asarray(x) + 0.0, np.asarray(y) + 0.0
-    if deg < 0:
-        raise ValueError("expected deg >= 0")
-    if points.ndim != 1:
-        raise TypeError("expected 1D vector for x")
-    if len(points) == 0:
-        raise TypeError("expected non-empty vector for x")
-    if values.ndim < 1 or values.ndim > 2:
-        raise TypeError("expected 1D or 2D array for y")
-    if len(points) != len(values):
-        raise TypeError("expected x and y to have same length")
-    powers = np.vander(points, deg + 1)
-    if w is not None:
-        weights = np.asarray(w) + 0.0
-        powers = powers * weights[:, None]
-        values = values * (weights[:, None] if values.ndim == 2 else weights)
-    scale = np.sqrt((powers * powers).sum(0))
-    limit = len(points) * 2.0**-52 if rcond is None else rcond
-    found = np.linalg.lstsq(powers / scale, values, limit)[0]
-    return found / (scale[:, None] if values.ndim == 2 else scale)
-
-
-@implements(np.polyadd)
-def polyadd(a1: Any, a2: Any) -> Any:
-    first, second = np.atleast_1d(a1), np.atleast_1d(a2)
-    n = max(len(first), len(second))
-    return padded(first, n) + padded(second, n)
-
-
-@implements(np.polysub)
-def polysub(a1: Any, a2: Any) -> Any:
-    first, second = np.atleast_1d(a1), np.atleast_1d(a2)
-    n = max(len(first), len(second))
-    return padded(first, n) - padded(second, n)
-
-
-def padded(a: Any, n: int) -> Any:
-    """The coefficients with zeros in front, n in all."""
-    result = np.zeros(n, a.dtype)
-    result[n - len(a) :] = a
-    return result
-
-
-@implements(np.polymul)
-def polymul(a1: Any, a2: Any) -> Any:
-    return np.convolve(without_leading_zeros(np.atleast_1d(a1)), without_leading_zeros(np.atleast_1d(a2)))
-
-
-def without_leading_zeros(a: Any) -> Any:
-    first = 0
-    while first < len(a) - 1 and a[first] == 0:
-        first += 1
-    return a[first:]
-
-
-@implements(np.polyint)
-def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
-    if m < 0:
-        raise ValueError("Order of integral must be positive (see polyder)")
-    constants = np.zeros(m) if k is None else np.atleast_1d(k) + np.zeros(m)
-    a = np.asarray(p)
-    for n in range(constant(m, "the order of an integral")):
-        a = np.concatenate((a / np.arange(len(a), 0, -1), constants[n : n + 1]))
-    return a
-
-
-@implements(np.polyder)
-def polyder(p: Any, m: int = 1) -> Any:
-    a = np.asarray(p)
-    for _ in range(m):
-        n = len(a) - 1
-        a = a[: max(n, 0)] * np.arange(n, 0, -1)
-    return a

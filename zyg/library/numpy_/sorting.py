@@ -14,7 +14,7 @@ from zyg.frontend.functions import unchecked
 
 from ..intrinsics import unsupported
 from ..registry import implements
-from .common import axis_index, constant, from_lines, is_differentiated, is_sequence, lines
+from .common import axis_index, constant, from_lines, is_differentiated, is_sequence, lines, product
 
 RUN = 12  # numbers that are sorted by insertion
 KINDS = ("quicksort", "heapsort", "mergesort", "stable", "Q", "q", "H", "h", "M", "m", "S", "s")
@@ -205,6 +205,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     for v in vectors:
         if v.ndim != 1:
             unsupported("np.lexsort of matrices in native code", "pass a tuple of vectors")
+        axis_index(axis, v.ndim)
         if len(v) != len(vectors[0]):
             raise ValueError("all keys need to be the same shape")
     order = np.arange(len(vectors[0]))
@@ -228,16 +229,25 @@ def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None,
     *, equal_nan: bool = True,
 ) -> Any:  # fmt: skip
-    if axis is not None:
-        unsupported("np.unique(axis=...) in native code", "leave it out, for a vector")
     a = np.asarray(ar)
-    first, inverse, counts = groups(a.ravel(), equal_nan)
-    values = at_places(a.ravel(), first)
+    if axis is not None and a.ndim != 1:
+        at = axis_index(axis, a.ndim)
+        moved = np.ascontiguousarray(np.moveaxis(a, at, 0))
+        rows = moved.reshape((len(moved), product(moved.shape[1:])))
+        first, inverse, counts = grouped(rows, order_of_rows(rows), equal_rows)
+        found = np.empty((len(first), rows.shape[1]), a.dtype)
+        for i in range(len(first)):
+            found[i] = rows[first[i]]
+        values = np.moveaxis(found.reshape((len(first), *moved.shape[1:])), 0, at)
+        shape = (len(moved),)
+    else:
+        first, inverse, counts = groups(a.ravel(), equal_nan)
+        values, shape = at_places(a.ravel(), first), a.shape
     result = (values,)
     if constant(return_index, "the flag return_index"):
         result = (*result, first)
     if constant(return_inverse, "the flag return_inverse"):
-        result = (*result, inverse.reshape(a.shape))
+        result = (*result, inverse.reshape(shape))
     if constant(return_counts, "the flag return_counts"):
         result = (*result, counts)
     return values if len(result) == 1 else result
@@ -251,16 +261,21 @@ def at_places(a: Any, places: Any) -> Any:
     return result
 
 
-@unchecked
 def groups(a: Any, equal_nan: bool) -> Any:
     """Of a vector: where each number stands first, which of the different ones each is, and how many there are of each."""
-    n = len(a)
-    order = np.empty(n, np.int64)
+    order = np.empty(len(a), np.int64)
     order_of(a, order)
+    return grouped(a, order, lambda x, y: x == y or (equal_nan and x != x and y != y))
+
+
+@unchecked
+def grouped(a: Any, order: Any, same: Any) -> Any:
+    """The same of anything in an order in which what is the same stands together."""
+    n = len(a)
     inverse = np.empty(n, np.int64)
     count = 0
     for i in range(n):
-        if i == 0 or not same_number(a[order[i]], a[order[i - 1]], equal_nan):
+        if i == 0 or not same(a[order[i]], a[order[i - 1]]):
             count += 1
         inverse[order[i]] = count - 1
     first, counts = np.empty(count, np.int64), np.zeros(count, np.int64)
@@ -272,8 +287,29 @@ def groups(a: Any, equal_nan: bool) -> Any:
     return first, inverse, counts
 
 
-def same_number(x: Any, y: Any, equal_nan: bool) -> Any:
-    return x == y or (equal_nan and x != x and y != y)
+@unchecked
+def order_of_rows(rows: Any) -> Any:
+    """The lexicographic order of the rows of a matrix: by the last column, then by the one before, and so on."""
+    n = len(rows)
+    order, places = np.arange(n), np.empty(n, np.int64)
+    moved, last = np.empty(n, rows.dtype), np.empty(n, np.int64)
+    for column in range(rows.shape[1] - 1, -1, -1):
+        for i in range(n):
+            moved[i] = rows[order[i], column]
+        order_of(moved, places)
+        for i in range(n):
+            last[i] = order[i]
+        for i in range(n):
+            order[i] = last[places[i]]
+    return order
+
+
+@unchecked
+def equal_rows(x: Any, y: Any) -> bool:
+    k = 0
+    while k < len(x) and x[k] == y[k]:
+        k += 1
+    return k == len(x)
 
 
 @implements(np.isin)

@@ -35,24 +35,37 @@ def reduced_lines(a: Any, axis: Any) -> Any:
 
 
 @unchecked
-def at_quantiles(rows: Any, q: Any) -> Any:
-    """Of sorted rows, what stands at the fractions q of their length, linearly between two numbers; nan where there is one."""
-    n = rows.shape[1]
+def at_quantiles(rows: Any, q: Any, without_nan: bool) -> Any:
+    """Of sorted rows, what stands at the fractions q of their length, linearly between two numbers; of a row with a nan a nan, or
+    what its numbers alone would give."""
     result = np.empty((len(q), rows.shape[0]), rows.dtype)
-    for k in range(len(q)):
-        where = q[k] * (n - 1)
-        below = min(math.floor(where), n - 1)
-        above = min(below + 1, n - 1)
-        t = where - below
-        for i in range(rows.shape[0]):
-            x, y = rows[i, below], rows[i, above]
-            step = y - x
-            value = x + step * t if t < 0.5 else y - step * (1.0 - t)
-            result[k, i] = rows[i, n - 1] if rows[i, n - 1] != rows[i, n - 1] else value
+    for i in range(rows.shape[0]):
+        n = numbers(rows[i]) if without_nan else rows.shape[1]
+        for k in range(len(q)):
+            if n == 0:
+                result[k, i] = math.nan
+            else:
+                where = q[k] * (n - 1)
+                below = min(math.floor(where), n - 1)
+                above = min(below + 1, n - 1)
+                t = where - below
+                x, y = rows[i, below], rows[i, above]
+                step = y - x
+                value = x + step * t if t < 0.5 else y - step * (1.0 - t)
+                result[k, i] = rows[i, n - 1] if rows[i, n - 1] != rows[i, n - 1] else value
     return result
 
 
-def quantile_of(a: Any, q: Any, axis: Any, method: Any, keepdims: bool, message: str) -> Any:
+@unchecked
+def numbers(row: Any) -> int:
+    """How many elements of a sorted row are no nan."""
+    n = len(row)
+    while n > 0 and row[n - 1] != row[n - 1]:
+        n -= 1
+    return n
+
+
+def quantile_of(a: Any, q: Any, axis: Any, method: Any, keepdims: bool, message: str, without_nan: bool = False) -> Any:
     if method != "linear":
         unsupported("np.quantile(method=...) other than linear, in native code", "use method='linear'")
     source, fractions = np.asarray(a), np.asarray(q)
@@ -70,9 +83,9 @@ def quantile_of(a: Any, q: Any, axis: Any, method: Any, keepdims: bool, message:
     for k in range(len(flat)):
         if not (0.0 <= flat[k] <= 1.0):
             raise ValueError(message)
-    if rows.shape[1] == 0:
+    if rows.shape[1] == 0 and not without_nan:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    found = at_quantiles(sorted_rows(rows), flat)
+    found = at_quantiles(sorted_rows(rows), flat, without_nan)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
     return reshaped(found, (*fractions.shape, *shape))
 
@@ -96,20 +109,40 @@ def percentile(a: Any, q: Any, axis: Any = None, *, method: Any = "linear", keep
     return quantile_of(a, fractions, axis, method, keepdims, "Percentiles must be in the range [0, 100]")
 
 
+@implements(np.nanquantile, instead=ORDER)
+def nanquantile(a: Any, q: Any, axis: Any = None, *, method: Any = "linear", keepdims: bool = False) -> Any:
+    return quantile_of(a, q, axis, method, keepdims, "Quantiles must be in the range [0, 1]", True)
+
+
+@implements(np.nanpercentile, instead=ORDER)
+def nanpercentile(a: Any, q: Any, axis: Any = None, *, method: Any = "linear", keepdims: bool = False) -> Any:
+    fractions = np.asarray(q) / 100
+    return quantile_of(a, fractions, axis, method, keepdims, "Percentiles must be in the range [0, 100]", True)
+
+
 @implements(np.median)
 def median(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     source = np.asarray(a)
     source = source.astype(inexact_dtype(source))
     rows, outer, kept = reduced_lines(source, axis)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
-    return reshaped(middles(sorted_rows(rows)), shape)
+    return reshaped(middles(sorted_rows(rows), False), shape)
+
+
+@implements(np.nanmedian)
+def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    source = np.asarray(a)
+    source = source.astype(inexact_dtype(source))
+    rows, outer, kept = reduced_lines(source, axis)
+    shape = kept if constant(keepdims, "the flag keepdims") else outer
+    return reshaped(middles(sorted_rows(rows), True), shape)
 
 
 @unchecked
-def middles(rows: Any) -> Any:
-    n = rows.shape[1]
+def middles(rows: Any, without_nan: bool) -> Any:
     result = np.empty(rows.shape[0], rows.dtype)
     for i in range(rows.shape[0]):
+        n = numbers(rows[i]) if without_nan else rows.shape[1]
         if n == 0:
             result[i] = math.nan
         elif rows[i, n - 1] != rows[i, n - 1]:
