@@ -582,9 +582,10 @@ def _dress() -> None:
     global _dressed
     if _dressed:
         return
-    from .backend.callable import callable_type
+    with pipeline.rare_collections():
+        from .backend.callable import callable_type
 
-    cls: Any = callable_type()
+        cls: Any = callable_type()
     cls.__repr__ = _represent
     cls._repr_html_ = _represent_html
     cls.__reduce__ = _reduce

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import dataclasses
 import enum
 import types
 from typing import Any, Generic, Protocol
@@ -145,7 +144,7 @@ class Typing:
         names = field_order(cls, attribute_names(value))
         if len(names) > MAX_ITEMS:
             raise UntypableValue(f"a {cls.__qualname__} with {len(names)} attributes", hint="pass what is needed of it")
-        if cls.__dataclass_params__.frozen if dataclasses.is_dataclass(cls) else False:
+        if cls.__dataclass_params__.frozen if is_dataclass(cls) else False:
             return Struct(cls, names, tuple(self.of(getattr(value, n)) for n in names))
         number = self._number(value)
         if number is not None:
@@ -229,10 +228,17 @@ def _is_flat(type: Type) -> bool:
     return isinstance(type, (Scalar, NpScalar))
 
 
+def is_dataclass(cls: type) -> bool:
+    """As in the module `dataclasses`, which takes longer to load than most of ours, and is not needed without any."""
+    return hasattr(cls, "__dataclass_fields__")
+
+
 def struct_fields(cls: type) -> tuple[str, ...] | None:
     """The fields of a dataclass or named tuple; None for other classes."""
-    if dataclasses.is_dataclass(cls):
-        return tuple(f.name for f in dataclasses.fields(cls))
+    if is_dataclass(cls):
+        from dataclasses import fields
+
+        return tuple(f.name for f in fields(cls))
     names = getattr(cls, "_fields", None) if issubclass(cls, tuple) else None
     return tuple(names) if names is not None else None
 

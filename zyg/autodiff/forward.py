@@ -11,7 +11,7 @@ from zyg.ir.builder import Builder
 from zyg.ir.core import Block, Function, Instr, Value
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type
 
-from . import elementwise, helpers
+from . import helpers
 from .activity import Aliases, differentiable, summarise
 from .state import Callee, Rerun, State
 
@@ -108,6 +108,8 @@ class ForwardPart(State):
 
     def _forward_apply(self, b: Builder, instr: Instr) -> None:
         """What the elements were is kept, as far as the reverse wants them (see elementwise.py)."""
+        from . import elementwise  # on demand: only whole arrays need it
+
         elementwise.forward_apply(self, b, instr)
 
     def _forward_select(self, b: Builder, instr: Instr) -> None:

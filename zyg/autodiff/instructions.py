@@ -11,7 +11,7 @@ from zyg.ir.ops import OPS
 from zyg.ir.trace import Traced
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type, cotangent_type
 
-from . import elementwise, helpers
+from . import helpers
 from .activity import differentiable, differentiable_operands, foreign_targets, summarise
 from .reverse import ReverseGraph
 from .state import Callee, Rerun, is_zero
@@ -141,6 +141,8 @@ class ReverseInstructions(ReverseGraph):
             b.emit("addto", into, shadow)
 
     def _reverse_apply(self, instr: Instr) -> None:
+        from . import elementwise  # on demand: only whole arrays need it
+
         elementwise.reverse_apply(self, instr)
 
     def _reverse_alloc(self, instr: Instr) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types as python_types
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
@@ -462,9 +461,11 @@ def del_attribute(e: Evaluator, v: Abstract, name: str) -> None:
 
 
 def _frozen(e: Evaluator, name: str) -> None:
+    from dataclasses import FrozenInstanceError
+
     from .exceptions import ExceptionValue, raise_value
 
-    raise_value(e, ExceptionValue(dataclasses.FrozenInstanceError, (Known(f"cannot assign to field '{name}'"),)))
+    raise_value(e, ExceptionValue(FrozenInstanceError, (Known(f"cannot assign to field '{name}'"),)))
 
 
 # ------------------------------------------------------------------------------------- isinstance, match

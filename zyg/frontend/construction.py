@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types as python_types
 from typing import TYPE_CHECKING, Any
 
-from zyg.typeof import field_order, generated, obstacle, struct_fields
+from zyg.typeof import field_order, generated, is_dataclass, obstacle, struct_fields
 
 from .values import Abstract, Known, Record, Reference, Shape, StructValue, describe, known
 
@@ -30,7 +29,7 @@ def construct(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str,
         if args or keywords:
             e.type_error(f"{cls.__name__}() takes no arguments")
         e.heap[id] = Record("object", Shape(cls, ()), ())
-    elif dataclasses.is_dataclass(owner) and generated(init.__code__):
+    elif is_dataclass(owner) and generated(init.__code__):
         bound = _bind_fields(e, owner, args, keywords)
         names = tuple(n for n in struct_fields(owner) or () if n in bound)
         e.heap[id] = Record("object", Shape(cls, names), tuple(bound[n] for n in names))
@@ -79,15 +78,14 @@ def _pseudo_fields(cls: type) -> list[tuple[str, bool]]:
 
 
 def _bind_fields(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[str, Abstract]) -> dict[str, Abstract]:
+    from dataclasses import MISSING
+
     fields: dict[str, Any] = cls.__dataclass_fields__
     taking = [n for n, _ in _pseudo_fields(cls) if fields[n].init]
     positional = [n for n in taking if not fields[n].kw_only]
     name = f"{cls.__qualname__}.__init__()"
     if len(args) > len(positional):
-        required = sum(
-            fields[n].default is dataclasses.MISSING and fields[n].default_factory is dataclasses.MISSING
-            for n in positional
-        )
+        required = sum(fields[n].default is MISSING and fields[n].default_factory is MISSING for n in positional)
         most = len(positional) + 1
         takes = f"from {required + 1} to {most}" if required + 1 < most else str(most)
         plural = "" if takes == "1" else "s"
@@ -104,9 +102,9 @@ def _bind_fields(e: Evaluator, cls: type, args: list[Abstract], keywords: dict[s
         f = fields[n]
         if n in bound:
             continue
-        if f.default is not dataclasses.MISSING:
+        if f.default is not MISSING:
             bound[n] = known(f.default)
-        elif f.default_factory is not dataclasses.MISSING:
+        elif f.default_factory is not MISSING:
             bound[n] = call_known(e, f.default_factory, [])
         elif f.init:
             missing.append(f"'{n}'")

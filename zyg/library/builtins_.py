@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import dataclasses
 import math
 import operator
 import sys
@@ -658,29 +657,6 @@ def _replace(e: Evaluator, v: Abstract, **changes: Abstract) -> Abstract:
     if unknown:
         e.throw("ValueError", f"Got unexpected field names: {unknown!r}")
     return StructValue(v.cls, v.names, tuple(changes.get(n, i) for n, i in zip(v.names, v.items)))
-
-
-@emits(dataclasses.replace)
-def _replaced(e: Evaluator, obj: Abstract, /, **changes: Abstract) -> Abstract:
-    """A new instance with other values, made by its class."""
-    cls = type_names.class_of(e, obj)
-    if cls is None or not dataclasses.is_dataclass(cls):
-        e.type_error("replace() should be called on dataclass instances")
-    fields: dict[str, Any] = getattr(cls, "__dataclass_fields__")  # noqa: B009
-    values = dict(changes)
-    error = "TypeError" if sys.version_info >= (3, 13) else "ValueError"
-    for name, f in fields.items():
-        kind = f._field_type.name
-        if kind == "_FIELD_CLASSVAR":
-            continue
-        if not f.init:
-            if name in changes:
-                e.throw(error, f"field {name} is declared with init=False, it cannot be specified with replace()")
-        elif name not in changes:
-            if kind == "_FIELD_INITVAR" and f.default is dataclasses.MISSING:
-                e.throw(error, f"InitVar {name!r} must be specified with replace()")
-            values[name] = classes.get_attribute(e, obj, name)
-    return e.call(known(cls), [], values)
 
 
 @emits((tuple, "_asdict"))

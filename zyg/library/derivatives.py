@@ -3,6 +3,7 @@ code."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from zyg.errors import Misuse
@@ -25,15 +26,20 @@ from zyg.ir.core import const
 from zyg.ir.records import record
 from zyg.transforms import Transform
 
-from . import drivers
 from .bodies import ir_name, shown
-from .gradients import gradient, with_gradient, withgradient
-from .implicit import implicit_gradient, implicit_pullback
-from .pullbacks import pullback
+from .gradients import with_gradient
 from .registry import emits
-from .tangents import jvp
 
 FIRST = Known(0)
+# Where the emitters of public functions are; modules that are loaded by need.
+DIRECT = {
+    "gradient": "gradients",
+    "withgradient": "gradients",
+    "pullback": "pullbacks",
+    "jvp": "tangents",
+    "implicit_gradient": "implicit",
+    "implicit_pullback": "implicit",
+}
 
 
 @record(eq=False)
@@ -116,16 +122,9 @@ def call_transform(
             return TupleValue(value_and_grad(e, transform, f, args, keywords))
         if kind == "derivative":
             return derivative(e, f, args, keywords)
-        direct = {
-            "gradient": gradient,
-            "withgradient": withgradient,
-            "pullback": pullback,
-            "jvp": jvp,
-            "implicit_gradient": implicit_gradient,
-            "implicit_pullback": implicit_pullback,
-        }.get(kind)
-        if direct is not None:
-            return direct(e, *args, **keywords)
+        home = DIRECT.get(kind)
+        if home is not None:
+            return getattr(import_module(f".{home}", __package__), kind)(e, *args, **keywords)
         if kind == "hessian" and len(args) > 1 and not (isinstance(args[1], ArrayValue) or is_number(args[1])):
             raise Misuse(
                 "the Hessian by something that is not a number or an array",
@@ -133,6 +132,7 @@ def call_transform(
                 types=[describe(args[1], e.heap)],
                 hint="pass the numbers in an array; zyg.hvp(f, x, v) takes any structure",
             )
+        drivers = import_module(".drivers", __package__)
         return e.call(known(getattr(drivers, kind)), args, keywords)
 
 

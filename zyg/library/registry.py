@@ -40,7 +40,7 @@ NUMPY = (
 # looked for: a function that comes from nowhere here imports nothing.
 HOMES: dict[str, tuple[str, ...]] = {
     "builtins": ("builtins_", "lists_", "complex_"),
-    "dataclasses": ("builtins_", "lists_", "complex_"),
+    "dataclasses": ("dataclasses_",),
     "math": ("math_",),
     "cmath": ("cmath_",),
     "operator": ("operator_",),

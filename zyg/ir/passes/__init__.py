@@ -11,40 +11,63 @@ takes and gives.  `optimise` runs a pipeline, a list that can be read:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import Any
 
-from ..core import Module
+from ..core import Function, Module
+from ..records import record
 from . import (
     cse,
     dce,
-    distribute,
-    expand,
     fold,
-    frames,
-    fuse,
     guards,
     induction,
     inline,
     licm,
     loop_simplify,
-    mem2reg,
     merge,
     ownership,
     polls,
     ranges,
-    rare,
     simplify_cfg,
-    stacks,
 )
 
 
-class Pass(NamedTuple):
+@record(frozen=True)
+class Pass:
     """One entry of a pipeline. `why` says why it stands where it stands."""
 
     name: str
     run: Callable[..., bool]
     why: str
     whole_module: bool = False
+
+
+def _later(module: str, name: str = "run") -> Callable[..., bool]:
+    """A pass whose module is loaded when there is something for it to do, which in code for scalars there never is."""
+
+    def run(subject: Function | Module) -> bool:
+        return getattr(import_module(f".{module}", __name__), name)(subject)
+
+    return run
+
+
+_distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
+_mem2reg, _rare, _stacks = _later("mem2reg"), _later("rare"), _later("stacks")
+_side_by_side = _later("fuse", "side_by_side")
+
+# What a pass is about: it has nothing to do where none of these operations is.
+ABOUT: dict[str, frozenset[str]] = {
+    "mem2reg": frozenset({"alloc"}),
+    "fuse": frozenset({"apply"}),
+    "side_by_side": frozenset({"apply"}),
+    "expand": frozenset({"apply"}),
+    "stacks": frozenset({"stack"}),
+    "guards": frozenset({"guard"}),
+    "distribute": frozenset({"accum"}),
+    "frames": frozenset({"stack"}),
+    "rare": frozenset({"poll", "reserve", "rewind"}),
+}
 
 
 def _inline_all(module: Module) -> bool:
@@ -60,27 +83,27 @@ CLEAN: list[Pass] = [
     Pass("fold", fold.run, "callees shrink before their size decides on inlining"),
     Pass("inline", inline.run, "bodies meet their arguments", whole_module=True),
     Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind, and parameters for arguments"),
-    Pass("mem2reg", mem2reg.run, "a captured variable is local once its closure is inlined"),
+    Pass("mem2reg", _mem2reg, "a captured variable is local once its closure is inlined"),
     Pass("fold", fold.run, "constants from callers and variables"),
     Pass("cse", cse.run, "guards and indices repeat; each copy would be differentiated"),
     Pass("ranges", ranges.run, "guards that always hold need no reverse; indices lose their overflow checks"),
     Pass("fold", fold.run, "what follows from conditions that ranges decided"),
     Pass("dce", dce.run, "what fold and cse made useless"),
     Pass("simplify_cfg", simplify_cfg.run, "branches that fold and cse decided"),
-    Pass("fuse", fuse.run, "what never was in memory has no shadow, and is not on the tape", whole_module=True),
+    Pass("fuse", _fuse, "what never was in memory has no shadow, and is not on the tape", whole_module=True),
 ]
 
 FULL: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "forward and reverse part meet in one block"),
-    Pass("fuse", fuse.run, "what differentiation made of whole arrays", whole_module=True),
-    Pass("side_by_side", fuse.side_by_side, "value and derivative compute the same things", whole_module=True),
-    Pass("expand", expand.run, "whole arrays become loops, which all that follows knows", whole_module=True),
+    Pass("fuse", _fuse, "what differentiation made of whole arrays", whole_module=True),
+    Pass("side_by_side", _side_by_side, "value and derivative compute the same things", whole_module=True),
+    Pass("expand", _expand, "whole arrays become loops, which all that follows knows", whole_module=True),
     Pass("merge", merge.run, "expand makes a function for each sum", whole_module=True),
     Pass("simplify_cfg", simplify_cfg.run, "the adjoint comes with a block per edge"),
     Pass("fold", _fold_final, "rules leave products with constants; stops are copies from here on"),
     Pass("inline", _inline_all, "adjoints of callees and rules", whole_module=True),
     Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind, and parameters for arguments"),
-    Pass("mem2reg", mem2reg.run, "shadows of captured variables"),
+    Pass("mem2reg", _mem2reg, "shadows of captured variables"),
     Pass("fold", _fold_final, "constants from callers and variables"),
     Pass("cse", cse.run, "forward and reverse compute the same things"),
     Pass("ranges", ranges.run, "after cse: a length is then one value, and guards on it are seen to hold"),
@@ -90,20 +113,20 @@ FULL: list[Pass] = [
     Pass("loop_simplify", loop_simplify.run, "preheaders for what follows"),
     Pass("induction", induction.run, "running indices are then linear functions of counters, which guards understands"),
     Pass("licm", licm.run, "what is invariant leaves the loop"),
-    Pass("stacks", stacks.run, "what left the loop need not be remembered for each of its iterations"),
+    Pass("stacks", _stacks, "what left the loop need not be remembered for each of its iterations"),
     Pass("dce", dce.run, "stacks that nobody reads any more"),
     Pass("guards", guards.run, "needs invariants outside of loops; only what ranges could not decide is left"),
     Pass("fold", _fold_final, "the fast versions of loops without their checks"),
     Pass("simplify_cfg", simplify_cfg.run, "empty preheaders, guards that fold decided"),
     Pass("dce", dce.run, "what is left of conditions"),
-    Pass("distribute", distribute.run, "after licm and guards: rows and offsets are seen best in loops without checks"),
+    Pass("distribute", _distribute, "after licm and guards: rows and offsets are seen best in loops without checks"),
 ]
 
 # After FULL and after all differentiation, once: no pass knows what moving code past a release means.
 OWNERSHIP: list[Pass] = [
-    Pass("frames", frames.run, "loops count as they did: strips are not made yet"),
+    Pass("frames", _frames, "loops count as they did: strips are not made yet"),
     Pass("polls", polls.run_module, "no pass that moves code has to know what a poll is", whole_module=True),
-    Pass("rare", rare.run, "polls are there now"),
+    Pass("rare", _rare, "polls are there now"),
     Pass("ownership", ownership.run, "decides who frees which array"),
 ]
 
@@ -127,11 +150,27 @@ def optimise(
     """
     changes: dict[Any, int] = {}  # per function, how often it was changed
     settled: dict[tuple[Any, Any], int] = {}  # per pass and function, `changes` when the pass found nothing to do
+    known: dict[Function, tuple[int, set[str]]] = {}  # per function, its operations as of so many `changes`
+
+    def concerns(step: Pass, subject: Function | Module) -> bool:
+        about = ABOUT.get(step.name)
+        if about is None:
+            return True
+        for function in subject.functions.values() if isinstance(subject, Module) else [subject]:
+            version = changes.get(function, 0)
+            if known.get(function, (-1,))[0] != version:
+                known[function] = version, {instr.op for _, instr in function.instructions()}
+            if not about.isdisjoint(known[function][1]):
+                return True
+        return False
+
     for step in PIPELINES[level]:
         changed = False
         for subject in [module] if step.whole_module else list(module.functions.values()):
             version = changes.get(subject, 0)
             if settled.get((step.run, subject)) == version and not step.whole_module:
+                continue
+            if not concerns(step, subject):
                 continue
             if step.run(subject):
                 changed = True
