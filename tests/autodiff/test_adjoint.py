@@ -10,8 +10,8 @@ from zyg.autodiff.adjoint import adjoint
 from zyg.ir.builder import Builder
 from zyg.ir.core import Function, Module, Value, const
 from zyg.ir.interpret import run
+from zyg.ir.parsing import parse_module
 from zyg.ir.passes import loop_simplify, optimise
-from zyg.ir.text import parse_module
 from zyg.ir.verify import verify
 
 PROGRAMS = {

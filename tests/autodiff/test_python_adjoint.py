@@ -12,7 +12,7 @@ from tests.oracles import differences
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python import halves
 from zyg.frontend.capture import capture
-from zyg.ir.text import parse_function
+from zyg.ir.parsing import parse_function
 from zyg.ir.verify import verify
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from zyg.backend.calling import Entry, Native, Signature, compile_module, make_entry, new_callable, set_entries
 from zyg.ir.core import Module
 from zyg.ir.options import Options
-from zyg.ir.text import parse_module
+from zyg.ir.parsing import parse_module
 from zyg.ir.types import Type
 from zyg.ir.verify import verify
 

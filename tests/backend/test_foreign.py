@@ -11,8 +11,8 @@ from zyg.autodiff.adjoint import adjoint
 from zyg.errors import Unsupported
 from zyg.ir import foreign
 from zyg.ir.interpret import run
+from zyg.ir.parsing import parse_function, parse_module
 from zyg.ir.passes import dce
-from zyg.ir.text import parse_function, parse_module
 from zyg.ir.types import F64, I64, Array, Tuple
 from zyg.ir.verify import VerifyError, verify
 

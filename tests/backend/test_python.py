@@ -20,7 +20,7 @@ from zyg.backend.python import CannotEmit, Emitter, emit, emit_function
 from zyg.frontend.capture import capture
 from zyg.ir.core import Function
 from zyg.ir.ops import OPS
-from zyg.ir.text import parse_function
+from zyg.ir.parsing import parse_function
 
 
 def round_trip(code: types.CodeType) -> types.CodeType:

@@ -14,7 +14,8 @@ from zyg.errors import Unsupported
 from zyg.frontend.bytecode import read
 from zyg.frontend.capture import Capture, capture
 from zyg.ir.core import Const
-from zyg.ir.text import format_function, parse_function
+from zyg.ir.parsing import parse_function
+from zyg.ir.text import format_function
 from zyg.ir.types import OBJECT
 from zyg.ir.verify import verify
 

@@ -24,6 +24,7 @@ import pytest
 from zyg.ir import verify as verifier
 from zyg.ir.core import Module
 from zyg.ir.interpret import DTYPES, StepLimit, run
+from zyg.ir.parsing import parse_module
 from zyg.ir.passes import (
     cse,
     dce,
@@ -41,7 +42,7 @@ from zyg.ir.passes import (
     simplify_cfg,
     stacks,
 )
-from zyg.ir.text import format_module, parse_module
+from zyg.ir.text import format_module
 from zyg.ir.types import Array, Scalar
 
 SEPARATOR, ARROW = "=====", "-----"

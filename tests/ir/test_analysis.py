@@ -19,7 +19,7 @@ from zyg.ir.analysis import (
     use_counts,
 )
 from zyg.ir.core import Block, Function, Instr, Target, Value
-from zyg.ir.text import parse_function
+from zyg.ir.parsing import parse_function
 from zyg.ir.types import BOOL
 
 from .generate import Generator

@@ -13,7 +13,8 @@ from zyg.ir.analysis import Dominators, reverse_postorder
 from zyg.ir.builder import Builder, Variables
 from zyg.ir.core import Block, Const, Function, Instr, Position, Target, Value, clone, const, map_uses, uses
 from zyg.ir.interpret import run
-from zyg.ir.text import format_function, parse_function
+from zyg.ir.parsing import parse_function
+from zyg.ir.text import format_function
 from zyg.ir.types import BOOL, F32, F64, I64
 from zyg.ir.verify import verify
 

@@ -8,7 +8,7 @@ import pytest
 
 from zyg.ir.analysis import Loops
 from zyg.ir.counters import find_counter, is_brief
-from zyg.ir.text import parse_module
+from zyg.ir.parsing import parse_module
 
 HEAD = """
 func @f() -> i64 {{

@@ -10,8 +10,8 @@ import pytest
 
 from zyg.ir.core import clone
 from zyg.ir.interpret import run
+from zyg.ir.parsing import parse_function
 from zyg.ir.passes import distribute
-from zyg.ir.text import parse_function
 from zyg.ir.verify import verify
 
 MARGIN = 6  # around what the counter reaches, so that all offsets are in bounds

@@ -7,8 +7,9 @@ import pytest
 
 from zyg.autodiff.adjoint import adjoint
 from zyg.ir.interpret import run
+from zyg.ir.parsing import parse_module
 from zyg.ir.passes import expand, fuse, optimise
-from zyg.ir.text import format_module, parse_module
+from zyg.ir.text import format_module
 from zyg.ir.verify import VerifyError, verify
 
 ELEMENTS = """

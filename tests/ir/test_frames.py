@@ -7,8 +7,8 @@ import pytest
 import zyg
 from zyg.ir.core import Function
 from zyg.ir.interpret import Interpreter
+from zyg.ir.parsing import parse_module
 from zyg.ir.passes import frames
-from zyg.ir.text import parse_module
 from zyg.ir.verify import verify
 
 # Squares are pushed in an inner loop and taken from the stack behind the loops.

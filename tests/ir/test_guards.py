@@ -10,8 +10,9 @@ import pytest
 
 from zyg.ir.core import const
 from zyg.ir.interpret import StepLimit, run
+from zyg.ir.parsing import parse_function
 from zyg.ir.passes import dce, fold, guards, licm, loop_simplify, ranges, simplify_cfg
-from zyg.ir.text import format_function, parse_function
+from zyg.ir.text import format_function
 from zyg.ir.verify import verify
 
 from ..turns import in_turn

@@ -18,7 +18,7 @@ from zyg.ir.interpret import (
     run,
     unflatten,
 )
-from zyg.ir.text import parse_function, parse_module
+from zyg.ir.parsing import parse_function, parse_module
 
 
 def function(head: str, *lines: str):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from zyg.ir.interpret import run
+from zyg.ir.parsing import parse_module
 from zyg.ir.passes import merge
-from zyg.ir.text import parse_module
 
 SOURCE = """
 func @main(%x: f64) -> f64 {

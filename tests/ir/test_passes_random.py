@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from zyg.ir.core import Module
 from zyg.ir.interpret import StepLimit, run
+from zyg.ir.parsing import parse_module
 from zyg.ir.passes import (
     CLEAN,
     FULL,
@@ -28,7 +29,7 @@ from zyg.ir.passes import (
     simplify_cfg,
     stacks,
 )
-from zyg.ir.text import format_module, parse_module
+from zyg.ir.text import format_module
 from zyg.ir.verify import verify
 
 from .generate import Generator

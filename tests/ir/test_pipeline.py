@@ -8,8 +8,9 @@ import pytest
 
 from zyg.ir import passes
 from zyg.ir.core import Value
+from zyg.ir.parsing import parse_module
 from zyg.ir.passes import CLEAN, FULL, OWNERSHIP, PIPELINE, Pass, optimise
-from zyg.ir.text import format_module, parse_module
+from zyg.ir.text import format_module
 from zyg.ir.types import F64
 from zyg.ir.verify import VerifyError
 

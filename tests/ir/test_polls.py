@@ -6,8 +6,8 @@ import pytest
 
 from zyg.ir.analysis import Loops
 from zyg.ir.interpret import run
+from zyg.ir.parsing import parse_function, parse_module
 from zyg.ir.passes import polls
-from zyg.ir.text import parse_function, parse_module
 from zyg.ir.verify import verify
 
 COUNTED = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from zyg.ir.parsing import parse_function
 from zyg.ir.passes import rare
-from zyg.ir.text import parse_function
 
 LOOP = """
 func @f(%x: f64, %n: i64) -> f64 {

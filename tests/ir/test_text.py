@@ -12,18 +12,8 @@ from hypothesis import strategies as st
 
 from zyg.ir import types as t
 from zyg.ir.core import Block, Const, Function, Instr, Position, Rule, Value, const
-from zyg.ir.text import (
-    Opaque,
-    ParseError,
-    ansi,
-    format_function,
-    format_instruction,
-    format_type,
-    format_value,
-    parse_function,
-    parse_module,
-    parse_type,
-)
+from zyg.ir.parsing import ParseError, parse_function, parse_module, parse_type
+from zyg.ir.text import Opaque, ansi, format_function, format_instruction, format_type, format_value
 
 scalars = st.sampled_from(list(t.SCALARS.values()))
 value_types = st.recursive(

@@ -23,8 +23,8 @@ from typing import Any
 from zyg.ir.analysis import Dominators, Loop, Loops
 from zyg.ir.builder import Builder
 from zyg.ir.core import VIEWS, Block, Const, Function, Instr, Module, Target, Value, clone_blocks, const, map_uses, uses
+from zyg.ir.parsing import parse_function
 from zyg.ir.passes import loop_simplify
-from zyg.ir.text import parse_function
 from zyg.ir.types import I64, Array, Scalar
 
 GO_ON = const(0)  # the status of a segment that may be followed by another; those above tell by which exit it left

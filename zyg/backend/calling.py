@@ -5,7 +5,7 @@
     f = new_callable(dispatcher, "f")
     set_entries(f, [entry])
 
-The native code converts arguments and results itself (llvm/entry.py, llvm/boxing.py); this module has what it asks
+The native code converts arguments and results itself (llvm/entry.py, llvm/unboxing.py, llvm/boxing.py); this module has what it asks
 Python for: building structured results of their leaves.
 """
 
@@ -38,9 +38,9 @@ from ..ir.types import (
     Type,
 )
 from .callable import Entry, new_callable, set_entries
-from .llvm.boxing import NUMPY_SCALARS
 from .llvm.engine import Native, compile_module
 from .llvm.entry import Signature
+from .llvm.python_objects import NUMPY_SCALARS
 
 make_entry = Entry
 

@@ -49,7 +49,7 @@ def run(
 ) -> tuple[Any, ...]:
     """The results of a function, or of `entry` of a module (its first function without it).
 
-    >>> from zyg.ir.text import parse_function
+    >>> from zyg.ir.parsing import parse_function
     >>> run(parse_function("func @f(%x: f64) -> f64 {\\nentry:\\n  %y = mul %x, %x : f64\\n  return %y\\n}"), 3)
     (9.0,)
     """

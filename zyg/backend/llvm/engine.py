@@ -31,11 +31,11 @@ from ...ir.types import Array
 from .. import cpython as layout
 from ..tracebacks import make_raiser
 from . import runtime, vectormath
-from .boxing import NUMPY_SCALARS
 from .entry import ENTRY, Signature, write_entry
 from .lower import lower
 from .lowered import LANES, Lowered, no_variants
 from .lowering.mathematics import OWN_MATH
+from .python_objects import NUMPY_SCALARS
 from .runtime.layout import POOL_BYTES
 from .specials import special_text
 

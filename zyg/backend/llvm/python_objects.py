@@ -1,0 +1,112 @@
+"""Python objects in LLVM code: their fields, their types, and references to them.
+
+Unboxed objects are borrowed; boxed ones are new.  Every new reference that is not yet part of the result is in a slot (an
+alloca that starts as null), so that `release_slots` frees whatever there is at any exit.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...ir.types import (
+    BOOL,
+    F32,
+    F64,
+    I32,
+    I64,
+    U8,
+    PullbackType,
+    Scalar,
+    Type,
+)
+from .. import cpython as layout
+from .lowered import CodeEmitter
+from .text import SIZES
+
+NUMPY_SCALARS: dict[Scalar, type] = {
+    F64: np.float64, F32: np.float32, I64: np.int64, I32: np.int32, U8: np.uint8, BOOL: np.bool_,
+}  # fmt: skip
+_DTYPE_CODES = {F64: "d", F32: "f", I64: "lq", I32: "il", U8: "B", BOOL: "?"}
+# NumPy may have two type numbers for integers of a size (long and long long); results get the one of np.int64.
+TYPE_NUMBERS: dict[Scalar, list[int]] = {
+    scalar: sorted(
+        {np.dtype(c).num for c in codes if np.dtype(c).itemsize == SIZES[scalar]},
+        key=lambda number, scalar=scalar: number != np.dtype(NUMPY_SCALARS[scalar]).num,
+    )
+    for scalar, codes in _DTYPE_CODES.items()
+}
+
+
+def saved_layout(type: PullbackType) -> int:
+    """A number that tells layouts of saved leaves apart."""
+    return zlib.crc32(f"{type.reverse} {'; '.join(map(str, type.saved))}".encode())
+
+
+class PythonObjects:
+    """Emits code through `emitter`; `emitter.object(x)` gives a borrowed reference to a Python object."""
+
+    def __init__(self, emitter: CodeEmitter, rebuild: Callable[[Type], Callable[..., Any]] | None = None):
+        self.e = emitter
+        self.rebuild = rebuild
+        self.slots: list[str] = []
+        # Whether Python code may run before all is unboxed (`careful`) or during the call (`hold_arrays`): what was
+        # read out of something mutable then needs a reference of its own.
+        self.careful = False
+        self.hold_arrays = False
+        self.objects: list[str] = []  # the mutable objects that came in, in the order in which one meets them
+        self.first = 0  # where the objects of the input that is being read begin
+        self.made: list[str] = []  # those made for a result
+        self.optional = 0
+        self.saved_slot: str | None = None  # the first pullback's capsule, which will own the context's memory
+
+    def api(self, name: str, result: str, arguments: str) -> str:
+        return self.e.module.external(name, result, arguments)
+
+    def data(self, name: str) -> str:
+        return self.e.module.external(name)
+
+    def field(self, type: str, base: str, offset: int, hint: str = "t") -> str:
+        return self.e.field(type, base, offset, "", hint)
+
+    def object(self, value: object) -> str:
+        return self.e.object(value)
+
+    def require_equal(self, type: str, x: str, y: str, miss: str) -> None:
+        self.e.require(self.e.let(f"icmp eq {type} {x}, {y}"), miss)
+
+    def require_type(self, object: str, expected: str, miss: str) -> None:
+        self.require_equal("ptr", self.field("ptr", object, layout.OB_TYPE, "type"), expected, miss)
+
+    def slot(self) -> str:
+        """An alloca for a reference, null at first."""
+        name = self.e.alloca("ptr", "reference")
+        self.e.allocas.append(f"  store ptr null, ptr {name}")
+        self.slots.append(name)
+        return name
+
+    def keep(self, object: str) -> str:
+        """Put a new reference into a slot of its own."""
+        slot = self.slot()
+        self.e.emit(f"store ptr {object}, ptr {slot}")
+        return slot
+
+    def release_slots(self) -> None:
+        for slot in self.slots:
+            self.decref(self.e.let(f"load ptr, ptr {slot}"))
+            self.e.emit(f"store ptr null, ptr {slot}")
+
+    def decref(self, object: str) -> None:
+        """Nothing for null."""
+        self.e.call("void", self.api("Py_DecRef", "void", "ptr"), f"ptr {object}")
+
+    def incref(self, object: str) -> None:
+        self.e.call("void", self.api("Py_IncRef", "void", "ptr"), f"ptr {object}")
+
+    def checked(self, object: str, failed: str) -> str:
+        """The object that a call has made; to the block `failed` where there is none."""
+        self.e.require(self.e.let(f"icmp ne ptr {object}, null"), failed)
+        return object
