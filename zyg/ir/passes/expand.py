@@ -99,6 +99,7 @@ class Expansion:
             self.contiguous = False
             self.accesses = {v: self.views.access(v, None) or _plain(v) for v in arrays}
             self.lengths = shape
+            self.fill_what_is_added_to()
             b.jump(self.after, *self.nest([], self.zeros()))
         else:
             self.collapsed(fast, shape)
@@ -154,7 +155,21 @@ class Expansion:
             self.accesses[v] = Access(
                 seen[a], tuple(i for k, i in enumerate(index) if type(i) is not int or not k or index[k - 1] != i)
             )
+        self.fill_what_is_added_to()
         b.jump(self.after, *self.nest([], self.zeros()))
+
+    def fill_what_is_added_to(self) -> None:
+        """New arrays that are not set by the loops are to be zeros before."""
+        for k in self.apply.attrs.get("zero", ()):
+            if not self.is_set(k):
+                array = self.views.made[self.apply.operands[k]].operands[0]
+                self.b.emit("fill", array, const(0.0, array_type(array).dtype))
+
+    def is_set(self, k: int) -> bool:
+        """Whether what is added to the k-th array is all that there is in each element of it."""
+        access = self.accesses[self.apply.operands[k]]
+        zero = self.contiguous and k in self.apply.attrs.get("zero", ())
+        return zero and all(access.moves(loop) for loop in range(len(self.lengths)))
 
     def reshaped(self, array: Value, index: tuple[int | Value, ...]) -> Value:
         """A contiguous array with an axis for each group of loops."""
@@ -209,8 +224,7 @@ class Expansion:
     def put(self, k: int, mode: str, values: list[Value], indices: Sequence[Value]) -> None:
         b, v = self.b, self.apply.operands[k]
         array, at = self.accesses[v].array, self.position(v, indices)
-        zero = self.contiguous and k in self.apply.attrs.get("zero", ()) and len(values) == 1
-        if mode == "set" or zero and all(self.accesses[v].moves(loop) for loop in range(len(self.lengths))):
+        if mode == "set" or len(values) == 1 and self.is_set(k):
             b.emit("store", array, values[-1], *at)
         elif mode == "add" and len(values) == 1:
             b.emit("accum", array, values[0], *at)

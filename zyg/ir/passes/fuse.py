@@ -71,7 +71,7 @@ def _set_what_is_zero(function: Function) -> bool:
 
 def _mark_what_is_zero(block: Block) -> None:
     """The same for a new array that is seen broadcast: it is set if it turns out, when the code runs, that nothing in it is
-    repeated (the attribute `zero` has the positions)."""
+    repeated, else filled before (the attribute `zero` has the positions)."""
     made = {r: i for i in block.instrs for r in i.results}
     zeros = {v for v, i in made.items() if i.op == "alloc" and i.attrs.get("fill") == "zeros"}
     for instr in block.instrs:
@@ -87,6 +87,9 @@ def _mark_what_is_zero(block: Block) -> None:
             )  # fmt: skip
             if marked:
                 instr.attrs = {**instr.attrs, "zero": marked}
+                for k in marked:
+                    alloc = made[made[_outs(instr)[k]].operands[0]]
+                    alloc.attrs = {**alloc.attrs, "fill": "empty"}
         zeros.difference_update(used)
 
 
