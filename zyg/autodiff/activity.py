@@ -31,8 +31,9 @@ def differentiable(t: Type) -> bool:
 
 
 def _carries(t: Type) -> bool:
-    """Whether a field of a record can carry a derivative; a stack does by what is on it."""
-    return differentiable(t) or isinstance(t, Stack)
+    """Whether what is passed on can carry a derivative: a field of a record, or what a function returns. A stack does by what
+    is on it, and so does a tape."""
+    return differentiable(t) or isinstance(t, Stack) or t is TAPE
 
 
 @record
@@ -357,7 +358,7 @@ def _by_bits(dependences: list[int], results: list[Value], operands: list[Value]
     """What each result depends on, by bit sets of operands; results that depend on the same go together."""
     alike: dict[int, list[Value]] = {}
     for v, bits in zip(results, dependences, strict=False):
-        if bits and differentiable(v.type):
+        if bits and _carries(v.type):
             alike.setdefault(bits, []).append(v)
     for bits, sinks in alike.items():
         yield _chosen(bits, operands), sinks
@@ -430,7 +431,7 @@ def _summary(function: Function, module: Module, summaries: dict[str, Summary]) 
         if instr.op == "return":
             memory = [*function.params, *instr.operands]
             for r, v in enumerate(instr.operands):
-                if differentiable(v.type):
+                if _carries(v.type):
                     result.results[r] |= activity.varied_by(v)
                 if isinstance(v.type, Array):
                     for k, other in enumerate(memory[: len(function.params) + r]):

@@ -1,0 +1,45 @@
+"""What a pullback keeps on its stacks carries derivatives, whether or not the value beside it is used."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zyg
+
+
+def number(x, c):
+    total = 0.0
+    for i in range(len(x)):
+        if x[i] < 0.0:
+            total += c
+        else:
+            total += np.sin(x[i]) * c
+    return total
+
+
+def slope(x, c):
+    """The derivative by c alone: its path from x leads through what the branches have pushed."""
+    return zyg.pullback(number, x, c)[1](1.0)[1]
+
+
+def interpolated(x, xp, fp):
+    return zyg.pullback(np.interp, x, xp, fp)[1](np.array([1.0, 2.0, 3.0]))
+
+
+def test_of_the_slope_by_another_argument():
+    x = np.array([-0.937, 1.447, 0.3])
+    by_x, by_c = zyg.gradient(slope, x, 2.0)
+    assert by_x == pytest.approx(np.where(x < 0.0, 0.0, np.cos(x)))
+    assert by_c is None
+    assert zyg.jvp(slope, (x, 2.0), (x, 0.0))[1] == pytest.approx(by_x @ x)
+
+
+def test_in_reverse_over_reverse():
+    x, xp, fp = np.array([-0.9, 0.4, 1.1]), np.array([-1.4, -0.1, 1.3]), np.array([0.3, -0.1, 1.0])
+    _, back = zyg.pullback(interpolated, x, xp, fp)
+    one, two = np.array([0.3, -0.2, 0.5]), np.array([0.7, 0.1, -0.4])
+    found = sum(float(g @ two) for g in back((one, one, one)))
+    steps = [interpolated(x + h * two, xp + h * two, fp + h * two) for h in (1e-5, -1e-5)]
+    difference = sum(float((p - m) @ one) for p, m in zip(*steps)) / 2e-5
+    assert found == pytest.approx(difference, rel=1e-7)
