@@ -292,9 +292,15 @@ def _find_callee(e: Emitter, tree: Tree) -> None:
 
 def _direct_operator(e: Emitter, instr: Operation, operands: list[Value], flags: list[Value], slow: Label) -> None:
     """An operator on real numbers: on those that have been found to be, where nothing was recorded, and those tested here."""
-    for flag in flags:
+    # (The flags were put in front of what is recorded rarely, and taken off in the opposite order.)
+    for flag, flagged in zip(reversed(flags), instr.attrs["flagged"], strict=True):
+        known = Label()
+        depth = e.depth
         e.load(flag)
-        jump_if_none(e, slow, negated=True)
+        jump_if_none(e, known)
+        for k in flagged:
+            _go_unless_real(e, operands[k], slow)
+        e.label(known, depth)
     for k in instr.attrs["tests"]:
         _go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else float)
     for v in operands:

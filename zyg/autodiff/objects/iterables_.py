@@ -17,6 +17,7 @@ from . import calls, containers, foreign, generators, iteration, keys, structure
 from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
+from .cotangents import accumulate
 from .iteration import Iterator
 from .sources import Until, adapted
 
@@ -318,8 +319,80 @@ def _zipped(iterators: list[Any], strict: bool) -> Any:
         yield tuple([item for item, _ in group]), (iteration.run_zip, [back for _, back in group])
 
 
+class Mapped(Iterator):
+    """What `map` gives of lists: a function of the items at each place."""
+
+    __slots__ = ("function", "lists", "places")
+
+    def __init__(self, function: Any, lists: tuple[list[Any], ...]):
+        self.function = function
+        self.lists = lists
+        self.places = zip(zip(*lists), count())
+        super().__init__(self._pairs(), "map")
+
+    def _pairs(self) -> Any:
+        forward = calls.forward_of(self.function)
+        for items, at in self.places:
+            y, back = forward(*items)
+            yield y, (_run_mapped, back, self.lists, at)
+
+
+def _run_mapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, inner, lists, at = back
+    given = calls.run(inner, d, shadows)
+    if given is not None:
+        for x, c in zip(lists, given[1:]):
+            if c is not None:
+                shadows.add_item(x, at, c)
+
+
+def drain_mapped(mapped: Mapped) -> tuple[list[Any], tuple[Any, ...]]:
+    """All that `map` still gives."""
+    forward = calls.forward_of(mapped.function)
+    items: list[Any] = []
+    backs: list[Any] = []
+    last = -1
+    for arguments, last in mapped.places:  # noqa: B007
+        y, back = forward(*arguments)
+        items.append(y)
+        backs.append(back)
+    return items, (_give_mapped, backs, mapped.lists, last + 1 - len(items))
+
+
+def _give_mapped(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, backs, lists, first = drain
+    found = [shadows.list_of(x) for x in lists]
+    for k in range(len(backs) - 1, -1, -1):
+        back, d = backs[k], None if ds is None else ds[k]
+        if back is None:
+            continue
+        if type(back) is float:
+            given: Any = (None, d * back) if d is not None else None
+        else:
+            given = back[0](back, d, shadows)
+        if given is not None:
+            at, number = first + k, 1
+            for shadow in found:
+                c = given[number]
+                number += 1
+                if c is None:
+                    pass
+                elif at >= len(shadow):
+                    shadow.extend([None] * (at - len(shadow)))
+                    shadow.append(c)
+                else:
+                    old = shadow[at]
+                    shadow[at] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+
+
+iteration.SOURCES[Mapped] = iteration.iterator_pairs
+iteration.DRAINS[Mapped] = drain_mapped
+
+
 @known(map)
 def _map(f: Any, /, *iterables: Any) -> tuple[Any, Any]:
+    if iterables and all(type(x) is list for x in iterables):
+        return Mapped(f, iterables), None
     sources = [iteration.with_backs(x) for x in iterables]
     recs = (None, *[rec for _, rec in sources])
     back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)

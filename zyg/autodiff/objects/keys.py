@@ -36,8 +36,11 @@ def keys_of(items: list[Any], key: Any) -> tuple[list[Any], list[Any] | None]:
     """The key of each item, and the backs of the calls, if these may have done something."""
     if key is None:
         return items, None
-    made = [calls.call(key, (v,)) for v in items]
-    return [k for k, _ in made], None if is_harmless(key) else [back for _, back in made]
+    if is_harmless(key):
+        return [key(v) for v in items], None
+    forward = calls.forward_of(key)
+    made = [forward(v) for v in items]
+    return [k for k, _ in made], [back for _, back in made]
 
 
 def undo(backs: list[Any] | None, shadows: Any) -> list[Any] | None:
@@ -88,7 +91,7 @@ def run_keyed(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def keyed(f: Any, iterator: Any) -> Any:
     """Pairs of ((item, its key), back), of an iterator of pairs."""
     if is_harmless(f):
-        return (((item, item if f is None else calls.call(f, (item,))[0]), back) for item, back in iterator)
+        return (((item, item if f is None else f(item)), back) for item, back in iterator)
     return Keyed(f, iterator)
 
 

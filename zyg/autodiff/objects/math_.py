@@ -337,7 +337,40 @@ builtins_.constant(cmath.isnan, cmath.isinf, cmath.isfinite, cmath.isclose)
 
 
 def _operator(f: Callable[..., Any], record: Callable[..., tuple[Any, Any]]) -> None:
-    known(f, exact=True)(lambda *operands: builtins_.shift(record(*operands)))
+    partials = _PARTIALS.get(f)
+
+    def handler(*operands: Any) -> tuple[Any, Any]:
+        if partials is not None and len(operands) == 2 and type(operands[0]) is float and type(operands[1]) is float:
+            return f(*operands), (partials, operands)
+        y, back = record(*operands)
+        return y, None if back is None else (_run_operator, back)
+
+    known(f, exact=True)(handler)
+
+
+def _run_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (None, d, d)
+
+
+def _run_difference(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (None, d, -d)
+
+
+def _run_product(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    a, b = back[1]
+    return None, d * b, d * a
+
+
+# Of floats: what has no other meaning.
+_PARTIALS = {operator.add: _run_sum, operator.sub: _run_difference, operator.mul: _run_product}
+
+
+def _run_operator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    inner = back[1]
+    given = inner[0](inner, d, shadows)
+    return None if given is None else (None, *given)
 
 
 for _name, _record in arithmetic.BINARY_RECORD.items():

@@ -227,6 +227,10 @@ class ForwardHalf:
                 )
                 instr.attrs["ints"] = tuple(k for k in instr.attrs["tests"] if original.operands[k] in self.counting)
                 instr.attrs["flags"] = len(flags)
+                instr.attrs["flagged"] = tuple(
+                    tuple(k for k, v in enumerate(original.operands) if v in unknown and known.get(v) is flag)
+                    for flag in flags
+                )
                 instr.operands += flags
                 known.update(dict.fromkeys(unknown, rare))
                 if rules.base(original.op) != "pow":  # of a negative base it may be complex

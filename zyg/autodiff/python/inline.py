@@ -8,7 +8,7 @@ it finds out, and `revalidate` empties them where classes have changed.  A calle
 from __future__ import annotations
 
 import weakref
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import count
@@ -25,12 +25,13 @@ from types import (
 from typing import Any
 
 from zyg.backend.cpython import type_version
+from zyg.backend.phrases import PLAIN_KEYS
 from zyg.backend.recording import PLAIN, nothing
 from zyg.ir.core import Const
 
 from .. import objects
 from ..identity import lasts, let_go, note
-from ..objects import attributes, calls, classes
+from ..objects import attributes, calls, classes, containers, iteration
 from ..objects.adapters import adapter
 from ..objects.arithmetic import find
 from ..objects.cotangents import INERT, NUMBERS, NUMERIC
@@ -259,7 +260,7 @@ def _writes_plainly(cls: type, name: str) -> bool:
 
 def _of_python(cls: type) -> bool:
     """Whether a class and all its bases are made by class statements."""
-    return all(c is object or c.__flags__ & 1 << 9 for c in cls.__mro__)
+    return all(c is object or c.__flags__ & _HEAP_TYPE for c in cls.__mro__)
 
 
 # What has been found out holds as long as these are as they were: classes by their version, or else by what stands in them,
@@ -616,7 +617,7 @@ def _binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         found = known.get((ta, tb))
         if found is None:
             if ta in NUMBERS:
-                if not issubclass(tb, NUMERIC):
+                if tb not in NUMBERS and not issubclass(tb, NUMERIC):
                     _noted(known, (ta, tb), (tb,), tb, reflected, 2, True)
             elif ta is tb or not issubclass(tb, ta):
                 _noted(known, (ta, tb), (ta, tb), ta, slot, 2, False)
@@ -656,16 +657,41 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     return record
 
 
+def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
+    """RECORD["getitem"], with what is frequent first."""
+    t = type(x)
+    if t is deque:
+        if type(key) is int:
+            return x[key], (iteration.run_list_item, x, key if key >= 0 else key + len(x))
+    elif t is defaultdict and type(key) in PLAIN_KEYS and key in x:
+        return x[key], (iteration.run_dict_item, x, key)
+    return objects.RECORD["getitem"](x, key)
+
+
+def _setitem(x: Any, key: Any, value: Any) -> Any:
+    """RECORD["setitem"], with what is frequent first."""
+    if type(x) is defaultdict and type(key) in PLAIN_KEYS:
+        x[key] = value
+        return (containers.run_dict_set, x, key)
+    return objects.RECORD["setitem"](x, key, value)
+
+
+_GENERAL: dict[str, Callable[..., Any]] = {"getitem": _getitem, "setitem": _setitem}
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
 def _special(op: str, slot: str, arity: int) -> Callable[..., Any]:
     """RECORD of an operation that is a call of a special method of its first operand, of which nothing but the value counts."""
-    general = objects.RECORD[op]
+    general = _GENERAL.get(op) or objects.RECORD[op]
     known = _table()
-    gives_value = op != "setitem" and op != "delitem"
+    gives_value = op != "setitem"
 
     def record(x: Any, *others: Any) -> Any:
         cls = type(x)
         found = known.get(cls)
         if found is None:
+            if not cls.__flags__ & _HEAP_TYPE:
+                return general(x, *others)
             if _of_python(cls):
                 _noted(known, cls, (cls,), cls, slot, arity, False)
         elif getattr(cls, slot) is found[1]:
