@@ -43,3 +43,17 @@ def test_in_reverse_over_reverse():
     steps = [interpolated(x + h * two, xp + h * two, fp + h * two) for h in (1e-5, -1e-5)]
     difference = sum(float((p - m) @ one) for p, m in zip(*steps)) / 2e-5
     assert found == pytest.approx(difference, rel=1e-7)
+
+
+def folded(a):
+    """The shadow of each item goes through a stack, and that of the whole array beside it."""
+    total = 0.0
+    for x in np.nditer(a):
+        total = total * 0.5 + np.sin(x)
+    return total
+
+
+def test_of_shadows_on_stacks():
+    a, w = np.array([-1.8, 0.6, 0.3]), np.array([1.0, 2.0, 3.0])
+    _, back = zyg.pullback(lambda a: zyg.pullback(folded, a)[1](1.0), a)
+    assert back((w,))[0] == pytest.approx(-np.sin(a) * w * np.array([0.25, 0.5, 1.0]))

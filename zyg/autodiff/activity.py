@@ -92,6 +92,13 @@ class Aliases:
                 self._join_fields(instr.operands[0], instr.operands[1:])
             elif instr.op == "pop":
                 self._join_fields(instr.operands[0], instr.results)
+        for p in function.params:
+            # What a forward half has put on a stack may be (views of) arrays that it hands over beside it.
+            held = self._holders.get(self.find(p)) if isinstance(p.type, Stack) else None
+            if held is not None:
+                for other in function.params:
+                    if isinstance(other.type, Array) and other.type.dtype is held.type.dtype:
+                        self._join(other, held)
 
     def find(self, v: Value) -> Value:
         while (up := self.parent.get(v, v)) is not v:
