@@ -19,13 +19,14 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Array, Scalar
 from zyg.typeof import dtype_scalar
 
-from . import lists
+from . import kinds, lists
 from .merging import settled
 from .numpy_numbers import as_numpy
 from .python_numbers import SYMBOLS
 from .scalars import scalar_value, to_int
 from .type_names import python_type_name
 from .values import (
+    ARRAYS,
     Abstract,
     ArrayValue,
     ComplexArrayValue,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 _NAMES = {F64: "float64", F32: "float32", I64: "int64", I32: "int32", U8: "uint8", BOOL: "bool"}
 DTYPES = {scalar: np.dtype(name) for scalar, name in _NAMES.items()}
-ARRAYS = (ArrayValue, ComplexArrayValue)
 # The ufuncs that the operators are.
 UFUNCS: dict[str, np.ufunc] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
@@ -256,7 +256,7 @@ def is_contiguous(e: Evaluator, a: Abstract) -> Value:
 
 def constant(e: Evaluator, v: Abstract, what: str) -> Any:
     """An argument that has to be known when compiling."""
-    items = lists.known_items(e, v)
+    items = kinds.known_items(e, v)
     if items is not None:
         return tuple(constant(e, item, what) for item in items)
     if isinstance(v, Number) and isinstance(v.value, Const):  # np.int64(1)

@@ -13,8 +13,8 @@ from zyg.ir.records import record
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields
 
-from . import lists
-from .construction import call_known, frozen
+from . import kinds
+from .later import arrays, complex_arrays, complexes, construction
 from .merging import conflict, settled
 from .type_names import class_of
 from .values import (
@@ -104,7 +104,7 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     cls = class_of(e, v)
     own = find_in_class(cls, "__getattr__")
     if own is not None and is_object_class(cls):
-        return call_known(e, own[1], [v, Known(name)])
+        return construction.call_known(e, own[1], [v, Known(name)])
     if hasattr(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
         raise e.refuse(f"the attribute '{name}' of {_with_article(cls)}", types=[describe(v, e.heap)])
     e.throw("AttributeError", f"{_subject(v, cls)} has no attribute '{name}'")
@@ -152,16 +152,8 @@ def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
             return MethodValue((dict, name), v)
         return None
     if isinstance(v, (ArrayValue, ComplexArrayValue)):
-        from . import arrays
-
         return arrays.attribute(e, v, name)
-    from .flat import FlagsValue, flag
-
-    if isinstance(v, FlagsValue):
-        return flag(e, v, name)
     if isinstance(v, ComplexValue):
-        from . import complexes
-
         return complexes.attribute(e, v, name)
     if isinstance(v, Number):
         return _number_attribute(e, v, name)
@@ -271,7 +263,7 @@ def _found_in_class(e: Evaluator, v: Abstract, classes: tuple[type, ...], name: 
         if isinstance(attribute, property):
             if attribute.fget is None:
                 e.throw("AttributeError", f"property '{name}' of '{class_of(e, v).__name__}' object has no getter")
-            return call_known(e, attribute.fget, [v])
+            return construction.call_known(e, attribute.fget, [v])
         if isinstance(attribute, staticmethod):
             return known(attribute.__func__)
         if isinstance(attribute, classmethod):
@@ -371,15 +363,13 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
         e.each(v, lambda one: set_attribute(e, one, name, value) or NONE)
         return
     if isinstance(v, ComplexArrayValue) and name in ("real", "imag"):
-        from . import arrays, complex_arrays
-
         arrays.check_writable(e, v.floats)
         arrays.assign(e, complex_arrays.part(e, v, name), value)
         return
     if isinstance(v, StructValue):
         if issubclass(v.cls, tuple):
             e.throw("AttributeError", "can't set attribute")
-        if not frozen(v.cls):
+        if not construction.frozen(v.cls):
             raise _in_list(e, f"an assignment to '{name}'", v.cls.__name__)
         _frozen(e, name)
     raise e.refuse(f"an assignment to the attribute '{name}' of a {describe(v, e.heap)}")
@@ -424,13 +414,13 @@ def _set_field(e: Evaluator, v: Reference, name: str, value: Abstract) -> None:
         if isinstance(attribute, property):
             if attribute.fset is None:
                 e.throw("AttributeError", f"property '{name}' of '{cls.__name__}' object has no setter")
-            call_known(e, attribute.fset, [v, value])
+            construction.call_known(e, attribute.fset, [v, value])
             return
         if hasattr(type(attribute), "__set__") and not isinstance(attribute, python_types.MemberDescriptorType):
             raise e.refuse(
                 f"an assignment to '{name}' of a {cls.__name__}, which is a descriptor", hint="use a property"
             )
-    if frozen(cls):
+    if construction.frozen(cls):
         _frozen(e, name)
     record = writable(e, v, f"an assignment to '{name}'")
     own = record.named()
@@ -475,7 +465,7 @@ def is_instance(e: Evaluator, v: Abstract, classes: Abstract) -> Abstract:
     """isinstance(v, classes)"""
     from .scalars import boolean, negate
 
-    items = lists.known_items(e, classes)
+    items = kinds.known_items(e, classes)
     if items is None and isinstance(classes, Known) and isinstance(classes.object, python_types.UnionType):
         items = tuple(map(Known, classes.object.__args__))
     wanted = []
@@ -535,7 +525,7 @@ def match_class(e: Evaluator, subject: Abstract, cls: Abstract, names: Abstract,
                         f"{'' if len(match_args) == 1 else 's'} ({positional} given)"
                     )
                 wanted.extend(match_args[:positional])
-        wanted.extend(n.object for n in lists.known_items(e, names) or () if isinstance(n, Known))
+        wanted.extend(n.object for n in kinds.known_items(e, names) or () if isinstance(n, Known))
         items.extend(get_attribute(e, v, n) for n in wanted)
         return TupleValue(tuple(items))
 
@@ -592,7 +582,7 @@ def operator_method(e: Evaluator, name: str, *operands: Abstract) -> Abstract | 
     for method, args in attempts:
         if method is None:
             continue
-        result = call_known(e, method, args)
+        result = construction.call_known(e, method, args)
         if not (isinstance(result, Known) and result.object is NotImplemented):
             if _may_be_not_implemented(result):
                 raise e.refuse(
@@ -610,7 +600,7 @@ def user_iterator(e: Evaluator, v: Abstract) -> Reference | None:
     method = special(e, v, "__iter__")
     if method is None:
         return None
-    result = call_known(e, method, [v])
+    result = construction.call_known(e, method, [v])
     from .iterators import make_iterator
 
     return make_iterator(e, result)

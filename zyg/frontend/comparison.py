@@ -8,8 +8,9 @@ from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL
 
 from .classes import find_in_class, operator_method
+from .kinds import is_dict, is_list, known_items
+from .later import arrays, complexes, dicts, lists, numpy_numbers
 from .merging import conflict, settled
-from .numpy_numbers import numpy_compare
 from .python_numbers import PYTHON, SYMBOLS, python_compare
 from .scalars import all_of, any_of, boolean, negate, scalar_value
 from .type_names import class_of, operand_name
@@ -50,19 +51,15 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         if isinstance(a, Known) and isinstance(b, Known):
             return Known(PYTHON[name](a.object, b.object))
         if isinstance(a, Number) and a.numpy or isinstance(b, Number) and b.numpy:
-            return numpy_compare(e, name, a, b)
+            return numpy_numbers.numpy_compare(e, name, a, b)
         return Number(python_compare(e, name, a, b))
     if (isinstance(a, ComplexValue) or isinstance(b, ComplexValue)) and is_numeric(a) and is_numeric(b):
-        from . import complexes
-
         return complexes.comparison(e, name, a, b)
     for v in (a, b):
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
     if name in ("eq", "ne"):
         if isinstance(a, (ArrayValue, ComplexArrayValue)) or isinstance(b, (ArrayValue, ComplexArrayValue)):
-            from . import arrays
-
             return arrays.elementwise(e, name, a, b)
         result = operator_method(e, name, a, b)
         if result is not None:
@@ -82,11 +79,7 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     if isinstance(a, Known) and isinstance(b, Known) and type(a.object) is type(b.object) is str:
         return Known(PYTHON[name](a.object, b.object))
     if isinstance(a, (ArrayValue, ComplexArrayValue)) or isinstance(b, (ArrayValue, ComplexArrayValue)):
-        from . import arrays
-
         return arrays.elementwise(e, name, a, b)
-    from .lists import is_list, known_items
-
     result = operator_method(e, name, a, b)
     if result is not None:
         return result
@@ -157,9 +150,6 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     from .exceptions import no_text
 
     no_text(e, a, b)
-    from .dicts import is_dict, named_items
-    from .lists import is_list, known_items, lists_equal
-
     if any(isinstance(v, (StructValue, Reference)) for v in (a, b)):
         own = operator_method(e, "eq", a, b)
         if own is not None:
@@ -167,10 +157,10 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     if (fields := _compared_fields(e, a, b)) is not None:
         return all_of(e, *(equal(e, x, y) for x, y in fields))
     if is_dict(e, a) and is_dict(e, b):
-        x, y = named_items(e, a), named_items(e, b)
+        x, y = dicts.named_items(e, a), dicts.named_items(e, b)
         return all_of(e, *(equal(e, x[k], y[k]) for k in x)) if x.keys() == y.keys() else const(False)
     if is_list(e, a) and is_list(e, b) and None in (known_items(e, a), known_items(e, b)):
-        return lists_equal(e, a, b)
+        return lists.lists_equal(e, a, b)
     if isinstance(a, Reference) and isinstance(b, Reference):
         kinds = e.heap[a.id].kind, e.heap[b.id].kind
         if "list" not in kinds and "growing" not in kinds:
@@ -282,8 +272,6 @@ def truth(e: Evaluator, v: Abstract) -> Value:
     if isinstance(v, Number):
         return v.value if v.type is BOOL else e.op("ne", v.value, const(0, v.type))
     if isinstance(v, ComplexValue):
-        from . import complexes
-
         return complexes.truth(e, v)
     if isinstance(v, ConflictValue):
         raise conflict(e, v)
@@ -295,15 +283,12 @@ def truth(e: Evaluator, v: Abstract) -> Value:
             e.facts[id(flag)] = (flag, v.present, True, False if flag is v.present else None)
         return flag
     if isinstance(v, (ArrayValue, ComplexArrayValue)):
-        from . import arrays
-
         return arrays.truth(e, v)
     if isinstance(v, RangeValue):
         from .iterators import range_length
 
         return e.op("ne", range_length(e, v), const(0))
     from .exceptions import no_text
-    from .lists import length_of
 
     no_text(e, v)
     if isinstance(v, (StructValue, Reference)):
@@ -311,7 +296,7 @@ def truth(e: Evaluator, v: Abstract) -> Value:
             answer = operator_method(e, method, v)
             if answer is not None:
                 return truth(e, answer)
-    length = length_of(e, v)
+    length = lists.length_of(e, v)
     if length is not None:
         return truth(e, length)
     if isinstance(v, ChoiceValue):

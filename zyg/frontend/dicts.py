@@ -13,6 +13,7 @@ from zyg.ir.core import Instr, Value, const
 from zyg.typeof import UNBOUND
 
 from . import lists
+from .kinds import is_dict, known_items
 from .values import (
     NONE,
     Abstract,
@@ -36,10 +37,6 @@ def new_dict(e: Evaluator, items: Mapping[str, Abstract]) -> Reference:
     id = e.new_id("dict")
     e.heap[id] = Record("dict", tuple(items), tuple(items.values()))
     return Reference(id)
-
-
-def is_dict(e: Evaluator, v: Abstract) -> bool:
-    return isinstance(v, Reference) and e.heap[v.id].kind == "dict"
 
 
 def _writable(e: Evaluator, v: Reference) -> Record:
@@ -196,8 +193,8 @@ def from_value(e: Evaluator, v: Abstract) -> dict[str, Abstract]:
     if is_dict(e, v) or isinstance(v, Known) and isinstance(v.object, dict):
         return named_items(e, v)
     result = {}
-    for pair in lists.known_items(e, lists.to_tuple(e, v)) or ():
-        key, item = (*(lists.known_items(e, pair) or ()), None, None)[:2]
+    for pair in known_items(e, lists.to_tuple(e, v)) or ():
+        key, item = (*(known_items(e, pair) or ()), None, None)[:2]
         if key is None or item is None:
             raise e.refuse("a dictionary of these items", types=[describe(pair, e.heap)], hint=HINT)
         result[key_of(e, key)] = item

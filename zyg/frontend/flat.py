@@ -11,8 +11,8 @@ from zyg.ir.types import I64
 
 from . import arrays, indexing
 from .merging import settled
-from .scalars import scalar_value, to_int
-from .values import Abstract, Known, Number, describe, is_number, is_numeric, number_type
+from .scalars import boolean, scalar_value, to_int
+from .values import Abstract, AttributedValue, Known, Number, describe, is_number, is_numeric, number_type
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -110,7 +110,9 @@ FLAGS = ("c_contiguous", "f_contiguous", "contiguous", "fortran", "fnc", "forc",
 
 
 @record(slots=True, eq=False)
-class FlagsValue(Abstract):
+class FlagsValue(AttributedValue):
+    """`a.flags`"""
+
     array: Abstract
 
     def head(self) -> Hashable:
@@ -122,23 +124,19 @@ class FlagsValue(Abstract):
     def with_parts(self, parts: list[Any]) -> Abstract:
         return FlagsValue(parts[0])
 
-
-def flag(e: Evaluator, v: FlagsValue, name: str) -> Abstract:
-    """One of the flags, by the name of the attribute."""
-    from .scalars import boolean
-
-    a = v.array
-    writable = arrays.memory(a).type.writable
-    if name not in FLAGS:
-        raise e.refuse(f"flags.{name} of an array", types=[describe(a)], hint="known are " + ", ".join(FLAGS))
-    if name in ("writeable", "aligned", "behaved"):
-        return Known(writable or name == "aligned")
-    c = arrays.is_contiguous(e, a)
-    if name in ("c_contiguous", "contiguous"):
-        return boolean(c)
-    f = arrays.is_contiguous(e, arrays.permuted(e, a, range(arrays.ndim(a))[::-1]))
-    if name == "f_contiguous":
-        return boolean(f)
-    if name == "forc":
-        return boolean(e.op("or", c, f))
-    return boolean(e.op("and", f, e.op("not", c)))
+    def attribute(self, e: Evaluator, name: str) -> Abstract:
+        a = self.array
+        writable = arrays.memory(a).type.writable
+        if name not in FLAGS:
+            raise e.refuse(f"flags.{name} of an array", types=[describe(a)], hint="known are " + ", ".join(FLAGS))
+        if name in ("writeable", "aligned", "behaved"):
+            return Known(writable or name == "aligned")
+        c = arrays.is_contiguous(e, a)
+        if name in ("c_contiguous", "contiguous"):
+            return boolean(c)
+        f = arrays.is_contiguous(e, arrays.permuted(e, a, range(arrays.ndim(a))[::-1]))
+        if name == "f_contiguous":
+            return boolean(f)
+        if name == "forc":
+            return boolean(e.op("or", c, f))
+        return boolean(e.op("and", f, e.op("not", c)))

@@ -17,7 +17,7 @@ import numpy as np
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, I64
 
-from . import arrays, lists, selection
+from . import arrays, kinds, lists, selection
 from .arrays import ARRAYS, memory, ndim, seen
 from .merging import settled
 from .scalars import scalar_value
@@ -198,7 +198,7 @@ def _array_of_indices(e: Evaluator, p: Abstract) -> Abstract:
 
     if isinstance(p, RangeValue):
         return e.call(known(gathering.positions_of_range), [p])
-    items = lists.known_items(e, p)
+    items = kinds.known_items(e, p)
     if items is not None and not items:
         return arrays.allocate(e, [const(0)], I64, "empty")
     made = constructors.array(e, p)

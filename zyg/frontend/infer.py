@@ -26,10 +26,10 @@ from zyg.ir.options import Options
 from zyg.ir.records import record
 from zyg.ir.types import Type
 
-from . import listed
 from .boundary import Assembly, Disassembly, Write, written_back
 from .evaluator import Evaluator, Inference, Input
 from .frames import Context, Stop
+from .later import listed
 from .unrolling import Unrolling, attempts
 from .values import (
     GIVEN,
@@ -124,7 +124,8 @@ def _infer(
     for evaluator in inference.evaluators:
         order_blocks(evaluator.function)
         evaluator.forget()
-    listed.check(inference, entry)
+    if inference.pooled:
+        listed.check(inference, entry)
     inputs = tuple(entry for entry, _ in e.inputs.values())
     guards = tuple(inference.guards.values())
     return Inferred(module, entry, tuple(arg_types), inputs, result_type, guards, writes)

@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 from zyg.ir.core import Block, Const, Instr, Value, const
 from zyg.ir.types import I64
 
-from . import dicts, growing, lists
-from .flat import FlatValue
-from .flat import length as flat_length
-from .flat import load as flat_load
+from . import kinds
+from .later import dicts, flat, growing, lists
 from .merging import settled
 from .scalars import scalar_value, to_int
 from .type_names import python_type_name
@@ -69,28 +67,28 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
     if is_iterator(e, v):
         assert isinstance(v, Reference)
         return v
-    items = lists.known_items(e, v)
-    if items is not None and not lists.is_list(e, v):
+    items = kinds.known_items(e, v)
+    if items is not None and not kinds.is_list(e, v):
         return new_iterator(e, ("tuple",), TupleValue(items), Known(0))
     if isinstance(v, RangeValue):
         return _range_iterator(e, v)
-    if isinstance(v, FlatValue):
-        return new_iterator(e, ("array",), v, Known(0), Number(flat_length(e, v)))
+    if isinstance(v, flat.FlatValue):
+        return new_iterator(e, ("array",), v, Known(0), Number(flat.length(e, v)))
     if isinstance(v, (ArrayValue, ComplexArrayValue)):
         from .arrays import length, ndim
 
         if ndim(v) == 0:
             e.type_error("iteration over a 0-d array")
         return new_iterator(e, ("array",), v, Known(0), Number(length(e, v)))
-    if lists.is_list(e, v):
+    if kinds.is_list(e, v):
         return new_iterator(e, ("list",), v, Known(0))
-    if isinstance(v, ChoiceValue) and all(lists.is_list(e, o) for o in v.options):
+    if isinstance(v, ChoiceValue) and all(kinds.is_list(e, o) for o in v.options):
         return new_iterator(e, ("list",), v, Number(const(0)))
     if isinstance(v, ChoiceValue) and is_reference(v):
         made = e.each(v, lambda option: make_iterator(e, option))
         assert isinstance(made, Reference)
         return made
-    if dicts.is_dict(e, v):
+    if kinds.is_dict(e, v):
         return new_iterator(e, ("tuple",), dicts.keys(e, v), Known(0))
     if isinstance(v, Known) and type(v.object) in (str, frozenset):
         return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, v.object))), Known(0))
@@ -290,7 +288,9 @@ def _advance_array(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, 
 
     def item() -> None:
         e.heap[id] = record.replace(1, Number(e.op("add", position, const(1))))
-        on_item(flat_load(e, array, position) if isinstance(array, FlatValue) else element_or_row(e, array, position))
+        on_item(
+            flat.load(e, array, position) if isinstance(array, flat.FlatValue) else element_or_row(e, array, position)
+        )
 
     _branch(e, e.op("lt", position, length.value), item, on_end)
 
@@ -547,7 +547,7 @@ def zip_(e: Evaluator, iterables: list[Abstract], strict: bool) -> Abstract:
 
 
 def reversed_(e: Evaluator, v: Abstract) -> Abstract:
-    items = lists.known_items(e, v)
+    items = kinds.known_items(e, v)
     if items is not None:
         return new_iterator(e, ("tuple",), TupleValue(items[::-1]), Known(0))
     if isinstance(v, RangeValue):
@@ -556,7 +556,7 @@ def reversed_(e: Evaluator, v: Abstract) -> Abstract:
         from .indexing import flipped
 
         return make_iterator(e, flipped(e, v))
-    if lists.is_list(e, v):
+    if kinds.is_list(e, v):
         from zyg.library.builtins_ import reversed_list
 
         return make_iterator(e, e.call(known(reversed_list), [v]))

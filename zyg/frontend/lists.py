@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from zyg.ir.core import Value, const
 
 from .growing import append_growing, growing_item, growing_length, part_of, refuse_mixed, require_growing, writable_list
+from .kinds import is_dict, is_list, known_items
 from .scalars import to_int
 from .type_names import class_of, python_type_name
 from .values import (
@@ -26,7 +27,6 @@ from .values import (
     Record,
     Reference,
     SliceValue,
-    StructValue,
     TupleValue,
     describe,
     known,
@@ -45,28 +45,11 @@ def new_list(e: Evaluator, items: list[Abstract]) -> Reference:
     return Reference(id)
 
 
-def is_list(e: Evaluator, v: Abstract) -> bool:
-    return isinstance(v, Reference) and e.heap[v.id].kind in ("list", "growing")
-
-
 def is_sequence(e: Evaluator, v: Abstract) -> bool:
     if isinstance(v, (TupleValue, RangeValue)) or is_list(e, v):
         return True
     cls = class_of(e, v)
     return isinstance(cls, type) and issubclass(cls, tuple)
-
-
-def known_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
-    """The items of a tuple, named tuple or list of known length; None for anything else."""
-    if isinstance(v, TupleValue):
-        return v.items
-    if isinstance(v, StructValue) and issubclass(v.cls, tuple):
-        return v.items
-    if isinstance(v, Reference):
-        record = e.heap[v.id]
-        if record.kind == "list":
-            return record.fields
-    return None
 
 
 def all_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
@@ -80,7 +63,7 @@ def all_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
         return tuple(map(Known, v.object))
     from . import dicts
 
-    if dicts.is_dict(e, v):
+    if is_dict(e, v):
         return dicts.keys(e, v).items
     return None
 
@@ -91,7 +74,7 @@ def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
     from .flat import FlatValue
     from .flat import length as flat_length
 
-    if dicts.is_dict(e, v):
+    if is_dict(e, v):
         assert isinstance(v, Reference)
         return Known(dicts.length(e, v))
     items = known_items(e, v)

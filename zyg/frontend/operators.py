@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const
 
+from . import kinds
 from .classes import operator_method, refuse_unless_without
 from .comparison import compare, plain_tuple, truth
+from .later import arrays, complexes, dicts, lists, numpy_numbers
 from .merging import settled
-from .numpy_numbers import numpy_arithmetic, numpy_unary
 from .python_numbers import COMPARISONS, PYTHON, SYMBOLS, python_arithmetic, python_unary
 from .scalars import negate
 from .type_names import operand_name, python_type_name
 from .values import (
+    ARRAYS,
     NUMBER_CLASSES,
     Abstract,
     ArrayValue,
@@ -56,14 +58,12 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
 
         a, b = settled(e, a, message), settled(e, b, message)
     if (isinstance(a, ComplexValue) or isinstance(b, ComplexValue)) and is_numeric(a) and is_numeric(b):
-        from . import complexes
-
         return complexes.arithmetic(e, name, a, b)
     if isinstance(a, Known) and isinstance(b, Known) and _foldable(a) and _foldable(b):
         return fold(e, PYTHON[name], a.object, b.object)
     if is_number(a) and is_number(b):
         if isinstance(a, Number) and a.numpy or isinstance(b, Number) and b.numpy:
-            return numpy_arithmetic(e, name, a, b)
+            return numpy_numbers.numpy_arithmetic(e, name, a, b)
         return python_arithmetic(e, name, a, b)
     return _other_binary(e, name, a, b)
 
@@ -91,9 +91,7 @@ def fold(e: Evaluator, function: Callable[..., Any], *args: Any) -> Abstract:
 
 
 def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
-    from . import arrays, dicts, lists
-
-    if isinstance(a, arrays.ARRAYS) or isinstance(b, arrays.ARRAYS):
+    if isinstance(a, ARRAYS) or isinstance(b, ARRAYS):
         return arrays.elementwise(e, name, a, b)
     own = operator_method(e, name, a, b) if isinstance(a, StructValue) or isinstance(b, StructValue) else None
     if own is not None:
@@ -112,9 +110,9 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
                 return TupleValue(sequence.items * count.object)
             if isinstance(sequence, Reference) and e.heap[sequence.id].kind in ("list", "growing"):
                 return lists.repeat(e, sequence, count)
-    if name == "add" and lists.is_list(e, a) and lists.is_list(e, b):
+    if name == "add" and kinds.is_list(e, a) and kinds.is_list(e, b):
         return lists.concatenate(e, a, b)
-    if name == "or" and dicts.is_dict(e, a) and dicts.is_dict(e, b):
+    if name == "or" and kinds.is_dict(e, a) and kinds.is_dict(e, b):
         return dicts.new_dict(e, dicts.named_items(e, a) | dicts.named_items(e, b))
     result = operator_method(e, name, a, b)
     if result is not None:
@@ -144,14 +142,10 @@ def unary(e: Evaluator, name: str, v: Abstract) -> Abstract:
             return Known(~int(v.object))
         return fold(e, PYTHON[name], v.object)
     if isinstance(v, Number):
-        return numpy_unary(e, name, v) if v.numpy else python_unary(e, name, v)
+        return numpy_numbers.numpy_unary(e, name, v) if v.numpy else python_unary(e, name, v)
     if isinstance(v, ComplexValue):
-        from . import complexes
-
         return complexes.unary(e, name, v)
     if isinstance(v, (ArrayValue, ComplexArrayValue)):
-        from . import arrays
-
         return arrays.elementwise(e, name, v)
     result = operator_method(e, name, v)
     if result is not None:

@@ -10,11 +10,13 @@ from typing import Any
 from zyg.ir.core import Block, Const, Instr, Target, Value
 from zyg.typeof import UNBOUND
 
-from . import classes, comparison, dicts, environment, iterators, lists, operators, scalars, subscripts
+from . import classes, comparison, environment, iterators, kinds, operators, scalars
 from .evaluator import Evaluator
 from .frames import Frame, Stop
+from .later import arrays, dicts, lists, subscripts
 from .scalars import boolean
 from .values import (
+    ARRAYS,
     NONE,
     UNBOUND_VALUE,
     Abstract,
@@ -142,9 +144,7 @@ def _inplace(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 
 
 def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
-    from . import arrays
-
-    if isinstance(a, arrays.ARRAYS):
+    if isinstance(a, ARRAYS):
         return arrays.inplace(e, name, a, b)
     if isinstance(a, Reference):
         if e.heap[a.id].kind in ("list", "growing") and name in ("add", "mul"):
@@ -407,7 +407,7 @@ def _del_cell(e: Evaluator, frame: Frame, instr: Instr) -> None:
 def _import_name(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     """An import inside a function happens when it is compiled."""
     level, names = (e.read(v) for v in instr.operands)
-    items = lists.known_items(e, names) or ()
+    items = kinds.known_items(e, names) or ()
     fromlist = tuple(n.object for n in items if isinstance(n, Known))
     if not isinstance(level, Known):
         raise e.refuse("an import", hint="import at the top of the module")
@@ -550,7 +550,7 @@ def _call_spread(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     callee, args, *rest = (e.read(v) for v in instr.operands)
     items = lists.all_items(e, args)
     if items is None and iterators.is_iterator(e, args):
-        items = lists.known_items(e, lists.to_list(e, args))
+        items = kinds.known_items(e, lists.to_list(e, args))
     if items is None:
         raise e.refuse("a call with *args of a length that is not known when compiling", types=[describe(args, e.heap)])
     keywords = dicts.from_value(e, rest[0]) if rest else {}

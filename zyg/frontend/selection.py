@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL, I64
 
-from . import arrays, lists
+from . import arrays, kinds, lists
 from .arrays import ARRAYS, dims, element_type, memory, ndim, of_kind, permuted
 from .scalars import scalar_value
 from .values import (
@@ -213,7 +213,7 @@ class Selection:
                 indices.append((first, positions))
                 continue
             lengths = TupleValue(tuple(map(Number, dims(e, mask))))
-            separate = lists.known_items(e, self._call(gathering.unravelled, positions, lengths))
+            separate = kinds.known_items(e, self._call(gathering.unravelled, positions, lengths))
             assert separate is not None
             indices += [(first + n, v) for n, v in enumerate(separate)]
         indices.sort(key=lambda item: item[0])

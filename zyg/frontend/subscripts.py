@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from zyg.ir.core import Const, Value, const
 
-from . import arrays, dicts, flat, growing, indexing, lists
+from . import arrays, dicts, flat, growing, indexing, kinds, lists
 from .comparison import equal
 from .exceptions import no_text
 from .merging import settled
@@ -42,17 +42,17 @@ def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
         return indexing.get_item(e, v, key)
     if isinstance(v, flat.FlatValue):
         return flat.get_item(e, v, key)
-    items = lists.known_items(e, v)
+    items = kinds.known_items(e, v)
     if items is not None:
         return _item_of(e, v, items, key)
-    if lists.is_list(e, v):
+    if kinds.is_list(e, v):
         assert isinstance(v, Reference)
         return _growing_item(e, v, key)
     if isinstance(v, RangeValue):
         return _range_item(e, v, key)
     if isinstance(v, Known):
         return _known_item(e, v, key)
-    if dicts.is_dict(e, v):
+    if kinds.is_dict(e, v):
         assert isinstance(v, Reference)
         return dicts.get_item(e, v, key)
     if isinstance(v, ChoiceValue) and is_reference(v):
@@ -73,7 +73,7 @@ def is_index(v: Abstract) -> bool:
 
 
 def _item_of(e: Evaluator, v: Abstract, items: tuple[Abstract, ...], key: Abstract) -> Abstract:
-    kind = "list" if lists.is_list(e, v) else "tuple"
+    kind = "list" if kinds.is_list(e, v) else "tuple"
     key = settled(e, key, f"{kind} indices must be integers or slices, not NoneType")
     if isinstance(key, SliceValue) and kind == "list" and not all(isinstance(p, Known) for p in key.parts()):
         assert isinstance(v, Reference)
@@ -224,14 +224,14 @@ def set_item(e: Evaluator, v: Abstract, key: Abstract, value: Abstract) -> None:
     if isinstance(v, flat.FlatValue):
         flat.set_item(e, v, key, value)
         return
-    if dicts.is_dict(e, v):
+    if kinds.is_dict(e, v):
         assert isinstance(v, Reference)
         dicts.set_item(e, v, key, value)
         return
     if isinstance(v, ChoiceValue) and is_reference(v):
         e.each(v, lambda option: set_item(e, option, key, value) or NONE)
         return
-    if lists.is_list(e, v):
+    if kinds.is_list(e, v):
         assert isinstance(v, Reference)
         _set_list_item(e, v, key, value)
         return
@@ -245,11 +245,11 @@ def set_item(e: Evaluator, v: Abstract, key: Abstract, value: Abstract) -> None:
 def del_item(e: Evaluator, v: Abstract, key: Abstract) -> None:
     """del v[key]"""
     v = settled(e, v, "'NoneType' object doesn't support item deletion")
-    if dicts.is_dict(e, v):
+    if kinds.is_dict(e, v):
         assert isinstance(v, Reference)
         dicts.del_item(e, v, key)
         return
-    if lists.is_list(e, v):
+    if kinds.is_list(e, v):
         assert isinstance(v, Reference)
         if isinstance(key, SliceValue):
             lists.set_slice(e, v, key, TupleValue(()))
@@ -366,7 +366,7 @@ def unpack_rest(e: Evaluator, v: Abstract, before: int, after: int) -> list[Abst
         firsts = [indexing.element_or_row(e, v, const(n)) for n in range(before)]
         lasts = [indexing.element_or_row(e, v, e.op("add", end, const(n))) for n in range(after)]
         return [*firsts, lists.to_list(e, middle), *lasts]
-    if lists.is_list(e, v):
+    if kinds.is_list(e, v):
         assert isinstance(v, Reference)
         count = growing.growing_length(e, v)
         message = f"not enough values to unpack (expected at least {before + after}, got {{}})"
@@ -389,7 +389,7 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
     container = settled(e, container, "argument of type 'NoneType' is not iterable")
     no_text(e, item, container)
     a_set = isinstance(container, Known) and type(container.object) is frozenset
-    items = lists.all_items(e, container) if a_set else lists.known_items(e, container)
+    items = lists.all_items(e, container) if a_set else kinds.known_items(e, container)
     if items is not None:
         result: Value = const(False)
         for x in items:
@@ -400,7 +400,7 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
                 continue
             result = flag if isinstance(result, Const) else e.op("or", result, flag)
         return boolean(result)
-    if dicts.is_dict(e, container):
+    if kinds.is_dict(e, container):
         assert isinstance(container, Reference)
         return boolean(dicts.contains(e, container, item))
     if isinstance(container, Known) and isinstance(container.object, str) and isinstance(item, Known):

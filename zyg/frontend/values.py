@@ -283,6 +283,9 @@ class CallableValue(Abstract):
         raise NotImplementedError
 
 
+ARRAYS = (ArrayValue, ComplexArrayValue)
+
+
 class AttributedValue(Abstract):
     """A value that knows itself what its attributes are."""
 

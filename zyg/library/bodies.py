@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from zyg.frontend import listed
 from zyg.frontend.evaluator import Evaluator, Inference
 from zyg.frontend.frames import Context, Stop
 from zyg.frontend.functions import Outline, widened, widened_record
-from zyg.frontend.growing import exact_lists, refuse_arrays
 from zyg.frontend.infer import hidden_parameters, order_blocks
+from zyg.frontend.later import growing, listed
 from zyg.frontend.merging import settled
 from zyg.frontend.values import (
     DIFFERENTIABLE,
@@ -102,7 +101,7 @@ def infer_body(
         pass
     else:
         if not not_none:
-            exact_lists(inner, value)
+            growing.exact_lists(inner, value)
         value = widened(inner, settled(inner, value, not_none) if not_none else value)
         objects: list[Abstract] = [Reference(rename(i)) for i in outline.order]
         kept = {i: widened_record(inner, r) for i, r in reachable([value, *objects], inner.heap).items()}
@@ -123,7 +122,8 @@ def infer_body(
     hidden_parameters(inference)
     for evaluator in inference.evaluators:
         order_blocks(evaluator.function)
-    listed.check(inference, name)
+    if inference.pooled:
+        listed.check(inference, name)
     for key, (entry, _) in inner.inputs.items():
         e.input(entry.kind, entry.container, entry.name, entry.type)
         body.operands.extend(e.input_leaves[key])
@@ -133,7 +133,7 @@ def infer_body(
 def _refuse_lists_of_arrays(e: Evaluator, heap: Heap) -> None:
     for r in heap.values():
         if r.kind == "growing":
-            refuse_arrays(e, r)
+            growing.refuse_arrays(e, r)
 
 
 def shown(f: Abstract) -> str:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import arrays, classes, comparison, iterators, lists, operators, scalars, type_names
+from zyg.frontend import classes, comparison, iterators, kinds, operators, scalars, type_names
+from zyg.frontend.later import arrays, lists
 from zyg.frontend.merging import settled
 from zyg.frontend.python_numbers import message_of
 from zyg.frontend.scalars import boolean, scalar_value
 from zyg.frontend.values import (
+    ARRAYS,
     Abstract,
     ChoiceValue,
     ComplexValue,
@@ -71,7 +73,7 @@ def _isinstance(e: Evaluator, v: Abstract, classes_: Abstract) -> Abstract:
 
 @emits(issubclass)
 def _issubclass(e: Evaluator, cls: Abstract, classes_: Abstract) -> Abstract:
-    items = lists.known_items(e, classes_) or (classes_,)
+    items = kinds.known_items(e, classes_) or (classes_,)
     if not isinstance(cls, Known) or not all(isinstance(c, Known) for c in items):
         raise e.refuse("issubclass of classes that are not known when compiling")
     return Known(issubclass(cls.object, tuple(c.object for c in items if isinstance(c, Known))))
@@ -189,7 +191,7 @@ DIVMOD = {"i": message_of(divmod, 1, 0), "f": message_of(divmod, 1.0, 0.0)}
 def _divmod(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     message = "unsupported operand type(s) for divmod()"
     a, b = settled(e, a, message), settled(e, b, message)
-    if isinstance(a, arrays.ARRAYS) or isinstance(b, arrays.ARRAYS):
+    if isinstance(a, ARRAYS) or isinstance(b, ARRAYS):
         return e.call(known(np.divmod), [a, b])
     if not (is_number(a) and is_number(b)):
         e.type_error(f"{message}: '{type_names.python_type_name(e, a)}' and '{type_names.python_type_name(e, b)}'")

@@ -10,11 +10,9 @@ from typing import Any
 
 from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
-from zyg.frontend.complex_arrays import part
 from zyg.frontend.evaluator import Evaluator
-from zyg.frontend.growing import common_layout, require_growing
+from zyg.frontend.later import complex_arrays, growing, subscripts
 from zyg.frontend.scalars import scalar_value
-from zyg.frontend.subscripts import get_item
 from zyg.frontend.values import (
     NONE,
     Abstract,
@@ -130,7 +128,7 @@ class Mirror:
                 return StructValue(gradient_class(example.cls, example.names), example.names, tuple(parts))
             return TupleValue(tuple(parts))
 
-        layout = common_layout([item(record.meta.example)])  # type: ignore[union-attr]
+        layout = growing.common_layout([item(record.meta.example)])  # type: ignore[union-attr]
         if not arrays:
             return NONE
         i = e.new_id("gradient")
@@ -340,15 +338,17 @@ class Matching:
         wanted = [ArrayValue(column) for column in record.fields[1:]]
         columns: list[Abstract] = []
         if isinstance(given, Reference) and self.e.heap[given.id].kind in ("list", "growing"):
-            layout = require_growing(self.e, given, [record.meta.example])  # type: ignore[union-attr]
+            layout = growing.require_growing(self.e, given, [record.meta.example])  # type: ignore[union-attr]
             length, *arrays = self.e.heap[given.id].fields
             if len(layout.leaves) != len(wanted):
                 return False
-            columns = [get_item(self.e, ArrayValue(a), SliceValue(NONE, Number(length), NONE)) for a in arrays]
+            columns = [
+                subscripts.get_item(self.e, ArrayValue(a), SliceValue(NONE, Number(length), NONE)) for a in arrays
+            ]
         elif isinstance(given, ArrayValue):
             columns = [given]
         elif isinstance(given, ComplexArrayValue):
-            columns = [part(self.e, given, name) for name in ("real", "imag")]
+            columns = [complex_arrays.part(self.e, given, name) for name in ("real", "imag")]
         else:
             columns = list(items_of(self.e, given) or ())
         if len(columns) != len(wanted):

@@ -7,11 +7,12 @@ import types
 from typing import Any
 
 from zyg.errors import Misuse, Unsupported
-from zyg.frontend import iterators, lists
+from zyg.frontend import iterators
 from zyg.frontend.boundary import disassemble
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.exceptions import python_call
 from zyg.frontend.frames import Stop
+from zyg.frontend.later import lists
 from zyg.frontend.scalars import scalar_value, to_int
 from zyg.frontend.values import (
     MUTABLE_KINDS,

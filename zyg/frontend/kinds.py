@@ -1,0 +1,36 @@
+"""What kind of thing an abstract value is, asked without the modules that know more of it (later.py)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .values import Abstract, Reference, StructValue, TupleValue
+
+if TYPE_CHECKING:
+    from .evaluator import Evaluator
+
+
+def kind_of(e: Evaluator, v: Abstract) -> str:
+    """The kind of record that a reference is to; "" for values."""
+    return e.heap[v.id].kind if isinstance(v, Reference) else ""
+
+
+def is_list(e: Evaluator, v: Abstract) -> bool:
+    return kind_of(e, v) in ("list", "growing")
+
+
+def is_dict(e: Evaluator, v: Abstract) -> bool:
+    return kind_of(e, v) == "dict"
+
+
+def known_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
+    """The items of a tuple, named tuple or list of known length; None for anything else."""
+    if isinstance(v, TupleValue):
+        return v.items
+    if isinstance(v, StructValue) and issubclass(v.cls, tuple):
+        return v.items
+    if isinstance(v, Reference):
+        record = e.heap[v.id]
+        if record.kind == "list":
+            return record.fields
+    return None

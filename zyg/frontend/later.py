@@ -1,0 +1,60 @@
+"""The modules of this package that code for scalars does without: they are loaded when something of theirs is first used.
+
+    from .later import lists
+
+    lists.append(e, v, item)        loads zyg.frontend.lists
+
+Loading them takes as long as the compilation of a small function (docs/decisions/0014-the-first-call.md).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import (
+        arrays,
+        complex_arrays,
+        complexes,
+        construction,
+        dicts,
+        flat,
+        growing,
+        indexing,
+        listed,
+        lists,
+        numpy_numbers,
+        subscripts,
+    )
+
+__all__ = [
+    "arrays",
+    "complex_arrays",
+    "complexes",
+    "construction",
+    "dicts",
+    "flat",
+    "growing",
+    "indexing",
+    "listed",
+    "lists",
+    "numpy_numbers",
+    "subscripts",
+]
+
+
+class _Later:
+    """Stands for a module."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        value = getattr(import_module(f".{self._name}", __package__), attribute)
+        setattr(self, attribute, value)
+        return value
+
+
+if not TYPE_CHECKING:
+    globals().update({name: _Later(name) for name in __all__})
