@@ -93,7 +93,8 @@ def _look_up(
 def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
     """What was read plainly gets its cotangent into the shadow, what was written takes it out."""
     back, d, shadows, x, key, name, last, shadow = instr.operands
-    kind, results, wanted = instr.attrs["access"], instr.results, instr.attrs["wanted"]
+    kind, wanted = instr.attrs["access"], instr.attrs["wanted"]
+    results = instr.results[: len(wanted)]
     which, where = _ACCESS[kind]
     part = {"key": key, "name": name, "back": back}[where]
     position = True if where == "back" else None if where == "key" else False  # whether the part is known to be one
@@ -145,6 +146,12 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
                         e.load(v)
                     call(e, 3, ())
                     e.out("POP_TOP")
+                elif "component" in instr.attrs:
+                    e.load(d)
+                    e.store(instr.results[-1])
+                    store_none(e, results)
+                    jump(e, end)
+                    return
                 elif 0 in wanted:
                     call_method(e, shadows, "in_tuple", d, key, lambda: length(e, x))
                     e.store(results[wanted.index(0)])
@@ -280,6 +287,8 @@ def op_pull(e: Emitter, tree: Tree) -> None:
     back, d, shadows, *operands = instr.operands
     results, attrs = instr.results, instr.attrs
     wanted = attrs["wanted"]
+    component = [results[-1]] if "component" in attrs else []  # what comes to an item of a tuple
+    results = results[: len(wanted)]
     none, end = Label(), Label()
     depth = e.depth
     if "expressions" in attrs:
@@ -356,14 +365,17 @@ def op_pull(e: Emitter, tree: Tree) -> None:
     for v in (d, shadows):
         e.load(v)
     call(e, 3, ())
-    _items(e, results, wanted, end)
+    _items(e, results, wanted, end, component)
     e.label(none, depth)
-    store_none(e, results)
+    store_none(e, [*results, *component])
     e.label(end, depth)
 
 
-def _items(e: Emitter, results: list[Value], wanted: tuple[int, ...], end: Label) -> None:
-    """A tuple, or None, is on the stack: store its items `wanted`, else go on with None on the way to `end`."""
+def _items(
+    e: Emitter, results: list[Value], wanted: tuple[int, ...], end: Label, others: list[Value] | None = None
+) -> None:
+    """A tuple, or None, is on the stack: store its items `wanted` (and None for `others`), else go on with None on the way to
+    `end`."""
     if not results:
         e.out("POP_TOP")
         return
@@ -377,6 +389,7 @@ def _items(e: Emitter, results: list[Value], wanted: tuple[int, ...], end: Label
         e.out("BINARY_SUBSCR")
         e.store(r)
     e.out("POP_TOP")
+    store_none(e, others or [])
     jump(e, end)
     e.label(nothing, depth)
     e.out("POP_TOP")
@@ -604,6 +617,25 @@ def op_accumulate(e: Emitter, tree: Tree) -> None:
 
 
 @operation
+def op_join(e: Emitter, tree: Tree) -> None:
+    """The cotangents of items of what may be a tuple: if there are any, a function adds them to the tuple's."""
+    instr = tree.operation
+    function, d, x, places, *parts = instr.operands
+    some, end = Label(), Label()
+    depth = e.depth
+    for part in parts:
+        e.load(part)
+        jump_if_none(e, some, negated=True)
+    e.load(d)
+    e.store(instr.result)
+    jump(e, end)
+    e.label(some, depth)
+    call_function(e, function, [d, x, places, *parts])
+    e.store(instr.result)
+    e.label(end, depth)
+
+
+@operation
 def op_nothing_looked_up(e: Emitter, tree: Tree) -> None:
     """Variables for the object whose shadow was looked up last, and its shadow: what wants a shadow writes them."""
     for r in tree.operation.results:
@@ -611,4 +643,4 @@ def op_nothing_looked_up(e: Emitter, tree: Tree) -> None:
         e.store(r)
 
 
-OPS = frozenset({"pull", "rule", "cotangents", "accumulate", "nothing_looked_up"})
+OPS = frozenset({"pull", "rule", "cotangents", "accumulate", "join", "nothing_looked_up"})

@@ -53,7 +53,7 @@ def loads_twice(instr: Operation, k: int) -> bool:
         if instr.attrs["of"] == "call_object":
             return k == 1 or "inline" in instr.attrs or ("method" in instr.attrs and k >= len(instr.operands) - 2)
         return "direct" in instr.attrs
-    return instr.op in ("item", "pull", "rule", "accumulate", "nothing_recorded")
+    return instr.op in ("item", "pull", "rule", "accumulate", "join", "nothing_recorded")
 
 
 def _go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float) -> None:

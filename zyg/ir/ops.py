@@ -591,7 +591,7 @@ python("item", "what an iterator gave, the pullback of all it goes through: if t
 python("pull", "pullback, cotangent, shadows: run a pullback, which gives a tuple; the results are its items "
        "attrs['wanted'], None where it gives None; then what is wanted for what was run plainly: result and operands of an "
        "operator, with attrs['expressions'] for its cotangents; object, key, name and what was looked up for an access to the "
-       "shadow of an object", typing=_stated)  # fmt: skip
+       "shadow of an object. With attrs['component'], the last result is the cotangent of an item of a tuple", typing=_stated)  # fmt: skip
 python("rule", "function, cotangent, result, operands: the cotangents attrs['wanted'] of an operator on numbers, None where "
        "the cotangent is; by attrs['expressions'] if the numbers are real", typing=_stated)  # fmt: skip
 python("nothing_looked_up", "the object whose shadow was looked up last, and its shadow: None at first; a `pull` of what was read or "
@@ -600,6 +600,8 @@ python("cotangents", "a tuple or None: the items attrs['wanted'], or None", typi
 python(
     "accumulate", "function, two cotangents: their sum (None is zero), by the function unless both are floats", OBJECT
 )
+python("join", "function, cotangent of a tuple, the tuple, places of items, their cotangents: their sum, by the function unless "
+       "these are None", OBJECT)  # fmt: skip
 
 
 def result_types(name: str, operands: Sequence[Type], attrs: dict[str, Any]) -> Sequence[Type] | None:

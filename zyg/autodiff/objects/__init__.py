@@ -23,6 +23,7 @@ has its cotangent in its shadow.
 from __future__ import annotations
 
 from . import (
+    adapters,
     arithmetic,
     attributes,
     builtins_,
@@ -52,7 +53,7 @@ from . import (
     zyg_,
 )
 from .calls import call, forward_of
-from .cotangents import NUMBERS, accumulate
+from .cotangents import NUMBERS, accumulate, joined
 from .iteration import loop, pairs
 from .shadows import Shadows, has_attribute
 
@@ -102,6 +103,7 @@ __all__ = [
     "RULES",
     "Shadows",
     "accumulate",
+    "adapters",
     "builtins_",
     "call",
     "class_statements",
@@ -113,6 +115,7 @@ __all__ = [
     "generators",
     "has_attribute",
     "iterables_",
+    "joined",
     "keys",
     "loop",
     "math_",

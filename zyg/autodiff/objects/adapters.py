@@ -3,8 +3,9 @@ goes is found out once."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from operator import itemgetter
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -57,37 +58,67 @@ def _adapter(entry: calls.Function, f: FunctionType, count: int, names: tuple[st
         source[parameters.index(name)] = count + k
     by_keyword = f.__kwdefaults__ or {}
     filled: list[Any] = []
-    keys: list[Any] = []  # of the defaults that are taken
-    carrying: list[tuple[int, Any]] = []  # of those that may carry a derivative, with their place
+    by_name: list[
+        tuple[str, int]
+    ] = []  # keyword-only parameters that take their defaults, and which of `filled` these are
+    carrying: list[tuple[int, Any]] = []  # the places of defaults that may carry a derivative, and their keys
     for at in range(total):
         if source[at] < 0:
             key: Any = parameters[at] if at >= code.co_argcount else at - code.co_argcount + len(defaults)
             if key not in by_keyword if at >= code.co_argcount else key < 0:
                 return None
             value = by_keyword[key] if at >= code.co_argcount else defaults[key]
+            if at >= code.co_argcount:
+                by_name.append((key, len(filled)))
             source[at] = count + len(names) + len(filled)
             filled.append(value)
-            keys.append(key)
-            if is_number(value) or type(value) is tuple:
+            if (is_number(value) or type(value) is tuple) and not lasts(f):  # else it is a constant
                 carrying.append((at + (not bound), key))
-    arrange = _picker(source)
+    make = _made(tuple(source), count + len(names), bound, tuple(by_name), tuple(carrying))
+    return make(forward, f, names, tuple(filled))
+
+
+@functools.cache
+def _made(
+    source: tuple[int, ...], count: int, bound: bool, by_name: tuple[tuple[str, int], ...], carrying: tuple[Any, ...]
+) -> Callable[..., Forward]:
+    """What makes the functions of one way of passing arguments: these are written out, since they run at each call."""
+    arguments = [f"a{k}" for k in range(count)]
+    defaults = [f"a{k}" for k in range(count, len(source))]
+    changed = "".join(f" or by_keyword.get({key!r}) is not {defaults[at]}" for key, at in by_name)
     first = 0 if bound else 1
-    give_back = _picker([*range(first), *[first + source.index(k) for k in range(count + len(names))]])
-    fill = tuple(filled)
-    by_default, by_keyword_default = f.__defaults__, f.__kwdefaults__
-    named = [(key, value) for key, value in zip(keys, filled) if type(key) is str]
+    given = [f"given[{k}]" for k in (*range(first), *[first + source.index(k) for k in range(count)])]
+    lines = [
+        "def make(forward, f, names, filled):",
+        f"    {_listed(defaults)} = filled",
+        "    by_position, by_keyword = f.__defaults__, f.__kwdefaults__",
+        f"    def call({', '.join(arguments)}):",
+        f"        if f.__defaults__ is not by_position or f.__kwdefaults__ is not by_keyword{changed}:",
+        f"            return generally(f, {_listed(arguments)}, names, {bound})",
+        f"        y, back = forward({', '.join(f'a{k}' for k in source)})",
+        "        return y, None if back is None else (run, back)",
+        "    def run(back, d, shadows):",
+        "        back = back[1]",
+        "        given = back[0](back, d, shadows)",
+        "        if given is None:",
+        "            return None",
+        *[f"        add_default(shadows, f, {key!r}, given[{at}])" for at, key in carrying],
+        f"        return {_listed(given)}",
+        "    return call",
+    ]
+    scope: dict[str, Any] = {"__name__": __name__, "generally": _generally, "add_default": add_default}
+    exec(compile("\n".join(lines), str(Path(__file__).with_name("<adapter>")), "exec"), scope)
+    return scope["make"]
 
-    def call(*args: Any) -> tuple[Any, Any]:
-        if (
-            f.__defaults__ is not by_default
-            or f.__kwdefaults__ is not by_keyword_default
-            or (named and any(by_keyword.get(key, call) is not value for key, value in named))
-        ):
-            return _generally(f, args, names, bound)
-        y, back = forward(*arrange(args + fill))
-        return y, None if back is None else (run_adapted, back, f, give_back, carrying)
 
-    return call
+def _listed(items: list[str]) -> str:
+    return f"({', '.join(items)}{',' * (len(items) == 1)})"
+
+
+def add_default(shadows: Any, f: Any, key: Any, d: Any) -> None:
+    """A default has a cotangent: `make_function` takes it from there."""
+    if d is not None:
+        shadows.add_key(f, key, d)
 
 
 def _spreading(
@@ -127,27 +158,6 @@ def run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         return (*given[:before], *rest)
     extra = given[before]
     return (*given[:before], *(extra if extra is not None else (None,) * spread), *rest)
-
-
-def _picker(numbers: list[int]) -> Callable[[Any], tuple[Any, ...]]:
-    """The function that picks the items of these numbers from a tuple."""
-    if numbers == list(range(len(numbers))):
-        length = len(numbers)
-        return lambda x: x[:length]
-    if len(numbers) > 1:
-        return itemgetter(*numbers)
-    return lambda x: tuple([x[k] for k in numbers])
-
-
-def run_adapted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, f, give_back, carrying = back
-    given = calls.run(inner, d, shadows)
-    if given is None:
-        return None
-    for at, key in carrying:
-        if given[at] is not None:
-            shadows.add_key(f, key, given[at])  # `make_function` takes it from there
-    return give_back(given)
 
 
 def _generally(f: FunctionType, args: tuple[Any, ...], names: tuple[str, ...], bound: bool) -> tuple[Any, Any]:

@@ -539,12 +539,13 @@ def run_updated_by_pairs(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def record_dict_merge(x: Any, other: Any, function: Any) -> Any:
     """The keyword arguments of a call."""
-    twice = [k for k in other if k in x]
-    if twice:
-        name = foreign.name_of(function)
-        raise TypeError(f"{name}() got multiple values for keyword argument '{twice[0]}'")
-    if not all(isinstance(k, str) for k in other):
-        raise TypeError("keywords must be strings")
+    if type(other) is dict and not other:
+        return None
+    for k in other:
+        if k in x:
+            raise TypeError(f"{foreign.name_of(function)}() got multiple values for keyword argument '{k}'")
+        if type(k) is not str and not isinstance(k, str):
+            raise TypeError("keywords must be strings")
     return record_dict_update(x, other)
 
 

@@ -93,6 +93,21 @@ def accumulate(x: Any, y: Any) -> Any:
     return x + y
 
 
+def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> Any:
+    """The cotangent of a tuple, `d`, with those of its items at some places.
+
+    >>> joined((1.0, None), (2.0, 3.0), (1,), 5.0)
+    (1.0, 5.0)
+    """
+    count = len(x)
+    if len(places) < count or places[0]:
+        items = [None] * count
+        for at, c in zip(places, parts):
+            items[at] = c
+        parts = tuple(items)
+    return parts if d is None else accumulate(d, parts)
+
+
 def is_number(x: Any) -> bool:
     """Whether `x` carries a cotangent that is a number.
 

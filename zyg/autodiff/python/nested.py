@@ -121,6 +121,8 @@ class _Expansion:
             self.call(access, [kind, d, shadows, more[0], more[2], wanted], instr.results)
         elif instr.attrs["of"] == "item":
             self.call(pull_item, [back, d, shadows, more[0]], instr.results)
+        elif "component" in instr.attrs:
+            self.call(pull_whole, [back, d, shadows, wanted], instr.results)
         else:
             self.call(pull, [back, d, shadows, wanted], instr.results)
 
@@ -139,6 +141,10 @@ class _Expansion:
 
     def _accumulate(self, instr: Instr) -> None:
         self.emit("call_object", instr.operands[:3], instr.results, keywords=())
+
+    def _join(self, instr: Instr) -> None:
+        """Here items have been added to the cotangent of the tuple, and not by themselves."""
+        self.emit("call_object", [Const(same, OBJECT), instr.operands[1]], instr.results, keywords=())
 
     def _tape(self, instr: Instr) -> None:
         self.emit("list", [], instr.results)
@@ -193,6 +199,15 @@ def pull(back: Any, d: Any, shadows: Any, wanted: tuple[int, ...]) -> tuple[Any,
     else:
         given = back[0](back, d, shadows)
     return (None,) * len(wanted) if given is None else tuple([given[k] for k in wanted])
+
+
+def pull_whole(back: Any, d: Any, shadows: Any, wanted: tuple[int, ...]) -> tuple[Any, ...]:
+    """The same where the cotangent of an item may be given by itself."""
+    return (*pull(back, d, shadows, wanted), None)
+
+
+def same(x: Any) -> Any:
+    return x
 
 
 def pull_item(back: Any, d: Any, shadows: Any, whole: Any) -> tuple[Any, ...]:

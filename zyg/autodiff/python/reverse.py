@@ -13,6 +13,7 @@ from .forward import ForwardHalf, Saved, extra_operands
 NOTHING = Const(None, NONE)
 _TAKE_CELL = Const(objects.Shadows.take_cell, OBJECT)
 _ACCUMULATE = Const(objects.accumulate, OBJECT)
+_JOINED = Const(objects.joined, OBJECT)
 
 
 class ReverseHalf:
@@ -40,6 +41,8 @@ class ReverseHalf:
         self.bodies: dict[Block, Block] = {}  # where the reverse of a block begins
         self.tails: dict[Block, Block] = {}  # where it goes on to the blocks before
         self.current = forward.blocks[0]
+        # Per value that may be a tuple, what has come to its items in the block so far: where, and the cotangents.
+        self.pending: dict[Value, dict[int, Value]] = {}
 
     def run(self) -> Function:
         """The reverse half; the forward half pushes what it needs and returns its pullback."""
@@ -130,6 +133,8 @@ class ReverseHalf:
         for instr in reversed(block.instrs) if completes else ():
             b.position = instr.position
             self._reverse_instr(instr)
+        for v in list(self.pending):
+            self._join(v)
         b.position = block.instrs[0].position
         tail = self.tails[block]
         if tail is not self.bodies[block]:
@@ -195,7 +200,27 @@ class ReverseHalf:
         return self.builder.block
 
     def _read(self, v: Value) -> Value:
+        if v in self.pending:
+            self._join(v)
         return self.cotangents.read(self._here, v)
+
+    def _join(self, v: Value) -> None:
+        """The cotangents of items become part of that of the tuple."""
+        parts = self.pending.pop(v)
+        old = self.cotangents.read(self._here, v)
+        operands = [_JOINED, old, self._primal(v), Const(tuple(parts), OBJECT), *parts.values()]
+        (new,) = self.builder.emit("join", *operands, types=(OBJECT,))
+        self.cotangents.write(self._here, v, new)
+
+    def _add_item(self, v: Value, at: Value, component: Value) -> None:
+        """Add to the cotangent of an item, if `v` is a tuple: else the component is None."""
+        assert isinstance(at, Const)
+        index = at.value
+        parts = self.pending.setdefault(v, {})
+        if index in parts:
+            operands = [_ACCUMULATE, parts[index], component]
+            (component,) = self.builder.emit("accumulate", *operands, types=(OBJECT,), numbers=False)
+        parts[index] = component
 
     def _take(self, v: Value) -> Value:
         """The cotangent of `v`, which is thereby used up: where control comes again, it starts from zero."""
@@ -207,7 +232,7 @@ class ReverseHalf:
         """Add to the cotangent of `v`; where `rare` is None, that is a number."""
         if self.activity.inert(v) or is_nothing(contribution):
             return
-        old = self._read(v)
+        old = self.cotangents.read(self._here, v)  # without what is pending for items, which comes to it later
         operands: list[Value] = (
             [old, contribution] if rare is None or self.activity.number(v) else [old, contribution, rare]
         )
@@ -389,13 +414,20 @@ class ReverseHalf:
             x = original.operands[0]
             operands += [self._primal(x), key, Const(original.attrs.get("name"), OBJECT)]
             operands += self._looked_up(x, "attributes" if of.endswith("attr") else "items")
+            if of == "getitem" and 0 in wanted and rare is not None and _is_natural(original.operands[1]):
+                if not is_nothing(d):
+                    attrs["component"] = True
         elif of == "unpack":
             operands += self._parts_of(d)
         elif "inline" in instr.attrs:
             attrs["inline"] = instr.attrs["inline"]
             x = self.forward.called[original].operands[0]
             operands += [self._primal(x), *self._looked_up(x, "items")]
-        parts = self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), **attrs)
+        more = 1 if "component" in attrs else 0
+        parts = self.builder.emit("pull", *operands, types=(OBJECT,) * (len(wanted) + more), **attrs)
+        if more:
+            *parts, component = parts
+            self._add_item(original.operands[0], original.operands[1], component)
         self._spread(original, wanted, parts, rare if {"expressions", "rule"} & {*attrs} else None)
 
     # ------------------------------------------------------------------------------------------------ the tape
@@ -436,6 +468,10 @@ class ReverseHalf:
                 map_uses(instr, lambda v: replacement.get(v, v))
         self.cotangents.replace(lambda v: replacement.get(v, v))
         self.kept = kept
+
+
+def _is_natural(v: Value) -> bool:
+    return isinstance(v, Const) and type(v.value) is int and v.value >= 0
 
 
 def _place_of_push(block: Block, values: list[Value]) -> int:
