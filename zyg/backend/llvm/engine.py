@@ -30,7 +30,7 @@ from ...ir.records import record
 from ...ir.types import Array
 from .. import cpython as layout
 from ..tracebacks import make_raiser
-from . import runtime, vectormath
+from . import matrixmath, runtime, vectormath
 from .entry import ENTRY, Signature, write_entry
 from .lower import lower
 from .lowered import LANES, Lowered, no_variants
@@ -183,7 +183,7 @@ class Engine:
 
     def address_of(self, name: str) -> Address:
         """Where an external symbol is: in the runtime, NumPy, CPython, or the C library."""
-        part = runtime.HOMES.get(name) or _OWN_MATH.get(name) or (name if name in vectormath.NAMES else None)
+        part = runtime.HOMES.get(name) or _OWN_MATH.get(name) or _OWN_CODE.get(name)
         if part is not None:
             return self.part(part)[name]
         if is_foreign(name):
@@ -208,6 +208,8 @@ class Engine:
                     module, exports = self.parse(runtime.text(name)), runtime.PARTS[name]
                 elif name in vectormath.NAMES:
                     module, machine, exports = self.parse(vectormath.text(name, _is_wide())), self.machine, (name,)
+                elif name in matrixmath.NAMES:
+                    module, machine, exports = self.parse(matrixmath.text()), self.machine, (name,)
                 else:
                     module, machine, exports = self.parse(special_text(name)), self.machine, (f"zyg_{name}",)
                     self.optimise(module)
@@ -315,6 +317,7 @@ def _numpy_address(name: str) -> Address:
 
 
 _OWN_MATH = {f"zyg_{name}": name for name in OWN_MATH}
+_OWN_CODE = {name: name for name in (*vectormath.NAMES, *matrixmath.NAMES)}  # parts of their own
 
 
 _engine: Engine | None = None

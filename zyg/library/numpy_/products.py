@@ -18,7 +18,7 @@ from zyg.frontend.values import Abstract, Known, describe, is_numeric, known
 from zyg.ir.types import BOOL
 from zyg.rules import adjoint, tangent
 
-from .. import blas
+from .. import blas, kernels
 from ..registry import emits, implements
 from .layouts import general, is_complex, is_packed, packed, stack_shape, step, swapped
 from .ufuncs import strong
@@ -391,6 +391,16 @@ def rows_into(c: Any, a: Any, b: Any, adds: bool) -> None:
     if by_blas(c) and a.dtype == c.dtype and b.dtype == c.dtype and n * m * k > SMALL and by_rows(c):
         x, y = matrix(a), matrix(b)
         beta = 1.0 if adds else 0.0
+        if (
+            adds
+            and kernels.AVAILABLE
+            and c.dtype == np.float64
+            and n * m <= kernels.MOST
+            and by_rows(x)
+            and by_columns(y)
+        ):
+            kernels.add_dots(n, m, k, x, leading(x, 0), y, leading(y, 1), c, leading(c, 0))
+            return
         # What are rows to us are columns to BLAS: it is asked for the transposed of c, which is b.T @ a.T.
         if by_rows(x):
             if by_rows(y):

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from ....ir.core import Const, Instr, Target, Value
 from ....ir.types import BOOL, Array, Scalar
+from ..horizontal import add_up
 from ..lowered import LoweringError
 from ..text import MEMORY_TYPES, SCALAR_TYPES, SIZES, literal
 from .arithmetic import BINARY, binary, neg
@@ -148,31 +149,10 @@ class VectorLowering(FunctionLowering):
         give(self, [(type, sums[k]) for k, type in enumerate(types)])
 
     def added_up(self, type: str, vectors: list[str]) -> list[str]:
-        """The sum of the lanes of each vector, neighbours first. Two vectors share one as their sums get fewer."""
-        add = "fadd" if type in ("double", "float") else "add"
-        level = [(name, [(k, lane) for lane in range(self.width)]) for k, name in enumerate(vectors)]
-        while level[0][1][-1][1]:  # until there is a lane of each
-            shorter: list[tuple[str, list[tuple[int, int]]]] = []
-            for n in range(0, len(level), 2):
-                pair = level[n : n + 2]
-                length = len(pair[0][1])
-                places = {label: m * length + at for m, (_, own) in enumerate(pair) for at, label in enumerate(own)}
-                even = sorted((p for p in places if p[1] % 2 == 0), key=lambda p: (p[1], p[0]))
-                given = f"<{length} x {type}>"
-                second = pair[-1][0] if len(pair) > 1 else "poison"
-                halves = [
-                    self.let(
-                        f"shufflevector {given} {pair[0][0]}, {given} {second}, "
-                        f"<{len(even)} x i32> <{', '.join(f'i32 {places[k, lane + odd]}' for k, lane in even)}>"
-                    )
-                    for odd in range(2)
-                ]
-                total = self.let(f"{add} <{len(even)} x {type}> {halves[0]}, {halves[1]}")
-                shorter.append((total, [(k, lane // 2) for k, lane in even]))
-            level = shorter
+        """The sum of the lanes of each vector, neighbours first."""
         return [
             self.let(f"extractelement <{len(own)} x {type}> {name}, i64 {at}", "r")
-            for name, own in level
+            for name, own in add_up(self.let, type, vectors, self.width)
             for at in range(len(own))
         ]
 
