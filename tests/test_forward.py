@@ -314,11 +314,6 @@ def test_complex_tangents():
     assert zyg.jvp(lambda a: a[0] * a[1], (z,), (t,)) == (2j, 1.0 * 2.0 + 1j * 1j)
 
 
-def test_the_hessian_by_a_structure_is_refused():
-    with pytest.raises(TypeError, match="not a number or an array"):
-        zyg.hessian(lambda p: p[0] * p[1], (1.0, 2.0))
-
-
 def test_overlapping_arrays_that_are_only_read():
     x = np.array([1.0, 2.0])
 

@@ -7,6 +7,7 @@ derivatives of derivatives.  Slower than the native passes, but of anything that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from .errors import Misuse
 from .rules import users_tangent_rules
 from .transforms import Transform, describe
+from .typeof import plain_class
 
 # A place in a structure: the steps that lead to a number, an index, a key or the index of an array's element each.
 Path = tuple[Any, ...]
@@ -31,13 +33,18 @@ def places(value: Any, what: str) -> Iterator[Path]:
         for index in np.ndindex(value.shape):
             yield (index,)
     elif isinstance(value, (tuple, list)):
-        for at, item in enumerate(value):
+        for at, item in zip(_steps(value), value):
             yield from ((at, *path) for path in places(item, what))
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from ((key, *path) for path in places(item, what))
     elif isinstance(value, (complex, np.complexfloating, np.ndarray)):
         raise Misuse(f"{what}, with a {type(value).__name__} in it that is no real number")
+
+
+def _steps(value: Any) -> Any:
+    """How one gets to the items of a tuple or list: by name in a named tuple."""
+    return getattr(type(value), "_fields", None) or range(len(value))
 
 
 def filled(value: Any, numbers: Mapping[Path, Any], at: Path = ()) -> Any:
@@ -50,7 +57,7 @@ def filled(value: Any, numbers: Mapping[Path, Any], at: Path = ()) -> Any:
             array[index] = numbers.get((*at, index), 0.0)
         return array
     if isinstance(value, (tuple, list)):
-        items = [filled(item, numbers, (*at, n)) for n, item in enumerate(value)]
+        items = [filled(item, numbers, (*at, n)) for n, item in zip(_steps(value), value)]
         return items if isinstance(value, list) else tuple(items)
     if isinstance(value, dict):
         return {key: filled(item, numbers, (*at, key)) for key, item in value.items()}
@@ -123,49 +130,134 @@ def hvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
 
 
 def hessian(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    from .matrices import jacobian
+    from .api import pullback
 
     (x,) = args
-    (found,) = jacobian(_gradient_of(function, keywords), x)
-    if found is None:
-        return 0.0 if _is_number(x) else np.zeros(np.shape(x) * 2)
-    return found
+    gradient, back = pullback(_gradient_of(function, keywords), x)
+
+    def row(path: Path, shape: tuple[int, ...]) -> Any:
+        # The gradient is None where the value does not depend on a part of x.
+        here = part_of(gradient, path)
+        rows = [] if here is None else [back(filled(gradient, {at: 1.0}))[0] for at in scalars(here, path)]
+        return mirrored(x, lambda p, s: stacked([part_of(r, p) for r in rows], shape, s))
+
+    return mirrored(x, row)
 
 
 def jacobian(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
     from .api import pullback
 
+    kept = [_frozen(arg) for arg in args]
     value, back = pullback(function, *args, **keywords)
-    shape = shape_of(value, "the value")
-    paths = list(places(value, f"the Jacobian of {describe(function)}"))
-    rows = [back(filled(value, {path: 1.0})) for path in paths]
-    result: list[Any] = []
-    for at, arg in enumerate(args):
-        entries = [row[at] for row in rows]
-        if not entries:
-            result.append(np.zeros(shape + shape_of(arg, f"argument {at}")))
-        elif all(entry is None for entry in entries):
-            result.append(None)
-        elif shape == () and _is_number(entries[0]):
-            result.append(entries[0])
-        else:
-            own = shape_of(arg, f"argument {at}")
-            stacked = np.stack([np.zeros(own) if entry is None else np.asarray(entry) for entry in entries])
-            result.append(stacked.reshape(shape + own))
-    return tuple(result)
+    what = f"the Jacobian of {describe(function)}"
+    leaves: list[tuple[Path, tuple[int, ...], list[tuple[Any, ...]]]] = []
+    mirrored(value, lambda path, shape: leaves.append((path, shape, [])), what)
+    if not leaves:
+        raise TypeError(f"jacobian takes functions of numbers and arrays; the value is a {type(value).__name__}")
+    for path, _, rows in leaves:
+        rows.extend(back(filled(value, {at: 1.0})) for at in scalars(part_of(value, path), path))
+    found = {path: rows for path, _, rows in leaves}
+
+    def entry(at: int) -> Any:
+        entries = [row[at] for rows in found.values() for row in rows]
+        if entries and all(e is None for e in entries):
+            return None
+        block = lambda path, shape, p, s: stacked([part_of(row[at], p) for row in found[path]], shape, s)
+        return mirrored(value, lambda path, shape: mirrored(kept[at], lambda p, s: block(path, shape, p, s), what))
+
+    return tuple(map(entry, range(len(args))))
 
 
-def shape_of(value: Any, what: str) -> tuple[int, ...]:
-    """The shape of a number, an array, or a (nested) tuple or list of numbers."""
+# --------------------------------------------------------------- structures: as library/structured.py has them
+
+
+def _frozen(value: Any) -> Any:
+    """The argument as it is before the call: what a function does to a list or dict does not matter to its shape."""
+    if isinstance(value, dict):
+        return {key: _frozen(item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(_frozen, value))
+    return value
+
+
+def leaf_shape(value: Any) -> tuple[int, ...] | None:
+    """The shape of a number, an array, or a tuple or list of numbers, nested or not; None for anything else."""
     if _is_number(value):
         return ()
     if isinstance(value, np.ndarray):
-        return value.shape
+        return value.shape if value.dtype.kind in "fiu" else None
+    if type(value) in (tuple, list) and value and not any(isinstance(item, np.ndarray) for item in value):
+        shapes = {leaf_shape(item) for item in value}
+        shape = shapes.pop()
+        return None if shapes or shape is None else (len(value), *shape)
+    return None
+
+
+def _holds_floats(leaf: Any) -> bool:
+    """Integers inside of a structure are constants: counts, indices, shapes."""
+    if isinstance(leaf, (tuple, list)):
+        return any(map(_holds_floats, leaf))
+    return isinstance(leaf, (float, np.floating)) or isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f"
+
+
+def scalars(value: Any, at: Path) -> Iterator[Path]:
+    """The places of the numbers in a leaf, in order."""
+    return ((*at, *path) for path in places(value, "a derivative"))
+
+
+def parts_of(value: Any) -> dict[Any, Any] | None:
+    """The parts of a structure by key, index or name; None for what has none."""
+    if isinstance(value, dict):
+        return dict(value)
     if isinstance(value, (tuple, list)):
-        shapes = {shape_of(item, what) for item in value}
-        if len(shapes) == 1:
-            return (len(value), *shapes.pop())
-    raise TypeError(f"jacobian takes functions of numbers and arrays; {what} is a {type(value).__name__}")
+        return dict(zip(_steps(value), value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: getattr(value, f.name) for f in fields(value)}
+    return dict(vars(value)) if plain_class(type(value)) and hasattr(value, "__dict__") else None
 
 
-__all__ = ["dot", "filled", "hessian", "hvp", "jacobian", "jvp", "places", "shape_of"]
+def part_of(value: Any, path: Path) -> Any:
+    """What stands at a place of a structure, or of a gradient that is like it; None where there is none."""
+    for step in path:
+        if value is None:
+            return None
+        if isinstance(value, (dict, list)) or isinstance(value, tuple) and isinstance(step, int):
+            value = value[step]
+        else:
+            value = getattr(value, step)
+    return value
+
+
+def mirrored(value: Any, make: Callable[[Path, tuple[int, ...]], Any], what: str = "the Hessian", at: Path = ()) -> Any:
+    """The structure with `make(place, shape)` for each leaf; None for what has none."""
+    if isinstance(value, (complex, np.complexfloating)) or isinstance(value, np.ndarray) and value.dtype.kind == "c":
+        raise Misuse(f"{what}, with a {type(value).__name__} in it that is no real number")
+    shape = leaf_shape(value)
+    if shape is not None:
+        return make(at, shape) if not at or _holds_floats(value) else None
+    parts = parts_of(value)
+    if parts is None:
+        return None
+    made = {key: mirrored(part, make, what, (*at, key)) for key, part in parts.items()}
+    if all(m is None for m in made.values()):
+        return None
+    if isinstance(value, dict):
+        return made
+    if type(value) is list:
+        return list(made.values())
+    if type(value) is tuple:
+        return tuple(made.values())
+    from .library.cotangents import gradient_class
+
+    return gradient_class(type(value), tuple(made))(*made.values())
+
+
+def stacked(entries: list[Any], outer: tuple[int, ...], inner: tuple[int, ...]) -> Any:
+    """The cotangents of a leaf, one for each number of another one, in one array; a number for two numbers."""
+    rows = [np.zeros(inner) if entry is None else np.asarray(entry) for entry in entries]
+    if not rows:
+        return np.zeros(outer + inner) if outer + inner else 0.0
+    return np.stack(rows).reshape(outer + inner) if outer + inner else rows[0][()].item()
+
+
+__all__ = ["dot", "filled", "hessian", "hvp", "jacobian", "jvp", "places"]

@@ -14,12 +14,15 @@ from .transforms import ATTRIBUTE, Transform
 
 def hessian(function: Callable[..., Any], x: Any, /, **keywords: Any) -> Any:
     """The second derivatives of a real-valued function of an array, in an array of shape x.shape + x.shape; of a function of
-    a number, a number. Forward over reverse, several columns per pass.
+    a number, a number; by a structure (dict, tuple, list, object), a structure of such structures of arrays. Forward over
+    reverse, several columns per pass.
 
     >>> import zyg, numpy as np
     >>> zyg.hessian(lambda x: x[0] * x[0] * x[1], np.array([2.0, 3.0]))
     array([[6., 4.],
            [4., 0.]])
+    >>> zyg.hessian(lambda p: p["a"] ** 2 * p["b"], {"a": 2.0, "b": 3.0})
+    {'a': {'a': 6.0, 'b': 4.0}, 'b': {'a': 4.0, 'b': 0.0}}
     """
     return native("hessian", function)(function, x, **keywords)
 
@@ -27,7 +30,7 @@ def hessian(function: Callable[..., Any], x: Any, /, **keywords: Any) -> Any:
 def jacobian(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, ...]:
     """All partial derivatives: an entry per positional argument, an array of shape value.shape + argument.shape (a
     float for number by number), or None where the value does not depend on it. Tuples and lists of numbers count as
-    vectors.
+    vectors; for other structures the entry is one: for each part of the value, for each part of the argument.
 
     By the cheaper mode: in reverse, an element of the value at a time; or forward, several elements of the arguments at a
     time. The function runs once per pass, the first time on `args` themselves and then on copies.

@@ -38,6 +38,7 @@ from .ir.types import (
     slot_names,
 )
 from .rules import singled_out
+from .transforms import ATTRIBUTE
 
 
 class _Unbound:
@@ -193,8 +194,13 @@ class Typing:
         return type(value) not in _PYTHON_SCALARS and type(value) not in _NUMPY_SCALARS
 
     def _function(self, function: types.FunctionType) -> Type:
-        """By code and captures; by identity where a function captures itself (its type would contain itself)."""
-        if id(function) in self.open or (function.__closure__ and singled_out(function.__code__)):
+        """By code and captures; by identity where a function captures itself (its type would contain itself), and what is a
+        public function of zyg."""
+        if (
+            id(function) in self.open
+            or ATTRIBUTE in function.__dict__
+            or (function.__closure__ and singled_out(function.__code__))
+        ):
             return Const(function)
         before, self.open = (dict(self.numbers), self.open), (*self.open, id(function))
         try:

@@ -12,7 +12,6 @@ from zyg.frontend.frames import Context
 from zyg.frontend.values import (
     NONE,
     Abstract,
-    ArrayValue,
     CallableValue,
     ComplexValue,
     Known,
@@ -125,13 +124,6 @@ def call_transform(
         home = DIRECT.get(kind)
         if home is not None:
             return getattr(import_module(f".{home}", __package__), kind)(e, *args, **keywords)
-        if kind == "hessian" and len(args) > 1 and not (isinstance(args[1], ArrayValue) or is_number(args[1])):
-            raise Misuse(
-                "the Hessian by something that is not a number or an array",
-                e.position,
-                types=[describe(args[1], e.heap)],
-                hint="pass the numbers in an array; zyg.hvp(f, x, v) takes any structure",
-            )
         drivers = import_module(".drivers", __package__)
         return e.call(known(getattr(drivers, kind)), args, keywords)
 

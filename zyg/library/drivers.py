@@ -40,6 +40,37 @@ def dependence(function: Any, args: tuple[Any, ...], **keywords: Any) -> tuple[b
     raise NotImplementedError
 
 
+def packed(values: Any) -> Any:
+    """The floats in a structure, as a vector."""
+    raise NotImplementedError
+
+
+def unpacked(values: Any, vector: Any) -> Any:
+    """A new structure like `values`, with the numbers of a vector in it."""
+    raise NotImplementedError
+
+
+def blocks(outer: Any, inner: Any, matrix: Any) -> Any:
+    """A matrix of derivatives of the numbers in `outer` by those in `inner`, as a structure like the one of structures like the
+    other."""
+    raise NotImplementedError
+
+
+def is_structure(*values: Any) -> bool:
+    """Whether one of these is something else than a number or an array."""
+    raise NotImplementedError
+
+
+def is_vector(value: Any) -> bool:
+    """Whether a value that is no array counts as one: tuples and lists of numbers."""
+    raise NotImplementedError
+
+
+def as_floats(x: Any) -> Any:
+    """A tuple or list of numbers, integers among them, as one of floats; anything else as it is."""
+    raise NotImplementedError
+
+
 def pushforward(function: Any, *args: Any, **keywords: Any) -> Any:
     kept = copies(args)
 
@@ -68,6 +99,10 @@ def hessian(function: Any, x: Any, **keywords: Any) -> Any:
         raise TypeError("zyg.hessian " + REAL)
     if isinstance(x, np.ndarray):
         return _hessian_of_array(function, x, **keywords)
+    if is_structure(x):
+        like = as_floats(x)
+        flat = lambda v, **options: function(unpacked(like, v), **options)
+        return blocks(like, like, _hessian_of_array(flat, packed(like), **keywords))
     second = zyg.jvp(zyg.grad(function), (x,), (1.0,), **keywords)[1]
     return 0.0 if second is None else second
 
@@ -83,16 +118,33 @@ def _hessian_of_array(function: Any, x: Any, **keywords: Any) -> Any:
 
 
 def jacobian(function: Any, *args: Any, **keywords: Any) -> Any:
-    kept = copies(args)
-    value = zyg.jvp(function, args, tuple([None for _ in args]), **keywords)[0]
+    given = tuple([as_floats(x) for x in args])
+    kept = copies(given)
+    value = zyg.jvp(function, given, tuple([None for _ in given]), **keywords)[0]
     if _is_complex(value) or any(_is_complex(x) for x in args):
         raise TypeError("zyg.jacobian " + REAL)
+    if is_structure(*kept) or (is_structure(value) and not is_vector(value)):
+        return _jacobian_of_structures(function, kept, value, **keywords)
     if isinstance(value, np.ndarray):
         return _jacobian_of_array(function, kept, value, **keywords)
     if isinstance(value, (tuple, list)):
         packed = lambda *args, **keywords: np.array(function(*args, **keywords))
         return _jacobian_of_array(packed, kept, np.array(value), **keywords)
     return zyg.gradient(function, *kept, **keywords)
+
+
+def _jacobian_of_structures(function: Any, args: tuple[Any, ...], value: Any, **keywords: Any) -> tuple[Any, ...]:
+    """By the numbers in all arguments together, then taken apart."""
+    flat = lambda v, **options: packed(function(*unpacked(args, v), **options))
+    (matrix,) = _jacobian_of_array(flat, (packed(args),), packed(value), **keywords)
+    if matrix is None:
+        return tuple([None for _ in args])
+    result, at = (), 0
+    for x, wanted in zip(args, dependence(function, args, **keywords)):
+        size = packed(x).size
+        result = (*result, blocks(value, x, matrix[:, at : at + size]) if wanted else None)
+        at = at + size
+    return result
 
 
 def _jacobian_of_array(function: Any, args: tuple[Any, ...], value: Any, **keywords: Any) -> Any:

@@ -65,7 +65,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "zyg": ("derivatives", "reflection"),
     "zyg.frontend.classes": ("lists_",),
     "zyg.library": (),  # its functions have their entries in their own modules
-    "zyg.library.drivers": ("tangents",),
+    "zyg.library.drivers": ("tangents", "structured"),
     "zyg.library.hooks": ("reflection",),
 }
 

@@ -1,0 +1,152 @@
+"""Jacobians and Hessians by structures, and of functions that give structures: nested like JAX's. Natively and through Python."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zyg
+
+rng = np.random.default_rng(5)
+W, B, X = rng.normal(size=(2, 3)), rng.normal(size=2), rng.normal(size=3)
+
+
+@dataclass
+class Layer:
+    W: np.ndarray
+    b: np.ndarray
+    scale: float
+    power: int = 2
+
+
+Pair = namedtuple("Pair", "first second")
+
+
+def native(p: dict[str, Any]) -> Any:
+    return np.sum(np.tanh(p["W"] @ X + p["b"]) ** p["power"]) * p["scale"]
+
+
+def by_python(p: dict[str, Any]) -> Any:
+    try:
+        return native(p)
+    except KeyError:
+        return 0.0
+
+
+def of_vector(v: np.ndarray) -> Any:
+    return native({"W": v[:6].reshape(2, 3), "b": v[6:8], "scale": v[8], "power": 2})
+
+
+PARAMETERS = {"W": W, "b": B, "scale": 0.7, "power": 2}
+FLAT = np.concatenate([W.ravel(), B, [0.7]])
+PLACES = {"W": (slice(0, 6), (2, 3)), "b": (slice(6, 8), (2,)), "scale": (slice(8, 9), ())}
+
+
+def differences() -> np.ndarray:
+    def gradient(v: np.ndarray) -> np.ndarray:
+        steps = np.eye(9) * 1e-4
+        return np.array([(of_vector(v + s) - of_vector(v - s)) / 2e-4 for s in steps])
+
+    return np.array([(gradient(FLAT + s) - gradient(FLAT - s)) / 2e-4 for s in np.eye(9) * 1e-4])
+
+
+@pytest.mark.parametrize("function", [native, by_python])
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_the_hessian_by_a_dictionary(function):
+    found, wanted = zyg.hessian(function, PARAMETERS), differences()
+    assert found["power"] is None
+    for one, (rows, shape) in PLACES.items():
+        assert found[one]["power"] is None
+        for other, (columns, shape_too) in PLACES.items():
+            block = found[one][other]
+            assert np.shape(block) == shape + shape_too
+            np.testing.assert_allclose(np.ravel(block), wanted[rows, columns].ravel(), atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_the_hessian_by_an_object():
+    def plain(p):
+        return np.sum(np.tanh(p.W @ X + p.b) ** p.power) * p.scale
+
+    def caught(p):
+        try:
+            return plain(p)
+        except KeyError:
+            return 0.0
+
+    expected = zyg.hessian(native, PARAMETERS)
+    for function in (plain, caught):
+        found = zyg.hessian(function, Layer(W, B, 0.7))
+        assert type(found).__name__ == type(found.W).__name__ == "LayerGradient"
+        assert found._fields == ("W", "b", "scale", "power")
+        assert found.power is None
+        np.testing.assert_allclose(found.W.b, expected["W"]["b"], rtol=1e-12)
+        np.testing.assert_allclose(found.b.scale, expected["b"]["scale"], rtol=1e-12)
+
+
+def test_tuples_and_lists_of_numbers_are_vectors():
+    f = lambda p: p[0] * p[1] ** 2
+    for x in ((3.0, 2.0), [3.0, 2.0], (3, 2), [3, 2]):
+        assert np.array_equal(zyg.hessian(f, x), [[0.0, 4.0], [4.0, 6.0]])
+        assert np.array_equal(zyg.jacobian(lambda p: (p[0] * p[1], p[0]), x)[0], [[2.0, 3.0], [1.0, 0.0]])
+
+
+def test_the_hessian_by_a_tuple_and_by_a_list_of_arrays():
+    f = lambda p: np.sum(p[0] ** 3) * np.sum(p[1])
+    a, b = np.array([1.0, 2.0]), np.array([[3.0]])
+    for x in ((a, b), [a, b], Pair(a, b)):
+        (aa, ab), (ba, bb) = found = zyg.hessian(f, x)
+        assert type(found) is type(x) or type(found).__name__ == "PairGradient"
+        np.testing.assert_allclose(aa, np.diag(6 * a * 3.0))
+        np.testing.assert_allclose(ab, (3 * a**2)[:, None, None])
+        np.testing.assert_allclose(ba, (3 * a**2)[None, None, :])
+        assert bb.shape == (1, 1, 1, 1)
+        assert not bb.any()
+    assert a.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_jacobians_of_structures_by_structures():
+    def plain(p, y):
+        return {"h": p["W"] @ y + p["b"], "parts": (y * y, y[0])}
+
+    def caught(p, y):
+        try:
+            return plain(p, y)
+        except KeyError:
+            return None
+
+    p = {"W": W, "b": B}
+    for function in (plain, caught):
+        by_p, by_y = zyg.jacobian(function, p, X)
+        np.testing.assert_allclose(by_p["h"]["b"], np.eye(2))
+        np.testing.assert_allclose(by_p["h"]["W"], np.eye(2)[:, :, None] * X)
+        assert by_p["parts"][0]["W"].shape == (3, 2, 3)
+        assert not by_p["parts"][0]["W"].any()
+        np.testing.assert_allclose(by_y["h"], W)
+        np.testing.assert_allclose(by_y["parts"][0], np.diag(2 * X))
+        np.testing.assert_allclose(by_y["parts"][1], [1.0, 0.0, 0.0])
+
+
+def test_what_does_not_matter_is_none_and_keywords_are_constants():
+    by_p, by_y = zyg.jacobian(lambda p, y, k=1.0: p["a"] * k, {"a": X}, 2.0, k=3.0)
+    np.testing.assert_allclose(by_p["a"], 3.0 * np.eye(3))
+    assert by_y is None
+    assert zyg.hessian(lambda p: 3.0, {"a": 1.0}) == {"a": {"a": 0.0}}
+
+
+def test_derivatives_of_structured_hessians_and_single_precision():
+    f = lambda p: np.sum(p["x"] ** 3) * p["s"]
+    third = zyg.gradient(lambda x: np.sum(zyg.hessian(f, {"x": x, "s": 2.0})["x"]["x"]), X)[0]
+    np.testing.assert_allclose(third, np.full(3, 12.0))
+    single = zyg.hessian(f, {"x": X.astype(np.float32), "s": np.float32(2.0)})
+    assert single["x"]["x"].dtype == np.float32
+
+
+def test_complex_numbers_are_refused():
+    with pytest.raises(TypeError, match="real"):
+        zyg.hessian(lambda p: abs(p["z"]) * p["x"], {"z": 1j, "x": 2.0})

@@ -1,0 +1,283 @@
+"""Structures as vectors of the numbers in them, for derivatives by all of these at once (drivers.py).
+
+A *leaf* is a float, an array of floats, or a tuple or list of floats, which counts as a vector (nested ones as a matrix).  What
+else a structure holds is constant.  A matrix of derivatives, with a row for each number of one structure and a column for each of
+another, becomes a structure of structures of its blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from zyg.frontend.evaluator import Evaluator
+from zyg.frontend.growing import Layout
+from zyg.frontend.lists import known_items
+from zyg.frontend.scalars import to_float
+from zyg.frontend.values import (
+    MUTABLE_KINDS,
+    NONE,
+    Abstract,
+    ArrayValue,
+    ComplexArrayValue,
+    ComplexValue,
+    Known,
+    Number,
+    Record,
+    Reference,
+    Shape,
+    StructValue,
+    TupleValue,
+    known,
+    map_leaves,
+    number_type,
+)
+from zyg.ir.core import Value, const
+from zyg.ir.types import F32, Array
+
+from . import drivers
+from .cotangents import gradient_class
+from .registry import emits
+from .tangents import copied
+
+
+def put(vector: Any, at: int, a: Any) -> None:
+    flat = np.asarray(a).ravel()
+    vector[at : at + flat.size] = flat
+
+
+def part_like(vector: Any, at: int, a: Any) -> Any:
+    return vector[at : at + a.size].reshape(a.shape).astype(a.dtype)
+
+
+def listed(vector: Any, at: int, n: int) -> list[float]:
+    return [float(vector[at + i]) for i in range(n)]
+
+
+def block(matrix: Any, row: int, rows: int, column: int, columns: int, shape: tuple[int, ...]) -> Any:
+    return np.ascontiguousarray(matrix[row : row + rows, column : column + columns]).reshape(shape)
+
+
+def _is_float(v: Abstract) -> bool:
+    scalar = number_type(v)
+    return scalar is not None and scalar.kind == "f"
+
+
+def _lengths(e: Evaluator, v: Abstract) -> list[Value] | None:
+    """The shape of a leaf; None for what is none."""
+    if _is_float(v):
+        return []
+    if isinstance(v, ArrayValue):
+        return [e.dim(v.value, axis) for axis in range(v.type.ndim)] if v.type.dtype.kind == "f" else None
+    if isinstance(v, Reference) and e.heap[v.id].kind == "growing":
+        return [e.heap[v.id].fields[0]] if _is_float(_item(e, v)) else None
+    items = None if isinstance(v, StructValue) else known_items(e, v)
+    if not items or any(isinstance(i, ArrayValue) for i in items):
+        return None
+    first, *others = [_lengths(e, i) for i in items]
+    if first is None or any(o is None or list(map(_key, o)) != list(map(_key, first)) for o in others):
+        return None
+    return [const(len(items)), *first]
+
+
+def _item(e: Evaluator, v: Reference) -> Abstract:
+    """What the items of a list of run-time length are like."""
+    layout = e.heap[v.id].meta
+    assert isinstance(layout, Layout)
+    return layout.example
+
+
+def _key(length: Value) -> Any:
+    return getattr(length, "value", length)
+
+
+def _size(e: Evaluator, lengths: list[Value]) -> Value:
+    size: Value = const(1)
+    for length in lengths:
+        size = e.builder.arith("mul", size, length)
+    return size
+
+
+def _is_structure(e: Evaluator, v: Abstract) -> bool:
+    return isinstance(v, (TupleValue, StructValue)) or isinstance(v, Reference) and e.heap[v.id].kind in MUTABLE_KINDS
+
+
+def _parts(e: Evaluator, v: Abstract) -> tuple[Abstract, ...]:
+    if isinstance(v, Reference):
+        record = e.heap[v.id]
+        return () if record.kind == "growing" else record.fields
+    return tuple(v.parts()) if isinstance(v, (TupleValue, StructValue)) else ()
+
+
+def _leaves(e: Evaluator, v: Abstract, seen: tuple[Any, ...] = ()) -> Iterator[tuple[Abstract, list[Value]]]:
+    """The leaves of a structure with their shapes, in order."""
+    if isinstance(v, (ComplexValue, ComplexArrayValue)):
+        e.type_error("zyg.jacobian or zyg.hessian of a structure with complex numbers in it: each " + drivers.REAL)
+    lengths = _lengths(e, v)
+    if lengths is not None:
+        yield v, lengths
+    elif not (isinstance(v, Reference) and v.id in seen):
+        for part in _parts(e, v):
+            yield from _leaves(e, part, (*seen, v.id) if isinstance(v, Reference) else seen)
+
+
+def _single(e: Evaluator, v: Abstract) -> bool:
+    if isinstance(v, ArrayValue):
+        return v.type.dtype is F32
+    return number_type(v) is F32
+
+
+@emits(drivers.packed)
+def packed(e: Evaluator, values: Abstract) -> Abstract:
+    leaves = list(_leaves(e, values))
+    total: Value = const(0)
+    starts = []
+    for _, lengths in leaves:
+        starts.append(total)
+        total = e.builder.arith("add", total, _size(e, lengths))
+    dtype = np.float32 if leaves and all(_single(e, v) for v, _ in leaves) else np.float64
+    vector = e.call(known(np.zeros), [Number(total), known(dtype)])
+    for (v, _), start in zip(leaves, starts):
+        e.call(known(put), [vector, Number(start), v])
+    return vector
+
+
+@emits(drivers.unpacked)
+def unpacked(e: Evaluator, values: Abstract, vector: Abstract) -> Abstract:
+    at: list[Value] = [const(0)]
+    made: dict[Any, Reference] = {}
+
+    def number(v: Abstract) -> Abstract:
+        assert isinstance(vector, ArrayValue)
+        loaded = e.op("load", vector.value, at[0])
+        at[0] = e.builder.arith("add", at[0], const(1))
+        own = number_type(v)
+        assert own is not None
+        return Number(e.builder.cast(loaded, own), isinstance(v, Number) and v.numpy)
+
+    def of(v: Abstract) -> Abstract:
+        if _is_float(v):
+            return number(v)
+        if isinstance(v, ArrayValue):
+            if v.type.dtype.kind != "f":
+                return ArrayValue(copied(e, v.value))
+            start = Number(at[0])
+            at[0] = e.builder.arith("add", at[0], _size(e, _lengths(e, v) or []))
+            return e.call(known(part_like), [vector, start, v])
+        if isinstance(v, Reference) and e.heap[v.id].kind in MUTABLE_KINDS:
+            return made[v.id] if v.id in made else of_object(v)
+        if isinstance(v, (TupleValue, StructValue)):
+            return v.with_parts([of(p) for p in v.parts()])
+        return map_leaves(v, lambda leaf: copied(e, leaf) if isinstance(leaf.type, Array) else leaf)
+
+    def of_object(v: Reference) -> Abstract:
+        record, lengths = e.heap[v.id], _lengths(e, v)
+        if record.kind == "growing" and lengths is not None:
+            start = Number(at[0])
+            at[0] = e.builder.arith("add", at[0], lengths[0])
+            found = e.call(known(listed), [vector, start, Number(lengths[0])])
+            assert isinstance(found, Reference)
+            made[v.id] = found
+            return found
+        made[v.id] = Reference(e.new_id("unpacked"))
+        e.heap[made[v.id].id] = record
+        if record.kind == "growing":
+            leaf = lambda x: copied(e, x) if isinstance(x.type, Array) else x
+            fields = [map_leaves(x, leaf) for x in record.fields]
+        else:
+            fields = [of(x) for x in record.fields]
+        e.heap[made[v.id].id] = record.with_fields(fields)
+        return made[v.id]
+
+    return of(values)
+
+
+def _mirrored(e: Evaluator, v: Abstract, make: Callable[[Abstract, list[Value], Value], Abstract]) -> Abstract:
+    """The structure with something in the place of each leaf, which is made of it, its shape and where it begins; None for
+    what has no leaves."""
+    at: list[Value] = [const(0)]
+    open_: set[Any] = set()
+
+    def of(v: Abstract) -> Abstract:
+        lengths = _lengths(e, v)
+        if lengths is not None:
+            start = at[0]
+            at[0] = e.builder.arith("add", start, _size(e, lengths))
+            return make(v, lengths, start)
+        if isinstance(v, Reference) and v.id in open_ or not _is_structure(e, v):
+            return NONE
+        if isinstance(v, Reference):
+            open_.add(v.id)
+        parts = tuple(of(p) for p in _parts(e, v))
+        if isinstance(v, Reference):
+            open_.discard(v.id)
+        if all(p is NONE for p in parts):
+            return NONE
+        if isinstance(v, TupleValue):
+            return TupleValue(parts)
+        if isinstance(v, StructValue):
+            return StructValue(gradient_class(v.cls, v.names), v.names, parts)
+        assert isinstance(v, Reference)
+        record = e.heap[v.id]
+        if isinstance(record.meta, Shape):
+            return StructValue(gradient_class(record.meta.cls, record.names), record.names, parts)
+        id = e.new_id("derivatives")
+        e.heap[id] = Record(record.kind, record.meta, parts)
+        return Reference(id)
+
+    return of(v)
+
+
+@emits(drivers.blocks)
+def blocks(e: Evaluator, outer: Abstract, inner: Abstract, matrix: Abstract) -> Abstract:
+    assert isinstance(matrix, ArrayValue)
+
+    def row(_: Abstract, down: list[Value], start: Value) -> Abstract:
+        def entry(_: Abstract, across: list[Value], first: Value) -> Abstract:
+            if not down and not across:
+                return Number(e.op("load", matrix.value, start, first))
+            shape = TupleValue(tuple(map(Number, (*down, *across))))
+            places = [Number(v) for v in (start, _size(e, down), first, _size(e, across))]
+            return e.call(known(block), [matrix, *places, shape])
+
+        return _mirrored(e, inner, entry)
+
+    return _mirrored(e, outer, row)
+
+
+@emits(drivers.is_structure)
+def is_structure(e: Evaluator, *values: Abstract) -> Abstract:
+    return Known(any(_is_structure(e, v) for v in values))
+
+
+@emits(drivers.as_floats)
+def as_floats(e: Evaluator, x: Abstract) -> Abstract:
+    if not (_is_vector(e, x) and _is_structure(e, x)) or _lengths(e, x) is not None:
+        return x
+    if isinstance(x, Reference) and e.heap[x.id].kind == "growing":
+        return e.call(known(floats_of), [x])
+
+    def of(v: Abstract) -> Abstract:
+        items = known_items(e, v)
+        return Number(to_float(e, v)) if items is None else TupleValue(tuple(map(of, items)))
+
+    return of(x)
+
+
+def floats_of(x: list[Any]) -> list[float]:
+    return [float(v) for v in x]
+
+
+@emits(drivers.is_vector)
+def is_vector(e: Evaluator, value: Abstract) -> Abstract:
+    return Known(_is_vector(e, value))
+
+
+def _is_vector(e: Evaluator, v: Abstract) -> bool:
+    """Whether this is a number, or a tuple or list of numbers, nested or not."""
+    if isinstance(v, Reference) and e.heap[v.id].kind == "growing":
+        return number_type(_item(e, v)) is not None
+    items = None if isinstance(v, StructValue) else known_items(e, v)
+    return number_type(v) is not None if items is None else all(_is_vector(e, i) for i in items)
