@@ -23,7 +23,8 @@ import pytest
 
 from zyg.ir import verify as verifier
 from zyg.ir.core import Module
-from zyg.ir.interpret import DTYPES, StepLimit, run
+from zyg.ir.dtypes import NUMPY_SCALARS
+from zyg.ir.interpret import StepLimit, run
 from zyg.ir.parsing import parse_module
 from zyg.ir.passes import (
     cse,
@@ -196,7 +197,7 @@ def check_meaning(before: Module, after: Module) -> None:
 def argument(type, n: int):
     if isinstance(type, Array):
         shape = [(n + k) % 4 for k in range(type.ndim)]
-        return np.arange(math.prod(shape), dtype=DTYPES[type.dtype]).reshape(shape) + 1
+        return np.arange(math.prod(shape), dtype=NUMPY_SCALARS[type.dtype]).reshape(shape) + 1
     values = {"f": (2.0, -1.5, 0.0, math.inf, -0.0, math.nan, 3.0), "b": (True, False)}
     return next(itertools.islice(itertools.cycle(values.get(type.kind, (3, 0, 1, 2, 5))), n, None))
 

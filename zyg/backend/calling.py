@@ -5,8 +5,8 @@
     f = new_callable(dispatcher, "f")
     set_entries(f, [entry])
 
-The native code converts arguments and results itself (llvm/entry.py, llvm/unboxing.py, llvm/boxing.py); this module has what it asks
-Python for: building structured results of their leaves.
+The native code converts arguments and results itself (llvm/entry.py, llvm/unboxing.py, llvm/boxing.py); this module has
+what it asks Python for: building structured results of their leaves.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.dtypes import NUMPY_SCALARS
 from ..ir.types import (
     BOOL,
     F64,
@@ -40,7 +41,6 @@ from ..ir.types import (
 from .callable import Entry, new_callable, set_entries
 from .llvm.engine import Native, compile_module
 from .llvm.entry import Signature
-from .llvm.python_objects import NUMPY_SCALARS
 
 make_entry = Entry
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from zyg.errors import NeedsConstant
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Array, Scalar
+from zyg.ir.dtypes import NUMPY_SCALARS
+from zyg.ir.types import BOOL, F64, I32, I64, U8, Array, Scalar
 from zyg.typeof import dtype_scalar
 
 from . import kinds, lists
@@ -44,8 +45,7 @@ from .values import (
 if TYPE_CHECKING:
     from .evaluator import Evaluator
 
-_NAMES = {F64: "float64", F32: "float32", I64: "int64", I32: "int32", U8: "uint8", BOOL: "bool"}
-DTYPES = {scalar: np.dtype(name) for scalar, name in _NAMES.items()}
+DTYPES = {scalar: np.dtype(cls) for scalar, cls in NUMPY_SCALARS.items()}
 # The ufuncs that the operators are.
 UFUNCS: dict[str, np.ufunc] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.divide, "floordiv": np.floor_divide,
@@ -521,7 +521,7 @@ def dtype_of(e: Evaluator, v: Abstract | None, default: Scalar = F64) -> Scalar:
         if scalar is not None:
             return scalar
     shown = repr(v.object) if isinstance(v, Known) else describe(v, e.heap)
-    raise e.refuse(f"the dtype {shown}", hint="use " + ", ".join([*_NAMES.values(), "complex128"]))
+    raise e.refuse(f"the dtype {shown}", hint="use " + ", ".join([*map(str, DTYPES.values()), "complex128"]))
 
 
 def allocate(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str) -> Abstract:

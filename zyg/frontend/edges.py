@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Value, const
+from zyg.ir.dtypes import single
 from zyg.ir.types import BOOL, F32, I64, Array, Scalar, Type
 
 from .merging import DEFAULT, choice_option, maybe_present
-from .scalars import EXACT_INTEGERS, convert, scalar_value, single
+from .scalars import EXACT_INTEGERS, convert, scalar_value
 from .values import (
     ArrayValue,
     ChoiceValue,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from zyg.ir.core import Const, Instr, Value
+from zyg.ir.core import Const, Instr, Value, plain_name
 from zyg.ir.records import field, record, replace
 from zyg.transforms import transform_of
 
@@ -173,6 +173,10 @@ class Outline:
             return ("reference", self.numbers[v.id])
         return (v.head(), *map(self.value, v.parts()))
 
+    def inside(self, id: Hashable) -> Hashable:
+        """What an object is called in a function that gets it in its arguments."""
+        return ("argument", self.numbers[id])
+
 
 def _meta_key(meta: Any) -> Hashable:
     return known_key(meta) if isinstance(meta, type) else meta
@@ -191,6 +195,27 @@ def widened(e: Evaluator, v: Any, classes: tuple[type, ...] = NUMBER_CLASSES) ->
 def widened_record(e: Evaluator, r: Record, classes: tuple[type, ...] = NUMBER_CLASSES) -> Record:
     """Where an iterator stands is part of its type: loops over tuples are unrolled by it."""
     return r if r.kind == "iterator" else r.with_fields(widened(e, x, classes) for x in r.fields)
+
+
+def parameters_for(
+    outer: Evaluator, inner: Evaluator, roots: list[Abstract], heap: Heap, outline: Outline
+) -> tuple[list[Abstract], Heap]:
+    """Parameters of a function under construction for the leaves of these values, and the objects that they reach there."""
+    inner.builder.position = outer.builder.position
+    inner.depth = outer.depth + 1
+    names = iter(outline.leaves)
+
+    def parameter(_: Value) -> Value:
+        given = next(names)
+        value = Value(given.type, given.name)
+        inner.function.params.append(value)
+        return value
+
+    own = [map_leaves(r, parameter, outline.inside) for r in roots]
+    for id in outline.order:
+        made = heap[id].with_fields(map_leaves(x, parameter, outline.inside) for x in heap[id].fields)
+        inner.heap[outline.inside(id)] = made
+    return own, dict(inner.heap)
 
 
 def call_specialised(
@@ -292,8 +317,7 @@ def _specialise(
     inference = e.inference
     if len(inference.active) > MAX_ACTIVE or len(outline.leaves) > MAX_LEAVES:
         raise _ever_new_types(e, f, roots[1:])
-    base = "".join(c if c.isalnum() or c == "_" else "_" for c in f.name).strip("_") or "lambda"
-    spec = Specialisation(key, f.code, inference.module.unique_name(base))
+    spec = Specialisation(key, f.code, inference.module.unique_name(plain_name(f.name)))
     inference.specialisations[key] = spec
     inference.active.append(spec)
     try:
@@ -339,27 +363,10 @@ def _infer_body(
 ) -> None:
     inner = Evaluator(e.inference, spec.name, e.context)
     e.inference.module.add(inner.function)
-    inner.builder.position = e.builder.position
-    inner.depth = e.depth
-    names = iter(outline.leaves)
-    fresh: dict[int, Value] = {}
-
-    def leaf(v: Value) -> Value:
-        del v
-        outer = next(names)
-        value = fresh[len(fresh)] = Value(outer.type, outer.name)
-        inner.function.params.append(value)
-        return value
-
-    def rename(id: Hashable) -> Hashable:
-        return ("argument", outline.numbers[id])
-
-    own = [map_leaves(r, leaf, rename) for r in roots]
-    for id in outline.order:
-        record = heap[id]
-        inner.heap[rename(id)] = record.with_fields(map_leaves(x, leaf, rename) for x in record.fields)
-    at_entry = inner.before = dict(inner.heap)
-    inner.outer = tuple(Reference(rename(id)) for id in outline.order if outline.numbers[id] in named)
+    own, at_entry = parameters_for(e, inner, roots, heap, outline)
+    inner.depth = e.depth  # that of its body, which is evaluated one deeper
+    inner.before = at_entry
+    inner.outer = tuple(Reference(outline.inside(id)) for id in outline.order if outline.numbers[id] in named)
     callee = own[0]
     assert isinstance(callee, FunctionValue)
     parameters = f.code.co_varnames[: len(roots) - 1]

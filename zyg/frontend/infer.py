@@ -21,7 +21,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 from zyg.ir import types as t
-from zyg.ir.core import Function, Module, Value
+from zyg.ir.core import Function, Module, Value, plain_name
 from zyg.ir.options import Options
 from zyg.ir.records import record
 from zyg.ir.types import Type
@@ -87,9 +87,8 @@ def _infer(
     inference.fixed = fixed
     inference.unrolling = unrolling
     name = getattr(function, "__name__", None) or type(function).__name__
-    name = "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "lambda"
     module = inference.module
-    entry = module.unique_name(name)
+    entry = module.unique_name(plain_name(name))
     e = Evaluator(inference, entry, Context(options, level))
     module.add(e.function)
     params = e.function.params

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zyg.ir.core import Const, Value, const
+from zyg.ir.dtypes import single
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
 from .python_numbers import PYTHON, SWAPPED, SYMBOLS, ieee_floor
-from .scalars import math_op, scalar_value, single
+from .scalars import math_op, scalar_value
 from .values import Abstract, Known, Number, known, number_type
 
 if TYPE_CHECKING:

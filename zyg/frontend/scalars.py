@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import math
-import struct
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const, Value, const
+from zyg.ir.dtypes import single
 from zyg.ir.types import F32, F64, I64, Scalar
 
 from .values import Abstract, ComplexValue, Known, Number, describe, number_type
@@ -37,14 +36,6 @@ def literal(e: Evaluator, value: Any, type: Scalar) -> Value:
                 f"the integer {value}, which does not fit into {type.bits} bits", hint="write a float, or less"
             )
     return const(single(value) if type is F32 else value, type)
-
-
-def single(value: float) -> float:
-    """A float rounded to single precision."""
-    try:
-        return struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
 
 
 def convert(e: Evaluator, value: Value, type: Scalar) -> Value:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
+from zyg.ir.dtypes import NUMPY_SCALARS
+from zyg.ir.types import BOOL, F64, I64, Scalar
 
 from .merging import conflict
 from .values import (
@@ -37,17 +38,12 @@ if TYPE_CHECKING:
 _PYTHON_CLASS: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}
 
 
-_NUMPY_CLASS: dict[Scalar, type] = {
-    F64: np.float64, F32: np.float32, I64: np.int64, I32: np.int32, U8: np.uint8, BOOL: np.bool_,
-}  # fmt: skip
-
-
 def class_of(e: Evaluator, v: Abstract) -> Any:
     """type(v), a class; None where it is not known."""
     if isinstance(v, Known):
         return type(v.object)
     if isinstance(v, Number):
-        return _NUMPY_CLASS[v.type] if v.numpy else _PYTHON_CLASS.get(v.type)
+        return NUMPY_SCALARS[v.type] if v.numpy else _PYTHON_CLASS.get(v.type)
     if isinstance(v, TupleValue):
         return tuple
     if isinstance(v, ComplexValue):

@@ -17,6 +17,7 @@ import numpy as np
 
 from zyg.ir import types as t
 from zyg.ir.core import Const, Value, const
+from zyg.ir.dtypes import single
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F32, F64, I64, Scalar
 from zyg.typeof import UNBOUND, dtype_scalar
@@ -690,17 +691,8 @@ def _fits(value: Any, scalar: Scalar) -> bool:
     if scalar is BOOL:
         return isinstance(value, bool)
     if isinstance(value, float):
-        return scalar is F64 or scalar is F32 and (value != value or _as_f32(value) == value)
+        return scalar is F64 or scalar is F32 and (value != value or single(value) == value)
     if scalar.kind == "f":
         return abs(value) <= 2 ** (24 if scalar is F32 else 53)
     low, high = scalar.bounds
     return low <= value <= high
-
-
-def _as_f32(value: float) -> float:
-    import struct
-
-    try:
-        return struct.unpack("f", struct.pack("f", value))[0]
-    except OverflowError:
-        return float("nan")

@@ -267,6 +267,11 @@ VIEWS = ("view", "reshape", "broadcast", "transpose")  # ops that give another w
 CALLING = ("call", "apply")  # ops whose attrs['callee'] names a function of the module
 
 
+def plain_name(text: str, also: str = "") -> str:
+    """A text as the name of a function: letters, digits, underscores, and what may be there `also`."""
+    return "".join(c if c.isalnum() or c == "_" or c in also else "_" for c in text).strip("_") or "lambda"
+
+
 class Module:
     """Functions that call one another by name (`call @name`)."""
 

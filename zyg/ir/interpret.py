@@ -13,7 +13,6 @@ from __future__ import annotations
 import builtins
 import importlib
 import math
-import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -21,13 +20,11 @@ import numpy as np
 
 from . import types as t
 from .core import Block, Const, Function, Instr, Module, Target, Value, scalar_type
+from .dtypes import NUMPY_SCALARS, single
 from .foreign import ARRAYS, address_of
 from .ops import OPS
 from .types import BOOL, F32, F64, I32, I64, U8, Array, Scalar, Stack, Tape, Type
 
-DTYPES: dict[Type, Any] = {
-    F64: np.float64, F32: np.float32, I64: np.int64, I32: np.int32, U8: np.uint8, BOOL: np.bool_,
-}  # fmt: skip
 _INT_BITS: dict[Type, tuple[int, bool]] = {I64: (64, True), I32: (32, True), U8: (8, False)}
 
 
@@ -69,13 +66,6 @@ def run(
 # -------------------------------------------------------------------------------------------- machine values
 
 
-def round_to_single(x: float) -> float:
-    try:
-        return struct.unpack("f", struct.pack("f", x))[0]
-    except OverflowError:
-        return math.copysign(math.inf, x)
-
-
 def machine_value(value: Any, type: Scalar) -> Any:
     """A result of exact arithmetic as the machine keeps it: rounded to single precision, or wrapped to its width.
 
@@ -85,7 +75,7 @@ def machine_value(value: Any, type: Scalar) -> Any:
     if type is F64:
         return float(value)
     if type is F32:
-        return round_to_single(float(value))
+        return single(float(value))
     if type is BOOL:
         return bool(value)
     bits, signed = _INT_BITS[type]
@@ -110,7 +100,7 @@ def unspecified(type: Type) -> Any:
     if isinstance(type, Scalar):
         return {"f": math.nan, "b": False}.get(type.kind, 0)
     if isinstance(type, Array):
-        return np.zeros((0,) * type.ndim, DTYPES[type.dtype])
+        return np.zeros((0,) * type.ndim, NUMPY_SCALARS[type.dtype])
     return [] if isinstance(type, (Stack, Tape)) else None
 
 
@@ -132,7 +122,7 @@ def unflatten(type: Type, leaves: Iterator[Any]) -> Any:
     if isinstance(type, t.Const):
         return type.value
     if isinstance(type, t.NpScalar):
-        return DTYPES[type.scalar](next(leaves))
+        return NUMPY_SCALARS[type.scalar](next(leaves))
     if isinstance(type, t.Complex):
         return complex(next(leaves), next(leaves))
     if isinstance(type, t.ComplexArray):
@@ -405,7 +395,7 @@ def _poll(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]
 def _alloc(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
     type = instr.results[0].type
     assert isinstance(type, Array)
-    array = np.zeros(tuple(operands), DTYPES[type.dtype])
+    array = np.zeros(tuple(operands), NUMPY_SCALARS[type.dtype])
     if instr.attrs["fill"] == "empty" and type.dtype.kind == "f":
         array.fill(math.nan)
     if self.check_ownership:
@@ -537,7 +527,7 @@ def _apply(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any
     function = self.module.functions[instr.attrs["callee"]]
     shape = next(v.shape for v in operands if isinstance(v, np.ndarray))
     assert all(v.shape == shape for v in operands if isinstance(v, np.ndarray)), "apply to arrays of several shapes"
-    terms: list[Any] = [np.zeros(shape, DTYPES[r.type]) for r in instr.results]
+    terms: list[Any] = [np.zeros(shape, NUMPY_SCALARS[scalar_type(r)]) for r in instr.results]
     for index in np.ndindex(*shape):
         given = [
             machine_value(v[index], scalar_type(param)) if isinstance(v, np.ndarray) else v

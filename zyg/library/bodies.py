@@ -8,7 +8,7 @@ from typing import Any
 
 from zyg.frontend.evaluator import Evaluator, Inference
 from zyg.frontend.frames import Context, Stop
-from zyg.frontend.functions import Outline, widened, widened_record
+from zyg.frontend.functions import Outline, parameters_for, widened, widened_record
 from zyg.frontend.infer import hidden_parameters, order_blocks
 from zyg.frontend.later import growing, listed
 from zyg.frontend.merging import settled
@@ -27,7 +27,7 @@ from zyg.frontend.values import (
     map_leaves,
     reachable,
 )
-from zyg.ir.core import CALLING, Module, Value, callees, clone
+from zyg.ir.core import CALLING, Module, Value, callees, clone, plain_name
 from zyg.ir.records import field, record, replace
 from zyg.transforms import describe as describe_callable
 
@@ -73,24 +73,8 @@ def infer_body(
     name = ir_name(f)
     inner = Evaluator(inference, name, Context(e.options, level))
     inference.module.add(inner.function)
-    inner.builder.position = e.builder.position
-    inner.depth = e.depth + 1
-    names = iter(outline.leaves)
-
-    def parameter(_: Value) -> Value:
-        outer = next(names)
-        value = Value(outer.type, outer.name)
-        inner.function.params.append(value)
-        return value
-
-    def rename(i: Any) -> Any:
-        return ("argument", outline.numbers[i])
-
-    own = [map_leaves(r, parameter, rename) for r in roots]
-    for i in outline.order:
-        inner.heap[rename(i)] = heap[i].with_fields(map_leaves(x, parameter, rename) for x in heap[i].fields)
+    own, at_entry = parameters_for(e, inner, roots, heap, outline)
     _name_parameters(own[0], own[1:])
-    at_entry = dict(inner.heap)
     count = len(args)
     body = Body(
         inference.module, name, own[1 : 1 + count], at_entry, list(outline.leaves), list(outline.order), NONE, {}, 0
@@ -103,7 +87,7 @@ def infer_body(
         if not not_none:
             growing.exact_lists(inner, value)
         value = widened(inner, settled(inner, value, not_none) if not_none else value)
-        objects: list[Abstract] = [Reference(rename(i)) for i in outline.order]
+        objects: list[Abstract] = [Reference(outline.inside(i)) for i in outline.order]
         kept = {i: widened_record(inner, r) for i, r in reachable([value, *objects], inner.heap).items()}
         _refuse_lists_of_arrays(inner, kept)
         shape = Outline(kept)
@@ -145,8 +129,7 @@ def shown(f: Abstract) -> str:
 
 def ir_name(f: Abstract) -> str:
     """The name of a function as a name in the IR."""
-    name = shown(f)
-    return "".join(c if c.isalnum() or c == "_" else "_" for c in name).strip("_") or "lambda"
+    return plain_name(shown(f))
 
 
 def _name_parameters(f: Abstract, args: Sequence[Abstract]) -> None:

@@ -11,7 +11,7 @@ from zyg.autodiff.activity import differentiable
 from zyg.errors import Misuse
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.frames import Context, Stop
-from zyg.frontend.functions import Outline, widened, widened_record
+from zyg.frontend.functions import Outline, parameters_for, widened, widened_record
 from zyg.frontend.merging import conflict
 from zyg.frontend.values import (
     DIFFERENTIABLE,
@@ -37,7 +37,7 @@ from zyg.frontend.values import (
     reachable,
     same_heap,
 )
-from zyg.ir.core import Const, Instr, Rule, Value
+from zyg.ir.core import Const, Instr, Rule, Value, plain_name
 from zyg.ir.records import record
 from zyg.ir.types import Array, cotangent_type
 from zyg.rules import keyword_only
@@ -104,8 +104,7 @@ def _infer_rule(
     heap: Heap,
     outline: Outline,
 ) -> RulePair:
-    name = f"{describe_callable(rule.target)}.rule"
-    name = "".join(c if c.isalnum() or c in "_." else "_" for c in name)
+    name = plain_name(f"{describe_callable(rule.target)}.rule", also=".")
     module = e.inference.module
     context = Context(e.options, e.context.level - 1)
     forward = Evaluator(e.inference, module.unique_name(f"{name}.forward"), context)
@@ -248,27 +247,6 @@ def _keyword_entries(rule: UserRule, given: Abstract, keywords: Iterable[str]) -
     if count is None or not isinstance(given, TupleValue) or not names or len(given.items) != count + len(names):
         return {}
     return {n: given.items[count + names.index(n)] for n in keywords if n in names}
-
-
-def parameters_for(
-    outer: Evaluator, inner: Evaluator, roots: list[Abstract], heap: Heap, outline: Outline
-) -> tuple[list[Abstract], Heap]:
-    """Parameters of a function under construction for the leaves of these values."""
-    inner.builder.position = outer.builder.position
-    inner.depth = outer.depth + 1
-    names = iter(outline.leaves)
-
-    def parameter(_: Value) -> Value:
-        given = next(names)
-        value = Value(given.type, given.name)
-        inner.function.params.append(value)
-        return value
-
-    rename = lambda i: ("argument", outline.numbers[i])
-    own = [map_leaves(r, parameter, rename) for r in roots]
-    for i in outline.order:
-        inner.heap[rename(i)] = heap[i].with_fields(map_leaves(x, parameter, rename) for x in heap[i].fields)
-    return own, dict(inner.heap)
 
 
 def _leaf_values(roots: Sequence[Abstract], heap: Heap) -> list[Value]:

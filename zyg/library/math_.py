@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from zyg.frontend.merging import settled
-from zyg.frontend.scalars import any_of, finite_or_nan, math_op, negate, not_finite, to_float, to_int
+from zyg.frontend.scalars import any_of, boolean, finite_or_nan, math_op, negate, not_finite, to_float, to_int
 from zyg.frontend.type_names import python_type_name
 from zyg.frontend.values import Abstract, ArrayValue, Known, Number, TupleValue, is_number, known, number_type
 from zyg.ir.core import Const, Value, const
@@ -260,15 +260,11 @@ if sys.version_info >= (3, 13):
 
 @emits(math.isnan)
 def _isnan(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.scalars import boolean
-
     return boolean(_nan(e, real(e, x)))
 
 
 @emits(math.isinf)
 def _isinf(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.scalars import boolean
-
     value = real(e, x)
     if isinstance(value, Const):
         return Known(math.isinf(value.value))
@@ -277,8 +273,6 @@ def _isinf(e: Evaluator, x: Abstract, /) -> Abstract:
 
 @emits(math.isfinite)
 def _isfinite(e: Evaluator, x: Abstract, /) -> Abstract:
-    from zyg.frontend.scalars import boolean
-
     value = real(e, x)
     if isinstance(value, Const):
         return Known(math.isfinite(value.value))

@@ -15,7 +15,7 @@ from zyg.errors import Misuse
 from zyg.frontend.calls import unruled
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.frames import Context, Stop
-from zyg.frontend.functions import Outline, widened, widened_record
+from zyg.frontend.functions import Outline, parameters_for, widened, widened_record
 from zyg.frontend.merging import conflict
 from zyg.frontend.values import (
     DIFFERENTIABLE,
@@ -34,7 +34,7 @@ from zyg.frontend.values import (
     reachable,
     same_heap,
 )
-from zyg.ir.core import Const, Instr, TangentRule, Value, const
+from zyg.ir.core import Const, Instr, TangentRule, Value, const, plain_name
 from zyg.ir.records import record
 from zyg.ir.types import Array, Type, cotangent_type
 from zyg.rules import rule_for
@@ -43,7 +43,7 @@ from zyg.transforms import transform_of
 
 from . import registry
 from .cotangents import Matching, cotangent_of, number_as
-from .custom import check_parameters, parameters_for
+from .custom import check_parameters
 from .tangents import copied
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class _Inferred:
 
     def run(self) -> Ruled:
         e, module = self.e, self.e.inference.module
-        base = "".join(c if c.isalnum() or c in "_." else "_" for c in self.name)
+        base = plain_name(self.name, also=".")
         plain = Evaluator(e.inference, module.unique_name(f"{base}.ruled"), e.context)
         module.add(plain.function)
         own, at_entry = parameters_for(e, plain, self.roots, self.heap, self.outline)

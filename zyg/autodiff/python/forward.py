@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from zyg.errors import Unsupported
-from zyg.ir.analysis import Dominators, use_counts
+from zyg.ir.analysis import Dominators, components, use_counts
 from zyg.ir.core import Block, Const, Function, Instr, Value, const
 from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
@@ -385,43 +385,9 @@ def extra_operands(instr: Instr) -> list[Any]:
 
 
 def blocks_in_cycles(function: Function) -> set[Block]:
-    """The blocks that control can come back to (Tarjan's strongly connected components, without recursion)."""
-    index: dict[Block, int] = {}
-    low: dict[Block, int] = {}
-    path: list[Block] = []
-    on_path: set[Block] = set()
+    """The blocks that control can come back to."""
     cyclic: set[Block] = set()
-    for root in function.blocks:
-        if root in index:
-            continue
-        work = [(root, iter(successors(root)))]
-        index[root] = low[root] = len(index)
-        path.append(root)
-        on_path.add(root)
-        while work:
-            block, rest = work[-1]
-            for s in rest:
-                if s not in index:
-                    index[s] = low[s] = len(index)
-                    path.append(s)
-                    on_path.add(s)
-                    work.append((s, iter(successors(s))))
-                    break
-                if s in on_path:
-                    low[block] = min(low[block], index[s])
-            else:
-                work.pop()
-                if work:
-                    parent = work[-1][0]
-                    low[parent] = min(low[parent], low[block])
-                if low[block] == index[block]:
-                    component = []
-                    while True:
-                        member = path.pop()
-                        on_path.discard(member)
-                        component.append(member)
-                        if member is block:
-                            break
-                    if len(component) > 1 or block in successors(block):
-                        cyclic.update(component)
+    for component in components(function.blocks, successors):
+        if len(component) > 1 or component[0] in successors(component[0]):
+            cyclic.update(component)
     return cyclic

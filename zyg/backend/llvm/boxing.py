@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.dtypes import NUMPY_SCALARS
 from ...ir.types import (
     BOOL,
     F32,
@@ -43,7 +44,7 @@ from ...ir.types import (
 )
 from .. import cpython as layout
 from . import runtime
-from .python_objects import NUMPY_SCALARS, TYPE_NUMBERS, saved_layout
+from .python_objects import TYPE_NUMBERS, saved_layout
 from .text import SIZES, Record, by_value, component_types, components, value_types
 from .unboxing import Unboxing
 

@@ -23,6 +23,7 @@ from llvmlite.binding.newpassmanagers import NewPassManager
 
 from ...ir.core import Module
 from ...ir.counters import is_brief
+from ...ir.dtypes import NUMPY_SCALARS
 from ...ir.foreign import address_of as foreign_address
 from ...ir.foreign import is_foreign
 from ...ir.options import Options
@@ -35,7 +36,6 @@ from .entry import ENTRY, Signature, write_entry
 from .lower import lower
 from .lowered import LANES, Lowered, no_variants
 from .lowering.mathematics import OWN_MATH
-from .python_objects import NUMPY_SCALARS
 from .runtime.layout import POOL_BYTES
 from .specials import special_text
 

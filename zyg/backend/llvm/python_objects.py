@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.dtypes import NUMPY_SCALARS
 from ...ir.types import (
     BOOL,
     F32,
@@ -27,9 +28,6 @@ from .. import cpython as layout
 from .lowered import CodeEmitter
 from .text import SIZES
 
-NUMPY_SCALARS: dict[Scalar, type] = {
-    F64: np.float64, F32: np.float32, I64: np.int64, I32: np.int32, U8: np.uint8, BOOL: np.bool_,
-}  # fmt: skip
 _DTYPE_CODES = {F64: "d", F32: "f", I64: "lq", I32: "il", U8: "B", BOOL: "?"}
 # NumPy may have two type numbers for integers of a size (long and long long); results get the one of np.int64.
 TYPE_NUMBERS: dict[Scalar, list[int]] = {

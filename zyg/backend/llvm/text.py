@@ -7,13 +7,13 @@ written; an `Emitter` appends instructions to one function.
 
 from __future__ import annotations
 
-import math
 import re
 import struct
 from collections.abc import Iterable
 from typing import Any
 
 from ...ir.core import Function, Position
+from ...ir.dtypes import single
 from ...ir.types import BOOL, F32, F64, I32, I64, U8, Array, Scalar, Stack, Tape, Type
 
 SCALAR_TYPES = {F64: "double", F32: "float", I64: "i64", I32: "i32", U8: "i8", BOOL: "i1"}
@@ -91,18 +91,11 @@ def literal(value: Any, type: Type) -> str:
     if type in (F64, F32):
         value = float(value)
         if type is F32:
-            value = _as_float32(value)
+            value = single(value)
         return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
     if type is BOOL:
         return "true" if value else "false"
     return str(int(value))
-
-
-def _as_float32(value: float) -> float:
-    try:
-        return struct.unpack("<f", struct.pack("<f", value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
 
 
 _PLAIN = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*\Z")

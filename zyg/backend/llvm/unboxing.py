@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 
+from ...ir.dtypes import NUMPY_SCALARS
 from ...ir.types import (
     BOOL,
     F64,
@@ -41,7 +42,7 @@ from ...ir.types import (
 )
 from .. import cpython as layout
 from . import runtime
-from .python_objects import NUMPY_SCALARS, TYPE_NUMBERS, PythonObjects, saved_layout
+from .python_objects import TYPE_NUMBERS, PythonObjects, saved_layout
 from .text import Record, by_value, component_types, components
 
 

@@ -9,6 +9,7 @@ Invariant: a stack that was passed by value is still a copy (by `cursor`) in the
 
 from __future__ import annotations
 
+from ..analysis import components
 from ..core import CALLING, Block, Function, Instr, Module, Target, Value, callees, clone_blocks
 from ..types import Stack, Tape
 
@@ -88,53 +89,18 @@ def _has_tape(function: Function) -> bool:
 
 
 def bottom_up(module: Module) -> tuple[list[str], set[str]]:
-    """The functions' names, callees before callers, and which of them are recursive (Tarjan's algorithm)."""
+    """The functions' names, callees before callers, and which of them are recursive."""
     calls = {
         name: list(dict.fromkeys(i.attrs["callee"] for _, i in f.instructions() if i.op in CALLING))
         for name, f in module.functions.items()
     }
+    inside = lambda name: [callee for callee in calls[name] if callee in calls]
     order: list[str] = []
     recursive: set[str] = set()
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    path: list[str] = []
-    on_path: set[str] = set()
-    for start in calls:
-        if start in index:
-            continue
-        work = [(start, iter(calls[start]))]
-        index[start] = low[start] = len(index)
-        path.append(start)
-        on_path.add(start)
-        while work:
-            name, callees = work[-1]
-            for callee in callees:
-                if callee not in calls:
-                    continue
-                if callee not in index:
-                    index[callee] = low[callee] = len(index)
-                    path.append(callee)
-                    on_path.add(callee)
-                    work.append((callee, iter(calls[callee])))
-                    break
-                if callee in on_path:
-                    low[name] = min(low[name], index[callee])
-            else:
-                work.pop()
-                if work:
-                    caller = work[-1][0]
-                    low[caller] = min(low[caller], low[name])
-                if low[name] == index[name]:
-                    component = []
-                    while True:
-                        member = path.pop()
-                        on_path.discard(member)
-                        component.append(member)
-                        if member == name:
-                            break
-                    order += component
-                    if len(component) > 1 or name in calls[name]:
-                        recursive.update(component)
+    for component in components(calls, inside):
+        order += component
+        if len(component) > 1 or component[0] in calls[component[0]]:
+            recursive.update(component)
     return order, recursive
 
 
