@@ -359,3 +359,15 @@ def test_items_that_are_handed_on_twice(name, source):
     if name != "groups_late":  # groups are at their ends when the next one is asked for
         assert expected
     assert (gradient(function, 1.5) or 0.0) == pytest.approx(expected, rel=1e-6)
+
+
+def test_unpacking_nothing() -> None:
+    def f(x: float) -> float:
+        values = [x]
+        values.pop()
+        () = values
+        [] = ()
+        return x * x
+
+    value, back = pullback(f, (3.0,))
+    assert (value, back(1.0)) == (9.0, (6.0,))

@@ -90,7 +90,7 @@ def _made(
     given = [f"given[{k}]" for k in (*range(first), *[first + source.index(k) for k in range(count)])]
     lines = [
         "def make(forward, f, names, filled):",
-        f"    {_listed(defaults)} = filled",
+        *[f"    {_listed(defaults)} = filled" for _ in defaults[:1]],
         "    by_position, by_keyword = f.__defaults__, f.__kwdefaults__",
         f"    def call({', '.join(arguments)}):",
         f"        if f.__defaults__ is not by_position or f.__kwdefaults__ is not by_keyword{changed}:",

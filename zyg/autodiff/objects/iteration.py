@@ -535,6 +535,13 @@ def record_next(it: Any) -> tuple[Any, ...]:
 
 def record_unpack(x: Any, number: int) -> tuple[Any, ...]:
     """RECORD of `a, b, ... = x`."""
+    if not number:  # there is no result but the back
+        return unpacked(x, 0)[0]
+    return unpacked(x, number)
+
+
+def unpacked(x: Any, number: int) -> tuple[Any, ...]:
+    """The items of `x`, and their back."""
     if type(x) is tuple and len(x) == number:
         return (*x, (run_unpack_tuple,))
     if type(x) is list and len(x) == number:
