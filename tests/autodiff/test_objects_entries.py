@@ -10,11 +10,12 @@ import pytest
 from tests.autodiff.library_examples import PROGRAMS as LIBRARY
 from tests.autodiff.library_examples import cached_with_equal_numbers
 from tests.autodiff.object_examples import PROGRAMS as OBJECTS
+from tests.autodiff.reentry_examples import PROGRAMS as REENTRY
 from tests.oracles import differences
 from zyg.autodiff.objects import builtins_, calls, classes, numpy_
 from zyg.autodiff.objects.api import pullback
 
-PROGRAMS = {**OBJECTS, **LIBRARY}
+PROGRAMS = {**OBJECTS, **LIBRARY, **{f"entered_{name}": program for name, program in REENTRY.items()}}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -34,6 +35,7 @@ def without_derivative(handler):
         handler = handler.args[1]
     return isinstance(handler, functools.partial) and handler.func in (
         builtins_._constant,
+        builtins_._query,
         builtins_.ask,
         classes._new,
     )

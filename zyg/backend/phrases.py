@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bytecode import Label
+from bytecode import Compare, Label
 
 from ..ir.core import Const, Value
 from .opcodes import BINARY_OPS, OPERATIONS, PY312, PY313, STORE_THEMSELVES, Tree, call, intrinsic_1
@@ -112,6 +112,26 @@ def operator(e: Emitter, op: str) -> None:
         intrinsic_1(e, "UNARY_POSITIVE", 5)
     else:
         e.out("BINARY_OP", BINARY_OPS[op])
+
+
+_COMPARISONS = {name: Compare[name.upper()] for name in ("lt", "le", "eq", "ne", "gt", "ge")}
+
+
+def query(e: Emitter, op: str) -> None:
+    """A comparison, `in`, `not`, or the truth, of what is on the stack."""
+    if op in _COMPARISONS:
+        e.out("COMPARE_OP", _COMPARISONS[op])
+    elif op == "contains":
+        e.out("CONTAINS_OP", 0)
+    elif op == "not":
+        if PY313:
+            e.out("TO_BOOL")
+        e.out("UNARY_NOT")
+    elif PY313:
+        e.out("TO_BOOL")
+    else:
+        e.out("UNARY_NOT")
+        e.out("UNARY_NOT")
 
 
 def store_all(e: Emitter, results: list[Value]) -> None:

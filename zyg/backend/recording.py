@@ -30,6 +30,7 @@ from .phrases import (
     length,
     operation,
     operator,
+    query,
     store_all,
     type_of,
 )
@@ -56,10 +57,12 @@ def loads_twice(instr: Operation, k: int) -> bool:
     return instr.op in ("item", "pull", "rule", "accumulate", "join", "nothing_recorded")
 
 
-def _go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float) -> None:
-    """Go on if the value is exactly a float, int or bool, else at `slow`."""
+def _go_unless_real(
+    e: Emitter, value: Value, slow: Label, likely: type = float, types: frozenset[type] = REALS
+) -> None:
+    """Go on if the value is exactly a float, int or bool (or of another one of `types`), else at `slow`."""
     if isinstance(value, Const):
-        if type(value.value) not in REALS:
+        if type(value.value) not in types:
             jump(e, slow)
         return
     real = Label()
@@ -69,7 +72,7 @@ def _go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float)
     depth = e.depth - 1
     e.jump_if("TRUE", real)
     type_of(e, value)
-    e.out("LOAD_CONST", REALS)
+    e.out("LOAD_CONST", types)
     e.out("CONTAINS_OP", 0)
     e.jump_if("FALSE", slow)
     e.label(real, depth)
@@ -94,7 +97,9 @@ def op_record(e: Emitter, tree: Tree) -> None:
         slow = Label()
         depth = e.depth
         # It leaves the pullback (unless that is recorded rarely), and the results above it.
-        if direct in _DIRECT:
+        if "plain" in instr.attrs:
+            _direct_query(e, instr, operands, flags, slow)
+        elif direct in _DIRECT:
             _DIRECT[direct](e, operands, slow, rare is None)
         else:
             _direct_operator(e, instr, operands, flags, slow)
@@ -306,6 +311,18 @@ def _direct_operator(e: Emitter, instr: Operation, operands: list[Value], flags:
     for v in operands:
         e.load(v)
     operator(e, instr.attrs["direct"])
+
+
+def _direct_query(e: Emitter, instr: Operation, operands: list[Value], flags: list[Value], slow: Label) -> None:
+    """A comparison or the like, of operands that run no Python code: of real numbers as above, or of types attrs["plain"]."""
+    for flag in flags:
+        e.load(flag)
+        jump_if_none(e, slow, negated=True)
+    for k in instr.attrs["tests"]:
+        _go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else float, instr.attrs["plain"][k])
+    for v in operands:
+        e.load(v)
+    query(e, instr.attrs["direct"])
 
 
 def _direct_getattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:

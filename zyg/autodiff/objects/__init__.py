@@ -47,6 +47,7 @@ from . import (
     numpy_functions,
     numpy_memory,
     numpy_methods,
+    reentry,
     stdlib_,
     structure,
     threads,
@@ -65,6 +66,7 @@ RECORD = {
     **attributes.RECORD,
     **cells.RECORD,
     **containers.RECORD,
+    **reentry.RECORD,
     "call_keywords": calls.record_keywords,
     "call_object": calls.record_call,
     "call_spread": calls.record_spread,
@@ -85,6 +87,8 @@ ATTRS: dict[str, tuple[str, ...]] = {
     "make_function": ("has",),
     "match_class": ("count",),
     "get_cell": ("name",),
+    "convert": ("conversion",),
+    "format": ("conversion",),
 }
 
 CONSTANT = frozenset(
@@ -127,6 +131,7 @@ __all__ = [
     "numpy_memory",
     "numpy_methods",
     "pairs",
+    "reentry",
     "stdlib_",
     "structure",
     "threads",

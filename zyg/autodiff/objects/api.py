@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.inline import begin, release, revalidate
 
@@ -33,13 +34,16 @@ def pullback(
     forms = [structure.form(x) for x in args]
     mark = generators.begin()
     shared = memory.begin()
+    refusals = escaping.begin()
     stdlib_.begin()
     begin()
     try:
         value, back = calls.call_in_python(f, args, kwargs)
         generators.end(mark)
         memory.check(shared)
+        escaping.end(refusals)
     finally:
+        escaping.forget_refusals(refusals)
         generators.forget(mark)
         stdlib_.end()
         memory.end(shared)

@@ -19,7 +19,7 @@ import numpy as np
 from zyg.autodiff import objects
 
 from . import foreign
-from .cotangents import NUMBERS, is_number, real_like
+from .cotangents import NUMBERS, accumulate, is_number, real_like
 
 COMPLEX = (complex, np.complexfloating)
 Rule = Callable[..., tuple[Any, ...]]
@@ -250,13 +250,26 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         if made is not None:
             return made
         kinds = f"{type(a).__name__} and {type(b).__name__}"
-        return foreign.result(function(a, b), f"the derivative of `{op}` of {kinds}", _HINT, (a, b))
+        return _unknown(function, f"the derivative of `{op}` of {kinds}", a, b)
 
     record.__name__ = record.__qualname__ = f"record_{op}"
     return record
 
 
 _HINT = "take it out of the derivative's path with zyg.stop_gradient, or give the function around it a rule with @zyg.adjoint"
+
+
+def _unknown(function: Callable[..., Any], what: str, *operands: Any) -> tuple[Any, Any]:
+    """An operator that C code knows."""
+    y, entered = objects.reentry.followed(function, operands)
+    y, back = foreign.result(y, what, _HINT, operands)
+    return y, back if entered is None else (_run_unknown, back, entered)
+
+
+def _run_unknown(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = objects.calls.run(back[1], d, shadows)
+    called = objects.calls.run(back[2], d, shadows)
+    return called if given is None else given if called is None else tuple(map(accumulate, given, called))
 
 
 def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
@@ -282,7 +295,7 @@ def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         if find(type(a), f"__i{op}__") is None:
             return plain(a, b)
         what = f"the derivative of in-place `{op}` of a {type(a).__name__}"
-        return foreign.result(function(a, b), what, _HINT, (a, b))
+        return _unknown(function, what, a, b)
 
     record.__name__ = record.__qualname__ = f"record_i{op}"
     return record
@@ -307,7 +320,7 @@ def unary(op: str, slot: str | None = None) -> Callable[[Any], tuple[Any, Any]]:
         method = method_of(a, slot)
         if method is not None:
             return objects.calls.call(method, ())
-        return foreign.result(function(a), f"the derivative of `{op}` of a {type(a).__name__}", _HINT, (a,))
+        return _unknown(function, f"the derivative of `{op}` of a {type(a).__name__}", a)
 
     record.__name__ = record.__qualname__ = f"record_{op}"
     return record

@@ -6,6 +6,7 @@ import collections
 import functools
 from types import (
     BuiltinFunctionType,
+    CellType,
     FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
@@ -97,11 +98,11 @@ def _run_called(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
-    if isinstance(x, type):
+    if issubclass(cls, type):  # (isinstance would ask `x.__class__`, which may run code)
         return _of_class(x, name)
-    if isinstance(x, super):
+    if issubclass(cls, super):
         return _of_super(x, name)
-    if isinstance(x, ModuleType):
+    if issubclass(cls, ModuleType):
         return getattr(x, name), None
     if not plain_lookup(cls):
         method = find(cls, "__getattribute__")
@@ -334,6 +335,20 @@ def _stop_value(x: StopIteration) -> tuple[Any, Any]:
     return _argument(x, "value")
 
 
+def _cell_contents(x: CellType) -> tuple[Any, Any]:
+    return x.cell_contents, (run_attr, x, "cell_contents")
+
+
+def _part_of_slice(name: str) -> Any:
+    def attribute(x: slice) -> tuple[Any, Any]:
+        y = getattr(x, name)
+        if type(y) is int or not is_number(y):
+            return y, None
+        return foreign.hidden(y, "a derivative through a part of a slice", "keep the number in a variable")
+
+    return attribute
+
+
 def _plain_of(name: str) -> Any:
     def attribute(x: Any) -> tuple[Any, Any]:
         return getattr(x, name), (run_attr, x, name)
@@ -345,7 +360,8 @@ ATTRIBUTES: dict[tuple[type, str], Any] = {
     (float, "real"): _real, (int, "real"): _real, (complex, "real"): _real,
     (float, "imag"): _imag, (int, "imag"): _imag, (complex, "imag"): _imag,
     (int, "numerator"): _constant("numerator"), (int, "denominator"): _constant("denominator"),
-    (slice, "start"): _constant("start"), (slice, "stop"): _constant("stop"), (slice, "step"): _constant("step"),
+    **{(slice, name): _part_of_slice(name) for name in ("start", "stop", "step")},
+    (CellType, "cell_contents"): _cell_contents,
     (range, "start"): _constant("start"), (range, "stop"): _constant("stop"), (range, "step"): _constant("step"),
     (BaseException, "args"): _exception_args, (StopIteration, "value"): _stop_value,
     (functools.partial, "func"): _constant("func"), (functools.partial, "args"): _plain_of("args"),

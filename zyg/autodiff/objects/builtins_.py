@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from decimal import Decimal
 from fractions import Fraction
@@ -14,7 +15,7 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
-from . import calls, foreign, iteration, structure
+from . import calls, foreign, iteration, reentry, structure
 from .arithmetic import BINARY_RECORD, method_of, record_abs
 from .calls import known
 from .cotangents import NUMBERS, NUMERIC, is_number, real_like
@@ -35,7 +36,7 @@ def run_shift(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def constant(*functions: Any) -> None:
-    """Calls of these give values that carry no derivative."""
+    """Calls of these give values that carry no derivative, and run no code of the user's."""
     for f in functions:
         known(f, exact=True)(functools.partial(_constant, f))
 
@@ -44,16 +45,63 @@ def _constant(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return f(*args, **kwargs), None
 
 
+def queries(*functions: Any, plain: frozenset[type] = reentry.PLAIN, deep: bool = False) -> None:
+    """Calls of these give values that carry no derivative, too, but may call special methods of what is not of a `plain` type (or,
+    with `deep`, anything)."""
+    for f in functions:
+        known(f, exact=True)(functools.partial(_query, f, plain, deep))
+
+
+def _query(f: Any, plain: frozenset[type], deep: bool, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if kwargs or not plain.issuperset(map(type, args)):
+        return reentry.called(f, args, kwargs, deep)
+    return f(*args), None
+
+
 def ask(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    return f(x, *args, **kwargs), None
+    """The same for a method of a builtin container."""
+    if not kwargs and type(x) in reentry.PLAIN and reentry.PLAIN.issuperset(map(type, args)):
+        return f(x, *args), None
+    y, back = reentry.followed(f, (x, *args), kwargs)
+    return y, None if back is None else (_run_asked_plainly, back)
+
+
+def _run_asked_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return calls.run(back[1], None, shadows)
 
 
 constant(
-    print, len, isinstance, issubclass, callable, id, hash, repr, ascii, chr, ord, bin, hex, oct, format, input,
-    type, str, bytes, bytearray, bool, range, slice, object, property, staticmethod, classmethod,
-    open, dir, any, all, sys.getsizeof, compile, breakpoint, __import__,
-    sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern,
+    callable, id, chr, slice, object, property, staticmethod, classmethod, input, open, sys.getrecursionlimit,
+    sys.setrecursionlimit, sys.exc_info, sys.intern, breakpoint, __import__,
 )  # fmt: skip
+queries(
+    hash, repr, ascii, ord, bin, hex, oct, format, str, bytes, bytearray, range, dir, any, all, sys.getsizeof, compile, os.fspath,
+)  # fmt: skip
+queries(bool, plain=reentry.SIZED)
+queries(print, deep=True)
+
+
+@known(len, exact=True)
+def _len(x: Any, /) -> tuple[Any, Any]:
+    if type(x) in reentry.SIZED:
+        return len(x), None
+    return reentry.called(len, (x,), {})
+
+
+def _checked(f: Any) -> Any:
+    def handler(x: Any, cls: Any, /) -> tuple[Any, Any]:
+        if type(cls) is type or type(cls) is tuple and all(type(c) is type for c in cls):
+            t = type(x)
+            if t in reentry.SIZED or issubclass(t, cls) or objects.attributes.plain_lookup(t):
+                return f(x, cls), None  # else it asks for `x.__class__`
+        classes = cls if isinstance(cls, tuple) else (cls,)
+        return shift(reentry.followed(f, (x, cls), others=tuple(map(type, classes))))
+
+    return handler
+
+
+known(isinstance, exact=True)(_checked(isinstance))
+known(issubclass, exact=True)(_checked(issubclass))
 
 
 def user_frame() -> Any:
@@ -105,8 +153,16 @@ def _vars(*args: Any) -> tuple[Any, Any]:
 def _evaluated(f: Any, code: Any, globals: Any = None, locals: Any = None) -> tuple[Any, Any]:
     if globals is None:
         return _unknown_names(f"{f.__name__} without the names to use")
-    y = f(code, globals, locals)
-    return foreign.hidden(y, "a derivative through code that is evaluated from a string", "write a function")
+    names = structure.Names(globals, _names_in(code))
+    others = () if locals is None else (structure.Names(locals, names.used),)
+    y, entered = reentry.followed(f, (code, globals, locals), others=(names, *others))
+    y, back = foreign.hidden(y, "a derivative through code that is evaluated from a string", "write a function")
+    return y, back if entered is None else (_run_evaluated, back, entered)
+
+
+def _run_evaluated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    calls.run(back[1], d, shadows)
+    calls.run(back[2], None, shadows)
 
 
 known(eval)(functools.partial(_evaluated, eval))
@@ -174,10 +230,8 @@ def as_call(made: tuple[Any, Any]) -> tuple[Any, Any]:
     return y, None if back is None else (run_shift, back)
 
 
-@known(int)
-def _int(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    # An integer by nature, whatever it is made of: it cuts the path of the derivative, as in native code.
-    return int(*args, **kwargs), None
+# An integer by nature, whatever it is made of: it cuts the path of the derivative, as in native code.
+queries(int)
 
 
 @known(complex)
@@ -185,8 +239,9 @@ def _complex(real: Any = 0.0, imag: Any = None) -> tuple[Any, Any]:
     if isinstance(real, str):
         return complex(real), None
     if imag is None:
-        y = complex(real)
-        return y, (run_complex, real)
+        if not is_number(real):
+            return shift(reentry.followed(complex, (real,)))
+        return complex(real), (run_complex, real)
     return complex(real, imag), (run_complex, real, imag)
 
 
@@ -289,12 +344,8 @@ def _extreme(function: Any) -> Any:
             if key is None and len(args) == 2 and type(args[0]) is float and type(args[1]) is float:
                 y = function(args)
                 return y, _FIRST if y is args[0] else _SECOND
-            if key is None:
-                y = function(args)
-                at = next(k for k, v in enumerate(args) if v is y)
-                return y, (run_chosen_argument, at, tuple(map(is_number, args)), None)
             found, asked = objects.keys.keys_of(list(args), key)
-            at = function(range(len(args)), key=found.__getitem__)
+            at, asked = objects.keys.chosen(function, found, asked)
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
         given: Any = args
         both: list[Any] = []
@@ -309,9 +360,9 @@ def _extreme(function: Any) -> Any:
         if not items:
             if default is MISSING:
                 function(())  # raises the ValueError
-            return default, (run_default,)
+            return default, (run_default, drain)
         found, asked = ([k for (_, k), _ in both], None) if together else objects.keys.keys_of(items, key)
-        at = function(range(len(items)), key=found.__getitem__)
+        at, asked = objects.keys.chosen(function, found, asked)
         return items[at], (run_chosen_item, at, len(items), drain, asked)
 
     return handler
@@ -353,7 +404,7 @@ def run_chosen_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None, None, d, d
+    return None, iteration.give(back[1], None, shadows), d, d
 
 
 # ---------------------------------------------------------------------------------------------- attributes

@@ -27,7 +27,7 @@ from zyg.library import registry
 from zyg.transforms import transform_of
 
 from . import foreign, generators, memory, native, numpy_, user_rules
-from .cotangents import is_number
+from .cotangents import accumulate, is_number
 from .native import NativeFirst
 
 Handler = Callable[..., tuple[Any, Any]]
@@ -327,6 +327,9 @@ def run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _function(f: FunctionType) -> Any:
     """What to do for functions of this code object (or for this very function, if it has a rule of its own)."""
     refresh()
+    plain = objects.reentry.trapped(f)
+    if plain is not None:
+        return functools.partial(_call_trapped, plain)
     code = f.__code__
     tangent = user_rules.tangent_of(f)
     if tangent is not None:
@@ -340,6 +343,10 @@ def _function(f: FunctionType) -> Any:
         return handler  # not what functions of this code are in general
     _functions.note(code, handler)
     return handler
+
+
+def _call_trapped(f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    return call(f, args, kwargs)
 
 
 def _reverse_mode(f: FunctionType) -> Any:
@@ -632,6 +639,8 @@ def _by_type(f: Any) -> Handler:
         return functools.partial(_method_handler(type(f.__self__), f.__name__, f), f.__self__)
     if type(f) in _GETTERS:
         return objects.math_.getter(f)
+    if type(f) is objects.stdlib_.KEY_WRAPPER:
+        return functools.partial(objects.stdlib_.call_key_wrapper, f)
     if type(f) is _CACHED:
         return functools.partial(objects.stdlib_.call_cached, f)
     if type(f) is functools.partial:
@@ -724,7 +733,7 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
         return _run_consumer(f, name, owner, args, kwargs)
     before = objects.structure.watch(operands)
     forms = [objects.structure.form(x) for x in operands] if before is not None else []
-    value = f(*args, **kwargs)
+    value, entered = objects.reentry.followed(f, args, kwargs, True, (owner,), before)
     if items is not None:
         operands = (*operands, items)
     what = f"a derivative through `{name}`, which zyg cannot see into"
@@ -737,7 +746,19 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
         if changed:
             back = (objects.structure.run_changed, changed, forms, back, name, foreign.caller())
     held = memory.held_by(value, operands)
-    return value, back if not held else foreign.holding(held, back, f"`{name}`")
+    if held:
+        back = foreign.holding(held, back, f"`{name}`")
+    return value, back if entered is None else (run_entered, back, entered)
+
+
+def run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """Foreign code has called Python code: what that did is undone."""
+    _, outer, inner = back
+    given = run(outer, d, shadows)
+    called = run(inner, d, shadows)
+    if given is None or called is None:
+        return given if called is None else (None, *called)
+    return [*map(accumulate, given[: 1 + len(called)], (None, *called)), *given[1 + len(called) :]]
 
 
 def _foreign_method(f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:

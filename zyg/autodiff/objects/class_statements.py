@@ -9,9 +9,12 @@ import types
 from types import CellType, FunctionType
 from typing import Any
 
-from . import calls, cells, containers, structure
+from zyg.errors import Unsupported
+
+from . import calls, cells, containers, foreign, reentry, structure
 from .arithmetic import is_python
 from .calls import known
+from .cotangents import Refused
 
 
 @known(builtins.__build_class__)
@@ -19,16 +22,25 @@ def _build_class(body: FunctionType, name: str, /, *bases: Any, **keywords: Any)
     """(class, back) of a class statement."""
     meta = metaclass(bases, keywords)
     if meta is None:
-        return builtins.__build_class__(body, name, *bases, **keywords), None
+        made = builtins.__build_class__(body, name, *bases, **keywords)
+        form = structure.form(body)
+        return made, (_run_unknown, made, form, foreign.caller()) if structure.holds_numbers(form) else None
     namespace: dict[str, Any] = {}
     _, back = forward_of_body(body)(namespace)
-    if runs_code(meta):
-        resolved = types.resolve_bases(bases)
-        named = {k: v for k, v in keywords.items() if k != "metaclass"}
-        made, meta_back = calls.call(meta, (name, resolved, namespace), named)
-    else:
-        made, meta_back = make_class(meta, name, bases, namespace, keywords), None
-    return made, (_run_class, made, namespace, back, meta_back)
+    named = {k: v for k, v in keywords.items() if k != "metaclass"}
+    resolved = _resolved(bases, namespace)
+    made, meta_back = (calls.call if runs_code(meta) else _by_type)(meta, (name, resolved, namespace), named)
+    return made, (_run_class, made, namespace, back, meta_back, len(bases), tuple(keywords), tuple(named))
+
+
+def _run_unknown(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """A class with a namespace of its own kind, as enumerations have: what comes to it, or to what stands in it, is refused."""
+    _, made, form, place = back
+    if any(foreign.has_shadow(x, shadows) for x in (made, *vars(made).values())):
+        what = f"a derivative through the class {made.__name__}, which is made by a metaclass with `__prepare__`"
+        error = Unsupported(what, foreign.position_of(place), hint="keep numbers in an object of a plain class")
+        return None, structure.refuse(form, Refused(error), shadows)
+    return None
 
 
 def metaclass(bases: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -53,33 +65,54 @@ def forward_of_body(body: FunctionType) -> Any:
     return calls.Function(body.__code__, differentiated(body.__code__)).bind(body)
 
 
+def _resolved(bases: tuple[Any, ...], namespace: dict[str, Any]) -> tuple[Any, ...]:
+    """The bases of a class, as they are when it is made."""
+    resolved = types.resolve_bases(bases)
+    if resolved is not bases and resolved != bases:
+        namespace["__orig_bases__"] = bases
+    return resolved
+
+
 def make_class(
     meta: Any, name: str, bases: tuple[Any, ...], namespace: dict[str, Any], keywords: dict[str, Any]
 ) -> Any:
     """The class of a namespace that is filled."""
-    resolved = types.resolve_bases(bases)
-    if resolved is not bases and resolved != bases:
-        namespace["__orig_bases__"] = bases
-    return meta(name, resolved, namespace, **{k: v for k, v in keywords.items() if k != "metaclass"})
+    return meta(name, _resolved(bases, namespace), namespace, **{k: v for k, v in keywords.items() if k != "metaclass"})
 
 
 @known(make_class)
 def _make_class(meta: Any, name: Any, bases: Any, namespace: dict[str, Any], keywords: Any) -> tuple[Any, Any]:
     made = make_class(meta, name, bases, namespace, keywords)
-    return made, (_run_made, made, namespace)
+    return made, (_run_made, made, namespace, None)
 
 
-def _run_class(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, made, namespace, inner, meta_back = back
-    calls.run(meta_back, None, shadows)
+def _by_type(make: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, Any]:
+    """A class that C code makes, which calls `__set_name__`, `__init_subclass__` and what a metaclass has. The last of `args` is the
+    namespace."""
+    made, back = reentry.followed(make, args, keywords, deep=True)
+    return made, (_run_made, made, args[-1], back)
+
+
+@known(type, exact=True)
+def _type(x: Any, *more: Any, **keywords: Any) -> tuple[Any, Any]:
+    return _by_type(type, (x, *more), keywords) if more else (type(x), None)
+
+
+def _run_class(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, made, namespace, inner, meta_back, count, keywords, named = back
+    given = calls.run(meta_back, None, shadows)
     move_attributes(made, namespace, shadows)
     calls.run(inner, None, shadows)
+    if given is None:
+        return None
+    flowing = dict(zip(named, given[4:]))
+    return (*[None] * (3 + count), *[flowing.get(name) for name in keywords])
 
 
 @known(type.__new__)
 def _type_new(cls: Any, name: Any, bases: Any, namespace: dict[str, Any], /, **keywords: Any) -> tuple[Any, Any]:
-    made = type.__new__(cls, name, bases, namespace, **keywords)
-    return made, (_run_made, made, namespace)
+    made, back = _by_type(type.__new__, (cls, name, bases, namespace), keywords)
+    return made, back
 
 
 @calls.method(type, "__init__")
@@ -87,8 +120,10 @@ def _type_init(cls: type, /, *args: Any, **keywords: Any) -> tuple[Any, Any]:
     return None, None
 
 
-def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[3], None, shadows)
     move_attributes(back[1], back[2], shadows)
+    return None if given is None else (None, *given)
 
 
 def move_attributes(made: Any, namespace: dict[str, Any], shadows: Any) -> None:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import array
+import gc
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from zyg.autodiff import objects
 
-from . import calls, foreign, iteration, numpy_
+from . import calls, foreign, iteration, numpy_, reentry
 from .arithmetic import find, is_python
 from .cotangents import accumulate
 from .iteration import run_list_item
+from .reentry import PLAIN as UNASKED
+from .reentry import check_key
 
 # -------------------------------------------------------------------------------------------------- getitem
 
@@ -31,6 +35,8 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
             return x[key], (run_list_item, x, key if key >= 0 else key + len(x))
         return plain_getitem(x, key)
     if t is dict:
+        if type(key) not in UNASKED:
+            check_key(key)
         return x[key], (iteration.run_dict_item, x, key)
     if t is tuple:
         if type(key) is int:
@@ -41,8 +47,11 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
     if t is np.flatiter:
         return numpy_.getitem(x.base, _unravelled(x, key))
     if t is str or t is bytes or t is range:
-        return x[key], None
+        key, asked = reentry.index_of(key)
+        return x[key], None if asked is None else (reentry.run_at_index, None, asked)
     if t in _DICTS:
+        if type(key) not in UNASKED:
+            check_key(key)
         return (x[key], (iteration.run_dict_item, x, key)) if key in x else _missing_item(x, key)
     if t in _LISTS and type(key) is int:
         return x[key], (run_list_item, x, key if key >= 0 else key + len(x))
@@ -58,7 +67,14 @@ def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
     t = type(x)
     if isinstance(x, type):
         generic: Any = x  # list[int], and enumerations by name
-        return generic[key], None
+        own, of_class = find(t, "__getitem__"), find(x, "__class_getitem__")
+        if reentry.entered((own,), deep=True):
+            y, back = calls.call(own.__get__(x, t), (key,))
+        elif own is None and reentry.entered((getattr(of_class, "__func__", of_class),), deep=True):
+            y, back = calls.call(generic.__class_getitem__, (key,))
+        else:
+            return generic[key], None
+        return y, None if back is None else (_run_method_item, back)
     method = find(t, "__getitem__")
     if is_python(method):
         y, back = calls.call(method.__get__(x, t), (key,))
@@ -69,8 +85,19 @@ def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
         return plain_getitem(x, key)
     if isinstance(x, dict):
         return _missing_item(x, key)
+    mapping = mapping_of(x)
+    if mapping is not None:
+        return record_getitem(mapping, key)
     memory = x.obj if t is memoryview else None
     return foreign.result(x[key], f"a derivative through an item of a {t.__name__}", _HINT, (x, key, memory))
+
+
+def mapping_of(x: Any) -> dict[Any, Any] | None:
+    """The dict that a MappingProxyType shows, if it is not that of a class, whose attributes have another shadow."""
+    if type(x) is not MappingProxyType:
+        return None
+    mapping = gc.get_referents(x)[0]
+    return mapping if type(mapping) is dict and "__module__" not in mapping else None
 
 
 _HINT = "use a list, a dict or an array, or take it out of the derivative's path with zyg.stop_gradient"
@@ -82,6 +109,7 @@ def _run_method_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
     """An item of a subclass of dict: `__missing__` is for what is not there."""
+    check_key(key)
     if key in x:
         return x[key], (iteration.run_dict_item, x, key)
     missing = find(type(x), "__missing__")
@@ -138,6 +166,11 @@ def base_of(x: Any) -> Any:
 def plain_getitem(x: Any, key: Any) -> tuple[Any, Any]:
     """What the builtin class of a container does for `x[key]`, also where a subclass does it in another way."""
     base = base_of(x)
+    if type(key) is not int and not issubclass(base, dict):
+        key, asked = reentry.index_of(key)
+        if asked is not None:
+            y, back = plain_getitem(x, key)
+            return y, (reentry.run_at_index, back, asked)
     y = base.__getitem__(x, key)
     if issubclass(base, dict):
         return y, (iteration.run_dict_item, x, key)
@@ -152,6 +185,10 @@ def plain_getitem(x: Any, key: Any) -> tuple[Any, Any]:
 def plain_setitem(x: Any, key: Any, value: Any) -> Any:
     """What the builtin class of a container does for `x[key] = value`."""
     base = base_of(x)
+    if type(key) is not int and not issubclass(base, dict):
+        key, asked = reentry.index_of(key)
+        if asked is not None:
+            return (reentry.run_at_index, plain_setitem(x, key, value), asked)
     if type(key) is slice:
         return _set_slice(x, key, value)
     base.__setitem__(x, key, value)
@@ -167,6 +204,9 @@ def plain_delitem(x: Any, key: Any) -> Any:
     if issubclass(base, dict):
         base.__delitem__(x, key)
         return (run_dict_deleted, x, key)
+    key, asked = reentry.index_of(key)
+    if asked is not None:
+        return (reentry.run_at_index, plain_delitem(x, key), asked)
     indices = range(*key.indices(len(x))) if type(key) is slice else (operator.index(key),)
     if type(key) is not slice and indices[0] < 0:
         indices = (indices[0] + len(x),)
@@ -183,6 +223,8 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
         x[key] = value
         return (run_list_set, x, key if key >= 0 else key + len(x))
     if t is dict or t in _DICTS:
+        if type(key) not in UNASKED:
+            check_key(key)
         x[key] = value
         return _dict_set(x, key)
     if t in _LISTS and type(key) is int:
@@ -197,15 +239,20 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
         _, back = calls.call(method.__get__(x, t), (key, value))
         return back
     if isinstance(x, (list, deque, array.array)):
-        if type(key) is slice:
-            return _set_slice(x, key, value)
-        x[key] = value
-        index = operator.index(key)
-        return (run_list_set, x, index if index >= 0 else index + len(x))
-    x[key] = value
+        return plain_setitem(x, key, value)
     if isinstance(x, dict):
+        check_key(key)
+        x[key] = value
         return _dict_set(x, key)
-    return foreign.result(None, f"a derivative through an item of a {t.__name__}", _HINT, (x, key, value))[1]
+    _, entered = reentry.followed(operator.setitem, (x, key, value), deep=True)
+    back = foreign.result(None, f"a derivative through an item of a {t.__name__}", _HINT, (x, key, value))[1]
+    return back if entered is None else (_run_entered, back, entered)
+
+
+def _run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    called = calls.run(back[2], None, shadows)
+    return called if given is None else given if called is None else tuple(map(accumulate, given, called))
 
 
 def _dict_set(x: Any, key: Any) -> Any:
@@ -281,6 +328,8 @@ def record_delitem(x: Any, key: Any) -> Any:
         return calls.call(method.__get__(x, type(x)), (key,))[1]
     if isinstance(x, (list, deque, array.array)):
         return plain_delitem(x, key)
+    if isinstance(x, dict):
+        check_key(key)
     del x[key]
     return (run_dict_deleted, x, key) if isinstance(x, dict) else None
 
@@ -382,6 +431,8 @@ def run_appended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def record_set_add(x: Any, value: Any) -> Any:
+    if type(value) not in UNASKED:
+        check_key(value)
     if value in x:
         return None
     set.add(x, value)
@@ -470,6 +521,8 @@ def record_set_update(x: Any, values: Any) -> Any:
         return None
     backs = []
     for item, back in list(iterator):
+        if type(item) not in UNASKED:
+            check_key(item)
         if item not in x:
             set.add(x, item)
             backs.append((item, back))
@@ -487,6 +540,8 @@ def run_set_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def record_dict_setitem(x: Any, key: Any, value: Any) -> Any:
+    if type(key) not in UNASKED:
+        check_key(key)
     x[key] = value
     return _dict_set(x, key)
 
@@ -508,13 +563,14 @@ def record_dict_update(x: Any, other: Any) -> Any:
     backs = []
     for item, back in iterator:
         key, value, inner = iteration.record_unpack(item, 2)
+        check_key(key)
         store(x, key, value)
-        backs.append((key, (_run_value_of_pair, back, inner)))
+        backs.append((key, (_run_value_of_pair, back, inner, x, key)))
     return (run_updated_by_pairs, x, backs, rec)
 
 
 def _run_value_of_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    given = calls.run(back[2], (None, d), shadows)
+    given = calls.run(back[2], (refused_key(back[3], back[4], shadows), d), shadows)
     if back[1] is not None:
         back[1][0](back[1], None if given is None else given[0], shadows)
 
@@ -578,7 +634,7 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
         y = FUNCTIONS[op](a, b)
         return y, (run_set_operation, y, a, b)
     elif op == "mod" and isinstance(a, (str, bytes)):
-        return a % b, None
+        return reentry.followed(operator.mod, (a, b))
     return None
 
 

@@ -115,7 +115,7 @@ def is_number(x: Any) -> bool:
     (True, True, False, False)
     """
     t = type(x)
-    return t is float or t is int or (t is not bool and isinstance(x, NUMERIC))
+    return t is float or t is int or (t is not bool and issubclass(t, NUMERIC))
 
 
 def real_like(x: Any, d: Any) -> Any:

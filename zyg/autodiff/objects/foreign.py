@@ -188,7 +188,9 @@ def is_opaque(x: Any) -> bool:
     if type(x) in INERT or is_number(x):
         return False
     if isinstance(x, np.ndarray):
-        return x.dtype.kind == "O"
+        return x.dtype.kind in "OV"
+    if isinstance(x, np.void):
+        return True  # a row of an array of records
     if isinstance(x, np.ufunc):
         return x.__name__.endswith("(vectorized)")  # made of a Python function
     return isinstance(x, BytesIO) or not isinstance(x, _TRANSPARENT)
@@ -213,7 +215,7 @@ def _any(d: Any) -> bool:
 
 def has_shadow(value: Any, shadows: Any) -> bool:
     """Whether a cotangent has come to a mutable object."""
-    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "OV":
         if value.dtype.kind not in "fciu" or not shadows.has_array(value):
             return False
         return shadows.refusal_of(value) is not None or bool(np.any(shadows.of_array(value)))

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from zyg.errors import Unsupported
-
-from . import calls, containers, foreign, generators, iteration, keys, structure
+from . import calls, containers, generators, iteration, keys
 from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
 from .cotangents import accumulate
 from .iteration import Iterator
+from .reentry import check_key
 from .sources import Until, adapted
 
 # ---------------------------------------------------------------------------------------- containers from iterables
@@ -33,13 +32,7 @@ def _list(iterable: Any = (), /) -> tuple[Any, Any]:
 
 @known(types.MappingProxyType)
 def _mapping_proxy(mapping: Any, /) -> tuple[Any, Any]:
-    if structure.holds_numbers(structure.form(mapping)):
-        raise Unsupported(
-            "a MappingProxyType of numbers, made in code that is differentiated through Python",
-            foreign.position_of(foreign.caller()),
-            hint="use the dict itself, or a copy of it",
-        )
-    return types.MappingProxyType(mapping), None
+    return types.MappingProxyType(mapping), None  # what is read through it belongs to the mapping
 
 
 def run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -74,6 +67,7 @@ def _frozen(cls: type, iterable: Any = (), /) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
     both: dict[Any, Any] = {}
     for item, back in iterator:
+        check_key(item)
         both.setdefault(item, back)
     y = frozenset.__new__(cls, both)
     return y, (_run_frozen, y, both, rec)
@@ -188,7 +182,7 @@ def _sorted(iterable: Any, /, *, key: Any = None, reverse: bool = False) -> tupl
 def order_of(items: list[Any], key: Any, reverse: Any) -> tuple[list[int], Any]:
     """The order of the items, and what undoes the calls for their keys."""
     found, asked = keys.keys_of(items, key)
-    return sorted(range(len(items)), key=found.__getitem__, reverse=reverse), asked
+    return keys.chosen(sorted, found, asked, reverse=reverse)
 
 
 def run_sorted_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
-from itertools import count, repeat
+from itertools import count, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -293,6 +293,13 @@ def _array(x: np.ndarray) -> tuple[Any, Any]:
     return iter(x), None
 
 
+def _flat(x: np.flatiter[Any]) -> tuple[Any, Any]:
+    base = x.base
+    if base.dtype.kind not in "fciu":
+        return x, None
+    return zip(x, zip(repeat(run_array_item), repeat(base), islice(np.ndindex(base.shape), x.index, None))), NOTHING
+
+
 def iterator_pairs(x: Iterator) -> tuple[Any, Any]:
     return x.pairs, sources.whole(x.pairs) or NOTHING
 
@@ -349,7 +356,7 @@ def mark_keys(mapping: Any, key: Any, d: Any, shadows: Any, place: Any = None) -
 
 SOURCES: dict[type, Callable[[Any], tuple[Any, Any]]] = {
     list: _list, tuple: tuple_pairs, collections.deque: _list, Values: _values, Items: _items, Iterator: iterator_pairs,
-    Direct: iterator_pairs, set: _set, frozenset: _set, np.ndarray: _array, dict: _keys, Keys: _keys, str: _plain, bytes: _plain, range: _plain,
+    Direct: iterator_pairs, set: _set, frozenset: _set, np.ndarray: _array, np.flatiter: _flat, dict: _keys, Keys: _keys, str: _plain, bytes: _plain, range: _plain,
     bytearray: _plain, type(iter(range(1))): _plain, collections.Counter: _keys, collections.defaultdict: _keys,
     collections.OrderedDict: _keys,
 }  # fmt: skip
@@ -398,6 +405,9 @@ def plain_pairs(x: Any) -> Any:
             return _list(x) if base is array.array else SOURCES[base](x)
     if isinstance(x, dict):
         return _keys(x)
+    mapping = objects.containers.mapping_of(x)
+    if mapping is not None:
+        return _keys(mapping)
     return (iter(x), None) if isinstance(x, (str, bytes, range, io.IOBase)) else None
 
 
@@ -533,7 +543,7 @@ def record_next(it: Any) -> tuple[Any, ...]:
     return False, None, None
 
 
-def record_unpack(x: Any, number: int) -> tuple[Any, ...]:
+def record_unpack(x: Any, number: int) -> Any:
     """RECORD of `a, b, ... = x`."""
     if not number:  # there is no result but the back
         return unpacked(x, 0)[0]

@@ -9,7 +9,7 @@ from typing import Any
 
 from zyg.autodiff.identity import ByIdentity
 
-from . import calls
+from . import calls, reentry
 from .cotangents import accumulate
 from .sources import Steps
 
@@ -43,10 +43,34 @@ def keys_of(items: list[Any], key: Any) -> tuple[list[Any], list[Any] | None]:
     return [k for k, _ in made], [back for _, back in made]
 
 
-def undo(backs: list[Any] | None, shadows: Any) -> list[Any] | None:
+class Compared:
+    """What undoes that keys were compared, and then what undoes the calls for them."""
+
+    __slots__ = ("asked", "back")
+
+    def __init__(self, back: Any, asked: list[Any] | None):
+        self.back = back
+        self.asked = asked
+
+
+def chosen(function: Any, found: list[Any], asked: list[Any] | None, **options: Any) -> tuple[Any, Any]:
+    """What `min`, `max` or `sorted` choose among the numbers of the items, by their keys; with what undoes the comparisons."""
+    numbers = range(len(found))
+    if reentry.PLAIN.issuperset(map(type, found)):
+        return function(numbers, key=found.__getitem__, **options), asked
+    y, back = reentry.followed(function, (numbers,), {"key": found.__getitem__, **options}, others=(found,))
+    return y, asked if back is None else Compared(back, asked)
+
+
+def undo(backs: list[Any] | Compared | None, shadows: Any) -> list[Any] | None:
     """Undo the calls; what flows to the items, if anything does."""
     if backs is None:
         return None
+    if isinstance(backs, Compared):
+        calls.run(backs.back, None, shadows)
+        backs = backs.asked
+        if backs is None:
+            return None
     ds: list[Any] = [None] * len(backs)
     for k in range(len(backs) - 1, -1, -1):
         given = calls.run(backs[k], None, shadows)
@@ -104,4 +128,4 @@ def key_of_pair(pair: tuple[tuple[Any, Any], Any]) -> Any:
     return pair[0][1]
 
 
-__all__ = ["Keyed", "added", "is_harmless", "items_of", "key_of_pair", "keyed", "keys_of", "undo"]
+__all__ = ["Keyed", "added", "chosen", "is_harmless", "items_of", "key_of_pair", "keyed", "keys_of", "undo"]

@@ -14,9 +14,9 @@ from zyg.autodiff import objects
 from zyg.ir.ops import OPS
 from zyg.ir.trace import digamma_of
 
-from . import arithmetic, builtins_, calls, containers, iteration
+from . import arithmetic, builtins_, calls, containers, iteration, reentry
 from .calls import known
-from .cotangents import accumulate, real_like
+from .cotangents import NUMBERS, accumulate, is_number, real_like
 
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 
@@ -59,6 +59,8 @@ def _over(x: float) -> float:
 
 def _unary(f: Callable[..., Any], slope: Callable[[float, float], float]) -> Callable[..., tuple[Any, Any]]:
     def handler(x: Any, /) -> tuple[Any, Any]:
+        if type(x) is not float and not is_number(x) and _is_convertible(x):
+            return _converted(handler, x)
         y = f(x)
         s = slope(y, x if type(x) is float else float(x))
         if not math.isfinite(s):
@@ -66,6 +68,38 @@ def _unary(f: Callable[..., Any], slope: Callable[[float, float], float]) -> Cal
         return y, s
 
     return handler
+
+
+def _converted(handler: Callable[..., tuple[Any, Any]], *xs: Any, to: Any = float) -> tuple[Any, Any]:
+    """Numbers are made of arguments that are none, and then it goes on."""
+    made = [(x, None) if is_number(x) or not _is_convertible(x) else calls.KNOWN[to](x) for x in xs]
+    y, back = handler(*[x for x, _ in made])
+    return y, (run_converted, back, [inner for _, inner in made])
+
+
+def _is_convertible(x: Any) -> bool:
+    return any(hasattr(type(x), name) for name in ("__float__", "__index__", "__complex__"))
+
+
+def run_converted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given: list[Any] = list(calls.run(back[1], d, shadows) or (None,))
+    given += [None] * (1 + len(back[2]) - len(given))
+    for k in range(len(back[2]) - 1, -1, -1):
+        if back[2][k] is not None:
+            part = calls.run(back[2][k], given[1 + k], shadows)
+            given[1 + k] = None if part is None else part[1]
+    return given
+
+
+def _of_numbers(handler: Callable[..., tuple[Any, Any]], to: Any = float) -> Callable[..., tuple[Any, Any]]:
+    """The handler of a function of numbers, or of what numbers are made of."""
+
+    def checked(*xs: Any) -> tuple[Any, Any]:
+        if NUMBERS.issuperset(map(type, xs)) or all(is_number(x) or not _is_convertible(x) for x in xs):
+            return handler(*xs)
+        return _converted(handler, *xs, to=to)
+
+    return checked
 
 
 def run_infinite(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -77,6 +111,7 @@ for _f, _slope in SLOPES.items():
 
 
 @known(math.log)
+@_of_numbers
 def _log(x: Any, base: Any = None) -> tuple[Any, Any]:
     if base is None:
         return math.log(x), 1.0 / float(x)
@@ -92,6 +127,7 @@ def _run_log(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(math.pow)
+@_of_numbers
 def _pow(x: Any, y: Any, /) -> tuple[Any, Any]:
     value = math.pow(x, y)
     return value, (run_partials, arithmetic.pow_, value, float(x), float(y))
@@ -107,6 +143,7 @@ def _by_op(f: Callable[..., Any], op: str) -> None:
     rule = OPS[op].vjp
 
     @known(f)
+    @_of_numbers
     def handler(*args: Any) -> tuple[Any, Any]:
         y = f(*args)
         return y, (run_partials, rule, y, *map(float, args))
@@ -120,6 +157,7 @@ if sys.version_info >= (3, 13):
 
 
 @known(math.hypot)
+@_of_numbers
 def _hypot(*xs: Any) -> tuple[Any, Any]:
     y = math.hypot(*xs)
     return y, (_run_hypot, y, xs)
@@ -140,6 +178,7 @@ def _run_first(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(math.modf)
+@_of_numbers
 def _modf(x: Any, /) -> tuple[Any, Any]:
     return math.modf(x), (_run_modf,)
 
@@ -149,6 +188,7 @@ def _run_modf(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(math.frexp)
+@_of_numbers
 def _frexp(x: Any, /) -> tuple[Any, Any]:
     m, e = math.frexp(x)
     return (m, e), (_run_frexp, math.ldexp(1.0, -e))
@@ -225,7 +265,7 @@ def _run_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 if sys.version_info >= (3, 12):
     known(math.sumprod)(functools.partial(_of_two, math.sumprod))
 
-builtins_.constant(
+builtins_.queries(
     math.floor, math.ceil, math.trunc, math.isqrt, math.gcd, math.lcm, math.comb, math.perm, math.factorial,
     math.isnan, math.isinf, math.isfinite, math.isclose, math.ulp,
 )  # fmt: skip
@@ -253,6 +293,8 @@ COMPLEX_SLOPES: dict[Callable[..., Any], Callable[[Any, Any], Any]] = {
 
 def _complex_unary(f: Callable[..., Any], slope: Callable[[Any, Any], Any]) -> Callable[..., tuple[Any, Any]]:
     def handler(z: Any, /) -> tuple[Any, Any]:
+        if type(z) is not complex and not is_number(z) and _is_convertible(z):
+            return _converted(handler, z, to=complex)
         y = f(z)
         return y, (_run_complex_unary, slope, y, z)
 
@@ -379,6 +421,9 @@ for _name, _record in arithmetic.BINARY_RECORD.items():
 for _name in arithmetic.UNARY:
     _operator(getattr(operator, _name), arithmetic.RECORD[_name])
 _operator(operator.abs, arithmetic.record_abs)
+for _name, _record in reentry.QUERIES.items():
+    if _name != "contains":
+        _operator(getattr(operator, {"not": "not_"}.get(_name, _name)), _record)
 _operator(operator.getitem, containers.record_getitem)
 known(operator.setitem)(lambda x, k, v: builtins_.shift((None, containers.record_setitem(x, k, v))))
 known(operator.delitem)(lambda x, k: builtins_.shift((None, containers.record_delitem(x, k))))
@@ -387,9 +432,10 @@ _operator(operator.iconcat, arithmetic.RECORD["iadd"])
 known(operator.call)(lambda f, *args, **kwargs: builtins_.shift(calls.call(f, args, kwargs)))
 
 builtins_.constant(
-    operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge, operator.not_, operator.truth,
-    operator.is_, operator.is_not, operator.contains, operator.countOf, operator.indexOf, operator.index,
-    operator.length_hint,
+    operator.is_, operator.is_not,
+)  # fmt: skip
+builtins_.queries(
+    operator.contains, operator.countOf, operator.indexOf, operator.index, operator.length_hint,
 )  # fmt: skip
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import array
 import functools
 import operator
+import types
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
 
-from . import calls, containers, foreign, iteration
+from . import calls, containers, foreign, iteration, reentry
 from .arithmetic import RULES, number_back
 from .builtins_ import MISSING, ask
 from .calls import known, method
 from .cotangents import accumulate
 from .iterables_ import order_of, undo_keys
 from .iteration import Iterator
+from .reentry import PLAIN, check_key
 
 # ---------------------------------------------------------------------------------------------- methods of list
 
@@ -65,9 +67,15 @@ def run_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 @method(list, "remove", exact=True)
 def _remove(x: Any, value: Any) -> tuple[Any, Any]:
     base = containers.base_of(x)
-    index = base.index(x, value)
+    index, asked = reentry.followed(base.index, (x, value))
     base.__delitem__(x, index)
-    return None, (containers.run_deleted, x, (index,))
+    back = (containers.run_deleted, x, (index,))
+    return None, back if asked is None else (_run_removed, back, asked)
+
+
+def _run_removed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    calls.run(back[1], None, shadows)
+    return calls.run(back[2], None, shadows)
 
 
 @method(list, "clear", exact=True)
@@ -114,6 +122,11 @@ def run_permuted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         for at, c in zip(order, taken):
             result[at] = c
         shadows.list_of(x)[:] = result
+
+
+@method(types.FunctionType, "__call__", exact=True)
+def _function_call(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    return calls.call(f, args, kwargs)
 
 
 def _query(cls: type, *names: str) -> None:
@@ -178,6 +191,8 @@ def _dict_init(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 @method(dict, "get", exact=True)
 def _get(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Any]:
+    if type(key) not in PLAIN:
+        check_key(key)
     if key in x:
         return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
     return default, None if default is None else _GET_DEFAULT
@@ -192,6 +207,8 @@ _GET_DEFAULT = (_run_get_default,)
 
 @method(dict, "setdefault", exact=True)
 def _setdefault(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Any]:
+    if type(key) not in PLAIN:
+        check_key(key)
     if key in x:
         return containers.base_of(x).__getitem__(x, key), (iteration.run_dict_item, x, key)
     containers.base_of(x).__setitem__(x, key, default)
@@ -205,6 +222,8 @@ def _run_setdefault(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @method(dict, "pop", exact=True)
 def _dict_pop(x: dict[Any, Any], key: Any, default: Any = MISSING) -> tuple[Any, Any]:
+    if type(key) not in PLAIN:
+        check_key(key)
     if key in x:
         return containers.base_of(x).pop(x, key), (_run_dict_popped, x, key)
     if default is MISSING:
@@ -281,9 +300,24 @@ for _name in ("keys", "items", "values", "update", "setdefault", "clear", "pop")
 _query(OrderedDict, "move_to_end", "__eq__")
 
 
+def _of_proxy(name: str) -> None:
+    handler = calls.METHODS[dict, name]
+
+    @method(types.MappingProxyType, name, exact=True)
+    def entry(x: Any, *args: Any) -> tuple[Any, Any]:
+        mapping = containers.mapping_of(x)
+        return ask(getattr(types.MappingProxyType, name), x, *args) if mapping is None else handler(mapping, *args)
+
+
+for _name in ("get", "keys", "values", "items", "copy"):
+    _of_proxy(_name)
+
+
 @known(dict.fromkeys)
 def _fromkeys(keys: Any, value: Any = None) -> tuple[Any, Any]:
     y = dict.fromkeys(keys, value)
+    for key in y:
+        check_key(key)
     return y, (_run_fromkeys, y, tuple(y))
 
 

@@ -390,7 +390,7 @@ def matmul_cotangents(dy: Any, a: Any, b: Any) -> tuple[Any, Any]:
 def getitem(x: np.ndarray, key: Any) -> tuple[Any, Any]:
     """(value, back) of `x[key]`: a number, a view, or a copy."""
     y = x[key]
-    if x.dtype.kind == "O":
+    if x.dtype.kind in "OV":
         return foreign.result(y, *_OF_OBJECTS, (x,))
     if not isinstance(y, np.ndarray):
         if x.dtype.kind not in "fciu":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import bisect
 import functools
+import gc
 import heapq
+import operator
 import statistics
 import threading
 from collections import OrderedDict
@@ -14,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from . import calls, iteration, structure
-from .builtins_ import ask
 from .calls import known, method
 from .cotangents import is_number
+from .reentry import PLAIN
 
 
 def _means(target: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -66,7 +68,7 @@ def _heapreplace(heap: list[Any], item: Any) -> Any:
 
 @_means(heapq.heappushpop)
 def _heappushpop(heap: list[Any], item: Any) -> Any:
-    if heap and heap[0] < item:
+    if heap and operator.lt(heap[0], item):
         item, heap[0] = heap[0], item
         _siftup(heap, 0)
     return item
@@ -91,8 +93,96 @@ def _insort_left(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None
     a.insert(bisect.bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
 
 
-for _f in (bisect.bisect_left, bisect.bisect_right):
-    known(_f, exact=True)(functools.partial(ask, _f))
+def _place(below: Callable[[Any, Any], bool]) -> Callable[..., int]:
+    """bisect, in code that is differentiated. `below`: whether the place of the second is behind the first."""
+
+    def place(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> int:
+        if lo < 0:
+            raise ValueError("lo must be non-negative")
+        if hi is None:
+            hi = len(a)
+        while lo < hi:
+            middle = (lo + hi) // 2
+            if below(a[middle] if key is None else key(a[middle]), x):
+                lo = middle + 1
+            else:
+                hi = middle
+        return lo
+
+    return place
+
+
+def _bisect(f: Callable[..., int], meaning: Callable[..., int]) -> None:
+    @known(f, exact=True)
+    def handler(a: Any, x: Any, *limits: Any, key: Any = None, **more: Any) -> tuple[Any, Any]:
+        if key is None and type(x) in PLAIN and type(a) is list and not limits and not more:
+            # As long as it meets nothing that may run code of the user's.
+            lo, hi, right = 0, len(a), f is bisect.bisect_right
+            while lo < hi:
+                middle = (lo + hi) // 2
+                item = a[middle]
+                if type(item) not in PLAIN:
+                    break
+                if not x < item if right else item < x:
+                    lo = middle + 1
+                else:
+                    hi = middle
+            else:
+                return lo, None
+        return calls.call(meaning, (a, x, *limits), {"key": key, **more})
+
+
+_bisect(bisect.bisect_left, _place(operator.lt))
+_bisect(bisect.bisect_right, _place(lambda item, x: not operator.lt(x, item)))
+
+
+# ----------------------------------------------------------------------------------------------- functools.cmp_to_key
+
+
+class _Key:
+    """What `functools.cmp_to_key` makes of an item."""
+
+    __slots__ = ("function", "obj")
+    __hash__: Any = None
+
+    def __init__(self, function: Any, obj: Any):
+        self.function = function
+        self.obj = obj
+
+    def __lt__(self, other: Any) -> Any:
+        return operator.lt(self.function(self.obj, other.obj), 0)
+
+    def __le__(self, other: Any) -> Any:
+        return operator.le(self.function(self.obj, other.obj), 0)
+
+    def __gt__(self, other: Any) -> Any:
+        return operator.gt(self.function(self.obj, other.obj), 0)
+
+    def __ge__(self, other: Any) -> Any:
+        return operator.ge(self.function(self.obj, other.obj), 0)
+
+    def __eq__(self, other: Any) -> Any:
+        return operator.eq(self.function(self.obj, other.obj), 0)
+
+
+@_means(functools.cmp_to_key)
+def _cmp_to_key(mycmp: Any) -> Any:
+    return functools.partial(_Key, mycmp)
+
+
+KEY_WRAPPER = type(functools.cmp_to_key(lambda a, b: 0))
+
+
+def call_key_wrapper(f: Any, obj: Any) -> tuple[Any, Any]:
+    """A call of what `functools.cmp_to_key` has given elsewhere."""
+    function = next(x for x in gc.get_referents(f) if callable(x) and not isinstance(x, type))
+    y, back = calls.call(_Key, (function, obj))
+    return y, None if back is None else (_run_key, back)
+
+
+def _run_key(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (given[1], given[2])
 
 
 # ----------------------------------------------------------------------------------------------------- statistics

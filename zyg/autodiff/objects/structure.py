@@ -40,32 +40,32 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         return NOTHING
     if is_number(x):
         return NUMBER
-    if isinstance(x, np.ndarray):
+    if issubclass(t, np.ndarray):
         return ("array", x) if x.dtype.kind in "fciu" else NOTHING
-    if isinstance(x, (ModuleType, type, BuiltinFunctionType)):
+    if issubclass(t, (ModuleType, type, BuiltinFunctionType)):
         return NOTHING
     seen = {} if seen is None else seen
     if id(x) in seen:
         return NOTHING  # part of itself, or had already: what it gets is told once
     seen[id(x)] = NOTHING
-    if isinstance(x, tuple):
+    if issubclass(t, tuple):
         del seen[id(x)]
         return ("tuple", x, [form(v, seen) for v in x])
-    if isinstance(x, SEQUENCES):
+    if issubclass(t, SEQUENCES):
         if _REALS.issuperset(map(type, x)):
             return ("numbers", x, len(x))
         return ("list", x, [form(v, seen) for v in x])
-    if isinstance(x, dict):
+    if issubclass(t, dict):
         return ("dict", x, {k: form(v, seen) for k, v in x.items()})
-    if isinstance(x, FunctionType):
+    if issubclass(t, FunctionType):
         if not x.__closure__:
             return NOTHING
         return ("function", x, [(c, form(content(c), seen)) for c in x.__closure__])
-    if isinstance(x, MethodType):
+    if issubclass(t, MethodType):
         return ("method", x, form(x.__self__, seen))
-    if isinstance(x, functools.partial):
+    if issubclass(t, functools.partial):
         return ("partial", x, form(x.args, seen), form(x.keywords, seen))
-    if isinstance(x, Names):
+    if issubclass(t, Names):
         return ("dict", x.space, {k: form(x.space[k], seen) for k in x.used if k in x.space})
     names = fields_of(x)
     if names:
@@ -431,11 +431,7 @@ def _kind(value: Any) -> str:
 def watch(values: Iterable[Any]) -> list[tuple[Any, Any]] | None:
     """Copies of the mutable ones among the arguments of foreign code; None if there are none."""
     held: list[tuple[Any, Any]] = []
-    values = list(values)
     for x in values:
-        f = x.__func__ if isinstance(x, MethodType) else x
-        if isinstance(f, FunctionType) and f.__closure__:  # foreign code may call it
-            values.extend(v for v in map(content, f.__closure__) if not isinstance(v, FunctionType))
         if isinstance(x, (float, str)) or type(x) in INERT or type(x) is int:
             continue
         if isinstance(x, np.ndarray):

@@ -15,6 +15,7 @@ ARITHMETIC = frozenset(
     "add sub mul truediv floordiv mod pow neg pos iadd isub imul itruediv ifloordiv imod ipow_".split()
 )
 INTEGRAL = frozenset("lshift rshift and or xor invert ilshift irshift iand ior ixor".split())
+COMPARISONS = frozenset("lt le eq ne gt ge".split())
 # Machine ops and control: nothing in them is Python's business.
 CONTROL = frozenset("jump branch switch return raise reraise unreachable forget".split())
 
@@ -72,6 +73,10 @@ class Activity:
             return
         if op in ("truth", "not", "is", "is_not", "contains", "match_sequence", "match_mapping", "check_match"):
             return  # a bool
+        if op in COMPARISONS and not all(map(self.number, instr.operands)):
+            self.unknown.update(instr.results)
+            self.varied.update(instr.results)  # what a method gives
+            return
         if op == "next":
             self.varied.add(instr.results[1])
             self.unknown.add(instr.results[1])

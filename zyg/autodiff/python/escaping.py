@@ -8,6 +8,7 @@ that the exception comes to takes it.  Code that leaves pullbacks is only made o
 from __future__ import annotations
 
 import sys
+import threading
 from types import FrameType
 from typing import Any
 
@@ -40,8 +41,38 @@ def attach(exception: BaseException, back: Any, depth: int = 0) -> None:
     exception.__dict__[name_at(depth)] = back
 
 
+class _Refusals(threading.local):
+    """What was refused while a pullback is being made, and came to a handler of the user's: it is not for that."""
+
+    def __init__(self) -> None:
+        self.met: list[Unsupported] = []
+
+
+_refusals = _Refusals()
+
+
+def begin() -> int:
+    """A pullback is about to be made."""
+    return len(_refusals.met)
+
+
+def end(mark: int) -> None:
+    """It is made."""
+    met = _refusals.met[mark:]
+    del _refusals.met[mark:]
+    if met:
+        raise met[0]
+
+
+def forget_refusals(mark: int) -> None:
+    """It has failed."""
+    del _refusals.met[mark:]
+
+
 def take(exception: BaseException, depth: int = 0) -> Any:
     """The pullback that a callee left with the exception, with cotangents for the operands of the call, or None."""
+    if isinstance(exception, Unsupported):
+        _refusals.met.append(exception)
     back = exception.__dict__.pop(name_at(depth), None)
     if back is None:
         return None

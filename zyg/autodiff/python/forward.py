@@ -14,10 +14,14 @@ from zyg.ir.core import Block, Const, Function, Instr, Value, const
 from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
-from ..objects import sources
+from ..objects import reentry, sources
 from . import escaping, inline, rules
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import is_call_of, successors
+
+QUERIES = reentry.DIRECT
+# What gives exactly a bool.
+_BOOLEAN = frozenset("is is_not not truth contains match_sequence match_mapping check_match".split())
 
 _PROLOGUE = frozenset({"tape", "new_cell", "free_cell", "unbound"})
 
@@ -65,6 +69,8 @@ class ForwardHalf:
             if is_call_of(block.instrs[0], escaping.take):
                 self.taken[block] = block.instrs[0].result
         self.scope = self._namespace()
+        self.makers = {r: i for _, i in function.instructions() for r in i.results}
+        self.only_tested = _only_tested(function)  # comparisons whose truth alone matters
         self.counting: set[Value] = set() if brief else counting(function)
         # Attributes that are only called, by their calls; and per attribute what is known of the method.
         self.called = {} if brief else called_attributes(function)
@@ -182,6 +188,9 @@ class ForwardHalf:
             operands += [Const(instr.attrs["name"], OBJECT), self.scope]
         elif self.brief:
             function = objects.RECORD[op]
+        elif op in QUERIES:
+            function = reentry.TRUTHS[op] if instr in self.only_tested else objects.RECORD[op]
+            attrs |= {"direct": op, "plain": QUERIES[op]}
         elif instr in self.methods:
             objects.has_attribute(instr.attrs["name"])
             attrs["direct"], function = "method", inline.record_method
@@ -219,6 +228,15 @@ class ForwardHalf:
             number += 1
             del self.home[instr.results.pop()]
             original = self.originals[instr]
+            if original.op in QUERIES:
+                asked = [k for k, v in enumerate(original.operands) if not self._is_plain(v, QUERIES[original.op][k])]
+                real = {
+                    k: known[v] for k in asked if (v := original.operands[k]) in known and original.op != "contains"
+                }
+                instr.attrs["tests"] = tuple(k for k in asked if k not in real)
+                instr.attrs["ints"] = tuple(k for k in instr.attrs["tests"] if original.operands[k] in self.counting)
+                instr.attrs["flags"] = len(dict.fromkeys(real.values()))
+                instr.operands += dict.fromkeys(real.values())
             if rules.base(original.op) in rules.DIRECT:
                 unknown = [v for v in original.operands if not self.activity.number(v)]
                 flags = dict.fromkeys(known[v] for v in unknown if v in known)
@@ -291,6 +309,8 @@ class ForwardHalf:
             return "none" if self.activity.inert(instr.result) else "rule"
         if op in ("get_cell", "set_cell"):
             return "access"
+        if op in QUERIES:
+            return "none" if self.brief or self._runs_plainly(instr) else "record"
         if op in objects.RECORD:
             return "record"
         if op in objects.PLAIN:
@@ -306,6 +326,21 @@ class ForwardHalf:
         raise Unsupported(
             f"the derivative of `{op}`", instr.position, hint="move it out of the differentiated function"
         )
+
+    def _runs_plainly(self, instr: Instr) -> bool:
+        """Whether a comparison or the like runs no Python code, as far as is known before it runs."""
+        if instr.op in ("truth", "not"):
+            made = self.makers.get(instr.operands[0])
+            if made is not None and (made.op in _BOOLEAN or made in self.only_tested):
+                return True
+        return all(self._is_plain(v, types) for v, types in zip(instr.operands, QUERIES[instr.op], strict=True))
+
+    def _is_plain(self, v: Value, types: frozenset[type]) -> bool:
+        if isinstance(v, Const):
+            return type(v.value) in types or (
+                type(v.value) in (tuple, frozenset) and reentry.PLAIN.issuperset(map(type, v.value))
+            )
+        return float in types and self.activity.number(v)
 
     def _number_edges(self, block: Block) -> None:
         """A block parameter that tells which edge control came along."""
@@ -344,6 +379,20 @@ def _first_place(block: Block) -> int:
     while _is_prologue(block.instrs[at]) or is_call_of(block.instrs[at], escaping.take):
         at += 1
     return at
+
+
+def _only_tested(function: Function) -> set[Instr]:
+    """Comparisons whose results are used for their truth only."""
+    found = {r: i for _, i in function.instructions() if i.op in reentry.TRUTHS for r in i.results}
+    for block, instr in function.instructions():
+        used = list(instr.operands) if instr.op not in ("truth", "not") else []
+        for target in instr.targets:
+            used += target.args
+        if block.handler is not None:
+            used += block.handler.args
+        for v in used:
+            found.pop(v, None)
+    return set(found.values())
 
 
 def counting(function: Function) -> set[Value]:

@@ -16,7 +16,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT
 
 from .. import objects
-from ..objects import sources
+from ..objects import reentry, sources
 from . import escaping
 
 # Ops that do not raise, so that a block may hold any number of them.
@@ -28,7 +28,7 @@ _SILENT = frozenset(
 _CLEANING = frozenset("push_exception pop_exception unbound forget reraise jump".split())
 
 # Ops that may raise, and have no reverse.
-_WITHOUT_REVERSE = frozenset("truth lt le eq ne gt ge not contains global check_match import_name import_from".split())
+_WITHOUT_REVERSE = frozenset("global check_match import_name import_from".split())
 
 
 def normalise(function: Function, watched: bool = False) -> tuple[Function, list[Block]]:
@@ -38,6 +38,7 @@ def normalise(function: Function, watched: bool = False) -> tuple[Function, list
     generator = bool(f.attrs.get("generator"))
     _drop_cleaning(f)
     _explicit_super(f)
+    _check_keys(f)
     for block in list(f.blocks):
         _expand_yield_from(f, block)
     _remove_unreachable(f)
@@ -336,6 +337,17 @@ def _explicit_super(f: Function) -> None:
         fetch = Instr("get_cell", [cell], [owner], {"name": "__class__"}, [], instr.position)
         block.instrs.insert(at, fetch)
         instr.operands += [owner, _first_argument(f, block)]
+
+
+def _check_keys(f: Function) -> None:
+    """Displays of dicts and sets look at their keys first."""
+    for block, instr in list(f.instructions()):
+        if instr.op in ("set", "dict"):
+            keys = [v for v in instr.operands[:: 1 + (instr.op == "dict")] if not isinstance(v, Const)]
+            if keys:
+                callee = Const(reentry.check_keys, OBJECT)
+                made = Instr("call_object", [callee, *keys], [Value(OBJECT)], {"keywords": ()}, [], instr.position)
+                block.instrs.insert(block.instrs.index(instr), made)
 
 
 def _first_argument(f: Function, block: Block) -> Value:

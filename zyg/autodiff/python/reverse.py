@@ -7,6 +7,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, map_uses
 from zyg.ir.types import I64, NONE, OBJECT, TAPE
 
 from .. import objects
+from ..objects.reentry import TRUTHS
 from . import inline, rules
 from .forward import ForwardHalf, Saved, extra_operands
 
@@ -388,7 +389,8 @@ class ReverseHalf:
         original = self.forward.originals[instr]
         results = original.results[1:] if original.op == "next" else original.results
         d = self._cotangent_of_results(results, original.op in ("unpack", "unpack_rest", "with_enter"))
-        wanted = self._wanted(original)
+        tested = "plain" in instr.attrs and (original.op not in TRUTHS or original in self.forward.only_tested)
+        wanted = self._wanted(original) if not tested else []
         rare = None if "rare" not in instr.attrs else self._primal(instr.operands[-1])
         operands = [self._primal(instr.results[-1]) if rare is None else rare, d, self.shadows]
         of = rules.base(original.op)
