@@ -29,8 +29,8 @@ def program(*args: Any) -> Callable[[Any], Any]:
     return register
 
 
-VALUES = [0.5 + 0.01 * ((k * 37) % 101) for k in range(500)]
-OTHERS = [0.1 + 0.02 * ((k * 53) % 97) for k in range(500)]
+VALUES = [0.5 + 0.002 * ((k * 37) % 503) for k in range(500)]  # no two of them equal
+OTHERS = [0.1 + 0.004 * ((k * 53) % 509) for k in range(500)]
 ROWS = [[0.1 * ((3 * i + 7 * j) % 11) - 0.4 for j in range(12)] for i in range(12)]
 COLUMNS = [[0.9 * x for x in row] for row in ROWS]
 WORDS = [f"w{(k * k) % 17}" for k in range(500)]

@@ -77,6 +77,14 @@ def test_gradients_of_dynamic_programs(name):
         assert found[at] == pytest.approx((values[0] - values[1]) / (2 * h), rel=1e-5, abs=1e-6)
 
 
+def test_gradients_of_everyday_programs():
+    from benchmarks import everyday
+    from benchmarks.sections.dynamic import disagreement
+
+    wrong = {name: disagreement(*program) for name, program in everyday.PROGRAMS.items()}
+    assert {name: problem for name, problem in wrong.items() if problem} == {}
+
+
 def _replaced(args, at, number):
     """The arguments with another number in place number `at`."""
     left = at

@@ -1,17 +1,19 @@
-"""Gradients of dynamic programs through the Python back end, against CPython and HIPS autograd; native programs with objects and
-dictionaries, against the same with scalars."""
+"""Gradients of dynamic programs through the Python back end, against CPython and HIPS autograd, and of everyday programs, one habit
+of the language at a time; native programs with objects and dictionaries, against the same with scalars."""
 
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import zyg
 from zyg.fallback import python_pullback
 
+from .. import everyday
 from ..dynamic import ORBIT, PROGRAMS, WAYS
 from ..measure import Sampler, python_sampler, side_by_side
 from ..report import duration, ratio, table
@@ -82,8 +84,72 @@ def run(settings: Settings) -> dict[str, Any]:
     for problem in figures["wrong"]:
         print("  DISAGREE " + problem)
     print()
+    of_everyday(settings, figures)
     native(settings, figures)
     return figures
+
+
+def gradient_of(function: Any, args: tuple[Any, ...]) -> Any:
+    _, back = python_pullback(function, args, {})
+    return back(1.0)
+
+
+def moved(value: Any, by: Callable[[], float]) -> Any:
+    """The same with something added to each float."""
+    if isinstance(value, float):
+        return value + by()
+    if isinstance(value, dict):
+        return {k: moved(v, by) for k, v in value.items()}
+    return type(value)([moved(v, by) for v in value]) if isinstance(value, (list, tuple)) else value
+
+
+def floats(value: Any, gradient: Any) -> Iterable[float]:
+    """The gradient by each float, in the order of `moved`."""
+    if isinstance(value, float):
+        yield 0.0 if gradient is None else float(gradient)
+    elif isinstance(value, (list, tuple, dict)):
+        keys = value if isinstance(value, dict) else range(len(value))
+        for k in keys:
+            yield from floats(value[k], None if gradient is None else gradient[k])
+
+
+def disagreement(function: Any, args: tuple[Any, ...]) -> str | None:
+    """What a gradient says of one direction, if differences say something else."""
+
+    def along(step: float) -> float:
+        directions = itertools.count(1)
+        return function(*moved(args, lambda: step * (1.0 + 1.0 / next(directions))))
+
+    expected = (along(1e-6) - along(-1e-6)) / 2e-6
+    parts = list(floats(args, gradient_of(function, args)))
+    got = sum(d * (1.0 + 1.0 / k) for k, d in enumerate(parts, 1))
+    return (
+        None if math.isclose(got, expected, rel_tol=1e-4, abs_tol=1e-6) else f"zyg gives {got}, differences {expected}"
+    )
+
+
+def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
+    rows = []
+    for name, (function, args) in everyday.PROGRAMS.items():
+        problem = disagreement(function, args)
+        if problem:
+            figures["wrong"].append(f"{name}: {problem}")
+        samplers = {
+            "CPython": python_sampler(function, *args),
+            "zyg": python_sampler(lambda function=function, args=args: gradient_of(function, args)),
+        }
+        samples = side_by_side(samplers, settings.rounds, settings.seconds)
+        entry = figures[name] = {label: s.median for label, s in samples.items()}
+        entry["to CPython"] = samples["zyg"].ratio(samples["CPython"])
+        entry["above"] = (samples["zyg"].least - LEVEL_SECONDS) / samples["CPython"].least
+        row = [duration(entry["CPython"]), duration(entry["zyg"]), f"{entry['to CPython']:.1f}x"]
+        rows.append([name, *row, ratio(entry["above"], LEVEL_TIMES)])
+    print("everyday programs, through the Python back end")
+    header = ["", "CPython, value", "zyg, gradient", "ratio", f"less {duration(LEVEL_SECONDS)} (<{LEVEL_TIMES:.0f})"]
+    print(table(header, rows))
+    for problem in figures["wrong"]:
+        print("  DISAGREE " + problem)
+    print()
 
 
 def native(settings: Settings, figures: dict[str, Any]) -> None:
