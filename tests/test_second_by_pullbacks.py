@@ -57,3 +57,12 @@ def test_of_shadows_on_stacks():
     a, w = np.array([-1.8, 0.6, 0.3]), np.array([1.0, 2.0, 3.0])
     _, back = zyg.pullback(lambda a: zyg.pullback(folded, a)[1](1.0), a)
     assert back((w,))[0] == pytest.approx(-np.sin(a) * w * np.array([0.25, 0.5, 1.0]))
+
+
+def test_of_elements_that_branch():
+    """What a condition chooses is found in blocks that are listed before those that they come after."""
+    a, w = np.array([0.5, 1.5]), np.array([1.0, 2.0])
+    quotient = np.vectorize(lambda z: -1.0 if z == 1.0 else np.log(z) / (1.0 - z))
+    found = zyg.jit(lambda a, w: zyg.gradient(lambda a: np.sum(zyg.gradient(lambda a: np.sum(quotient(a) * w), a)[0]), a)[0])(a, w)  # fmt: skip
+    slope = lambda z: 1.0 / (z * (1.0 - z)) + np.log(z) / (1.0 - z) ** 2
+    assert found == pytest.approx(w * (slope(a + 1e-6) - slope(a - 1e-6)) / 2e-6, rel=1e-6)

@@ -3,7 +3,7 @@
 python -m tests.arrays                   every case once
 python -m tests.arrays --count 500       500 signatures
 python -m tests.arrays np.sum fft        the cases whose names hold one of these
---second                                 second derivatives too
+python -m tests.arrays --second          second derivatives of every case, reverse and forward over reverse
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--draws", type=int, default=6)
-    parser.add_argument("--second", action="store_true")
+    parser.add_argument("--second", action="store_true", help="second derivatives only, of every case")
     parser.add_argument(
         "--what",
         nargs="*",
-        choices=("values", "derivatives", "python"),
+        choices=("values", "derivatives", "second", "python"),
         help="python: derivatives by the Python back end",
     )
     options = parser.parse_args()
@@ -49,14 +49,18 @@ def main() -> int:
     for c in picks:
         checker = checkers.setdefault(id(c), Checker(c))
         seed = int(rng.integers(2**31))
-        for what in options.what or ("values", "derivatives"):
+        for what in options.what or (("second",) if options.second else ("values", "derivatives")):
             if what != "values" and not c.derivative:
+                continue
+            if what == "second" and not c.second:
                 continue
             own = np.random.default_rng(seed)
             if what == "values":
                 run = checker.values(own, options.draws)
+            elif what == "second":
+                run = checker.second_derivatives(own)
             else:
-                run = checker.through_python(own) if what == "python" else checker.derivatives(own, options.second)
+                run = checker.through_python(own) if what == "python" else checker.derivatives(own)
             try:
                 for text in run:
                     wrong += 1

@@ -13,7 +13,7 @@ import pytest
 from ..turns import in_turn
 from . import programs
 from .cases import CASES
-from .check import Checker, Refused
+from .check import Checker, Refused, of_floats
 from .registered import (
     covered,
     entries,
@@ -26,7 +26,20 @@ from .registered import (
 )
 
 # Compiling is what costs; each Python takes another slice.
-SLICE, VALUES, DERIVATIVES = sys.version_info[1], 9, 2
+SLICE, VALUES, DERIVATIVES, SECONDS = sys.version_info[1], 9, 1, 2
+
+# Entries whose first derivative alone is checked, and why.
+NO_SECOND: dict[str, str] = {}
+
+# Entries that take and give floats without a derivative, and why.
+NO_DERIVATIVE = {
+    **dict.fromkeys(("numpy.dtype", "ndarray.dtype", "numpy.finfo", "numpy.iinfo", "numpy.can_cast"), "gives types"),
+    **dict.fromkeys(("numpy.promote_types", "numpy.result_type", "numpy.isdtype", "numpy.issubdtype"), "gives types"),
+    **dict.fromkeys(("numpy.zeros_like", "numpy.ones_like", "generic.std"), "is constant"),
+    **dict.fromkeys(("numpy.floor_divide", "numpy.spacing"), "is constant but for steps"),
+    "scipy.special.zetac": "is refused: SciPy has no derivative of Riemann's zeta function",
+    "numpy.float32": "rounds so that differences tell nothing; conversions have cases with astype",
+}
 
 # Of the Python back end: what gives no numbers, or none that can be compared.
 NOT_COMPARED = {
@@ -94,7 +107,38 @@ def test_values(case):
 
 @pytest.mark.parametrize("case", picked(DERIVATIVES, True), ids=str)
 def test_derivatives(case):
-    assert not list(Checker(case).derivatives(np.random.default_rng(SLICE), second=True))
+    assert not list(Checker(case).derivatives(np.random.default_rng(SLICE)))
+
+
+# One case of each entry, in turns over many runs: all of them by `python -m tests.arrays --second`.
+SECOND = sorted({str(c): c for c in picked(SECONDS, True)}.items())
+
+
+@pytest.mark.parametrize("case", [c for _, c in SECOND], ids=str)
+def test_second_derivatives(case):
+    assert not list(Checker(case).second_derivatives(np.random.default_rng(SLICE)))
+
+
+def without_second(name):
+    """Why an entry has no second derivative checked; None if it has a case, "" if nothing says why."""
+    own = [c for c in CASES if name in map(name_of, c.covers)]
+    if any(c.derivative and c.second for c in own):
+        return None
+    if name in NO_SECOND:
+        return NO_SECOND[name]
+    return "" if any(c.derivative for c in own) else without_derivative(name, own)
+
+
+def without_derivative(name, own):
+    """Why an entry has no derivative: its numbers are drawn, it takes no floats, or gives none."""
+    if name.startswith(("numpy.random.", "Generator.")):
+        return "draws are constants"
+    return "what it takes or gives is no float" if not any(of_floats(c) for c in own) else NO_DERIVATIVE.get(name, "")
+
+
+def test_every_derivative_has_a_second_one():
+    missing = sorted(name for name in entries() if without_second(name) == "")
+    assert not missing, f"cases with second derivatives, or reasons why there are none: {', '.join(missing)}"
 
 
 @pytest.mark.parametrize("seed", range(100 * SLICE, 100 * SLICE + 2))

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from zyg.ir.core import Const, Function, Instr, Value, const
-from zyg.ir.passes.rewriting import substitute
+from zyg.ir.passes.rewriting import replace_uses, substitute
 
 
 class Masked(NamedTuple):
@@ -53,6 +53,7 @@ class _Walk:
                 else:
                     self.replaced[instr.result] = lifted
             block.instrs[:] = self.kept
+        replace_uses(self.function, self.replaced)  # blocks are not in the order in which they run
 
     def keep(self, instr: Instr) -> None:
         self.kept.append(instr)

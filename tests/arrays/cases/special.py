@@ -25,15 +25,17 @@ if importlib.util.find_spec("scipy") is not None:
         ("k0e", "positive"), ("k1e", "positive"), ("exp1", "positive"), ("expi", "positive"), ("spence", "positive"),
         ("expm1", "finite"), ("log1p", "positive"), ("cbrt", "positive"), ("exp2", "finite"), ("exp10", "unit"), ("sinc", "finite"),
         ("entr", "positive"), ("exprel", "finite"), ("cosm1", "finite"), ("ellipk", "unit"), ("ellipe", "unit"),
-        ("zetac", "above"), ("boxcox1p", "positive"), ("cosdg", "finite"), ("sindg", "finite"), ("round", "finite"),
+        ("boxcox1p", "positive"), ("cosdg", "finite"), ("sindg", "finite"), ("round", "finite"),
     ):  # fmt: skip
         if (
             hasattr(special, _name)
             and special.__dict__[_name].__class__.__name__ == "ufunc"
             and special.__dict__[_name].nin == 1
         ):
-            _one(_name, _values, second=_name not in ("spence", "zetac"))
+            _one(_name, _values)
     _one("logit", "unit", derivative=False)
+    if hasattr(special, "zetac"):
+        _one("zetac", "above", derivative=False)
     case(special.logit, lambda a: special.logit(a * a), a=A("n|n m", "d", "unit"), tolerance=256)
     for _name, _first, _second in (
         ("beta", "positive", "positive"), ("betaln", "positive", "positive"), ("xlogy", "positive", "positive"),
