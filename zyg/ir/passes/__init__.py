@@ -53,7 +53,7 @@ def _later(module: str, name: str = "run") -> Callable[..., bool]:
 
 
 _distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
-_mem2reg, _rare, _stacks = _later("mem2reg"), _later("rare"), _later("stacks")
+_mem2reg, _rare, _stacks, _upward = _later("mem2reg"), _later("rare"), _later("stacks"), _later("upward")
 _side_by_side = _later("fuse", "side_by_side")
 
 # What a pass is about: it has nothing to do where none of these operations is.
@@ -65,6 +65,7 @@ ABOUT: dict[str, frozenset[str]] = {
     "stacks": frozenset({"stack"}),
     "guards": frozenset({"guard"}),
     "distribute": frozenset({"accum"}),
+    "upward": frozenset({"load"}),
     "frames": frozenset({"stack"}),
     "rare": frozenset({"poll", "reserve", "rewind"}),
 }
@@ -120,6 +121,7 @@ FULL: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "empty preheaders, guards that fold decided"),
     Pass("dce", dce.run, "what is left of conditions"),
     Pass("distribute", _distribute, "after licm and guards: rows and offsets are seen best in loops without checks"),
+    Pass("upward", _upward, "distribute knows loops as the adjoint pass makes them"),
 ]
 
 # After FULL and after all differentiation, once: no pass knows what moving code past a release means.

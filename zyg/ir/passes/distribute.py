@@ -27,7 +27,7 @@ Invariant: results agree up to the order of sums of cotangents.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..analysis import Loops
 from ..builder import Builder
@@ -35,6 +35,7 @@ from ..core import Block, Const, Function, Instr, Target, Value, clone_blocks, c
 from ..ops import OPS
 from ..records import field, record
 from ..types import I64, Array, Scalar
+from .places import Memory, Place, Terms, countdown, sign_of
 from .rewriting import substitute
 
 STRIP = 512  # iterations between two gatherings: a buffer of 4 KB
@@ -43,7 +44,6 @@ WIDEST = 8  # between the offsets of a group, at most
 LONGEST = 4  # iterations that a carried value is under way, at most; not more than FEWEST
 BUFFERS = 8  # per loop
 PAIRS = 4  # of arrays per loop that are tested for having no memory in common
-_DEPTH = 16  # of additions that make up an index
 _PENDING = 16  # stores of zero that are watched at once
 
 # What may stand in a loop besides accesses to arrays: nothing that looks at arrays, nothing that stops half-way.
@@ -56,7 +56,7 @@ def run(function: Function) -> bool:
     blocks = [b for b in function.blocks if any(i.op == "accum" and "cotangent" in i.attrs for i in b.instrs)]
     if not blocks or any(b.handler is not None for b in function.blocks):
         return False
-    memory, predecessors = _Memory(function), function.predecessors()
+    memory, predecessors = Memory(function), function.predecessors()
     buffers: _Buffers | None = None
     changed = False
     for block in blocks:
@@ -65,135 +65,15 @@ def run(function: Function) -> bool:
         if plan is not None:
             buffers = buffers or _Buffers(Loops(function))
             _Splitting(function, plan, buffers).run()
-            memory, predecessors = _Memory(function), function.predecessors()
+            memory, predecessors = Memory(function), function.predecessors()
             changed = True
     return changed
-
-
-# --------------------------------------------------------------------------------------------------- places
-
-Terms = frozenset[tuple[Value, int]]
-
-
-class Linear(NamedTuple):
-    """The sum of coefficient * value, and a constant; exact modulo 2**64."""
-
-    terms: Terms
-    constant: int
-
-
-class Place(NamedTuple):
-    """An element: an array that is no view, and an index per dimension as a linear form."""
-
-    root: Value
-    terms: tuple[Terms, ...]
-    constants: tuple[int, ...]
-
-
-class _Memory:
-    """Where accesses go, and which memory is distinct."""
-
-    def __init__(self, function: Function):
-        self.made = {r: i for b in function.blocks for i in b.instrs for r in i.results}
-        self.noalias = bool(function.attrs.get("noalias"))
-        self.params = set(function.params)
-        self.forms: dict[Value, Linear] = {}
-
-    def form(self, value: Value, depth: int = 0) -> Linear:
-        if isinstance(value, Const):
-            return Linear(frozenset(), value.value)
-        known = self.forms.get(value)
-        if known is None:
-            known = self.forms[value] = self._form(value, depth)
-        return known
-
-    def _form(self, value: Value, depth: int) -> Linear:
-        instr = self.made.get(value)
-        if instr is not None and depth < _DEPTH:
-            operands = instr.operands
-            if instr.op in ("add", "sub"):
-                x, y = (self.form(v, depth + 1) for v in operands)
-                return _plus(x, y, 1 if instr.op == "add" else -1)
-            if instr.op == "neg":
-                return _plus(Linear(frozenset(), 0), self.form(operands[0], depth + 1), -1)
-        return Linear(frozenset({(value, 1)}), 0)
-
-    def place(self, instr: Instr) -> Place:
-        """Of a load, store or accum."""
-        array, *indices = instr.operands if instr.op == "load" else [instr.operands[0], *instr.operands[2:]]
-        forms = [self.form(v) for v in indices]
-        while (view := self.made.get(array)) is not None and view.op in ("view", "transpose"):
-            if view.op == "transpose":
-                outer = [forms[axis] for axis in view.attrs["axes"]]
-            else:
-                outer = self._outer(view, forms)
-            if outer is None:
-                break
-            array, forms = view.operands[0], outer
-        return Place(array, tuple(f.terms for f in forms), tuple(f.constant for f in forms))
-
-    def _outer(self, view: Instr, forms: list[Linear]) -> list[Linear] | None:
-        """The indices in what is viewed, if the view steps by ones."""
-        operands, inner = iter(view.operands[1:]), iter(forms)
-        outer = []
-        for letter in view.attrs["spec"]:
-            if letter == "i":
-                outer.append(self.form(next(operands)))
-            elif letter == ":":
-                outer.append(next(inner))
-            elif letter == "n":
-                next(inner)
-            else:
-                start, _, step = next(operands), next(operands), next(operands)
-                if not isinstance(step, Const) or step.value != 1:
-                    return None
-                outer.append(_plus(self.form(start), next(inner), 1))
-        return outer
-
-    def owner(self, root: Value) -> Value | None:
-        """The alloc (or parameter) that the memory belongs to; None if that is not known."""
-        while True:
-            instr = self.made.get(root)
-            if instr is None:
-                return root if root in self.params else None
-            if instr.op == "alloc":
-                return root
-            if instr.op not in ("view", "reshape", "transpose"):
-                return None
-            root = instr.operands[0]
-
-    def distinct(self, a: Value, b: Value) -> bool:
-        """Whether two arrays have no memory in common."""
-        if a is b:
-            return False
-        x, y = self.owner(a), self.owner(b)
-        if x is None or y is None or x is y:
-            return False
-        return self.noalias or not (x in self.params and y in self.params)
-
-    def proper(self, root: Value) -> bool:
-        """Whether different indices are different memory: not so where strides may be 0, in an array from outside."""
-        assert isinstance(root.type, Array)
-        if root.type.layout == "C":
-            return True
-        owner = self.owner(root)
-        return owner is not None and owner not in self.params
-
-
-def _plus(x: Linear, y: Linear, factor: int) -> Linear:
-    constant = x.constant + factor * y.constant
-    if not y.terms:
-        return Linear(x.terms, constant)
-    terms = dict(x.terms)
-    for value, coefficient in y.terms:
-        terms[value] = terms.get(value, 0) + factor * coefficient
-    return Linear(frozenset((v, c) for v, c in terms.items() if c), constant)
 
 
 # ------------------------------------------------------------------------------------------- cancelling pairs
 
 
-def _cancel(block: Block, memory: _Memory) -> bool:
+def _cancel(block: Block, memory: Memory) -> bool:
     """`store e, 0` before `accum e, x`, with nothing between that could see e, is `store e, x`; or nothing at all,
     where x was in e before."""
     pending: dict[Place, tuple[Instr, Instr | None]] = {}  # per element: the store of zero, the load before it
@@ -240,7 +120,7 @@ def _is_zero(v: Value) -> bool:
     return isinstance(v, Const) and v.value == 0
 
 
-def _apart(a: Place, b: Place, memory: _Memory) -> bool:
+def _apart(a: Place, b: Place, memory: Memory) -> bool:
     """Whether two elements, at the same time, are certainly different ones."""
     if a.root is not b.root:
         return memory.distinct(a.root, b.root)
@@ -295,7 +175,7 @@ class Plan:
     body: Block
     counter: Value
     entering: list[Target]
-    memory: _Memory
+    memory: Memory
     apart: list[tuple[Value, Value]] = field(default_factory=list)  # taken to be different memory, to be tested
     sunk: list[Access] = field(default_factory=list)
     carried: list[Carried] = field(default_factory=list)
@@ -309,17 +189,18 @@ class Plan:
         return list(dict.fromkeys(a.value for a in self.sunk))
 
 
-def _plan(body: Block, memory: _Memory, predecessors: dict[Block, list[tuple[Block, Target]]]) -> Plan | None:
-    loop = _loop(body, memory, predecessors)
-    if loop is None:
+def _plan(body: Block, memory: Memory, predecessors: dict[Block, list[tuple[Block, Target]]]) -> Plan | None:
+    found = countdown(body, memory, predecessors)
+    if found is None or all(isinstance(start, Const) and start.value < FEWEST for start in found.starts):
         return None
+    loop = Plan(found.header, body, found.counter, found.entering, memory)
     inside = {*loop.header.params, *(r for b in (loop.header, body) for i in b.instrs for r in i.results)}
     accesses: list[Access] = []
     for number, instr in enumerate(body.instrs[:-1]):
         if instr.op in _ACCESSES:
             access = Access(instr, number, memory.place(instr))
             if access.cotangent:
-                access.sign = _sign(access.place, loop.counter, inside, memory)
+                access.sign = sign_of(access.place, loop.counter, inside, memory)
             accesses.append(access)
         elif instr.op not in _HARMLESS:
             return None
@@ -332,50 +213,10 @@ def _plan(body: Block, memory: _Memory, predecessors: dict[Block, list[tuple[Blo
     return loop if loop.sunk or loop.carried else None
 
 
-def _loop(body: Block, memory: _Memory, predecessors: dict[Block, list[tuple[Block, Target]]]) -> Plan | None:
-    """The loop of which this is the body, if it is `header(.., k, ..): branch (eq k, 0), exit, body` and k goes down by
-    ones."""
-    latch = body.instrs[-1]
-    if latch.op != "jump" or body.params or len(predecessors[body]) != 1:
-        return None
-    header = latch.targets[0].block
-    if len(header.instrs) != 2 or predecessors[body][0][0] is not header or "kept" in latch.attrs:
-        return None
-    test, branch = header.instrs
-    if test.op != "eq" or branch.op != "branch" or branch.operands[0] is not test.results[0]:
-        return None
-    if branch.targets[0].block in (header, body) or branch.targets[1].block is not body:
-        return None
-    counter, zero = test.operands
-    if counter.type is not I64 or counter not in header.params or not isinstance(zero, Const) or zero.value != 0:
-        return None
-    if not all(isinstance(p.type, Scalar) for p in header.params):
-        return None
-    n = header.params.index(counter)
-    if memory.form(latch.targets[0].args[n]) != Linear(frozenset({(counter, 1)}), -1):
-        return None
-    entering = [t for b, t in predecessors[header] if b is not body]
-    starts = [t.args[n] for t in entering]
-    if all(isinstance(start, Const) and start.value < FEWEST for start in starts):
-        return None
-    return Plan(header, body, counter, entering, memory)
-
-
-def _sign(place: Place, counter: Value, inside: set[Value], memory: _Memory) -> int:
-    """1 or -1 if the last index goes with the counter or against it and all else stays the same in the loop; else 0."""
-    if place.root in inside or not place.terms or not memory.proper(place.root):
-        return 0
-    *others, last = place.terms
-    coefficient = dict(last).get(counter, 0)
-    if any(v in inside for terms in others for v, _ in terms) or any(v in inside for v, _ in last if v is not counter):
-        return 0
-    return coefficient if coefficient in (1, -1) else 0
-
-
 class _Dependences:
     """When accesses of one loop meet."""
 
-    def __init__(self, counter: Value, inside: set[Value], memory: _Memory, accesses: list[Access]):
+    def __init__(self, counter: Value, inside: set[Value], memory: Memory, accesses: list[Access]):
         self.counter = counter
         self.inside = inside
         self.memory = memory
