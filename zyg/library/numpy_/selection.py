@@ -441,6 +441,11 @@ def i0(x: Any) -> Any:
     if given.dtype.kind == "c":
         raise TypeError("i0 not supported for complex values")
     size = np.abs(given * 1.0)
+    # Near 0 in powers of the square, as what is even in |x| has no derivative of its own there.
+    near = size < 0.1
+    t = np.where(near, given * 1.0, 0.0) ** 2 / 4.0
+    series = 1.0 + t * (1.0 + t * (1.0 / 4.0 + t * (1.0 / 36.0 + t * (1.0 / 576.0 + t * (1.0 / 14400.0)))))
     low = np.exp(size) * _chebyshev(size / 2.0 - 2.0, _I0_SMALL)
     high = np.where(size > 8.0, size, 8.0)
-    return np.where(size <= 8.0, low, np.exp(size) * _chebyshev(32.0 / high - 2.0, _I0_LARGE) / np.sqrt(high))
+    far = np.exp(size) * _chebyshev(32.0 / high - 2.0, _I0_LARGE) / np.sqrt(high)
+    return np.where(near, series, np.where(size <= 8.0, low, far))

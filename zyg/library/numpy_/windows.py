@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..intrinsics import cut
 from ..registry import implements
+
+
+def length(M: Any) -> float:
+    """The length of a window, which may be no integer, but is a constant to the derivative."""
+    return cut(float(M))
 
 
 def places(M: float) -> Any:
@@ -17,7 +23,7 @@ def places(M: float) -> Any:
 
 @implements(np.hanning)
 def hanning(M: float) -> Any:
-    M = float(M)
+    M = length(M)
     if M <= 1:
         return np.ones(int(M == 1))
     return 0.5 + 0.5 * np.cos(math.pi * places(M) / (M - 1.0))
@@ -25,7 +31,7 @@ def hanning(M: float) -> Any:
 
 @implements(np.hamming)
 def hamming(M: float) -> Any:
-    M = float(M)
+    M = length(M)
     if M <= 1:
         return np.ones(int(M == 1))
     return 0.54 + 0.46 * np.cos(math.pi * places(M) / (M - 1.0))
@@ -33,7 +39,7 @@ def hamming(M: float) -> Any:
 
 @implements(np.blackman)
 def blackman(M: float) -> Any:
-    M = float(M)
+    M = length(M)
     if M <= 1:
         return np.ones(int(M == 1))
     n = places(M)
@@ -42,7 +48,7 @@ def blackman(M: float) -> Any:
 
 @implements(np.bartlett)
 def bartlett(M: float) -> Any:
-    M = float(M)
+    M = length(M)
     if M <= 1:
         return np.ones(int(M == 1))
     n = places(M)
@@ -51,7 +57,7 @@ def bartlett(M: float) -> Any:
 
 @implements(np.kaiser)
 def kaiser(M: float, beta: Any) -> Any:
-    M = float(M)
+    M = length(M)
     if M == 1:
         return np.ones(1)
     alpha = (M - 1.0) / 2.0
