@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import array
-import gc
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,7 +40,7 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
         if type(key) is int:
             return x[key], (run_tuple_item, key if key >= 0 else key + len(x), len(x))
         return plain_getitem(x, key)
-    if isinstance(x, np.ndarray):
+    if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__getitem__"))):
         return numpy_.getitem(x, key)
     if t is np.flatiter:
         return numpy_.getitem(x.base, _unravelled(x, key))
@@ -85,19 +83,11 @@ def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
         return plain_getitem(x, key)
     if isinstance(x, dict):
         return _missing_item(x, key)
-    mapping = mapping_of(x)
+    mapping = objects.structure.mapping_of(x)
     if mapping is not None:
         return record_getitem(mapping, key)
     memory = x.obj if t is memoryview else None
     return foreign.result(x[key], f"a derivative through an item of a {t.__name__}", _HINT, (x, key, memory))
-
-
-def mapping_of(x: Any) -> dict[Any, Any] | None:
-    """The dict that a MappingProxyType shows, if it is not that of a class, whose attributes have another shadow."""
-    if type(x) is not MappingProxyType:
-        return None
-    mapping = gc.get_referents(x)[0]
-    return mapping if type(mapping) is dict and "__module__" not in mapping else None
 
 
 _HINT = "use a list, a dict or an array, or take it out of the derivative's path with zyg.stop_gradient"
@@ -230,7 +220,7 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
     if t in _LISTS and type(key) is int:
         x[key] = value
         return (run_list_set, x, key if key >= 0 else key + len(x))
-    if isinstance(x, np.ndarray):
+    if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__setitem__"))):
         return numpy_.setitem(x, key, value)
     if t is np.flatiter:
         return numpy_.setitem(x.base, _unravelled(x, key), value)

@@ -188,7 +188,9 @@ def is_opaque(x: Any) -> bool:
     if type(x) in INERT or is_number(x):
         return False
     if isinstance(x, np.ndarray):
-        return x.dtype.kind in "OV"
+        from . import numpy_
+
+        return numpy_.of_objects(x)
     if isinstance(x, np.void):
         return True  # a row of an array of records
     if isinstance(x, np.ufunc):

@@ -405,7 +405,7 @@ def plain_pairs(x: Any) -> Any:
             return _list(x) if base is array.array else SOURCES[base](x)
     if isinstance(x, dict):
         return _keys(x)
-    mapping = objects.containers.mapping_of(x)
+    mapping = objects.structure.mapping_of(x)
     if mapping is not None:
         return _keys(mapping)
     return (iter(x), None) if isinstance(x, (str, bytes, range, io.IOBase)) else None

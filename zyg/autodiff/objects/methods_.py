@@ -10,7 +10,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
 
-from . import calls, containers, foreign, iteration, reentry
+from . import calls, containers, foreign, iteration, reentry, structure
 from .arithmetic import RULES, number_back
 from .builtins_ import MISSING, ask
 from .calls import known, method
@@ -305,7 +305,7 @@ def _of_proxy(name: str) -> None:
 
     @method(types.MappingProxyType, name, exact=True)
     def entry(x: Any, *args: Any) -> tuple[Any, Any]:
-        mapping = containers.mapping_of(x)
+        mapping = structure.mapping_of(x)
         return ask(getattr(types.MappingProxyType, name), x, *args) if mapping is None else handler(mapping, *args)
 
 

@@ -8,6 +8,7 @@ later, so the backs keep copies of what a rule needs.
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -106,17 +107,40 @@ def _quotient(a: Any, y: Any) -> Any:
 # ----------------------------------------------------------------------------------------------- values and cotangents
 
 # What is refused of them, and the remedy.
-_OF_OBJECTS = "a derivative through an array of objects", "use an array of numbers, or a list"
+_OF_OBJECTS = (
+    "a derivative through an array of objects or records, or of a subclass of ndarray",
+    "use an array of numbers (np.asarray), or a list",
+)
 
 
 def of_objects(x: Any) -> bool:
-    return isinstance(x, np.ndarray) and x.dtype.kind == "O"
+    """Whether an array holds what is no number, or is of a class that does something in its own way."""
+    return isinstance(x, np.ndarray) and (
+        x.dtype.kind in "OV" or (type(x) is not np.ndarray and _has_own_ways(type(x)))
+    )
+
+
+_own_ways: weakref.WeakKeyDictionary[type, bool] = weakref.WeakKeyDictionary()
+_USUAL = frozenset(
+    "__module__ __doc__ __dict__ __weakref__ __new__ __init__ __slots__ __annotations__ __firstlineno__ "
+    "__static_attributes__ __qualname__".split()
+)
+
+
+def _has_own_ways(cls: type) -> bool:
+    """Whether a subclass of ndarray replaces something that arrays have: matrices and masked arrays do."""
+    found = _own_ways.get(cls)
+    if found is None:
+        classes = cls.__mro__[: cls.__mro__.index(np.ndarray)]
+        found = any(hasattr(np.ndarray, n) for c in classes if c is not np.memmap for n in vars(c) if n not in _USUAL)
+        _own_ways[cls] = found
+    return found
 
 
 def is_hidden(x: Any) -> bool:
     """Whether NumPy would get what is in an argument by itself: of objects in an array, or by the array protocols."""
     if isinstance(x, np.ndarray):
-        return x.dtype.kind == "O"
+        return of_objects(x)
     if isinstance(x, (list, tuple)):
         return not _VISIBLE.issuperset(map(type, x)) and any(map(is_hidden, x))
     t = type(x)
@@ -270,7 +294,8 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any]:
     from . import arithmetic
 
     if of_objects(a) or of_objects(b):
-        return foreign.result(arithmetic.FUNCTIONS[op](a, b), *_OF_OBJECTS, (a, b))
+        made = arithmetic.by_methods(op, a, b)
+        return made or foreign.result(arithmetic.FUNCTIONS[op](a, b), *_OF_OBJECTS, (a, b))
     for this in (a, b):
         if isinstance(this, np.ndarray):
             continue
@@ -295,15 +320,23 @@ def unary(op: str, a: np.ndarray) -> tuple[Any, Any]:
     if op == "invert":
         return ~a, None
     if of_objects(a):
+        from . import arithmetic, calls
+
+        method = arithmetic.method_of(a, f"__{op}__")
+        if method is not None:
+            return calls.call(method, ())
         return foreign.result({"neg": -a, "pos": a.copy(), "abs": abs(a)}[op], *_OF_OBJECTS, (a,))
     return elementwise({"neg": np.negative, "pos": np.positive, "abs": np.absolute}[op], a)
 
 
 def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
     """(value, back) of an in-place operator on an array."""
-    from . import arithmetic
+    from . import arithmetic, calls
 
     if of_objects(a) or of_objects(b):
+        method = arithmetic.method_of(a, f"__i{op}__")
+        if method is not None:
+            return calls.call(method, (b,))
         return foreign.result(arithmetic.INPLACE[op](a, b), *_OF_OBJECTS, (a, b))
     watched = memory.writing(a)
     if op == "matmul":
@@ -390,7 +423,7 @@ def matmul_cotangents(dy: Any, a: Any, b: Any) -> tuple[Any, Any]:
 def getitem(x: np.ndarray, key: Any) -> tuple[Any, Any]:
     """(value, back) of `x[key]`: a number, a view, or a copy."""
     y = x[key]
-    if x.dtype.kind in "OV":
+    if of_objects(x):
         return foreign.result(y, *_OF_OBJECTS, (x,))
     if not isinstance(y, np.ndarray):
         if x.dtype.kind not in "fciu":
@@ -440,7 +473,7 @@ def _repeats(key: Any) -> bool:
 
 def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
     """The back of `x[key] = value`."""
-    if x.dtype.kind == "O":
+    if of_objects(x):
         x[key] = value
         back = foreign.result(None, *_OF_OBJECTS, (x, None, value))[1]
         return back

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import array
 import functools
+import gc
 from collections import deque
 from collections.abc import Iterable
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,9 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         return ("list", x, [form(v, seen) for v in x])
     if issubclass(t, dict):
         return ("dict", x, {k: form(v, seen) for k, v in x.items()})
+    if t is MappingProxyType:
+        mapping = mapping_of(x)
+        return NOTHING if mapping is None else form(mapping, seen)
     if issubclass(t, FunctionType):
         if not x.__closure__:
             return NOTHING
@@ -81,6 +85,14 @@ class Names:
     def __init__(self, space: dict[str, Any], used: Iterable[str]):
         self.space = space
         self.used = frozenset(used)
+
+
+def mapping_of(x: Any) -> dict[Any, Any] | None:
+    """The dict that a MappingProxyType shows, if it is not that of a class, whose attributes have another shadow."""
+    if type(x) is not MappingProxyType:
+        return None
+    mapping = gc.get_referents(x)[0]
+    return mapping if type(mapping) is dict and "__module__" not in mapping else None
 
 
 def content(cell: CellType) -> Any:
