@@ -9,11 +9,14 @@ attribute of a module or class, of a name that differentiated code has assigned 
 from __future__ import annotations
 
 import dis
+from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+import zyg
+from zyg.errors import Unsupported
 from zyg.fallback import Entangled, native_pullback
 from zyg.transforms import transform_of
 
@@ -24,6 +27,7 @@ from .cotangents import refused_in
 _PATIENCE = 3
 
 _PLAIN = frozenset({float, int, bool, type(None), str})
+_OF_NUMPY = frozenset({np.ndarray, np.float64, np.float32, np.int64, np.int32, np.bool_, np.complex128})
 
 
 def worthwhile(code: CodeType) -> bool:
@@ -40,12 +44,14 @@ def simple(value: Any) -> bool:
     """Whether a value has no identity that matters: a number, a tuple of them, or an array (which is not written; the
     compiler sees to that)."""
     t = type(value)
-    return t in _PLAIN or t is np.ndarray or (t is tuple and all(map(simple, value)))
+    return t in _PLAIN or t in _OF_NUMPY or (t is tuple and all(map(simple, value)))
 
 
 def _numeric(value: Any) -> bool:
     """Whether there is a number or an array in a simple value: else there is nothing to gain."""
-    return any(map(_numeric, value)) if type(value) is tuple else type(value) in (float, int, np.ndarray)
+    return (
+        any(map(_numeric, value)) if type(value) is tuple else type(value) in (float, int) or type(value) in _OF_NUMPY
+    )
 
 
 # The names of globals, and of attributes of modules and classes, that differentiated code has assigned to.
@@ -144,6 +150,10 @@ _PURE = frozenset(
         "numpy_.signals",
         "numpy_.statistics",
         "numpy_.fft",
+        "numpy_.tensors",
+        "numpy_.polynomials",
+        "bessel",
+        "hypergeometric",
     )
 )
 
@@ -155,20 +165,101 @@ def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     from . import structure
 
     entry = registry.find(f)
-    if entry is None or entry.module not in _PURE or not any(map(_numeric, args)):
+    if entry is None or entry.module not in _PURE or user_rules.in_forward_mode():
         return None
-    if (
-        not all(map(simple, args))
-        or any(type(v) not in _PLAIN for v in kwargs.values())
-        or user_rules.in_forward_mode()
-    ):
+    # What is passed by keyword and may carry a derivative goes by position.
+    names = tuple([n for n, v in kwargs.items() if carries(v)])
+    constants = {n: v for n, v in kwargs.items() if n not in names}
+    operands = (*args, *[kwargs[n] for n in names])
+    if not any(map(_numeric, operands)) or not all(map(simple, operands)):
         return None
-    forms = [structure.form(a) for a in args]
-    made = native_pullback(f, args, kwargs, pure=True)
+    if any(type(v) not in _PLAIN for v in constants.values()):
+        return None
+    forms = [structure.form(a) for a in operands]
+    called = _by_position(len(args), names)(f) if names else f
+    made = native_pullback(called, operands, constants, pure=True)
     if made is None:
         return None
     value, back = made
+    order: Any = None
+    if kwargs:
+        place = {n: len(args) + k for k, n in enumerate(names)}
+        order = [(place.get(n, user_rules.BEYOND), structure.form(v)) for n, v in kwargs.items()]
+    return value, (user_rules.run, back, f, forms, structure.form(value), None, (), len(args), order)
+
+
+def carries(value: Any) -> bool:
+    """Whether a number or an array may carry a derivative."""
+    return type(value) is float or isinstance(value, (np.ndarray, np.inexact))
+
+
+@lru_cache(None)
+def _by_position(count: int, names: tuple[str, ...]) -> Any:
+    """What makes of f(a, b, q=...) a function of a, b and q."""
+    given = [f"a{k}" for k in range(count)]
+    passed = ", ".join([*given, *(f"{n}={n}" for n in names), "**constants"])
+    return eval(f"lambda f: lambda {', '.join([*given, *names])}, **constants: f({passed})", {})
+
+
+# The same in Python, for second derivatives: its parts are native, and so are their derivatives (nested.py).
+
+
+def entry_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    from . import structure
+
+    value = entry_value(f, kwargs, *args)
+
+    def back(d: Any) -> Any:
+        return entry_cotangents(f, kwargs, d, *args)
+
+    forms = [structure.form(a) for a in args]
     return value, (user_rules.run, back, f, forms, structure.form(value), None, (), len(args), None)
+
+
+def entry_value(f: Any, kwargs: dict[str, Any], *args: Any) -> Any:
+    return f(*args, **kwargs)
+
+
+def entry_cotangents(f: Any, kwargs: dict[str, Any], d: Any, *args: Any) -> tuple[Any, ...]:
+    made = native_pullback(f, args, kwargs, pure=True)
+    assert made is not None
+    return made[1](d)
+
+
+def call_entry_value(f: Any, kwargs: dict[str, Any], *args: Any) -> tuple[Any, Any]:
+    made = call_entry(f, args, kwargs)
+    assert made is not None
+    return made[0], (run_operands, made[1], 2)
+
+
+def call_entry_cotangents(f: Any, kwargs: dict[str, Any], d: Any, *args: Any) -> tuple[Any, Any]:
+    from . import structure
+
+    forms = [structure.form(a) for a in (d, *args)]
+    made = native_pullback(pulled_back(f), (d, *args), kwargs, pure=True)
+    if made is None:
+        raise Unsupported(
+            f"a second derivative of {f.__name__} by way of Python", hint="differentiate it natively: zyg.jit"
+        )
+    value, back = made
+    inner = (user_rules.run, back, f, forms, structure.form(value), None, (), len(forms), None)
+    return value, (run_operands, inner, 2)
+
+
+@lru_cache(None)
+def pulled_back(f: Any) -> Any:
+    """The pullback of a function, as a function of the cotangent and the arguments."""
+
+    def pulled(d: Any, *args: Any, **kwargs: Any) -> Any:
+        return zyg.pullback(f, *args, **kwargs)[1](d)
+
+    return pulled
+
+
+def run_operands(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The first operands are constants."""
+    given = back[1][0](back[1], d, shadows)
+    return None if given is None else (None, *(None,) * back[2], *given[1:])
 
 
 class NativeFirst:

@@ -119,16 +119,22 @@ def _run_through(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(native.call_entry)
-def _call_entry(f: Any, args: Any, kwargs: Any) -> tuple[None, None]:
-    """What the library has natively has native pullbacks, which are not differentiated in Python."""
+def _call_entry(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """What the library has natively has native pullbacks, and these have native ones."""
     if native.call_entry(f, args, kwargs) is None:
         return None, None
-    name = foreign.name_of(f)
-    raise Unsupported(
-        f"a second derivative of code with {name} in it, by way of Python",
-        foreign.position_of(foreign.caller()),
-        hint=f"change what keeps the code from being native (zyg.jit tells), or give {name} a rule with @zyg.adjoint({name})",
-    )
+    if any(map(native.carries, kwargs.values())):
+        name = foreign.name_of(f)
+        raise Unsupported(
+            f"a second derivative of code with {name} in it, by way of Python, where numbers are passed by keyword",
+            foreign.position_of(foreign.caller()),
+            hint="pass them by position, or change what keeps the code from being native (zyg.jit tells)",
+        )
+    return calls.call(native.entry_in_python, (f, args, kwargs))
+
+
+known(native.entry_value)(native.call_entry_value)
+known(native.entry_cotangents)(native.call_entry_cotangents)
 
 
 @known(calls.call_bound)

@@ -17,7 +17,7 @@ from zyg.rules import Rule, keyword_only, parameters_of, tangent_rule_for
 from . import foreign, memory, structure
 from .cotangents import Refused, is_number, refused_in
 
-_BEYOND = 1 << 30  # in place of a position: there is no cotangent
+BEYOND = 1 << 30  # in place of a position: there is no cotangent
 
 
 def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -27,7 +27,7 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if kwargs:
         # Arguments that the rule takes by position have cotangents, however they were passed.
         names = (*parameters_of(rule.function)[0], *keyword_only(rule.function))
-        order = [(names.index(n) if n in names else _BEYOND, structure.form(v)) for n, v in kwargs.items()]
+        order = [(names.index(n) if n in names else BEYOND, structure.form(v)) for n, v in kwargs.items()]
         positional, kwargs = rule.bind(args, kwargs, lambda default: default)
     if not rule.mutates and all(map(is_number, positional)):
         value, user = _checked(rule.function(*positional, **kwargs), f)

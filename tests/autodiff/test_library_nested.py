@@ -1,0 +1,70 @@
+"""Functions that the library has natively, in code that goes through Python: first and second derivatives, keywords."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zyg
+
+pytestmark = pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+A = np.array([[3.0, 1.11, 0.22], [1.13, 2.0, 0.34], [0.25, 0.36, 4.0]])
+V = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0], [0.0, 0.3, 0.7]])
+
+
+def plain(a):
+    return (
+        np.sum(np.linalg.cholesky(a) ** 3)
+        + np.sum(np.linalg.eigh(a)[1] ** 4)
+        + np.sum(np.linalg.svd(a)[1] ** 3)
+        + np.median(a) ** 2
+        + np.sum(np.convolve(a[0], a[1]) ** 2)
+    )
+
+
+def caught(a):
+    try:
+        return plain(a)
+    except KeyError:
+        return 0.0
+
+
+def test_second_derivatives_are_those_of_native_code():
+    np.testing.assert_allclose(zyg.gradient(caught, A)[0], zyg.gradient(plain, A)[0], rtol=1e-12)
+    np.testing.assert_allclose(zyg.hvp(caught, A, V), zyg.hvp(plain, A, V), rtol=1e-11)
+    step = 1e-5
+    slopes = (zyg.gradient(plain, A + step * V)[0] - zyg.gradient(plain, A - step * V)[0]) / (2 * step)
+    np.testing.assert_allclose(zyg.hvp(caught, A, V), slopes, rtol=1e-5, atol=1e-6)
+
+
+def test_numbers_and_arrays_by_keyword_carry_derivatives():
+    x = np.array([1.0, 3.0, 2.5, 7.0])
+
+    def direct(x, q):
+        return np.percentile(x, q=q * 10) + np.trapezoid(x, x=x * x) + np.interp(x[0] + 0.5, np.arange(4.0), fp=x)
+
+    def indirect(x, q):
+        try:
+            return direct(x, q)
+        except KeyError:
+            return 0.0
+
+    for found, wanted in zip(zyg.gradient(indirect, x, 3.0), zyg.gradient(direct, x, 3.0)):
+        np.testing.assert_allclose(found, wanted, rtol=1e-13)
+    with pytest.raises(zyg.Unsupported, match="keyword"):
+        zyg.hessian(lambda x: indirect(x, 3.0), x)
+
+
+def test_eigenvalues_of_general_matrices():
+    def direct(a):
+        w, v = np.linalg.eig(a)
+        return np.sum(np.abs(w) ** 3) + np.sum(np.abs(v) ** 4) + np.sum(np.abs(np.linalg.eigvals(a)))
+
+    def indirect(a):
+        try:
+            return direct(a)
+        except KeyError:
+            return 0.0
+
+    for a in (A, A - A.T + np.diag([1.0, 2.0, 4.0])):
+        np.testing.assert_allclose(zyg.gradient(indirect, a)[0], zyg.gradient(direct, a)[0], rtol=1e-11)
