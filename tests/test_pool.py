@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,6 +129,85 @@ def test_sizes_that_never_come_again_do_not_stay(made, small_pool):
     assert resident() - before < small_pool + SLACK
 
 
+@linux
+def test_what_lies_idle_is_freed(made):
+    """When something else is given back; blocks say themselves when they came."""
+    held = made(64 * MEGABYTE, 1.0)
+    block = held.ctypes.data
+    del held
+    before = resident()
+    came = ctypes.c_int64.from_address(block + 16)
+    assert came.value > 0
+    came.value -= 3600
+    deadline = time.monotonic() + 5.0
+    while resident() - before > -(48 << 20) and time.monotonic() < deadline:
+        made(MEGABYTE, 1.0)  # the pool looks once a second
+        time.sleep(0.05)
+    assert resident() - before < -(48 << 20)
+
+
+@linux
+def test_what_is_full_is_emptied(made, small_pool):
+    """Blocks that fit into it, until there are too many of them: all go, and are asked of the system anew."""
+    before = resident()
+    for _ in range(4):
+        results = [made(MEGABYTE, float(k)) for k in range(20)]
+        assert all(np.all(a == float(k)) for k, a in enumerate(results))
+        del results
+        assert resident() - before < small_pool + SLACK
+
+
+FORKS = """
+import os, signal, threading
+import numpy as np
+import zyg
+
+def churn(n, rounds):
+    total = 0.0
+    for k in range(rounds):
+        total += np.zeros(n + k)[k]
+    return total
+
+allocating = zyg.jit(churn, nogil=True)
+allocating(20_000, 2)
+over = []
+
+def allocate():
+    while not over:
+        allocating(20_000, 2_000)
+
+def compile():
+    while not over:
+        zyg.jit(lambda x: x * len(over))(1.0)
+
+threads = [threading.Thread(target={0}) for _ in range(2)]
+for thread in threads:
+    thread.start()
+failed = 0
+for _ in range({1}):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        os._exit({2})
+    failed += os.waitpid(child, 0)[1] != 0
+over.append(True)
+for thread in threads:
+    thread.join()
+print(failed, "failed")
+"""
+FORKED = [
+    ("allocate", 50, "allocating(20_000, 3) != 0.0"),
+    ("compile", 4, "zyg.jit(lambda x: x + 1.0)(1.0) != 2.0"),
+]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+@pytest.mark.parametrize("meanwhile, times, check", FORKED, ids=[meanwhile for meanwhile, _, _ in FORKED])
+def test_a_fork_while_other_threads_are_at_it(meanwhile, times, check):
+    """The child finds the pool open, and can compile."""
+    assert run_alone("-W", "ignore::DeprecationWarning", "-c", FORKS.format(meanwhile, times, check)) == "0 failed"
+
+
 def test_the_limit_can_be_set(monkeypatch):
     assert 0 < pool_limit() <= 1 << 30
     monkeypatch.setenv("ZYG_POOL_BYTES", "12345678")
@@ -137,7 +217,12 @@ def test_the_limit_can_be_set(monkeypatch):
 def test_arrays_that_outlive_the_interpreter():
     """Freed at the very end, when modules are gone."""
     code = "import sys, numpy as np, zyg; sys.kept = [zyg.jit(lambda n: np.zeros(n) + 1.0)(100_000) for _ in range(2)]"
-    root = Path(__file__).resolve().parent.parent
-    environment = {**os.environ, "PYTHONPATH": str(root)}
-    run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert run_alone("-c", code) == ""
+
+
+def run_alone(*arguments: str) -> str:
+    """What an interpreter of its own prints."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
+    run = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=True)
     assert run.stderr == ""
+    return run.stdout.strip()

@@ -14,6 +14,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
+import os
 import threading
 import types
 import warnings
@@ -44,6 +45,10 @@ LIMIT = 64
 
 # One compilation at a time: inference and the tables here are not made for several threads.
 compile_lock = threading.RLock()
+if hasattr(os, "register_at_fork"):  # no child is left with half of what another thread was compiling
+    os.register_at_fork(
+        before=compile_lock.acquire, after_in_parent=compile_lock.release, after_in_child=compile_lock.release
+    )
 
 
 # ------------------------------------------------------------------------------------------- assumptions

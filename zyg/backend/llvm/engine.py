@@ -221,7 +221,8 @@ class Engine:
                     main.value = threading.main_thread().ident or 0
                 elif name == "memory":
                     ctypes.c_int64.from_address(library["zyg_pool_limit"]).value = pool_limit()
-                    # Arrays that are freed at the very end call it: the code is never unloaded.
+                    call_around_forks(library["zyg_pool_hold"], library["zyg_pool_release"])
+                    # Arrays that are freed at the very end, and forks, call it: the code is never unloaded.
                     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
                 self.parts[name] = library
             return self.parts[name]
@@ -303,6 +304,18 @@ def _library_address(name: str) -> Address:
         assert address is not None
         return address
     raise LookupError(f"no function {name} in this process")
+
+
+def call_around_forks(before: Address, after: Address) -> None:
+    """Native functions for this process to call before it is forked, and afterwards, in it and in the child.
+
+    Not by os.register_at_fork: what Python runs between its handlers may free arrays, and so take the lock that is held."""
+    try:
+        register = getattr(ctypes.pythonapi, "pthread_atfork", None) or ctypes.pythonapi.__register_atfork
+    except AttributeError:
+        return  # no forks here
+    handlers = [ctypes.c_void_p(address) for address in (before, after, after)]
+    register(*handlers, None)  # glibc's takes whose handlers they are as well: nobody's, so they stay
 
 
 @lru_cache(None)

@@ -28,7 +28,10 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "lists": ("zyg_list_floats", "zyg_list_ints"),
     "numbers": ("zyg_apart", "zyg_ipow"),
-    "memory": ("zyg_pool_take", "zyg_pool_give", "zyg_large_new", "zyg_shelf_new", "zyg_pool_limit", "zyg_array_allocator"),
+    "memory": (
+        "zyg_pool_take", "zyg_pool_give", "zyg_large_new", "zyg_shelf_new", "zyg_pool_limit", "zyg_array_allocator",
+        "zyg_pool_hold", "zyg_pool_release",
+    ),
     "arena": ("zyg_bump", "zyg_arena_finish", "zyg_arena_bytes"),
     "stacks": ("zyg_stack_grow", "zyg_stack_back", "zyg_stack_drop", "zyg_stack_reserve", "zyg_stack_rewind"),
     "arrays": (
