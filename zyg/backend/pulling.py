@@ -624,8 +624,9 @@ def op_join(e: Emitter, tree: Tree) -> None:
     some, end = Label(), Label()
     depth = e.depth
     for part in parts:
-        e.load(part)
-        jump_if_none(e, some, negated=True)
+        if not is_none(part):
+            e.load(part)
+            jump_if_none(e, some, negated=True)
     e.load(d)
     e.store(instr.result)
     jump(e, end)

@@ -28,10 +28,10 @@ class ReverseHalf:
             k: v for k, v in forward.function.attrs.items() if k in ("name", "file", "line", "generator")
         }
         self.builder = Builder(self.function)
-        self.cotangents: Variables[Value] = Variables(
+        self.cotangents: Variables[Value | tuple[Value, int]] = Variables(
             type_of=lambda v: OBJECT,
             initial=lambda v: NOTHING,
-            name_of=lambda v: f"d_{v.name}" if v.name else "",
+            name_of=lambda v: f"d_{v.name}" if isinstance(v, Value) and v.name else "",
         )
         self.back, self.seed, self.shadows = (Value(OBJECT, name) for name in ("back", "d", "shadows"))
         self.tape, self.cursor = Value(TAPE, "tape"), Value(TAPE, "cursor")
@@ -42,8 +42,12 @@ class ReverseHalf:
         self.bodies: dict[Block, Block] = {}  # where the reverse of a block begins
         self.tails: dict[Block, Block] = {}  # where it goes on to the blocks before
         self.current = forward.blocks[0]
-        # Per value that may be a tuple, what has come to its items in the block so far: where, and the cotangents.
-        self.pending: dict[Value, dict[int, Value]] = {}
+        # Per value that may be a tuple, the numbers of the items that are read: these have cotangents of their own, which become
+        # part of the tuple's where that is wanted.
+        self.places: dict[Value, dict[int, None]] = {}
+        for instr in forward.originals.values():
+            if instr.op == "getitem" and _is_natural(instr.operands[1]) and not self.activity.inert(instr.operands[0]):
+                self.places.setdefault(instr.operands[0], {})[_number(instr.operands[1])] = None
 
     def run(self) -> Function:
         """The reverse half; the forward half pushes what it needs and returns its pullback."""
@@ -134,8 +138,6 @@ class ReverseHalf:
         for instr in reversed(block.instrs) if completes else ():
             b.position = instr.position
             self._reverse_instr(instr)
-        for v in list(self.pending):
-            self._join(v)
         b.position = block.instrs[0].position
         tail = self.tails[block]
         if tail is not self.bodies[block]:
@@ -201,27 +203,31 @@ class ReverseHalf:
         return self.builder.block
 
     def _read(self, v: Value) -> Value:
-        if v in self.pending:
+        if v in self.places:
             self._join(v)
         return self.cotangents.read(self._here, v)
 
     def _join(self, v: Value) -> None:
         """The cotangents of items become part of that of the tuple."""
-        parts = self.pending.pop(v)
+        places = self.places[v]
+        parts = [self.cotangents.read(self._here, (v, at)) for at in places]
+        if all(map(is_nothing, parts)):
+            return
+        for at in places:
+            self.cotangents.write(self._here, (v, at), NOTHING)
         old = self.cotangents.read(self._here, v)
-        operands = [_JOINED, old, self._primal(v), Const(tuple(parts), OBJECT), *parts.values()]
+        operands = [_JOINED, old, self._primal(v), Const(tuple(places), OBJECT), *parts]
         (new,) = self.builder.emit("join", *operands, types=(OBJECT,))
         self.cotangents.write(self._here, v, new)
 
     def _add_item(self, v: Value, at: Value, component: Value) -> None:
         """Add to the cotangent of an item, if `v` is a tuple: else the component is None."""
-        assert isinstance(at, Const)
-        index = at.value
-        parts = self.pending.setdefault(v, {})
-        if index in parts:
-            operands = [_ACCUMULATE, parts[index], component]
+        key = v, _number(at)
+        old = self.cotangents.read(self._here, key)
+        if not is_nothing(old):
+            operands = [_ACCUMULATE, old, component]
             (component,) = self.builder.emit("accumulate", *operands, types=(OBJECT,), numbers=False)
-        parts[index] = component
+        self.cotangents.write(self._here, key, component)
 
     def _take(self, v: Value) -> Value:
         """The cotangent of `v`, which is thereby used up: where control comes again, it starts from zero."""
@@ -233,7 +239,7 @@ class ReverseHalf:
         """Add to the cotangent of `v`; where `rare` is None, that is a number."""
         if self.activity.inert(v) or is_nothing(contribution):
             return
-        old = self.cotangents.read(self._here, v)  # without what is pending for items, which comes to it later
+        old = self.cotangents.read(self._here, v)  # without those of items, which come to it later
         operands: list[Value] = (
             [old, contribution] if rare is None or self.activity.number(v) else [old, contribution, rare]
         )
@@ -416,9 +422,9 @@ class ReverseHalf:
             x = original.operands[0]
             operands += [self._primal(x), key, Const(original.attrs.get("name"), OBJECT)]
             operands += self._looked_up(x, "attributes" if of.endswith("attr") else "items")
-            if of == "getitem" and 0 in wanted and rare is not None and _is_natural(original.operands[1]):
-                if not is_nothing(d):
-                    attrs["component"] = True
+            natural = of == "getitem" and _is_natural(original.operands[1])
+            if natural and 0 in wanted and rare is not None and not is_nothing(d):
+                attrs["component"] = True
         elif of == "unpack":
             operands += self._parts_of(d)
         elif "inline" in instr.attrs:
@@ -476,6 +482,11 @@ def _is_natural(v: Value) -> bool:
     return isinstance(v, Const) and type(v.value) is int and v.value >= 0
 
 
+def _number(v: Value) -> int:
+    assert isinstance(v, Const)
+    return v.value
+
+
 def _place_of_push(block: Block, values: list[Value]) -> int:
     """Before the terminator; before a step of a loop, too, if what is pushed is there and nothing can come in between: the back
     end makes one instruction of the step and the branch."""
@@ -505,6 +516,9 @@ def drop_zeros(function: Function) -> None:
                 if instr.op == "accumulate" and any(map(is_nothing, instr.operands[1:3])):
                     _, a, b = instr.operands[:3]
                     replaced[instr.result] = b if is_nothing(a) else a
+                    changed = True
+                elif instr.op == "join" and all(map(is_nothing, instr.operands[4:])):
+                    replaced[instr.result] = instr.operands[1]
                     changed = True
                 else:
                     kept.append(instr)
