@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 REALS = frozenset({float, int, bool})
 # Types of the keys of dicts that carry no derivative.
 PLAIN_KEYS = frozenset({str, int, bool, bytes, type(None)})
+# Types of keys that may be looked up plainly: those whose hash and comparison change nothing, as far as is known.
+HASHED: set[type] = {*PLAIN_KEYS, float, complex, tuple}
+_ALWAYS_HASHED = frozenset(HASHED)
+
+
+def forget_hashed() -> None:
+    """Classes may have changed."""
+    HASHED.intersection_update(_ALWAYS_HASHED)
 
 
 def operation(function: Callable[[Emitter, Tree], None]) -> Callable[[Emitter, Tree], None]:

@@ -18,6 +18,7 @@ from ..ir.types import I64
 from . import pulling
 from .opcodes import PY312, PY313, Tree, call
 from .phrases import (
+    HASHED,
     PLAIN_KEYS,
     REALS,
     begin_call,
@@ -383,6 +384,8 @@ def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, dense: bool)
     e.out("LOAD_CONST", dict)
     e.out("IS_OP", 0)
     e.jump_if("FALSE", slow)
+    if not isinstance(key, Const):
+        go_unless_type(e, key, lambda: e.out("LOAD_CONST", HASHED), "CONTAINS_OP", slow)
     if dense:
         e.out("LOAD_CONST", None)
     get()

@@ -37,11 +37,12 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend.phrases import HASHED
 from zyg.errors import Unsupported
 from zyg.frontend.capture import capture
 from zyg.ir.core import Const, Instr, Value
 
-from ..identity import ByIdentity
+from ..identity import ByIdentity, note
 from . import arithmetic, calls, foreign, iteration, structure
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
 
@@ -390,7 +391,7 @@ def check_key(key: Any) -> None:
     """Refuse what is about to be a key of a dict or set, or is looked for there, if that runs code that changes something: the
     reverse pass asks for the hash of a key, too."""
     t = type(key)
-    if t in PLAIN:
+    if t in PLAIN or (t in HASHED and t is not tuple):
         return
     if t is tuple or t is frozenset:
         for part in key:
@@ -407,6 +408,10 @@ def check_key(key: Any) -> None:
                 foreign.position_of(foreign.caller()),
                 hint="let it calculate only, or use a list, or another key",
             )
+    from ..python import inline
+
+    inline._note_class(t)
+    note(HASHED, t, (t,))
 
 
 def check_keys(*keys: Any) -> None:

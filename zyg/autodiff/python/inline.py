@@ -26,6 +26,7 @@ from typing import Any
 
 from zyg.backend.cpython import type_version
 from zyg.backend.phrases import PLAIN_KEYS
+from zyg.backend.phrases import forget_hashed
 from zyg.backend.recording import PLAIN, nothing
 from zyg.ir.core import Const
 
@@ -325,6 +326,7 @@ def forget_what_is_known() -> None:
         types.properties.clear()
     _classes.clear()
     _codes.clear()
+    forget_hashed()
     calls.forget_made()
     forget_callees()
 
