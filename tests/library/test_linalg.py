@@ -301,3 +301,20 @@ def test_an_argument_of_a_special_function_without_a_derivative_is_refused():
     assert np.isclose(zyg.gradient(lambda x: sc.gammainc(2.0, x), 1.5)[0], 1.5 * np.exp(-1.5))
     with pytest.raises(zyg.Unsupported), pytest.warns(zyg.FallbackWarning):
         zyg.gradient(lambda a: sc.gammainc(a, 1.5), 2.0)
+
+
+def test_forward_over_reverse_of_systems_in_a_loop_that_is_left_early():
+    def f(p):
+        a = np.array([[2.0 + p[0], 1.0], [1.0, -3.0 * p[1]]])
+        x = p
+        for _ in range(100):
+            x = x + np.linalg.solve(a, x)
+            a = a + 0.01 * np.outer(x, x)
+            if x[0] > 4.0:
+                break
+        return np.sum(x**3)
+
+    p = np.array([0.1, 0.3])
+    h = 1e-5
+    expected = (zyg.gradient(f, p + h * p)[0] - zyg.gradient(f, p - h * p)[0]) / (2 * h)
+    assert np.allclose(zyg.hvp(f, p, p), expected, rtol=1e-6)

@@ -30,7 +30,7 @@ class ReverseGraph(ForwardPart):
             type_of=lambda v: cotangent_type(v.type) if isinstance(v, Value) else I64,
             initial=lambda v: zero(cotangent_type(v.type)) if isinstance(v, Value) else const(0),
             name_of=lambda v: f"d_{v.name}" if isinstance(v, Value) else "k" if isinstance(v, Loop) else "entrance",
-            untouched=self._untouched,
+            at_start=self._cotangent_at_start,
         )
         self.forward_blocks = list(f.blocks)
         self._find_used_later()
@@ -83,10 +83,12 @@ class ReverseGraph(ForwardPart):
                     self.used_later[block] = later
                     changed = True
 
-    def _untouched(self, reverse: Block, v: Hashable) -> bool:
-        """Whether nothing can have been added to the cotangent of `v` when a reverse block begins."""
+    def _cotangent_at_start(self, reverse: Block, v: Hashable) -> Value | None:
+        """Zero, if nothing can have been added to the cotangent of `v` when a reverse block begins."""
         behind = self.used_behind.get(reverse)
-        return behind is not None and isinstance(v, Value) and not behind & self.bits_of.get(v, 0)
+        if behind is None or not isinstance(v, Value) or behind & self.bits_of.get(v, 0):
+            return None
+        return zero(cotangent_type(v.type))
 
     def _make_dispatches(self) -> None:
         """A loop that can be left from the middle would be entered in the middle by the reverse part.  So that the result

@@ -59,6 +59,8 @@ class Storage:
         self.stacks: list[Value] = []
         self.representative: dict[Block, Block] = {}
         self.carrier: Variables[Value] | None = None
+        self.reached: dict[Block, set[Block]] = {}  # by paths from a block
+        self.undefined: dict[Value, Value] = {}
         self.replacement: dict[Value, Value] = {}
 
     def run(self) -> None:
@@ -291,6 +293,7 @@ class Storage:
                 type_of=lambda v: v.type,
                 initial=self._nothing,
                 name_of=lambda v: v.name,
+                at_start=self._carried_at_start,
             )
             for block in a.order:
                 for target in block.successors():
@@ -303,13 +306,33 @@ class Storage:
         self.carried[v] = result
         return result
 
-    def _nothing(self, v: object) -> Value:
-        assert isinstance(v, Value)
+    def _carried_at_start(self, block: Block, v: Value) -> Value | None:
+        """`v` behind its definition, nothing where no path from that leads; between the two it takes a search."""
+        home = self.a.where.block[v]
+        if block is not home and self.a.dominators.dominates(home, block):
+            return v
+        return None if block in self._reached_from(home) else self._nothing(v)
+
+    def _reached_from(self, home: Block) -> set[Block]:
+        if home not in self.reached:
+            reached: set[Block] = set()
+            work = [home]
+            while work:
+                for following in work.pop().successors():
+                    if following.block not in reached:
+                        reached.add(following.block)
+                        work.append(following.block)
+            self.reached[home] = reached
+        return self.reached[home]
+
+    def _nothing(self, v: Value) -> Value:
         if isinstance(v.type, Scalar):
             return const(0, v.type)
-        instr = Instr("undefined", [], [Value(v.type, v.name)])
-        self.a.function.entry.instrs.insert(0, instr)
-        return instr.result
+        if v not in self.undefined:
+            instr = Instr("undefined", [], [Value(v.type, v.name)])
+            self.a.function.entry.instrs.insert(0, instr)
+            self.undefined[v] = instr.result
+        return self.undefined[v]
 
     # ---- saving
 

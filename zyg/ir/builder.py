@@ -164,7 +164,8 @@ class Variables(Generic[V]):
     the arguments on the edges, and rewrites uses of parameters that turned out redundant.
 
     `initial(variable)` gives the value of a variable that is read before any assignment (KeyError without it), and
-    `untouched(block, variable)`, if given, may tell that a variable has that value at the start of a block.
+    `at_start(block, variable)`, if given, may tell what a variable is at the start of a block (None: not known): paths into
+    the block are then not searched.
     """
 
     def __init__(
@@ -172,11 +173,11 @@ class Variables(Generic[V]):
         type_of: Callable[[V], Type] = lambda variable: OBJECT,
         initial: Callable[[V], Value] | None = None,
         name_of: Callable[[V], str] = str,
-        untouched: Callable[[Block, V], bool] | None = None,
+        at_start: Callable[[Block, V], Value | None] | None = None,
     ):
         self.type_of = type_of
         self.initial = initial
-        self.untouched = untouched
+        self.at_start = at_start
         self.name_of = name_of
         self.current: dict[Block, dict[V, Value]] = {}
         self.sealed: set[Block] = set()
@@ -214,9 +215,9 @@ class Variables(Generic[V]):
             if known is not None:
                 value = self.resolve(known)
                 break
-            if self.untouched is not None and self.untouched(block, variable):
-                assert self.initial is not None
-                value = self.initial(variable)
+            told = self.at_start(block, variable) if self.at_start is not None else None
+            if told is not None:
+                value = told
                 self.write(block, variable, value)
                 break
             edges = self.edges.get(block, [])

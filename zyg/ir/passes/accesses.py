@@ -7,6 +7,7 @@ register.  Axes that lie behind each other in all arrays become one loop.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..core import VIEWS, Const, Function, Instr, Value, const
@@ -38,7 +39,11 @@ class Views:
     def __init__(self, function: Function):
         self.made: dict[Value, Instr] = {}
         self.dims: dict[tuple[Value, int], Value] = {}
-        for _, instr in function.instructions():
+        for block in function.blocks:
+            self.add(block.instrs)
+
+    def add(self, instrs: Iterable[Instr]) -> None:
+        for instr in instrs:
             for r in instr.results:
                 self.made[r] = instr
             if instr.op == "dim":

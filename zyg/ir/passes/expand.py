@@ -46,11 +46,12 @@ def expand(module: Module, function: Function, tiny: int = 0, vectors: bool = Fa
     """
     work = [b for b in function.blocks if any(i.op == "apply" for i in b.instrs)]
     changed = bool(work)
+    views = Views(function)
     while work:
         block = work.pop()
         for n, instr in enumerate(block.instrs):
             if instr.op == "apply":
-                work.append(Expansion(module, function, block, n, tiny, vectors).run())
+                work.append(Expansion(module, function, views, block, n, tiny, vectors).run())
                 break
     return changed
 
@@ -58,19 +59,21 @@ def expand(module: Module, function: Function, tiny: int = 0, vectors: bool = Fa
 class Expansion:
     """The loops for one `apply`, `block.instrs[index]`."""
 
-    def __init__(self, module: Module, function: Function, block: Block, index: int, tiny: int, vectors: bool):
+    def __init__(
+        self, module: Module, function: Function, views: Views, block: Block, index: int, tiny: int, vectors: bool
+    ):
         self.module = module
         self.function = function
         self.apply = apply = block.instrs[index]
         self.callee = module.functions[apply.attrs["callee"]]
         self.modes: tuple[str, ...] = apply.attrs["modes"]
         self.kinds: tuple[str, ...] = apply.attrs.get("kinds", ("add",) * len(apply.results))
-        self.views = Views(function)
+        self.views = views
         self.after = Block(f"{block.name}.after", list(apply.results))
         self.after.instrs = block.instrs[index + 1 :]
         self.after.handler = block.handler
         del block.instrs[index:]
-        self.at = function.blocks.index(block) + 1
+        self.at = self.first = function.blocks.index(block) + 1
         self.b = Builder(function, block)
         self.b.position = apply.position
         self.accesses: dict[Value, Access] = {}
@@ -103,6 +106,8 @@ class Expansion:
             b.jump(self.after, *self.nest([], self.zeros()))
         else:
             self.collapsed(fast, shape)
+        for block in self.function.blocks[self.first - 1 : self.at]:
+            self.views.add(block.instrs)
         self.function.blocks.insert(self.at, self.after)
         return self.after
 

@@ -13,6 +13,7 @@ on the elements of arrays raise nothing.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
 from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Value, array_type, uses
 from ..ops import OPS
@@ -237,11 +238,17 @@ def _same(shape: list[Value] | None, other: list[Value]) -> bool:
     return shape is not None and len(shape) == len(other) and all(map(same, shape, other))
 
 
+def _users(function: Function, values: Iterable[Value]) -> dict[Value, list[Instr]]:
+    """The instructions that use each of the values."""
+    users: dict[Value, list[Instr]] = {v: [] for v in values}
+    if users:
+        for _, instr in function.instructions():
+            for v in users.keys() & uses(instr):
+                users[v].append(instr)
+    return users
+
+
 def _fuse_one(module: Module, function: Function) -> bool:
-    users: dict[Value, list[Instr]] = {}
-    for _, instr in function.instructions():
-        for v in dict.fromkeys(uses(instr)):
-            users.setdefault(v, []).append(instr)
     for block in function.blocks:
         made = {i.result: i for i in block.instrs if i.op == "alloc"}
         for n, first in enumerate(block.instrs):
@@ -250,7 +257,7 @@ def _fuse_one(module: Module, function: Function) -> bool:
             second = _first_reader(block, n, first)
             if second is not None and _fusible(module, block, first, second):
                 _fuse(module, block, first, second)
-                _drop_unread(module, function, block, second, made, users, first)
+                _drop_unread(module, function, block, second, made)
                 return True
     return False
 
@@ -369,17 +376,14 @@ def _drop_unread(
     block: Block,
     apply: Instr,
     made: dict[Value, Instr],
-    users: dict[Value, list[Instr]],
-    gone: Instr,
 ) -> None:
     """Arrays that nobody reads any more are not set."""
     callee = module.functions[apply.attrs["callee"]]
+    users = _users(function, [v for v in _outs(apply) if v in made and v not in _ins(apply)])
     unread = [
         k
         for k, v in enumerate(_outs(apply))
-        if v in made
-        and v not in _ins(apply)
-        and all(user in (apply, gone) or user.op == "dim" for user in users[v])
+        if v in users and all(user is apply or user.op == "dim" for user in users[v])
     ]  # fmt: skip
     if not unread:
         return
@@ -421,10 +425,8 @@ def _same_broadcasts(function: Function) -> bool:
 def _broadcast_before(function: Function) -> bool:
     """What is computed of one-dimensional arrays and then seen broadcast, which repeats it if its length is 1, is computed of
     the arrays seen broadcast: so it is not kept from being fused by what is known only when the code runs."""
-    users: dict[Value, list[Instr]] = {}
-    for _, instr in function.instructions():
-        for v in dict.fromkeys(uses(instr)):
-            users.setdefault(v, []).append(instr)
+    seen_arrays = [i.operands[0] for _, i in function.instructions() if i.op == "broadcast"]
+    users = _users(function, seen_arrays)
     for block in function.blocks:
         made = {i.result: i for i in block.instrs if i.op == "alloc"}
         for seen in [i for i in block.instrs if i.op == "broadcast"]:
