@@ -507,6 +507,16 @@ class Dispatcher:
 
     def _compile(self, types: tuple[Type, ...], keywords: tuple[str, ...]) -> Specialisation:
         names, positional_only = self._names(len(types) - len(keywords), keywords)
+        shape = None
+        if self.transform.function is not None:
+            from . import sharing  # on demand: what it needs of the front end is loaded by the first compilation
+
+            shape, asked = sharing.shape_of(self.transform), (types, keywords, self._fixed)
+            for compiled in sharing.find(shape, *asked) if shape is not None else ():
+                self.accept(compiled.inferred)
+                specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
+                if specialisation.confirm():
+                    return specialisation
         # Another thread may change what the code refers to while it is compiled, and do so again and again.  In the end
         # code is run as of when it was compiled, which was during the call, but it is not kept.
         for _ in range(_ATTEMPTS):
@@ -515,6 +525,8 @@ class Dispatcher:
             specialisation = Specialisation(self.name, compiled, names, positional_only, len(keywords))
             with pipeline.timed(self.name, "entry"):
                 if specialisation.confirm():
+                    if shape is not None:
+                        sharing.note(shape, compiled, *asked)
                     return specialisation
         specialisation.stand_alone()
         specialisation.entry = None

@@ -1,0 +1,164 @@
+"""Compiled code for callables that are made anew: `zyg.grad(f)` in each round of a loop is compiled once.
+
+Two functions are the same to the compiler if their code objects are, with the same globals and defaults, and if what they
+have captured is: data of whatever value (it is read at each call), or functions that are the same in this sense.  Code that
+was compiled for one is then code for the other, once its guards and hidden inputs name the other's cells.
+
+What is kept here refers to no function and no cell, so it keeps nothing alive that a user has captured.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Hashable
+from typing import Any
+
+from .frontend.evaluator import Input
+from .ir.records import record, replace
+from .pipeline import Compiled
+from .rules import Rule
+from .transforms import Transform, transform_of
+
+KEPT = 32  # functions; programs that make functions without end must not grow without end
+SEVERAL = 4  # versions for one shape, which differ in the constants that they take globals and attributes for
+
+
+@record(frozen=True)
+class Place:
+    """Stands for an object that belongs to one of the functions."""
+
+    number: int
+
+
+@record
+class Shape:
+    """`key` is equal for what is the same to the compiler; `objects` are what belongs to this one, in order."""
+
+    key: Hashable
+    objects: list[Any]
+
+
+_compiled: dict[Hashable, list[Compiled]] = {}
+_PLAIN = (type(None), bool, int, float, str)
+
+
+def shape_of(transform: Transform) -> Shape | None:
+    """The shape of what a callable stands for; None if its code cannot be another's."""
+    objects: list[Any] = []
+    levels: list[Hashable] = [(transform.kind, transform.argnums, transform.options)]
+    function: Any = transform.function
+    while (inner := transform_of(function)) is not None:
+        objects.append(function)
+        levels.append((inner.kind, inner.argnums, inner.options))
+        function = inner.function
+    found = _function(function, objects)
+    return None if found is None else Shape((tuple(levels), found), objects)
+
+
+def _function(function: Any, objects: list[Any]) -> Hashable | None:
+    if not isinstance(function, types.FunctionType) or function.__kwdefaults__ or function.__dict__:
+        return None
+    defaults = function.__defaults__
+    if not all(type(v) in _PLAIN for v in defaults or ()):
+        return None
+    objects.append(function)
+    if defaults is not None:
+        objects.append(defaults)
+    parts: list[Hashable] = []
+    for cell in function.__closure__ or ():
+        part = _place(cell, objects)
+        if part is None:
+            objects.append(cell)
+            try:
+                content = cell.cell_contents
+            except ValueError:
+                part = "unbound"
+            else:
+                part = "data"
+                if isinstance(content, types.FunctionType):
+                    part = _place(content, objects) or _function(content, objects)
+                    if part is None:
+                        return None
+        parts.append(part)
+    # Numbers that are equal and not the same (1, 1.0, True; 0.0, -0.0) are told apart by how they are written.
+    said = tuple(map(repr, defaults)) if defaults is not None else None
+    return _Same(function.__code__), _Same(function.__globals__), said, tuple(parts)
+
+
+def _place(value: Any, objects: list[Any]) -> Place | None:
+    return next((Place(n) for n, known in enumerate(objects) if known is value), None)
+
+
+class _Same:
+    """Compares an object by identity."""
+
+    __slots__ = ("object",)
+
+    def __init__(self, object: Any):
+        self.object = object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.object is other.object
+
+    def __hash__(self) -> int:
+        return id(self.object)
+
+
+def find(shape: Shape, *request: Hashable) -> list[Compiled]:
+    """What was compiled for functions of this shape, as code for this one, where attributes are what they were then; the
+    native entry finds out whether the other guards hold."""
+    found = [
+        _renamed(compiled, lambda v: shape.objects[v.number] if type(v) is Place else v)
+        for compiled in _compiled.get((shape.key, request), ())
+    ]
+    return [c for c in found if all(_is_as_it_was(*guard[1:]) for guard in c.inferred.guards if guard[0] == "attr")]
+
+
+def _is_as_it_was(owner: Any, name: str, expected: Any) -> bool:
+    """Whether an attribute of a module or class has the value that code rests on."""
+    if getattr(owner, name, None) is expected:
+        return True
+    first = next((vars(cls) for cls in getattr(owner, "__mro__", ()) if name in vars(cls)), {})
+    return first.get(name) is expected
+
+
+def note(shape: Shape, compiled: Compiled, *request: Hashable) -> None:
+    """Keep code for other functions of the same shape, if nothing in it is this one's own."""
+    places = {id(value): Place(n) for n, value in reversed([*enumerate(shape.objects)])}
+    if any(id(value) in places for value in compiled.native.lowered.objects):
+        return
+    kept = _renamed(compiled, lambda v: places.get(id(v), v))
+    inferred = kept.inferred
+    mentioned = [*(v for guard in inferred.guards for v in guard), *(source.container for source in inferred.inputs)]
+    if any(_holds_data(v) for v in mentioned):
+        return
+    others = _compiled.pop((shape.key, request), [])
+    while len(_compiled) >= KEPT:
+        _compiled.pop(next(iter(_compiled)))
+    _compiled[shape.key, request] = [kept, *others][:SEVERAL]
+
+
+def _holds_data(value: Any) -> bool:
+    """Whether a reference to an object could keep alive what a user has made and does not need any more."""
+    if type(value) in (*_PLAIN, Place):
+        return False
+    if isinstance(value, tuple):
+        return any(map(_holds_data, value))
+    if isinstance(value, types.FunctionType):
+        return bool(value.__closure__)
+    if isinstance(value, dict):
+        return "__name__" not in value  # else the namespace of a module
+    if (transform := transform_of(value)) is not None:
+        return transform.function is not None and _holds_data(transform.function)
+    if isinstance(value, (types.ModuleType, type, types.CodeType, Rule)):
+        return False
+    module = sys.modules.get(getattr(value, "__module__", None) or "numpy")  # ufuncs do not say where they are from
+    return getattr(module, getattr(value, "__name__", ""), None) is not value
+
+
+def _renamed(compiled: Compiled, rename: Any) -> Compiled:
+    inferred = compiled.inferred
+    guards = tuple((guard[0], *map(rename, guard[1:])) for guard in inferred.guards)
+    inputs = tuple(Input(s.kind, rename(s.container), s.name, s.type) for s in inferred.inputs)
+    return Compiled(replace(inferred, guards=guards, inputs=inputs), compiled.native)
