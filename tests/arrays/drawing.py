@@ -161,7 +161,7 @@ def _reals(rng: Rng, shape: tuple[int, ...], smooth: bool) -> np.ndarray:
     grid = np.arange(-2 * size - 6, 2 * size + 6) * 0.17 + 0.083
     grid = grid[np.abs(grid - np.round(grid)) > 0.05]
     apart = grid[np.abs(grid) > 0.0]
-    magnitudes = rng.permutation(np.unique(np.abs(apart)))[:size]
+    magnitudes = rng.permutation(np.unique(np.abs(apart))[::2])[:size]  # those of both signs are 0.004 apart
     return (magnitudes * rng.choice([-1.0, 1.0], size)).reshape(shape) * (1.0 if size < 10 else 0.7)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from zyg.frontend.functions import unchecked
 
-from ..intrinsics import unsupported
 from ..registry import implements
 from .common import axis_index, constant, inexact_dtype, is_sequence, lines
+from .reductions import store
 from .sorting import sorted_rows
 
 
@@ -34,25 +34,80 @@ def reduced_lines(a: Any, axis: Any) -> Any:
     return moved.reshape((count, length)), outer, kept
 
 
+# The methods that give an element, and those that go between two.
+DISCRETE = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+CONTINUOUS = (
+    "linear", "midpoint", "averaged_inverted_cdf", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased",
+    "normal_unbiased",
+)  # fmt: skip
+
+
+def alpha_and_beta(method: str) -> Any:
+    """The parameters of Hyndman and Fan (1996)."""
+    if method == "interpolated_inverted_cdf":
+        return 0.0, 1.0
+    if method == "hazen":
+        return 0.5, 0.5
+    if method == "weibull":
+        return 0.0, 0.0
+    return (1 / 3, 1 / 3) if method == "median_unbiased" else (3 / 8, 3 / 8)
+
+
+def element_at(n: int, q: Any, method: str) -> int:
+    """Which one of n sorted elements a discrete method gives for the fraction q."""
+    if method == "lower":
+        return math.floor((n - 1) * q)
+    if method == "higher":
+        return math.ceil((n - 1) * q)
+    if method == "nearest":
+        return int(np.rint((n - 1) * q))
+    if method == "linear":
+        return int((n - 1) * q)  # 0 or 1
+    where = n * q - 1.0 if method == "inverted_cdf" else n * q - 1.5
+    before = math.floor(where)
+    stays = where == before and (method == "inverted_cdf" or before % 2 == 1)
+    return max(before if stays else before + 1, 0)
+
+
+def place_at(n: int, q: Any, method: str) -> Any:
+    """Between which two of n sorted elements the fraction q is, and how far from the first to the second."""
+    if method == "linear":
+        where = q * (n - 1)
+    elif method == "midpoint":
+        where = 0.5 * (math.floor((n - 1) * q) + math.ceil((n - 1) * q))
+    elif method == "averaged_inverted_cdf":
+        where = n * q - 1.0
+    else:
+        alpha, beta = alpha_and_beta(method)
+        where = n * q + (alpha + q * (1 - alpha - beta)) - 1
+    before = math.floor(where)
+    t = where - before
+    if method == "averaged_inverted_cdf":
+        t = 0.5 if t == 0 else 1.0
+    if where >= n - 1:
+        return n - 1, n - 1, t
+    return (0, 0, t) if where < 0 else (before, before + 1, t)
+
+
 @unchecked
-def at_quantiles(rows: Any, q: Any, without_nan: bool) -> Any:
-    """Of sorted rows, what stands at the fractions q of their length, linearly between two numbers; of a row with a nan a nan, or
-    what its numbers alone would give."""
+def at_quantiles(rows: Any, q: Any, without_nan: bool, method: str, element: bool) -> Any:
+    """Of sorted rows, what stands at the fractions q of their length, an element or between two of them; of a row with a nan a
+    nan, or what its numbers alone would give."""
     result = np.empty((len(q), rows.shape[0]), rows.dtype)
     for i in range(rows.shape[0]):
         n = numbers(rows[i]) if without_nan else rows.shape[1]
         for k in range(len(q)):
             if n == 0:
-                result[k, i] = math.nan
+                result[k, i] = rows.dtype.type(math.nan)
+            elif rows[i, n - 1] != rows[i, n - 1]:
+                result[k, i] = rows[i, n - 1]
+            elif element:
+                result[k, i] = rows[i, element_at(n, q[k], method)]
             else:
-                where = q[k] * (n - 1)
-                below = min(math.floor(where), n - 1)
-                above = min(below + 1, n - 1)
-                t = where - below
+                below, above, t = place_at(n, q[k], method)
                 x, y = rows[i, below], rows[i, above]
                 step = y - x
-                value = x + step * t if t < 0.5 else y - step * (1.0 - t)
-                result[k, i] = rows[i, n - 1] if rows[i, n - 1] != rows[i, n - 1] else value
+                result[k, i] = x + step * t if t < 0.5 else y - step * (1.0 - t)
     return result
 
 
@@ -65,19 +120,24 @@ def numbers(row: Any) -> int:
     return n
 
 
-def quantile_of(a: Any, q: Any, axis: Any, method: Any, keepdims: bool, message: str, without_nan: bool = False) -> Any:
-    if method != "linear":
-        unsupported("np.quantile(method=...) other than linear, in native code", "use method='linear'")
+def quantile_of(
+    a: Any, q: Any, axis: Any, method: Any, keepdims: bool, out: Any, message: str, without_nan: bool = False
+) -> Any:
+    if method not in DISCRETE and method not in CONTINUOUS:
+        raise ValueError(f"{method!r} is not a valid method")
     source, fractions = np.asarray(a), np.asarray(q)
     if source.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    if source.dtype.kind == "b":
-        raise TypeError(
-            "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the "
-            "logical_xor function instead."
-        )
-    # One fraction is as precise as the array; an array of them is of doubles.
-    source = source.astype(inexact_dtype(source) if fractions.ndim == 0 else np.dtype(float))
+    # Fractions that are integers, 0 and 1, name elements too.
+    element = method in DISCRETE or method == "linear" and fractions.dtype.kind in "iub"
+    if not element:
+        if source.dtype.kind == "b":
+            raise TypeError(
+                "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the "
+                "logical_xor function instead."
+            )
+        # One fraction is as precise as the array; an array of them is of doubles.
+        source = source.astype(inexact_dtype(source) if fractions.ndim == 0 else np.dtype(float))
     rows, outer, kept = reduced_lines(source, axis)
     flat = fractions.ravel()
     for k in range(len(flat)):
@@ -85,9 +145,9 @@ def quantile_of(a: Any, q: Any, axis: Any, method: Any, keepdims: bool, message:
             raise ValueError(message)
     if rows.shape[1] == 0 and not without_nan:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    found = at_quantiles(sorted_rows(rows), flat, without_nan)
+    found = at_quantiles(sorted_rows(rows), flat, without_nan, method, element)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
-    return reshaped(found, (*fractions.shape, *shape))
+    return store(reshaped(found, (*fractions.shape, *shape)), out)
 
 
 def reshaped(a: Any, shape: Any) -> Any:
@@ -99,43 +159,55 @@ ORDER = {"weights": "sort by hand", "interpolation": "use method='linear'"}
 
 
 @implements(np.quantile, instead=ORDER)
-def quantile(a: Any, q: Any, axis: Any = None, *, method: Any = "linear", keepdims: bool = False) -> Any:
-    return quantile_of(a, q, axis, method, keepdims, "Quantiles must be in the range [0, 1]")
+def quantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: Any = "linear",
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
+    return quantile_of(a, q, axis, method, keepdims, out, "Quantiles must be in the range [0, 1]")
 
 
 @implements(np.percentile, instead=ORDER)
-def percentile(a: Any, q: Any, axis: Any = None, *, method: Any = "linear", keepdims: bool = False) -> Any:
+def percentile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: Any = "linear",
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
     fractions = np.asarray(q) / 100
-    return quantile_of(a, fractions, axis, method, keepdims, "Percentiles must be in the range [0, 100]")
+    return quantile_of(a, fractions, axis, method, keepdims, out, "Percentiles must be in the range [0, 100]")
 
 
 @implements(np.nanquantile, instead=ORDER)
-def nanquantile(a: Any, q: Any, axis: Any = None, *, method: Any = "linear", keepdims: bool = False) -> Any:
-    return quantile_of(a, q, axis, method, keepdims, "Quantiles must be in the range [0, 1]", True)
+def nanquantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: Any = "linear",
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
+    return quantile_of(a, q, axis, method, keepdims, out, "Quantiles must be in the range [0, 1]", True)
 
 
 @implements(np.nanpercentile, instead=ORDER)
-def nanpercentile(a: Any, q: Any, axis: Any = None, *, method: Any = "linear", keepdims: bool = False) -> Any:
+def nanpercentile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: Any = "linear",
+    keepdims: bool = False,
+) -> Any:  # fmt: skip
     fractions = np.asarray(q) / 100
-    return quantile_of(a, fractions, axis, method, keepdims, "Percentiles must be in the range [0, 100]", True)
+    return quantile_of(a, fractions, axis, method, keepdims, out, "Percentiles must be in the range [0, 100]", True)
 
 
 @implements(np.median)
-def median(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     source = np.asarray(a)
     source = source.astype(inexact_dtype(source))
     rows, outer, kept = reduced_lines(source, axis)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
-    return reshaped(middles(sorted_rows(rows), False), shape)
+    return store(reshaped(middles(sorted_rows(rows), False), shape), out)
 
 
 @implements(np.nanmedian)
-def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     source = np.asarray(a)
     source = source.astype(inexact_dtype(source))
     rows, outer, kept = reduced_lines(source, axis)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
-    return reshaped(middles(sorted_rows(rows), True), shape)
+    return store(reshaped(middles(sorted_rows(rows), True), shape), out)
 
 
 @unchecked
