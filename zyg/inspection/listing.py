@@ -141,13 +141,13 @@ def list_llvm(text: str, raw: bool = False) -> Code:
     if not raw:
         text = _lines_of_llvm(text)
         text = _LLVM_REFERENCE.sub("", _LLVM_NOISE.sub("", text))
-    text = _BLANK_LINES.sub("\n\n", text).strip() + "\n"
+    text = _BLANK_LINES.sub("\n\n", text).strip()
     return Code(text, _highlight(text, _LLVM))
 
 
 def list_asm(text: str, raw: bool = False) -> Code:
     """Assembly; `raw` keeps the assembler's directives."""
-    text = (text if raw else _ASM_NOISE.sub("", _lines_of_asm(text))).strip("\n") + "\n"
+    text = (text if raw else _ASM_NOISE.sub("", _lines_of_asm(text))).strip("\n")
     return Code(text, _highlight(text, _ASM))
 
 

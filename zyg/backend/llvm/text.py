@@ -219,7 +219,7 @@ class Places:
         self.subprogram = module.node(f"distinct !DISubprogram({what}, spFlags: DISPFlagDefinition, unit: !{unit})")
 
     def file(self, name: str) -> int:
-        return self.module.node(f'!DIFile(filename: {quoted(name)}, directory: "")')
+        return self.module.node(f'!DIFile(filename: {quoted(name or "<unknown>")}, directory: "")')
 
     def mark(self, line: str, position: Position | None) -> str:
         """An instruction with its place; labels stay as they are."""
