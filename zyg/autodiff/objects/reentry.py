@@ -717,12 +717,29 @@ def _query(
     f: Callable[..., Any], plain: tuple[frozenset[type], ...], swapped: bool = False
 ) -> Callable[..., tuple[Any, Any]]:
     def record(*operands: Any) -> tuple[Any, Any]:
-        if all(type(x) in types for x, types in zip(operands, plain)):
-            return f(*(reversed(operands) if swapped else operands)), None
+        if len(operands) == 2:
+            a, b = operands
+            if swapped:
+                if type(b) in _HASHED and (type(a) in PLAIN or _is_plain_key(a)):
+                    return a in b, None
+            elif (type(a) in PLAIN or _is_plain_tuple(a)) and (type(b) in PLAIN or _is_plain_tuple(b)):
+                return f(a, b), None
+        elif type(operands[0]) in plain[0]:
+            return f(*operands), None
         y, back = followed(f, operands[::-1] if swapped else operands)
         return y, back if back is None or f in _COMPARING else (_run_query, back, f.__name__, foreign.caller())
 
     return record
+
+
+def _is_plain_tuple(x: Any) -> bool:
+    return type(x) is tuple and PLAIN.issuperset(map(type, x))
+
+
+def _is_plain_key(x: Any) -> bool:
+    """Whether a key is looked up without Python code: it is told apart by identity, or a tuple of what is plain."""
+    cls = type(x)
+    return _is_plain_tuple(x) or (cls.__hash__ is object.__hash__ and cls.__eq__ is object.__eq__)
 
 
 _COMPARING = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
