@@ -28,7 +28,6 @@ case(
     a=A("n", "d", "finite", least=2),
     w=WEIGHTS,
 )
-case([np.argpartition, (np.ndarray, "argpartition")], lambda a: (a[np.argpartition(a, 1)[:2]].sum() ** 2, a[a.argpartition(1)[0]] ** 2), a=A("n", "d", least=2))  # fmt: skip
 case(np.nextafter, lambda a: np.nextafter(a, 100.0) * a, a=A("n", "d", "finite"))
 
 if importlib.util.find_spec("scipy") is not None:

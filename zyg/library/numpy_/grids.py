@@ -26,11 +26,12 @@ def _items(key: Abstract) -> tuple[Abstract, ...]:
     return key.items if isinstance(key, TupleValue) else (key,)
 
 
-def _count(step: Abstract) -> int | None:
+def _count(e: Evaluator, step: Abstract) -> int | None:
     """The number of points that an imaginary step like 5j asks for; None for a real one."""
     if not isinstance(step, ComplexValue):
         return None
-    assert isinstance(step.re, Known) and isinstance(step.im, Known)
+    if not (isinstance(step.re, Known) and isinstance(step.im, Known)):
+        raise e.refuse("a number of points in brackets that is not known when compiling", hint="use np.linspace")
     return int(abs(complex(step.re.object, step.im.object)))
 
 
@@ -75,7 +76,7 @@ def _part(e: Evaluator, item: Abstract) -> Abstract:
     if not isinstance(item, SliceValue):
         return item
     start, step = _given(item.start, ZERO), _given(item.step, ONE)
-    count = _count(step)
+    count = _count(e, step)
     if count is not None:
         return _call(e, np.linspace, start, item.stop, Known(count))
     return _call(e, np.arange, start, item.stop, step)
@@ -104,26 +105,26 @@ def with_axes(part: Any, ndmin: int, place: int) -> Any:
 @emits((type(np.mgrid), "__getitem__"))
 def _dense(e: Evaluator, maker: Abstract, key: Abstract) -> Abstract:
     if not isinstance(key, TupleValue):
-        return _call(e, axis_points, *_bounds(key))
+        return _call(e, axis_points, *_bounds(e, key))
     return _call(e, dense_grid, _points(e, key))
 
 
 @emits((type(np.ogrid), "__getitem__"))
 def _open(e: Evaluator, maker: Abstract, key: Abstract) -> Abstract:
     if not isinstance(key, TupleValue):
-        return _call(e, axis_points, *_bounds(key))
+        return _call(e, axis_points, *_bounds(e, key))
     return _call(e, open_grid, _points(e, key))
 
 
 def _points(e: Evaluator, key: TupleValue) -> Abstract:
-    return TupleValue(tuple(_call(e, axis_points, *_bounds(item)) for item in key.items))
+    return TupleValue(tuple(_call(e, axis_points, *_bounds(e, item)) for item in key.items))
 
 
-def _bounds(item: Abstract) -> tuple[Abstract, ...]:
+def _bounds(e: Evaluator, item: Abstract) -> tuple[Abstract, ...]:
     """Start, stop, step, and the number of points if it is that which was given."""
     assert isinstance(item, SliceValue)
     step = _given(item.step, ONE)
-    count = _count(step)
+    count = _count(e, step)
     return _given(item.start, ZERO), item.stop, step if count is None else NONE, Known(count)
 
 
