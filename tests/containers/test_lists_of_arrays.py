@@ -155,6 +155,19 @@ def test_lists_in_lists_stay_as_they_are():
         zyg.jit(lambda a: np.array([list(a[: i + 1]) for i in range(len(a))]))(X)
 
 
+def test_an_array_of_no_arrays_is_refused():
+    """NumPy makes an array of one dimension of an empty list; compiled code cannot tell before."""
+
+    @zyg.jit
+    def above(a, level):
+        rows = [row for row in a if row[0] > level]
+        return np.array(rows).sum(axis=0)
+
+    assert np.array_equal(above(A, -np.inf), A.sum(axis=0))
+    with pytest.raises(NotImplementedError, match="empty list of arrays: .* test for an empty list first"):
+        above(A, np.inf)
+
+
 def test_two_arguments_may_be_one():
     with pytest.raises(zyg.Unsupported, match="a change of an array that is in a list"):
         zyg.jit(perhaps_the_same)(X.copy(), X.copy(), 2)

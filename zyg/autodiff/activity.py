@@ -95,7 +95,7 @@ class Aliases:
         for p in function.params:
             # What a forward half has put on a stack may be (views of) arrays that it hands over beside it.
             held = self._holders.get(self.find(p)) if isinstance(p.type, Stack) else None
-            if held is not None:
+            if held is not None and isinstance(held.type, Array):
                 for other in function.params:
                     if isinstance(other.type, Array) and other.type.dtype is held.type.dtype:
                         self._join(other, held)

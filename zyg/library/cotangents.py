@@ -128,7 +128,8 @@ class Mirror:
                 return StructValue(gradient_class(example.cls, example.names), example.names, tuple(parts))
             return TupleValue(tuple(parts))
 
-        layout = growing.common_layout([item(record.meta.example)])  # type: ignore[union-attr]
+        assert isinstance(record.meta, growing.Layout)
+        layout = growing.common_layout([item(record.meta.example)])
         if not arrays:
             return NONE
         i = e.new_id("gradient")
@@ -207,7 +208,8 @@ def cotangent_of(v: Abstract, heap: Heap, seeds: dict[int, Value]) -> Abstract:
     if isinstance(v, ComplexValue):
         return _complex([cotangent_of(p, heap, seeds) for p in v.parts()])
     if isinstance(v, ComplexArrayValue):
-        return ComplexArrayValue(cotangent_of(v.floats, heap, seeds))  # type: ignore[arg-type]
+        floats = cotangent_of(v.floats, heap, seeds)
+        return ComplexArrayValue(floats) if isinstance(floats, ArrayValue) else NONE
     if isinstance(v, TupleValue):
         return TupleValue(tuple(cotangent_of(i, heap, seeds) for i in v.items))
     if isinstance(v, StructValue):
@@ -338,7 +340,8 @@ class Matching:
         wanted = [ArrayValue(column) for column in record.fields[1:]]
         columns: list[Abstract] = []
         if isinstance(given, Reference) and self.e.heap[given.id].kind in ("list", "growing"):
-            layout = growing.require_growing(self.e, given, [record.meta.example])  # type: ignore[union-attr]
+            assert isinstance(record.meta, growing.Layout)
+            layout = growing.require_growing(self.e, given, [record.meta.example])
             length, *arrays = self.e.heap[given.id].fields
             if len(layout.leaves) != len(wanted):
                 return False

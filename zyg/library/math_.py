@@ -303,7 +303,7 @@ def _to_integer(op: str, special: str) -> Callable[..., Abstract]:
             if own is not None:
                 return own
         elif scalar.kind != "f":
-            return Number(to_int(e, x)) if isinstance(x, Number) else Known(int(x.object))  # type: ignore[union-attr]
+            return Known(int(x.object)) if isinstance(x, Known) else Number(to_int(e, x))
         value = real(e, x)
         return e.call(known(int_of_float), [Number(e.op(op, value)) if op != "trunc" else Number(value)])
 
