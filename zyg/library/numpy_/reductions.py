@@ -93,6 +93,12 @@ def delivered(e: Evaluator, result: Abstract, out: Abstract, ufunc: str | None =
     count, own = arrays.ndim(out), arrays.ndim(result) if isinstance(result, arrays.ARRAYS) else 0
     if ufunc is None and count != own:
         e.throw("ValueError", f"output array has the wrong number of dimensions: {count} instead of {own}")
+    if ufunc is None and isinstance(result, arrays.ARRAYS):
+        for p, q in zip(arrays.dims(e, out), arrays.dims(e, result), strict=True):
+            message = (
+                "operands could not be broadcast together: the output of a reduction has the lengths of its result"
+            )
+            e.guard(e.op("eq", p, q), "ValueError", message)
     if ufunc is not None:
         check_output(e, ufunc, element_type(e, result), arrays.element_type(out))
     arrays.check_writable(e, arrays.memory(out))

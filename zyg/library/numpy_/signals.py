@@ -76,6 +76,8 @@ def slopes_along(f: Any, step: Any, axis: int, edge_order: int) -> Any:
         raise ValueError("distances must be either scalars or 1d")
     if len(points) != n:
         raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    if points.dtype.kind in "iub":
+        points = points.astype(float)  # differences of unsigned integers would wrap
     h = (points[1:] - points[:-1]).astype(float)
     before, after = h[:-1], h[1:]
     shape = (n - 2,) + (1,) * (f.ndim - axis - 1)

@@ -17,7 +17,23 @@ from ..registry import implements
 from .common import axis_index, constant, from_lines, is_differentiated, is_sequence, lines, product
 
 RUN = 12  # numbers that are sorted by insertion
-KINDS = ("quicksort", "heapsort", "mergesort", "stable", "Q", "q", "H", "h", "M", "m", "S", "s")
+KINDS = (
+    "quicksort",
+    "heapsort",
+    "mergesort",
+    "stable",
+    "quick",
+    "heap",
+    "merge",
+    "Q",
+    "q",
+    "H",
+    "h",
+    "M",
+    "m",
+    "S",
+    "s",
+)
 
 
 def before(x: Any, y: Any) -> Any:

@@ -239,9 +239,16 @@ def put(e: Evaluator, a: Abstract, ind: Abstract, v: Abstract, mode: Abstract = 
     rule = _mode(e, mode)
     if rule == "raise":
         _call(e, gathering.check_range, positions, size, ZERO, Known(1))
+    else:
+        _call(e, check_empty, positions, size)
     positions = _call(e, clipped if rule == "clip" else wrapped, positions, size)
     put_at(e, a, positions, flat(e, as_array(e, v)))
     return NONE
+
+
+def check_empty(positions: Any, size: int) -> None:
+    if size == 0 and len(positions) > 0:
+        raise IndexError("cannot replace elements of an empty array")
 
 
 def _array_to_write(e: Evaluator, a: Abstract, name: str) -> None:
