@@ -60,6 +60,14 @@ def numpy_dtype(scalar: Scalar) -> np.dtype:
     return DTYPES[scalar] if scalar is not COMPLEX else np.dtype(complex)
 
 
+def _refuse_squares_of_bools(e: Evaluator, a: Abstract, b: Abstract) -> None:
+    """NumPy squares them by multiplication, as int8; other powers are of int64."""
+    if isinstance(a, ArrayValue) and a.type.dtype is BOOL and number_type(b) is I64:
+        square = b.object == 2 if isinstance(b, Known) else isinstance(b, Number) and not b.numpy
+        if square:
+            raise e.refuse("the square of an array of bools, which is of int8", hint="convert it first: a.astype(int)")
+
+
 def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
     """An operator on whole arrays; lists and tuples are arrays too."""
     operands = tuple(_operand(e, v) for v in operands)
@@ -74,6 +82,8 @@ def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
         else:
             from zyg.library.numpy_.arithmetic import of_elements
 
+            if name == "pow":
+                _refuse_squares_of_bools(e, *operands)
             function = lambda e, x, y: of_elements(e, name, x, y)
         return lift(e, name, function, operands)
     if name == "matmul" and all(isinstance(v, ARRAYS) or is_numeric(v) for v in operands):

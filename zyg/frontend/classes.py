@@ -16,7 +16,7 @@ from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fie
 from . import kinds
 from .later import arrays, complex_arrays, complexes, construction
 from .merging import conflict, settled
-from .type_names import class_of
+from .type_names import class_of, type_name
 from .values import (
     LISTED,
     NONE,
@@ -126,7 +126,9 @@ def _with_article(cls: type) -> str:
 def _subject(v: Abstract, cls: Any) -> str:
     if isinstance(v, Known) and isinstance(v.object, type):
         return f"type object '{v.object.__name__}'"
-    return f"'{cls.__name__}' object"
+    if isinstance(v, Known) and isinstance(v.object, python_types.ModuleType):
+        return f"module '{v.object.__name__}'"
+    return f"'{type_name(cls)}' object"
 
 
 def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:

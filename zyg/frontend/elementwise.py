@@ -157,14 +157,14 @@ def arguments(e: Evaluator, operands: Sequence[Abstract], shape: Sequence[Value]
 def _check_fits(e: Evaluator, a: ArrayValue, b: ArrayValue, shape: list[Value]) -> None:
     """ValueError unless `b` broadcasts to the shape of `a`, as it has to where `a` is what is written."""
     own = [e.dim(b.value, axis) for axis in range(b.type.ndim)]
-    text = [" ".join("(" + ",".join(["{}"] * n) + (",)" if n == 1 else ")") for n in (len(shape), len(own)))]
-    message = f"operands could not be broadcast together with shapes {text[0]} "
+    text = ["(" + ",".join(["{}"] * n) + (",)" if n == 1 else ")") for n in (len(shape), len(own), len(shape))]
+    message = f"operands could not be broadcast together with shapes {' '.join(text)} "
     if len(own) > len(shape):
         e.throw("ValueError", "non-broadcastable output operand with fewer dimensions than the other operand")
     for x, y in zip(reversed(shape), reversed(own)):
         if x is not y and not _equal(x, y) and not _is_one(y):
             fits = e.op("or", e.op("eq", y, x), e.op("eq", y, const(1)))
-            e.guard(fits, "ValueError", message, *shape, *own)
+            e.guard(fits, "ValueError", message, *shape, *own, *shape)
 
 
 def element_function(

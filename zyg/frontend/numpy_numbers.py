@@ -107,8 +107,9 @@ def numpy_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstr
                 by_one = const(1, scalar)
                 return Number(e.op("stop", e.op("neg", x)) if name == "floordiv" else e.op("mod", x, by_one), True)
             return Number(e.op(name, x, y), True)
-        unsafe = zero if isinstance(minus, Const) else e.op("or", zero, minus)
-        divisor = e.op("select", unsafe, const(1, scalar), y)
+        # By 1 instead of -1, with the derivative that belongs to it.
+        positive = y if isinstance(minus, Const) else e.op("select", minus, e.op("neg", y), y)
+        divisor = e.op("select", zero, const(1, scalar), positive)
         result = e.op(name, x, divisor)
         if name == "floordiv" and not isinstance(minus, Const):
             result = e.op("select", minus, e.op("stop", e.op("neg", x)), result)

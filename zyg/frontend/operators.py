@@ -122,7 +122,8 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
     if name == "or" and isinstance(a, Known) and isinstance(b, Known) and isinstance(a.object, type):
         raise e.refuse("a union of types that is made at run time", hint="use a tuple of types")
     for v in (a, b):
-        if isinstance(v, Known) and not isinstance(v.object, (str, bytes, type(None), type)) and not callable(v.object):
+        plain = isinstance(v, Known) and (isinstance(v.object, (str, bytes, type(None), type)) or is_number(v))
+        if isinstance(v, Known) and not plain and not callable(v.object):
             raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}")
     e.type_error(
         f"unsupported operand type(s) for {SYMBOLS[name]}: '{python_type_name(e, a)}' and '{python_type_name(e, b)}'"

@@ -136,7 +136,8 @@ def _floor_ints(e: Evaluator, name: str, x: Value, y: Value) -> Value:
             return e.op("stop", e.op("cneg", x)) if name == "floordiv" else e.op("mod", x, const(1))
         return e.op(name, x, y)
     if name == "mod":
-        return e.op("mod", x, e.op("select", e.op("eq", y, const(-1)), const(1), y))
+        # By 1 instead of -1: the remainder is 0 either way, and so is what it does to its derivatives.
+        return e.op("mod", x, e.op("select", e.op("eq", y, const(-1)), e.op("sub", const(0), y), y))
     if not (isinstance(x, Const) and x.value != MIN_INT):
         fits = e.op("or", e.op("ne", x, const(MIN_INT)), e.op("ne", y, const(-1)))
         e.guard(fits, "OverflowError", "integer result does not fit into 64 bits")

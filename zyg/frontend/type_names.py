@@ -80,11 +80,16 @@ def class_of(e: Evaluator, v: Abstract) -> Any:
 
 
 def python_type_name(e: Evaluator, v: Abstract) -> str:
-    """type(x).__name__ of what an abstract value stands for."""
+    """What CPython's messages call the type of what an abstract value stands for."""
     if isinstance(v, ConflictValue):
         raise conflict(e, v)
     cls = class_of(e, v)
-    return getattr(cls, "__name__", None) or describe(v, e.heap)
+    return describe(v, e.heap) if getattr(cls, "__name__", None) is None else type_name(cls)
+
+
+def type_name(cls: type) -> str:
+    """NumPy's classes are named with their module."""
+    return f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
 
 
 def operand_name(e: Evaluator, v: Abstract) -> str:

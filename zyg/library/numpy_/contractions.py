@@ -154,18 +154,18 @@ def parse_subscripts(text: str, ndims: list[int]) -> tuple[list[str], str]:
         raise ValueError(f"{more} operands provided to einstein sum function than specified in the subscripts string")
     spare = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in text]
     most = 0
-    for letters, ndim in zip(inputs, ndims):
+    for number, (letters, ndim) in enumerate(zip(inputs, ndims)):
         named = letters.replace("...", "")
         if not named.isalpha() and named:
             raise ValueError(f"invalid subscript in einstein sum subscripts string: {letters}")
         if "..." in letters:
             if ndim < len(named):
-                raise ValueError("einstein sum subscripts string contains too many subscripts for operand")
+                raise ValueError(f"einstein sum subscripts string contains too many subscripts for operand {number}")
             most = max(most, ndim - len(named))
         elif ndim != len(named):
             few = "too many" if len(named) > ndim else "too few"
             raise ValueError(
-                f"einstein sum subscripts string contains {few} subscripts for operand"
+                f"einstein sum subscripts string contains {few} subscripts for operand {number}"
                 if few == "too many"
                 else "operand has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided "
                 "to broadcast the extra dimensions."

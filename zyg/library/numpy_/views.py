@@ -236,12 +236,13 @@ def broadcast_to(e: Evaluator, array: Abstract, shape: Abstract) -> Abstract:
 
 @emits(np.broadcast_arrays)
 def broadcast_arrays(e: Evaluator, *args: Abstract) -> Abstract:
+    """Views that cannot be written: an element of theirs may be there many times (NumPy warns of such writes)."""
     found = [as_array(e, v) for v in args]
     if not found:
         return TupleValue(())
     fault = "shape mismatch: objects cannot be broadcast to a single shape"
     shape = broadcast_shape(e, [as_real(e, a) for a in found], fault=fault)
-    return TupleValue(tuple(stretched(e, a, shape) for a in found))
+    return TupleValue(tuple(stretched(e, a, shape, writable=False) for a in found))
 
 
 def as_real(e: Evaluator, a: Abstract) -> ArrayValue:
