@@ -29,6 +29,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 from zyg.backend.phrases import forget_hashed
 from zyg.backend.recording import PLAIN, nothing
 from zyg.ir.core import Const
+from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, let_go, note
@@ -432,8 +433,13 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         entry = calls.known_function(f.__code__)
         if entry is not None and entry.simple and f.__defaults__ is None and arity == f.__code__.co_argcount:
             return entry.bind(f)
+    made = _of_objects.get((t, arity))
+    if made is not None and t.__call__ is made[1]:
+        return partial(made[2], f)
     forward = objects.forward_of(f)
-    if t is FunctionType:
+    if type(forward) is partial and forward.func is calls.call_object and _of_python(t) and not has_ruled_instances(t):
+        _noted(_of_objects, (t, arity), (t,), t, "__call__", arity + 1, False)
+    elif t is FunctionType:
         forward = adapter(f, arity) or forward
         _remember(site, f, forward)
         if not lasts(f):
@@ -447,7 +453,9 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             if not lasts(f):
                 _passing.append(site)
             return made
-    elif (t is BuiltinFunctionType and type(f.__self__) is ModuleType) or t is WrapperDescriptorType:
+    elif t is WrapperDescriptorType or (
+        t is BuiltinFunctionType and (type(f.__self__) is ModuleType or f.__name__ == "__new__")
+    ):
         _remember(site, f, forward)
     elif t is BuiltinFunctionType:
         table = site[_TABLE]
@@ -743,6 +751,8 @@ def run_exit(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     calls.run(back[1], d, shadows)
 
 
+# Of callable objects: by class and number of arguments.
+_of_objects = _table()
 _entering, _leaving = _table(), _table()
 OPERATORS: dict[str, Callable[..., Any]] = {
     op: _binary(op) for op in ("add", "sub", "mul", "truediv", "matmul", "pow", "mod")
