@@ -17,8 +17,8 @@ from .horizontal import add_up
 NAMES = frozenset({"zyg_add_dots"})
 
 _LANES = 8
-_PART = 256  # of the length of rows at a time
-_GROUP = 16  # rows of b at a time: 32 kB of parts
+_PART = 512  # of the length of rows at a time
+_GROUP = 8  # rows of b at a time: 32 kB of parts
 _BLOCK = 4
 
 _HEAD = """
