@@ -183,3 +183,17 @@ def test_derivatives():
         zyg.jit(zyg.grad(lambda m: OUTSIDE.normal(m)))(1.0)
     with pytest.raises(Unsupported, match=r"derivative through the C function random\.normal"):
         zyg.jit(zyg.grad(lambda m: np.random.default_rng(0).normal(m)))(1.0)
+
+
+def test_an_array_of_draws_is_constant_though_it_is_written_to():
+    def f(x):
+        y = np.random.default_rng(1).normal(size=3)
+        y[0] = x * x
+        return np.sum(y**3) * x
+
+    x, h = 1.3, 1e-4
+    slope = (f(x + h) - f(x - h)) / (2 * h)
+    assert zyg.jit(zyg.grad(f))(x) == pytest.approx(slope, rel=1e-6)
+    assert zyg.jit(lambda x: zyg.jvp(f, (x,), (1.0,)))(x)[1] == pytest.approx(slope, rel=1e-6)
+    curve = (f(x + h) - 2 * f(x) + f(x - h)) / h**2
+    assert zyg.jit(lambda x: zyg.hvp(f, x, 1.0))(x) == pytest.approx(curve, rel=1e-5)

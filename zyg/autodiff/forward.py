@@ -91,6 +91,13 @@ class ForwardPart(State):
                 "alloc", *shape, type=helpers.shadow_type(array.type), name=f"d_{array.name}", fill="zeros"
             )
 
+    def _forward_pycall(self, b: Builder, instr: Instr) -> None:
+        """What comes from outside is constant (or else refused by the reverse part), but an array may be written to."""
+        b.append(instr)
+        for r in instr.results:
+            if isinstance(r.type, Array) and self._has_shadow(r):
+                self.shadows[r] = helpers.zeros_like(b, r, f"d_{r.name}")
+
     def _forward_view(self, b: Builder, instr: Instr) -> None:
         b.append(instr)
         if self._has_shadow(instr.result):

@@ -178,7 +178,7 @@ class ReverseInstructions(ReverseGraph):
                 self._add(v, b.op("select", chosen, then, other, **attrs))
 
     def _reverse_pycall(self, instr: Instr) -> None:
-        if any(self.active(r) for r in instr.results):
+        if any(self.active(r) for r in instr.results) and any(self.active(v) for v in instr.operands):
             called = instr.attrs.get("callable")
             name = getattr(called, "__qualname__", None) or getattr(called, "__name__", None) or repr(called)
             raise Unsupported(

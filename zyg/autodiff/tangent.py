@@ -310,7 +310,8 @@ class _Body(TangentCalls):
 
     def _pycall(self, b: Builder, instr: Instr) -> None:
         b.append(instr)
-        if any(self.active(r) for r in instr.results):
+        active = [r for r in instr.results if self.active(r)]
+        if active and any(self.active(v) for v in instr.operands):
             called = instr.attrs.get("callable")
             name = getattr(called, "__qualname__", None) or repr(called)
             raise self._unsupported(
@@ -319,6 +320,8 @@ class _Body(TangentCalls):
                 hint=f"give it a rule with @zyg.tangent({name}) or @zyg.adjoint({name}), or wrap its arguments in "
                 "zyg.stop_gradient",
             )
+        for r in active:  # an array that is constant, but written to
+            self.shadows[r] = self._zeros(r)
 
     def _foreign(self, b: Builder, instr: Instr) -> None:
         b.append(instr)
