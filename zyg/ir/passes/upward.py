@@ -24,7 +24,7 @@ _SUMS = frozenset({"add", "sub"})
 
 
 def run(function: Function) -> bool:
-    blocks = [b for b in function.blocks if b.instrs[-1].op == "jump" and any(i.op == "load" for i in b.instrs)]
+    blocks = [b for b in function.blocks if _may_be_a_body(b)]
     if not blocks or any(b.handler is not None for b in function.blocks):
         return False
     memory, predecessors = Memory(function), function.predecessors()
@@ -35,6 +35,14 @@ def run(function: Function) -> bool:
             _turn(loop)
             changed = True
     return changed
+
+
+def _may_be_a_body(block: Block) -> bool:
+    latch = block.instrs[-1]
+    if latch.op != "jump":
+        return False
+    header = latch.targets[0].block.instrs
+    return len(header) == 2 and header[0].op == "eq" and any(i.op == "load" for i in block.instrs)
 
 
 def _accesses(loop: Countdown, memory: Memory) -> list[tuple[Instr, Place]]:
