@@ -13,7 +13,7 @@ Invariant: results agree up to the order of sums that have none.
 
 from __future__ import annotations
 
-from ..core import Function, Instr, Value, const
+from ..core import Block, Function, Instr, Value, const
 from ..ops import OPS
 from ..types import I64
 from .places import Countdown, Memory, Place, countdown, sign_of
