@@ -448,6 +448,19 @@ def test_specialisations_are_capped_with_a_warning(monkeypatch):
     assert [w.category for w in caught] == [zyg.SpecialisationWarning]
 
 
+def test_functions_that_are_differentiated_do_not_count_as_arguments(monkeypatch):
+    monkeypatch.setattr(dispatch, "LIMIT", 3)
+    functions = [lambda x: x, lambda x: x * x, lambda x: x**3, lambda x: x**4, lambda x: x**5]
+    along = lambda f: zyg.jvp(lambda x: f(x), (1.0,), (1.0,))[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [along(f) for f in (*functions, *functions)] == [1.0, 2.0, 3.0, 4.0, 5.0] * 2
+    several = lambda *xs: xs[0]
+    with pytest.warns(zyg.SpecialisationWarning):
+        for n in range(6):
+            zyg.gradient(several, *[1.0] * (n + 1))
+
+
 def test_a_compiled_function_can_be_collected():
     def g(x):
         return x + 1.0

@@ -555,7 +555,7 @@ class Dispatcher:
 
     def _drop_oldest(self) -> None:
         del self.specialisations[next(iter(self.specialisations))]
-        if not self._warned:
+        if not self._warned and self._arguments_vary():
             self._warned = True
             warnings.warn(
                 f"{self.name} is being compiled for more than {LIMIT} combinations of argument types; the oldest are "
@@ -563,6 +563,12 @@ class Dispatcher:
                 SpecialisationWarning,
                 stacklevel=5,
             )
+
+    def _arguments_vary(self) -> bool:
+        """Whether there is so much code for the arguments' sake, and not for that of the functions that are differentiated."""
+        if self.transform.kind not in DIRECT_KINDS:
+            return True
+        return len({(types[1:], keywords) for types, keywords in self.specialisations}) > LIMIT // 2
 
 
 # ------------------------------------------------------------------------------------------------ helpers
