@@ -36,6 +36,12 @@ case(np.kron, lambda a, b: np.kron(a, b), a=A("n|n m", "dl", "finite"), b=A("m|k
 case([np.trace, (np.ndarray, "trace")], lambda a: (np.trace(a), a.trace()), a=A("n m", "dfl", "finite"))
 case(
     np.tensordot,
+    lambda a, b: (np.tensordot(a, b), np.tensordot(b, np.moveaxis(a, (2, 3), (0, 1))), np.tensordot(a[0], b.T, 1)),
+    a=A("n m k l", "dl", "finite", least=1),
+    b=A("k l", "dl", "finite", least=1),
+)
+case(
+    np.tensordot,
     lambda a, b: np.tensordot(a, b),
     a=A("n m k", "d", "finite"),
     b=A("m k p", "d", "finite"),

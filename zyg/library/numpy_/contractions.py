@@ -43,7 +43,7 @@ def tensordot(e: Evaluator, a: Abstract, b: Abstract, axes: Abstract = TWO) -> A
     right = _flattened(e, y, [*second, *free[1]], len(second))
     made = e.call(known(_product), [left, right])
     lengths = [_length(e, x, k) for k in free[0]] + [_length(e, y, k) for k in free[1]]
-    return _reshaped(e, made, lengths)
+    return made if len(free[0]) == len(free[1]) == 1 else _reshaped(e, made, lengths)
 
 
 def _product(a: Any, b: Any) -> Any:
@@ -89,8 +89,6 @@ def _reshaped(e: Evaluator, a: Abstract, lengths: list[Value]) -> Abstract:
     if not lengths:
         made = reshape(e, a, TupleValue(()))
         return arrays.scalar_of(e, made)
-    if len(lengths) == 2:
-        return a
     return reshape(e, a, TupleValue(tuple(map(Number, lengths))))
 
 

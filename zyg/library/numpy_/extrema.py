@@ -29,7 +29,7 @@ from zyg.ir.reductions import identity
 
 from ..intrinsics import machine
 from ..registry import emits, implements
-from .common import lines
+from .common import axis_index, lines
 from .reductions import (
     array_like,
     as_array,
@@ -249,6 +249,7 @@ def _argument(best: Any, name: str) -> Callable[..., Any]:
             if keepdims:
                 return store(np.full((1,) * a.ndim, place), out)
             return store(place, out)
+        axis = axis_index(axis, a.ndim)
         if a.shape[axis] == 0:
             raise ValueError(message)
         values = best(a, axis=axis)

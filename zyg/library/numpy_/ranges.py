@@ -149,7 +149,13 @@ def logspace(
 @implements(np.geomspace)
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     work = inexact_dtype(start, stop)
-    if work.kind == "c" or np.ndim(start) != 0 or np.ndim(stop) != 0:
+    if (
+        work.kind == "c"
+        or dtype is not None
+        and np.dtype(dtype).kind == "c"
+        or np.ndim(start) != 0
+        or np.ndim(stop) != 0
+    ):
         unsupported("np.geomspace of arrays or complex numbers in native code", "use np.exp(np.linspace(...))")
     if start == 0 or stop == 0:
         raise ValueError("Geometric sequence cannot include zero")

@@ -178,7 +178,10 @@ def _in_type(
                     f"Cannot cast ufunc '{name}' input from {arrays.numpy_dtype(own)!r} to "
                     f"{arrays.numpy_dtype(scalar)!r} with casting rule 'same_kind'"
                 )
-        return emitter(e, *(as_type(e, v, scalar) for v in numbers))
+        made = emitter(e, *(as_type(e, v, scalar) for v in numbers))
+        if isinstance(made, Number) and made.type.kind == "f" and scalar.kind in "iub":
+            e.type_error(f"No loop matching the specified signature and casting was found for ufunc {name}")
+        return made
 
     return (*key, scalar), converted
 
