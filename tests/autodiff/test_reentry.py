@@ -97,7 +97,7 @@ def value_of_a_callback(x):
         (part_of_a_slice, "a part of a slice"),
         (key_of_pairs, "a key of a dict"),
         (records, "numpy.rec.array"),
-        (operand_that_is_kept, "an operand of `contains`"),
+        (operand_that_is_kept, "an operand of `in`"),
         (argument_of_a_callback, "vectorize.__call__` passes to Python code"),
         (value_of_a_callback, "zyg cannot see into"),
     ],

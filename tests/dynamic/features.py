@@ -72,8 +72,81 @@ def scoped(o, z):
         o.v = o.u + 0.5
         o.u = before
 """,
+    "Asked": """
+class Asked:
+    def __init__(self, z):
+        self.z = z
+        self.seen = [z]
+
+    def __init_subclass__(cls, by=0.5):
+        cls.by = by
+
+    by = 0.25
+
+    def note(self, v):
+        self.seen.append(self.seen[-1] * self.by + self.z * v)
+        if len(self.seen) % 3 == 0:
+            LOG.append(self.seen[-1] * 0.01)
+
+    @property
+    def total(self):
+        return sum(self.seen)
+
+    def __len__(self):
+        self.note(0.25)
+        return 2
+
+    def __bool__(self):
+        self.note(0.125)
+        return self.z > 0
+
+    def __index__(self):
+        self.note(0.2)
+        return 1 if self.z > 0.25 else 0
+
+    def __lt__(self, other):
+        self.note(0.5)
+        other.note(-0.5)
+        return self.z < other.z
+
+    def __eq__(self, other):
+        self.note(0.75)
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def __contains__(self, n):
+        self.note(n * 0.1)
+        return n % 2 == 0
+
+    def __repr__(self):
+        self.note(0.3)
+        return "ab"
+
+    def __iter__(self):
+        for k in range(2):
+            self.note(k * 0.5)
+            yield self.seen[-1] * 0.5
+
+    def __call__(self, *args):
+        self.note(len(args) * 0.5)
+        return len(args)
+
+
+def by_total(a, b):
+    a.note(0.5)
+    return -1 if a.z < b.z else 1
+
+
+class Writer:
+    def __init__(self, z):
+        self.z = z
+
+    def write(self, text):
+        self.z = self.z * 0.75 + len(text) * 0.1
+""",
 }
-NAMES = {"Trouble": "(?:Trouble|Worse|risky)", "drawn": "(?:drawn|drawn_twice)"}
+NAMES = {"Trouble": "(?:Trouble|Worse|risky)", "drawn": "(?:drawn|drawn_twice)", "Asked": "(?:Asked|by_total|Writer)"}
 
 
 class Writing(Protocol):
@@ -346,4 +419,60 @@ def library(w: Writing) -> None:
         w.let("x", f"{o}.u + {o}.v")
 
 
-STATEMENTS: tuple[Callable[[Writing], None], ...] = (text, generator, class_statement, trouble, shared, library)
+def asked(w: Writing) -> None:
+    """Objects whose special methods change something, asked by operators, builtin functions and the library."""
+    a, b = w.new("asked"), w.new("asked")
+    cls = "Asked"
+    if w.chance(20):
+        cls = w.new("Asked")
+        with w.block(f"class {cls}(Asked{w.choose(['', ', by=0.75', f', by={w.value(0)}'])}):"):
+            w.line(w.choose(["pass", f"shift = {w.value(0)}"]))
+    w.line(f"{a}, {b} = {cls}({w.value(0)}), {cls}({w.value(1)})")
+    questions = [
+        f"{w.value(0)} * len({a})",
+        f"({w.value(0)} if {a} else {w.value(0)})",
+        f"({w.value(0)} if not {a} else {w.value(0)})",
+        f"({w.value(0)} if {a} and {b} else 0.5)",
+        f"[{w.value(0)}, {w.value(0)}][{a}]",
+        f"sum([{w.value(0)}, {w.value(0)}, 0.5][{a}:])",
+        f"max({a}, {b}).z",
+        f"min([{a}, {b}, {a}]).z",
+        f"sorted([{a}, {b}, {cls}({w.value(0)})])[0].total",
+        f"sorted([{a}, {b}], key=functools.cmp_to_key(by_total))[1].z",
+        f"sorted([1, 0], key={a})[0] * {w.value(0)}",
+        f"({w.value(0)} if {a} == {b} else 0.25)",
+        f"({w.value(0)} if {a} in [{b}, {a}] else 0.25)",
+        f"[{b}, {a}].index({a}) * {w.value(0)}",
+        f"({w.value(0)} if {w.integer()} in {a} else 0.75)",
+        f"len(f'{{{a}}}{{{b}!r}}') * {w.value(0)}",
+        f"len('%s' % {a}) * {w.value(0)}",
+        f"bisect.bisect_left([{a}, {b}], {a}) * {w.value(0)}",
+        f"sum({a}) * {w.value(0)}",
+        f"({w.value(0)} if any({a}) else 0.25)",
+        f"({w.value(0)} if ({a}, 1) < ({b}, 2) else 0.25)",
+        f"heapq.nsmallest(1, [{a}, {b}])[0].z",
+        f"(lambda out: (print('ab', {w.integer()}, file=out), out.z)[1])(Writer({w.value(0)}))",
+        f"{a}.by * {w.value(0)}",
+        f"{{{a}: {w.value(0)}}}[{a}]",
+    ]
+    x = w.let("x", w.choose(questions))
+    form = w.choose(["plain", "loop", "test", "try", "list"])
+    free = x not in w.frozen
+    if form == "loop" and free:
+        with w.block("for i_ in range(2):"):
+            w.line(f"{x} = {x} * 0.5 + {w.choose(questions)}")
+    elif form == "test":
+        with w.block(f"if {w.choose([a, f'not {b}', f'{a} < {b}', f'{a} == {a}', f'{a} != {b}', f'1 in {b}'])}:"):
+            w.statements(1)
+    elif form == "try" and free:
+        with w.block("try:"):
+            w.line(f"{x} = {w.choose(questions)} + [{w.value(0)}][{a}]")
+        with w.block("except IndexError:"):
+            w.line(f"{x} = {x} * 0.5 + {b}.total")
+    elif form == "list":
+        with w.block(f"while {a} < {b} and len({a}.seen) < 4:"):
+            w.line(f"{a}.note({w.value(0)})")
+    w.let("x", f"({a}.total + {b}.total) * 0.1")
+
+
+STATEMENTS: tuple[Callable[[Writing], None], ...] = (text, generator, class_statement, trouble, shared, library, asked)

@@ -473,24 +473,31 @@ def op_unpack_rest(e: Emitter, tree: Tree) -> None:
 
 def op_format(e: Emitter, tree: Tree) -> None:
     instr = tree.operation
-    conversion = _CONVERSIONS[instr.attrs["conversion"]]
-    has_spec = len(instr.operands) > 1
+    spec = (lambda: e.push(tree, 1)) if len(instr.operands) > 1 else None
     e.push(tree, 0)
+    format_value(e, instr.attrs["conversion"], spec)
+
+
+def format_value(e: Emitter, how: str, spec: Callable[[], None] | None) -> None:
+    """Format what is on the stack, by a specification that `spec` puts there."""
+    conversion = _CONVERSIONS[how]
     if PY313 and conversion:
         e.out("CONVERT_VALUE", conversion)
-    if has_spec:
-        e.push(tree, 1)
-    e.set_position(instr.position)
+    if spec is not None:
+        spec()
     if PY313:
-        e.out("FORMAT_WITH_SPEC" if has_spec else "FORMAT_SIMPLE")
+        e.out("FORMAT_SIMPLE" if spec is None else "FORMAT_WITH_SPEC")
     else:
-        e.out("FORMAT_VALUE", conversion | 4 * has_spec)
+        e.out("FORMAT_VALUE", conversion | 4 * (spec is not None))
 
 
 def op_convert(e: Emitter, tree: Tree) -> None:
     e.push(tree, 0)
-    conversion = _CONVERSIONS[tree.operation.attrs["conversion"]]
-    e.out("CONVERT_VALUE" if PY313 else "FORMAT_VALUE", conversion)
+    convert_value(e, tree.operation.attrs["conversion"])
+
+
+def convert_value(e: Emitter, how: str) -> None:
+    e.out("CONVERT_VALUE" if PY313 else "FORMAT_VALUE", _CONVERSIONS[how])
 
 
 def op_match_class(e: Emitter, tree: Tree) -> None:

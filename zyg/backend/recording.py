@@ -6,7 +6,7 @@ a list; it is read by an iterator over it from the end, which each run of a reve
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from types import MethodType
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
 from ..ir.types import I64
 from . import pulling
-from .opcodes import PY312, PY313, Tree, call
+from .opcodes import PY312, PY313, Tree, call, convert_value, format_value
 from .phrases import (
     HASHED,
     PLAIN_KEYS,
@@ -58,9 +58,7 @@ def loads_twice(instr: Operation, k: int) -> bool:
     return instr.op in ("item", "pull", "rule", "accumulate", "join", "nothing_recorded")
 
 
-def _go_unless_real(
-    e: Emitter, value: Value, slow: Label, likely: type = float, types: frozenset[type] = REALS
-) -> None:
+def _go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float, types: Set[type] = REALS) -> None:
     """Go on if the value is exactly a float, int or bool (or of another one of `types`), else at `slow`."""
     if isinstance(value, Const):
         if type(value.value) not in types:
@@ -203,12 +201,15 @@ def _store_rarely(e: Emitter, instr: Operation, rare: Value, results: list[Value
     if results:
         e.out("UNPACK_SEQUENCE", 1 + len(results))
         store_all(e, results)
-    recorded = Label()
+    recorded, end = Label(), Label()
     e.out("COPY", 1)
     depth = e.depth - 1
     jump_if_none(e, recorded, negated=True)
     e.out("POP_TOP")
-    e.out("LOAD_CONST", NOTHING)
+    if "plain" in instr.attrs:  # it carries nothing, if done plainly or not
+        jump(e, end)
+    else:
+        e.out("LOAD_CONST", NOTHING)
     e.label(recorded, depth)
     e.load(rare)
     jump_if_none(e, some, negated=True)
@@ -218,6 +219,7 @@ def _store_rarely(e: Emitter, instr: Operation, rare: Value, results: list[Value
     e.load(rare)
     e.out("LOAD_CONST", instr.attrs["rare"])
     e.out("STORE_SUBSCR")
+    e.label(end, depth - 1)
 
 
 def _store_back(e: Emitter, back: Value) -> None:
@@ -321,9 +323,19 @@ def _direct_query(e: Emitter, instr: Operation, operands: list[Value], flags: li
         jump_if_none(e, slow, negated=True)
     for k in instr.attrs["tests"]:
         _go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else float, instr.attrs["plain"][k])
+    op = instr.attrs["direct"]
+    if op in ("format", "convert"):
+        x, *spec, conversion = operands
+        assert isinstance(conversion, Const)
+        e.load(x)
+        if op == "convert":
+            convert_value(e, conversion.value)
+        else:
+            format_value(e, conversion.value, (lambda: e.load(spec[0])) if spec else None)
+        return
     for v in operands:
         e.load(v)
-    query(e, instr.attrs["direct"])
+    query(e, op)
 
 
 def _direct_getattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:

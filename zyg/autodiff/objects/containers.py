@@ -46,7 +46,10 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
         return numpy_.getitem(x.base, _unravelled(x, key))
     if t is str or t is bytes or t is range:
         key, asked = reentry.index_of(key)
-        return x[key], None if asked is None else (reentry.run_at_index, None, asked)
+        if asked is None:
+            return x[key], None
+        with reentry.undone(asked):
+            return x[key], (reentry.run_at_index, None, asked)
     if t in _DICTS:
         if type(key) not in UNASKED:
             check_key(key)
@@ -159,7 +162,8 @@ def plain_getitem(x: Any, key: Any) -> tuple[Any, Any]:
     if type(key) is not int and not issubclass(base, dict):
         key, asked = reentry.index_of(key)
         if asked is not None:
-            y, back = plain_getitem(x, key)
+            with reentry.undone(asked):
+                y, back = plain_getitem(x, key)
             return y, (reentry.run_at_index, back, asked)
     y = base.__getitem__(x, key)
     if issubclass(base, dict):
@@ -178,7 +182,8 @@ def plain_setitem(x: Any, key: Any, value: Any) -> Any:
     if type(key) is not int and not issubclass(base, dict):
         key, asked = reentry.index_of(key)
         if asked is not None:
-            return (reentry.run_at_index, plain_setitem(x, key, value), asked)
+            with reentry.undone(asked):
+                return (reentry.run_at_index, plain_setitem(x, key, value), asked)
     if type(key) is slice:
         return _set_slice(x, key, value)
     base.__setitem__(x, key, value)
@@ -196,7 +201,8 @@ def plain_delitem(x: Any, key: Any) -> Any:
         return (run_dict_deleted, x, key)
     key, asked = reentry.index_of(key)
     if asked is not None:
-        return (reentry.run_at_index, plain_delitem(x, key), asked)
+        with reentry.undone(asked):
+            return (reentry.run_at_index, plain_delitem(x, key), asked)
     indices = range(*key.indices(len(x))) if type(key) is slice else (operator.index(key),)
     if type(key) is not slice and indices[0] < 0:
         indices = (indices[0] + len(x),)

@@ -21,6 +21,7 @@ import operator
 import threading
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from fractions import Fraction
 from types import (
@@ -616,6 +617,25 @@ def followed(
     return value, (run_followed, value, operands, run.log, foreign.caller(), foreign.name_of(f), others)
 
 
+class undone:
+    """`with undone(back):` what was done before is undone where an exception that leaves the block is caught."""
+
+    __slots__ = ("back",)
+
+    def __init__(self, back: Any):
+        self.back = back
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        from ..python import escaping
+
+        if error is not None and escaping.watched:
+            inner = escaping.swallowed(error)
+            escaping.attach(error, self.back if inner is None else (run_at_index, inner, self.back))
+
+
 def _leave(error: BaseException, run: Run, operands: tuple[Any, ...]) -> None:
     """The code is left by an exception: what was called is undone where that is caught."""
     from ..python import escaping
@@ -709,25 +729,15 @@ def run_called(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 # ------------------------------------------------------------------------------------------- operations of the language
 
-# `x in c` of a plain x asks the items of other containers.
+# In these `x in c` asks x for its hash only, and what has the same.
 _HASHED = frozenset({dict, set, frozenset, str, bytes, range})
 
 
-def _query(
-    f: Callable[..., Any], plain: tuple[frozenset[type], ...], swapped: bool = False
-) -> Callable[..., tuple[Any, Any]]:
-    def record(*operands: Any) -> tuple[Any, Any]:
-        if len(operands) == 2:
-            a, b = operands
-            if swapped:
-                if type(b) in _HASHED and (type(a) in PLAIN or _is_plain_key(a)):
-                    return a in b, None
-            elif (type(a) in PLAIN or _is_plain_tuple(a)) and (type(b) in PLAIN or _is_plain_tuple(b)):
-                return f(a, b), None
-        elif type(operands[0]) in plain[0]:
-            return f(*operands), None
-        y, back = followed(f, operands[::-1] if swapped else operands)
-        return y, back if back is None or f in _COMPARING else (_run_query, back, f.__name__, foreign.caller())
+def _comparison(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any, Any]]:
+    def record(a: Any, b: Any) -> tuple[Any, Any]:
+        if (type(a) in PLAIN or _is_plain_tuple(a)) and (type(b) in PLAIN or _is_plain_tuple(b)):
+            return f(a, b), None
+        return followed(f, (a, b))
 
     return record
 
@@ -736,13 +746,27 @@ def _is_plain_tuple(x: Any) -> bool:
     return type(x) is tuple and PLAIN.issuperset(map(type, x))
 
 
-def _is_plain_key(x: Any) -> bool:
-    """Whether a key is looked up without Python code: it is told apart by identity, or a tuple of what is plain."""
-    cls = type(x)
-    return _is_plain_tuple(x) or (cls.__hash__ is object.__hash__ and cls.__eq__ is object.__eq__)
+def _contains(item: Any, container: Any) -> tuple[Any, Any]:
+    t = type(container)
+    if t in _HASHED:
+        if t is not str and type(item) not in PLAIN:
+            check_key(item)
+        return item in container, None
+    y, back = followed(operator.contains, (container, item))
+    return y, None if back is None else (_run_query, back, "in", foreign.caller())
 
 
-_COMPARING = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge)
+def _truth(x: Any) -> tuple[Any, Any]:
+    return (bool(x), None) if type(x) in SIZED else _tested(bool, x)
+
+
+def _not(x: Any) -> tuple[Any, Any]:
+    return (not x, None) if type(x) in SIZED else _tested(operator.not_, x)
+
+
+def _tested(f: Callable[[Any], bool], x: Any) -> tuple[Any, Any]:
+    y, back = followed(f, (x,))
+    return y, None if back is None else (_run_query, back, "the truth", foreign.caller())
 
 
 def _run_query(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -778,16 +802,19 @@ def _run_formatted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 # What such an operation may be done plainly on, by operand.
-DIRECT: dict[str, tuple[frozenset[type], ...]] = {
+DIRECT: dict[str, tuple[AbstractSet[type], ...]] = {
     **dict.fromkeys(("lt", "le", "eq", "ne", "gt", "ge"), (PLAIN, PLAIN)),
-    "contains": (PLAIN, _HASHED),
+    "contains": (HASHED, _HASHED),
     "not": (SIZED,),
     "truth": (SIZED,),
+    "format": (PLAIN, PLAIN),
+    "convert": (PLAIN,),
 }
-_FUNCTIONS: dict[str, Callable[..., Any]] = {"not": operator.not_, "truth": bool}
 QUERIES: dict[str, Callable[..., tuple[Any, Any]]] = {
-    name: _query(_FUNCTIONS.get(name) or getattr(operator, name), plain, name == "contains")
-    for name, plain in DIRECT.items()
+    **{name: _comparison(getattr(operator, name)) for name in ("lt", "le", "eq", "ne", "gt", "ge")},
+    "contains": _contains,
+    "not": _not,
+    "truth": _truth,
 }
 RECORD = {**QUERIES, "convert": _convert, "format": _format}
 

@@ -6,6 +6,7 @@ a block parameter tells which one control came along.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from zyg.errors import Unsupported
@@ -190,7 +191,7 @@ class ForwardHalf:
             function = objects.RECORD[op]
         elif op in QUERIES:
             function = reentry.TRUTHS[op] if instr in self.only_tested else objects.RECORD[op]
-            attrs |= {"direct": op, "plain": QUERIES[op]}
+            attrs |= {"direct": op, "plain": QUERIES[op][: len(instr.operands)]}
         elif instr in self.methods:
             objects.has_attribute(instr.attrs["name"])
             attrs["direct"], function = "method", inline.record_method
@@ -333,9 +334,9 @@ class ForwardHalf:
             made = self.makers.get(instr.operands[0])
             if made is not None and (made.op in _BOOLEAN or made in self.only_tested):
                 return True
-        return all(self._is_plain(v, types) for v, types in zip(instr.operands, QUERIES[instr.op], strict=True))
+        return all(self._is_plain(v, types) for v, types in zip(instr.operands, QUERIES[instr.op]))
 
-    def _is_plain(self, v: Value, types: frozenset[type]) -> bool:
+    def _is_plain(self, v: Value, types: AbstractSet[type]) -> bool:
         if isinstance(v, Const):
             return type(v.value) in types or (
                 type(v.value) in (tuple, frozenset) and reentry.PLAIN.issuperset(map(type, v.value))
