@@ -29,7 +29,7 @@ from zyg.ir.types import Type
 from .boundary import Assembly, Disassembly, Write, written_back
 from .evaluator import Evaluator, Inference, Input
 from .frames import Context, Stop
-from .later import listed
+from .later import listed, returned
 from .unrolling import Unrolling, attempts
 from .values import (
     GIVEN,
@@ -125,6 +125,8 @@ def _infer(
         evaluator.forget()
     if inference.pooled:
         listed.check(inference, entry)
+    if inference.ruled:
+        returned.check(inference)
     inputs = tuple(entry for entry, _ in e.inputs.values())
     guards = tuple(inference.guards.values())
     return Inferred(module, entry, tuple(arg_types), inputs, result_type, guards, writes)

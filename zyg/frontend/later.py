@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         listed,
         lists,
         numpy_numbers,
+        returned,
         subscripts,
     )
 
@@ -40,6 +41,7 @@ __all__ = [
     "listed",
     "lists",
     "numpy_numbers",
+    "returned",
     "subscripts",
 ]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Root = Instr | tuple[Any, int]  # an `alloc`, ("parameter", n), or (a `call`, n) for its result n
 
-_SAME_MEMORY = frozenset({"view", "reshape", "transpose", "broadcast", "stop"})
+SAME_MEMORY = frozenset({"view", "reshape", "transpose", "broadcast", "stop"})
 _WRITES = frozenset({"store", "accum", "fill", "copyto", "addto"})
 WHAT = "a change of an array that is in a list whose length is not known when compiling"
 HINT = "put a copy into the list, xs.append(x.copy()), or make a new array instead of changing one"
@@ -49,12 +49,12 @@ def check(inference: Inference, entry: str) -> None:
     summaries = {name: Summary() for name in module.functions}
     before = -1
     while before != (before := sum(s.size() for s in summaries.values())):
-        analyses = [_Analysis(f, module, summaries, inference) for f in module.functions.values()]
+        analyses = [Analysis(f, module, summaries, inference) for f in module.functions.values()]
     for analysis in analyses:
         analysis.check(analysis.function.name == entry)
 
 
-class _Analysis:
+class Analysis:
     """The roots of a function's arrays; what it finds goes into the function's summary."""
 
     def __init__(self, function: Function, module: Module, summaries: dict[str, Summary], inference: Inference):
@@ -109,7 +109,7 @@ class _Analysis:
             return
         for result in instr.results:
             if isinstance(result.type, Array):
-                if instr.op in _SAME_MEMORY:
+                if instr.op in SAME_MEMORY:
                     yield result, self.of(instr.operands[0])
                 elif instr.op == "select":
                     yield result, self.of(instr.operands[1]) | self.of(instr.operands[2])
@@ -133,6 +133,12 @@ class _Analysis:
 
     def changes(self) -> Iterator[tuple[Instr, set[Root]]]:
         """Instructions that change arrays, but those of the lists themselves, and of what roots."""
+        for instr, changed in self.changed_values():
+            roots = set().union(*map(self.of, changed))
+            if roots:
+                yield instr, roots
+
+    def changed_values(self) -> Iterator[tuple[Instr, list[Value]]]:
         for instr in self.places:
             if instr in self.inference.listings:
                 continue
@@ -149,9 +155,8 @@ class _Analysis:
                 changed = [instr.operands[n] for n in self._summary(instr).written]
             elif instr.op == "pycall" and not instr.attrs.get("reads"):
                 changed = instr.operands
-            roots = set().union(*map(self.of, changed)) if changed else set()
-            if roots:
-                yield instr, roots
+            if changed:
+                yield instr, changed
 
     def listings(self) -> Iterator[tuple[Instr, set[Root]]]:
         """Where arrays are put into lists, and their roots."""
@@ -173,13 +178,13 @@ class _Analysis:
                 if is_entry and self._parameters(listed) and self._parameters(changed):
                     roots = roots | {("parameter", 0)}  # two arguments may be the same array
                 for root in roots:
-                    if self._reaches(listing, change, _made_at(root)):
+                    if self.reaches(listing, change, made_at(root)):
                         raise Unsupported(WHAT, change.position, hint=HINT)
 
     def _parameters(self, roots: set[Root]) -> bool:
         return any(isinstance(r, tuple) and r[0] == "parameter" for r in roots)
 
-    def _reaches(self, start: Instr, end: Instr, made: Instr | None) -> bool:
+    def reaches(self, start: Instr, end: Instr, made: Instr | None) -> bool:
         """Whether control may come from one instruction to another without coming by `made`."""
         block, n = self.places[start]
         seen: set[Block] = set()
@@ -199,7 +204,7 @@ class _Analysis:
         return False
 
 
-def _made_at(root: Root) -> Instr | None:
+def made_at(root: Root) -> Instr | None:
     if isinstance(root, Instr):
         return root
     return root[0] if isinstance(root[0], Instr) else None

@@ -10,7 +10,7 @@ from zyg.frontend.evaluator import Evaluator, Inference
 from zyg.frontend.frames import Context, Stop
 from zyg.frontend.functions import Outline, parameters_for, widened, widened_record
 from zyg.frontend.infer import hidden_parameters, order_blocks
-from zyg.frontend.later import growing, listed
+from zyg.frontend.later import growing, listed, returned
 from zyg.frontend.merging import settled
 from zyg.frontend.values import (
     DIFFERENTIABLE,
@@ -108,6 +108,8 @@ def infer_body(
         order_blocks(evaluator.function)
     if inference.pooled:
         listed.check(inference, name)
+    if inference.ruled:
+        returned.check(inference)
     for key, (entry, _) in inner.inputs.items():
         e.input(entry.kind, entry.container, entry.name, entry.type)
         body.operands.extend(e.input_leaves[key])

@@ -79,6 +79,7 @@ def call_with_rule(e: Evaluator, rule: UserRule, args: list[Abstract], keywords:
     results = e.emit("call", *outline.leaves, types=tuple(v.type for v in pair.results), callee=pair.plain, **attrs)
     assert e.builder.block is not None
     e.calls.append((e.builder.block.instrs[-1], pair))
+    e.inference.ruled |= any(isinstance(v.type, Array) for v in results)
     if pair.rule is None:
         e.builder.append(Instr("unreachable"))
         raise Stop

@@ -48,10 +48,11 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     forms = [structure.form(a) for a in positional]
     before = structure.watch([a for k, a in enumerate(positional) if k not in rule.mutates])
     value, user = _checked(rule.function(*positional, **kwargs), f)
-    if isinstance(value, np.ndarray) and any(
-        _shares(value, a) for k, a in enumerate(positional) if k not in rule.mutates
-    ):
-        value, user = _apart(value, user, f)
+    if isinstance(value, np.ndarray):
+        same = [a for k, a in enumerate(positional) if k not in rule.mutates and _shares(value, a)]
+        if same:
+            value = memory.apart(value)
+            user = _Apart(value, same, user, f)
     after = tuple([(k, structure.form(positional[k])) for k in rule.mutates if k < len(positional)])
     changed = structure.changed(before) if before is not None else []
     return value, (run, user, f, forms, structure.form(value), changed, after, len(args), order)
@@ -61,23 +62,31 @@ def _shares(value: np.ndarray, argument: Any) -> bool:
     return isinstance(argument, np.ndarray) and np.may_share_memory(value, argument)
 
 
-def _apart(value: np.ndarray, user: Any, f: Any) -> tuple[np.ndarray, Any]:
-    """An array that shares memory with an argument: its cotangent is its own, as long as nobody writes to that memory."""
-    value = memory.apart(value)
-    written = memory.watch(value)
-    place = foreign.caller()
+class _Apart:
+    """The pullback of a rule that returned an array which it was given. The cotangent of the result is its own, as long as nobody
+    writes to that memory: then there is none, neither by the result nor by the argument."""
 
-    def checked(*ds: Any) -> Any:
-        if written:
-            raise Unsupported(
-                f"a derivative through the rule for {foreign.name_of(f)}, which returns an array that it was given, and which is "
-                "written afterwards",
-                foreign.position_of(place),
-                hint="let the rule return a copy of the array",
-            )
-        return user(*ds)
+    def __init__(self, value: np.ndarray, arguments: list[np.ndarray], user: Any, f: Any):
+        self.arguments, self.user, self.f = arguments, user, f
+        self.written = memory.watch(value)
+        self.place = foreign.caller()
 
-    return value, checked
+    def __call__(self, *ds: Any) -> Any:
+        if self.written:
+            raise self.error()
+        return self.user(*ds)
+
+    def check(self, shadows: Any) -> None:
+        if self.written and any(foreign.has_shadow(x, shadows) for x in self.arguments):
+            raise self.error()
+
+    def error(self) -> Unsupported:
+        return Unsupported(
+            f"a derivative through the rule for {foreign.name_of(self.f)}, which returns an array that it was given, and which "
+            "is written afterwards",
+            foreign.position_of(self.place),
+            hint="let the rule return a copy of the array",
+        )
 
 
 def _checked(made: Any, f: Any) -> tuple[Any, Any]:
@@ -148,6 +157,8 @@ def _by_keyword(f: Any) -> Refused:
 
 def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, user, f, forms, form, changed, after, count, order = back
+    if type(user) is _Apart:
+        user.check(shadows)
     for x in changed or ():
         if foreign.has_shadow(x, shadows):
             raise Unsupported(
