@@ -371,3 +371,24 @@ def test_super_in_a_method_of_a_known_object():
     assert zyg.gradient(f, 1.3) == (expected,)
     with pytest.raises(zyg.Unsupported, match="the attribute 'seed' of a super"):
         zyg.jit(f)(1.3)
+
+
+@quiet
+def test_functions_that_capture_themselves():
+    def power(x, n=3):
+        try:
+            return x if n == 0 else power(x * x, n - 1)
+        except KeyError:
+            return x
+
+    def counted(x):
+        counted.calls += 1
+        return other(x) * x
+
+    def other(x):
+        return x if x > 0.0 else counted(-x)
+
+    counted.calls = 0
+    assert zyg.gradient(power, 1.1) == pytest.approx((8.0 * 1.1**7,))
+    assert zyg.gradient(counted, 3.0) == (6.0,)
+    assert counted.calls == 1

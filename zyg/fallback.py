@@ -122,16 +122,16 @@ def _kind(value: Any, depth: int = 0) -> Any:
     if cls is dict:
         return (cls, *map(type, list(value)[:1]))
     if cls is types.FunctionType:
-        captured = () if value.__closure__ is None or depth >= 3 else map(_cell_kind, value.__closure__)
-        return (cls, id(value.__code__), *captured)
+        cells = () if value.__closure__ is None or depth >= 3 else value.__closure__  # (it may have captured itself)
+        return (cls, id(value.__code__), *[_cell_kind(cell, depth + 1) for cell in cells])
     if isinstance(value, (type, types.BuiltinFunctionType, types.ModuleType)):
         return (cls, id(value))
     return cls
 
 
-def _cell_kind(cell: types.CellType) -> Any:
+def _cell_kind(cell: types.CellType, depth: int) -> Any:
     try:
-        return _kind(cell.cell_contents, 1)
+        return _kind(cell.cell_contents, depth)
     except ValueError:
         return None
 
