@@ -10,6 +10,7 @@ from bytecode import Compare, Label
 
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
+from ..ir.types import OBJECT
 from .opcodes import PY312, PY313, Tree, call
 from .phrases import (
     begin_call,
@@ -22,6 +23,7 @@ from .phrases import (
     length,
     operation,
     operator,
+    store_all,
     store_none,
     type_of,
     type_on_top,
@@ -42,6 +44,19 @@ _ACCESS = {
 def nothing(back: Any, d: Any, shadows: Any) -> None:
     """The pullback of what was recorded and carries nothing. With what a loop goes through it says that the loop's items have
     the part of it that they are in the place of a pullback."""
+
+
+def pulled(back: Any, d: Any, shadows: Any, wanted: tuple[int, ...]) -> Any:
+    """What a pullback gives for the operands `wanted`: for code that is brief, and does not write that out."""
+    if back is None:
+        given: Any = None
+    elif type(back) is float:
+        given = None if d is None else (None, d * back)
+    else:
+        given = back[0](back, d, shadows)
+    if given is None:
+        return (None,) * len(wanted)
+    return [given[k] for k in wanted]
 
 
 def _go_if_recorded(e: Emitter, instr: Operation, recorded: Label) -> None:
@@ -291,6 +306,14 @@ def op_pull(e: Emitter, tree: Tree) -> None:
     results = results[: len(wanted)]
     none, end = Label(), Label()
     depth = e.depth
+    if attrs.get("brief"):
+        call_function(e, Const(pulled, OBJECT), [back, d, shadows, Const(wanted, OBJECT)])
+        if results:
+            e.out("UNPACK_SEQUENCE", len(results))
+            store_all(e, results)
+        else:
+            e.out("POP_TOP")
+        return
     if "expressions" in attrs:
         recorded = Label()
         _go_if_recorded(e, instr, recorded)
@@ -581,6 +604,10 @@ def op_accumulate(e: Emitter, tree: Tree) -> None:
     instr = tree.operation
     function, a, b, *rare = instr.operands
     numbers = instr.attrs.get("numbers", False)
+    if instr.attrs.get("brief"):
+        call_function(e, function, [a, b])
+        e.store(instr.result)
+        return
     plain, first, second, slow, end = (Label() for _ in range(5))
     depth = e.depth
     e.load(b)

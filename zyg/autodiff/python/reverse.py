@@ -246,8 +246,9 @@ class ReverseHalf:
         new = contribution
         if not is_nothing(old):
             operands = [_ACCUMULATE, *operands]
+            attrs = {"brief": True} if self.forward.brief else {}
             numbers = self.activity.number(v)
-            (new,) = self.builder.emit("accumulate", *operands, types=(OBJECT,), numbers=numbers)
+            (new,) = self.builder.emit("accumulate", *operands, types=(OBJECT,), numbers=numbers, **attrs)
         if not isinstance(new, Const) and not new.name and v.name:
             new.name = f"d_{v.name}"
         self.cotangents.write(self._here, v, new)
@@ -404,7 +405,7 @@ class ReverseHalf:
         if rare is not None:
             attrs["rare"] = instr.attrs["rare"]
         if self.forward.brief:
-            pass
+            attrs["brief"] = True
         elif of in rules.EXPRESSIONS:
             attrs["expressions"] = tuple(rules.EXPRESSIONS[of][k] for k in wanted)
             operands += self._rule_operands(original, of, original.operands, wanted)
