@@ -37,7 +37,8 @@ loop:
 done:
   ret void
 }}"""
-    module = engine().parse(vectormath.text(symbol, wide) + loop)
+    declared, body = vectormath.text(symbol, wide)
+    module = engine().parse("\n".join([*sorted(declared), body]) + loop)
     module.verify()
     library = engine().link([engine().machine.emit_object(module)], (), ["over"], {})
     over = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(library["over"])

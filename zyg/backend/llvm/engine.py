@@ -84,7 +84,7 @@ class Engine:
     def _machine(level: int) -> llvm.TargetMachine:
         return llvm.Target.from_default_triple().create_target_machine(
             cpu=llvm.get_host_cpu_name(),
-            features=llvm.get_host_cpu_features().flatten(),
+            features=_features().flatten(),
             opt=level,
             reloc="pic",
             codemodel="small",  # the linker puts stubs where the C library is too far away
@@ -151,7 +151,7 @@ class Engine:
     def _cached_object_file(self, assembly: str, brief: bool) -> bytes:
         from . import cache  # on demand: what it imports takes as long as a small compilation
 
-        features = llvm.get_host_cpu_features().flatten()
+        features = _features().flatten()
         settings = " ".join(BRIEF) if brief else SETTINGS
         name = cache.key(assembly, self.triple, llvm.get_host_cpu_name(), features, llvmlite.__version__, settings)
         image = cache.load(name)
@@ -167,6 +167,8 @@ class Engine:
         if not self.running.value:
             self.graveyard.clear()
         # First of all, since it may link a part of the runtime.
+        imports = list(imports)
+        self.vector_functions([name for name in imports if name in vectormath.NAMES and name not in self.parts])
         addresses = {name: extra[name] if name in extra else self.address_of(name) for name in imports}
         if self.links % GENERATION == 0:
             # A linker keeps some ten kilobytes per library that it ever held, so each serves for a while only; it
@@ -204,13 +206,13 @@ class Engine:
     def part(self, name: str) -> Any:
         """A part of the runtime, or a function of our own mathematics, compiled at its first use."""
         with self.lock:
+            if name in vectormath.NAMES and name not in self.parts:
+                self.vector_functions([name])
             if name not in self.parts:
                 machine = self.quick
                 if name in runtime.PARTS:
                     # Unoptimised: some ten milliseconds less before the first result, and little in it is hot.
                     module, exports = self.parse(runtime.text(name)), runtime.PARTS[name]
-                elif name in vectormath.NAMES:
-                    module, machine, exports = self.parse(vectormath.text(name, _is_wide())), self.machine, (name,)
                 elif name in matrixmath.NAMES:
                     module, machine, exports = self.parse(matrixmath.text()), self.machine, (name,)
                 else:
@@ -230,6 +232,14 @@ class Engine:
                 self.parts[name] = library
             return self.parts[name]
 
+    def vector_functions(self, names: Sequence[str]) -> None:
+        """Compile functions of `vectormath`, all at once: half of what one alone takes is the same for any number of them."""
+        if names:
+            declared, bodies = zip(*(vectormath.text(name, _is_wide()) for name in names), strict=True)
+            with self.parse("\n".join([*sorted(set().union(*declared)), *bodies])) as module:
+                image = self.machine.emit_object(module)
+            self.parts |= dict.fromkeys(names, self.link([image], (), names, {}))
+
     def array_handler(self) -> object:
         """The capsule by which NumPy frees large arrays of ours."""
         with self.lock:
@@ -241,7 +251,7 @@ class Engine:
         """The vector variants of a function of the C library as (lanes, symbol): our own, or libmvec's, where there are any."""
         called = name + "f" if single else name
         found = []
-        has_fma = llvm.get_host_cpu_features().get("fma")
+        has_fma = _features().get("fma")
         for letter, bits in self.vector_lanes:
             lanes = bits // (32 if single else 64)
             own = f"zyg_v{lanes}_{called}"
@@ -254,13 +264,19 @@ class Engine:
         return found
 
 
+@lru_cache(None)
+def _features() -> llvm.targets.FeatureMap:
+    """What the processor can do; LLVM takes a tenth of a millisecond to say it."""
+    return llvm.get_host_cpu_features()
+
+
 def _is_wide() -> bool:
-    return bool(llvm.get_host_cpu_features().get("avx512f"))
+    return bool(_features().get("avx512f"))
 
 
 def _vector_lanes() -> list[tuple[str, int]]:
     """The instruction sets of x86's vector function ABI that this machine has: letter and register width."""
-    features = llvm.get_host_cpu_features()
+    features = _features()
     if not llvm.get_process_triple().startswith("x86_64"):
         return []
     lanes = []

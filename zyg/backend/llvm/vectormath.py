@@ -306,8 +306,8 @@ FUNCTIONS: dict[str, Callable[[Writer, Vector], Vector]] = {
 NAMES = {f"zyg_v{lanes}_{name}": (name, lanes) for name in FUNCTIONS for lanes in LANES}
 
 
-def text(symbol: str, wide: bool) -> str:
-    """An LLVM module that defines a function of NAMES; `wide`: for a processor with AVX-512."""
+def text(symbol: str, wide: bool) -> tuple[set[str], str]:
+    """A function of NAMES in LLVM assembly, and what it declares; `wide`: for a processor with AVX-512."""
     name, lanes = NAMES[symbol]
     register = min(lanes, 8 if wide else 4)
     w = Writer(register, lanes // register, wide)
@@ -321,8 +321,8 @@ def text(symbol: str, wide: bool) -> str:
         width *= 2
         join = _numbers(range(width))
         results = [w.let(f"shufflevector {type} {a}, {type} {b}, {join}") for a, b in zip(results[::2], results[1::2])]
-    lines = [*sorted(w.declared), f"define {whole} @{symbol}({whole} %x) nounwind willreturn memory(none) {{", *w.lines]
-    return "\n".join([*lines, f"  ret {whole} {results[0]}", "}", ""])
+    lines = [f"define {whole} @{symbol}({whole} %x) nounwind willreturn memory(none) {{", *w.lines]
+    return w.declared, "\n".join([*lines, f"  ret {whole} {results[0]}", "}", ""])
 
 
 def _numbers(lanes: range) -> str:
