@@ -34,6 +34,7 @@ _one(np.reciprocal, "dfD", "positive")
 _one(np.absolute, "dfliD", "any")
 _one(np.fabs, "dfli", "any", exact=True)
 _one(np.sign, "dfli", "any", exact=True)
+case(np.sign, lambda a: np.sign(a), a=A(SHAPES, "D"))
 for _f in (np.floor, np.ceil, np.trunc, np.rint):
     _one(_f, "dfli", "any", exact=True)
 for _f in (np.isnan, np.isinf, np.isfinite):

@@ -135,7 +135,17 @@ def sign(x: Any) -> Any:
 
 def _complex_sign(z: Any) -> Any:
     size = abs(z)
+    if size == math.inf:
+        return _infinite_sign(z.real, z.imag)
     return z / size if size > 0 else z * 0
+
+
+def _infinite_sign(x: float, y: float) -> complex:
+    """The sign of a complex number with an infinite part; nan if both are."""
+    real, imag = abs(x) == math.inf, abs(y) == math.inf
+    if real and imag:
+        return complex(math.nan, math.nan)
+    return complex(math.copysign(1.0, x), 0.0) if real else complex(0.0, math.copysign(1.0, y))
 
 
 @ufunc(np.signbit, typed=False)
@@ -278,7 +288,7 @@ def _gcd(x: Any, y: Any) -> Any:
     x, y = abs(x), abs(y)
     while y != 0:
         x, y = y, x % y
-    return x
+    return abs(x)  # the smallest integer is its own absolute value
 
 
 def _lcm(x: Any, y: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from zyg.frontend.functions import unchecked
 
 from ..registry import implements
-from .common import constant, result_dtype
+from .common import constant, inexact_dtype, result_dtype
 from .eigen import eigvals_of
 from .layouts import is_complex
 
@@ -167,6 +167,7 @@ def fill_companion(matrix: Any, a: Any) -> None:
 @implements(np.poly)
 def poly(seq_of_zeros: Any) -> Any:
     zeros = np.atleast_1d(seq_of_zeros)
+    zeros = zeros.astype(inexact_dtype(zeros))
     if zeros.ndim == 2:
         if zeros.shape[0] != zeros.shape[1]:
             raise ValueError("input must be 1d or non-empty square 2d array.")

@@ -408,10 +408,12 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: Any = False
 
 
 def _along(weights: Any, a: Any, axis: Any) -> Any:
-    """Weights of one dimension as they stand along an axis."""
+    """Weights of as many dimensions as there are axes, as they stand along these."""
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    if weights.shape[0] != a.shape[axis]:
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    last = tuple(range(a.ndim - len(axes), a.ndim))
+    shape = np.moveaxis(a, axes, last).shape
+    if weights.shape != shape[a.ndim - len(axes) :]:
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-    shape = np.moveaxis(np.broadcast_to(weights, a.shape[:axis] + a.shape[axis + 1 :] + weights.shape), -1, axis)
-    return shape
+    return np.moveaxis(np.broadcast_to(weights, shape), last, axes)

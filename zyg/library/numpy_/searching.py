@@ -87,7 +87,7 @@ def direction(a: Any) -> int:
 @implements(np.bincount)
 @unchecked
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
-    a = np.asarray(x)
+    a = np.zeros(0, np.int64) if is_sequence(x) and len(x) == 0 else np.asarray(x)
     if a.ndim != 1:
         raise ValueError("object too deep for desired array")
     if a.dtype.kind != "i" and a.dtype.kind != "u" and a.dtype.kind != "b":

@@ -373,6 +373,7 @@ def _part(e: Evaluator, v: Abstract, n: int) -> Abstract:
 
 @implements(np.angle)
 def angle(z: Any, deg: Any = False) -> Any:
+    z = as_number(z)
     result = np.arctan2(np.imag(z), np.real(z)) if np.iscomplexobj(z) else _angle_of_real(z)
     return result * (180 / np.pi) if deg else result
 

@@ -144,14 +144,12 @@ def array_len(e: Evaluator, a: Abstract) -> Abstract:
 def shape(e: Evaluator, a: Abstract) -> Abstract:
     if is_numeric(a):
         return TupleValue(())
-    if not isinstance(a, arrays.ARRAYS):
-        raise e.refuse("np.shape of this", types=[describe(a, e.heap)])
-    return TupleValue(tuple(map(Number, arrays.dims(e, a))))
+    return TupleValue(tuple(map(Number, arrays.dims(e, as_array(e, a)))))
 
 
 @emits(np.ndim)
 def ndim(e: Evaluator, a: Abstract) -> Abstract:
-    return Known(arrays.ndim(a) if isinstance(a, arrays.ARRAYS) else 0)
+    return Known(0 if is_numeric(a) else arrays.ndim(as_array(e, a)))
 
 
 @emits(np.size)

@@ -113,12 +113,12 @@ def full_convolution(a: Any, v: Any) -> Any:
 
 def part_of(whole: Any, n: int, m: int, mode: Any) -> Any:
     """The part of a full convolution of n with m numbers that a mode asks for, where n >= m."""
-    if mode == "full":
+    if mode == "full" or mode == 2:
         return whole
-    if mode == "same":
+    if mode == "same" or mode == 1:
         start = (m - 1) // 2
         return whole[start : start + n].copy()
-    if mode == "valid":
+    if mode == "valid" or mode == 0:
         return whole[m - 1 : n].copy()
     raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
 

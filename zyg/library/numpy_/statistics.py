@@ -136,8 +136,8 @@ def quantile_of(
                 "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the "
                 "logical_xor function instead."
             )
-        # One fraction is as precise as the array; an array of them is of doubles.
-        source = source.astype(inexact_dtype(source) if fractions.ndim == 0 else np.dtype(float))
+        # A fraction that is a Python float is as precise as the array.
+        source = source.astype(inexact_dtype(source, q))
     rows, outer, kept = reduced_lines(source, axis)
     flat = fractions.ravel()
     for k in range(len(flat)):
@@ -171,7 +171,7 @@ def percentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: Any = "linear",
     keepdims: bool = False,
 ) -> Any:  # fmt: skip
-    fractions = np.asarray(q) / 100
+    fractions = np.asarray(q) / 100 if is_sequence(q) else q / 100
     return quantile_of(a, fractions, axis, method, keepdims, out, "Percentiles must be in the range [0, 100]")
 
 
@@ -188,7 +188,7 @@ def nanpercentile(
     a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: Any = "linear",
     keepdims: bool = False,
 ) -> Any:  # fmt: skip
-    fractions = np.asarray(q) / 100
+    fractions = np.asarray(q) / 100 if is_sequence(q) else q / 100
     return quantile_of(a, fractions, axis, method, keepdims, out, "Percentiles must be in the range [0, 100]", True)
 
 

@@ -427,8 +427,8 @@ def choose(a: Any, choices: Any, mode: Any = "raise") -> Any:
 
 
 @implements((np.ndarray, "choose"))
-def choose_method(a: Any, choices: Any, mode: Any = "raise") -> Any:
-    return choose(a, choices, mode)
+def choose_method(a: Any, *choices: Any, mode: Any = "raise") -> Any:
+    return choose(a, choices[0] if len(choices) == 1 else choices, mode)
 
 
 def choice_index(a: Any, count: int, mode: Any) -> Any:
