@@ -23,6 +23,7 @@ from zyg.typeof import dtype_scalar
 from . import kinds, lists
 from .merging import settled
 from .numpy_numbers import as_numpy
+from .opaque import refuse_opaque
 from .python_numbers import SYMBOLS
 from .scalars import scalar_value, to_int
 from .type_names import python_type_name
@@ -90,6 +91,7 @@ def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
         from zyg.library.numpy_.products import matmul
 
         return matmul(e, *operands)
+    refuse_opaque(e, f"the operator {SYMBOLS.get(name, name)} on", *operands)
     for v in operands:
         if not (isinstance(v, ARRAYS) or is_numeric(v)):
             if name in ("eq", "ne"):

@@ -195,7 +195,7 @@ def _has_method(cls: type, name: str) -> bool:
 
 
 def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
-    from .environment import constant_or_input
+    from .environment import constant_or_input, held
 
     if type(obj) in (bool, int, float) or obj is None or isinstance(obj, str):
         if type(obj) in (bool, int, float):
@@ -206,9 +206,12 @@ def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
     try:
         value = getattr(obj, name)
     except AttributeError:
+        _guard_absence(e, obj, name)
         return None
     if isinstance(obj, (python_types.ModuleType, type)):
         e.inference.guard("attr", obj, name, value)
+        if isinstance(value, np.ndarray):
+            return held(e, value)
         if isinstance(obj, python_types.ModuleType) and not isinstance(value, (bool, int, float)):
             return constant_or_input(e, "global", vars(obj), name, value) if name in vars(obj) else known(value)
         return known(value)
@@ -221,6 +224,19 @@ def _known_attribute(e: Evaluator, obj: Any, name: str) -> Abstract | None:
         f"the attribute '{name}' of {obj!r}, an object that compiled code does not know",
         hint="pass it as an argument: numbers, arrays, tuples, named tuples and dataclasses",
     )
+
+
+_NO_NAMES: dict[str, Any] = {}
+
+
+def _guard_absence(e: Evaluator, obj: Any, name: str) -> None:
+    """An object that has no such attribute may get one: of its own, or by its class."""
+    for owner in (obj, type(obj)):
+        for cls in owner.__mro__ if isinstance(owner, type) else ():
+            e.inference.guard("lacks", cls, name)
+    own = getattr(obj, "__dict__", None)
+    if isinstance(own, dict):
+        e.inference.guard("missing", own, _NO_NAMES, name)
 
 
 def find_in_class(cls: type, name: str) -> tuple[type, Any] | None:
@@ -254,6 +270,8 @@ def _class_attribute(e: Evaluator, cls: Any, v: Abstract, name: str) -> Abstract
 
 
 def _found_in_class(e: Evaluator, v: Abstract, classes: tuple[type, ...], name: str) -> Abstract | None:
+    from .environment import held
+
     for base in classes:
         if name not in vars(base):
             e.inference.guard("lacks", base, name)
@@ -278,6 +296,8 @@ def _found_in_class(e: Evaluator, v: Abstract, classes: tuple[type, ...], name: 
             return known(attribute)
         if attribute is None:
             return NONE
+        if isinstance(attribute, np.ndarray):
+            return held(e, attribute)
         break
     return None
 

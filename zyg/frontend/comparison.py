@@ -11,6 +11,7 @@ from .classes import find_in_class, operator_method
 from .kinds import is_dict, is_list, known_items
 from .later import arrays, complexes, dicts, lists, numpy_numbers
 from .merging import conflict, settled
+from .opaque import natural, refuse_opaque
 from .python_numbers import PYTHON, SYMBOLS, python_compare
 from .scalars import all_of, any_of, boolean, negate, scalar_value
 from .type_names import class_of, operand_name
@@ -47,6 +48,7 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     from .exceptions import no_text
 
     no_text(e, a, b)
+    a, b = natural(a), natural(b)
     if is_number(a) and is_number(b):
         if isinstance(a, Known) and isinstance(b, Known):
             return Known(PYTHON[name](a.object, b.object))
@@ -120,6 +122,7 @@ def plain_tuple(v: Abstract) -> Abstract:
 
 def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     """a == b as a bool; of values of different kinds it is False."""
+    a, b = natural(a), natural(b)
     if is_numeric(a) and is_numeric(b):
         result = compare(e, "eq", a, b)
         return scalar_value(e, result)
@@ -132,12 +135,16 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
                 same_presence = e.op("eq", x.present, y.present)
                 return all_of(e, same_presence, e.op("or", both, negate(e, x.present)))
             return all_of(e, x.present, equal(e, x.item, y))
+    refuse_opaque(e, "a comparison with", a, b, methods=("__eq__",))
     if isinstance(a, Known) and isinstance(b, Known):
         try:
             return const(bool(a.object == b.object))
         except Exception:
             return const(a.object is b.object)
     if isinstance(a, ChoiceValue) or isinstance(b, ChoiceValue):
+        for x, y in ((a, b), (b, a)):
+            if isinstance(x, ChoiceValue) and any(natural(o) is not o for o in x.options):
+                return scalar_value(e, e.each(x, lambda o, y=y: boolean(equal(e, o, y))))
         return identical(e, a, b)
     for v in (a, b):
         if isinstance(v, ConflictValue):
@@ -267,7 +274,9 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
 
 def truth(e: Evaluator, v: Abstract) -> Value:
     """bool(v) as an SSA bool (a constant where it is known)."""
+    v = natural(v)
     if isinstance(v, Known):
+        refuse_opaque(e, "the truth of", v, methods=("__bool__", "__len__"))
         return const(bool(v.object))
     if isinstance(v, Number):
         return v.value if v.type is BOOL else e.op("ne", v.value, const(0, v.type))

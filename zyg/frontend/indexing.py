@@ -20,6 +20,7 @@ from zyg.ir.types import BOOL, I64
 from . import arrays, kinds, lists, selection
 from .arrays import ARRAYS, memory, ndim, seen
 from .merging import settled
+from .opaque import natural, refuse_opaque
 from .scalars import scalar_value
 from .values import (
     Abstract,
@@ -179,7 +180,8 @@ def _part(e: Evaluator, p: Abstract) -> Abstract:
         raise e.refuse("a constant tuple with arrays or lists as a key", hint="write the key out in the brackets")
     if isinstance(p, Known) and isinstance(p.object, slice):
         return SliceValue(Known(p.object.start), Known(p.object.stop), Known(p.object.step))
-    p = settled(e, p, BAD_INDEX)
+    p = natural(settled(e, p, BAD_INDEX))
+    refuse_opaque(e, "an index that is", p)
     if lists.is_sequence(e, p):
         p = _array_of_indices(e, p)
     if isinstance(p, ARRAYS):
@@ -314,6 +316,8 @@ def settled_bound(e: Evaluator, p: Abstract) -> Value | None:
         raise e.refuse(
             "a slice bound that may be None", types=[describe(p)], hint="write both slices out under an `if`"
         )
+    p = natural(p)
+    refuse_opaque(e, "a bound of a slice that is", p)
     scalar = number_type(p)
     if scalar is None or scalar.kind == "f":
         e.type_error(message)

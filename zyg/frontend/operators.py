@@ -11,12 +11,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const
+from zyg.ir.types import F32, F64
 
 from . import kinds
 from .classes import operator_method, refuse_unless_without
 from .comparison import compare, plain_tuple, truth
 from .later import arrays, complexes, dicts, lists, numpy_numbers
 from .merging import settled
+from .opaque import natural
 from .python_numbers import COMPARISONS, PYTHON, SYMBOLS, python_arithmetic, python_unary
 from .scalars import negate
 from .type_names import operand_name, python_type_name
@@ -38,6 +40,7 @@ from .values import (
     is_number,
     is_numeric,
     known,
+    number_type,
 )
 
 if TYPE_CHECKING:
@@ -48,6 +51,7 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     """`a <operator> b` for the operator module's name of it (comparisons included)."""
     if name in COMPARISONS:
         return compare(e, name, a, b)
+    a, b = natural(a), natural(b)
     if not (is_number(a) and is_number(b)):
         from .exceptions import no_text
 
@@ -105,10 +109,15 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
         return TupleValue(a.items + b.items)
     if name == "mul":
         for sequence, count in ((a, b), (b, a)):
+            if (isinstance(sequence, TupleValue) or kinds.is_list(e, sequence)) and number_type(count) in (F64, F32):
+                if isinstance(count, Number) and count.numpy:
+                    raise e.refuse("a list or a tuple times a NumPy scalar", hint="make an array of it: np.array(...)")
+                e.type_error("can't multiply sequence by non-int of type 'float'")
             known_count = isinstance(count, Known) and type(count.object) in (int, bool)
             if known_count and isinstance(sequence, TupleValue) and isinstance(count, Known):
                 return TupleValue(sequence.items * count.object)
-            if isinstance(sequence, Reference) and e.heap[sequence.id].kind in ("list", "growing"):
+            if kinds.is_list(e, sequence) and number_type(count) is not None:
+                assert isinstance(sequence, Reference)
                 return lists.repeat(e, sequence, count)
     if name == "add" and kinds.is_list(e, a) and kinds.is_list(e, b):
         return lists.concatenate(e, a, b)
@@ -136,6 +145,7 @@ def unary(e: Evaluator, name: str, v: Abstract) -> Abstract:
     if name == "not":
         flag = truth(e, v)
         return Known(not flag.value) if isinstance(flag, Const) else Number(negate(e, flag))
+    v = natural(v)
     symbol = {"neg": "unary -", "pos": "unary +", "invert": "unary ~", "abs": "abs()"}[name]
     v = settled(e, v, f"bad operand type for {symbol}: 'NoneType'")
     if isinstance(v, Known) and type(v.object) in NUMBER_CLASSES:

@@ -10,6 +10,7 @@ from . import arrays, dicts, flat, growing, indexing, kinds, lists
 from .comparison import equal
 from .exceptions import no_text
 from .merging import settled
+from .opaque import natural
 from .scalars import to_int
 from .type_names import python_type_name
 from .values import (
@@ -74,7 +75,7 @@ def is_index(v: Abstract) -> bool:
 
 def _item_of(e: Evaluator, v: Abstract, items: tuple[Abstract, ...], key: Abstract) -> Abstract:
     kind = "list" if kinds.is_list(e, v) else "tuple"
-    key = settled(e, key, f"{kind} indices must be integers or slices, not NoneType")
+    key = natural(settled(e, key, f"{kind} indices must be integers or slices, not NoneType"))
     if isinstance(key, SliceValue) and kind == "list" and not all(isinstance(p, Known) for p in key.parts()):
         assert isinstance(v, Reference)
         return lists.slice_of(e, v, key)

@@ -11,6 +11,7 @@ from zyg.ir.dtypes import NUMPY_SCALARS
 from zyg.ir.types import BOOL, F64, I64, Scalar
 
 from .merging import conflict
+from .opaque import refuse_opaque
 from .values import (
     Abstract,
     ArrayValue,
@@ -83,6 +84,7 @@ def python_type_name(e: Evaluator, v: Abstract) -> str:
     """What CPython's messages call the type of what an abstract value stands for."""
     if isinstance(v, ConflictValue):
         raise conflict(e, v)
+    refuse_opaque(e, "this operation on", v)  # it may well have it
     cls = class_of(e, v)
     return describe(v, e.heap) if getattr(cls, "__name__", None) is None else type_name(cls)
 

@@ -14,6 +14,7 @@ import numpy as np
 from zyg.frontend import classes, comparison, iterators, kinds, operators, scalars, type_names
 from zyg.frontend.later import arrays, lists
 from zyg.frontend.merging import settled
+from zyg.frontend.opaque import natural
 from zyg.frontend.python_numbers import message_of
 from zyg.frontend.scalars import boolean, scalar_value
 from zyg.frontend.values import (
@@ -99,7 +100,7 @@ def _callable(e: Evaluator, v: Abstract) -> Abstract:
 @emits(float)
 def _float(e: Evaluator, v: Abstract = ZERO_FLOAT) -> Abstract:
     v = settled(e, v, "float() argument must be a string or a real number, not 'NoneType'")
-    v = _scalar_of_array(e, v)
+    v = natural(_scalar_of_array(e, v))
     if isinstance(v, Known) and isinstance(v.object, str):
         return operators.fold(e, float, v.object)
     if is_number(v):
@@ -122,8 +123,8 @@ def _scalar_of_array(e: Evaluator, v: Abstract) -> Abstract:
 def _int(e: Evaluator, v: Abstract = ZERO) -> Abstract:
     message = "int() argument must be a string, a bytes-like object or a real number, not "
     v = settled(e, v, message + "'NoneType'")
-    v = _scalar_of_array(e, v)
-    if isinstance(v, Known) and isinstance(v.object, (str, bool, int, float)):
+    v = natural(_scalar_of_array(e, v))
+    if isinstance(v, Known) and type(v.object) in (str, bool, int, float):
         return operators.fold(e, int, v.object)
     if isinstance(v, Number):
         if v.type.kind == "f":
@@ -490,7 +491,7 @@ def _range(e: Evaluator, *args: Abstract) -> Abstract:
         e.type_error(f"range expected at {'least 1 argument' if not args else 'most 3 arguments'}, got {len(args)}")
     parts = []
     for v in args:
-        v = settled(e, v, "'NoneType' object cannot be interpreted as an integer")
+        v = natural(settled(e, v, "'NoneType' object cannot be interpreted as an integer"))
         scalar = number_type(v)
         if scalar is None or scalar.kind not in "iub" or isinstance(v, Number) and v.numpy and scalar is BOOL:
             e.type_error(f"'{type_names.python_type_name(e, v)}' object cannot be interpreted as an integer")
