@@ -61,6 +61,9 @@ def test_functions_made_anew_read_what_they_have_captured():
     count, results = compilations(arrays, ((np.arange(3.0),), np.ones(3)), ((np.ones(3),), np.ones(3)))
     assert count == 1 and [list(r) for r in results] == [[0.0, 1.0, 2.0], [1.0, 1.0, 1.0]]
     assert make(2, 3)(1.0) == 6.0  # of another type
+    fitted = lambda x, y: zyg.grad(lambda w: np.sum((x @ w - y) ** 2))
+    count, results = compilations(fitted, ((np.eye(2), 1.0), np.ones(2)), ((2.0 * np.eye(2), 1.0), np.ones(2)))
+    assert count == 1 and [list(r) for r in results] == [[0.0, 0.0], [4.0, 4.0]]
 
 
 def test_functions_that_capture_functions():

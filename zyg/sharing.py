@@ -16,6 +16,7 @@ from typing import Any
 
 from .frontend.evaluator import Input
 from .ir.records import record, replace
+from .library.registry import home
 from .pipeline import Compiled
 from .rules import Rule
 from .transforms import Transform, transform_of
@@ -146,15 +147,18 @@ def _holds_data(value: Any) -> bool:
     if isinstance(value, tuple):
         return any(map(_holds_data, value))
     if isinstance(value, types.FunctionType):
-        return bool(value.__closure__)
+        return bool(value.__closure__) and not _is_library(value.__module__)
     if isinstance(value, dict):
         return "__name__" not in value  # else the namespace of a module
     if (transform := transform_of(value)) is not None:
         return transform.function is not None and _holds_data(transform.function)
-    if isinstance(value, (types.ModuleType, type, types.CodeType, Rule)):
+    if isinstance(value, (types.ModuleType, type, types.CodeType, Rule)) or _is_library(type(value).__module__):
         return False
-    module = sys.modules.get(getattr(value, "__module__", None) or "numpy")  # ufuncs do not say where they are from
-    return getattr(module, getattr(value, "__name__", ""), None) is not value
+    return getattr(sys.modules.get(home(value)), getattr(value, "__name__", ""), None) is not value
+
+
+def _is_library(module: str | None) -> bool:
+    return module is not None and module.startswith("zyg.library.")
 
 
 def _renamed(compiled: Compiled, rename: Any) -> Compiled:
