@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import zyg
-from zyg.autodiff.objects import reentry
+from zyg.autodiff.objects import reach, reentry
 from zyg.autodiff.objects.api import pullback
 
 
@@ -257,7 +257,7 @@ def test_nothing_is_kept():
 
 
 def test_plain_operands_cost_nothing():
-    assert not reentry.entered([1.0, "a", [1, 2.0], {"a": (1, 2)}, np.ones(3), {1, 2}, None])
+    assert not reach.entered([1.0, "a", [1, 2.0], {"a": (1, 2)}, np.ones(3), {1, 2}, None])
 
 
 def test_second_derivatives():

@@ -15,7 +15,7 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
-from . import calls, foreign, iteration, reentry, structure
+from . import calls, foreign, iteration, reach, reentry, structure
 from .arithmetic import BINARY_RECORD, method_of, record_abs
 from .calls import known
 from .cotangents import NUMBERS, NUMERIC, is_number, real_like
@@ -45,7 +45,7 @@ def _constant(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return f(*args, **kwargs), None
 
 
-def queries(*functions: Any, plain: frozenset[type] = reentry.PLAIN, deep: bool = False) -> None:
+def queries(*functions: Any, plain: frozenset[type] = reach.PLAIN, deep: bool = False) -> None:
     """Calls of these give values that carry no derivative, too, but may call special methods of what is not of a `plain` type (or,
     with `deep`, anything)."""
     for f in functions:
@@ -60,7 +60,7 @@ def _query(f: Any, plain: frozenset[type], deep: bool, /, *args: Any, **kwargs: 
 
 def ask(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """The same for a method of a builtin container."""
-    if not kwargs and type(x) in reentry.PLAIN and reentry.PLAIN.issuperset(map(type, args)):
+    if not kwargs and type(x) in reach.PLAIN and reach.PLAIN.issuperset(map(type, args)):
         return f(x, *args), None
     y, back = reentry.followed(f, (x, *args), kwargs)
     return y, None if back is None else (_run_asked_plainly, back)
@@ -77,13 +77,13 @@ constant(
 queries(
     hash, repr, ascii, ord, bin, hex, oct, format, str, bytes, bytearray, range, dir, any, all, sys.getsizeof, compile, os.fspath,
 )  # fmt: skip
-queries(bool, plain=reentry.SIZED)
+queries(bool, plain=reach.SIZED)
 queries(print, deep=True)
 
 
 @known(len, exact=True)
 def _len(x: Any, /) -> tuple[Any, Any]:
-    if type(x) in reentry.SIZED:
+    if type(x) in reach.SIZED:
         return len(x), None
     return reentry.called(len, (x,), {})
 
@@ -92,7 +92,7 @@ def _checked(f: Any) -> Any:
     def handler(x: Any, cls: Any, /) -> tuple[Any, Any]:
         if type(cls) is type or type(cls) is tuple and all(type(c) is type for c in cls):
             t = type(x)
-            if t in reentry.SIZED or issubclass(t, cls) or objects.attributes.plain_lookup(t):
+            if t in reach.SIZED or issubclass(t, cls) or objects.attributes.plain_lookup(t):
                 return f(x, cls), None  # else it asks for `x.__class__`
         classes = cls if isinstance(cls, tuple) else (cls,)
         return shift(reentry.followed(f, (x, cls), others=tuple(map(type, classes))))

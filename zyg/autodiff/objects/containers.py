@@ -15,8 +15,8 @@ from . import calls, foreign, iteration, numpy_, reentry
 from .arithmetic import find, is_python
 from .cotangents import accumulate
 from .iteration import run_list_item
-from .reentry import PLAIN as UNASKED
-from .reentry import check_key
+from .reach import PLAIN as UNASKED
+from .reach import check_key, entered
 
 # -------------------------------------------------------------------------------------------------- getitem
 
@@ -69,9 +69,9 @@ def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
     if isinstance(x, type):
         generic: Any = x  # list[int], and enumerations by name
         own, of_class = find(t, "__getitem__"), find(x, "__class_getitem__")
-        if reentry.entered((own,), deep=True):
+        if entered((own,), deep=True):
             y, back = calls.call(own.__get__(x, t), (key,))
-        elif own is None and reentry.entered((getattr(of_class, "__func__", of_class),), deep=True):
+        elif own is None and entered((getattr(of_class, "__func__", of_class),), deep=True):
             y, back = calls.call(generic.__class_getitem__, (key,))
         else:
             return generic[key], None
@@ -240,9 +240,9 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
         check_key(key)
         x[key] = value
         return _dict_set(x, key)
-    _, entered = reentry.followed(operator.setitem, (x, key, value), deep=True)
+    _, made = reentry.followed(operator.setitem, (x, key, value), deep=True)
     back = foreign.result(None, f"a derivative through an item of a {t.__name__}", _HINT, (x, key, value))[1]
-    return back if entered is None else (_run_entered, back, entered)
+    return back if made is None else (_run_entered, back, made)
 
 
 def _run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

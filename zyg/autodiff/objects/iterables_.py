@@ -17,7 +17,7 @@ from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
 from .cotangents import accumulate
 from .iteration import Iterator
-from .reentry import check_key
+from .reach import check_key
 from .sources import Until, adapted
 
 # ---------------------------------------------------------------------------------------- containers from iterables

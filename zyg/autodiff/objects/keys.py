@@ -9,7 +9,7 @@ from typing import Any
 
 from zyg.autodiff.identity import ByIdentity
 
-from . import calls, reentry
+from . import calls, reach, reentry
 from .cotangents import accumulate
 from .sources import Steps
 
@@ -56,7 +56,7 @@ class Compared:
 def chosen(function: Any, found: list[Any], asked: list[Any] | None, **options: Any) -> tuple[Any, Any]:
     """What `min`, `max` or `sorted` choose among the numbers of the items, by their keys; with what undoes the comparisons."""
     numbers = range(len(found))
-    if reentry.PLAIN.issuperset(map(type, found)):
+    if reach.PLAIN.issuperset(map(type, found)):
         return function(numbers, key=found.__getitem__, **options), asked
     y, back = reentry.followed(function, (numbers,), {"key": found.__getitem__, **options}, others=(found,))
     return y, asked if back is None else Compared(back, asked)

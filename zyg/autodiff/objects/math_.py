@@ -14,7 +14,7 @@ from zyg.autodiff import objects
 from zyg.ir.ops import OPS
 from zyg.ir.trace import digamma_of
 
-from . import arithmetic, builtins_, calls, containers, iteration, reentry
+from . import arithmetic, builtins_, calls, containers, iteration, queries
 from .calls import known
 from .cotangents import NUMBERS, accumulate, is_number, real_like
 
@@ -421,7 +421,7 @@ for _name, _record in arithmetic.BINARY_RECORD.items():
 for _name in arithmetic.UNARY:
     _operator(getattr(operator, _name), arithmetic.RECORD[_name])
 _operator(operator.abs, arithmetic.record_abs)
-for _name, _record in reentry.QUERIES.items():
+for _name, _record in queries.QUERIES.items():
     if _name != "contains":
         _operator(getattr(operator, {"not": "not_"}.get(_name, _name)), _record)
 _operator(operator.getitem, containers.record_getitem)

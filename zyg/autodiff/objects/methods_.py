@@ -17,7 +17,7 @@ from .calls import known, method
 from .cotangents import accumulate
 from .iterables_ import order_of, undo_keys
 from .iteration import Iterator
-from .reentry import PLAIN, check_key
+from .reach import PLAIN, check_key
 
 # ---------------------------------------------------------------------------------------------- methods of list
 

@@ -18,7 +18,7 @@ import numpy as np
 from . import calls, iteration, structure
 from .calls import known, method
 from .cotangents import is_number
-from .reentry import PLAIN
+from .reach import PLAIN
 
 
 def _means(target: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

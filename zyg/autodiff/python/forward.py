@@ -15,12 +15,12 @@ from zyg.ir.core import Block, Const, Function, Instr, Value, const
 from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
-from ..objects import reentry, sources
+from ..objects import queries, reach, sources
 from . import escaping, inline, rules
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import is_call_of, successors
 
-QUERIES = reentry.DIRECT
+QUERIES = queries.DIRECT
 # What gives exactly a bool.
 _BOOLEAN = frozenset("is is_not not truth contains match_sequence match_mapping check_match".split())
 
@@ -190,7 +190,7 @@ class ForwardHalf:
         elif self.brief:
             function = objects.RECORD[op]
         elif op in QUERIES:
-            function = reentry.TRUTHS[op] if instr in self.only_tested else objects.RECORD[op]
+            function = queries.TRUTHS[op] if instr in self.only_tested else objects.RECORD[op]
             attrs |= {"direct": op, "plain": QUERIES[op][: len(instr.operands)]}
         elif instr in self.methods:
             objects.has_attribute(instr.attrs["name"])
@@ -339,7 +339,7 @@ class ForwardHalf:
     def _is_plain(self, v: Value, types: AbstractSet[type]) -> bool:
         if isinstance(v, Const):
             return type(v.value) in types or (
-                type(v.value) in (tuple, frozenset) and reentry.PLAIN.issuperset(map(type, v.value))
+                type(v.value) in (tuple, frozenset) and reach.PLAIN.issuperset(map(type, v.value))
             )
         return float in types and self.activity.number(v)
 
@@ -384,7 +384,7 @@ def _first_place(block: Block) -> int:
 
 def _only_tested(function: Function) -> set[Instr]:
     """Comparisons whose results are used for their truth only."""
-    found = {r: i for _, i in function.instructions() if i.op in reentry.TRUTHS for r in i.results}
+    found = {r: i for _, i in function.instructions() if i.op in queries.TRUTHS for r in i.results}
     for block, instr in function.instructions():
         used = list(instr.operands) if instr.op not in ("truth", "not") else []
         for target in instr.targets:

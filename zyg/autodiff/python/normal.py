@@ -16,7 +16,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT
 
 from .. import objects
-from ..objects import reentry, sources
+from ..objects import reach, sources
 from . import escaping
 
 # Ops that do not raise, so that a block may hold any number of them.
@@ -345,7 +345,7 @@ def _check_keys(f: Function) -> None:
         if instr.op in ("set", "dict"):
             keys = [v for v in instr.operands[:: 1 + (instr.op == "dict")] if not isinstance(v, Const)]
             if keys:
-                callee = Const(reentry.check_keys, OBJECT)
+                callee = Const(reach.check_keys, OBJECT)
                 made = Instr("call_object", [callee, *keys], [Value(OBJECT)], {"keywords": ()}, [], instr.position)
                 block.instrs.insert(block.instrs.index(instr), made)
 

@@ -7,7 +7,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, map_uses
 from zyg.ir.types import I64, NONE, OBJECT, TAPE
 
 from .. import objects
-from ..objects.reentry import TRUTHS
+from ..objects.queries import TRUTHS
 from . import inline, rules
 from .forward import ForwardHalf, Saved, extra_operands
 

@@ -1,0 +1,131 @@
+"""What Python functions do, as far as their own code tells: whether they only calculate, and whether they change something."""
+
+from __future__ import annotations
+
+import builtins
+from types import CodeType, FunctionType
+from typing import Any
+
+from zyg.errors import Unsupported
+from zyg.frontend.capture import capture
+from zyg.ir.core import Const, Instr, Value
+
+from ..identity import ByIdentity
+
+_SAFE = frozenset(
+    "global getattr tuple lt le eq ne gt ge is is_not not truth contains return jump branch getitem add sub mul truediv mod "
+    "neg pos floordiv pow convert format string free_cell get_cell unbound checked_local and or xor invert".split()
+)
+_PURE = frozenset({hash, len, isinstance, issubclass, type, id, abs, str, repr, int, float, bool, tuple, round})
+# What these give carries no derivative.
+_CONSTANTS = frozenset("lt le eq ne gt ge is is_not not contains truth convert format string".split())
+_GIVING_CONSTANTS = frozenset("hash len isinstance issubclass type id str repr int bool".split())
+# Methods whose value C code takes to be text, or an int.
+_TYPED = frozenset(
+    f"__{name}__" for name in "str repr format hash len bool int index bytes sizeof length_hint contains".split()
+)
+_verdicts = ByIdentity()  # of code objects: whether their functions do nothing but calculate, with which builtins
+
+
+def only_calculates(f: FunctionType) -> bool:
+    """Whether a function changes nothing, as far as its own code tells, calls nothing but some builtins, and gives nothing that
+    carries a derivative.
+
+    >>> only_calculates(lambda self: hash(self.name)), only_calculates(lambda self: self.names.append(1))
+    (True, False)
+    """
+    found = _verdicts.of(f.__code__)
+    if found is None:
+        found = _builtins_called(f.__code__)
+        _verdicts.note(f.__code__, found)
+    return found is not False and not any(name in f.__globals__ for name in found)
+
+
+def _builtins_called(code: CodeType) -> Any:
+    """The names of the builtins that are called; False if more happens."""
+    if code.co_flags & 0x2A0:
+        return False
+    try:
+        function = capture(code)
+    except Unsupported:
+        return False
+    makers = {r: i for _, i in function.instructions() for r in i.results}
+    passed: dict[Value, list[Value]] = {}
+    names: set[str] = set()
+    given: list[Value] = []
+    for block, instr in function.instructions():
+        if instr.op == "call_object":
+            callee = makers.get(instr.operands[0])
+            if callee is None or callee.op != "global" or getattr(builtins, callee.attrs["name"], None) not in _PURE:
+                return False
+            names.add(callee.attrs["name"])
+        elif instr.op not in _SAFE or block.handler is not None:
+            return False
+        elif instr.op == "return":
+            given += instr.operands
+        for target in instr.targets:
+            for p, v in zip(target.block.params, target.args, strict=True):
+                passed.setdefault(p, []).append(v)
+    if code.co_name not in _TYPED and not all(_is_constant(v, makers, passed, set()) for v in given):
+        return False
+    return frozenset(names)
+
+
+def _is_constant(v: Value, makers: dict[Value, Instr], passed: dict[Value, list[Value]], seen: set[Value]) -> bool:
+    """Whether a value carries no derivative, wherever it comes from."""
+    if isinstance(v, Const) or v in seen:
+        return True
+    seen.add(v)
+    if v in passed:
+        return all(_is_constant(x, makers, passed, seen) for x in passed[v])
+    made = makers.get(v)
+    if made is None or made.op == "global":
+        return made is not None and made.attrs["name"] in ("NotImplemented", "True", "False")
+    if made.op != "call_object":
+        return made.op in _CONSTANTS
+    callee = makers.get(made.operands[0])
+    return callee is not None and callee.op == "global" and callee.attrs["name"] in _GIVING_CONSTANTS
+
+
+_CHANGING = frozenset(
+    "setitem delattr delitem set_cell del_cell set_global del_global yield yield_from set_add import_star".split()
+)
+_MUTATORS = frozenset(
+    "add append appendleft clear discard extend extendleft insert pop popitem popleft put remove reverse send setdefault sort "
+    "update write".split()
+)
+_changing = ByIdentity()  # of code objects: whether their functions change something
+
+
+def changes(f: FunctionType) -> bool:
+    """Whether a function changes something that may carry a derivative, as far as its own code tells.
+
+    >>> changes(lambda self: self.seen.append(self)), changes(lambda self: hash(self.name()))
+    (True, False)
+    """
+    found = _changing.of(f.__code__)
+    if found is None:
+        found = _is_changing(f.__code__)
+        _changing.note(f.__code__, found)
+    return found
+
+
+def _is_changing(code: CodeType) -> bool:
+    try:
+        function = capture(code)
+    except Unsupported:
+        return True
+    makers = {r: i for _, i in function.instructions() for r in i.results}
+    for _, instr in function.instructions():
+        if instr.op in _CHANGING:
+            return True
+        if instr.op == "setattr" and not _is_constant(instr.operands[1], makers, {}, set()):
+            return True
+        if instr.op in ("call_object", "call_spread"):
+            callee = makers.get(instr.operands[0])
+            if callee is not None and callee.op == "getattr" and callee.attrs["name"] in _MUTATORS:
+                return True
+    return False
+
+
+__all__ = ["changes", "only_calculates"]

@@ -1,0 +1,296 @@
+"""Which Python functions C code may enter that works on some operands, and which operands bring none along."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    EllipsisType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+    NoneType,
+    NotImplementedType,
+)
+from typing import Any
+
+import numpy as np
+
+from zyg.backend.phrases import HASHED
+from zyg.errors import Unsupported
+
+from ..identity import note
+from . import arithmetic, calls, foreign, iteration, structure
+from .effects import changes, only_calculates
+
+# Operators, text, truth and conversions of exactly these types run no Python code, whatever the instance.
+PLAIN: frozenset[type] = frozenset(
+    {float, int, bool, complex, str, bytes, bytearray, NoneType, EllipsisType, NotImplementedType, range, type}
+    | {ModuleType, CodeType, FunctionType, BuiltinFunctionType, MethodType, Fraction, Decimal}
+    | {c for c in np.sctypeDict.values() if c is not np.object_}
+)
+
+# The same for what only asks how long something is, or whether it is empty.
+SIZED: frozenset[type] = PLAIN | {list, tuple, dict, set, frozenset, deque, OrderedDict, defaultdict}
+
+# Those of them that may bring functions along, to be called.
+_CALLABLE = frozenset({FunctionType, BuiltinFunctionType, MethodType, type})
+_INERT = PLAIN - _CALLABLE
+
+_SEQUENCES = (list, tuple, set, frozenset, deque)
+
+# Modules of the library whose functions call nothing of the user's.
+_CLOSED = frozenset(
+    "abc typing enum fractions decimal numbers pathlib datetime random re os io inspect threading logging warnings "
+    "string uuid types zyg".split()
+)
+
+_OWN = "zyg.autodiff.objects.stdlib_"  # what stands there for code in C
+
+# Special methods that C code does not call to ask an operand something: those that differentiated code calls by itself.
+_OTHERS = frozenset(
+    f"__{name}__"
+    for name in "init new del init_subclass set_name class_getitem enter exit call setattr delattr setitem delitem next "
+    "post_init getstate setstate reduce reduce_ex copy deepcopy add radd iadd sub rsub isub mul rmul imul truediv rtruediv "
+    "itruediv pow rpow ipow matmul rmatmul imatmul neg pos abs".split()
+)
+
+
+# ------------------------------------------------------------------------------------------------------- which functions
+
+
+def entered(values: Iterable[Any], deep: bool = False) -> list[FunctionType]:
+    """The Python functions that C code may call which works on these values: special methods of their classes; with `deep` any
+    methods, and the values are called if they can be.
+
+    >>> from collections import UserList
+    >>> entered([3.0, "a", [1, (2.0, None)]]), "__lt__" in [f.__name__ for f in entered([UserList([1.0])])]
+    ([], True)
+    """
+    found: dict[int, FunctionType] = {}
+    seen: set[int] = set()
+    work = list(values)
+    plain = _INERT if deep else PLAIN
+    while work:
+        x = work.pop()
+        t = type(x)  # (isinstance would ask `x.__class__`, which may run code)
+        if t in plain:
+            continue
+        if issubclass(t, _SEQUENCES):
+            if not plain.issuperset(map(type, x)) and id(x) not in seen:
+                seen.add(id(x))
+                work.extend(x)
+        elif issubclass(t, dict):
+            if not (plain.issuperset(map(type, x)) and plain.issuperset(map(type, x.values()))) and id(x) not in seen:
+                seen.add(id(x))
+                work.extend(x)
+                work.extend(x.values())
+        elif t is FunctionType:
+            _add(found, x)
+        elif t is MethodType:
+            work.append(x.__func__)
+        elif issubclass(t, type):
+            _add_methods(found, x, True, seen)
+            _add_methods(found, t, deep, seen)
+        elif issubclass(t, np.ndarray):
+            if x.dtype.kind == "O":
+                work.extend(x.flat)
+        elif issubclass(t, (iteration.Values, iteration.Items, iteration.Keys)):
+            work.append(x._mapping)
+        elif t is structure.Names:
+            _add_all(found, work, [x.space[name] for name in x.used if name in x.space])
+        elif t is np.ufunc:
+            _add_all(found, work, _function_of(x))
+        elif t is BuiltinFunctionType:
+            if type(x.__self__) is not ModuleType:
+                work.append(x.__self__)
+        elif id(x) not in seen and (deep or not _calculates(x)):
+            seen.add(id(x))
+            _add_methods(found, t, deep, seen)
+            _add_all(found, work, _held(x, t))
+    return list(found.values())
+
+
+_HEAP = 1 << 9
+
+
+def _add_all(found: dict[int, FunctionType], work: list[Any], values: Iterable[Any]) -> None:
+    """What is to be called if it can be."""
+    for x in values:
+        f = x.__func__ if type(x) is MethodType else x
+        if type(f) is FunctionType:
+            _add(found, f)
+        else:
+            work.append(x)
+
+
+def _function_of(f: np.ufunc) -> list[Any]:
+    """The Python function that a ufunc is made of (`obj` of NumPy's PyUFuncObject, which is public), if it is."""
+    if not f.__name__.endswith("(vectorized)"):
+        return []
+    return [ctypes.py_object.from_address(id(f) + _UFUNC_OBJECT).value]
+
+
+class _UFunc(ctypes.Structure):
+    """What NumPy's ufuncobject.h declares, up to `obj`."""
+
+    _fields_ = [
+        *((name, ctypes.c_int) for name in ("nin", "nout", "nargs", "identity")),
+        *((name, ctypes.c_void_p) for name in ("functions", "data")),
+        *((name, ctypes.c_int) for name in ("ntypes", "reserved1")),
+        *((name, ctypes.c_void_p) for name in ("name", "types", "doc", "ptr", "obj")),
+    ]
+
+
+_UFUNC_OBJECT = object.__basicsize__ + _UFunc.obj.offset
+
+
+def _held(x: Any, t: type) -> Iterable[Any]:
+    """What an object of a foreign class holds, which may call it."""
+    module = str(t.__module__)
+    if module.startswith("zyg."):
+        return ()
+    if module.partition(".")[0] in foreign.FOREIGN_PACKAGES:
+        return list(getattr(x, "__dict__", {}).values())
+    if not _methods_of(t)[2]:  # not of Python
+        return [v for v in gc.get_referents(x) if type(v) is not dict or "__builtins__" not in v]
+    return ()
+
+
+def _add(found: dict[int, FunctionType], f: FunctionType) -> None:
+    if id(f) not in found and not f.__code__.co_flags & 0x280 and _is_followed(f):
+        found[id(f)] = f
+
+
+def _is_followed(f: FunctionType) -> bool:
+    module = f.__globals__.get("__name__")
+    if isinstance(module, str) and module != _OWN and (module.partition(".")[0] in _CLOSED or foreign.is_foreign(f)):
+        return False
+    try:
+        return f not in calls.KNOWN
+    except TypeError:
+        return True
+
+
+# Per class what it was when its methods were looked at, the special ones, and all; whether those that ask something only calculate.
+_methods: dict[type, tuple[int, tuple[FunctionType, ...], tuple[FunctionType, ...], bool]] = {}
+_MANY = 2000
+
+
+def _methods_of(cls: type) -> tuple[int, tuple[FunctionType, ...], tuple[FunctionType, ...], bool]:
+    from zyg.backend.cpython import type_version
+
+    version = type_version(cls)
+    known = _methods.get(cls)
+    if known is not None and version and known[0] == version:
+        return known
+    special: list[FunctionType] = []
+    every: list[FunctionType] = []
+    harmless = True
+    for c in cls.__mro__:
+        if not c.__flags__ & _HEAP:
+            continue
+        for name, held in list(vars(c).items()):
+            functions = _functions_in(held)
+            every += functions
+            if name.startswith("__") and name.endswith("__"):
+                special += functions
+                harmless = harmless and (
+                    name in _OTHERS or not any(_is_followed(f) and not only_calculates(f) for f in functions)
+                )
+    made = version, tuple(special), tuple(every), harmless
+    if len(_methods) > _MANY:
+        _methods.clear()
+    if not _passing(cls):
+        _methods[cls] = made
+    return made
+
+
+def _passing(cls: type) -> bool:
+    """Whether a class was made in a function: it is not kept."""
+    return "<locals>" in cls.__qualname__
+
+
+def _functions_in(held: Any) -> list[FunctionType]:
+    """The functions in something that stands in a class."""
+    if type(held) is FunctionType:
+        return [held]
+    if isinstance(held, (staticmethod, classmethod)):
+        return _functions_in(held.__func__)
+    if type(held) is property:
+        return [f for part in (held.fget, held.fset, held.fdel) for f in _functions_in(part)]
+    return []
+
+
+def _add_methods(found: dict[int, FunctionType], cls: type, every: bool, seen: set[int]) -> None:
+    if id(cls) not in seen:
+        seen.add(id(cls))
+        _, special, all_, _ = _methods_of(cls)
+        for f in all_ if every else special:
+            _add(found, f)
+
+
+def _calculates(x: Any) -> bool:
+    """Whether the special methods that ask an object something do nothing but calculate with attributes of plain types."""
+    _, _, every, harmless = _methods_of(type(x))
+    if not harmless or not every:
+        return False
+    held = getattr(x, "__dict__", None)
+    if type(held) is dict:
+        if not PLAIN.issuperset(map(type, held.values())):
+            return False
+        if not type(x).__dictoffset__:
+            return True
+    names = structure.fields_of(x) if held is None or hasattr(type(x), "__slots__") else ()
+    return all(type(getattr(x, name, None)) in PLAIN for name in names)
+
+
+# ------------------------------------------------------------------------------------------------------------------ keys
+
+
+def check_key(key: Any) -> None:
+    """Refuse what is about to be a key of a dict or set, or is looked for there, if that runs code that changes something: the
+    reverse pass asks for the hash of a key, too."""
+    t = type(key)
+    if t in PLAIN or (t in HASHED and t is not tuple):
+        return
+    if t is tuple or t is frozenset:
+        for part in key:
+            check_key(part)
+        return
+    found: dict[int, FunctionType] = {}
+    for name in ("__hash__", "__eq__"):
+        for f in _functions_in(arithmetic.find(t, name)):
+            _add(found, f)
+    for f in found.values():
+        if changes(f):
+            raise Unsupported(
+                f"a key of a dict or set whose `{f.__name__}` changes something, in code that is differentiated through Python",
+                foreign.position_of(foreign.caller()),
+                hint="let it calculate only, or use a list, or another key",
+            )
+    from ..python import inline
+
+    inline._note_class(t)
+    note(HASHED, t, (t,))
+
+
+def check_keys(*keys: Any) -> None:
+    """The same for the keys of a display."""
+
+
+@calls.known(check_keys, exact=True)
+def _check_keys(*keys: Any) -> tuple[Any, Any]:
+    for key in keys:
+        if type(key) not in PLAIN:
+            check_key(key)
+    return None, None
+
+
+__all__ = ["PLAIN", "SIZED", "check_key", "check_keys", "entered"]
