@@ -694,3 +694,29 @@ def test_fitting_parameters_in_a_dict():
     inside, outside = zyg.jit(fitted)(start, data, 20), fitted(start, data, 20)
     assert inside["w"] == pytest.approx(outside["w"]) and inside["b"] == pytest.approx(outside["b"])
     assert start == {"w": [0.5, -0.3], "b": 0.1}
+
+
+class Weight:
+    def __init__(self, kilograms):
+        self.kilograms = kilograms
+
+    def __lt__(self, other):
+        return self.kilograms < other.kilograms
+
+    def __eq__(self, other):
+        return self.kilograms == other.kilograms
+
+    __hash__ = None
+
+
+def test_one_of_several_objects_is_compared_by_its_methods():
+    """Which object it is, is known only when the code runs."""
+
+    def f(x):
+        weights = [Weight(x), Weight(2.0), Weight(x * x)]
+        least, most = min(weights), max(weights)
+        return most.kilograms * x + (1.0 if least == Weight(2.0) else 0.0) + (10.0 if most != Weight(x * x) else 0.0)
+
+    compiled = zyg.jit(zyg.value_and_grad(f))
+    for x, slope in ((3.0, 27.0), (1.5, 6.75), (0.5, 2.0)):
+        assert compiled(x) == (f(x), pytest.approx(slope))

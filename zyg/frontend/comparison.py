@@ -36,6 +36,7 @@ from .values import (
     describe,
     is_number,
     is_numeric,
+    is_reference,
     known_key,
     number_type,
 )
@@ -76,6 +77,10 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     def message() -> str:
         return f"'{SYMBOLS[name]}' not supported between instances of '{operand_name(e, a)}' and '{operand_name(e, b)}'"
 
+    if isinstance(a, ChoiceValue) and is_reference(a):
+        return e.each(a, lambda one: compare(e, name, one, b))
+    if isinstance(b, ChoiceValue) and is_reference(b):
+        return e.each(b, lambda one: compare(e, name, a, one))
     if isinstance(a, MaybeValue) or isinstance(b, MaybeValue):
         return compare(e, name, settled(e, a, message), settled(e, b, message))
     if isinstance(a, Known) and isinstance(b, Known) and type(a.object) is type(b.object) is str:
@@ -143,7 +148,7 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
             return const(a.object is b.object)
     if isinstance(a, ChoiceValue) or isinstance(b, ChoiceValue):
         for x, y in ((a, b), (b, a)):
-            if isinstance(x, ChoiceValue) and any(natural(o) is not o for o in x.options):
+            if isinstance(x, ChoiceValue) and (is_reference(x) or any(natural(o) is not o for o in x.options)):
                 return scalar_value(e, e.each(x, lambda o, y=y: boolean(equal(e, o, y))))
         return identical(e, a, b)
     for v in (a, b):
