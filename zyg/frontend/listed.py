@@ -1,4 +1,4 @@
-"""Arrays in lists of run-time length, which are kept by value (lists.py): a program that changes an array after it was put into
+"""Arrays in lists of run-time length, which are kept by value (growing.py): a program that changes an array after it was put into
 such a list, or an item of the list in place, would see the difference. It is refused.
 
 An array may be changed by a `store` and the like to any view of it, wherever it came from: each array value has *roots*, the
