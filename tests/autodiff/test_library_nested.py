@@ -45,8 +45,26 @@ def test_numbers_and_arrays_by_keyword_carry_derivatives():
 
     for found, wanted in zip(zyg.gradient(indirect, x, 3.0), zyg.gradient(direct, x, 3.0)):
         np.testing.assert_allclose(found, wanted, rtol=1e-13)
-    with pytest.raises(zyg.Unsupported, match="keyword"):
-        zyg.hessian(lambda x: indirect(x, 3.0), x)
+
+
+def test_constants_by_keyword_and_second_derivatives_by_keywords():
+    def direct(x, axis, q):
+        return np.sum(np.median(x, axis=axis) ** 2) + np.percentile(x[0], q=q * q)
+
+    def indirect(x, axis, q):
+        try:
+            return direct(x, axis, q)
+        except KeyError:
+            return 0.0
+
+    by_x, by_axis, by_q = zyg.gradient(indirect, A, 1, 3)
+    expected = zyg.gradient(direct, A, 1, 3)
+    np.testing.assert_allclose(by_x, expected[0])
+    assert by_axis is expected[1] is None
+    assert by_q == pytest.approx(expected[2])
+    bend = zyg.hessian(lambda q: indirect(A, 1, q), 3.0)
+    assert bend == pytest.approx(zyg.hessian(lambda q: direct(A, 1, q), 3.0), rel=1e-12)
+    assert abs(bend) > 0.001
 
 
 def test_eigenvalues_of_general_matrices():

@@ -160,6 +160,28 @@ _PURE = frozenset(
 
 def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any] | None:
     """(value, back) of a function of a package that the library knows, None if it does not."""
+    found = recognised(f, args, kwargs)
+    if found is None:
+        return None
+    called, names, constants, order = found
+    made = _pulled(called, (*args, *[kwargs[n] for n in names]), constants)
+    return None if made is None else (made[0], (*made[1][:2], f, *made[1][3:7], len(args), order))
+
+
+def _pulled(called: Any, operands: tuple[Any, ...], constants: dict[str, Any]) -> tuple[Any, Any] | None:
+    from . import structure
+
+    forms = [structure.form(a) for a in operands]
+    made = native_pullback(called, operands, constants, pure=True)
+    if made is None:
+        return None
+    value, back = made
+    return value, (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
+
+
+def recognised(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+    """How a function that the library knows is called natively: what is called, which keywords go by position behind the other
+    arguments, since they may carry a derivative, the constants, and where the cotangents of keywords are found."""
     from zyg.library import registry
 
     from . import structure
@@ -167,38 +189,26 @@ def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     entry = registry.find(f)
     if entry is None or entry.module not in _PURE or user_rules.in_forward_mode():
         return None
-    # What is passed by keyword and may carry a derivative goes by position.
-    names = tuple([n for n, v in kwargs.items() if carries(v)])
+    names = tuple([n for n, v in kwargs.items() if type(v) in (float, int) or type(v) in _OF_NUMPY])
     constants = {n: v for n, v in kwargs.items() if n not in names}
     operands = (*args, *[kwargs[n] for n in names])
     if not any(map(_numeric, operands)) or not all(map(simple, operands)):
         return None
     if any(type(v) not in _PLAIN for v in constants.values()):
         return None
-    forms = [structure.form(a) for a in operands]
-    called = _by_position(len(args), names)(f) if names else f
-    made = native_pullback(called, operands, constants, pure=True)
-    if made is None:
-        return None
-    value, back = made
-    order: Any = None
-    if kwargs:
-        place = {n: len(args) + k for k, n in enumerate(names)}
-        order = [(place.get(n, user_rules.BEYOND), structure.form(v)) for n, v in kwargs.items()]
-    return value, (user_rules.run, back, f, forms, structure.form(value), None, (), len(args), order)
-
-
-def carries(value: Any) -> bool:
-    """Whether a number or an array may carry a derivative."""
-    return type(value) is float or isinstance(value, (np.ndarray, np.inexact))
+    if not kwargs:
+        return f, (), constants, None
+    place = {n: len(args) + k for k, n in enumerate(names)}
+    order = [(place.get(n, user_rules.BEYOND), structure.form(v)) for n, v in kwargs.items()]
+    return by_position(f, len(args), names) if names else f, names, constants, order
 
 
 @lru_cache(None)
-def _by_position(count: int, names: tuple[str, ...]) -> Any:
+def by_position(f: Any, count: int, names: tuple[str, ...]) -> Any:
     """What makes of f(a, b, q=...) a function of a, b and q."""
     given = [f"a{k}" for k in range(count)]
     passed = ", ".join([*given, *(f"{n}={n}" for n in names), "**constants"])
-    return eval(f"lambda f: lambda {', '.join([*given, *names])}, **constants: f({passed})", {})
+    return eval(f"lambda f: lambda {', '.join([*given, *names])}, **constants: f({passed})", {})(f)
 
 
 # The same in Python, for second derivatives: its parts are native, and so are their derivatives (nested.py).
@@ -207,43 +217,45 @@ def _by_position(count: int, names: tuple[str, ...]) -> Any:
 def entry_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     from . import structure
 
-    value = entry_value(f, kwargs, *args)
+    called, names, constants, order = required(f, args, kwargs)
+    operands = (*args, *[kwargs[n] for n in names])
+    value = entry_value(called, constants, *operands)
 
     def back(d: Any) -> Any:
-        return entry_cotangents(f, kwargs, d, *args)
+        return entry_cotangents(called, constants, d, *operands)
 
-    forms = [structure.form(a) for a in args]
-    return value, (user_rules.run, back, f, forms, structure.form(value), None, (), len(args), None)
-
-
-def entry_value(f: Any, kwargs: dict[str, Any], *args: Any) -> Any:
-    return f(*args, **kwargs)
+    forms = [structure.form(a) for a in operands]
+    return value, (user_rules.run, back, f, forms, structure.form(value), None, (), len(args), order)
 
 
-def entry_cotangents(f: Any, kwargs: dict[str, Any], d: Any, *args: Any) -> tuple[Any, ...]:
-    made = native_pullback(f, args, kwargs, pure=True)
+def required(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    found = recognised(f, args, kwargs)
+    assert found is not None
+    return found
+
+
+def entry_value(called: Any, constants: dict[str, Any], *operands: Any) -> Any:
+    return called(*operands, **constants)
+
+
+def entry_cotangents(called: Any, constants: dict[str, Any], d: Any, *operands: Any) -> tuple[Any, ...]:
+    made = native_pullback(called, operands, constants, pure=True)
     assert made is not None
     return made[1](d)
 
 
-def call_entry_value(f: Any, kwargs: dict[str, Any], *args: Any) -> tuple[Any, Any]:
-    made = call_entry(f, args, kwargs)
+def call_entry_value(called: Any, constants: dict[str, Any], *operands: Any) -> tuple[Any, Any]:
+    made = _pulled(called, operands, constants)
     assert made is not None
     return made[0], (run_operands, made[1], 2)
 
 
-def call_entry_cotangents(f: Any, kwargs: dict[str, Any], d: Any, *args: Any) -> tuple[Any, Any]:
-    from . import structure
-
-    forms = [structure.form(a) for a in (d, *args)]
-    made = native_pullback(pulled_back(f), (d, *args), kwargs, pure=True)
+def call_entry_cotangents(called: Any, constants: dict[str, Any], d: Any, *operands: Any) -> tuple[Any, Any]:
+    made = _pulled(pulled_back(called), (d, *operands), constants)
     if made is None:
-        raise Unsupported(
-            f"a second derivative of {f.__name__} by way of Python", hint="differentiate it natively: zyg.jit"
-        )
-    value, back = made
-    inner = (user_rules.run, back, f, forms, structure.form(value), None, (), len(forms), None)
-    return value, (run_operands, inner, 2)
+        name = getattr(called, "__name__", "a function")
+        raise Unsupported(f"a second derivative of {name} by way of Python", hint="differentiate it natively: zyg.jit")
+    return made[0], (run_operands, made[1], 2)
 
 
 @lru_cache(None)

@@ -13,7 +13,6 @@ from typing import Any
 from zyg import fallback, rules, transforms
 from zyg.autodiff.python import escaping, inline
 from zyg.autodiff.python import nested as halves
-from zyg.errors import Unsupported
 
 from . import calls, class_statements, classes, foreign, generators, native, numpy_methods, structure
 from .arithmetic import find, is_python, method_of
@@ -123,16 +122,10 @@ def _call_entry(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """What the library has natively has native pullbacks, and these have native ones."""
     if native.call_entry(f, args, kwargs) is None:
         return None, None
-    if any(map(native.carries, kwargs.values())):
-        name = foreign.name_of(f)
-        raise Unsupported(
-            f"a second derivative of code with {name} in it, by way of Python, where numbers are passed by keyword",
-            foreign.position_of(foreign.caller()),
-            hint="pass them by position, or change what keeps the code from being native (zyg.jit tells)",
-        )
     return calls.call(native.entry_in_python, (f, args, kwargs))
 
 
+known(native.required)(_plainly(native.required))
 known(native.entry_value)(native.call_entry_value)
 known(native.entry_cotangents)(native.call_entry_cotangents)
 
