@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from ..backend.llvm.text import NOWHERE
 from ..ir.core import Function, Instr
 from ..ir.text import Printer, ansi
 
@@ -165,7 +166,7 @@ def _lines_of_llvm(text: str) -> str:
         node = nodes.get(number, {})
         scope = nodes.get(node.get("scope", ""), {})
         file = nodes.get(scope.get("file", ""), {})
-        if node.get("") != "DILocation" or not file.get("filename"):
+        if node.get("") != "DILocation" or file.get("filename", NOWHERE) == NOWHERE:
             return None
         return _unquoted(file["filename"]), int(node["line"])
 

@@ -200,6 +200,9 @@ class ModuleText:
         return "\n".join(lines) + "\n"
 
 
+NOWHERE = "<unknown>"  # the file of code without places: LLVM wants a name
+
+
 class Places:
     """The places in the source of one function's instructions, as LLVM's debugging information: lines and columns only."""
 
@@ -219,7 +222,7 @@ class Places:
         self.subprogram = module.node(f"distinct !DISubprogram({what}, spFlags: DISPFlagDefinition, unit: !{unit})")
 
     def file(self, name: str) -> int:
-        return self.module.node(f'!DIFile(filename: {quoted(name or "<unknown>")}, directory: "")')
+        return self.module.node(f'!DIFile(filename: {quoted(name or NOWHERE)}, directory: "")')
 
     def mark(self, line: str, position: Position | None) -> str:
         """An instruction with its place; labels stay as they are."""
