@@ -255,6 +255,11 @@ def run_complex(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(round)
 def _round(x: Any, ndigits: Any = None) -> tuple[Any, Any]:
+    if ndigits is not None and type(ndigits) is not int:
+        ndigits, asked = reentry.index_of(ndigits)
+        if asked is not None:
+            y, back = _round(x, ndigits)
+            return y, (reentry.run_at_index, back, asked)
     method = method_of(x, "__round__")
     if method is not None:
         return as_call(calls.call(method, () if ndigits is None else (ndigits,)))

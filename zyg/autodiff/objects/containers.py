@@ -622,7 +622,7 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
             y = a * b
             return y, (run_list_repeated, y, sequence, len(sequence))
         if isinstance(sequence, (str, bytes)):
-            return a * b, None
+            return reentry.followed(operator.mul, (a, b))
     elif op == "or" and isinstance(a, dict) and isinstance(b, dict):
         y = a | b
         return y, (run_dict_union, y, a, b, tuple(b))

@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from . import calls, containers, generators, iteration, keys
+from zyg.errors import Unsupported
+
+from . import calls, containers, foreign, generators, iteration, keys, reentry
 from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
 from .cotangents import accumulate
 from .iteration import Iterator
-from .reach import check_key
+from .reach import SIZED, check_key
 from .sources import Until, adapted
 
 # ---------------------------------------------------------------------------------------- containers from iterables
@@ -276,6 +278,11 @@ def _made(pairs: Any, kind: str, rec: Any) -> tuple[Any, Any]:
 
 @known(enumerate)
 def _enumerate(iterable: Any, start: int = 0) -> tuple[Any, Any]:
+    if type(start) is not int:
+        start, asked = reentry.index_of(start)
+        if asked is not None:
+            y, back = _enumerate(iterable, start)
+            return y, (reentry.run_at_index, back, asked)
     if type(iterable) is list:
         return iteration.Direct(
             zip(enumerate(iterable, start), count()), iteration.Numbered(iterable), "enumerate"
@@ -416,8 +423,26 @@ def _run_second_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _filtered(pairs: Any) -> Any:
     for (item, accepted), back in pairs:
-        if accepted:
+        if type(accepted) in SIZED:
+            if accepted:
+                yield item, back
+            continue
+        truth, asked = reentry.followed(bool, (accepted,))
+        if asked is not None:
+            back = (_run_accepted, back, asked)
+        if truth:
             yield item, back
+        elif asked is not None:
+            raise Unsupported(
+                "an item that `filter` leaves out by Python code that changes something",
+                foreign.position_of(foreign.caller()),
+                hint="ask it by itself, in a loop or a comprehension",
+            )
+
+
+def _run_accepted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    calls.run(back[2], None, shadows)
+    calls.run(back[1], d, shadows)
 
 
 @known(reversed)

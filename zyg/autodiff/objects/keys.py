@@ -36,7 +36,7 @@ def keys_of(items: list[Any], key: Any) -> tuple[list[Any], list[Any] | None]:
     """The key of each item, and the backs of the calls, if these may have done something."""
     if key is None:
         return items, None
-    if is_harmless(key):
+    if is_harmless(key) and (type(key) is FunctionType or reach.PLAIN.issuperset(map(type, items))):
         return [key(v) for v in items], None
     forward = calls.forward_of(key)
     made = [forward(v) for v in items]

@@ -201,8 +201,21 @@ def _run_frexp(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(math.fsum)
 def _fsum(iterable: Any, /) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    both = list(iterator)
+    both = [_number_of(v, b) for v, b in iterator]
     return math.fsum([v for v, _ in both]), (_run_weighted, [b for _, b in both], rec, None)
+
+
+def _number_of(x: Any, back: Any) -> tuple[Any, Any]:
+    """The number that an item is, or that is made of it."""
+    if is_number(x) or not _is_convertible(x):
+        return x, back
+    y, made = calls.KNOWN[float](x)
+    return y, (_run_number_of, back, made)
+
+
+def _run_number_of(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    given = calls.run(back[2], d, shadows)
+    calls.run(back[1], None if given is None else given[1], shadows)
 
 
 def _run_weighted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -35,10 +35,12 @@ def _extend(x: list[Any], values: Any) -> tuple[Any, Any]:
 
 @method(list, "insert", exact=True)
 def _insert(x: Any, index: int, value: Any) -> tuple[Any, Any]:
+    index, asked = reentry.index_of(index)
     at = operator.index(index)
     at = max(at + len(x), 0) if at < 0 else min(at, len(x))
     containers.base_of(x).insert(x, index, value)
-    return None, (run_inserted, x, at)
+    back = (run_inserted, x, at)
+    return None, back if asked is None else (reentry.run_at_index, back, asked)
 
 
 def run_inserted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -50,6 +52,12 @@ def run_inserted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @method(list, "pop", exact=True)
 def _pop(x: list[Any], index: int = -1) -> tuple[Any, Any]:
+    if type(index) is not int:
+        index, asked = reentry.index_of(index)
+        if asked is not None:
+            with reentry.undone(asked):
+                y, back = _pop(x, index)
+            return y, (reentry.run_at_index, back, asked)
     y = x.pop(index) if type(x) is list else containers.base_of(x).pop(x, index)
     return y, (run_popped, x, index if index >= 0 else index + len(x) + 1)
 

@@ -8,6 +8,7 @@ later, so the backs keep copies of what a rule needs.
 from __future__ import annotations
 
 import math
+import numbers
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -144,7 +145,18 @@ def is_hidden(x: Any) -> bool:
     if isinstance(x, (list, tuple)):
         return not _VISIBLE.issuperset(map(type, x)) and any(map(is_hidden, x))
     t = type(x)
-    return t not in _VISIBLE and any(hasattr(t, name) for name in _PROTOCOLS) and not isinstance(x, np.generic)
+    if t in _VISIBLE or isinstance(x, np.generic):
+        return False
+    return any(hasattr(t, name) for name in _PROTOCOLS) or _is_converted(t)
+
+
+def _is_converted(cls: type) -> bool:
+    """Whether NumPy would make numbers of instances by methods in Python."""
+    from .arithmetic import find, is_python
+
+    return any(is_python(find(cls, name)) for name in ("__float__", "__index__", "__int__", "__complex__")) and not (
+        issubclass(cls, (float, int, complex, numbers.Number))
+    )
 
 
 _VISIBLE = frozenset({float, int, bool, complex, str, type(None), np.float64, type, np.dtype})
@@ -422,6 +434,14 @@ def matmul_cotangents(dy: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 def getitem(x: np.ndarray, key: Any) -> tuple[Any, Any]:
     """(value, back) of `x[key]`: a number, a view, or a copy."""
+    if type(key) not in _KEYS:
+        from . import reentry
+
+        key, asked = reentry.index_of(key)
+        if asked is not None:
+            with reentry.undone(asked):
+                y, back = getitem(x, key)
+            return y, (reentry.run_at_index, back, asked)
     y = x[key]
     if of_objects(x):
         return foreign.result(y, *_OF_OBJECTS, (x,))
@@ -432,6 +452,9 @@ def getitem(x: np.ndarray, key: Any) -> tuple[Any, Any]:
     if x.dtype.kind not in "fciu" or owner_of(y) is owner_of(x):
         return y, None
     return y, (run_getitem, y, x, frozen(key))
+
+
+_KEYS = frozenset({int, tuple, np.ndarray, list, type(None), type(...), bool})
 
 
 def frozen(key: Any) -> Any:
@@ -473,6 +496,13 @@ def _repeats(key: Any) -> bool:
 
 def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
     """The back of `x[key] = value`."""
+    if type(key) not in _KEYS:
+        from . import reentry
+
+        key, asked = reentry.index_of(key)
+        if asked is not None:
+            with reentry.undone(asked):
+                return (reentry.run_at_index, setitem(x, key, value), asked)
     if of_objects(x):
         x[key] = value
         back = foreign.result(None, *_OF_OBJECTS, (x, None, value))[1]

@@ -22,7 +22,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
-from . import calls, foreign, iteration, structure
+from . import arithmetic, calls, foreign, iteration, structure
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
 from .reach import PLAIN, entered
 
@@ -334,7 +334,7 @@ def index_of(key: Any) -> tuple[Any, Any]:
             return key, None
         made = [index_of(part) for part in parts]
         return slice(*[part for part, _ in made]), (_run_indices, [back for _, back in made])
-    if not hasattr(type(key), "__index__"):
+    if not arithmetic.is_python(arithmetic.find(type(key), "__index__")):
         return key, None
     return followed(operator.index, (key,))
 
