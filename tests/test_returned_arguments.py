@@ -68,8 +68,16 @@ def by_a_hook(x):
     return np.sum(z * z)
 
 
+def by_either_name(x):
+    y = x * 1.0
+    z = same(y)
+    w = z if x[0] > 0.0 else x * 2.0
+    w *= 3.0
+    return np.sum(y * x)
+
+
 @pytest.mark.parametrize(
-    "function", [argument_written, result_written, written_in_place, by_a_view, in_a_loop, by_a_hook]
+    "function", [argument_written, result_written, written_in_place, by_a_view, in_a_loop, by_a_hook, by_either_name]
 )
 def test_what_is_written_under_one_name_and_read_under_the_other_is_refused(function):
     with pytest.raises(zyg.Unsupported, match="under its other name") as refused:

@@ -126,11 +126,11 @@ def _check(analysis: Analysis, call: Instr, result: Value, memory: set[Root]) ->
         roots = {r for v in shared for r in analysis.of(v) & memory}
         if not any(analysis.reaches(call, change, made_at(root)) for root in roots):
             continue
-        by_result = all(v in certain for v in shared)
-        for read, operands in reads:
-            others = [v for v in operands if (v not in certain if by_result else v in some)]
-            if read is change:
-                others = [v for v in others if v not in values]
-            until = None if by_result else call
-            if others and (read is change or analysis.reaches(change, read, until)):
-                raise Unsupported(WHAT, change.position, hint=HINT)
+        # What may be the one name or the other counts as both.
+        names = [(lambda v: v not in certain, None)] if any(v in some for v in shared) else []
+        names += [(lambda v: v in some, call)] if any(v not in certain for v in shared) else []
+        for other, until in names:
+            for read, operands in reads:
+                others = [v for v in operands if other(v) and not (read is change and v in values)]
+                if others and (read is change or analysis.reaches(change, read, until)):
+                    raise Unsupported(WHAT, change.position, hint=HINT)
