@@ -11,6 +11,8 @@ from collections import OrderedDict
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
+
 
 def heap(x):
     h = []
@@ -263,9 +265,16 @@ def attributes_of_containers(x):
     return bag.z * bag["b"] + sum(bag.values()) * row.weight + getattr(row, "other", x)
 
 
+def eigenvalues(x):
+    a = np.array([[x, 1.0], [0.5, 2.0 * x]])
+    w, _ = np.linalg.eig(a)
+    return float(w[0] * w[0] * w[1] + np.sum(np.linalg.eigvals(a * x)))
+
+
 PROGRAMS = {
     f.__name__: f
     for f in (
+        eigenvalues,
         *(
             heap,
             heap_of_pairs,
