@@ -204,6 +204,28 @@ def metaclasses(x):
     return (A[3.0] + B[2.0] * A.asked) if 1 in A else 0.0
 
 
+def asked_of_a_class(x):
+    class Classproperty:
+        def __init__(self, f):
+            self.f = f
+
+        def __get__(self, instance, owner):
+            return self.f(owner)
+
+    class Meta(type):
+        def __getattr__(cls, name):
+            return len(name) * x
+
+    class A(metaclass=Meta):
+        k = x
+
+        @Classproperty
+        def square(cls):
+            return cls.k * x
+
+    return A.square + A().square * A.missing
+
+
 def hooks(x):
     class A:
         def __init_subclass__(cls, scale=1.0, **more):
@@ -373,7 +395,7 @@ def total_order(x):
 PROGRAMS = _made() | {
     f.__name__: f
     for f in (
-        cached_length, keeps_what_it_gets, metaclasses, hooks, arguments_of_comparisons, value_of_a_comparison,
+        cached_length, keeps_what_it_gets, metaclasses, asked_of_a_class, hooks, arguments_of_comparisons, value_of_a_comparison,
         through_what_shows_a_dict, cells, flat, hash_that_is_kept, exception_in_a_method, nested_calls, with_defaults,
         generators, of_a_library, total_order,
     )

@@ -231,11 +231,23 @@ def _of_class(x: type, name: str) -> tuple[Any, Any]:
     if type(found) is property and found.fget is not None:
         y, back = calls.call(found.fget, (x,))
         return y, None if back is None else (_run_first, back)
+    held = find(x, name)
+    if held is not None and is_python(find(type(held), "__get__")) and not hasattr(type(found), "__set__"):
+        y, back = calls.call(find(type(held), "__get__").__get__(held, type(held)), (None, x))
+        return y, None if back is None else (_run_asked, back)
+    if held is None and found is None and is_python(find(type(x), "__getattr__")):
+        y, back = calls.call(find(type(x), "__getattr__").__get__(x, type(x)), (name,))
+        return y, None if back is None else (_run_asked, back)
     y = getattr(x, name)
     if is_number(y) or type(y) is tuple:
         owner = next((c for c in x.__mro__ if name in c.__dict__), x)
         return y, (run_attr, owner, name)
     return y, None
+
+
+def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """A class has its cotangents in its shadow."""
+    calls.run(back[1], d, shadows)
 
 
 def _of_super(x: Any, name: str) -> tuple[Any, Any]:
