@@ -552,3 +552,23 @@ def test_keyword_only_arguments_without_entries(rule):
         for run in (zyg.gradient, through_python):
             with pytest.raises(zyg.Unsupported, match="by a keyword argument of"):
                 run(program, 3.0)
+
+
+def test_forward_mode_through_a_rule_without_derivatives_that_changes_its_argument():
+    def reset(a):
+        a *= 0.0
+        a += 2.0
+        return 1.0
+
+    @zyg.adjoint(reset)
+    def _rule(a):
+        return reset(a), lambda d: (None,)
+
+    def f(x):
+        a = x.copy()
+        y = reset(a)
+        return np.sum(a * x) * y
+
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(zyg.Unsupported, match=r"forward mode through .*reset"):
+        zyg.jit(lambda x: zyg.jvp(f, (x,), (np.ones(3),)))(x)

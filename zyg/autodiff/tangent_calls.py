@@ -116,16 +116,15 @@ class TangentCalls(TangentState):
         attrs = {k: v for k, v in instr.attrs.items() if k != "rule"} | {"callee": rule.forward}
         b.append(Instr("call", list(instr.operands), [*instr.results, *saved], attrs, [], instr.position))
         numbers = [r for r in instr.results if differentiable(r.type)]
-        if not rule.gradients and not rule.gathers:  # the rule says that nothing has a derivative
+        changes = any(self.active(instr.operands[p]) for p in self.summaries[rule.forward].written)
+        if not rule.gradients and not rule.gathers and not changes:  # the rule says that nothing has a derivative
             for r in numbers:
                 if isinstance(r.type, Array) and self.active(r):
                     self.shadows[r] = self._zeros(r)
                 elif self.active(r):
                     self.define(r, [const(0.0, cotangent_type(r.type))] * self.lanes)
             return
-        if any(isinstance(r.type, Array) for r in numbers) or any(
-            self.active(instr.operands[p]) for p in self.summaries[rule.forward].written
-        ):
+        if changes or any(isinstance(r.type, Array) for r in numbers):
             raise self._unsupported(
                 f"forward mode through {name}, which has a rule for reverse mode and gives or changes an array",
                 instr,
