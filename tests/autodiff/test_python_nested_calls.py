@@ -9,6 +9,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from zyg.fallback import python_pullback
 
 
 def decorated(f):
@@ -63,3 +64,19 @@ def replaced(x):
 def test_second_derivative(function):
     got = zyg.gradient(lambda x: zyg.gradient(function, x)[0], 0.7)[0]
     assert got == pytest.approx(differences.derivative(lambda x: zyg.gradient(function, x)[0], 0.7), rel=1e-6)
+
+
+def test_second_derivatives_behind_several_comparisons():
+    """What stands for one comparison in a second derivative does not stand for another one."""
+
+    def back(x, y):
+        return x * x if x > y else x if x >= y else y * y * y
+
+    def inner(x, y):
+        return x * x * x * y if x < y else x if x <= y else y
+
+    for function, expected in ((back, 6.0 * 5.0), (inner, 6.0 * 1.5 * 5.0)):
+        first = lambda x, y, function=function: python_pullback(function, (x, y), {})[1](1.0)
+        at = 1 if function is back else 0
+        _, second = python_pullback(lambda x, y, first=first, at=at: first(x, y)[at], (1.5, 5.0), {})
+        assert second(1.0)[at] == pytest.approx(expected)

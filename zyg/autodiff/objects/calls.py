@@ -33,7 +33,7 @@ from .native import NativeFirst
 Handler = Callable[..., tuple[Any, Any]]
 KNOWN: dict[Any, Handler] = {}
 METHODS: dict[tuple[type, str], Handler] = {}
-_told_apart: set[CodeType] = set()  # the code of closures in KNOWN, of which each is a function of its own
+_told_apart = ByIdentity()  # the code of closures in KNOWN, of which each is a function of its own
 
 
 def known(*functions: Any, exact: bool = False) -> Callable[[Handler], Handler]:
@@ -46,7 +46,7 @@ def known(*functions: Any, exact: bool = False) -> Callable[[Handler], Handler]:
         for f in functions:
             assert f not in KNOWN, f
             if type(f) is FunctionType and f.__closure__:
-                _told_apart.add(f.__code__)
+                _told_apart.note(f.__code__, True)
             entry = handler if exact else functools.partial(run_known, handler)
             KNOWN[f] = functools.partial(numpy_.guarded, f, entry) if _of_numpy(f) else entry
         return handler
@@ -343,7 +343,7 @@ def _function(f: FunctionType) -> Any:
     else:
         handler = _reverse_mode(f)
     one_of_several = rules.singled_out(code) or (
-        f.__closure__ and (code in _told_apart or rules.rule_for(f) is not None)
+        f.__closure__ and (id(code) in _told_apart or rules.rule_for(f) is not None)
     )
     if one_of_several or foreign.is_foreign(f):
         return handler  # not what functions of this code are in general
