@@ -176,6 +176,13 @@ def test_little_is_kept():
         assert make(k)(1.0) == k
     assert len(sharing._compiled) <= sharing.KEPT
 
+    used = lambda: zyg.derivative(lambda x: 7.0 * x)
+    used()(1.0)
+    for k in range(2 * sharing.KEPT):
+        make(-k)(1.0)
+        if k % 8 == 0:
+            assert compilations(used, ((), 1.0)) == (0, [7.0])
+
 
 @pytest.mark.parametrize("wrap", [zyg.grad, zyg.value_and_grad, zyg.jit])
 def test_other_errors_stay(wrap):

@@ -109,9 +109,12 @@ class _Same:
 def find(shape: Shape, *request: Hashable) -> list[Compiled]:
     """What was compiled for functions of this shape, as code for this one, where attributes are what they were then; the
     native entry finds out whether the other guards hold."""
+    asked = shape.key, request
+    if asked in _compiled:  # what is used goes last
+        _compiled[asked] = _compiled.pop(asked)
     found = [
         _renamed(compiled, lambda v: shape.objects[v.number] if type(v) is Place else v)
-        for compiled in _compiled.get((shape.key, request), ())
+        for compiled in _compiled.get(asked, ())
     ]
     return [c for c in found if all(_is_as_it_was(*guard[1:]) for guard in c.inferred.guards if guard[0] == "attr")]
 
