@@ -720,3 +720,46 @@ def test_one_of_several_objects_is_compared_by_its_methods():
     compiled = zyg.jit(zyg.value_and_grad(f))
     for x, slope in ((3.0, 27.0), (1.5, 6.75), (0.5, 2.0)):
         assert compiled(x) == (f(x), pytest.approx(slope))
+
+
+class Near:
+    def __init__(self, value, tolerance):
+        self.value = value
+        self.tolerance = tolerance
+
+    def __eq__(self, other):
+        return abs(self.value - other.value) < self.tolerance
+
+    __hash__ = None
+
+
+class Unequal:
+    """Not even to itself, if it is asked."""
+
+    def __init__(self, value):
+        self.value = value
+        self.asked = 0.0
+
+    def __eq__(self, other):
+        self.asked += 1.0
+        return False
+
+    __hash__ = None
+
+
+def test_containers_ask_their_own_item():
+    near = lambda x: x * 2 if Near(x, 0.1) in [Near(x + 1, 5.0)] else x
+    far = lambda x: x * 2 if Near(x, 5.0) in (Near(x + 1, 0.1),) else x
+    for f in (near, far):
+        agree(f, 1.3)
+
+
+def test_an_object_in_a_container_is_equal_to_itself():
+    def f(x):
+        a, b = Unequal(x), Unequal(1.0)
+        s = x if a in [b, a] and a not in [b] and a in (a, b) else 0.0
+        s += 10.0 * [a, b, a].count(a) + 100.0 * [b, a].index(a) + 1000.0 * (b, a).index(a)
+        s += x * x if [a, b] == [a, b] and (a, 1) == (a, 1) and (a, b) != (b, a) else 0.0
+        return s + a.asked * x + 3 * b.asked
+
+    agree(f, 1.3)

@@ -107,7 +107,7 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
 def _compare_sequences(e: Evaluator, name: str, a: tuple[Abstract, ...], b: tuple[Abstract, ...]) -> Abstract:
     """Lexicographic order: the first items that differ decide, else the lengths."""
     for i, (x, y) in enumerate(zip(a, b)):
-        flag = equal(e, x, y)
+        flag = same_item(e, x, y)
         if isinstance(flag, Const):
             if flag.value:
                 continue
@@ -167,7 +167,7 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
         if own is not None:
             return truth(e, own)
     if (fields := _compared_fields(e, a, b)) is not None:
-        return all_of(e, *(equal(e, x, y) for x, y in fields))
+        return _all_equal(e, fields)
     if is_dict(e, a) and is_dict(e, b):
         x, y = dicts.named_items(e, a), dicts.named_items(e, b)
         return all_of(e, *(equal(e, x[k], y[k]) for k in x)) if x.keys() == y.keys() else const(False)
@@ -182,12 +182,32 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
         comparable = _same_class(e, a, b)
         if not comparable or len(items_a) != len(items_b):
             return const(False)
-        return all_of(e, *(equal(e, x, y) for x, y in zip(items_a, items_b)))
+        return _all_equal(e, list(zip(items_a, items_b)))
     if isinstance(a, RangeValue) and isinstance(b, RangeValue):
         raise e.refuse("a comparison of two ranges", hint="compare start, stop and step")
     if isinstance(a, (FunctionValue, MethodValue, PullbackValue, SliceValue)) or isinstance(b, FunctionValue):
         return identical(e, a, b)
     return const(False)
+
+
+def same_item(e: Evaluator, x: Abstract, y: Abstract) -> Value:
+    """How containers compare `x`, an item of theirs, with `y`: an object is equal to itself, whatever its class says."""
+    if not (is_reference(x) and is_reference(y)):
+        return equal(e, x, y)
+    same = identical(e, x, y)
+    return scalar_value(e, e.if_else(same, lambda: Known(True), lambda: boolean(equal(e, x, y))))
+
+
+def _all_equal(e: Evaluator, pairs: list[tuple[Abstract, Abstract]]) -> Value:
+    """Whether the items of two containers are equal; objects are not asked behind the first difference."""
+    if not any(is_reference(v) for pair in pairs for v in pair):
+        return all_of(e, *(equal(e, x, y) for x, y in pairs))
+    first, *others = pairs
+    flag = same_item(e, *first)
+    if not others:
+        return flag
+    result = e.if_else(flag, lambda: boolean(_all_equal(e, others)), lambda: Known(False))
+    return scalar_value(e, result)
 
 
 def _fields(e: Evaluator, v: Abstract) -> dict[str, Abstract]:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from zyg.ir.core import Const, Value, const
 
 from . import arrays, dicts, flat, growing, indexing, kinds, lists
-from .comparison import equal
+from .comparison import same_item
 from .exceptions import no_text
 from .merging import settled
 from .opaque import natural
-from .scalars import to_int
+from .scalars import any_of, boolean, scalar_value, to_int
 from .type_names import python_type_name
 from .values import (
     NONE,
@@ -126,8 +126,6 @@ def choose(e: Evaluator, position: Value, items: tuple[Abstract, ...]) -> Abstra
     if len(items) == 1:
         return first
     if all(map(is_number, items)):
-        from .scalars import scalar_value
-
         joined = join_numbers(list(items))
         if joined is not None:
             kinds = {number_type(i) for i in items}
@@ -385,22 +383,12 @@ def unpack_rest(e: Evaluator, v: Abstract, before: int, after: int) -> list[Abst
 
 def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
     """item in container"""
-    from .scalars import boolean
-
     container = settled(e, container, "argument of type 'NoneType' is not iterable")
     no_text(e, item, container)
     a_set = isinstance(container, Known) and type(container.object) is frozenset
     items = lists.all_items(e, container) if a_set else kinds.known_items(e, container)
     if items is not None:
-        result: Value = const(False)
-        for x in items:
-            flag = equal(e, item, x)
-            if isinstance(flag, Const):
-                if flag.value:
-                    return Known(True)
-                continue
-            result = flag if isinstance(result, Const) else e.op("or", result, flag)
-        return boolean(result)
+        return boolean(_is_among(e, item, items))
     if kinds.is_dict(e, container):
         assert isinstance(container, Reference)
         return boolean(dicts.contains(e, container, item))
@@ -420,3 +408,19 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
     if isinstance(container, arrays.ARRAYS):
         return e.call(known(builtins_.contains_in_array), [item, container])
     return e.call(known(builtins_.contains), [item, container])
+
+
+def _is_among(e: Evaluator, item: Abstract, items: tuple[Abstract, ...]) -> Value:
+    result: Value = const(False)
+    for n, x in enumerate(items):
+        flag = same_item(e, x, item)
+        if isinstance(flag, Const):
+            if flag.value:
+                return flag
+        elif is_reference(x) or is_reference(item):  # objects are not asked behind the first that is equal
+            others = lambda n=n: boolean(_is_among(e, item, items[n + 1 :]))
+            found = scalar_value(e, e.if_else(flag, lambda: Known(True), others))
+            return any_of(e, result, found)
+        else:
+            result = any_of(e, result, flag)
+    return result

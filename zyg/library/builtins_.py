@@ -608,9 +608,19 @@ def contains_in_array(item: Any, container: Any) -> bool:
     return bool((container == item).any())
 
 
+def same_item(x: Any, y: Any) -> bool:
+    """How containers compare an item of theirs."""
+    return x is y or x == y
+
+
+@emits(same_item)
+def _same_item(e: Evaluator, x: Abstract, y: Abstract) -> Abstract:
+    return boolean(comparison.same_item(e, x, y))
+
+
 def contains(item: Any, container: Any) -> bool:
     for x in container:  # noqa: SIM110
-        if x == item:
+        if same_item(x, item):
             return True
     return False
 
@@ -627,7 +637,7 @@ LIST_INDEX, TUPLE_INDEX = message_of([].index, 4.0), message_of(().index, 4.0)
 @implements((list, "index"))
 def _index(items: Any, value: Any) -> int:
     for i in range(len(items)):
-        if items[i] == value:
+        if same_item(items[i], value):
             return i
     if LIST_INDEX == "4.0 is not in list":
         raise ValueError(f"{value!r} is not in list")
@@ -637,7 +647,7 @@ def _index(items: Any, value: Any) -> int:
 @implements((tuple, "index"))
 def _tuple_index(items: Any, value: Any) -> int:
     for i in range(len(items)):
-        if items[i] == value:
+        if same_item(items[i], value):
             return i
     raise ValueError(TUPLE_INDEX)
 
@@ -646,7 +656,7 @@ def _tuple_index(items: Any, value: Any) -> int:
 def _count(items: Any, value: Any) -> int:
     result = 0
     for x in items:
-        if x == value:
+        if same_item(x, value):
             result += 1
     return result
 

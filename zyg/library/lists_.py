@@ -10,6 +10,7 @@ from zyg.frontend.scalars import scalar_value, to_int
 from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue, known
 from zyg.ir.core import const
 
+from .builtins_ import same_item
 from .registry import emits, implements
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def insert_inside(items: list[Any], index: int, item: Any) -> None:
 @implements((list, "remove"))
 def _remove(items: Any, value: Any) -> None:
     for k in range(len(items)):
-        if items[k] == value:
+        if same_item(items[k], value):
             items.pop(k)
             return
     raise ValueError("list.remove(x): x not in list")
@@ -170,7 +171,7 @@ def equal_lists(a: list[Any], b: list[Any]) -> bool:
     if len(a) != len(b):
         return False
     for k in range(len(a)):  # noqa: SIM110
-        if a[k] != b[k]:
+        if not same_item(a[k], b[k]):
             return False
     return True
 

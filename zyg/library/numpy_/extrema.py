@@ -249,10 +249,10 @@ def _argument(best: Any, name: str) -> Callable[..., Any]:
             if keepdims:
                 return store(np.full((1,) * a.ndim, place), out)
             return store(place, out)
-        axis = axis_index(axis, a.ndim)
-        if a.shape[axis] == 0:
+        if a.shape[axis_index(axis, a.ndim)] == 0:
             raise ValueError(message)
-        values = best(a, axis=axis)
+        values = best(a, axis=axis)  # which says what an axis may be
+        axis = axis_index(axis, a.ndim)
         if not isinstance(values, np.ndarray):
             place = np.int64(first_equal(a, values))
             return store(np.full((1,), place) if keepdims else place, out)
