@@ -154,7 +154,7 @@ def draw(rng: Rng, f: Fixed, shape: tuple[int, ...], smooth: bool, lengths: dict
 
 
 def _reals(rng: Rng, shape: tuple[int, ...], smooth: bool) -> np.ndarray:
-    """Normal numbers; smooth ones are 0.05 apart from each other and from every integer, in absolute value too."""
+    """Normal numbers; smooth ones are 0.02 apart from each other and from every integer, in absolute value too."""
     if not smooth:
         return np.round(rng.normal(size=shape) * 2.0, 3)
     size = int(np.prod(shape))
@@ -162,6 +162,8 @@ def _reals(rng: Rng, shape: tuple[int, ...], smooth: bool) -> np.ndarray:
     grid = grid[np.abs(grid - np.round(grid)) > 0.05]
     apart = grid[np.abs(grid) > 0.0]
     magnitudes = rng.permutation(np.unique(np.abs(apart))[::2])[:size]  # those of both signs are 0.004 apart
+    # So that sums of several differ, too; the third decimal stays 3, as far as can be from where rounding to two of them jumps.
+    magnitudes = magnitudes + 0.01 * rng.integers(-3, 4, size)
     return (magnitudes * rng.choice([-1.0, 1.0], size)).reshape(shape) * (1.0 if size < 10 else 0.7)
 
 

@@ -67,8 +67,17 @@ def run_out(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (None, *given[:count], *[None] * (1 + count - len(given)))
 
 
+@known(np.sign)
+def _sign(x: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """That of complex numbers is no constant, and has no slope that is a number."""
+    if np.iscomplexobj(x):
+        return foreign_call(np.sign, (x, *args), kwargs)
+    return _ufunc(np.sign, x, *args, **kwargs)
+
+
 for _u in (*numpy_.UFUNCS, np.matmul):
-    known(_u)(functools.partial(_ufunc, _u))
+    if _u not in calls.KNOWN:
+        known(_u)(functools.partial(_ufunc, _u))
 builtins_.constant(*[u for u in numpy_.CONSTANT_UFUNCS if u not in calls.KNOWN])
 
 
@@ -468,8 +477,25 @@ def _run_linspace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, float(dy @ (1.0 - w)), float(dy @ w)
 
 
+@known(np.arange)
+def _arange(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y = np.arange(*args, **kwargs)
+    if not _only(kwargs, "dtype", "device", "like") and y.dtype.kind == "f":
+        return foreign_call(np.arange, args, kwargs)
+    return y, (_run_arange, y, len(args)) if len(args) > 1 and y.dtype.kind == "f" else None
+
+
+def _run_arange(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """By the start and the step; how many numbers there are is a constant."""
+    _, y, count = back
+    dy = shadows.take_array(y)
+    if dy is None or type(dy) is Refused:
+        return None if dy is None else (None, dy, None, dy)[: 1 + count]
+    return (None, float(np.sum(dy)), None, float(dy @ np.arange(len(dy))))[: 1 + count]
+
+
 builtins_.constant(*dict.fromkeys(f for f in _functions(
-    "zeros ones empty zeros_like ones_like empty_like arange eye identity argmax argmin argsort argwhere nonzero flatnonzero "
+    "zeros ones empty zeros_like ones_like empty_like eye identity argmax argmin argsort argwhere nonzero flatnonzero "
     "searchsorted digitize count_nonzero any all isclose allclose array_equal array_equiv shape size ndim indices tri "
     "triu_indices tril_indices diag_indices unravel_index ravel_multi_index lexsort isin in1d result_type can_cast "
     "promote_types dtype finfo iinfo iscomplexobj isrealobj isscalar issubdtype may_share_memory shares_memory round_ "
