@@ -2,6 +2,7 @@
 
 import collections
 import concurrent.futures
+import copy
 import ctypes
 import io
 import queue
@@ -381,3 +382,23 @@ def test_the_conjugate_of_a_real_array_is_the_array(name):
     value, (gradient,) = zyg.withgradient(f, x)
     assert value == f(x)
     np.testing.assert_allclose(gradient, [6.0, 7.0, 6.0])
+
+
+class CopiedByState:
+    def __init__(self, v):
+        self.v = v
+
+    def __setstate__(self, state):
+        self.v = state["v"] ** 2
+
+
+class CopiedDeeply(CopiedByState):
+    def __deepcopy__(self, memo):
+        return CopiedDeeply(self.v**2)
+
+
+@pytest.mark.parametrize("cls, copied", [(CopiedByState, copy.copy), (CopiedDeeply, copy.deepcopy)])
+def test_copies_by_code_of_the_class_are_refused(cls, copied) -> None:
+    with pytest.raises(zyg.Unsupported, match=f"copy of a {cls.__name__}, whose __") as error:
+        python_pullback(lambda x: copied([cls(x)] if copied is copy.deepcopy else cls(x)), (3.0,), {})
+    assert error.value.position is not None

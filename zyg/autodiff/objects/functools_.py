@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from . import builtins_, calls, iterables_, iteration, keys
+from . import builtins_, calls, foreign, iterables_, iteration, keys
 from .adapters import adapter
 from .arithmetic import BINARY_RECORD, method_of
 from .calls import known
@@ -498,6 +498,7 @@ def _copy(x: Any) -> tuple[Any, Any]:
     method = method_of(x, "__copy__")
     if method is not None:
         return builtins_.shift(calls.call(method, ()))
+    _refuse_own_ways(x, "copy.copy", ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__"))
     y = copy.copy(x)
     return y, (_run_copied, [(x, y)])
 
@@ -505,9 +506,26 @@ def _copy(x: Any) -> tuple[Any, Any]:
 @known(copy.deepcopy)
 def _deepcopy(x: Any, memo: Any = None) -> tuple[Any, Any]:
     memo = {} if memo is None else memo
+    for old in _within(x, {}):
+        _refuse_own_ways(
+            old, "copy.deepcopy", ("__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
+        )
     y = copy.deepcopy(x, memo)
     copied = [(old, memo[id(old)]) for old in _within(x, {}) if id(old) in memo]
     return y, (_run_copied, copied) if not (is_number(x) or isinstance(x, tuple)) else (_run_deep_tuple, copied)
+
+
+def _refuse_own_ways(x: Any, name: str, methods: tuple[str, ...]) -> None:
+    """Code of a class by which C code or the standard library copies objects of it is not followed."""
+    cls = type(x)
+    for method in methods:
+        found = getattr(cls, method, None)
+        if type(found) is FunctionType and found.__module__.partition(".")[0] not in sys.stdlib_module_names:
+            foreign.refuse(
+                f"{name} of a {cls.__qualname__}, whose {method} says how it is copied",
+                foreign.caller(),
+                f"give {cls.__qualname__} a method that makes the copy, and call that",
+            )
 
 
 def _within(x: Any, seen: dict[int, Any]) -> list[Any]:
