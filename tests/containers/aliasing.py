@@ -7,19 +7,17 @@ central differences say what the gradient is.  Programs that native code refuses
 
 from __future__ import annotations
 
-import argparse
 import linecache
 import math
 import random
 import sys
-import warnings
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import zyg
 
 from ..oracles.differences import derivative
+from .searching import search
 
 
 class Item:
@@ -138,26 +136,5 @@ def check(number: int) -> None:
             raise Mismatch(f"derivative {at}: differences {numerical}, zyg {gradients}, n={n}, k={k}:\n{source}")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    warnings.simplefilter("error", zyg.FallbackWarning)
-    outcomes: Counter[str] = Counter()
-    for number in range(options.seed * 1_000_000, options.seed * 1_000_000 + options.count):
-        try:
-            check(number)
-        except zyg.Unsupported as error:
-            outcomes["refused: " + str(error).splitlines()[0]] += 1
-        except Exception as error:
-            outcomes["failed"] += 1
-            print(f"{number}: {type(error).__name__}: {error}")
-        else:
-            outcomes["right"] += 1
-    print(*(f"{count:6} {what}" for what, count in outcomes.most_common()), sep="\n")
-    return outcomes["failed"]
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(search(check, __doc__))
