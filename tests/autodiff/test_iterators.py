@@ -371,3 +371,66 @@ def test_unpacking_nothing() -> None:
 
     value, back = pullback(f, (3.0,))
     assert (value, back(1.0)) == (9.0, (6.0,))
+
+
+class Doubled(list):
+    def __iter__(self) -> Any:
+        return (v * 2.0 for v in list.__iter__(self))
+
+
+class DoubledTuple(tuple):
+    def __iter__(self) -> Any:
+        return (v * 2.0 for v in tuple.__iter__(self))
+
+
+class Odd(dict):
+    def __iter__(self) -> Any:
+        return iter(["a"])
+
+    def values(self) -> Any:
+        return [v * 2.0 for v in dict.values(self)]
+
+    def __contains__(self, key: object) -> bool:
+        return not dict.__contains__(self, key)
+
+
+class Mapping:
+    def __init__(self, x: float):
+        self.x = x
+
+    def keys(self) -> Any:
+        return ["a", "b"]
+
+    def __getitem__(self, key: str) -> float:
+        return self.x * (1.0 + (key == "b"))
+
+
+def looped(items: Any) -> Any:
+    total = 0.0
+    for v in items:
+        total += v * v
+    first, second = items
+    return total + first * second + sum(a * b for a, b in zip(items, [1.0, 3.0])) + max(items) + sum(list(items))
+
+
+def product(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def test_containers_with_ways_of_their_own() -> None:
+    def odd(x: Any) -> Any:
+        table = Odd(a=x, b=2.0)
+        total = sum(table.values()) + sum(table[k] for k in table) + sum(dict.values(table))
+        return total + table["a"] * ("b" in table) + sum(v * v for _, v in table.items())
+
+    functions = [
+        lambda x: looped(Doubled([x, 2.0])),
+        lambda x: looped(DoubledTuple((x, 2.0))),
+        lambda x: sorted(Doubled([x, 2.0]))[0] * product(*Doubled([x, x])),
+        odd,
+        lambda x: product(**Mapping(x)),
+    ]
+    for function in functions:
+        value, back = pullback(function, (1.3,))
+        assert value == pytest.approx(function(1.3))
+        assert back(1.0)[0] == pytest.approx(differences.derivative(function, 1.3), rel=1e-6)

@@ -103,8 +103,8 @@ def _run_method_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
     """An item of a subclass of dict: `__missing__` is for what is not there."""
     check_key(key)
-    if key in x:
-        return x[key], (iteration.run_dict_item, x, key)
+    if dict.__contains__(x, key):
+        return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
     missing = find(type(x), "__missing__")
     if is_python(missing):
         y, back = calls.call(missing.__get__(x, type(x)), (key,))
@@ -593,12 +593,18 @@ def record_dict_merge(x: Any, other: Any, function: Any) -> Any:
     """The keyword arguments of a call."""
     if type(other) is dict and not other:
         return None
-    for k in other:
+    for k in other if isinstance(other, dict) or not hasattr(other, "keys") else other.keys():
         if k in x:
             raise TypeError(f"{foreign.name_of(function)}() got multiple values for keyword argument '{k}'")
         if type(k) is not str and not isinstance(k, str):
             raise TypeError("keywords must be strings")
-    return record_dict_update(x, other)
+    back = record_dict_update(x, other)
+    return back if isinstance(other, dict) else (_run_merged, back)
+
+
+def _run_merged(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (*given, None)
 
 
 # -------------------------------------------------------------------------------------------------- operators

@@ -260,31 +260,44 @@ NOTHING = (nothing,)
 # ----------------------------------------------------------------------------------------------- sources
 
 
+def own_items(x: Any) -> Any:
+    """What the builtin class of a container gives when it is gone through, whatever a subclass does in its place."""
+    for base in _CONTAINERS:
+        if isinstance(x, base):
+            return base.__iter__(x)
+    return iter(x)
+
+
+_CONTAINERS: tuple[Any, ...] = (list, tuple, dict, set, frozenset, collections.deque)
+
+
 def tuple_pairs(x: tuple[Any, ...]) -> tuple[Any, Any]:
-    if INERT.issuperset(map(type, x)):
-        return iter(x), None
-    holder = Holder(len(x))
-    return zip(x, zip(repeat(run_list_item), repeat(holder), count())), (run_holder, holder)
+    if INERT.issuperset(map(type, tuple.__iter__(x))):
+        return tuple.__iter__(x), None
+    holder = Holder(tuple.__len__(x))
+    return zip(tuple.__iter__(x), zip(repeat(run_list_item), repeat(holder), count())), (run_holder, holder)
 
 
 def _list(x: Any) -> tuple[Any, Any]:
-    return zip(x, zip(repeat(run_list_item), repeat(x), count())), NOTHING
+    items = x if type(x) is list else own_items(x)
+    return zip(items, zip(repeat(run_list_item), repeat(x), count())), NOTHING
 
 
 def _values(x: Any) -> tuple[Any, Any]:
     mapping = x._mapping
-    return zip(mapping.values(), zip(repeat(run_dict_item), repeat(mapping), mapping)), NOTHING
+    values = dict.values(mapping) if isinstance(mapping, dict) else mapping.values()
+    return zip(values, zip(repeat(run_dict_item), repeat(mapping), own_items(mapping))), NOTHING
 
 
 def _items(x: Any) -> tuple[Any, Any]:
     mapping = x._mapping
-    return zip(
-        mapping.items(), zip(repeat(run_dict_pair), repeat(mapping), mapping, repeat(place_of_keys(mapping)))
-    ), NOTHING
+    entries = dict.items(mapping) if isinstance(mapping, dict) else mapping.items()
+    backs = zip(repeat(run_dict_pair), repeat(mapping), own_items(mapping), repeat(place_of_keys(mapping)))
+    return zip(entries, backs), NOTHING
 
 
 def _set(x: Any) -> tuple[Any, Any]:
-    return zip(x, zip(repeat(run_dict_item), repeat(x), x)), NOTHING
+    return zip(own_items(x), zip(repeat(run_dict_item), repeat(x), own_items(x))), NOTHING
 
 
 def _array(x: np.ndarray) -> tuple[Any, Any]:
@@ -327,7 +340,7 @@ def is_number_key(key: Any) -> bool:
 
 def place_of_keys(mapping: Any) -> Any:
     """Where the keys of a dict are asked for, if there are any that may carry a derivative."""
-    if PLAIN_KEYS.issuperset(map(type, mapping)) or not any(map(is_number_key, mapping)):
+    if PLAIN_KEYS.issuperset(map(type, own_items(mapping))) or not any(map(is_number_key, own_items(mapping))):
         return None
     return foreign.caller()
 

@@ -201,7 +201,7 @@ def _dict_init(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 def _get(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Any]:
     if type(key) not in PLAIN:
         check_key(key)
-    if key in x:
+    if dict.__contains__(x, key):
         return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
     return default, None if default is None else _GET_DEFAULT
 
@@ -217,7 +217,7 @@ _GET_DEFAULT = (_run_get_default,)
 def _setdefault(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Any]:
     if type(key) not in PLAIN:
         check_key(key)
-    if key in x:
+    if dict.__contains__(x, key):
         return containers.base_of(x).__getitem__(x, key), (iteration.run_dict_item, x, key)
     containers.base_of(x).__setitem__(x, key, default)
     return default, (_run_setdefault, x, key)
@@ -232,7 +232,7 @@ def _run_setdefault(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _dict_pop(x: dict[Any, Any], key: Any, default: Any = MISSING) -> tuple[Any, Any]:
     if type(key) not in PLAIN:
         check_key(key)
-    if key in x:
+    if dict.__contains__(x, key):
         return containers.base_of(x).pop(x, key), (_run_dict_popped, x, key)
     if default is MISSING:
         containers.base_of(x).pop(x, key)  # raises the KeyError
