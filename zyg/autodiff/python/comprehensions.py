@@ -24,7 +24,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, map
 from zyg.ir.types import BOOL, OBJECT
 
 _OWN = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
-# What takes all items before it does anything with them.
+# What takes all items. (Most of these work on an item before they ask for the next one: docs/semantics.md says what differs.)
 _CONSUMERS = frozenset({sum, list, tuple, set, frozenset, sorted, max, min, math.prod, math.fsum})
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: not the body of a class or a module
 
