@@ -763,3 +763,28 @@ def test_an_object_in_a_container_is_equal_to_itself():
         return s + a.asked * x + 3 * b.asked
 
     agree(f, 1.3)
+
+
+class Counted:
+    def __init__(self, x):
+        self.x = x
+        self.asked = 1.0
+
+    def __len__(self):
+        self.asked *= 2.0
+        return 2
+
+    def __iter__(self):
+        self.asked += 3.0
+        return iter((self.x, self.x * self.asked))
+
+
+def test_what_is_put_into_a_list_is_asked_for_its_length():
+    def f(x):
+        a = Counted(x)
+        items = list(a)
+        items += a
+        items.extend(a)
+        return sum(items) + sum(sorted(a)) + sum(a) + a.asked * x
+
+    agree(f, 1.3)

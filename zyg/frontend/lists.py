@@ -141,9 +141,21 @@ def to_list(e: Evaluator, v: Abstract) -> Reference:
         return new_list(e, list(items))
     if isinstance(v, Reference) and e.heap[v.id].kind == "growing":
         return part_of(e, v, const(0), growing_length(e, v))
-    result = e.call(known(list_of), [v])
+    result = e.call(known(list_of), [_asked_for_room(e, v)])
     assert isinstance(result, Reference)
     return result
+
+
+def _asked_for_room(e: Evaluator, v: Abstract) -> Abstract:
+    """What is put into a list: CPython asks an object for its length when it has its iterator, which shows if that has effects."""
+    from .classes import object_record, operator_method, special
+    from .iterators import make_iterator
+
+    if object_record(e, v) is None or special(e, v, "__len__") is None:
+        return v
+    iterator = make_iterator(e, v)
+    operator_method(e, "len", v)
+    return iterator
 
 
 def concatenate(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
@@ -185,7 +197,7 @@ def extend(e: Evaluator, v: Abstract, iterable: Abstract) -> None:
         return
     if isinstance(iterable, Reference) and iterable.id == v.id:
         iterable = to_list(e, iterable)
-    e.call(known(list_extension), [v, iterable])
+    e.call(known(list_extension), [v, _asked_for_room(e, iterable)])
 
 
 def become(e: Evaluator, v: Reference, other: Reference) -> None:
