@@ -788,3 +788,29 @@ def test_what_is_put_into_a_list_is_asked_for_its_length():
         return sum(items) + sum(sorted(a)) + sum(a) + a.asked * x
 
     agree(f, 1.3)
+
+
+class Residue:
+    def __init__(self, value):
+        self.value = value
+
+    def __pow__(self, exponent, modulus=None):
+        return self.value**exponent if modulus is None else self.value * exponent * modulus
+
+    def __round__(self, digits=-1):
+        return self.value * digits
+
+
+class Rounded:
+    def __init__(self, value):
+        self.value = value
+
+    def __round__(self):
+        return self.value
+
+
+def test_pow_and_round_of_objects():
+    agree(lambda x: pow(Residue(x), 2, 3) + pow(Residue(x), 2) + round(Residue(x)) + round(Residue(x), 4), 1.3)
+    agree(lambda x: round(Rounded(x)) * 2.0, 1.3)
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
+        zyg.jit(lambda x: round(Rounded(x), 1))(1.3)

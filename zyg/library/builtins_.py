@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import classes, comparison, iterators, kinds, operators, scalars, type_names
-from zyg.frontend.later import arrays, lists
+from zyg.frontend.later import arrays, construction, lists
 from zyg.frontend.merging import settled
 from zyg.frontend.opaque import natural
 from zyg.frontend.python_numbers import message_of
@@ -210,6 +210,9 @@ def _pow(e: Evaluator, base: Abstract, exp: Abstract, mod: Abstract = NONE) -> A
         return operators.binary(e, "pow", base, exp)
     if any(isinstance(v, ComplexValue) for v in (base, exp, mod)):
         e.throw("ValueError", "complex modulo")
+    method = classes.special(e, base, "__pow__")
+    if method is not None:
+        return construction.call_known(e, method, [base, exp, mod])
     return e.call(known(power_modulo), [base, exp, mod])
 
 
@@ -269,9 +272,10 @@ def _round(e: Evaluator, number: Abstract, ndigits: Abstract = NONE) -> Abstract
     if isinstance(v, Known) and isinstance(ndigits, Known):
         return operators.fold(e, round, v.object, *([] if ndigits.object is None else [ndigits.object]))
     if not is_number(v):
-        own = classes.operator_method(e, "round", v)
-        if own is not None:
-            return own
+        method = classes.special(e, v, "__round__")
+        if method is not None:
+            given = [] if isinstance(ndigits, Known) and ndigits.object is None else [ndigits]
+            return construction.call_known(e, method, [v, *given])
         e.type_error(f"type {type_names.python_type_name(e, v)} doesn't define __round__ method")
     if isinstance(v, Number) and v.numpy and v.type is BOOL:
         e.type_error("type numpy.bool doesn't define __round__ method")
