@@ -25,8 +25,7 @@ from types import (
 from typing import Any
 
 from zyg.backend.cpython import type_version
-from zyg.backend.phrases import PLAIN_KEYS
-from zyg.backend.phrases import forget_hashed
+from zyg.backend.phrases import PLAIN_KEYS, forget_hashed
 from zyg.backend.recording import PLAIN, nothing
 from zyg.ir.core import Const
 from zyg.rules import has_ruled_instances
