@@ -154,7 +154,6 @@ def test_products_with_the_hessian_of_a_linear_function():
     assert zyg.hvp(lambda x: {0: x}[0] * 2.0, 1.0, 1.0) == 0.0
 
 
-
 def changed_in_place(a):
     t = a * a
     t += t * a
