@@ -48,11 +48,16 @@ def allocated() -> int:
 def growth(work: Callable[[int], object], warm_up: int, times: int, measure: Callable[[], Any] = resident) -> Any:
     """What `times` calls take, by the least that one of several windows took: what leaks grows in each of them; pages
     that the allocators keep, and what is collected later, do not."""
-    work(warm_up)
     taken = []
-    for _ in range(WINDOWS):
-        before = measure()
-        work(times // WINDOWS)
-        taken.append(measure() - before)
+    gc.collect()
+    gc.freeze()  # so that the collections to come do not go through all that other tests have left
+    try:
+        work(warm_up)
+        for _ in range(WINDOWS):
+            before = measure()
+            work(times // WINDOWS)
+            taken.append(measure() - before)
+    finally:
+        gc.unfreeze()
     print([np.asarray(one).tolist() for one in taken])
     return WINDOWS * np.min(taken, axis=0)

@@ -108,12 +108,13 @@ _CALLS = {
     "fromfunction": "np.fromfunction(lambda k: f(1), (2,))",
     "piecewise": "np.piecewise(np.ones(2), [[True, True]], [lambda t: f(1)])",
     "json": "json.dumps([{1}], default=lambda o: f(1))",
-    "sub": "re.sub('a', lambda m: str(f(1)), 'aba')",
+    "sub": "LETTER.sub(lambda m: str(f(1)), 'aba')",
     "exec": "exec('f(1)', {'f': f})",
     "eval": "eval('f(1)', {'f': f})",
     "call": "f.__call__(1)",
 }
 
+LETTER = re.compile("a")
 BY_DIFFERENCE = functools.cmp_to_key(operator.sub)
 
 _QUESTION = """

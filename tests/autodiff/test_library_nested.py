@@ -13,7 +13,7 @@ V = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0], [0.0, 0.3, 0.7]])
 
 
 def plain(a):
-    return np.sum(np.linalg.cholesky(a) ** 3) + np.median(a[0]) ** 2
+    return np.sum(np.linalg.cholesky(a) ** 3)
 
 
 def caught(a):

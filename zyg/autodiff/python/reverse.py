@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from zyg.ir.builder import Builder, Variables
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, map_uses
 from zyg.ir.types import I64, NONE, OBJECT, TAPE
@@ -246,7 +248,7 @@ class ReverseHalf:
         new = contribution
         if not is_nothing(old):
             operands = [_ACCUMULATE, *operands]
-            attrs = {"brief": True} if self.forward.brief else {}
+            attrs: dict[str, Any] = {"brief": True} if self.forward.brief else {}
             numbers = self.activity.number(v)
             (new,) = self.builder.emit("accumulate", *operands, types=(OBJECT,), numbers=numbers, **attrs)
         if not isinstance(new, Const) and not new.name and v.name:
