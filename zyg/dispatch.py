@@ -15,6 +15,7 @@ import builtins
 import contextlib
 import functools
 import os
+import sys
 import threading
 import types
 import warnings
@@ -45,10 +46,28 @@ LIMIT = 64
 
 # One compilation at a time: inference and the tables here are not made for several threads.
 compile_lock = threading.RLock()
-if hasattr(os, "register_at_fork"):  # no child is left with half of what another thread was compiling
-    os.register_at_fork(
-        before=compile_lock.acquire, after_in_parent=compile_lock.release, after_in_child=compile_lock.release
-    )
+_held: list[Any] = []  # while the process is forked
+
+
+def _hold() -> None:
+    """No child is left with half of what another thread was compiling."""
+    compile_lock.acquire()
+    held: list[Any] = [compile_lock]
+    engine = sys.modules.get("zyg.backend.llvm.engine")
+    if hasattr(engine, "hold"):
+        held += engine.hold()
+    _held[:] = held
+
+
+def _let_go() -> None:
+    held = _held.copy()
+    _held.clear()
+    for lock in reversed(held):
+        lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
 
 
 # ------------------------------------------------------------------------------------------- assumptions

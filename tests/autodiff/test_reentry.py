@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.oracles import differences
 from zyg.autodiff.objects import reach, reentry
 from zyg.autodiff.objects.api import pullback
 
@@ -278,3 +279,68 @@ def test_second_derivatives():
 
     with pytest.raises(zyg.Unsupported, match="a second derivative through Python code that"):
         pullback(outer, (0.7,))
+
+
+class Stores(list):
+    def __contains__(self, item):
+        self[0] = item
+        return True
+
+    def __eq__(self, other):
+        self.append(1.0 * self[0])
+        return True
+
+
+class Long(list):
+    def __len__(self):
+        return 100
+
+
+class Divides:
+    def __init__(self, v):
+        self.v = v
+
+    def __rdivmod__(self, other):
+        return self.v / other, self.v - other
+
+    def __pow__(self, other, modulus=None):
+        return self.v * (modulus or 17)
+
+
+def compared(x):
+    items = Stores([x, 2.0])
+    return (items == 3) * sum(items)
+
+
+def divided(x):
+    quotient, rest = divmod(5, Divides(x))
+    return quotient + rest * rest
+
+
+def to_a_modulus(x):
+    return pow(Divides(x), 2, 3) * x
+
+
+@pytest.mark.parametrize("f", [compared, divided, to_a_modulus])
+def test_methods_of_containers_and_of_several_operands(f):
+    value, back = pullback(f, (1.3,))
+    assert value == f(1.3)
+    assert back(1.0) == (pytest.approx(differences.derivative(f, 1.3), rel=1e-7),)
+
+
+def kept(x):
+    items = Stores([x, 2.0])
+    return (2 * x in items) * items[0]
+
+
+def longer(x):
+    items = Long()
+    items.append(x)
+    return items[0] * len(items)
+
+
+@pytest.mark.parametrize("f, what", [(kept, "which a special method has kept"), (longer, "a `__len__` of its own")])
+def test_containers_with_ways_of_their_own_are_refused(f, what):
+    with pytest.raises(zyg.Unsupported, match=what) as error:
+        pullback(f, (1.3,))[1](1.0)
+    assert error.value.position is not None

@@ -197,15 +197,14 @@ def method_of(x: Any, name: str) -> Any:
 
 
 def by_methods(op: str, a: Any, b: Any) -> Any:
-    """(value, back) of a binary operator by operator methods of classes; None if there are no such methods."""
+    """(value, back) of a binary operator, or of divmod, by operator methods of classes; None if there are no such methods."""
 
-    slot = "divmod" if op == "divmod" else op
     ta, tb = type(a), type(b)
-    forward, reflected = find(ta, f"__{slot}__"), find(tb, f"__r{slot}__") if ta is not tb else None
+    forward, reflected = find(ta, f"__{op}__"), find(tb, f"__r{op}__") if ta is not tb else None
     if not (is_python(forward) or is_python(reflected)):
         return None
     order = [(a, b, forward, 0), (b, a, reflected, 1)]
-    if reflected is not None and issubclass(tb, ta) and reflected is not find(ta, f"__r{slot}__"):
+    if reflected is not None and issubclass(tb, ta) and reflected is not find(ta, f"__r{op}__"):
         order.reverse()
     for this, other, method, swapped in order:
         if method is None:
@@ -213,7 +212,7 @@ def by_methods(op: str, a: Any, b: Any) -> Any:
         y, back = objects.calls.call(method.__get__(this, type(this)), (other,))
         if y is not NotImplemented:
             return y, None if back is None else (run_method, back, swapped)
-    FUNCTIONS[op](a, b)  # raises the TypeError
+    (divmod if op == "divmod" else FUNCTIONS[op])(a, b)  # raises the TypeError
     raise TypeError(f"unsupported operand types for {op}: {ta.__name__!r} and {tb.__name__!r}")
 
 

@@ -16,7 +16,7 @@ from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
 from . import calls, foreign, iteration, reach, reentry, structure
-from .arithmetic import BINARY_RECORD, method_of, record_abs
+from .arithmetic import BINARY_RECORD, by_methods, method_of, record_abs
 from .calls import known
 from .cotangents import NUMBERS, NUMERIC, is_number, real_like
 
@@ -271,9 +271,9 @@ def _round(x: Any, ndigits: Any = None) -> tuple[Any, Any]:
 
 @known(divmod)
 def _divmod(a: Any, b: Any) -> tuple[Any, Any]:
-    method = method_of(a, "__divmod__")
-    if method is not None:
-        return as_call(calls.call(method, (b,)))
+    made = by_methods("divmod", a, b)
+    if made is not None:
+        return shift(made)
     (q, _), (r, second) = BINARY_RECORD["floordiv"](a, b), BINARY_RECORD["mod"](a, b)
     return (q, r), (run_divmod, second)
 
@@ -286,7 +286,8 @@ def run_divmod(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(pow)
 def _pow(base: Any, exp: Any, mod: Any = None) -> tuple[Any, Any]:
     if mod is not None:
-        return pow(base, exp, mod), None
+        method = method_of(base, "__pow__")
+        return (pow(base, exp, mod), None) if method is None else as_call(calls.call(method, (exp, mod)))
     return shift(BINARY_RECORD["pow"](base, exp))
 
 

@@ -564,9 +564,25 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
     if rule is not None:
         return functools.partial(_by_rule_method, rule, f)
     handler = None if numpy_.of_objects(getattr(f, "__self__", None)) else method_handler(cls, name)
+    if handler is not None and (cls, name) not in METHODS and type(_length_of(cls)) is FunctionType:
+        return functools.partial(_refuse_length, name)
     if handler is not None:
         return handler
     return functools.partial(_foreign_method, f)
+
+
+def _length_of(cls: type) -> Any:
+    return next((vars(c)["__len__"] for c in cls.__mro__ if "__len__" in vars(c)), None)
+
+
+def _refuse_length(name: str, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """The places of items are counted by `len`."""
+    cls = type(owner)
+    foreign.refuse(
+        f"{name}() of a {cls.__qualname__}, a container with a `__len__` of its own, in code that is differentiated",
+        foreign.caller(),
+        "keep the container in an attribute of a plain class",
+    )
 
 
 def method_handler_of(f: Any) -> Handler:

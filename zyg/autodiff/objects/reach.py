@@ -44,6 +44,7 @@ _CALLABLE = frozenset({FunctionType, BuiltinFunctionType, MethodType, type})
 _INERT = PLAIN - _CALLABLE
 
 _SEQUENCES = (list, tuple, set, frozenset, deque)
+_CONTAINERS = (*_SEQUENCES, dict)
 
 # Modules of the library whose functions call nothing of the user's.
 _CLOSED = frozenset(
@@ -82,6 +83,8 @@ def entered(values: Iterable[Any], deep: bool = False) -> list[FunctionType]:
         t = type(x)  # (isinstance would ask `x.__class__`, which may run code)
         if t in plain:
             continue
+        if t.__flags__ & _HEAP and issubclass(t, _CONTAINERS) and not _methods_of(t)[3]:
+            _add_methods(found, t, deep, seen)
         if issubclass(t, _SEQUENCES):
             if not plain.issuperset(map(type, x)) and id(x) not in seen:
                 seen.add(id(x))
@@ -171,6 +174,8 @@ def _add(found: dict[int, FunctionType], f: FunctionType) -> None:
 def _is_followed(f: FunctionType) -> bool:
     module = f.__globals__.get("__name__")
     if isinstance(module, str) and module != _OWN and (module.partition(".")[0] in _CLOSED or foreign.is_foreign(f)):
+        return False
+    if isinstance(module, str) and module.startswith("namedtuple_"):  # where `collections` makes methods
         return False
     try:
         return f not in calls.KNOWN

@@ -325,6 +325,18 @@ def _library_address(name: str) -> Address:
     raise LookupError(f"no function {name} in this process")
 
 
+def hold() -> list[Any]:
+    """Wait until no other thread is at the engine or in LLVM, and keep them out: the locks that are held then, to be released
+    from the last to the first.  (llvmlite's own lock is not in its documentation.)"""
+    locks = [_engine_lock, *([] if _engine is None else [_engine.lock])]
+    library = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)
+    if library is not None:
+        locks.append(library)
+    for lock in locks:
+        lock.acquire()
+    return locks
+
+
 def call_around_forks(before: Address, after: Address) -> None:
     """Native functions for this process to call before it is forked, and afterwards, in it and in the child.
 
