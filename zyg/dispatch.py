@@ -54,7 +54,7 @@ def _hold() -> None:
     compile_lock.acquire()
     held: list[Any] = [compile_lock]
     engine = sys.modules.get("zyg.backend.llvm.engine")
-    if hasattr(engine, "hold"):
+    if engine is not None and hasattr(engine, "hold"):
         held += engine.hold()
     _held[:] = held
 
