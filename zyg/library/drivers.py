@@ -2,6 +2,9 @@
 
 `jvp`, `pullback` and `grad` mean here what they mean in any compiled code, so these nest and differentiate.  What they lack
 there is `several`, which carries several tangents through one run.
+
+Functions whose body only raises stand for emitters (tangents.py, structured.py): they have a meaning in compiled code alone, and
+Python never runs them.
 """
 
 from __future__ import annotations
