@@ -10,6 +10,7 @@ import array
 import cmath
 import contextvars
 import copy
+import dataclasses
 import functools
 import itertools
 import math
@@ -221,17 +222,30 @@ def view_of_a_buffer(x):
     return flat(a) + flat(b)
 
 
-class Immutable:
+@dataclasses.dataclass(frozen=True)
+class FrozenPair:
+    a: float
+    b: float
+
+
+class Doubling:
     __slots__ = ("v",)
 
     def __init__(self, v):
         object.__setattr__(self, "v", v)
 
     def __setattr__(self, name, value):
-        raise AttributeError(name)
+        super().__setattr__(name, value * 2.0)
 
     def __getattribute__(self, name):
         return object.__getattribute__(self, name)
+
+
+def set_in_two_ways(x):
+    made = Doubling(x * x)
+    first = made.v
+    made.v = x
+    return first * x + made.v
 
 
 class Reals(list):
@@ -544,7 +558,8 @@ PROGRAMS = {
     "subclass of dict": table,
     "subclass of tuple": lambda x: Pair(x, 2.0)[0] * weighted(Pair(x, x * x)),
     "subclass of float": lambda x: Real(x * x) * x,
-    "object methods": lambda x: Immutable(x * x).v * x,
+    "object methods": set_in_two_ways,
+    "dataclasses.replace": lambda x: (lambda p: p.a * p.b)(dataclasses.replace(FrozenPair(x, x * x), b=3.0 * x)),
     "exception": exception,
     # functools, itertools, copy
     "reduce": lambda x: functools.reduce(lambda a, b: a * b + 1.0, [x, 2.0, x * x]) + functools.reduce(operator.mul, (x, 3.0), x),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import deque
+from typing import Any, ClassVar
 
 import pytest
 
@@ -35,6 +37,43 @@ class Other:
 
     def scaled(self, k=1.0):
         return self.a * self.a * k
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Frozen:
+    a: Any
+    b: Any = 2.0
+    count: ClassVar[int] = 3
+    parts: tuple = dataclasses.field(default=(), compare=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "parts", (*self.parts, self.a * self.b))
+
+
+@dataclasses.dataclass
+class Shifted:
+    a: Any
+    shift: dataclasses.InitVar[Any]
+    twice: Any = dataclasses.field(init=False)
+    c: Any = dataclasses.field(default=0.5, kw_only=True)
+
+    def __post_init__(self, shift):
+        self.twice = 2.0 * self.a + shift
+
+
+def dataclasses_(x):
+    @dataclasses.dataclass(frozen=True)
+    class Local:
+        a: Any
+        b: Any
+
+    p = Frozen(x, x * x)
+    q = dataclasses.replace(p, b=3.0 * x)
+    r = dataclasses.replace(q, parts=(x,), a=q.b)
+    s = dataclasses.replace(Shifted(x, 0.1 * x, c=x), shift=x * x)
+    t = dataclasses.replace(Local(x, 2.0), b=x * x)
+    u = max(p, q, r)
+    return sum(r.parts) * q.a + q.parts[-1] + s.twice * s.c + t.a * t.b + u.b + r.count
 
 
 def containers(x):
@@ -80,13 +119,27 @@ def slope(f, x, h=1e-6):
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
-@pytest.mark.parametrize("f", [containers, lists, methods], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [containers, lists, methods, dataclasses_], ids=lambda f: f.__name__)
 def test_derivative(f):
     for x in (1.3, 0.7, 1.3):
         value, back = python_pullback(f, (x,), {})
         assert value == pytest.approx(f(x), rel=1e-14)
         for _ in range(2):
             assert back(1.0)[0] == pytest.approx(slope(f, x), rel=1e-7)
+
+
+def test_errors_of_replace():
+    for make, names in (
+        (lambda x: Frozen(x), ("d",)),
+        (lambda x: Shifted(x, x), ("twice",)),
+        (lambda x: Shifted(x, x), ()),
+    ):
+        program = lambda x, make=make, names=names: dataclasses.replace(make(x), **dict.fromkeys(names, x)).a
+        with pytest.raises((TypeError, ValueError)) as expected:
+            program(0.5)
+        with pytest.raises(type(expected.value)) as got:
+            python_pullback(program, (0.5,), {})
+        assert str(got.value) == str(expected.value)
 
 
 def with_defaults(y, k=2.0, *, m=1.0):

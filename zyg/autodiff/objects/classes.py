@@ -195,6 +195,18 @@ def _run_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, shadows.take_attr(back[1], back[2])
 
 
+@calls.known(object.__setattr__, exact=True)
+def _set_by_object(x: Any, name: str, value: Any) -> tuple[Any, Any]:
+    """The same through the class, as in `__init__` of frozen dataclasses."""
+    object.__setattr__(x, name, value)
+    return None, (_run_set_by_object, x, name)
+
+
+def _run_set_by_object(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    held = shadows.take_attr(back[1], back[2])
+    return None if held is None else (None, None, None, held)
+
+
 @calls.method(object, "__getattribute__")
 def _object_getattribute(x: Any, name: str) -> tuple[Any, Any]:
     return object.__getattribute__(x, name), (objects.attributes.run_attr, x, name)

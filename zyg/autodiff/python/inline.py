@@ -163,14 +163,22 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
     if cls is type:
         if x in table.of_classes:
             return getattr(x, name), None
-        if type(find(x, name)) in (classmethod, staticmethod, FunctionType) and find(type, name) is None:
+        found = type(find(x, name))
+        if found in (classmethod, staticmethod, FunctionType) and find(type, name) is None:
             _note_class(x)
+            note(table.of_classes, x, (x,))
+        elif not x.__flags__ & _HEAP_TYPE and found in (WrapperDescriptorType, MethodDescriptorType) and _of_it(x, name):
             note(table.of_classes, x, (x,))
     if cls is ModuleType or _reads_plainly(cls, name):
         if cls is not ModuleType:
             _note_class(cls)
         note(table, cls, (cls,), PLAIN)
     return objects.RECORD["getattr"](x, name)
+
+
+def _of_it(cls: type, name: str) -> bool:
+    """Whether an attribute of a class is its instances' method, and not the one that it has as an instance of `type`."""
+    return getattr(cls, name) is find(cls, name)
 
 
 def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
