@@ -16,9 +16,10 @@ def main() -> int:
     words.add_argument("--through", choices=("both", "python"), default="both", help="which back ends")
     options = words.parse_args()
 
-    def check_unless_skipped(program: Program) -> None:
+    def check_unless_skipped(program: Program) -> str | None:
         with contextlib.suppress(Skipped):
-            check_second(program) if options.second else check(program, options.through)
+            return check_second(program) if options.second else check(program, options.through)
+        return None
 
     return search_all(programs(options.size), check_unless_skipped, options, lambda program, crash: program)
 

@@ -27,8 +27,9 @@ class Skipped(Exception):
     """The program does not allow a comparison."""
 
 
-def check(program: Program, through: str = "both") -> None:
-    """`through` is "both", or "python" for the Python back end alone, which is quicker."""
+def check(program: Program, through: str = "both") -> str:
+    """`through` is "both", or "python" for the Python back end alone, which is quicker. The result tells which back ends it went
+    through: zyg falls back to Python where native code refuses."""
     number = next(_numbers)
     filename = f"<dynamic {number}>"
     linecache.cache[filename] = (len(program.source), None, program.source.splitlines(True), filename)
@@ -40,8 +41,11 @@ def check(program: Program, through: str = "both") -> None:
     ways = [("the Python back end", through_python)]
     if through == "both":
         ways.insert(0, ("zyg.withgradient", through_zyg))
+    native = through == "both"
     for name, run in ways:
         found_kind, found, found_args = outcome(program, filename, run)
+        if run is through_zyg:
+            native = not refused_natively.pop()
         if kind != found_kind or (kind == "raised" and type(expected) is not type(found)):
             cause = found if isinstance(found, Exception) else None
             raise Mismatch(f"CPython {kind} {expected!r}; {name} {found_kind} {found!r}") from cause
@@ -55,9 +59,10 @@ def check(program: Program, through: str = "both") -> None:
                 raise Mismatch(f"{len(gradient)} gradients for {len(gradients)} arguments")
             for at, (wanted, g) in enumerate(zip(gradients, gradient)):
                 compare(wanted, g, f"d{program.parameters[at]}", name)
+    return "both back ends" if native else "the Python back end"
 
 
-def check_second(program: Program) -> None:
+def check_second(program: Program) -> str:
     """The second derivative by the first argument, through the Python back end."""
     check(program, "python")
     if program.parameters[0][0] != "x":
@@ -80,6 +85,7 @@ def check_second(program: Program) -> None:
         except zyg.Unsupported as error:
             raise Skipped("refused, as documented") from error
     compare(wanted, found, "d2x0", "the Python back end")
+    return "the Python back end, second derivatives too"
 
 
 def outcome(program: Program, filename: str, run: Callable[[Any, list[Any]], Any]) -> tuple[str, Any, Any]:
@@ -97,8 +103,16 @@ def outcome(program: Program, filename: str, run: Callable[[Any, list[Any]], Any
     return "value", value, plain(args)
 
 
+refused_natively: list[bool] = []
+
+
 def through_zyg(f: Any, args: list[Any]) -> Any:
-    return zyg.withgradient(f, *args)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", zyg.FallbackWarning)
+        try:
+            return zyg.withgradient(f, *args)
+        finally:
+            refused_natively.append(any(issubclass(w.category, zyg.FallbackWarning) for w in warned))
 
 
 def through_python(f: Any, args: list[Any]) -> Any:

@@ -20,22 +20,25 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from . import features
+from . import classes, features, language
 
 FLOATS = (0.7, 1.3, -0.4, 0.25, 1.1, -1.6, 0.9, 0.5, -0.8, 1.0)
 CONSTANTS = ("0.5", "1.0", "-1.0", "0.25", "2", "1", "-2", "0.1", "1.5")
 KEYS = ("a", "b", "c", "e")
 
 HEADER = """\
+import abc
 import bisect
 import collections
 import contextlib
 import copy
+import dataclasses
 import functools
 import heapq
 import itertools
 import math
 import operator
+import types
 from collections import deque, namedtuple
 from dataclasses import dataclass
 
@@ -257,7 +260,7 @@ def counter(start):
 """,
 }
 
-TOOLS |= features.TOOLS
+TOOLS |= features.TOOLS | classes.TOOLS | language.TOOLS
 TOOLS["Base"] = """
 class Base:
     def __init__(self, z):
@@ -267,8 +270,10 @@ class Base:
         return self.z + y
 """
 
+STATEMENTS = (*features.STATEMENTS, *classes.STATEMENTS, *language.STATEMENTS)
+
 # By what name a tool is used, where that is not its own.
-NAMES = {"tree": "weigh", "nested": "flat", **features.NAMES}
+NAMES = {"tree": "weigh", "nested": "flat", **features.NAMES, **classes.NAMES, **language.NAMES}
 
 
 @dataclass(frozen=True)
@@ -544,7 +549,7 @@ class Writer:
         if self.indent < 4:
             forms += [self.branch, self.loop, self.loop, self.attempt, self.attempt, self.closure, self.context]
             forms += [self.dispatch, self.consume]
-            forms += [lambda form=form: form(self) for form in features.STATEMENTS]
+            forms += [lambda form=form: form(self) for form in STATEMENTS]
         forms += [self.leave] * bool(self.loops)
         self.choose(forms)()
 

@@ -13,7 +13,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -34,15 +34,17 @@ def kind(error: BaseException) -> str:
 
 @dataclass
 class Found:
-    """What a search came to: how many programs it ran, and the first failure of a new kind, as text."""
+    """What a search came to: how many programs it ran, and the first failure of a new kind, as text; how many went which way, if
+    the check tells."""
 
     done: int
     known: Counter[str]
     failure: str = ""
+    ways: Counter[str] = field(default_factory=Counter)
 
 
 def search(
-    count: int, number: int, strategy: Any, check: Callable[[Any], None], known: Counter[str], marker: Marker
+    count: int, number: int, strategy: Any, check: Callable[[Any], str | None], known: Counter[str], marker: Marker
 ) -> Found:
     """Up to `count` programs; stops at the first failure of a kind not known, and minimises it."""
     found = Found(0, Counter())
@@ -66,7 +68,9 @@ def search(
         found.done += not smallest
         marker.at(program)
         try:
-            check(program)
+            way = check(program)
+            if way and not smallest:
+                found.ways[way] += 1
         except Exception as error:
             if kind(error) in known:
                 found.known[kind(error)] += 1
@@ -86,11 +90,12 @@ def search(
 
 
 def search_all(
-    strategy: Any, check: Callable[[Any], None], options: argparse.Namespace, reduce: Callable[[Any, str], Any]
+    strategy: Any, check: Callable[[Any], str | None], options: argparse.Namespace, reduce: Callable[[Any, str], Any]
 ) -> int:
     """Searches of `options.chunk` programs until there were `options.count`; prints what was found. `reduce(program, crash)`
     minimises a program that ends the process."""
     known: Counter[str] = Counter()
+    ways: Counter[str] = Counter()
     total, chunk, start = 0, 0, time.perf_counter()
     while total < options.count:
         number = options.seed + chunk
@@ -104,8 +109,11 @@ def search_all(
                 found.failure = f"crash: {crash}\n{reduce(crash.program, str(crash))}"
         total += max(1, min(found.done, count))
         known += found.known
+        ways += found.ways
         if found.failure:
             print(f"----- failure, seed {number}\n{found.failure}", flush=True)
+    for text, times in ways.items():
+        print(f"{times:6d}  right through {text}")
     for text, times in known.most_common():
         print(f"{times:6d}  {text}")
     print(
