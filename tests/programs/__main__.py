@@ -43,12 +43,16 @@ class Found:
     ways: Counter[str] = field(default_factory=Counter)
 
 
+class _Enough(KeyboardInterrupt):
+    """A program has been minimised for long enough. (Hypothesis lets only this through.)"""
+
+
 def search(
     count: int, number: int, strategy: Any, check: Callable[[Any], str | None], known: Counter[str], marker: Marker
 ) -> Found:
     """Up to `count` programs; stops at the first failure of a kind not known, and minimises it."""
     found = Found(0, Counter())
-    smallest, deadline = "", 0.0
+    smallest, failure, deadline = "", Exception(), 0.0
 
     @seed(number)
     @settings(
@@ -62,9 +66,9 @@ def search(
     )
     @given(strategy)
     def one(program: Any) -> None:
-        nonlocal smallest, deadline
-        if smallest and time.perf_counter() > deadline and repr(program) != smallest:
-            return  # minimised for long enough
+        nonlocal smallest, failure, deadline
+        if smallest and time.perf_counter() > deadline:
+            raise _Enough
         found.done += not smallest
         marker.at(program)
         try:
@@ -77,12 +81,13 @@ def search(
                 return
             if not smallest:
                 deadline = time.perf_counter() + MINIMISE_SECONDS
-            smallest = repr(program)
+            smallest, failure = repr(program), error
             raise
 
     try:
         one()
-    except Exception as error:
+    except (Exception, _Enough) as raised:
+        error = failure if isinstance(raised, _Enough) else raised
         error.__notes__ = [*(n for n in getattr(error, "__notes__", []) if n.startswith("zyg")), smallest]
         found.known[kind(error)] += 1
         found.failure = "".join(traceback.format_exception(error, limit=-4))
