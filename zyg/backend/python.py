@@ -15,7 +15,8 @@ them.  The ops push_exception and pop_exception keep sys.exc_info() as the inter
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -25,6 +26,7 @@ from bytecode.instr import CellVar, FreeVar, InstrLocation, Intrinsic1Op, TryBeg
 from ..ir.analysis import use_counts
 from ..ir.core import Block, Const, Function, Position, Target, Value
 from . import recording
+from .layout import combined, directed
 from .opcodes import ORDER, PY312, PY313, UNBOUND, CannotEmit, Tree, is_none, lower
 from .phrases import call_on_top
 from .slots import Slots, candidates, ends_in_next, variable_name
@@ -69,6 +71,8 @@ class Emitter:
         self.template = template
         self.nested = nested
         self.code = Bytecode()
+        self.sink: list[Any] = self.code  # where instructions go to
+        self.asides: list[tuple[list[Any], Label | None]] = []  # code that runs rarely, with its landing pad
         self.generator = bool(function.attrs.get("generator"))
         self.counts = use_counts(function)
         self.makers = {r: i for _, i in function.instructions() for r in i.results}
@@ -110,6 +114,7 @@ class Emitter:
             self.next_block = following
             self._block(block, trees[block])
         self._cold_code()
+        self.code[:], self.code.argnames = combined(directed(self.code), self.code.argnames)
         return self.code.to_code(stacksize=self.deepest + 2, compute_exception_stack_depths=False)
 
     # --------------------------------------------------------------------------------- signature and cells
@@ -227,14 +232,23 @@ class Emitter:
 
     def out(self, name: str, *arg: Any) -> None:
         instr = Instr(name, *arg, location=self.location)
-        self.code.append(instr)
+        self.sink.append(instr)
         self.depth += instr.stack_effect(jump=False)
         self.deepest = max(self.deepest, self.depth)
 
     def label(self, label: Label, depth: int = 0) -> None:
-        self.code.append(label)
+        self.sink.append(label)
         self.depth = depth
         self.deepest = max(self.deepest, depth)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is emitted runs rarely: it goes behind the blocks. It begins with a label and ends with a jump."""
+        outer, depth = self.sink, self.depth
+        self.sink = []
+        yield
+        self.asides.append((self.sink, self.region_pad))
+        self.sink, self.depth = outer, depth
 
     def load(self, value: Value) -> None:
         if isinstance(value, Const):
@@ -389,6 +403,13 @@ class Emitter:
 
     def _cold_code(self) -> None:
         """After the blocks: edges that copy values, and landing pads."""
+        for code, pad in self.asides:
+            if pad is not self.region_pad:
+                self.end_region()
+            if pad is not None and self.region is None:
+                self.code.append(Label())  # a place where regions may change
+                self.begin_region(pad)
+            self.code += code
         for label, target, prepare, source in self.stubs:
             pad = self._pad(source)
             if pad is not self.region_pad:
@@ -566,10 +587,10 @@ class Emitter:
     def end_for(self) -> None:
         """What an exhausted FOR_ITER wants to find; the interpreter steps over it with the iterator popped."""
         if PY313:
-            self.code.append(Instr("END_FOR", location=self.location))
-            self.code.append(Instr("POP_TOP", location=self.location))
+            self.sink.append(Instr("END_FOR", location=self.location))
+            self.sink.append(Instr("POP_TOP", location=self.location))
         elif PY312:
-            self.code.append(Instr("END_FOR", location=self.location))
+            self.sink.append(Instr("END_FOR", location=self.location))
 
     # ------------------------------------------------------------------------------------------ operations
 

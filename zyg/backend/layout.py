@@ -1,0 +1,79 @@
+"""The last step of emission: directions of jumps, once all code has its place, and instructions that do two things at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+from bytecode import Instr, Label
+
+from .opcodes import PY312, PY313
+
+# 3.13 makes one instruction of two that are about fast locals; before, the interpreter did by itself.
+_TOGETHER = {
+    ("LOAD_FAST", "LOAD_FAST"): "LOAD_FAST_LOAD_FAST",
+    ("STORE_FAST", "LOAD_FAST"): "STORE_FAST_LOAD_FAST",
+    ("STORE_FAST", "STORE_FAST"): "STORE_FAST_STORE_FAST",
+}  # fmt: skip
+_NUMBERS = 16  # both locals have to be among the first
+
+
+def directed(code: list[Any]) -> list[Any]:
+    """The code with jumps that are forward or backward as their labels lie."""
+    at = {item: n for n, item in enumerate(code) if isinstance(item, Label)}
+    result: list[Any] = []
+    behind: list[Any] = []
+    for n, item in enumerate(code):
+        target = item.arg if isinstance(item, Instr) else None
+        if isinstance(target, Label):
+            forward = at[target] > n
+            if item.name == "JUMP_FORWARD" and not forward:
+                item = Instr("JUMP_BACKWARD_NO_INTERRUPT", target, location=item.location)
+            elif item.name == "JUMP_BACKWARD" and forward:
+                item = Instr("JUMP_FORWARD", target, location=item.location)
+            elif item.name.startswith("POP_JUMP") and not forward:
+                if PY312:  # such a jump is forward there
+                    way = Label()
+                    behind += [way, Instr("JUMP_BACKWARD_NO_INTERRUPT", target, location=item.location)]
+                    item = Instr(item.name, way, location=item.location)
+                else:
+                    item = Instr(item.name.replace("FORWARD", "BACKWARD"), target, location=item.location)
+        result.append(item)
+    return result + behind
+
+
+def combined(code: list[Any], arguments: list[str]) -> tuple[list[Any], list[str]]:
+    """The code with one instruction for two that follow each other, where there is one, and the names of the first locals: the
+    arguments, and those that this takes."""
+    if not PY313:
+        return code, arguments
+    wanted: Counter[str] = Counter()
+    for first, second in pairwise(code):
+        if _are_one(first, second):
+            wanted.update((first.arg, second.arg))
+    others = [name for name, _ in wanted.most_common() if name not in arguments]
+    names = [*arguments, *others[: max(0, _NUMBERS - len(arguments))]]
+    numbered = frozenset(names[:_NUMBERS])
+    result: list[Any] = []
+    for item in code:
+        if result and _are_one(result[-1], item) and {result[-1].arg, item.arg} <= numbered:
+            last = result[-1]
+            result[-1] = Instr(_TOGETHER[last.name, item.name], (last.arg, item.arg), location=last.location)
+        else:
+            result.append(item)
+    return result, names
+
+
+def _are_one(first: Any, second: Any) -> bool:
+    return (
+        isinstance(first, Instr)
+        and isinstance(second, Instr)
+        and (first.name, second.name) in _TOGETHER
+        and first.location == second.location
+        and type(first.arg) is str
+        and type(second.arg) is str
+    )
+
+
+__all__ = ["combined", "directed"]
