@@ -317,10 +317,7 @@ _REAL = frozenset({float, int})
 def run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if d is None:
         return None
-    shadow = shadows.list_of(back[1])
-    shadow.extend([None] * (back[2] - len(shadow)))
-    for index, old in enumerate(shadow if back[2] == len(shadow) else shadow[: back[2]]):
-        shadow[index] = d if old is None else old + d
+    shadows.add_all(back[1], 0, [d] * back[2])
     return None, None, d
 
 

@@ -31,7 +31,7 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
     if t is list:
         if type(key) is int:
             return x[key], (run_list_item, x, key if key >= 0 else key + len(x))
-        return plain_getitem(x, key)
+        return part_of_list(x, key) if type(key) is slice else plain_getitem(x, key)
     if t is dict:
         if type(key) not in UNASKED:
             check_key(key)
@@ -144,6 +144,28 @@ def run_list_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     taken = shadows.take_list(back[1])
     if taken is not None:
         shadows.add_items(back[2], zip(back[3], taken))
+
+
+def run_list_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The same of items that stand one behind the other."""
+    shadow = shadows.items.get(id(back[1]))
+    if shadow:
+        shadows.add_all(back[2], back[3], shadow)
+        shadow.clear()
+
+
+_LIMITS = frozenset({int, type(None)})
+
+
+def part_of_list(x: list[Any], key: slice) -> tuple[Any, Any]:
+    """`x[a:b]` of a list."""
+    start = key.start
+    if start is None:
+        start = 0
+    if type(start) is not int or key.step is not None or type(key.stop) not in _LIMITS:
+        return plain_getitem(x, key)  # something may be asked for its index
+    y = x[key]
+    return y, (run_list_part, y, x, start if start >= 0 else max(start + len(x), 0))
 
 
 _BASES = (tuple, list, deque, array.array, OrderedDict, dict, set)
@@ -501,7 +523,7 @@ def run_extended_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def run_extended_by_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     taken = _cut(shadows, back[1], back[2])
     if taken:
-        shadows.add_items(back[3], enumerate(taken))
+        shadows.add_all(back[3], 0, taken)
 
 
 def run_extended_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import itertools
+import operator
 import sys
 from collections import deque
 from types import FunctionType
@@ -12,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from . import builtins_, calls, foreign, iterables_, iteration, keys
+from zyg.errors import Unsupported
+
+from . import builtins_, calls, foreign, iterables_, iteration, keys, listwise
 from .adapters import adapter
 from .arithmetic import BINARY_RECORD, method_of
 from .calls import known
@@ -27,7 +30,10 @@ _MISSING = object()
 
 @known(functools.reduce)
 def _reduce(f: Any, iterable: Any, initial: Any = _MISSING, /) -> tuple[Any, Any]:
+    if type(iterable) is list:
+        return _reduce_list(f, iterable, initial)
     iterator, rec = iteration.with_backs(iterable)
+    forward = calls.forward_of(f)
     steps: list[Any] = []
     total = initial
     first_back = None
@@ -35,7 +41,7 @@ def _reduce(f: Any, iterable: Any, initial: Any = _MISSING, /) -> tuple[Any, Any
         if total is _MISSING:
             total, first_back = item, back
             continue
-        total, step = calls.forward_of(f)(total, item)
+        total, step = forward(total, item)
         steps.append((step, back))
     if total is _MISSING:
         functools.reduce(f, ())  # raises the TypeError
@@ -53,6 +59,61 @@ def _run_reduce(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         first[0](first, d, shadows)
     whole = None if rec is None else rec[0](rec, None, shadows)
     return None, None, None if whole is None else whole[0], d if started else None
+
+
+def _reduce_list(f: Any, x: list[Any], initial: Any) -> tuple[Any, Any]:
+    """The same of a list, which `f` may change on the way."""
+    started = initial is not _MISSING
+    items = [initial, *x] if started else x[:]
+    made = listwise.totals(f, items) if items else None
+    if made is not None:
+        ys, by_total, by_item = made
+        return ys[-1], (_run_reduced, x, by_total, by_item, started)
+    forward = calls.forward_of(f)
+    iterator = iter(x)
+    total = initial if started else next(iterator, _MISSING)
+    if total is _MISSING:
+        functools.reduce(f, ())  # raises the TypeError
+    steps: list[Any] = []
+    for item in iterator:
+        total, step = forward(total, item)
+        steps.append(step)
+    return total, (_run_reduce_list, x, steps, started)
+
+
+def _run_reduced(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, by_total, by_item, started = back
+    if d is None:
+        return None
+    ds = listwise.last_to_items(d, by_total, by_item)
+    first = ds.pop(0) if started else None
+    shadows.add_all(x, 0, ds)
+    return None, None, None, first
+
+
+def _run_reduce_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, steps, started = back
+    shadow = shadows.list_of(x)
+    at = len(steps) if not started else len(steps) - 1  # which item a step was about
+    for step in reversed(steps):
+        given = None if step is None else step[0](step, d, shadows)
+        if given is None:
+            d = None
+        else:
+            d, c = given[1], given[2]
+            if c is not None:
+                if at >= len(shadow):
+                    shadow.extend([None] * (at - len(shadow)))
+                    shadow.append(c)
+                else:
+                    old = shadow[at]
+                    shadow[at] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+        at -= 1
+    if started:
+        return None, None, None, d
+    if d is not None:
+        shadows.add_item(x, 0, d)
+    return None
 
 
 @known(functools.partial)
@@ -230,6 +291,8 @@ def _run_starmapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @known(itertools.accumulate)
 def _accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> tuple[Any, Any]:
+    if type(iterable) is list and initial is None:
+        return _Totals(iterable, func), None
     iterator, rec = iteration.with_backs(iterable)
     step = BINARY_RECORD["add"] if func is None else None
     if initial is None:
@@ -237,6 +300,45 @@ def _accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> tupl
     place = _Running()
     pairs = adapted(_accumulated(iterator, step, func, initial, place), iterator)
     return Iterator(pairs, "accumulate"), (_run_accumulate, rec, place)
+
+
+class _Totals(Iterator):
+    """What `accumulate` gives of a list."""
+
+    __slots__ = ("function", "items")
+
+    def __init__(self, items: list[Any], function: Any):
+        self.items: list[Any] | None = items  # as long as it has given nothing
+        self.function = function
+        super().__init__(self._pairs(items), "accumulate")
+
+    def _pairs(self, items: list[Any]) -> Any:
+        if self.items is not None:
+            self.items = None
+            step = BINARY_RECORD["add"] if self.function is None else None
+            yield from _accumulated(iteration.with_backs(items)[0], step, self.function)
+
+
+def _drain_totals(it: _Totals) -> tuple[list[Any], tuple[Any, ...]]:
+    """All that is still to come."""
+    x = it.items
+    made = None if x is None else listwise.totals(operator.add if it.function is None else it.function, x[:])
+    if made is None:
+        both = list(it.pairs)
+        return [item for item, _ in both], (iteration.give_backs, [back for _, back in both], None)
+    it.items = None
+    ys, by_total, by_item = made
+    return ys, (_give_totals, x, by_total, by_item)
+
+
+def _give_totals(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, x, by_total, by_item = drain
+    if ds is not None:
+        shadows.add_all(x, 0, listwise.all_to_items(ds, by_total, by_item))
+
+
+iteration.SOURCES[_Totals] = iteration.iterator_pairs
+iteration.DRAINS[_Totals] = _drain_totals
 
 
 class _Running:
@@ -302,11 +404,29 @@ def _materialised(function: Any, kind: str) -> Any:
 
     def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         count = len(args) if function is itertools.product else 1
-        sources = [_at_once(x) for x in args[:count]]
-        groups = function(*[list(s) for s, _ in sources], *args[count:], **kwargs)
-        return _made(_split(groups), kind, *[rec for _, rec in sources])
+        numbers = (*args[count:], *kwargs.values())
+        if not _COUNTS.issuperset(map(type, numbers)):
+            sources = [_at_once(x) for x in args[:count]]
+            groups = function(*[list(s) for s, _ in sources], *args[count:], **kwargs)
+            return _made(_split(groups), kind, *[rec for _, rec in sources])
+        made = [calls.KNOWN[list](x) for x in args[:count]]
+        pools = [pool for pool, _ in made]
+        groups = function(*pools, *args[count:], **kwargs)
+        places = function(*[range(len(pool)) for pool in pools], *args[count:], **kwargs)
+        return iteration.Direct(zip(groups, places), _Groups(pools), kind), (_run_pools, [back for _, back in made])
 
     return handler
+
+
+_COUNTS = frozenset({int, type(None)})
+
+
+def _run_pools(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given: list[Any] = [None]
+    for inner in reversed(back[1]):
+        parts = calls.run(inner, None, shadows)
+        given.insert(1, None if parts is None else parts[1])
+    return given
 
 
 def _split(groups: Any) -> Any:
@@ -319,8 +439,76 @@ for _f in (itertools.product, itertools.combinations, itertools.permutations,
     known(_f)(_materialised(_f, _f.__name__))
 
 
+class _Neighbours:
+    """What `pairwise` of a list goes through."""
+
+    __slots__ = ("found", "items", "place")
+
+    def __init__(self, items: list[Any]):
+        self.items = items
+        self.place = foreign.caller()
+        self.found: Any = (None, ())
+
+    def steps(self) -> Any:
+        """The pairs, with the index of the first; below zero, where that is not there any more."""
+        items = self.items
+        iterator = iter(items)
+        for before in iterator:
+            for index, item in enumerate(iterator):
+                here = index < len(items) and items[index] is before
+                yield (before, item), index if here else ~index
+                before = item
+
+    def add(self, shadows: Any, index: int, d: Any) -> None:
+        a, b = d
+        if index < 0:
+            if a is not None:
+                hint = "go through a copy of the list"
+                raise Unsupported("`pairwise` of a list that changes", foreign.position_of(self.place), hint=hint)
+            index = ~index
+        of, shadow = self.found
+        if of is not shadows:
+            shadow = shadows.list_of(self.items)
+            self.found = shadows, shadow
+        if index + 1 >= len(shadow):
+            shadow.extend([None] * (index + 2 - len(shadow)))
+        if a is not None:
+            old = shadow[index]
+            shadow[index] = a if old is None else old + a if type(old) is float else accumulate(old, a)
+        if b is not None:
+            old = shadow[index + 1]
+            shadow[index + 1] = b if old is None else old + b if type(old) is float else accumulate(old, b)
+
+
+class _Groups:
+    """What combinations and the like of items go through: lists of the items, per group the places in them."""
+
+    __slots__ = ("found", "lists")
+
+    def __init__(self, lists: list[list[Any]]):
+        self.lists = lists
+        self.found: Any = (None, ())
+
+    def add(self, shadows: Any, places: tuple[int, ...], d: Any) -> None:
+        of, found = self.found
+        if of is not shadows:
+            found = [shadows.list_of(x) for x in self.lists]
+            for shadow, x in zip(found, self.lists):  # nothing changes them
+                shadow.extend([None] * (len(x) - len(shadow)))
+            if found:
+                found *= len(d) // len(found)
+            self.found = shadows, found
+        for shadow, index, c in zip(found, places, d):
+            if c is not None:
+                old = shadow[index]
+                shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+
+
 @known(itertools.pairwise)
 def _pairwise(iterable: Any) -> tuple[Any, Any]:
+    if type(iterable) is list:
+        whole = _Neighbours(iterable)
+        return iteration.Direct(whole.steps(), whole, "pairwise"), None
     return builtins_.shift(calls.call(_neighbours, (iterable,)))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import calls, containers, foreign, generators, iteration, keys, reentry
+from . import calls, containers, foreign, generators, iteration, keys, listwise, reentry
 from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
@@ -302,17 +302,32 @@ def _enumerated(iterator: Any, start: int) -> Any:
         yield (index, item), None if back is None else (iteration.run_second, back)
 
 
+_SEQUENCES = frozenset({list, tuple})
+
+
 @known(zip, exact=True)
 def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
-    if iterables and all(type(x) is list for x in iterables):
-        whole = iteration.Lists(iterables)
-        return iteration.Direct(zip(zip(*iterables, strict=strict), count()), whole, "zip"), None
+    if iterables and _SEQUENCES.issuperset(map(type, iterables)):
+        lists, back = iterables, None
+        if tuple in map(type, iterables):
+            lists = tuple([x if type(x) is list else [] for x in iterables])  # stand for the tuples
+            back = (_run_zip_of_tuples, lists, iterables)
+        return iteration.Direct(zip(zip(*iterables, strict=strict), count()), iteration.Lists(lists), "zip"), back
     sources = [iteration.with_backs(x) for x in iterables]
     iterators = [iterator for iterator, _ in sources]
     recs = tuple([rec for _, rec in sources])
     pairs = adapted(_zipped(iterators, strict), *iterators)
     back = None if all(r is None or r is iteration.NOTHING for r in recs) else (iteration.run_holders, recs)
     return Iterator(pairs, "zip"), back
+
+
+def _run_zip_of_tuples(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, lists, iterables = back
+    given: list[Any] = [None]
+    for gathered, x in zip(lists, iterables):
+        taken = None if gathered is x else shadows.take_list(gathered)
+        given.append(None if taken is None else (*taken, *[None] * (len(x) - len(taken))))
+    return given
 
 
 def _zipped(iterators: list[Any], strict: bool) -> Any:
@@ -328,12 +343,18 @@ class Mapped(Iterator):
     def __init__(self, function: Any, lists: tuple[list[Any], ...]):
         self.function = function
         self.lists = lists
-        self.places = zip(zip(*lists), count())
+        self.places: Any = None  # as long as it has given nothing
         super().__init__(self._pairs(), "map")
+
+    def begin(self) -> Any:
+        """(items, which place) of what is still to come."""
+        if self.places is None:
+            self.places = zip(zip(*self.lists), count())
+        return self.places
 
     def _pairs(self) -> Any:
         forward = calls.forward_of(self.function)
-        for items, at in self.places:
+        for items, at in self.begin():
             y, back = forward(*items)
             yield y, (_run_mapped, back, self.lists, at)
 
@@ -349,15 +370,41 @@ def _run_mapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def drain_mapped(mapped: Mapped) -> tuple[list[Any], tuple[Any, ...]]:
     """All that `map` still gives."""
+    if mapped.places is None:
+        made = _mapped_at_once(mapped)
+        if made is not None:
+            return made
     forward = calls.forward_of(mapped.function)
     items: list[Any] = []
     backs: list[Any] = []
     last = -1
-    for arguments, last in mapped.places:  # noqa: B007
+    for arguments, last in mapped.begin():  # noqa: B007
         y, back = forward(*arguments)
         items.append(y)
         backs.append(back)
     return items, (_give_mapped, backs, mapped.lists, last + 1 - len(items))
+
+
+def _mapped_at_once(mapped: Mapped) -> tuple[list[Any], tuple[Any, ...]] | None:
+    """An operator on lists of real numbers; None where it is something else, or raises an error (which it does again)."""
+    length = min(map(len, mapped.lists))
+    lists = [x[:length] for x in mapped.lists]
+    rule = listwise.rule_of(mapped.function, *lists)
+    if rule is None:
+        return None
+    try:
+        ys = list(map(mapped.function, *lists))
+    except ArithmeticError:
+        return None
+    mapped.places = iter(())
+    return ys, (_give_mapped_at_once, rule, ys[:], lists, mapped.lists)
+
+
+def _give_mapped_at_once(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, rule, ys, values, lists = drain
+    if ds is not None:
+        for x, part in zip(lists, listwise.cotangents(rule, ds, ys, *values)):
+            shadows.add_all(x, 0, part)
 
 
 def _give_mapped(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
@@ -451,6 +498,8 @@ def _reversed(x: Any) -> tuple[Any, Any]:
     if made is not None:
         y, back = calls.call(made, ())
         return y, None if back is None else (run_shift, back)
+    if type(x) is list:
+        return iteration.Direct(zip(reversed(x), count(len(x) - 1, -1)), x, "list_reverseiterator"), None
     if isinstance(x, (list, deque, array.array)):
         return Iterator(_backwards(x), "list_reverseiterator"), None
     if isinstance(x, tuple):

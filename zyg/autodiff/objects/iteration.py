@@ -59,12 +59,21 @@ class Direct(Iterator):
 
     `whole` is the list that is gone through, or has `add(shadows, part, d)`, which adds the cotangent of an item."""
 
-    __slots__ = ("base", "whole")
+    __slots__ = ("_made", "base", "whole")
 
     def __init__(self, base: Any, whole: Any, kind: str):
         self.base = base
         self.whole = whole
-        super().__init__(map(self._pair, base), kind)
+        self.kind = kind
+        self._made: Any = None
+
+    @property
+    def pairs(self) -> Any:
+        """The pairs, for who does not take `base` and `whole`."""
+        made = self._made
+        if made is None:
+            made = self._made = map(self._pair, self.base)
+        return made
 
     def _pair(self, step: tuple[Any, Any]) -> tuple[Any, Any]:
         return step[0], (run_part, self.whole, step[1])
@@ -81,11 +90,11 @@ def run_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 class Lists:
-    """What `zip` of lists goes through."""
+    """What `zip` of lists goes through; lists that have nothing but a shadow stand for tuples."""
 
     __slots__ = ("found", "lists")
 
-    def __init__(self, lists: tuple[list[Any], ...]):
+    def __init__(self, lists: tuple[Any, ...]):
         self.lists = lists
         self.found: Any = (None, ())  # the last `Shadows`, and what it has for the lists
 
@@ -480,7 +489,7 @@ def give(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
 
 def _give_list(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     if ds is not None:
-        shadows.add_items(drain[1], enumerate(ds))
+        shadows.add_all(drain[1], 0, ds)
 
 
 def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:

@@ -153,6 +153,22 @@ class Shadows:
             old = shadow[index]
             shadow[index] = d if old is None else old + d if type(old) is float else accumulate(old, d)
 
+    def add_all(self, sequence: Any, start: int, ds: list[Any]) -> None:
+        """Add to the cotangents of the items from `start` on."""
+        shadow = self.items.get(id(sequence))
+        if shadow is None:
+            shadow = self.list_of(sequence)
+        size, stop = len(shadow), start + len(ds)
+        if size <= start:
+            shadow += [None] * (start - size)
+            shadow += ds
+            return
+        shadow += [None] * (stop - size)
+        shadow[start:stop] = [
+            d if old is None else old if d is None else old + d if type(old) is float else accumulate(old, d)
+            for old, d in zip(shadow[start:stop], ds)
+        ]
+
     def take_item(self, sequence: Any, index: int) -> Any:
         """The cotangent of an item, which starts again from zero."""
         shadow = self.items.get(id(sequence))

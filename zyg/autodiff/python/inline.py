@@ -403,6 +403,10 @@ def loop(x: Any) -> tuple[Any, Any]:
     t = type(x)
     if t is list:
         return zip(x, count()), (nothing, x)
+    if t is tuple:
+        if INERT.issuperset(map(type, x)):
+            return iter(x), None
+        return zip(x, count()), (nothing, [], run_gathered, len(x))
     if t is Direct:
         return x.base, (nothing, x.whole)
     if t is Items or t is Values:
@@ -411,6 +415,13 @@ def loop(x: Any) -> tuple[Any, Any]:
             paired = t is Items
             return zip(mapping.items() if paired else mapping.values(), mapping), (nothing, Entries(mapping, paired))
     return objects.loop(x)
+
+
+def run_gathered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangent of a tuple that a loop went through: a list that has nothing but a shadow stood for it."""
+    _, gathered, _, length = back
+    taken = shadows.take_list(gathered)
+    return None if taken is None else ((*taken, *[None] * (length - len(taken))),)
 
 
 def forward_at(f: Any, site: Site, arity: int) -> Any:
@@ -431,7 +442,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             note(_of_methods, (f.__func__, arity), (f.__func__,), made)
             _note_method(f, site[_TABLE], made)
         return partial(made, f.__self__)
-    if t is FunctionType or t is BuiltinFunctionType and type(f.__self__) is ModuleType:
+    if t is FunctionType or t is type or t is BuiltinFunctionType and type(f.__self__) is ModuleType:
         known = site[_MANY_AT].get(f)
         if known is not None:
             return known
@@ -460,8 +471,10 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             if not lasts(f):
                 _passing.append(site)
             return made
-    elif t is WrapperDescriptorType or (
-        t is BuiltinFunctionType and (type(f.__self__) is ModuleType or f.__name__ == "__new__")
+    elif (
+        t is WrapperDescriptorType
+        or (t is BuiltinFunctionType and (type(f.__self__) is ModuleType or f.__name__ == "__new__"))
+        or (t is type and not f.__flags__ & _HEAP_TYPE)
     ):
         _remember(site, f, forward)
     elif t is BuiltinFunctionType:
@@ -677,11 +690,14 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
 def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     """RECORD["getitem"], with what is frequent first."""
     t = type(x)
-    if t is deque:
+    if t is list:
+        if type(key) is slice:
+            return containers.part_of_list(x, key)
+    elif t is deque:
         if type(key) is int:
             return x[key], (iteration.run_list_item, x, key if key >= 0 else key + len(x))
-    elif t is defaultdict and type(key) in PLAIN_KEYS and key in x:
-        return x[key], (iteration.run_dict_item, x, key)
+    elif t.__flags__ & _HEAP_TYPE:
+        return _getitem_of_class(x, key)
     return objects.RECORD["getitem"](x, key)
 
 
@@ -693,7 +709,7 @@ def _setitem(x: Any, key: Any, value: Any) -> Any:
     return objects.RECORD["setitem"](x, key, value)
 
 
-_GENERAL: dict[str, Callable[..., Any]] = {"getitem": _getitem, "setitem": _setitem}
+_GENERAL: dict[str, Callable[..., Any]] = {"setitem": _setitem}
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
@@ -766,7 +782,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }
 OPERATORS |= {f"i{op}": _inplace(op) for op in ("add", "sub", "mul", "truediv")}
 OPERATORS["neg"] = _special("neg", "__neg__", 1)
-OPERATORS["getitem"] = _special("getitem", "__getitem__", 2)
+_getitem_of_class = _special("getitem", "__getitem__", 2)
+OPERATORS["getitem"] = _getitem
 OPERATORS["setitem"] = _special("setitem", "__setitem__", 3)
 OPERATORS["with_enter"] = record_with_enter
 OPERATORS["with_exit"] = record_with_exit
