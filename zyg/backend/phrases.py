@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bytecode import Compare, Label
@@ -120,6 +120,27 @@ def operator(e: Emitter, op: str) -> None:
         intrinsic_1(e, "UNARY_POSITIVE", 5)
     else:
         e.out("BINARY_OP", BINARY_OPS[op])
+
+
+def expression_of(e: Emitter, expression: Any, leaves: Mapping[Any, Value | Callable[[], None]]) -> None:
+    """Arithmetic and calls of constant functions, as trees: ("mul", "d", 1), of the `leaves`."""
+    if not isinstance(expression, tuple):
+        leaf = leaves[expression]
+        e.load(leaf) if isinstance(leaf, Value) else leaf()
+        return
+    op, *parts = expression
+    if op == "const":
+        e.out("LOAD_CONST", parts[0])
+        return
+    if op == "call":
+        function, *parts = parts
+        begin_call(e, lambda: e.out("LOAD_CONST", function))
+    for part in parts:
+        expression_of(e, part, leaves)
+    if op == "call":
+        call(e, len(parts), ())
+    else:
+        operator(e, op)
 
 
 _COMPARISONS = {name: Compare[name.upper()] for name in ("lt", "le", "eq", "ne", "gt", "ge")}

@@ -16,6 +16,7 @@ from .phrases import (
     begin_call,
     call_function,
     call_method,
+    expression_of,
     get_attribute,
     is_none,
     jump,
@@ -418,23 +419,10 @@ def _items(
     e.out("POP_TOP")
 
 
-def _expression(e: Emitter, expression: Any, leaves: dict[Any, Value]) -> None:
-    if not isinstance(expression, tuple):
-        e.load(leaves[expression])
-        return
-    op, *parts = expression
-    if op == "const":
-        e.out("LOAD_CONST", parts[0])
-        return
-    for part in parts:
-        _expression(e, part, leaves)
-    operator(e, op)
-
-
 def _expressions(e: Emitter, expressions: Any, leaves: dict[Any, Value], results: list[Value]) -> None:
     """All are computed before any is stored: a result may share its slot with what another one uses."""
     for expression in expressions:
-        _expression(e, expression, leaves)
+        expression_of(e, expression, leaves)
     for r in reversed(results):
         e.store(r)
 

@@ -14,7 +14,7 @@ from bytecode import Compare, Label
 
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
-from ..ir.types import I64
+from ..ir.types import I64, OBJECT
 from . import pulling
 from .opcodes import PY312, PY313, Tree, call, convert_value, format_value
 from .phrases import (
@@ -24,6 +24,7 @@ from .phrases import (
     begin_call,
     call_function,
     call_method,
+    expression_of,
     get_attribute,
     go_unless_type,
     jump,
@@ -53,7 +54,8 @@ def loads_twice(instr: Operation, k: int) -> bool:
     """Whether the code of an instruction loads operand `k` more than once, so that it has to be in a slot."""
     if instr.op == "record":
         if instr.attrs["of"] == "call_object":
-            return k == 1 or "inline" in instr.attrs or ("method" in instr.attrs and k >= len(instr.operands) - 2)
+            written = not {"inline", "elementary"}.isdisjoint(instr.attrs)
+            return k == 1 or written or ("method" in instr.attrs and k >= len(instr.operands) - 2)
         return "direct" in instr.attrs
     return instr.op in ("item", "pull", "rule", "accumulate", "join", "nothing_recorded")
 
@@ -114,6 +116,8 @@ def op_record(e: Emitter, tree: Tree) -> None:
     elif instr.attrs["of"] == "call_object":
         if "inline" in instr.attrs:
             _call_of_list(e, tree, end)
+        if "elementary" in instr.attrs:
+            _elementary(e, instr, end)
         _find_callee(e, tree)
         count = len(operands) - (4 if "method" in instr.attrs else 2)
         for k in range(2, 2 + count):
@@ -134,7 +138,7 @@ def op_record(e: Emitter, tree: Tree) -> None:
         e.label(end, e.depth)
     else:
         e.store(instr.results[-1])
-        if "inline" in instr.attrs:
+        if "inline" in instr.attrs or "elementary" in instr.attrs:
             e.label(end, e.depth)
 
 
@@ -163,6 +167,51 @@ def _call_of_list(e: Emitter, tree: Tree, end: Label) -> None:
     e.label(other, depth)
 
 
+def _elementary(e: Emitter, instr: Operation, end: Label) -> None:
+    """A function of a float whose slope is written out, if that is what is called; else the call comes behind."""
+    written = instr.attrs["elementary"]
+    _, callee, *arguments = instr.operands
+    *arguments, site = arguments[: -2 if "method" in instr.attrs else None]
+    result, back = instr.results
+    undone, dropped, other = Label(), Label(), Label()
+    depth = e.depth
+    e.load(callee)
+    e.out("LOAD_CONST", written.function)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", other)
+    e.load(site)
+    e.out("LOAD_CONST", 1)
+    e.out("BINARY_SUBSCR")
+    e.out("LOAD_CONST", written.handler)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", other)
+    go_unless_type(e, arguments[0], lambda: e.out("LOAD_CONST", float), "IS_OP", other)
+    call_function(e, Const(written.function, OBJECT), arguments)
+    # The value stays on the stack: it may share its slot with an argument.
+    leaves = {"y": lambda: e.out("COPY", e.depth - depth), **dict(enumerate(arguments))}
+    for expression in written.nonzero:
+        expression_of(e, expression, leaves)
+        e.out("LOAD_CONST", 0.0)
+        e.out("COMPARE_OP", Compare.NE)
+        e.jump_if("FALSE", dropped)
+    expression_of(e, written.slope, leaves)
+    # An infinite slope is minded by the function that does all of this.
+    e.out("COPY", 1)
+    e.out("COPY", 1)
+    operator(e, "sub")
+    e.out("LOAD_CONST", 0.0)
+    e.out("COMPARE_OP", Compare.EQ)
+    e.jump_if("FALSE", undone)
+    e.store(back)
+    e.store(result)
+    jump(e, end)
+    e.label(undone, depth + 2)
+    e.out("POP_TOP")
+    e.label(dropped, depth + 1)
+    e.out("POP_TOP")
+    e.label(other, depth)
+
+
 def _read_method(e: Emitter, instr: Operation, operands: list[Value]) -> None:
     """An attribute that is only called: where its table knows what such a call is, that takes the place of the attribute."""
     function = instr.operands[0]
@@ -171,6 +220,18 @@ def _read_method(e: Emitter, instr: Operation, operands: list[Value]) -> None:
     assert isinstance(name, Const)
     slow, known, end = Label(), Label(), Label()
     depth = e.depth
+    if "module" in instr.attrs:
+        other = Label()
+        e.load(x)
+        e.out("LOAD_CONST", instr.attrs["module"])
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", other)
+        get_attribute(e, x, name.value)
+        e.store(value)
+        e.out("LOAD_CONST", None)
+        e.store(method)
+        jump(e, end)
+        e.label(other, depth)
     call_method(e, table, "get", lambda: type_of(e, x))
     e.out("COPY", 1)
     e.store(method)

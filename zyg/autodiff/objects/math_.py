@@ -26,23 +26,23 @@ SLOPES: dict[Callable[..., Any], Callable[[float, float], float]] = {
     math.sin: lambda y, x: math.cos(x),
     math.cos: lambda y, x: -math.sin(x),
     math.tan: lambda y, x: 1.0 + y * y,
-    math.asin: lambda y, x: _over(math.sqrt((1.0 - x) * (1.0 + x))),
-    math.acos: lambda y, x: -_over(math.sqrt((1.0 - x) * (1.0 + x))),
+    math.asin: lambda y, x: over(math.sqrt((1.0 - x) * (1.0 + x))),
+    math.acos: lambda y, x: -over(math.sqrt((1.0 - x) * (1.0 + x))),
     math.atan: lambda y, x: 1.0 / (1.0 + x * x),
     math.sinh: lambda y, x: math.cosh(x),
     math.cosh: lambda y, x: math.sinh(x),
     math.tanh: lambda y, x: 1.0 - y * y,
     math.asinh: lambda y, x: 1.0 / math.sqrt(x * x + 1.0),
-    math.acosh: lambda y, x: _over(math.sqrt((x - 1.0) * (x + 1.0))),
-    math.atanh: lambda y, x: _over((1.0 - x) * (1.0 + x)),
+    math.acosh: lambda y, x: over(math.sqrt((x - 1.0) * (x + 1.0))),
+    math.atanh: lambda y, x: over((1.0 - x) * (1.0 + x)),
     math.exp: lambda y, x: y,
     math.exp2: lambda y, x: y * math.log(2.0),
     math.expm1: lambda y, x: y + 1.0,
     math.log2: lambda y, x: 1.0 / (x * math.log(2.0)),
     math.log10: lambda y, x: 1.0 / (x * math.log(10.0)),
     math.log1p: lambda y, x: 1.0 / (1.0 + x),
-    math.sqrt: lambda y, x: _over(2.0 * y),
-    math.cbrt: lambda y, x: _over(3.0 * y * y),
+    math.sqrt: lambda y, x: over(2.0 * y),
+    math.cbrt: lambda y, x: over(3.0 * y * y),
     math.fabs: lambda y, x: 1.0 if x > 0 else -1.0 if x < 0 else 0.0,
     math.degrees: lambda y, x: 180.0 / math.pi,
     math.radians: lambda y, x: math.pi / 180.0,
@@ -50,11 +50,23 @@ SLOPES: dict[Callable[..., Any], Callable[[float, float], float]] = {
     math.erfc: lambda y, x: -_TWO_OVER_SQRT_PI * math.exp(-x * x),
     math.gamma: lambda y, x: y * digamma_of(x),
     math.lgamma: lambda y, x: digamma_of(x),
+    math.log: lambda y, x: 1.0 / x,
+}
+
+# The slopes by the first argument, where the others are constants.
+SLOPES_BY_FIRST: dict[Callable[..., Any], Callable[..., float]] = {
+    math.pow: lambda y, x, c: c * normal(y) * over(x),
 }
 
 
-def _over(x: float) -> float:
+def over(x: float) -> float:
+    """1 / x"""
     return 1.0 / x if x else math.inf
+
+
+def normal(x: float) -> float:
+    """A number that is not so small that digits are lost."""
+    return x
 
 
 def _unary(f: Callable[..., Any], slope: Callable[[float, float], float]) -> Callable[..., tuple[Any, Any]]:
@@ -107,7 +119,8 @@ def run_infinite(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 for _f, _slope in SLOPES.items():
-    known(_f, exact=True)(_unary(_f, _slope))
+    if _f is not math.log:  # which takes a base
+        known(_f, exact=True)(_unary(_f, _slope))
 
 
 @known(math.log)

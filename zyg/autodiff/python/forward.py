@@ -6,6 +6,7 @@ a block parameter tells which one control came along.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -16,7 +17,7 @@ from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
 from ..objects import queries, reach, sources
-from . import escaping, inline, rules
+from . import escaping, inline, rules, slopes
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import is_call_of, successors
 
@@ -180,6 +181,9 @@ class ForwardHalf:
                 name, count = read.attrs["name"], len(instr.operands) - 1
                 if (name, count) in inline.OF_LISTS:
                     attrs |= {"inline": name, "handler": inline.OF_LISTS[name, count]}
+            written = self._elementary(instr, read)
+            if written is not None:
+                attrs["elementary"] = written
         elif op == "call_object":
             attrs["of"], function = "call_keywords", inline.record_keywords
             operands[:0] = [Const(inline.new_site(), OBJECT), Const(instr.attrs["keywords"], OBJECT)]
@@ -196,6 +200,9 @@ class ForwardHalf:
             objects.has_attribute(instr.attrs["name"])
             attrs["direct"], function = "method", inline.record_method
             operands.append(Const(self._table(instr), OBJECT))
+            call = next(call for call, other in self.called.items() if other is instr)
+            if self._elementary(call, instr) is not None:
+                attrs["module"] = math
         elif op == "getattr":
             if objects.has_attribute(instr.attrs["name"]):
                 attrs["direct"] = op
@@ -213,6 +220,17 @@ class ForwardHalf:
         return Instr(
             "record", [Const(function, OBJECT), *operands], [*instr.results, Value(OBJECT)], attrs, [], instr.position
         )
+
+    def _elementary(self, call: Instr, read: Instr | None) -> slopes.Elementary | None:
+        """What a call computes, if it looks like one of a function of the module math, of a variable and constants."""
+        of = read or self.makers.get(call.operands[0])
+        if of is None or of.op not in ("getattr", "global"):
+            return None
+        _, *arguments = call.operands
+        constant = [type(v.value) is float for v in arguments[1:] if isinstance(v, Const)]
+        if not arguments or isinstance(arguments[0], Const) or len(constant) < len(arguments) - 1 or not all(constant):
+            return None
+        return slopes.elementary(of.attrs["name"], len(arguments))
 
     def _record_rarely(self, block: Block) -> None:
         """What is hardly ever recorded gives no pullback: a block has one value, None at first, for all that it has recorded

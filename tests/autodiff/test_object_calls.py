@@ -1,0 +1,88 @@
+"""Calls that object code writes out or remembers: elementary functions, partial functions, generators, context managers."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import zyg
+from tests.oracles.differences import derivative
+from zyg import rules
+from zyg.fallback import python_pullback
+
+
+def slope(f, *args):
+    """The gradient through Python by the first argument; called twice, so that places remember what they call."""
+    for _ in range(2):
+        value, back = python_pullback(f, args, {})
+    assert value == f(*args) or value != value
+    return back(1.0)[0]
+
+
+FUNCTIONS = (
+    "sin cos tan asin acos atan sinh cosh tanh asinh atanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt fabs degrees radians "
+    "erf erfc gamma lgamma"
+).split()
+
+
+def test_elementary_functions_by_their_slopes():
+    for name in FUNCTIONS:
+        scope: dict = {"math": math}
+        exec(f"def f(x):\n    return math.{name}(x) * x\n", scope)
+        exec(f"from math import {name}\ndef g(x):\n    return {name}(x) * x\n", scope)
+        for x in (0.3, 0.71):
+            expected = derivative(scope["f"], x)
+            assert slope(scope["f"], x) == pytest.approx(expected, rel=1e-6)
+            assert slope(scope["g"], x) == pytest.approx(expected, rel=1e-6)
+    assert slope(lambda x: math.acosh(x) * x, 1.7) == pytest.approx(derivative(lambda x: math.acosh(x) * x, 1.7))
+    assert slope(lambda x: math.pow(x, 1.5), 0.7) == pytest.approx(1.5 * 0.7**0.5)
+    assert slope(lambda x: math.pow(x, 3.0), -0.7) == pytest.approx(3.0 * 0.49)
+
+
+def test_slopes_at_the_ends_of_what_floats_can_hold():
+    assert slope(lambda x: math.sqrt(x) * 0.0 + x, 0.0) == 1.0  # nothing times infinity
+    assert slope(lambda x: math.sqrt(x), 0.0) == math.inf
+    assert slope(lambda x: math.pow(x, 0.5), 0.0) == math.inf
+    assert slope(lambda x: math.pow(x, 2.0), 0.0) == 0.0
+    assert slope(lambda x: math.pow(x, 1.5), 1e-215) == pytest.approx(1.5e-215**0.5 * 1.5**0.5, rel=1e-12)
+    assert slope(lambda x: math.log(x), 5e-324) == math.inf
+    assert math.isnan(slope(lambda x: math.exp(x), math.nan))
+    assert slope(lambda x: math.exp(x), -math.inf) == 0.0
+    assert slope(lambda x: math.tanh(x), math.inf) == 0.0
+    with pytest.raises(ValueError):
+        slope(lambda x: math.sqrt(x), -1.0)
+    assert slope(lambda n: math.sin(n), 2) == pytest.approx(math.cos(2.0))
+
+
+def test_what_only_looks_like_an_elementary_function():
+    class Other:
+        def __init__(self, by):
+            self.by = by
+
+        def exp(self, x):
+            return self.by * x
+
+    def f(y, m):
+        return m.exp(y) + m.exp(2.0)
+
+    for other in (math, Other(3.0), math, Other(4.0)):
+        expected = math.exp(0.5) if other is math else other.by
+        assert slope(f, 0.5, other) == pytest.approx(expected)
+
+
+def test_a_rule_for_an_elementary_function_is_seen():
+    def f(x):
+        return math.cosh(x) * 2.0
+
+    assert slope(f, 0.5) == pytest.approx(2.0 * math.sinh(0.5))
+
+    @zyg.adjoint(math.cosh)
+    def rule(x):
+        return math.cosh(x), lambda d: (d * 100.0,)
+
+    try:
+        assert slope(f, 0.5) == 200.0
+    finally:
+        rules.remove(math.cosh)
+    assert slope(f, 0.5) == pytest.approx(2.0 * math.sinh(0.5))
