@@ -66,17 +66,20 @@ def _go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float,
         if type(value.value) not in types:
             jump(e, slow)
         return
-    real = Label()
+    real, other = Label(), Label()
     type_of(e, value)
     e.out("LOAD_CONST", likely)
     e.out("IS_OP", 0)
     depth = e.depth - 1
-    e.jump_if("TRUE", real)
-    type_of(e, value)
-    e.out("LOAD_CONST", types)
-    e.out("CONTAINS_OP", 0)
-    e.jump_if("FALSE", slow)
+    e.jump_if("FALSE", other)
     e.label(real, depth)
+    with e.aside():
+        e.label(other, depth)
+        type_of(e, value)
+        e.out("LOAD_CONST", types)
+        e.out("CONTAINS_OP", 0)
+        e.jump_if("FALSE", slow)
+        jump(e, real)
 
 
 @operation
@@ -106,13 +109,16 @@ def op_record(e: Emitter, tree: Tree) -> None:
             _direct_operator(e, instr, operands, flags, slow)
         for r in instr.results:
             e.store(r)
-        jump(e, end)
-        e.label(slow, depth)
-        call_function(e, function, operands)
-        if rare is not None:
-            _store_rarely(e, instr, rare, instr.results)
-            e.label(end, depth)
-            return
+        with e.aside():
+            e.label(slow, depth)
+            call_function(e, function, operands)
+            if rare is not None:
+                _store_rarely(e, instr, rare, instr.results)
+            else:
+                _store_recorded(e, instr)
+            jump(e, end)
+        e.label(end, depth)
+        return
     elif instr.attrs["of"] == "call_object":
         if "inline" in instr.attrs:
             _call_of_list(e, tree, end)
@@ -130,16 +136,23 @@ def op_record(e: Emitter, tree: Tree) -> None:
             e.push(tree, k)
         e.set_position(instr.position)
         call(e, len(operands), ())
+    _unpack_results(e, instr)
+    e.store(instr.results[-1])
+    if "inline" in instr.attrs or "elementary" in instr.attrs:
+        e.label(end, e.depth)
+
+
+def _unpack_results(e: Emitter, instr: Operation) -> None:
+    """Store what a run-time function gave, but for the pullback."""
     if len(instr.results) > 1:
         e.out("UNPACK_SEQUENCE", len(instr.results))
         store_all(e, instr.results[:-1])
-    if direct is not None:
-        _store_back(e, instr.results[-1])
-        e.label(end, e.depth)
-    else:
-        e.store(instr.results[-1])
-        if "inline" in instr.attrs or "elementary" in instr.attrs:
-            e.label(end, e.depth)
+
+
+def _store_recorded(e: Emitter, instr: Operation) -> None:
+    """Store what a run-time function gave of an operation that was not done plainly."""
+    _unpack_results(e, instr)
+    _store_back(e, instr.results[-1])
 
 
 def _call_of_list(e: Emitter, tree: Tree, end: Label) -> None:
@@ -239,20 +252,21 @@ def _read_method(e: Emitter, instr: Operation, operands: list[Value]) -> None:
     e.load(method)
     e.out("LOAD_CONST", PLAIN)
     e.out("IS_OP", 0)
-    e.jump_if("FALSE", known)
-    e.load(x)
-    e.out("LOAD_ATTR", (False, name.value) if PY312 else name.value)
-    e.store(value)
-    e.out("LOAD_CONST", None)
-    e.store(method)
-    jump(e, end)
-    e.label(known, depth)
+    e.jump_if("TRUE", known)
     e.out("LOAD_CONST", None)
     e.store(value)
-    jump(e, end)
-    e.label(slow, depth)
-    call_function(e, function, [x, name, table])
-    _store_rarely(e, instr, instr.operands[-1], [value])
+    with e.aside():
+        e.label(known, depth)
+        e.load(x)
+        e.out("LOAD_ATTR", (False, name.value) if PY312 else name.value)
+        e.store(value)
+        e.out("LOAD_CONST", None)
+        e.store(method)
+        jump(e, end)
+        e.label(slow, depth)
+        call_function(e, function, [x, name, table])
+        _store_rarely(e, instr, instr.operands[-1], [value])
+        jump(e, end)
     e.label(end, depth)
 
 
@@ -301,7 +315,7 @@ def _find_callee(e: Emitter, tree: Tree) -> None:
     of the method."""
     find, callee, *arguments, site = tree.operation.operands
     read = "method" in tree.operation.attrs
-    known, method, function, other, end = Label(), Label(), Label(), Label(), Label()
+    unknown, function, other, end = Label(), Label(), Label(), Label()
     depth = e.depth
 
     def remembered(k: int) -> None:
@@ -317,45 +331,47 @@ def _find_callee(e: Emitter, tree: Tree) -> None:
         if PY313:
             e.out("PUSH_NULL")
 
+    def bound() -> None:
+        type_of(e, callee)
+        e.out("LOAD_CONST", MethodType)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", function)
+        e.load(callee)
+        e.out("LOAD_ATTR", (False, "__func__") if PY312 else "__func__")
+        remembered(2)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", function)
+        remembered(3)
+        e.load(callee)
+        e.out("LOAD_ATTR", (False, "__self__") if PY312 else "__self__")
+        jump(e, end)
+        e.label(function, depth)
+
     if read:
         *arguments, site, direct, receiver = [*arguments, site]
-        unknown = Label()
         e.load(direct)
-        jump_if_none(e, unknown)
+        jump_if_none(e, other)
         e.load(direct)
         e.load(receiver)
-        jump(e, end)
-        e.label(unknown, depth)
     else:
         e.load(callee)
         remembered(0)
         e.out("IS_OP", 0)
-        e.jump_if("TRUE", known)
-    type_of(e, callee)
-    e.out("LOAD_CONST", MethodType)
-    e.out("IS_OP", 0)
-    e.jump_if("FALSE", function)
-    e.load(callee)
-    e.out("LOAD_ATTR", (False, "__func__") if PY312 else "__func__")
-    remembered(2)
-    e.out("IS_OP", 0)
-    e.jump_if("TRUE", method)
-    e.label(function, depth)
-    if read:
-        e.load(callee)
-        remembered(0)
-        e.out("IS_OP", 0)
-        e.jump_if("TRUE", known)
-    e.label(other, depth)
-    alone(lambda: call_function(e, find, [callee, site, Const(len(arguments), I64)]))
-    jump(e, end)
-    e.label(known, depth)
-    alone(lambda: remembered(1))
-    jump(e, end)
-    e.label(method, depth)
-    remembered(3)
-    e.load(callee)
-    e.out("LOAD_ATTR", (False, "__self__") if PY312 else "__self__")
+        e.jump_if("FALSE", other)
+        alone(lambda: remembered(1))
+    with e.aside():
+        e.label(other, depth)
+        bound()
+        if read:
+            e.load(callee)
+            remembered(0)
+            e.out("IS_OP", 0)
+            e.jump_if("FALSE", unknown)
+            alone(lambda: remembered(1))
+            jump(e, end)
+            e.label(unknown, depth)
+        alone(lambda: call_function(e, find, [callee, site, Const(len(arguments), I64)]))
+        jump(e, end)
     e.label(end, depth + 2)
 
 
@@ -576,9 +592,10 @@ def op_nothing_recorded(e: Emitter, tree: Tree) -> None:
         _go_unless_real(e, p, other)
     e.out("LOAD_CONST", None)
     if parameters:
-        jump(e, end)
-        e.label(other, depth)
-        e.out("LOAD_CONST", False)
+        with e.aside():
+            e.label(other, depth)
+            e.out("LOAD_CONST", False)
+            jump(e, end)
         e.label(end, depth + 1)
     e.store(tree.operation.result)
 
