@@ -93,6 +93,29 @@ def containers(x):
     return d[key] * u + v
 
 
+def tuples(x):
+    p, q = (x, 2.0 * x, x * x), [x, 0.5, x]
+    t = 0.0
+    for k, v in enumerate(p):
+        t += k * v
+        for w in p:
+            if w > 2.0 * v:
+                break
+            t += w * v
+    for a, b in zip(p, q):
+        t += a * b * b
+    for a, b, c in zip(p, ("a", 2.0), p[::-1]):
+        t += c * (len(a) if isinstance(a, str) else a) * (2.0 if b == "a" else b)
+    for v in reversed(q):
+        t = 0.5 * t + v
+        if v is q[0]:
+            q.pop()
+    for w in ((x, x * x), (2.0 * x, t)):
+        for v in w:
+            t += v * v
+    return t + sum(a * b for a, b in zip(p, p)) + list(zip(p, q))[0][1] + next(reversed(q)) + next(zip(p, p))[0]
+
+
 def lists(x):
     s = [x, 2.0 * x]
     s.append(s[-1] * s[0])
@@ -119,7 +142,7 @@ def slope(f, x, h=1e-6):
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
-@pytest.mark.parametrize("f", [containers, lists, methods, dataclasses_], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [containers, lists, tuples, methods, dataclasses_], ids=lambda f: f.__name__)
 def test_derivative(f):
     for x in (1.3, 0.7, 1.3):
         value, back = python_pullback(f, (x,), {})

@@ -42,9 +42,11 @@ _ACCESS = {
 }  # fmt: skip
 
 
-def nothing(back: Any, d: Any, shadows: Any) -> None:
+def nothing(back: Any, d: Any, shadows: Any) -> Any:
     """The pullback of what was recorded and carries nothing. With what a loop goes through it says that the loop's items have
-    the part of it that they are in the place of a pullback."""
+    the part of it that they are in the place of a pullback; and the function that gives what these parts have gathered to what
+    the loop goes through, unless that has a shadow."""
+    return back[2](back, d, shadows) if len(back) > 2 else None
 
 
 def pulled(back: Any, d: Any, shadows: Any, wanted: tuple[int, ...]) -> Any:
