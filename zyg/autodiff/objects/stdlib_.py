@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import bisect
+import collections
 import functools
 import gc
-import heapq
 import operator
 import statistics
 import threading
@@ -34,50 +34,13 @@ def _means(target: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return register
 
 
-# -------------------------------------------------------------------------------------------------------- heapq
-
-# The module keeps these, which its functions in C do without.
-_siftdown: Callable[..., None] = getattr(heapq, "_siftdown")  # noqa: B009
-_siftup: Callable[..., None] = getattr(heapq, "_siftup")  # noqa: B009
+# -------------------------------------------------------------------------------------------------- collections
 
 
-@_means(heapq.heappush)
-def _heappush(heap: list[Any], item: Any) -> None:
-    heap.append(item)
-    _siftdown(heap, 0, len(heap) - 1)
-
-
-@_means(heapq.heappop)
-def _heappop(heap: list[Any]) -> Any:
-    last = heap.pop()
-    if not heap:
-        return last
-    item = heap[0]
-    heap[0] = last
-    _siftup(heap, 0)
-    return item
-
-
-@_means(heapq.heapreplace)
-def _heapreplace(heap: list[Any], item: Any) -> Any:
-    first = heap[0]
-    heap[0] = item
-    _siftup(heap, 0)
-    return first
-
-
-@_means(heapq.heappushpop)
-def _heappushpop(heap: list[Any], item: Any) -> Any:
-    if heap and operator.lt(heap[0], item):
-        item, heap[0] = heap[0], item
-        _siftup(heap, 0)
-    return item
-
-
-@_means(heapq.heapify)
-def _heapify(x: list[Any]) -> None:
-    for k in reversed(range(len(x) // 2)):
-        _siftup(x, k)
+@_means(getattr(collections, "_count_elements"))  # noqa: B009
+def _count_elements(mapping: Any, iterable: Any) -> None:
+    for item in iterable:
+        mapping[item] = mapping.get(item, 0) + 1
 
 
 # -------------------------------------------------------------------------------------------------------- bisect
