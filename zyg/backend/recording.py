@@ -398,8 +398,10 @@ def _direct_query(e: Emitter, instr: Operation, operands: list[Value], flags: li
     for flag in flags:
         e.load(flag)
         jump_if_none(e, slow, negated=True)
+    # What is compared with a text is one, most likely.
+    likely = next((str for v in operands if isinstance(v, Const) and type(v.value) is str), float)
     for k in instr.attrs["tests"]:
-        _go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else float, instr.attrs["plain"][k])
+        _go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else likely, instr.attrs["plain"][k])
     op = instr.attrs["direct"]
     if op in ("format", "convert"):
         x, *spec, conversion = operands

@@ -11,6 +11,7 @@ import functools
 import gc
 from collections import deque
 from collections.abc import Iterable
+from operator import is_
 from types import BuiltinFunctionType, CellType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
@@ -51,11 +52,19 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
     seen[id(x)] = NOTHING
     if issubclass(t, tuple):
         del seen[id(x)]
-        return ("tuple", x, [form(v, seen) for v in x])
+        return ("tuple", x, _flat_forms(x) or [form(v, seen) for v in x])
     if issubclass(t, SEQUENCES):
         if _REALS.issuperset(map(type, x)):
             return ("numbers", x, len(x))
-        return ("list", x, [form(v, seen) for v in x])
+        known = _flat.get
+        return (
+            "list",
+            x,
+            [
+                ("tuple", v, forms) if type(v) is tuple and (forms := known(tuple(map(type, v)))) else form(v, seen)
+                for v in x
+            ],
+        )
     if issubclass(t, dict):
         return ("dict", x, {k: form(v, seen) for k, v in x.items()})
     if t is MappingProxyType:
@@ -75,6 +84,43 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
     if names:
         return ("object", x, {n: form(getattr(x, n, None), seen) for n in names})
     return NOTHING
+
+
+class FlatForms(tuple[Form, ...]):
+    """The forms of the items of a tuple that holds nothing but numbers and what carries nothing: none of it has a shadow."""
+
+    fits: set[tuple[type, ...]]  # cotangents with items of these types are the gradient
+
+    def gather(self, d: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+        """The gradient of the tuple."""
+        if d is None:
+            return None
+        if Refused in map(type, d):
+            raise next(c for c in d if type(c) is Refused).error
+        given = tuple([c if f is NUMBER else None for f, c in zip(self, d)])
+        if given.count(None) == len(given):
+            return None
+        if all(map(is_, given, d)) and len(self.fits) < _MANY:
+            self.fits.add(tuple(map(type, d)))
+        return given
+
+
+_flat: dict[tuple[type, ...], FlatForms] = {}  # by the types of the items, for tuples of no class derived from `tuple`
+_FLAT = _REALS | INERT
+_MANY = 1000
+
+
+def _flat_forms(x: tuple[Any, ...]) -> FlatForms | None:
+    types = tuple(map(type, x))
+    if type(x) is not tuple or not _FLAT.issuperset(types):
+        return None
+    forms = _flat.get(types)
+    if forms is None:
+        if len(_flat) >= _MANY:
+            _flat.clear()
+        forms = _flat[types] = FlatForms([NUMBER if t in _REALS else NOTHING for t in types])
+        forms.fits = set()
+    return forms
 
 
 class Names:
@@ -172,6 +218,8 @@ def _array(form: Form, d: Any, shadows: Any, take: bool) -> Any:
 
 def _tuple(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     _, x, forms = form
+    if type(forms) is FlatForms:
+        return forms.gather(d)
     parts = [gather(f, None if d is None else d[k], shadows, take) for k, f in enumerate(forms)]
     if all(p is None for p in parts):
         return None
@@ -199,7 +247,12 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     if take:
         shadows.take_list(x)
     items.extend([None] * (len(forms) - len(items)))
-    parts = [gather(f, v, shadows, take) for f, v in zip(forms, items)]
+    parts = [
+        v
+        if f[0] == "tuple" and type(f[2]) is FlatForms and (v is None or tuple(map(type, v)) in f[2].fits)
+        else gather(f, v, shadows, take)
+        for f, v in zip(forms, items)
+    ]
     if all(p is None for p in parts):
         return None
     return [0.0 if p is None and f is NUMBER else p for p, f in zip(parts, forms)]

@@ -194,7 +194,8 @@ class ForwardHalf:
         elif self.brief:
             function = objects.RECORD[op]
         elif op in QUERIES:
-            function = queries.TRUTHS[op] if instr in self.only_tested else objects.RECORD[op]
+            constants = tuple(k for k, v in enumerate(instr.operands) if self.activity.inert(v))
+            function = queries.record_of(op, instr in self.only_tested, constants)
             attrs |= {"direct": op, "plain": QUERIES[op][: len(instr.operands)]}
         elif instr in self.methods:
             objects.has_attribute(instr.attrs["name"])
@@ -359,6 +360,9 @@ class ForwardHalf:
             return type(v.value) in types or (
                 type(v.value) in (tuple, frozenset) and reach.PLAIN.issuperset(map(type, v.value))
             )
+        made = self.makers.get(v)
+        if made is not None and made.op == "len_":
+            return int in types
         return float in types and self.activity.number(v)
 
     def _number_edges(self, block: Block) -> None:
