@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 import pytest
+
 from zyg.fallback import python_pullback
 
 

@@ -6,6 +6,7 @@ a list; it is read by an iterator over it from the end, which each run of a reve
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Set
 from types import MethodType
 from typing import TYPE_CHECKING
@@ -111,6 +112,8 @@ def op_record(e: Emitter, tree: Tree) -> None:
             e.store(r)
         with e.aside():
             e.label(slow, depth)
+            if rare is None and direct in ("getattr", "setattr"):
+                _computed_attribute(e, instr, operands, end)
             call_function(e, function, operands)
             if rare is not None:
                 _store_rarely(e, instr, rare, instr.results)
@@ -421,6 +424,8 @@ def _direct_getattr(e: Emitter, operands: list[Value], slow: Label, dense: bool)
     x, name, types = operands
     go_unless_type(e, x, lambda: e.load(types), "CONTAINS_OP", slow)
     assert isinstance(name, Const)
+    if dense:
+        e.out("LOAD_CONST", None)
     get_attribute(e, x, name.value)
 
 
@@ -431,6 +436,34 @@ def _direct_setattr(e: Emitter, operands: list[Value], slow: Label, dense: bool)
     e.load(x)
     assert isinstance(name, Const)
     e.out("STORE_ATTR", name.value)
+    if dense:
+        e.out("LOAD_CONST", None)
+
+
+def _computed_attribute(e: Emitter, instr: Operation, operands: list[Value], end: Label) -> None:
+    """A property, by the forward half of its function; else the general way comes behind."""
+    *arguments, _, types = operands
+    assert isinstance(types, Const)
+    other = Label()
+    depth = e.depth
+    call_method(e, Const(types.value.properties, OBJECT), "get", lambda: type_of(e, arguments[0]))
+    e.out("COPY", 1)
+    jump_if_none(e, other)
+    e.out("PUSH_NULL")
+    if not PY313:
+        e.out("SWAP", 2)
+    for v in arguments:
+        e.load(v)
+    call(e, len(arguments), ())
+    e.out("UNPACK_SEQUENCE", 2)
+    if len(instr.results) > 1:
+        e.store(instr.results[0])
+    else:
+        e.out("POP_TOP")
+    _store_back(e, instr.results[-1])
+    jump(e, end)
+    e.label(other, depth + 1)
+    e.out("POP_TOP")
 
 
 def _go_unless_natural(e: Emitter, key: Value, slow: Label) -> None:
@@ -456,11 +489,26 @@ def _is_position(key: Value) -> bool:
     return not isinstance(key, Const) or type(key.value) is int
 
 
+# Items that are there are read, and set, as those of dicts.
+_DICTS = frozenset({defaultdict, OrderedDict, Counter})
+
+
+def _go_by_type_of_library(e: Emitter, x: Value, key: Value, ordered: Label, slow: Label) -> None:
+    """Neither a list nor a dict: go on if it is one of the library's dicts, or to `ordered`, with the type on the stack, if it is a
+    deque."""
+    type_of(e, x)
+    if _is_position(key):
+        _type_on_stack_is(e, deque, ordered)
+    e.out("LOAD_CONST", _DICTS)
+    e.out("CONTAINS_OP", 0)
+    e.jump_if("FALSE", slow)
+
+
 def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
     """An item of a list, dict or tuple; `dense`: counted from the end. Then the pullback of an item of a tuple is the tuple's
     length, that of an item of a list the position."""
     x, key = operands
-    ordered, of_tuple, end = Label(), Label(), Label()
+    ordered, of_tuple, other, there, end = (Label() for _ in range(5))
     depth = e.depth
 
     def get() -> None:
@@ -474,9 +522,20 @@ def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, dense: bool)
         _type_on_stack_is(e, tuple, of_tuple if dense else ordered)
     e.out("LOAD_CONST", dict)
     e.out("IS_OP", 0)
-    e.jump_if("FALSE", slow)
+    e.jump_if("FALSE", other)
     if not isinstance(key, Const):
         go_unless_type(e, key, lambda: e.out("LOAD_CONST", HASHED), "CONTAINS_OP", slow)
+    e.label(there, depth)
+    with e.aside():
+        e.label(other, depth)
+        _go_by_type_of_library(e, x, key, ordered, slow)
+        if not isinstance(key, Const):
+            go_unless_type(e, key, lambda: e.out("LOAD_CONST", HASHED), "CONTAINS_OP", slow)
+        e.load(key)
+        e.load(x)
+        e.out("CONTAINS_OP", 0)
+        e.jump_if("FALSE", slow)
+        jump(e, there)
     if dense:
         e.out("LOAD_CONST", None)
     get()
@@ -503,7 +562,7 @@ def _direct_getitem(e: Emitter, operands: list[Value], slow: Label, dense: bool)
 def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
     """An item of a list or dict."""
     x, key, value = operands
-    ordered, store = Label(), Label()
+    ordered, other, of_dict, store = (Label() for _ in range(4))
     depth = e.depth
     if isinstance(key, Const) and type(key.value) is int and key.value < 0:
         jump(e, slow)
@@ -513,7 +572,12 @@ def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, dense: bool)
         _type_on_stack_is(e, list, ordered)
     e.out("LOAD_CONST", dict)
     e.out("IS_OP", 0)
-    e.jump_if("FALSE", slow)
+    e.jump_if("FALSE", other)
+    e.label(of_dict, depth)
+    with e.aside():
+        e.label(other, depth)
+        _go_by_type_of_library(e, x, key, ordered, slow)
+        jump(e, of_dict)
     if not isinstance(key, Const):
         go_unless_type(e, key, lambda: e.out("LOAD_CONST", PLAIN_KEYS), "CONTAINS_OP", slow)
     if _is_position(key):

@@ -93,7 +93,7 @@ class Shadows:
     def items_of(self, x: Any) -> Any:
         """The shadow of the items of a list or dict, made if there is none."""
         shadow = self.items.get(id(x))
-        return shadow if shadow is not None else self.dict_of(x) if type(x) is dict else self.list_of(x)
+        return shadow if shadow is not None else self.dict_of(x) if isinstance(x, dict) else self.list_of(x)
 
     def holder_of(self, x: Any) -> Holder:
         """The shadow of the attributes of an object, made if there is none."""

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend.phrases import PLAIN_KEYS
+
 from . import calls, iteration, structure
 from .calls import known, method
 from .cotangents import is_number
@@ -37,10 +39,36 @@ def _means(target: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 # -------------------------------------------------------------------------------------------------- collections
 
 
-@_means(getattr(collections, "_count_elements"))  # noqa: B009
+_count: Callable[[Any, Any], None] = getattr(collections, "_count_elements")  # noqa: B009
+
+
 def _count_elements(mapping: Any, iterable: Any) -> None:
     for item in iterable:
         mapping[item] = mapping.get(item, 0) + 1
+
+
+@known(_count, exact=True)
+def _record_count(mapping: Any, iterable: Any, /) -> tuple[Any, Any]:
+    if type(mapping) not in _COUNTING or type(iterable) not in _PLAIN_ITERABLES:
+        return calls.call(_count_elements, (mapping, iterable))
+    if not PLAIN_KEYS.issuperset(map(type, iterable)) or not _COUNTED.issuperset(map(type, mapping.values())):
+        return calls.call(_count_elements, (mapping, iterable))
+    before = set(mapping)
+    _count(mapping, iterable)
+    return None, (_run_count, mapping, [key for key in mapping if key not in before] if before else mapping.copy())
+
+
+_COUNTING = frozenset({dict, collections.Counter})
+_PLAIN_ITERABLES = frozenset({list, tuple, str, dict, set, frozenset})
+_COUNTED = frozenset({int, float})
+
+
+def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Counts that there were before get what comes to them; others began as a constant."""
+    shadow = shadows.items.get(id(back[1]))
+    if shadow:
+        for key in back[2]:
+            shadow.pop(key, None)
 
 
 # -------------------------------------------------------------------------------------------------------- bisect
