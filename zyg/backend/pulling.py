@@ -130,8 +130,9 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
 
     if kind.startswith("get"):
         if not is_none(d):
-            e.load(d)
-            jump_if_none(e, none)
+            if not instr.attrs.get("given"):
+                e.load(d)
+                jump_if_none(e, none)
             elsewhere = Label()
             depth = e.depth
 
@@ -153,7 +154,7 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
             if kind == "get_next":
                 unless, load = unless_other, gone_through
             _look_up(e, shadows, x, which, last, shadow, load, unless)
-            _add_part(e, shadows, shadow, part, d, position, attribute)
+            _add_part(e, shadows, shadow, part, d, position, attribute, instr.attrs.get("number", False))
             if unless is not None:
                 jump(e, none)
                 e.label(elsewhere, depth)
@@ -203,8 +204,10 @@ def _add_part(
     d: Value,
     position: bool | None,
     attribute: str | None = None,
+    number: bool = False,
 ) -> None:
-    """Add a cotangent to the part of a shadow: by position in a list, else by key in a dict, or as an attribute."""
+    """Add a cotangent to the part of a shadow: by position in a list, else by key in a dict, or as an attribute. `number`: it is
+    known to be a number, and so is what it is added to."""
     mapping, read, slow, first, store, end = (Label() for _ in range(6))
     depth = e.depth
     if position is None:
@@ -228,24 +231,26 @@ def _add_part(
         e.label(read, depth + 1)
     e.out("COPY", 1)
     jump_if_none(e, first)
-    e.out("COPY", 1)
-    type_on_top(e)
-    e.out("LOAD_CONST", float)
-    e.out("IS_OP", 0)
     other = Label()
-    e.jump_if("FALSE", other)
+    if not number:
+        e.out("COPY", 1)
+        type_on_top(e)
+        e.out("LOAD_CONST", float)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", other)
     e.load(d)
     operator(e, "add")
-    jump(e, store)
-    e.label(other, depth + 1)
-    e.out("POP_TOP")
-    e.label(slow, depth)
-    call_method(e, shadows, "add_part", shadow, part, d)
-    e.out("POP_TOP")
-    jump(e, end)
-    e.label(first, depth + 1)
-    e.out("POP_TOP")
-    e.load(d)
+    with e.aside():
+        e.label(other, depth + 1)
+        e.out("POP_TOP")
+        e.label(slow, depth)
+        call_method(e, shadows, "add_part", shadow, part, d)
+        e.out("POP_TOP")
+        jump(e, end)
+        e.label(first, depth + 1)
+        e.out("POP_TOP")
+        e.load(d)
+        jump(e, store)
     e.label(store, depth + 1)
     e.load(shadow)
     if attribute is not None:
@@ -354,7 +359,7 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             jump_if_none(e, none)
         if is_none(back):
             e.label(none, depth)
-            store_none(e, results)
+            store_none(e, [*results, *component])
             e.label(end, depth)
             return
         e.label(recorded, depth)
@@ -600,14 +605,17 @@ def op_accumulate(e: Emitter, tree: Tree) -> None:
         return
     plain, first, second, slow, end = (Label() for _ in range(5))
     depth = e.depth
-    e.load(b)
-    jump_if_none(e, first)
-    e.load(a)
-    jump_if_none(e, second)
-    if rare:
-        e.load(rare[0])
-        jump_if_none(e, plain)
+    given_a, given_b = instr.attrs.get("given", (False, False))
+    if not given_b:
+        e.load(b)
+        jump_if_none(e, first)
+    if not given_a:
+        e.load(a)
+        jump_if_none(e, second)
     if not numbers:
+        if rare:
+            e.load(rare[0])
+            jump_if_none(e, plain)
         type_of(e, a)
         e.out("LOAD_CONST", float)
         e.out("IS_OP", 0)
@@ -617,19 +625,16 @@ def op_accumulate(e: Emitter, tree: Tree) -> None:
     e.load(b)
     operator(e, "add")
     e.store(instr.result)
-    jump(e, end)
-    if not numbers:
+    with e.aside():
         e.label(slow, depth)
         call_function(e, function, [a, b])
         e.store(instr.result)
         jump(e, end)
-    e.label(second, depth)
-    e.load(b)
-    e.store(instr.result)
-    jump(e, end)
-    e.label(first, depth)
-    e.load(a)
-    e.store(instr.result)
+        for label, v in ((second, b), (first, a)):
+            e.label(label, depth)
+            e.load(v)
+            e.store(instr.result)
+            jump(e, end)
     e.label(end, depth)
 
 

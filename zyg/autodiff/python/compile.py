@@ -20,6 +20,7 @@ from .comprehensions import taken_in
 from .forward import ForwardHalf
 from .normal import has_handlers, is_call_of, normalise
 from .reverse import ReverseHalf
+from .versions import with_versions
 
 # By identity, since code objects compare by value.
 _cache = ByIdentity()  # [forward half, forward half for methods or None]
@@ -87,6 +88,8 @@ def forget_callees() -> None:
 def _compile(code: CodeType, namespace: dict[str, Any] | None) -> CodeType:
     half = _halves.of(code)
     function = nested.plain(half[0]) if half is not None else capture(code)
+    if half is None and namespace is not None:
+        inline.look_through(namespace)
     if half is None and not _runs_rarely(code):
         function = taken_in(function, namespace)
     if half is None and is_class_body(code):
@@ -122,7 +125,7 @@ def _for_methods(made: CodeType) -> CodeType:
 
 
 def _reverse_function(reverse: Function) -> FunctionType:
-    code = emit(reverse)
+    code = emit(with_versions(reverse))
     _remember(code, reverse)
     return FunctionType(code, {})
 
