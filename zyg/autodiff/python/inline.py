@@ -8,7 +8,7 @@ it finds out, and `revalidate` empties them where classes have changed.  A calle
 from __future__ import annotations
 
 import weakref
-from collections import defaultdict, deque
+from collections import defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import count
@@ -50,10 +50,40 @@ def is_rare(instr: Any) -> bool:
     direct = instr.attrs.get("direct")
     if direct is None or direct == "list_append":
         return False
+    if direct in ("getattr", "setattr"):
+        return instr.operands[2 if direct == "getattr" else 3].value not in computed
     if direct == "getitem":  # from the end of a list it notes the position
         key = instr.operands[2]
         return not (isinstance(key, Const) and type(key.value) is int and key.value < 0)
     return True
+
+
+# Names of properties and of fields of named tuples, of classes that the functions know which have been compiled: such attributes
+# are recorded as often as not.
+computed: set[str] = set()
+_looked_through: weakref.WeakSet[type] = weakref.WeakSet()
+
+
+def look_through(namespace: dict[str, Any]) -> None:
+    """Note what the classes among some global variables compute where it is read as an attribute."""
+    for cls in list(namespace.values()):
+        if type(cls) is type and cls not in _looked_through:
+            _looked_through.add(cls)
+            for c in cls.__mro__:
+                computed.update(k for k, v in c.__dict__.items() if type(v) is property or type(v) is _FIELD)
+
+
+_FIELD = type(vars(namedtuple("_Example", "x"))["x"])
+
+
+class Properties(dict):
+    """Per class the forward half of the getter, or setter, of a property. (It is equal to itself alone: a constant of code.)"""
+
+    __module__ = __name__
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
 
 
 class Types(set):
@@ -64,7 +94,7 @@ class Types(set):
     def __init__(self, what: str, name: str):
         super().__init__()
         self.__qualname__ = f"{what}_{name}"
-        self.properties: dict[type, Any] = {}  # per class the forward half of the getter
+        self.properties = Properties()
 
 
 class Methods(dict):
@@ -92,7 +122,6 @@ def readers(name: str) -> Types:
     """The types whose attribute `name` may be read plainly, as far as is known."""
     if name not in readable:
         readable[name] = Types("readable", name)
-        readable[name].add(ModuleType)
     return readable[name]
 
 
@@ -120,7 +149,10 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
     getter = types.properties.get(cls)
     if getter is not None:
         return getter(x)
-    if _reads_plainly(cls, name):
+    if cls is ModuleType:
+        if name in vars(x):  # else it may have a `__getattr__`
+            types.add(ModuleType)
+    elif _reads_plainly(cls, name):
         _note_class(cls)
         note(types, cls, (cls,))
     else:
@@ -169,7 +201,7 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
             note(table.of_classes, x, (x,))
         elif not x.__flags__ & _HEAP_TYPE and found in (WrapperDescriptorType, MethodDescriptorType) and _of_it(x, name):
             note(table.of_classes, x, (x,))
-    if cls is ModuleType or _reads_plainly(cls, name):
+    if name in vars(x) if cls is ModuleType else _reads_plainly(cls, name):
         if cls is not ModuleType:
             _note_class(cls)
         note(table, cls, (cls,), PLAIN)
@@ -451,6 +483,12 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         entry = calls.known_function(f.__code__)
         if entry is not None and entry.simple and f.__defaults__ is None and arity == f.__code__.co_argcount:
             return entry.bind(f)
+    if t is partial and not has_ruled_instances(t):
+        made = objects.functools_.forward_of_partial(f, arity)
+        if made is not None:
+            site[:2] = f, made
+            _passing.append(site)
+            return made
     made = _of_objects.get((t, arity))
     if made is not None and t.__call__ is made[1]:
         return partial(made[2], f)
