@@ -224,6 +224,8 @@ def _sort(a):
 
 
 case((np.ndarray, "sort"), _sort, a=A("n|n m", "dl"))
+case(np.sort_complex, lambda a: np.sort_complex(a), a=A("n|n m", "dlD"))
+case(np.argsort, lambda a: np.argsort(a), a=A("n|n m", "dfl", "ties"), derivative=False)
 case(np.partition, lambda a: np.sort(np.partition(a, 1)[:2]), a=A("n", "dl", least=2))
 case(np.argpartition, lambda a: a[np.argpartition(a, 1)][:1], a=A("n", "d", least=2), derivative=False)
 case(np.lexsort, lambda a, b: np.lexsort((a, b)), a=A("n", "dl", "ties"), b=A("n", "l", "ties"), derivative=False)
@@ -266,6 +268,13 @@ case(
 case(np.flatnonzero, lambda a: np.flatnonzero(a), a=A("n|n m", "dl?", "ties"), derivative=False)
 case(np.argwhere, lambda a: np.argwhere(a), a=A("n|n m", "dl?", "ties"), derivative=False)
 case(np.unique, lambda a: np.unique(a), a=A("n|n m", "dl", "ties"), exact=True)
+case(
+    np.isin,
+    lambda a, b: np.isin(a, b, kind="table", invert=True),
+    a=A("n|n m", "l?", "ties"),
+    b=A("m", "l", "ties"),
+    derivative=False,
+)
 case(np.isin, lambda a, b: np.isin(a, b), a=A("n|n m", "dl", "ties"), b=A("m", "dl", "ties"), derivative=False)
 case(np.bincount, lambda i: np.bincount(i), i=A("n", "l", "few"), derivative=False)
 case(np.bincount, lambda i, w: np.bincount(i, weights=w), i=A("n", "l", "few"), w=A("n", "d", "finite"))

@@ -8,30 +8,47 @@ import numpy as np
 
 from zyg.frontend.functions import unchecked
 
-from ..intrinsics import unsupported
+from ..intrinsics import machine, select, unsupported
 from ..registry import implements
 from .common import inexact_dtype, is_sequence, result_dtype
 from .sorting import before
 
+BLOCK = 256  # elements that are looked for together
+
 
 @unchecked
 def place(a: Any, x: Any, right: bool) -> int:
-    """Where x would stand in a sorted vector: in front of its equals, or behind them."""
-    low, high = 0, len(a)
-    while low < high:
-        middle = (low + high) // 2
-        if (not before(x, a[middle])) if right else before(a[middle], x):
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    """Where x would stand in a sorted vector: in front of its equals, or behind them. Which half it is in is no branch, which
+    a processor could not predict."""
+    base, n = 0, len(a)
+    while n > 1:
+        half = n >> 1
+        base = select(is_behind(x, a[base + half - 1], right), base + half, base)
+        n -= half
+    return base + 1 if n == 1 and is_behind(x, a[base], right) else base
+
+
+def is_behind(x: Any, y: Any, right: bool) -> Any:
+    """Whether x is to be put behind y."""
+    return (not before(x, y)) if right else before(y, x)
 
 
 @unchecked
 def places(a: Any, v: Any, right: bool) -> Any:
-    result = np.empty(len(v), np.int64)
-    for i in range(len(v)):
-        result[i] = place(a, v[i], right)
+    """Where each element of a vector would stand in a sorted one. Those of a block go down together: no step waits for the
+    one before, and each is an instruction for several of them."""
+    result = np.zeros(len(v), np.int64)
+    for start in range(0, len(v), BLOCK):
+        stop = min(start + BLOCK, len(v))
+        found, wanted = result[start:stop], v[start:stop]
+        rest = len(a)
+        while rest > 0:
+            half = (rest + 1) >> 1
+            for i in range(len(wanted)):
+                low = found[i]
+                behind = is_behind(wanted[i], a[machine("add", low, half - 1)], right)
+                found[i] = select(behind, machine("add", low, half), low)
+            rest -= half
     return result
 
 

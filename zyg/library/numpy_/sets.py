@@ -6,7 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from zyg.frontend.functions import unchecked
+
 from ..registry import implements
+from .common import result_dtype
+from .searching import places
 
 INDICES = {"return_indices": "look the elements up: np.searchsorted"}
 
@@ -40,3 +44,25 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     first = np.ravel(ar1) if assume_unique else np.unique(ar1)
     return first[np.isin(first, ar2, assume_unique=True, invert=True)]
+
+
+@implements(np.isin)
+@unchecked
+def isin(
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> Any:
+    if kind is not None and kind != "sort" and kind != "table":
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    common = result_dtype(element, test_elements)
+    if kind == "table" and common.kind not in "iub":
+        raise ValueError(
+            "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind."
+        )
+    a, others = np.asarray(element), np.sort(np.asarray(test_elements).ravel())
+    flat = a.ravel()
+    result = np.empty(len(flat), bool)
+    found = places(others.astype(common), flat.astype(common), False)
+    for i in range(len(flat)):
+        k = found[i]
+        result[i] = (k < len(others) and others[k] == flat[i]) != invert
+    return result.reshape(a.shape)

@@ -9,10 +9,16 @@ import numpy as np
 
 from zyg.frontend.functions import unchecked
 
+from ..intrinsics import cut
 from ..registry import implements
-from .common import axis_index, constant, inexact_dtype, is_sequence, lines
+from .common import axis_index, constant, inexact_dtype, is_differentiated, is_sequence, lines
+from .extrema import first_equal
 from .reductions import store
-from .sorting import sorted_rows
+from .searching import place
+from .sorting import orders, sorted_copy, sorted_rows
+
+FEW = 8  # elements that are looked for in a row
+MANY = 100  # elements of such a row
 
 
 def reduced_lines(a: Any, axis: Any) -> Any:
@@ -89,33 +95,98 @@ def place_at(n: int, q: Any, method: str) -> Any:
     return (0, 0, t) if where < 0 else (before, before + 1, t)
 
 
+def ordered(rows: Any, wanted: Any, without_nan: bool) -> Any:
+    """Sorted rows, and None; or where they have a derivative, which goes to the elements that are picked, the rows as they are, and
+    the places in them of those elements that stand at the places wanted(n) among n elements in order, and of the last."""
+    if is_differentiated() and rows.dtype.kind == "f":
+        return rows, places_in_order(cut(rows), wanted, without_nan)
+    return sorted_rows(rows), None
+
+
 @unchecked
-def at_quantiles(rows: Any, q: Any, without_nan: bool, method: str, element: bool) -> Any:
-    """Of sorted rows, what stands at the fractions q of their length, an element or between two of them; of a row with a nan a
+def places_in_order(rows: Any, wanted: Any, without_nan: bool) -> Any:
+    order = np.empty(rows.shape, np.int64)
+    length = rows.shape[1]
+    places = wanted(length)
+    if length < MANY or len(places) > FEW:
+        return orders(rows, False)
+    in_order = sorted_copy(rows)
+    for i in range(len(rows)):
+        count = numbers(in_order, None, i) if without_nan else length
+        if count > 0:
+            order[i, count - 1] = place_of(rows[i], in_order[i, count - 1], 0)
+        for j in wanted(count) if without_nan else places:
+            value = in_order[i, j]
+            order[i, j] = place_of(rows[i], value, j - place(in_order[i], value, False))
+        if without_nan:
+            nans_in_order(rows[i], order[i], count)
+    return order
+
+
+@unchecked
+def nans_in_order(row: Any, order: Any, count: int) -> None:
+    """Put the places of the nans behind the numbers."""
+    if count == len(row):
+        return
+    for j in range(len(row)):
+        if row[j] != row[j]:
+            order[count] = j
+            count += 1
+
+
+@unchecked
+def place_of(row: Any, value: Any, passed: int) -> int:
+    """Where a value stands in a row, after it has been passed so often."""
+    at = first_equal(row, value)
+    while passed > 0:
+        at += 1 + first_equal(row[at + 1 :], value)
+        passed -= 1
+    return at
+
+
+def ranked(rows: Any, order: Any, i: int, j: int) -> Any:
+    """Which element of a row stands at place j in order."""
+    return rows[i, j] if order is None else rows[i, order[i, j]]
+
+
+@unchecked
+def places_wanted(n: int, q: Any, method: str, element: bool) -> Any:
+    """Which of n sorted elements are wanted for the fractions q."""
+    result = np.zeros(2 * len(q) if n > 0 else 0, np.int64)
+    for k in range(len(q) if n > 0 else 0):
+        if element:
+            result[k] = element_at(n, q[k], method)
+        else:
+            result[2 * k], result[2 * k + 1], _ = place_at(n, q[k], method)
+    return result
+
+
+@unchecked
+def at_quantiles(rows: Any, order: Any, q: Any, without_nan: bool, method: str, element: bool) -> Any:
+    """Of ordered rows, what stands at the fractions q of their length, an element or between two of them; of a row with a nan a
     nan, or what its numbers alone would give."""
     result = np.empty((len(q), rows.shape[0]), rows.dtype)
     for i in range(rows.shape[0]):
-        n = numbers(rows[i]) if without_nan else rows.shape[1]
+        n = numbers(rows, order, i) if without_nan else rows.shape[1]
+        last = ranked(rows, order, i, n - 1) if n > 0 else rows.dtype.type(math.nan)
         for k in range(len(q)):
-            if n == 0:
-                result[k, i] = rows.dtype.type(math.nan)
-            elif rows[i, n - 1] != rows[i, n - 1]:
-                result[k, i] = rows[i, n - 1]
+            if last != last:
+                result[k, i] = last
             elif element:
-                result[k, i] = rows[i, element_at(n, q[k], method)]
+                result[k, i] = ranked(rows, order, i, element_at(n, q[k], method))
             else:
                 below, above, t = place_at(n, q[k], method)
-                x, y = rows[i, below], rows[i, above]
+                x, y = ranked(rows, order, i, below), ranked(rows, order, i, above)
                 step = y - x
                 result[k, i] = x + step * t if t < 0.5 else y - step * (1.0 - t)
     return result
 
 
 @unchecked
-def numbers(row: Any) -> int:
+def numbers(rows: Any, order: Any, i: int) -> int:
     """How many elements of a sorted row are no nan."""
-    n = len(row)
-    while n > 0 and row[n - 1] != row[n - 1]:
+    n = rows.shape[1]
+    while n > 0 and ranked(rows, order, i, n - 1) != ranked(rows, order, i, n - 1):
         n -= 1
     return n
 
@@ -145,7 +216,8 @@ def quantile_of(
             raise ValueError(message)
     if rows.shape[1] == 0 and not without_nan:
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    found = at_quantiles(sorted_rows(rows), flat, without_nan, method, element)
+    rows, order = ordered(rows, lambda n: places_wanted(n, flat, method, element), without_nan)
+    found = at_quantiles(rows, order, flat, without_nan, method, element)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
     return store(reshaped(found, (*fractions.shape, *shape)), out)
 
@@ -194,35 +266,35 @@ def nanpercentile(
 
 @implements(np.median)
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    source = np.asarray(a)
-    source = source.astype(inexact_dtype(source))
-    rows, outer, kept = reduced_lines(source, axis)
-    shape = kept if constant(keepdims, "the flag keepdims") else outer
-    return store(reshaped(middles(sorted_rows(rows), False), shape), out)
+    return median_of(a, axis, keepdims, out, False)
 
 
 @implements(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+    return median_of(a, axis, keepdims, out, True)
+
+
+def median_of(a: Any, axis: Any, keepdims: bool, out: Any, without_nan: bool) -> Any:
     source = np.asarray(a)
     source = source.astype(inexact_dtype(source))
     rows, outer, kept = reduced_lines(source, axis)
     shape = kept if constant(keepdims, "the flag keepdims") else outer
-    return store(reshaped(middles(sorted_rows(rows), True), shape), out)
+    rows, order = ordered(rows, lambda n: np.arange(max(n // 2 - 1, 0), min(n // 2 + 1, n)), without_nan)
+    return store(reshaped(middles(rows, order, without_nan), shape), out)
 
 
 @unchecked
-def middles(rows: Any, without_nan: bool) -> Any:
+def middles(rows: Any, order: Any, without_nan: bool) -> Any:
     result = np.empty(rows.shape[0], rows.dtype)
     for i in range(rows.shape[0]):
-        n = numbers(rows[i]) if without_nan else rows.shape[1]
-        if n == 0:
-            result[i] = math.nan
-        elif rows[i, n - 1] != rows[i, n - 1]:
-            result[i] = rows[i, n - 1]
+        n = numbers(rows, order, i) if without_nan else rows.shape[1]
+        last = ranked(rows, order, i, n - 1) if n > 0 else rows.dtype.type(math.nan)
+        if last != last:
+            result[i] = last
         elif n % 2:
-            result[i] = rows[i, n // 2]
+            result[i] = ranked(rows, order, i, n // 2)
         else:
-            result[i] = (rows[i, n // 2 - 1] + rows[i, n // 2]) / 2
+            result[i] = (ranked(rows, order, i, n // 2 - 1) + ranked(rows, order, i, n // 2)) / 2
     return result
 
 
