@@ -422,7 +422,8 @@ def _direct_query(e: Emitter, instr: Operation, operands: list[Value], flags: li
 
 def _direct_getattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
     x, name, types = operands
-    go_unless_type(e, x, lambda: e.load(types), "CONTAINS_OP", slow)
+    assert isinstance(types, Const)
+    go_unless_type(e, x, lambda: e.out("LOAD_CONST", types.value.plain), "CONTAINS_OP", slow)
     assert isinstance(name, Const)
     if dense:
         e.out("LOAD_CONST", None)
@@ -431,7 +432,8 @@ def _direct_getattr(e: Emitter, operands: list[Value], slow: Label, dense: bool)
 
 def _direct_setattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
     x, value, name, types = operands
-    go_unless_type(e, x, lambda: e.load(types), "CONTAINS_OP", slow)
+    assert isinstance(types, Const)
+    go_unless_type(e, x, lambda: e.out("LOAD_CONST", types.value.plain), "CONTAINS_OP", slow)
     e.load(value)
     e.load(x)
     assert isinstance(name, Const)

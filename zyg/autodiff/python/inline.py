@@ -76,6 +76,10 @@ def look_through(namespace: dict[str, Any]) -> None:
 _FIELD = type(vars(namedtuple("_Example", "x"))["x"])
 
 
+def nobody() -> None:
+    """Stands for no callee. (It is not a constant like others, so that the sites of a code object stay apart.)"""
+
+
 class Properties(dict):
     """Per class the forward half of the getter, or setter, of a property. (It is equal to itself alone: a constant of code.)"""
 
@@ -86,14 +90,14 @@ class Properties(dict):
         return self is other
 
 
-class Types(set):
-    """The types whose attribute `name` may be read (or set) plainly."""
-
-    __module__ = __name__
+class Types:
+    """What may be done with the attribute `name` of instances, by their types."""
 
     def __init__(self, what: str, name: str):
-        super().__init__()
         self.__qualname__ = f"{what}_{name}"
+        # Those whose attribute may be read (or set) plainly: exactly a set, in which code looks a type up at once. (What stands
+        # for no type makes it a constant of its own.)
+        self.plain: set[Any] = {nobody}
         self.properties = Properties()
 
 
@@ -132,8 +136,11 @@ def writers(name: str) -> Types:
     return writable[name]
 
 
-# Methods of lists that are written out, by name and number of arguments.
-OF_LISTS = {("append", 1): calls.METHODS[list, "append"], ("pop", 0): calls.METHODS[list, "pop"]}
+# Methods that are written out, by name and number of arguments: the classes, and the run-time functions.
+OF_CONTAINERS = {
+    (name, count): tuple([(cls, calls.METHODS[cls, name]) for cls in classes])
+    for name, count, classes in (("append", 1, (list, deque)), ("pop", 0, (list, deque)), ("popleft", 0, (deque,)))
+}
 
 
 def methods_of(name: str, arity: int) -> Methods:
@@ -151,10 +158,10 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
         return getter(x)
     if cls is ModuleType:
         if name in vars(x):  # else it may have a `__getattr__`
-            types.add(ModuleType)
+            types.plain.add(ModuleType)
     elif _reads_plainly(cls, name):
         _note_class(cls)
-        note(types, cls, (cls,))
+        note(types.plain, cls, (cls,))
     else:
         getter = _getter(cls, name)
         if getter is not None:
@@ -221,7 +228,7 @@ def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
         return setter(x, value)[1]
     if _writes_plainly(cls, name):
         _note_class(cls)
-        note(types, cls, (cls,))
+        note(types.plain, cls, (cls,))
     else:
         setter = _setter(cls, name)
         if setter is not None:
@@ -362,7 +369,7 @@ def forget_what_is_known() -> None:
     from .compile import forget_callees
 
     for types in (*readable.values(), *writable.values()):
-        types.intersection_update((ModuleType,))
+        types.plain.intersection_update((ModuleType, nobody))
         types.properties.clear()
     _classes.clear()
     _codes.clear()
@@ -378,10 +385,6 @@ Site = list[Any]
 
 # For places where methods of several classes are called: by function and number of arguments.
 _of_methods: dict[tuple[FunctionType, int], Any] = {}
-
-
-def nobody() -> None:
-    """Stands for no callee. (It is not a constant like others, so that the sites of a code object stay apart.)"""
 
 
 _EMPTY = (nobody, None, nobody, None)
