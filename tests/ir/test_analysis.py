@@ -14,6 +14,7 @@ from zyg.ir.analysis import (
     Liveness,
     Loops,
     PostDominators,
+    confined_arrays,
     definitions,
     reverse_postorder,
     use_counts,
@@ -208,3 +209,33 @@ def test_long_functions_do_not_recurse(blocks):
     assert PostDominators(function).post_dominates(chain[-1], chain[0])
     assert not Loops(function).all
     Liveness(function)
+
+
+CONFINED = """
+func @f(%n: i64, %c: bool, %p: array<f64, 1, C>) -> f64 {
+entry:
+  %kept = alloc %n {fill="zeros"} : array<f64, 1, C>
+  %seen = alloc %n {fill="zeros"} : array<f64, 1, C>
+  %v = reshape %seen, %n : array<f64, 1, C>
+  %saved = alloc %n {fill="zeros"} : array<f64, 1, C>
+  %w = reshape %saved, %n : array<f64, 1, C>
+  %s = stack : stack<array<f64, 1, C>>
+  push %s, %w
+  %passed = alloc %n {fill="zeros"} : array<f64, 1, C>
+  %chosen = alloc %n {fill="zeros"} : array<f64, 1, C>
+  %one = select %c, %chosen, %p : array<f64, 1, C>
+  store %kept, 1.0, 0
+  store %v, 1.0, 0
+  jump next(%passed)
+next(%q: array<f64, 1, C>):
+  store %q, 2.0, 0
+  %x = load %kept, 0 : f64
+  drop %s
+  return %x
+}
+"""
+
+
+def test_confined_arrays_are_those_that_nothing_else_leads_to():
+    function = parse_function(CONFINED)
+    assert {v.name for v in confined_arrays(function)} == {"kept", "seen"}

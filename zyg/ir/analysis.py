@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
-from .core import Block, Const, Function, Instr, Target, Value, uses
+from .core import CALLING, VIEWS, Block, Const, Function, Instr, Target, Value, uses
 from .records import field, record
+from .types import Array, Scalar
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -452,3 +453,37 @@ def use_counts(function: Function) -> Counter[Value]:
                 if not isinstance(value, Const):
                     counts[value] += 1
     return counts
+
+
+_KEEPING = frozenset({"push", "pycall", "raise"})
+
+
+def confined_arrays(function: Function) -> set[Value]:
+    """The arrays made by `alloc` that are reached through views of them only: what is loaded from a stack, given by a call, or
+    comes as a parameter of the function or of a block never has memory in common with them."""
+    views: dict[Value, Value] = {}
+    for block in reverse_postorder(function):
+        for instr in block.instrs:
+            if instr.op == "alloc":
+                views[instr.result] = instr.result
+            elif instr.op in VIEWS and instr.operands[0] in views:
+                views[instr.result] = views[instr.operands[0]]
+    confined = set(views.values())
+    for block, instr in function.instructions():
+        passed = [a for t in instr.targets for a in t.args]
+        if block.handler is not None:
+            passed += block.handler.args
+        if instr.op not in VIEWS and may_keep(instr):
+            passed += instr.operands
+        confined.difference_update(views[v] for v in passed if v in views)
+    return confined
+
+
+def may_keep(instr: Instr) -> bool:
+    """Whether a result, or what is written, may lead to an array among the operands."""
+    if instr.op in _KEEPING:
+        return True
+    reached = [*instr.results, *instr.operands] if instr.op in CALLING else instr.results
+    return any(not isinstance(v.type, (Scalar, Array)) for v in reached) or any(
+        isinstance(r.type, Array) for r in instr.results
+    )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ..analysis import confined_arrays
 from ..core import VIEWS, Const, Function, Instr, Value, const
 from ..types import Array
 from .rewriting import same
@@ -37,6 +38,7 @@ class Views:
     """What is known of the arrays of a function."""
 
     def __init__(self, function: Function):
+        self.confined = confined_arrays(function)
         self.made: dict[Value, Instr] = {}
         self.dims: dict[tuple[Value, int], Value] = {}
         for block in function.blocks:
@@ -101,6 +103,11 @@ class Views:
         return fresh and len(set(roots)) == len(roots) and all(
             others.get(r, v) is v for r, v in zip(roots, written, strict=True)
         )  # fmt: skip
+
+    def alone(self, v: Value, others: Iterable[Value]) -> bool:
+        """Whether no other of these arrays can have memory in common with `v`, however they came to be."""
+        root = self.root(v)
+        return root in self.confined and all(o is v or self.root(o) is not root for o in others)
 
     def access(self, v: Value, assumptions: list[Assumption] | None) -> Access | None:
         """How `v`, an array with an axis per loop, is reached.  What cannot be told before the code runs is added to the

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Value, const, scalar_type
 from ..reductions import combine, identity
-from ..types import BOOL, I64, Scalar
+from ..types import BOOL, I64, Array, Scalar
 from .accesses import Access
 from .expand import Expansion
 
@@ -47,6 +47,11 @@ def pairwise(outer: Expansion, indices: list[Value], held: list[int], kinds: lis
     function = Function(name, [Block("entry")], tuple(types))
     function.attrs["shallow"] = True
     outer.module.add(function)
+    arrays = [v for v in operands if isinstance(v.type, Array)]
+    written = {outer.accesses[v].array for k, v in enumerate(outer.apply.operands[: len(outer.modes)]) if k not in held}
+    apart = [n for n, v in enumerate(operands) if v in written and outer.views.alone(v, arrays)]
+    if apart:
+        function.attrs["noalias"] = tuple(apart)
     params = {v: Value(v.type, v.name) for v in operands}
     _PairwiseSum(outer, function, params, indices, held, kinds).run()
     operands += [const(0), outer.lengths[-1], const(False)]

@@ -34,7 +34,7 @@ class Memory:
 
     def __init__(self, function: Function):
         self.made = {r: i for b in function.blocks for i in b.instrs for r in i.results}
-        self.noalias = bool(function.attrs.get("noalias"))
+        self.noalias = {function.params[k] for k in function.attrs.get("noalias", ())}
         self.params = set(function.params)
         self.forms: dict[Value, Linear] = {}
 
@@ -108,7 +108,7 @@ class Memory:
         x, y = self.owner(a), self.owner(b)
         if x is None or y is None or x is y:
             return False
-        return self.noalias or not (x in self.params and y in self.params)
+        return not (x in self.params and y in self.params) or x in self.noalias or y in self.noalias
 
     def proper(self, root: Value) -> bool:
         """Whether different indices are different memory: not so where strides may be 0, in an array from outside."""

@@ -58,9 +58,13 @@ class FunctionLowering(CodeEmitter):
         for block in blocks:
             self.labels[block] = self.name(block.name or "block") if block is not f.entry else "entry"
         starts: list[tuple[Value, list[str]]] = []
-        for p in f.params:
+        apart = f.attrs.get("noalias", ())
+        for k, p in enumerate(f.params):
             names = self.new_components(p)
-            parameters += [f"{t} {n}" for n, t in zip(names, component_types([p.type]))]
+            words = [f"{t} {n}" for n, t in zip(names, component_types([p.type]))]
+            if k in apart:  # an array, whose data come first
+                words[0] = words[0].replace("ptr", "ptr noalias", 1)
+            parameters += words
             starts.append((p, names))
         for p, names in starts:
             self.bind(p, names)

@@ -6,19 +6,21 @@ Other things that it could not know are said elsewhere: memory of stacks, arrays
 
 from __future__ import annotations
 
+from ....ir.analysis import may_keep
 from ....ir.core import VIEWS, Function, Value
 from ....ir.types import Array, Stack
 from ..text import SELF, ModuleText
 
+FLOWS = frozenset({*VIEWS, "select", "cursor", "stop"})
 MAX_SCOPES = 48  # alias metadata grows with the square of their number
 
 
 class Scopes:
     """Alias scopes: which arrays and stacks of a function cannot overlap, by where their memory comes from.
 
-    A root is an `alloc` (fresh memory, unlike any other), a `stack` (likewise), or an array parameter, which is
-    distinct only where the function attribute "noalias" says so.  What is loaded from a stack or returned by a call may
-    be anything, and gets no annotation.
+    A root is an `alloc` (fresh memory, unlike any other), a `stack` (likewise), or an array parameter, of which LLVM is told
+    by the attribute `noalias` where it is unlike the others.  What is loaded from a stack or returned by a call may be
+    anything but an array that was never given away.
     """
 
     UNKNOWN = None
@@ -29,13 +31,11 @@ class Scopes:
         self.numbers: dict[object, int] = {}
         self.annotations: dict[frozenset[object], str] = {}
         self.unknown = frozenset({self.UNKNOWN})
+        self.kept: set[object] = set()  # arrays that were never given away
         distinct: list[object] = []
-        noalias = bool(function.attrs.get("noalias"))
         for p in function.params:
             if isinstance(p.type, Array):
-                self.roots[p] = frozenset({p if noalias else "parameters"})
-                if noalias:
-                    distinct.append(p)
+                self.roots[p] = frozenset({"parameters"})
         for _, instr in function.instructions():
             if instr.op in ("alloc", "stack"):
                 self.roots[instr.result] = frozenset({instr.result})
@@ -44,6 +44,7 @@ class Scopes:
         parameters = any("parameters" in roots for roots in self.roots.values())
         if 0 < len(distinct) <= MAX_SCOPES and (len(distinct) > 1 or parameters):
             self.propagate(function)
+            self.find_kept(function)
             domain = module.node(f'!{{{SELF}, !"{metadata_string(function.name)}"}}')
             for root in distinct:
                 self.numbers[root] = module.node(f"!{{{SELF}, !{domain}}}")
@@ -57,7 +58,7 @@ class Scopes:
                 for value in instr.results:
                     if not isinstance(value.type, (Array, Stack)) or value in self.roots:
                         continue
-                    if instr.op in VIEWS or instr.op in ("select", "cursor", "stop"):
+                    if instr.op in FLOWS:
                         flows.append((value, [v for v in instr.operands if isinstance(v.type, (Array, Stack))]))
                     else:
                         self.roots[value] = self.unknown
@@ -75,6 +76,14 @@ class Scopes:
                     self.roots[value] = new
                     changed = True
 
+    def find_kept(self, function: Function) -> None:
+        """The arrays made here to which nothing leads that is loaded from a stack or given by a call."""
+        self.kept.update(i.result for _, i in function.instructions() if i.op == "alloc")
+        for _, instr in function.instructions():
+            if instr.op not in FLOWS and may_keep(instr):
+                for v in instr.operands:
+                    self.kept -= self.roots.get(v, frozenset())
+
     def annotation(self, value: Value) -> str:
         if not self.numbers:
             return ""
@@ -85,8 +94,11 @@ class Scopes:
         return known
 
     def _annotation(self, roots: frozenset[object]) -> str:
-        if not roots or self.UNKNOWN in roots:
+        if not roots:
             return ""
+        if self.UNKNOWN in roots:
+            others = [n for r, n in self.numbers.items() if r in self.kept and r not in roots]
+            return f", !noalias !{self._list(others)}" if others else ""
         mine = [self.numbers[r] for r in self.distinct if r in roots]
         others = [self.numbers[r] for r in self.distinct if r not in roots]
         text = ""
