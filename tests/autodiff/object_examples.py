@@ -17,7 +17,7 @@ import math
 import operator
 import sys
 import types
-from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from typing import NamedTuple
 
 import numpy as np
@@ -516,6 +516,7 @@ PROGRAMS = {
     "set add": changed(lambda x: {x}, lambda c, x: (c.add(x * x), c.add(5.0), c.discard(5.0)), sum),
     "set copy": changed(lambda x: {x}, lambda c, x: c.update(c.copy(), [x * x]), sum),
     "set union": lambda x: sum({x}.union([x * x], {2.0})) + sum({x, 2.0}.intersection({x})) + sum({x, 2.0}.difference({2.0})),
+    "counts": changed(lambda x: Counter("abca", d=x), lambda c, x: (c.update("ad"), c.update({"a": x})), total),
     "deque methods": changed(
         lambda x: deque([x, 2.0, x * x]),
         lambda c, x: (c.append(x), c.appendleft(x * 3), c.extend([x]), c.extendleft([x, 1.0]), c.rotate(2), c.append(c.pop() * c.popleft())),

@@ -153,7 +153,8 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
             load = None
             if kind == "get_next":
                 unless, load = unless_other, gone_through
-            _look_up(e, shadows, x, which, last, shadow, load, unless)
+            if not instr.attrs.get("found"):
+                _look_up(e, shadows, x, which, last, shadow, load, unless)
             _add_part(e, shadows, shadow, part, d, position, attribute, instr.attrs.get("number", False))
             if unless is not None:
                 jump(e, none)
@@ -179,7 +180,8 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
                     return
         jump(e, none)
         return
-    _look_up(e, shadows, x, which, last, shadow, None)
+    if not instr.attrs.get("found"):
+        _look_up(e, shadows, x, which, last, shadow, None)
     if attribute is not None:
         get_attribute(e, shadow, attribute)
         e.out("LOAD_CONST", None)
@@ -387,7 +389,7 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         if attrs["of"] == "call_object":
             _slope(e, back, d, results, wanted, none, end)
         if "inline" in attrs:
-            _undo_of_list(e, instr, none, end)
+            _undo_of_container(e, instr, none, end)
     if "rare" in attrs:
         _begin_rare(e, back, attrs["rare"])
     else:
@@ -486,10 +488,11 @@ def _item_by_number(e: Emitter, instr: Operation, none: Label, end: Label) -> No
     e.label(other, depth)
 
 
-def _undo_of_list(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
-    """The pullback of `append` and `pop` of a list is the position."""
+def _undo_of_container(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
+    """The pullback of methods of lists and deques is the position."""
     back, d, shadows, x, last, shadow = instr.operands
     results, wanted = instr.results, instr.attrs["wanted"]
+    name = instr.attrs["inline"]
     other = Label()
     depth = e.depth
     type_of(e, back)
@@ -497,8 +500,18 @@ def _undo_of_list(e: Emitter, instr: Operation, none: Label, end: Label) -> None
     e.out("IS_OP", 0)
     e.jump_if("FALSE", other)
     _look_up(e, shadows, x, "items", last, shadow, None)
-    if instr.attrs["inline"] == "append":
+    if name == "append":
+        rotated, taken = Label(), Label()
+        e.load(back)
+        e.out("LOAD_CONST", 0)
+        e.out("COMPARE_OP", Compare.LT)
+        e.jump_if("TRUE", rotated)
         _take_part(e, shadow, back, True, last=True)
+        e.label(taken, depth + 1)
+        with e.aside():
+            e.label(rotated, depth)
+            call_method(e, shadows, "undo_rotation", shadow, back)
+            jump(e, taken)
         if 1 in wanted:
             e.store(results[wanted.index(1)])
         else:
@@ -506,7 +519,10 @@ def _undo_of_list(e: Emitter, instr: Operation, none: Label, end: Label) -> None
         store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 1])
         jump(e, end)
     else:
-        call_method(e, shadows, "put_back", shadow, back, d)
+        if name == "popleft":
+            call_method(e, shadow, "insert", lambda: e.out("LOAD_CONST", 0), d)
+        else:
+            call_method(e, shadows, "put_back", shadow, back, d)
         e.out("POP_TOP")
         jump(e, none)
     e.label(other, depth)

@@ -58,10 +58,10 @@ def loads_twice(instr: Operation, k: int) -> bool:
             written = not {"inline", "elementary"}.isdisjoint(instr.attrs)
             return k == 1 or written or ("method" in instr.attrs and k >= len(instr.operands) - 2)
         return "direct" in instr.attrs
-    return instr.op in ("item", "pull", "rule", "accumulate", "join", "nothing_recorded")
+    return instr.op in ("item", "pull", "rule", "accumulate", "join", "nothing_recorded", "typed")
 
 
-def _go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float, types: Set[type] = REALS) -> None:
+def go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float, types: Set[type] = REALS) -> None:
     """Go on if the value is exactly a float, int or bool (or of another one of `types`), else at `slow`."""
     if isinstance(value, Const):
         if type(value.value) not in types:
@@ -124,7 +124,7 @@ def op_record(e: Emitter, tree: Tree) -> None:
         return
     elif instr.attrs["of"] == "call_object":
         if "inline" in instr.attrs:
-            _call_of_list(e, tree, end)
+            _call_of_container(e, tree, end)
         if "elementary" in instr.attrs:
             _elementary(e, instr, end)
         _find_callee(e, tree)
@@ -158,29 +158,65 @@ def _store_recorded(e: Emitter, instr: Operation) -> None:
     _store_back(e, instr.results[-1])
 
 
-def _call_of_list(e: Emitter, tree: Tree, end: Label) -> None:
-    """`append` and `pop` of a list, if that is what the method is; else the call comes behind."""
+def _call_of_container(e: Emitter, tree: Tree, end: Label) -> None:
+    """Methods of lists and deques, if that is what the method is; else the call comes behind. The pullback is a position, below zero
+    if something fell out at the other end."""
     instr = tree.operation
     result, back = instr.results
     *_, direct, x = instr.operands
-    other = Label()
+    name = instr.attrs["inline"]
     depth = e.depth
-    e.load(direct)
-    e.out("LOAD_CONST", instr.attrs["handler"])
-    e.out("IS_OP", 0)
-    e.jump_if("FALSE", other)
-    if instr.attrs["inline"] == "append":
-        _append(e, x, lambda: e.load(instr.operands[2]))
+    for cls, handler in instr.attrs["handlers"]:
+        other = Label()
+        e.load(direct)
+        e.out("LOAD_CONST", handler)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", other)
+        if name == "append":
+            value = instr.operands[2]
+            if cls is deque:
+                _append_to_deque(e, x, value, result, back, end, other)
+            else:
+                _append(e, x, lambda value=value: e.load(value))
+            e.store(back)
+            e.out("LOAD_CONST", None)
+        else:
+            call_method(e, x, name)
+            if name == "popleft":
+                e.out("LOAD_CONST", 0)
+            else:
+                length(e, x)
+            e.store(back)
+        e.store(result)
+        jump(e, end)
+        e.label(other, depth)
+
+
+def _append_to_deque(e: Emitter, x: Value, value: Value, result: Value, back: Value, end: Label, other: Label) -> None:
+    """Append, and leave the position on the stack. A full deque lets go of its first item."""
+    full = Label()
+    depth = e.depth
+    length(e, x)
+    get_attribute(e, x, "maxlen")
+    e.out("COMPARE_OP", Compare.EQ)
+    e.jump_if("TRUE", full)
+    length(e, x)
+    call_method(e, x, "append", value)
+    e.out("POP_TOP")
+    with e.aside():
+        e.label(full, depth)
+        length(e, x)
+        e.out("LOAD_CONST", 0)
+        e.out("COMPARE_OP", Compare.GT)
+        e.jump_if("FALSE", other)
+        length(e, x)
+        operator(e, "neg")
+        call_method(e, x, "append", value)
+        e.out("POP_TOP")
         e.store(back)
         e.out("LOAD_CONST", None)
         e.store(result)
-    else:
-        call_method(e, x, "pop")
-        length(e, x)
-        e.store(back)
-        e.store(result)
-    jump(e, end)
-    e.label(other, depth)
+        jump(e, end)
 
 
 def _elementary(e: Emitter, instr: Operation, end: Label) -> None:
@@ -387,10 +423,10 @@ def _direct_operator(e: Emitter, instr: Operation, operands: list[Value], flags:
         e.load(flag)
         jump_if_none(e, known)
         for k in flagged:
-            _go_unless_real(e, operands[k], slow)
+            go_unless_real(e, operands[k], slow)
         e.label(known, depth)
     for k in instr.attrs["tests"]:
-        _go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else float)
+        go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else float)
     for v in operands:
         e.load(v)
     operator(e, instr.attrs["direct"])
@@ -404,7 +440,7 @@ def _direct_query(e: Emitter, instr: Operation, operands: list[Value], flags: li
     # What is compared with a text is one, most likely.
     likely = next((str for v in operands if isinstance(v, Const) and type(v.value) is str), float)
     for k in instr.attrs["tests"]:
-        _go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else likely, instr.attrs["plain"][k])
+        go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else likely, instr.attrs["plain"][k])
     op = instr.attrs["direct"]
     if op in ("format", "convert"):
         x, *spec, conversion = operands
@@ -657,7 +693,7 @@ def op_nothing_recorded(e: Emitter, tree: Tree) -> None:
     depth = e.depth
     parameters = tree.operation.operands
     for p in parameters:
-        _go_unless_real(e, p, other)
+        go_unless_real(e, p, other)
     e.out("LOAD_CONST", None)
     if parameters:
         with e.aside():

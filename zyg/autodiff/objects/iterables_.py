@@ -6,7 +6,7 @@ import array
 import functools
 import types
 from collections import OrderedDict, defaultdict, deque
-from itertools import count
+from itertools import count, repeat
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ def run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _tuple(iterable: Any = (), /) -> tuple[Any, Any]:
     if type(iterable) is tuple:
         return iterable, (run_same,)
-    items, drain = iteration.drained(iterable)
+    items, drain = iteration.drained(iterable, asked=True)
     return tuple(items), (run_tuple, drain)
 
 
@@ -144,29 +144,29 @@ def _ordered_dict(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 @known(deque)
 def _deque(iterable: Any = (), maxlen: Any = None) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(iterable)
-    both = list(iterator)
-    y = deque([v for v, _ in both], maxlen)
-    backs = [b for _, b in both]
-    return y, (run_filled, y, backs[len(backs) - len(y) :], rec, 1)
+    items, drain = iteration.drained(iterable)
+    y = deque(items, maxlen)
+    return y, (run_filled, y, len(y), len(items) - len(y), drain, 1)
 
 
 def run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """What a new sequence has gathered goes to the items that it was made of, argument `at` of the call."""
-    _, y, backs, rec, at = back
-    containers._give(shadows.take_list(y) or (), backs, shadows)
-    whole = None if rec is None else rec[0](rec, None, shadows)
-    return None if whole is None else (*[None] * at, whole[0])
+    """What a new sequence has gathered goes to the items that it was made of, argument `at` of the call; the first ones may have been
+    left out."""
+    _, y, count, left_out, drain, at = back
+    taken = shadows.take_list(y)
+    if taken is not None:
+        taken = [*[None] * left_out, *taken, *[None] * (count - len(taken))]
+    whole = iteration.give(drain, taken, shadows)
+    return None if whole is None else (*[None] * at, whole)
 
 
 @known(array.array)
 def _array(typecode: str, iterable: Any = (), /) -> tuple[Any, Any]:
     if isinstance(iterable, (bytes, bytearray, str)) or typecode not in "fd":
         return array.array(typecode, iterable), None
-    iterator, rec = iteration.with_backs(iterable)
-    both = list(iterator)
-    y = array.array(typecode, [v for v, _ in both])
-    return y, (run_filled, y, [b for _, b in both], rec, 2)
+    items, drain = iteration.drained(iterable)
+    y = array.array(typecode, items)
+    return y, (run_filled, y, len(items), 0, drain, 2)
 
 
 @known(sorted)
@@ -262,6 +262,7 @@ def run_next(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 known(Iterator.__next__)(_next)
 known(generators.Generator.send)(generators.record_send)
 known(generators.delegated, exact=True)(generators.record_delegated)
+known(generators.quickly)(lambda generator: calls.call(generators.slowly, (generator,)))
 known(generators.Generator.throw)(generators.record_throw)
 known(generators.Generator.close)(generators.record_close)
 
@@ -502,8 +503,9 @@ def _reversed(x: Any) -> tuple[Any, Any]:
         return iteration.Direct(zip(reversed(x), count(len(x) - 1, -1)), x, "list_reverseiterator"), None
     if isinstance(x, (list, deque, array.array)):
         return Iterator(_backwards(x), "list_reverseiterator"), None
-    if isinstance(x, tuple):
-        iterator, rec = iteration.with_backs(x)
+    if isinstance(x, tuple) and not is_python(find(type(x), "__getitem__")):
+        iterator, rec = iteration.tuple_pairs(x)
+        iterator = zip(iterator, repeat(None)) if rec is None else iterator
         return Iterator(iter(list(iterator)[::-1]), "reversed"), None if rec is None else (run_shift, rec)
     if isinstance(x, (iteration.Values, iteration.Items)):
         iterator, rec = iteration.pairs(x)

@@ -122,6 +122,13 @@ class Shadows:
             shadow.extend([None] * (index - len(shadow)))
             shadow.append(d)
 
+    def undo_rotation(self, shadow: list[Any], minus: int) -> Any:
+        """Undo an `append` to a full deque of `-minus` items: what came in goes, and what fell out is there again."""
+        d = shadow.pop() if len(shadow) == -minus else None
+        if shadow:
+            shadow.insert(0, None)
+        return d
+
     def in_tuple(self, d: Any, index: int, length: int) -> tuple[Any, ...]:
         """The cotangent of a tuple, from that of an item."""
         result = [None] * length

@@ -42,9 +42,12 @@ class Saved(Value):
 class ForwardHalf:
     """A function in normal form, which becomes the forward half, and what is known about it."""
 
-    def __init__(self, function: Function, marked: list[Block], brief: bool = False):
+    def __init__(
+        self, function: Function, marked: list[Block], brief: bool = False, computed: AbstractSet[str] = frozenset()
+    ):
         self.function = function
         self.brief = brief  # nothing is written out that a run-time function does, too
+        self.computed = computed  # names of attributes that likely are
         self.params = list(function.params)
         self.blocks = list(function.blocks)
         self.activity = Activity(function)
@@ -179,8 +182,8 @@ class ForwardHalf:
                 operands += [self.methods[read], read.operands[0]]
                 attrs["method"] = True
                 name, count = read.attrs["name"], len(instr.operands) - 1
-                if (name, count) in inline.OF_LISTS:
-                    attrs |= {"inline": name, "handler": inline.OF_LISTS[name, count]}
+                if (name, count) in inline.OF_CONTAINERS:
+                    attrs |= {"inline": name, "handlers": inline.OF_CONTAINERS[name, count]}
             written = self._elementary(instr, read)
             if written is not None:
                 attrs["elementary"] = written
@@ -218,6 +221,8 @@ class ForwardHalf:
             function = inline.OPERATORS.get(op) or objects.RECORD[op]
             if rules.base(op) in rules.DIRECT or op in ("getitem", "setitem", "list_append", "unpack"):
                 attrs["direct"] = op
+        if attrs.get("direct") in ("getattr", "setattr") and instr.attrs["name"] in self.computed:
+            attrs["computed"] = True
         return Instr(
             "record", [Const(function, OBJECT), *operands], [*instr.results, Value(OBJECT)], attrs, [], instr.position
         )

@@ -8,7 +8,7 @@ it finds out, and `revalidate` empties them where classes have changed.  A calle
 from __future__ import annotations
 
 import weakref
-from collections import defaultdict, deque, namedtuple
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import count
@@ -32,8 +32,8 @@ from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, let_go, note
-from ..objects import attributes, calls, classes, containers, iteration
-from ..objects.adapters import adapter
+from ..objects import attributes, calls, classes, containers, generators, iteration, sources
+from ..objects.adapters import adapter, constructing
 from ..objects.arithmetic import find
 from ..objects.cotangents import INERT, NUMBERS, NUMERIC
 from ..objects.iteration import Direct, Entries, Items, Values
@@ -50,30 +50,12 @@ def is_rare(instr: Any) -> bool:
     direct = instr.attrs.get("direct")
     if direct is None or direct == "list_append":
         return False
-    if direct in ("getattr", "setattr"):
-        return instr.operands[2 if direct == "getattr" else 3].value not in computed
+    if "computed" in instr.attrs:
+        return False
     if direct == "getitem":  # from the end of a list it notes the position
         key = instr.operands[2]
         return not (isinstance(key, Const) and type(key.value) is int and key.value < 0)
     return True
-
-
-# Names of properties and of fields of named tuples, of classes that the functions know which have been compiled: such attributes
-# are recorded as often as not.
-computed: set[str] = set()
-_looked_through: weakref.WeakSet[type] = weakref.WeakSet()
-
-
-def look_through(namespace: dict[str, Any]) -> None:
-    """Note what the classes among some global variables compute where it is read as an attribute."""
-    for cls in list(namespace.values()):
-        if type(cls) is type and cls not in _looked_through:
-            _looked_through.add(cls)
-            for c in cls.__mro__:
-                computed.update(k for k, v in c.__dict__.items() if type(v) is property or type(v) is _FIELD)
-
-
-_FIELD = type(vars(namedtuple("_Example", "x"))["x"])
 
 
 def nobody() -> None:
@@ -84,7 +66,9 @@ class Properties(dict):
     """Per class the forward half of the getter, or setter, of a property. (It is equal to itself alone: a constant of code.)"""
 
     __module__ = __name__
-    __hash__ = object.__hash__
+
+    def __hash__(self) -> int:
+        return id(self)
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -449,6 +433,9 @@ def loop(x: Any) -> tuple[Any, Any]:
         if type(mapping) is dict:
             paired = t is Items
             return zip(mapping.items() if paired else mapping.values(), mapping), (nothing, Entries(mapping, paired))
+    if t is generators.Generator:
+        items = generators.quickly(x)
+        return items, sources.whole(items)
     return objects.loop(x)
 
 
@@ -606,21 +593,14 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     forward = forward_of_method(init, arity + 1, names)
     if forward is None or not _permanent(init):
         return None
-    new = object.__new__
     _note_class(cls)
     _note_code(init)
 
-    def construct(*args: Any) -> tuple[Any, Any]:
-        if cls.__init__ is not init:
-            split = len(args) - len(names)
-            return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
-        made = new(cls)
-        y, back = forward(made, *args)
-        if y is not None:
-            raise TypeError(f"__init__() should return None, not '{type(y).__name__}'")
-        return made, back
+    def generally(*args: Any) -> tuple[Any, Any]:
+        split = len(args) - len(names)
+        return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
 
-    return construct
+    return constructing(arity + len(names))(cls, init, forward, generally)
 
 
 def _maker(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
@@ -728,53 +708,58 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     return record
 
 
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def _note_special(known: dict[Any, Any], cls: type, slot: str, arity: int) -> None:
+    """Note a special method of the first operand, of which nothing but the value counts."""
+    if cls.__flags__ & _HEAP_TYPE and _of_python(cls):
+        _noted(known, cls, (cls,), cls, slot, arity, False)
+
+
 def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     """RECORD["getitem"], with what is frequent first."""
     t = type(x)
-    if t is list:
+    found = _reading.get(t)
+    if found is not None:
+        if t.__getitem__ is found[1]:
+            return found[2](x, key)
+    elif t is list:
         if type(key) is slice:
             return containers.part_of_list(x, key)
     elif t is deque:
         if type(key) is int:
             return x[key], (iteration.run_list_item, x, key if key >= 0 else key + len(x))
-    elif t.__flags__ & _HEAP_TYPE:
-        return _getitem_of_class(x, key)
+    else:
+        _note_special(_reading, t, "__getitem__", 2)
     return objects.RECORD["getitem"](x, key)
 
 
 def _setitem(x: Any, key: Any, value: Any) -> Any:
     """RECORD["setitem"], with what is frequent first."""
-    if type(x) is defaultdict and type(key) in PLAIN_KEYS:
-        x[key] = value
-        return (containers.run_dict_set, x, key)
+    t = type(x)
+    found = _writing.get(t)
+    if found is not None:
+        if t.__setitem__ is found[1]:
+            return found[2](x, key, value)[1]
+    elif t is defaultdict:
+        if type(key) in PLAIN_KEYS:
+            x[key] = value
+            return (containers.run_dict_set, x, key)
+    else:
+        _note_special(_writing, t, "__setitem__", 3)
     return objects.RECORD["setitem"](x, key, value)
 
 
-_GENERAL: dict[str, Callable[..., Any]] = {"setitem": _setitem}
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
-
-
-def _special(op: str, slot: str, arity: int) -> Callable[..., Any]:
-    """RECORD of an operation that is a call of a special method of its first operand, of which nothing but the value counts."""
-    general = _GENERAL.get(op) or objects.RECORD[op]
-    known = _table()
-    gives_value = op != "setitem"
-
-    def record(x: Any, *others: Any) -> Any:
-        cls = type(x)
-        found = known.get(cls)
-        if found is None:
-            if not cls.__flags__ & _HEAP_TYPE:
-                return general(x, *others)
-            if _of_python(cls):
-                _noted(known, cls, (cls,), cls, slot, arity, False)
-        elif getattr(cls, slot) is found[1]:
-            made = found[2](x, *others)
-            return made if gives_value else made[1]
-        return general(x, *others)
-
-    record.__name__ = record.__qualname__ = f"record_{op}"
-    return record
+def _neg(x: Any) -> tuple[Any, Any]:
+    """RECORD["neg"]."""
+    t = type(x)
+    found = _negating.get(t)
+    if found is None:
+        _note_special(_negating, t, "__neg__", 1)
+    elif t.__neg__ is found[1]:
+        return found[2](x)
+    return objects.RECORD["neg"](x)
 
 
 def record_with_enter(manager: Any) -> tuple[Any, ...]:
@@ -818,13 +803,11 @@ def run_exit(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 # Of callable objects: by class and number of arguments.
 _of_objects = _table()
 _entering, _leaving = _table(), _table()
+_reading, _writing, _negating = _table(), _table(), _table()
 OPERATORS: dict[str, Callable[..., Any]] = {
     op: _binary(op) for op in ("add", "sub", "mul", "truediv", "matmul", "pow", "mod")
 }
 OPERATORS |= {f"i{op}": _inplace(op) for op in ("add", "sub", "mul", "truediv")}
-OPERATORS["neg"] = _special("neg", "__neg__", 1)
-_getitem_of_class = _special("getitem", "__getitem__", 2)
-OPERATORS["getitem"] = _getitem
-OPERATORS["setitem"] = _special("setitem", "__setitem__", 3)
+OPERATORS |= {"neg": _neg, "getitem": _getitem, "setitem": _setitem}
 OPERATORS["with_enter"] = record_with_enter
 OPERATORS["with_exit"] = record_with_exit

@@ -1,0 +1,203 @@
+"""Sequences of the library through the Python back end, by random scripts, against CPython with numbers that know their slopes."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+import random
+from collections import Counter, OrderedDict, defaultdict, deque
+from typing import Any
+
+import pytest
+
+from tests.oracles.linear import check
+
+WEIGHTS = (1.0, -0.5, 2.0)
+
+
+def on_deque(xs: list[Any], script: list[tuple[str, int, float]], length: int | None) -> Any:
+    values: deque[Any] = deque(xs[:3], length)
+    total: Any = 0.0
+    for what, k, weight in script:
+        size = len(values)
+        if what == "append":
+            values.append(xs[k])
+        elif what == "appendleft":
+            values.appendleft(weight * xs[k])
+        elif what == "extend":
+            values.extend([xs[k], xs[k - 1]])
+        elif not size:
+            total += xs[k]
+        elif what == "pop":
+            total += weight * values.pop()
+        elif what == "popleft":
+            total += weight * values.popleft()
+        elif what == "read":
+            total += weight * values[k % size] + values[-1] + 0.5 * values[0]
+        elif what == "set":
+            values[k % size] = weight * values[-1]
+            values[-1] = xs[k]
+        elif what == "rotate":
+            values.rotate(k - 2)
+        elif what == "reverse":
+            values.reverse()
+        else:
+            del values[k % size]
+    for weight, item in zip(itertools.cycle(WEIGHTS), values):
+        total += weight * item
+    return total
+
+
+DEQUES = "append append append appendleft extend pop popleft read read set rotate reverse delete".split()
+
+
+@pytest.mark.parametrize("length", [None, 0, 1, 4])
+def test_deques(length: int | None):
+    drawn = random.Random(f"deque {length}")
+    for _ in range(20):
+        xs = [drawn.random() for _ in range(7)]
+        script = [
+            (drawn.choice(DEQUES), drawn.randrange(7), drawn.choice(WEIGHTS)) for _ in range(drawn.randrange(2, 40))
+        ]
+        check(lambda xs, script=script: on_deque(xs, script, length), xs)
+
+
+def on_dict(xs: list[Any], script: list[tuple[str, Any, int, float]], made: Any) -> Any:
+    values = made()
+    total: Any = 0.0
+    for what, key, k, weight in script:
+        if what == "set":
+            values[key] = weight * xs[k]
+        elif what == "add":
+            values[key] += xs[k]
+        elif what == "read" and key in values:
+            total += weight * values[key]
+        elif what == "get":
+            total += weight * values.get(key, xs[k])
+        elif what == "pop":
+            total += weight * values.pop(key, xs[k])
+        elif what == "default":
+            total += weight * values.setdefault(key, xs[k])
+        elif what == "delete" and key in values:
+            del values[key]
+    for weight, key in zip(itertools.cycle(WEIGHTS), values):
+        total += weight * values[key]
+    return total + sum(values.values())
+
+
+class Ordered(OrderedDict[Any, Any]):
+    def __missing__(self, key: Any) -> Any:
+        return 0.5
+
+
+def floats() -> Any:
+    return defaultdict(float)
+
+
+@pytest.mark.parametrize("made", [floats, Counter, Ordered], ids=["defaultdict", "Counter", "a class"])
+def test_dicts_of_the_library(made: Any):
+    drawn = random.Random(made.__name__)
+    kinds = "set add add read read get pop default delete".split()
+    for _ in range(20):
+        xs = [drawn.random() for _ in range(6)]
+        script = [
+            (drawn.choice(kinds), drawn.choice(["a", 1, (2, "b"), -1]), drawn.randrange(6), drawn.choice(WEIGHTS))
+            for _ in range(drawn.randrange(2, 40))
+        ]
+        check(lambda xs, script=script: on_dict(xs, script, made), xs)
+
+
+def weighed(items: Any) -> Any:
+    total: Any = 0.0
+    for weight, item in zip(itertools.cycle(WEIGHTS), items):
+        total += weight * item
+    return total
+
+
+def counted(xs: list[Any]) -> Any:
+    found = Counter("abca", d=1)
+    found["a"] = found["a"] * xs[0]
+    found["e"] = xs[1]
+    found.update(["a", "e", "f"])
+    return found["a"] + 2.0 * found["e"] + found["f"]
+
+
+def taken_in_part(xs: list[Any]) -> Any:
+    items = itertools.accumulate(xs)
+    first = next(items)
+    more = map(operator.add, xs, xs[1:])
+    return 3.0 * first + weighed(list(items)) + next(more) + sum(more) + sum(items)
+
+
+def changed_on_the_way(xs: list[Any]) -> Any:
+    items = [*xs]
+
+    def step(total: Any, item: Any) -> Any:
+        if len(items) < 8:
+            items.append(2.0 * item)
+            items[0] = item
+        return 0.5 * total + item
+
+    return functools.reduce(step, items) + weighed(items)
+
+
+def grown(xs: list[Any]) -> Any:
+    items, total = [*xs], 0.0
+    for a, b in itertools.pairwise(items):
+        total += a + 2.0 * b
+        if len(items) < 9:
+            items.append(0.5 * b)
+    for a, b in itertools.combinations(items, 2):
+        total += a + 2.0 * b
+        items.insert(0, b)
+    return total + weighed(items[:20])
+
+
+def parts(xs: list[Any]) -> Any:
+    low, high = xs[1:4], xs[-3:]
+    low[0], high[1:2] = high[0], [xs[0], xs[0]]
+    return weighed(low) + weighed(high) + weighed(xs[::2]) + sum(xs[3:1]) + weighed(xs[-100:2]) + sum(xs[:-2], xs[1])
+
+
+def with_a_start(xs: list[Any]) -> Any:
+    total = functools.reduce(operator.add, xs, xs[2]) + functools.reduce(operator.sub, [xs[1]])
+    return total + weighed(itertools.accumulate(xs, operator.sub)) + weighed(map(operator.neg, xs))
+
+
+def mixed(xs: list[Any]) -> Any:
+    both = [3, *xs, 2]
+    signs = [1.0, -1.0, 2.0, 0.5, 1, 3.0, 1.0, 1.0]
+    total = sum(map(operator.mul, both, signs)) + weighed(itertools.accumulate(both))
+    pairs = list(itertools.product(xs[:2], [1.0, xs[3]], repeat=1))
+    return total + sum(a + b for a, b in pairs) + sum(sum(t) for t in itertools.permutations(xs[:3]))
+
+
+PROGRAMS = [counted, taken_in_part, changed_on_the_way, grown, parts, with_a_start, mixed]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_program(program: Any):
+    check(program, [0.5, 1.25, -2.0, 4.0, 0.75])
+
+
+def test_products():
+    """Not linear: by differences."""
+
+    def program(xs: list[Any]) -> Any:
+        product = functools.reduce(operator.mul, xs)
+        quotients = map(operator.truediv, xs, reversed(xs))
+        return (
+            product + sum(map(operator.mul, xs, xs)) + weighed(itertools.accumulate(xs, operator.mul)) + sum(quotients)
+        )
+
+    from zyg.fallback import python_pullback
+
+    xs = [0.5, 1.25, -2.0, 4.0, 0.75]
+    value, back = python_pullback(program, (xs,), {})
+    assert value == program(xs)
+    for k, c in enumerate(back(1.0)[0]):
+        up, down = xs[:], xs[:]
+        up[k] += 1e-6
+        down[k] -= 1e-6
+        assert c == pytest.approx((program(up) - program(down)) / 2e-6, rel=1e-7)
