@@ -183,6 +183,19 @@ def _range_item(e: Evaluator, v: RangeValue, key: Abstract) -> Abstract:
     return Number(e.op("stop", e.op("add", start, e.op("mul", position, step))))
 
 
+_CHARACTERS = 16  # of a string, at most, that are told apart when the code runs
+
+
+def _character(e: Evaluator, text: str, key: Abstract) -> Abstract:
+    """A character at a place that is known when the code runs only."""
+    if len(text) > _CHARACTERS:
+        raise e.refuse("an item of a long string", types=[describe(key)], hint="use numbers, or a shorter string")
+    if not text:
+        e.throw("IndexError", "string index out of range")
+    position = wrapped(e, to_int(e, key), const(len(text)), "string index out of range")
+    return switch(e, position, tuple(map(Known, text)))
+
+
 def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
     from zyg.library import registry
 
@@ -194,6 +207,8 @@ def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
                 return Known(v.object[key.object])
             except IndexError as error:
                 e.throw("IndexError", str(error))
+        if is_index(key):
+            return _character(e, v.object, key)
     entry = registry.method(type(v.object), "__getitem__")
     if entry is not None:
         return entry.function(e, v, key)

@@ -33,7 +33,7 @@ def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
     """(value, back) of `x.name`."""
     cls = type(x)
     if cls is ModuleType:
-        return getattr(x, name), None
+        return _of_module(x, name)
     found = find(cls, name)
     if found is None or type(found) is MemberDescriptorType:
         if plain_lookup(cls):
@@ -54,6 +54,19 @@ def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
             return y, (run_bound_method,) if isinstance(x, (tuple, *NUMERIC)) else None
         return y, (run_attr, x, name)  # the instance has its own
     return _general(x, name, cls, found)
+
+
+def _of_module(x: ModuleType, name: str) -> tuple[Any, Any]:
+    """A module may have a function `__getattr__` for the names that it has not."""
+    own = vars(x)
+    if name in own or "__getattr__" not in own or hasattr(ModuleType, name):
+        return getattr(x, name), (run_attr, x, name)
+    y, back = calls.call(own["__getattr__"], (name,))
+    return y, None if back is None else (_run_of_module, back)
+
+
+def _run_of_module(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    calls.run(back[1], d, shadows)
 
 
 def plain_lookup(cls: type) -> bool:
@@ -103,7 +116,7 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
     if issubclass(cls, super):
         return _of_super(x, name)
     if issubclass(cls, ModuleType):
-        return getattr(x, name), None
+        return _of_module(x, name)
     if not plain_lookup(cls):
         method = find(cls, "__getattribute__")
         if is_python(method):
@@ -118,19 +131,13 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
             return getattr(x, name), None
         if find(cls, "__getattr__") is not None:
             return _property_or(x, name, found, find(cls, "__getattr__"))
-        y, back = calls.call(found.fget, (x,))
-        return y, None if back is None else (_run_first, back)
-    handler = attribute_handler(cls, name)
-    if handler is not None:
-        return handler(x)
-    if kind is functools.cached_property:
-        return _cached(x, name, found)
-    if is_python(find(kind, "__get__")):
-        held = getattr(x, "__dict__", {})
-        if name in held and find(kind, "__set__") is None:
-            return held[name], (run_attr, x, name)
-        y, back = calls.call(find(kind, "__get__").__get__(found, kind), (x, cls))
-        return y, None if back is None else (_run_descriptor, back)
+    else:
+        handler = attribute_handler(cls, name)
+        if handler is not None:
+            return handler(x)
+    made = by_descriptor(x, name, cls, found)
+    if made is not None:
+        return made
     if kind is GetSetDescriptorType:
         return _foreign(x, name, cls)
     y = getattr(x, name)
@@ -192,6 +199,23 @@ def run_field(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     result = [None] * back[2]
     result[back[1]] = d
     return (tuple(result),)
+
+
+def by_descriptor(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any] | None:
+    """What a property, or another descriptor in Python, gives, which stands in the class; None where there is none."""
+    kind = type(found)
+    if kind is property and found.fget is not None:
+        y, back = calls.call(found.fget, (x,))
+        return y, None if back is None else (_run_first, back)
+    if kind is functools.cached_property:
+        return _cached(x, name, found)
+    if is_python(find(kind, "__get__")):
+        held = getattr(x, "__dict__", {})
+        if name in held and find(kind, "__set__") is None:
+            return held[name], (run_attr, x, name)
+        y, back = calls.call(find(kind, "__get__").__get__(found, kind), (x, cls))
+        return y, None if back is None else (_run_descriptor, back)
+    return None
 
 
 def _custom(x: Any, name: str, cls: type, method: Any) -> tuple[Any, Any]:
@@ -449,7 +473,8 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
         native.assigned(name)
     if isinstance(x, (type, FunctionType)):
         _changes(x, name, value)
-    object.__setattr__(x, name, value) if find(cls, "__setattr__") is object.__setattr__ else setattr(x, name, value)
+    method = find(cls, "__setattr__")
+    object.__setattr__(x, name, value) if method is object.__setattr__ or is_python(method) else setattr(x, name, value)
     # The globals of a module are read as items of its dict.
     return (run_set_attr, x, name)
 
@@ -476,13 +501,23 @@ def record_delattr(x: Any, name: str) -> Any:
     if is_python(method):
         back = calls.call(method.__get__(x, cls), (name,))[1]
         return None if back is None else (_run_called, back)
+    return delete_plainly(x, name)
+
+
+def delete_plainly(x: Any, name: str) -> Any:
+    """What `object.__delattr__` does."""
+    cls = type(x)
     found = find(cls, name)
     if type(found) is property and found.fdel is not None:
         back = calls.call(found.fdel, (x,))[1]
         return None if back is None else (_run_first, back)
+    method = None if found is None else find(type(found), "__delete__")
+    if is_python(method):
+        back = calls.call(method.__get__(found, type(found)), (x,))[1]
+        return None if back is None else (_run_first, back)
     if isinstance(x, type):
         _changes(x, name)
-    delattr(x, name)
+    object.__delattr__(x, name) if is_python(find(cls, "__delattr__")) else delattr(x, name)
     return (_run_deleted, x, name)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import dis
 import sys
 import types
 from types import CellType, FunctionType
@@ -24,13 +25,21 @@ def _build_class(body: FunctionType, name: str, /, *bases: Any, **keywords: Any)
     if meta is None:
         made = builtins.__build_class__(body, name, *bases, **keywords)
         form = structure.form(body)
-        return made, (_run_unknown, made, form, foreign.caller()) if structure.holds_numbers(form) else None
+        if not structure.holds_numbers(form) or not _reads_captured(body.__code__):
+            return made, None
+        return made, (_run_unknown, made, form, foreign.caller())
     namespace: dict[str, Any] = {}
     _, back = forward_of_body(body)(namespace)
     named = {k: v for k, v in keywords.items() if k != "metaclass"}
     resolved = _resolved(bases, namespace)
     made, meta_back = (calls.call if runs_code(meta) else _by_type)(meta, (name, resolved, namespace), named)
     return made, (_run_class, made, namespace, back, meta_back, len(bases), tuple(keywords), tuple(named))
+
+
+def _reads_captured(code: types.CodeType) -> bool:
+    """Whether the body of a class reads a captured variable itself. (Its methods are followed.)"""
+    reading = ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF")
+    return any(i.opname in reading for i in dis.get_instructions(code))
 
 
 def _run_unknown(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

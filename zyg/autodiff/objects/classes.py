@@ -6,11 +6,14 @@ import array
 import builtins
 import enum
 import functools
+import types
+import weakref
 from typing import Any
 
 from zyg.autodiff import objects
+from zyg.errors import Unsupported
 
-from . import calls
+from . import calls, effects, foreign
 from .arithmetic import find, is_python
 from .cotangents import accumulate
 
@@ -31,6 +34,8 @@ def make(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     new = find(cls, "__new__")
     new = new.__func__ if isinstance(new, staticmethod) else new
     init = find(cls, "__init__")
+    if find(cls, "__del__") is not None:
+        check_finaliser(cls)
     if not is_python(new) and not is_python(init):
         return _of_builtin(cls, new, init, args, kwargs)
     made: Any
@@ -49,6 +54,30 @@ def make(cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if new_back is None:
         return made, None if init_back is None else (run_init, init_back)
     return made, (run_construct, new_back, init_back)
+
+
+def check_finaliser(cls: type) -> None:
+    """Refuse a class whose `__del__` changes something: a pullback keeps objects, so that would happen late, or never."""
+    for f in effects.functions_in(find(cls, "__del__")):
+        _check_late(f, cls, f"an object with a finaliser, {cls.__name__}.__del__, which changes something")
+
+
+def _check_late(f: Any, cls: type | None, what: str) -> None:
+    if effects.changes(f, cls):
+        hint = "let a `with` statement, or a call, do what has to be done in the end"
+        raise Unsupported(f"{what}, in differentiated code", foreign.position_of(foreign.caller()), hint=hint)
+
+
+def _with_callback(make: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """Weak references, and what they call in the end."""
+    for f in (args[2:] if make is weakref.finalize and kwargs else args)[1:]:
+        for function in effects.functions_in(getattr(f, "__func__", f)):
+            _check_late(function, None, f"a callback of {make.__name__}, {function.__name__}, which changes something")
+    return make(*args, **kwargs), None
+
+
+for _make in (weakref.ref, weakref.finalize, weakref.proxy):
+    calls.known(_make)(functools.partial(_with_callback, _make))
 
 
 def run_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -187,19 +216,39 @@ def _run_second_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @calls.method(object, "__setattr__")
 def _object_setattr(x: Any, name: str, value: Any) -> tuple[Any, Any]:
-    object.__setattr__(x, name, value)
-    return None, (_run_setattr, x, name)
+    back = objects.attributes.set_plainly(x, name, value)
+    return None, None if back is None else (_run_setattr, back)
 
 
 def _run_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None, None, shadows.take_attr(back[1], back[2])
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (given[0], None, given[1])
+
+
+@calls.method(object, "__delattr__")
+def _object_delattr(x: Any, name: str) -> tuple[Any, Any]:
+    return None, objects.attributes.delete_plainly(x, name)
+
+
+@calls.known(object.__delattr__)
+def _delete_by_object(x: Any, name: str) -> tuple[Any, Any]:
+    return None, objects.attributes.delete_plainly(x, name)
 
 
 @calls.known(object.__setattr__, exact=True)
 def _set_by_object(x: Any, name: str, value: Any) -> tuple[Any, Any]:
     """The same through the class, as in `__init__` of frozen dataclasses."""
+    found = find(type(x), name)
+    if found is not None and type(found) is not types.MemberDescriptorType:
+        back = objects.attributes.set_plainly(x, name, value)
+        return None, None if back is None else (_run_set_by_descriptor, back)
     object.__setattr__(x, name, value)
     return None, (_run_set_by_object, x, name)
+
+
+def _run_set_by_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (None, given[0], None, given[1])
 
 
 def _run_set_by_object(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -209,6 +258,10 @@ def _run_set_by_object(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @calls.method(object, "__getattribute__")
 def _object_getattribute(x: Any, name: str) -> tuple[Any, Any]:
+    cls = type(x)
+    made = objects.attributes.by_descriptor(x, name, cls, find(cls, name))
+    if made is not None:
+        return made
     return object.__getattribute__(x, name), (objects.attributes.run_attr, x, name)
 
 

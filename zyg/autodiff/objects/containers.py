@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import operator
 from collections import Counter, OrderedDict, defaultdict, deque
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -298,8 +299,9 @@ def run_dict_set(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _set_slice(x: Any, key: slice, value: Any) -> Any:
-    iterator, rec = iteration.with_backs(value)
-    both = list(iterator)
+    by_itself = is_python(find(type(value), "__next__"))  # only an iterator is asked for its length
+    iterator, rec = iteration.listed(value) if by_itself else iteration.pairs(value)
+    both = list(zip(iterator, repeat(None)) if rec is None else iterator)
     start, stop, step = key.indices(len(x))
     x[key] = [v for v, _ in both] if isinstance(x, list) else type(x)(x.typecode, [v for v, _ in both])
     backs = [b for _, b in both]
@@ -488,7 +490,7 @@ def record_list_extend(x: Any, values: Any) -> Any:
         values = list(x)
         base_of(x).extend(x, values)
         return (run_extended_by_itself, x, start)
-    iterator, rec = iteration.pairs(values)
+    iterator, rec = iteration.listed(values)
     if rec is None:
         base_of(x).extend(x, iterator)
         return (run_extended_plainly, x, start)
@@ -644,6 +646,11 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
             return a + b, None
     elif op == "mul":
         sequence, swapped = (a, False) if not isinstance(a, int) else (b, True)
+        if isinstance(a, (list, tuple, deque, array.array)) and not isinstance(b, int):
+            count, asked = reentry.index_of(b)
+            if asked is not None:
+                made = binary(op, a, count)
+                return None if made is None else (made[0], (reentry.run_at_index, made[1], asked))
         if isinstance(sequence, tuple):
             return a * b, (run_tuple_repeated, len(sequence), swapped)
         if isinstance(sequence, (list, deque, array.array)):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import builtins
+from inspect import getattr_static
 from types import CodeType, FunctionType
 from typing import Any
 
 from zyg.errors import Unsupported
 from zyg.frontend.capture import capture
-from zyg.ir.core import Const, Instr, Value
+from zyg.ir.core import Const, Function, Instr, Value
 
 from ..identity import ByIdentity
 
@@ -94,27 +95,60 @@ _MUTATORS = frozenset(
     "add append appendleft clear discard extend extendleft insert pop popitem popleft put remove reverse send setdefault sort "
     "update write".split()
 )
-_changing = ByIdentity()  # of code objects: whether their functions change something
+_changing = ByIdentity()  # of code objects: what `_what_changes` found
 
 
-def changes(f: FunctionType) -> bool:
-    """Whether a function changes something that may carry a derivative, as far as its own code tells.
+def changes(f: FunctionType, cls: type | None = None) -> bool:
+    """Whether a function changes something that may carry a derivative, as far as its code tells, and that of the functions that it
+    calls by name, or as methods of `cls`.
 
     >>> changes(lambda self: self.seen.append(self)), changes(lambda self: hash(self.name()))
     (True, False)
     """
-    found = _changing.of(f.__code__)
-    if found is None:
-        found = _is_changing(f.__code__)
-        _changing.note(f.__code__, found)
-    return found
+    seen: set[CodeType] = set()
+    work = [f]
+    while work:
+        f = work.pop()
+        if f.__code__ in seen:
+            continue
+        seen.add(f.__code__)
+        found = _changing.of(f.__code__)
+        if found is None:
+            found = _what_changes(f.__code__)
+            _changing.note(f.__code__, found)
+        if found is True:
+            return True
+        methods, names = found
+        called = [getattr_static(cls, name, None) for name in methods] if cls is not None else []
+        called += [f.__globals__.get(name) for name in names]
+        work += [g for h in called for g in functions_in(h)]
+    return False
 
 
-def _is_changing(code: CodeType) -> bool:
+def functions_in(held: Any) -> list[FunctionType]:
+    """The functions in something that stands in a class."""
+    if type(held) is FunctionType:
+        return [held]
+    if isinstance(held, (staticmethod, classmethod)):
+        return functions_in(held.__func__)
+    if type(held) is property:
+        return [f for part in (held.fget, held.fset, held.fdel) for f in functions_in(part)]
+    return []
+
+
+def _what_changes(code: CodeType) -> Any:
+    """True if the code itself changes something; else the attributes that it reads, and the global names that it calls."""
     try:
         function = capture(code)
     except Unsupported:
         return True
+    if _changes_by_itself(function):
+        return True
+    read = frozenset(i.attrs["name"] for _, i in function.instructions() if i.op == "getattr")
+    return read, frozenset(i.attrs["name"] for _, i in function.instructions() if i.op == "global")
+
+
+def _changes_by_itself(function: Function) -> bool:
     makers = {r: i for _, i in function.instructions() for r in i.results}
     for _, instr in function.instructions():
         if instr.op in _CHANGING:
@@ -128,4 +162,4 @@ def _is_changing(code: CodeType) -> bool:
     return False
 
 
-__all__ = ["changes", "only_calculates"]
+__all__ = ["changes", "functions_in", "only_calculates"]

@@ -21,6 +21,7 @@ from .arithmetic import BINARY_RECORD, method_of
 from .calls import known
 from .cotangents import INERT, accumulate, is_number
 from .iteration import Iterator
+from .reentry import by_index
 from .sources import Adapted, adapted, run_down_to, sources_of
 
 # --------------------------------------------------------------------------------------------------- functools
@@ -226,6 +227,7 @@ def _run_first_of(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 @known(itertools.islice)
+@by_index(1, 2, 3)
 def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
     return _made(adapted(itertools.islice(iterator, *args), iterator), "islice", rec)
@@ -574,6 +576,7 @@ def _cycle(iterable: Any) -> tuple[Any, Any]:
 
 
 @known(itertools.repeat)
+@by_index(1)
 def _repeat(value: Any, *times: Any) -> tuple[Any, Any]:
     holder = iteration.Holder(1)
     back = (iteration.run_list_item, holder, 0)
@@ -686,7 +689,7 @@ def _copy(x: Any) -> tuple[Any, Any]:
     method = method_of(x, "__copy__")
     if method is not None:
         return builtins_.shift(calls.call(method, ()))
-    _refuse_own_ways(x, "copy.copy", ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__"))
+    _refuse_own_ways(x, "copy.copy", _COPYING)
     y = copy.copy(x)
     return y, (_run_copied, [(x, y)])
 
@@ -695,18 +698,21 @@ def _copy(x: Any) -> tuple[Any, Any]:
 def _deepcopy(x: Any, memo: Any = None) -> tuple[Any, Any]:
     memo = {} if memo is None else memo
     for old in _within(x, {}):
-        _refuse_own_ways(
-            old, "copy.deepcopy", ("__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
-        )
+        _refuse_own_ways(old, "copy.deepcopy", ("__deepcopy__", *_COPYING))
     y = copy.deepcopy(x, memo)
     copied = [(old, memo[id(old)]) for old in _within(x, {}) if id(old) in memo]
     return y, (_run_copied, copied) if not (is_number(x) or isinstance(x, tuple)) else (_run_deep_tuple, copied)
 
 
+# What says how an object is copied; that of a container goes through its items, which a subclass may say.
+_COPYING = ("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__")
+_ITEMS = {list: ("__iter__", "append", "extend"), dict: ("items", "__setitem__")}
+
+
 def _refuse_own_ways(x: Any, name: str, methods: tuple[str, ...]) -> None:
     """Code of a class by which C code or the standard library copies objects of it is not followed."""
     cls = type(x)
-    for method in methods:
+    for method in (*methods, *next((names for base, names in _ITEMS.items() if issubclass(cls, base)), ())):
         found = getattr(cls, method, None)
         if type(found) is FunctionType and found.__module__.partition(".")[0] not in sys.stdlib_module_names:
             foreign.refuse(

@@ -9,6 +9,7 @@ Where the source has a cotangent that flows, as a tuple has, those of its items 
 from __future__ import annotations
 
 import collections
+import operator
 from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
 from itertools import count, islice, repeat
 from typing import Any
@@ -452,6 +453,26 @@ def _unknown(x: Any) -> Generator[tuple[Any, Any], None, None]:
         )
 
 
+def listed(x: Any) -> Any:
+    """`pairs`, for what makes a list or tuple of the items: CPython asks `x` for its length, then."""
+    iterator, rec = pairs(x)
+    t = type(x)
+    find, is_python = objects.arithmetic.find, objects.arithmetic.is_python
+    if t in SOURCES or not (is_python(find(t, "__len__")) or is_python(find(t, "__length_hint__"))):
+        return iterator, rec
+    with objects.reentry.undone(rec or NOTHING):
+        asked = objects.reentry.followed(operator.length_hint, (x, 8))[1]
+    if asked is None:
+        return iterator, rec
+    return (zip(iterator, repeat(None)) if rec is None else iterator), (_run_asked, asked, rec)
+
+
+def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, asked, rec = back
+    objects.calls.run(asked, None, shadows)
+    return None if rec is None else rec[0](rec, d, shadows)
+
+
 def with_backs(x: Any) -> Any:
     """An iterator of (item, back) in any case, for consumers; what flows to `x` as a whole is the second result."""
     iterator, rec = pairs(x)
@@ -461,9 +482,9 @@ def with_backs(x: Any) -> Any:
 # ------------------------------------------------------------------------------------------------ all at once
 
 
-def drained(x: Any) -> tuple[list[Any], tuple[Any, ...]]:
+def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     """All items of an iterable, for consumers that do nothing in between, and what gives them their cotangents: `give(drain, ds,
-    shadows)`."""
+    shadows)`. `asked`: as `listed`."""
     t = type(x)
     if t is list:
         return x[:], (_give_list, x)
@@ -473,7 +494,9 @@ def drained(x: Any) -> tuple[list[Any], tuple[Any, ...]]:
     drain = DRAINS.get(t)
     if drain is not None:
         return drain(x)
-    iterator, rec = with_backs(x)
+    iterator, rec = listed(x) if asked else pairs(x)
+    if rec is None:
+        iterator = zip(iterator, repeat(None))
     both = list(iterator)
     return [item for item, _ in both], (give_backs, [back for _, back in both], rec)
 
@@ -613,8 +636,8 @@ def run_unpack(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def record_unpack_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
     """RECORD of `a, *rest, b = x`."""
-    iterator, rec = with_backs(x)
-    both = list(iterator)
+    iterator, rec = with_backs(x) if before or after else listed(x)
+    both = list(zip(iterator, repeat(None)) if rec is None else iterator)
     items = [item for item, _ in both]
     if len(items) < before + after:
         raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")

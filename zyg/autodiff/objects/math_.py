@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from zyg.autodiff import objects
+from zyg.errors import Unsupported
 from zyg.ir.ops import OPS
 from zyg.ir.trace import digamma_of
 
-from . import arithmetic, builtins_, calls, containers, iteration, queries
+from . import arithmetic, builtins_, calls, containers, foreign, iteration, queries
 from .calls import known
 from .cotangents import NUMBERS, accumulate, is_number, real_like
 
@@ -266,6 +267,12 @@ def _run_prod(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(math.dist)
 def _dist(p: Any, q: Any, /) -> tuple[Any, Any]:
+    if not all(map(is_number, iteration.own_items(p))) or not all(map(is_number, iteration.own_items(q))):
+        raise Unsupported(
+            "math.dist of objects in differentiated code",
+            foreign.position_of(foreign.caller()),
+            hint="make floats of them: math.dist([float(a) for a in p], ...)",
+        )
     return _of_two(math.dist, p, q)
 
 

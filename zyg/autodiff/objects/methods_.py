@@ -323,17 +323,20 @@ for _name in ("get", "keys", "values", "items", "copy"):
 
 @known(dict.fromkeys)
 def _fromkeys(keys: Any, value: Any = None) -> tuple[Any, Any]:
-    y = dict.fromkeys(keys, value)
-    for key in y:
+    listed, drain = iteration.drained(keys)
+    for key in listed:
         check_key(key)
-    return y, (_run_fromkeys, y, tuple(y))
+    y = dict.fromkeys(listed, value)
+    return y, (_run_fromkeys, y, listed, tuple(y), drain)
 
 
 def _run_fromkeys(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, listed, keys, drain = back
     total: Any = None
-    for key in back[2]:
-        total = accumulate(total, shadows.take_key(back[1], key))
-    return None, None, total
+    for key in keys:
+        total = accumulate(total, shadows.take_key(y, key))
+    refused = [containers.refused_key(y, key, shadows) if iteration.is_number_key(key) else None for key in listed]
+    return None, iteration.give(drain, refused if any(refused) else None, shadows), total
 
 
 # --------------------------------------------------------------------------------------- methods of set, deque
@@ -464,6 +467,7 @@ def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @method(deque, "rotate", exact=True)
+@reentry.by_index(1)
 def _rotate(x: Any, n: int = 1) -> tuple[Any, Any]:
     length = len(x)
     deque.rotate(x, n)

@@ -143,11 +143,20 @@ def is_hidden(x: Any) -> bool:
     if isinstance(x, np.ndarray):
         return of_objects(x)
     if isinstance(x, (list, tuple)):
+        if has_own_items(type(x)):
+            return True
         return not _VISIBLE.issuperset(map(type, x)) and any(map(is_hidden, x))
     t = type(x)
     if t in _VISIBLE or isinstance(x, np.generic):
         return False
     return any(hasattr(t, name) for name in _PROTOCOLS) or _is_converted(t)
+
+
+def has_own_items(cls: type) -> bool:
+    """Whether a subclass of list or tuple says in Python what its items are."""
+    from .arithmetic import find, is_python
+
+    return cls not in (list, tuple) and any(is_python(find(cls, name)) for name in ("__iter__", "__len__", "__getitem__"))
 
 
 def _is_converted(cls: type) -> bool:
@@ -228,10 +237,23 @@ def as_operand(x: Any) -> tuple[Any, Any]:
     """An argument of a NumPy function as an array or number, and the back of making an array of a list or tuple."""
     if isinstance(x, np.ndarray) or is_number(x) or not isinstance(x, (list, tuple)):
         return x, None
-    from . import structure
+    from . import calls, structure
 
+    if has_own_items(type(x)):
+        items, listed = calls.call(list, (x,))
+        made, back = as_operand(items)
+        return made, (_run_array_of_own, back, listed)
     made = np.array(x)
     return made, (run_array_of, made, structure.form(x))
+
+
+def _run_array_of_own(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from . import calls
+
+    _, inner, listed = back
+    inner[0](inner, None, shadows)
+    given = calls.run(listed, None, shadows)
+    return None if given is None else given[1]
 
 
 def run_array_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

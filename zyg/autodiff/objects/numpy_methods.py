@@ -45,6 +45,8 @@ for _name in ("conj", "conjugate"):
 
 
 def _moving_method(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if any(map(numpy_.is_hidden, args)):
+        return calls.call_foreign(getattr(x, f.__name__), *args, **kwargs)
     return _drop_function(_moving(f, x, *args, **kwargs))
 
 

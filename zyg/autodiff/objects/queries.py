@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -54,10 +55,13 @@ def _tested(f: Callable[[Any], bool], x: Any) -> tuple[Any, Any]:
     return y, None if back is None else (_run_query, back, "the truth", foreign.caller())
 
 
-def _run_query(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    """Where only a truth matters nothing flows to the operands; what a method has kept of them would."""
+def _run_query(back: tuple[Any, ...], d: Any, shadows: Any, constants: tuple[int, ...] = ()) -> None:
+    """Where only a truth matters nothing flows to the operands; what a method has kept of them would, if they are no constants."""
     _, inner, name, place = back
-    if matters(tuple(calls.run(inner, d, shadows) or ())):
+    given = list(calls.run(inner, d, shadows) or ())
+    if name == "in":
+        given.reverse()  # the container is asked
+    if any(matters(c) for k, c in enumerate(given) if k not in constants):
         hint = "call the method by itself"
         raise Unsupported(
             f"a derivative by an operand of `{name}`, which a special method has kept",
@@ -140,4 +144,24 @@ for _record in (*RECORD.values(), *TRUTHS.values()):
     _of_second_order(_record)
 
 
-__all__ = ["DIRECT", "QUERIES", "RECORD", "TRUTHS"]
+@functools.cache
+def record_of(op: str, only_tested: bool, constants: tuple[int, ...]) -> Callable[..., tuple[Any, Any]]:
+    """What records an operation: `only_tested`, if only the truth of a comparison matters; `constants`: the operands that carry no
+    derivative, wherever it is recorded."""
+    record = TRUTHS[op] if only_tested else RECORD[op]
+    if not constants or (op in TRUTHS and not only_tested):
+        return record
+
+    def record_about(*operands: Any) -> tuple[Any, Any]:
+        y, back = record(*operands)
+        return y, back if back is None or back[0] is not _run_query else (_run_about, back, constants)
+
+    _of_second_order(record_about)
+    return record_about
+
+
+def _run_about(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _run_query(back[1], d, shadows, back[2])
+
+
+__all__ = ["DIRECT", "QUERIES", "RECORD", "TRUTHS", "record_of"]

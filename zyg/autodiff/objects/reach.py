@@ -27,7 +27,7 @@ from zyg.errors import Unsupported
 
 from ..identity import note
 from . import arithmetic, calls, foreign, iteration, structure
-from .effects import changes, only_calculates
+from .effects import changes, functions_in, only_calculates
 
 # Operators, text, truth and conversions of exactly these types run no Python code, whatever the instance.
 PLAIN: frozenset[type] = frozenset(
@@ -202,7 +202,7 @@ def _methods_of(cls: type) -> tuple[int, tuple[FunctionType, ...], tuple[Functio
         if not c.__flags__ & _HEAP:
             continue
         for name, held in list(vars(c).items()):
-            functions = _functions_in(held)
+            functions = functions_in(held)
             every += functions
             if name.startswith("__") and name.endswith("__"):
                 special += functions
@@ -220,17 +220,6 @@ def _methods_of(cls: type) -> tuple[int, tuple[FunctionType, ...], tuple[Functio
 def _passing(cls: type) -> bool:
     """Whether a class was made in a function: it is not kept."""
     return "<locals>" in cls.__qualname__
-
-
-def _functions_in(held: Any) -> list[FunctionType]:
-    """The functions in something that stands in a class."""
-    if type(held) is FunctionType:
-        return [held]
-    if isinstance(held, (staticmethod, classmethod)):
-        return _functions_in(held.__func__)
-    if type(held) is property:
-        return [f for part in (held.fget, held.fset, held.fdel) for f in _functions_in(part)]
-    return []
 
 
 def _add_methods(found: dict[int, FunctionType], cls: type, every: bool, seen: set[int]) -> None:
@@ -271,10 +260,10 @@ def check_key(key: Any) -> None:
         return
     found: dict[int, FunctionType] = {}
     for name in ("__hash__", "__eq__"):
-        for f in _functions_in(arithmetic.find(t, name)):
+        for f in functions_in(arithmetic.find(t, name)):
             _add(found, f)
     for f in found.values():
-        if changes(f):
+        if changes(f, t):
             raise Unsupported(
                 f"a key of a dict or set whose `{f.__name__}` changes something, in code that is differentiated through Python",
                 foreign.position_of(foreign.caller()),

@@ -14,6 +14,7 @@ but calculate with attributes of such types.
 
 from __future__ import annotations
 
+import functools
 import operator
 import threading
 from collections.abc import Callable
@@ -269,12 +270,16 @@ def run_followed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return flowing if any(c is not None for c in flowing) else None
 
 
+# What passes its operands on only: an integer that is the same as one of them is that.
+_PASSING = frozenset(f"_operator.{name}" for name in "contains lt le eq ne gt ge".split())
+
+
 def _give(
     x: Any, part: Any, operands: Any, others: Any, flowing: list[Any], shadows: Any, place: Any, name: str
 ) -> None:
     """The cotangent of an argument of a call that C code made goes to the operand that is the argument."""
     same = [k for k, v in enumerate(operands) if v is x]
-    if same and (len(same) == 1 or type(x) is tuple) and type(x) not in (int, bool):
+    if same and (len(same) == 1 or type(x) is tuple) and (type(x) not in (int, bool) or name in _PASSING):
         flowing[same[0]] = accumulate(flowing[same[0]], part)
         return
     if not matters(part):
@@ -339,6 +344,24 @@ def index_of(key: Any) -> tuple[Any, Any]:
     return followed(operator.index, (key,))
 
 
+def by_index(*places: int) -> Callable[[Any], Any]:
+    """For what handles a call: the arguments at these places are asked for their `__index__` before."""
+
+    def decorate(handler: Any) -> Any:
+        @functools.wraps(handler)
+        def asking(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+            if PLAIN.issuperset(map(type, args[places[0] :])):
+                return handler(*args, **kwargs)
+            made = [index_of(x) if k in places else (x, None) for k, x in enumerate(args)]
+            y, back = handler(*[x for x, _ in made], **kwargs)
+            asked = [inner for _, inner in made if inner is not None]
+            return y, (run_at_index, back, (_run_indices, asked)) if asked else back
+
+        return asking
+
+    return decorate
+
+
 def _run_indices(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     for inner in reversed(back[1]):
         calls.run(inner, None, shadows)
@@ -351,4 +374,4 @@ def run_at_index(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return given
 
 
-__all__ = ["again", "called", "followed", "index_of", "matters", "run_at_index", "trapped", "undone"]
+__all__ = ["again", "by_index", "called", "followed", "index_of", "matters", "run_at_index", "trapped", "undone"]

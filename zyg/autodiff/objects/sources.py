@@ -89,7 +89,7 @@ class ByIndex(Steps):
         try:
             item, back = objects.calls.call(self.get, (next(self.indices),))
         except IndexError as end:
-            return False, None, escaping.swallowed(end)
+            return False, None, escaping.swallowed(end, constants=(2,))  # the index
         return True, item, back
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from zyg.errors import Unsupported
 from zyg.library.cotangents import closure_gradient_class, gradient_class
 
-from . import foreign
+from . import foreign, iteration
 from .cotangents import INERT, Refused, accumulate, is_number
 from .shadows import shadow_dtype
 
@@ -54,19 +54,20 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         del seen[id(x)]
         return ("tuple", x, _flat_forms(x) or [form(v, seen) for v in x])
     if issubclass(t, SEQUENCES):
-        if _REALS.issuperset(map(type, x)):
-            return ("numbers", x, len(x))
+        held = x if t is list else list(iteration.own_items(x))
+        if _REALS.issuperset(map(type, held)):
+            return ("numbers", x, len(held))
         known = _flat.get
         return (
             "list",
             x,
             [
                 ("tuple", v, forms) if type(v) is tuple and (forms := known(tuple(map(type, v)))) else form(v, seen)
-                for v in x
+                for v in held
             ],
         )
     if issubclass(t, dict):
-        return ("dict", x, {k: form(v, seen) for k, v in x.items()})
+        return ("dict", x, {k: form(v, seen) for k, v in dict.items(x)})
     if t is MappingProxyType:
         mapping = mapping_of(x)
         return NOTHING if mapping is None else form(mapping, seen)
@@ -503,13 +504,13 @@ def watch(values: Iterable[Any]) -> list[tuple[Any, Any]] | None:
             if x.dtype.kind in "fciu" and x.flags.writeable:
                 held.append((x, x.copy()))
         elif isinstance(x, SEQUENCES):
-            held.append((x, list(x)))
+            held.append((x, list(iteration.own_items(x))))
         elif isinstance(x, dict):
             held.append((x, dict(x)))
         elif isinstance(x, Names):
             held.append((x.space, dict(x.space)))
         elif isinstance(x, set):
-            held.append((x, set(x)))
+            held.append((x, tuple(set.__iter__(x))))
         elif not isinstance(x, (ModuleType, type, FunctionType)) and getattr(x, "__dict__", None):
             held.append((x, dict(x.__dict__)))
     return held or None
@@ -524,15 +525,17 @@ def _same(x: Any, old: Any) -> bool:
     if isinstance(x, np.ndarray):
         return x.shape == old.shape and x.tobytes() == old.tobytes()
     if isinstance(x, SEQUENCES):
-        return (
-            len(x) == len(old) and all(a is b for a, b in zip(x, old))
-            if not isinstance(x, array.array)
-            else list(x) == old
-        )
+        now = list(iteration.own_items(x))
+        if isinstance(x, array.array):
+            return now == old
+        return len(now) == len(old) and all(a is b for a, b in zip(now, old))
     if isinstance(x, set):
-        return x == old
+        return len(x) == len(old) and all(a is b for a, b in zip(set.__iter__(x), old))
     now = x if isinstance(x, dict) else x.__dict__
-    return len(now) == len(old) and all(k in old and old[k] is v for k, v in now.items())
+    if len(now) != len(old):
+        return False
+    # (Not by looking keys up, which may run code.)
+    return all(k is other and v is was for (k, v), (other, was) in zip(dict.items(now), old.items()))
 
 
 def run_changed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
-from ..objects import calls, generators
+from ..objects import calls, foreign, generators
 
 watched = False
 
@@ -98,17 +98,18 @@ def take(exception: BaseException, depth: int = 0) -> Any:
         entry = entry.tb_next
     if entry is not None and entry.tb_frame.f_code is generators.record_send.__code__:
         return (calls.run_shifted, back) if bound else back
-    return (run_elsewhere, back)
+    return (run_elsewhere, back, foreign.caller(), ())
 
 
 # What passes the arguments of a call on as they are.
 _PASSING = (calls.call_method.__code__, calls.call.__code__, calls.run_known.__code__)
 
 
-def swallowed(exception: BaseException, depth: int = 0) -> Any:
-    """What undoes a call that was left by an exception which the run-time rules handle, at the place where they do; or None."""
+def swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, ...] = ()) -> Any:
+    """What undoes a call that was left by an exception which the run-time rules handle, at the place where they do; or None.
+    `constants`: where the callee is a Python function, which of its cotangents are those of constants."""
     back = exception.__dict__.pop(name_at(depth), None)
-    return None if back is None else (run_elsewhere, back)
+    return None if back is None else (run_elsewhere, back, foreign.caller(), constants)
 
 
 def _is_its_forward(code: Any, back: Any) -> bool:
@@ -117,11 +118,12 @@ def _is_its_forward(code: Any, back: Any) -> bool:
 
 def run_elsewhere(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """A callee that was called by way of the run-time rules: shadows are right, but whose cotangents these are is not known."""
-    given = back[1][0](back[1], d, shadows)
-    if given is not None and any(_matters(c) for c in given):
+    _, inner, place, constants = back
+    given = inner[0](inner, d, shadows)
+    if given is not None and any(_matters(c) for k, c in enumerate(given) if k not in constants):
         raise Unsupported(
             "the derivative of a call that was left by an exception, which was caught",
-            None,
+            foreign.position_of(place),
             hint="call a plain function, by position, in the `try` block; or pass on numbers as attributes of objects",
         )
 
