@@ -523,6 +523,12 @@ class Emitter:
             self._go(then if condition.value else other)
             return
         test = "TRUE"
+        if inner is not None and inner.operation.op == "typed":
+            tested = inner.operation
+            other_way = self._forward_label(block, other)
+            recording.go_unless_real(self, tested.operands[0], other_way, tested.attrs["likely"], tested.attrs["types"])
+            self._go(then)
+            return
         if inner is not None and inner.operation.op == "truth":
             of = inner.inner.get(0)
             if of is not None and of.operation.op == "is" and is_none(of.operation.operands[1]) and 0 in of.order:

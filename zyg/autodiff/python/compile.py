@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -17,10 +18,11 @@ from ..identity import ByIdentity
 from . import escaping, inline, nested
 from .class_bodies import as_function, is_class_body
 from .comprehensions import taken_in
+from .computed import computed_attributes
 from .forward import ForwardHalf
 from .normal import has_handlers, is_call_of, normalise
 from .reverse import ReverseHalf
-from .versions import with_versions
+from .versions import plain_forward, plain_reverse
 
 # By identity, since code objects compare by value.
 _cache = ByIdentity()  # [forward half, forward half for methods or None]
@@ -88,20 +90,20 @@ def forget_callees() -> None:
 def _compile(code: CodeType, namespace: dict[str, Any] | None) -> CodeType:
     half = _halves.of(code)
     function = nested.plain(half[0]) if half is not None else capture(code)
-    if half is None and namespace is not None:
-        inline.look_through(namespace)
     if half is None and not _runs_rarely(code):
         function = taken_in(function, namespace)
     if half is None and is_class_body(code):
         function = as_function(clone(function))  # what was captured is kept, and may be wanted again
     if half is None and has_handlers(function):
         escaping.watch()
-    forward, reverse = halves(function, brief=half is not None or _runs_rarely(code))
+    brief = half is not None or _runs_rarely(code)
+    computed = computed_attributes(code, namespace) if namespace is not None and not brief else frozenset[str]()
+    forward, reverse = halves(function, brief=brief, computed=computed)
     if half is not None:  # its handlers are the pass's own, unless the function had some
         forward.attrs["cleans_up"] = half[0].attrs.get("cleans_up", False)
     runs = _reverse_function(reverse)
     install(forward, runs)
-    made = emit(forward)
+    made = emit(plain_forward(forward))
     _remember(made, forward, runs)
     return made
 
@@ -125,7 +127,7 @@ def _for_methods(made: CodeType) -> CodeType:
 
 
 def _reverse_function(reverse: Function) -> FunctionType:
-    code = emit(with_versions(reverse))
+    code = emit(plain_reverse(reverse))
     _remember(code, reverse)
     return FunctionType(code, {})
 
@@ -144,11 +146,13 @@ def without_function(reverse: Function) -> None:
                     del instr.operands[0]
 
 
-def halves(function: Function, watched: bool = False, brief: bool = False) -> tuple[Function, Function]:
+def halves(
+    function: Function, watched: bool = False, brief: bool = False, computed: AbstractSet[str] = frozenset()
+) -> tuple[Function, Function]:
     """The SSA of the two halves. The forward half returns a pair; where its pullback wants the reverse half stands None, until
     `install` puts it there.  `watched`: whether exceptions that leave the function leave its pullback with the exception.
-    `brief`: the halves take less time to make and more to run."""
-    forward = ForwardHalf(*normalise(function, watched or escaping.watched), brief)
+    `brief`: the halves take less time to make and more to run. `computed`: attributes that likely are."""
+    forward = ForwardHalf(*normalise(function, watched or escaping.watched), brief, computed)
     reverse = ReverseHalf(forward)
     made = reverse.run()
     half = forward.function

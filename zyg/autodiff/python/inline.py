@@ -190,7 +190,9 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
         if found in (classmethod, staticmethod, FunctionType) and find(type, name) is None:
             _note_class(x)
             note(table.of_classes, x, (x,))
-        elif not x.__flags__ & _HEAP_TYPE and found in (WrapperDescriptorType, MethodDescriptorType) and _of_it(x, name):
+        elif (
+            not x.__flags__ & _HEAP_TYPE and found in (WrapperDescriptorType, MethodDescriptorType) and _of_it(x, name)
+        ):
             note(table.of_classes, x, (x,))
     if name in vars(x) if cls is ModuleType else _reads_plainly(cls, name):
         if cls is not ModuleType:

@@ -1,34 +1,53 @@
-"""Blocks of reverse halves in two versions: one for where nothing was recorded rarely, the general one for all else.
+"""Blocks of both halves in two versions: a plain one for what most programs do most of the time, and the general one for all else.
 
-Where what a block has recorded rarely is None, its operators have been run plainly on real numbers: their cotangents are sums of
-products, and what is read plainly takes no look at a pullback. Cotangents that these operators want are tested where the plain
-version begins, or where they are there; where one of them is None, control goes on in the general version.
+In the plain version of a block of a forward half operands have been found to be real numbers, and objects to be of classes whose
+attributes are read and set plainly; operators and accesses are then what they are in CPython. Each thing is tested once.
+Where a block of a reverse half finds that nothing was recorded rarely, its operators have been run plainly on real numbers:
+their cotangents are sums of products, and what was read plainly takes no look at a pullback.
+
+Where a test fails, control goes on in the general version, behind what has been done:
 
     block:                            block:
       ...                               ...
-      <operations>           ->         branch <rare is None and cotangents are not None>, plain, general
-      <terminator>                    plain:    <operations by formulas>; jump end(...)
+      <operations>           ->         branch <tests>, plain, general
+      <terminator>                    plain:    <operations>; jump end(...)
                                       end(...): <terminator>
                                       general:  <operations>; jump end(...)          (behind all others)
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+from zyg.backend.phrases import REALS
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, uses
 from zyg.ir.types import BOOL, NONE, OBJECT
 
+from . import rules
 from .forward import blocks_in_cycles
 
 NOTHING = Const(None, NONE)
+_TYPE = Const(type, OBJECT)
 _READ = frozenset({"getattr", "getitem"})
 _WRITTEN = frozenset({"setattr", "setitem"})
+_COMPARISONS = frozenset({"lt", "le", "eq", "ne", "gt", "ge"})
 
 
-def with_versions(function: Function) -> Function:
-    """The function with its blocks in two versions, where that is worth it; it is not changed itself."""
-    if not any(_is_rare(instr) for _, instr in function.instructions()):
+def plain_reverse(function: Function) -> Function:
+    """A reverse half with its blocks in two versions, where that is worth it; it is not changed itself."""
+    return _in_versions(function, _PlainReverse, _has_formulas, 1)
+
+
+def plain_forward(function: Function) -> Function:
+    """A forward half with its blocks in two versions, where that is worth it; it is not changed itself."""
+    return _in_versions(function, _PlainForward, _is_written_out, 2)
+
+
+def _in_versions(
+    function: Function, versions: type[_Versions], chosen: Callable[[Instr], bool], enough: int
+) -> Function:
+    if not any(chosen(instr) for _, instr in function.instructions()):
         return function
     function = clone(function)
     looping = blocks_in_cycles(function)
@@ -43,64 +62,103 @@ def with_versions(function: Function) -> Function:
     layout: list[Block] = []
     for block in function.blocks:
         layout.append(block)
-        if block.handler is None and any(map(_has_formulas, block.instrs)):
-            versions = _Versions(block, used_in, block in looping)
-            layout += versions.plain
-            behind += versions.general
+        places = [n for n, instr in enumerate(block.instrs) if chosen(instr)]
+        if len(places) >= enough and _can_be_left(block):
+            made = versions(block, places[0], places[-1] + 1, used_in, block in looping)
+            layout += made.plain
+            behind += made.general
     function.blocks[:] = layout + behind
     return function
 
 
-def _is_rare(instr: Instr) -> bool:
-    return instr.op == "pull" and "rare" in instr.attrs and not _is_nothing(instr.operands[0])
-
-
-def _has_formulas(instr: Instr) -> bool:
-    return _is_rare(instr) and "brief" not in instr.attrs
+def _can_be_left(block: Block) -> bool:
+    """Whether what the block's handler wants is there before the block."""
+    if block.handler is None:
+        return True
+    made = {r for instr in block.instrs for r in instr.results}
+    return made.isdisjoint(block.handler.args)
 
 
 def _is_nothing(v: Value) -> bool:
     return isinstance(v, Const) and v.value is None
 
 
-class _Versions:
-    """The two versions of a block, which is left with what comes before them."""
+class _Test(NamedTuple):
+    """A test of a value. `what`: "none", "some" (other than None), "typed" (exactly one of attrs["types"]), "member" (a type
+    that is among `among`)."""
 
-    def __init__(self, block: Block, used_in: dict[Value, set[Block]], looping: bool):
+    what: str
+    value: Value
+    likely: type = float
+    among: Any = None
+    of: Value | None = None  # the object whose type `value` is to be
+
+    def emit(self, at: Block, passed: Target, failed: Target) -> None:
+        if self.what == "typed":
+            found = Value(BOOL)
+            attrs = {"likely": self.likely, "types": self.among}
+            at.instrs.append(Instr("typed", [self.value], [found], attrs))
+            at.instrs.append(Instr("branch", [found], [], {}, [passed, failed]))
+            return
+        if self.of is not None:
+            at.instrs.append(Instr("call_object", [_TYPE, self.of], [self.value], {"keywords": ()}))
+        found, truth = Value(BOOL), Value(BOOL)
+        other = Const(self.among, OBJECT) if self.what == "member" else NOTHING
+        at.instrs.append(Instr("contains" if self.what == "member" else "is", [self.value, other], [found]))
+        at.instrs.append(Instr("truth", [found], [truth]))
+        targets = [failed, passed] if self.what == "some" else [passed, failed]
+        at.instrs.append(Instr("branch", [truth], [], {}, targets))
+
+
+class _Segment(NamedTuple):
+    """A part of the body of a block before which the plain version may be left."""
+
+    begun: int
+    general: Block
+    tests: list[tuple[Block, _Test, Block]]
+    values: dict[Value, Value]  # where the plain version has what was there before
+
+
+class _Versions:
+    """The two versions of a part of a block. The block is left with what comes before it, and its end gets what comes behind."""
+
+    def __init__(self, block: Block, first: int, behind: int, used_in: dict[Value, set[Block]], looping: bool):
         self.block = block
         self.looping = looping
-        first = next(n for n, instr in enumerate(block.instrs) if _has_formulas(instr))
-        self.body, last = block.instrs[first:-1], block.instrs[-1]
+        self.body, rest = block.instrs[first:behind], block.instrs[behind:]
         del block.instrs[first:]
-        # What the block defines from here on, and where: what is used behind it becomes parameters of its end.
+        # What the body defines, and where: what is used behind it becomes parameters of the end.
         self.made_at = {r: n for n, instr in enumerate(self.body) for r in instr.results}
-        behind = {*uses(last)}
-        outs = [v for v in self.made_at if v in behind or used_in.get(v, set()) - {block}]
+        later = {v for instr in rest for v in uses(instr)}
+        outs = [v for v in self.made_at if v in later or used_in.get(v, set()) - {block}]
         self.plain: list[Block] = []
         self.general: list[Block] = []
         self.end = self._new("end")
         self.end.params = outs
-        self.end.instrs = [last]
-        # In the plain version
-        self.value: dict[Value, Value] = {}  # what takes the place of a value
-        self.given: set[Value] = set()  # is not None
-        self.numbers: set[Value] = set()  # is a number, or None
+        self.end.instrs = rest
+        self.value: dict[Value, Value] = {}  # what takes the place of a value in the plain version
+        self.segments: list[_Segment] = []
         self.here = block
-        self.rare = {instr.operands[0] for instr in self.body if _has_formulas(instr)}
-        self.tested_rare: set[Value] = set()
-        self.segments: list[tuple[int, Block, list[tuple[Block, Value, Block]], dict[Value, Value]]] = []
+        self.tests: list[_Test] = []
         self._begin(0)
         for n, instr in enumerate(self.body):
             self.number = n
-            self._plain(instr)
+            self._translate(instr)
         self._finish()
         self._jump(self.here, self.end, [self._of(v) for v in outs])
         self._general_versions(outs)
         self.plain.append(self.end)
 
+    def _translate(self, instr: Instr) -> None:
+        """Emit an instruction of the plain version."""
+        raise NotImplementedError
+
     def _new(self, name: str) -> Block:
         made = Block(f"{self.block.name}.{name}")
         made.in_generator = self.block.in_generator
+        handler = self.block.handler
+        if handler is not None:
+            made.handler = Target(handler.block, list(handler.args))
         return made
 
     # ---- segments: the general version is entered at the start of one
@@ -114,56 +172,47 @@ class _Versions:
         self.here = self._new("plain")
         self.general.append(self._new("general"))
 
+    def _begin_here(self) -> None:
+        """Begin a segment at the current operation, unless one begins there."""
+        if self.begun != self.number:
+            self._finish()
+            self._begin(self.number)
+
+    def _test(self, test: _Test) -> None:
+        self.tests.append(test)
+
     def _finish(self) -> None:
-        """Emit the tests of a segment."""
-        ways: list[tuple[Block, Value, Block]] = []
-        at = self.before
-        for k, v in enumerate(self.tests):
-            following = self.here if k == len(self.tests) - 1 else self._new("test")
-            ways.append((at, v, following))
-            if at is not self.block and at not in self.plain:
-                self.plain.append(at)
-            at = following
+        """Lay a segment out: its tests behind the one before."""
+        blocks = [self.before, *[self._new("test") for _ in self.tests[1:]], self.here]
         if not self.tests:
             self._jump(self.before, self.here, [])
-        if self.before is not self.block and self.before not in self.plain:
-            self.plain.append(self.before)
-        if self.here not in self.plain:
-            self.plain.append(self.here)
-        self.segments.append((self.begun, self.general[-1], ways, self.values_before))
+        tests = [(at, test, onward) for at, test, onward in zip(blocks, self.tests, blocks[1:])]
+        self.plain += blocks[1:]
+        self.segments.append(_Segment(self.begun, self.general[-1], tests, self.values_before))
 
     def _general_versions(self, outs: list[Value]) -> None:
         """The general version of each segment, and the tests that lead there."""
-        count = len(self.segments)
         passed: dict[Value, Value] = {}
-        for k, (begun, block, ways, values) in enumerate(self.segments):
-            following = self.segments[k + 1][0] if k + 1 < count else len(self.body)
-            needed = self._needed(begun, outs)
+        ends = [segment.begun for segment in self.segments[1:]] + [len(self.body)]
+        for k, (segment, end) in enumerate(zip(self.segments, ends, strict=True)):
+            block = segment.general
+            needed = self._needed(segment.begun, outs)
             block.params = [Value(v.type, v.name) for v in needed]
             if k:
                 self._jump(self.general[k - 1], block, [passed.get(v, v) for v in needed])
             passed = dict(zip(needed, block.params, strict=True))
-            for at, tested, onward in ways:
-                args = [values.get(v, v) for v in needed]
-                what, truth = Value(BOOL), Value(BOOL)
-                at.instrs.append(Instr("is", [tested, NOTHING], [what]))
-                at.instrs.append(Instr("truth", [what], [truth]))
-                there, other = Target(onward), Target(block, args)
-                at.instrs.append(
-                    Instr("branch", [truth], [], {}, [there, other] if tested in self.rare else [other, there])
-                )
-            for instr in self.body[begun:following]:
-                copy = Instr(
-                    instr.op, [passed.get(v, v) for v in instr.operands], [], dict(instr.attrs), [], instr.position
-                )
+            for at, test, onward in segment.tests:
+                test.emit(at, Target(onward), Target(block, [segment.values.get(v, v) for v in needed]))
+            for instr in self.body[segment.begun : end]:
+                operands = [passed.get(v, v) for v in instr.operands]
                 for r in instr.results:
                     passed[r] = Value(r.type, r.name)
-                    copy.results.append(passed[r])
-                block.instrs.append(copy)
+                results = [passed[r] for r in instr.results]
+                block.instrs.append(Instr(instr.op, operands, results, dict(instr.attrs), [], instr.position))
         self._jump(self.general[-1], self.end, [passed.get(v, v) for v in outs])
 
     def _needed(self, begun: int, outs: list[Value]) -> list[Value]:
-        """What is there before operation `begun` that the rest of the block uses, or what comes behind it."""
+        """What is there before operation `begun` that the rest of the body uses, or what comes behind it."""
         used = dict.fromkeys(outs)
         for instr in self.body[begun:]:
             used.update(dict.fromkeys(uses(instr)))
@@ -172,39 +221,15 @@ class _Versions:
     def _jump(self, at: Block, to: Block, args: list[Value]) -> None:
         at.instrs.append(Instr("jump", targets=[Target(to, args)]))
 
-    # ---- the plain version
+    # ---- instructions
 
     def _of(self, v: Value) -> Value:
         return self.value.get(v, v)
 
-    def _known(self, original: Value) -> bool:
-        """Whether a value is not None where the current operation stands: as far as is known, or tested where the segment
-        begins, which may begin here."""
-        v = self._of(original)
-        if v in self.given:
-            return True
-        if isinstance(v, Const):
-            return v.value is not None
-        if self.made_at.get(original, -1) >= self.begun:
-            self._finish()
-            self._begin(self.number)
-        self._test(v)
-        return True
-
-    def _test(self, v: Value) -> None:
-        if v not in self.tests:
-            self.tests.append(v)
-        self.given.add(v)
-
-    def _emit(self, op: str, operands: list[Value], position: Any) -> Value:
-        made = Value(OBJECT)
-        self.here.instrs.append(Instr(op, operands, [made], {}, [], position))
+    def _emit(self, op: str, operands: list[Value], position: Any, named: str = "", **attrs: Any) -> Value:
+        made = Value(OBJECT, named)
+        self.here.instrs.append(Instr(op, operands, [made], attrs, [], position))
         return made
-
-    def _number(self, result: Value, value: Value) -> None:
-        self.value[result] = value
-        self.given.add(value)
-        self.numbers.add(value)
 
     def _copy(self, instr: Instr, **attrs: Any) -> None:
         copy = Instr(instr.op, [self._of(v) for v in instr.operands], [], instr.attrs | attrs, [], instr.position)
@@ -213,14 +238,209 @@ class _Versions:
             copy.results.append(self.value[r])
         self.here.instrs.append(copy)
 
+
+# ---------------------------------------------------------------------------------------------------- forward
+
+
+def _is_written_out(instr: Instr) -> bool:
+    """Whether the plain version of an instruction is what CPython does."""
+    if instr.op != "record" or "direct" not in instr.attrs:
+        return False
+    direct = instr.attrs["direct"]
+    if "rare" not in instr.attrs:
+        return False
+    if direct in ("getattr", "setattr"):
+        return True
+    if direct in _COMPARISONS:
+        return all(
+            not isinstance(v, Const) or type(v.value) in types
+            for v, types in zip(instr.operands[1:3], instr.attrs["plain"])
+        )
+    if "plain" in instr.attrs or rules.base(direct) not in rules.DIRECT:
+        return False
+    return all(not isinstance(v, Const) or type(v.value) in REALS for v in instr.operands[1:])
+
+
+class _PlainForward(_Versions):
+    def __init__(self, *args: Any):
+        self.reals: set[Value] = set()  # found to be real numbers
+        self.typed: set[tuple[Value, int]] = set()  # found to be of other types
+        self.flags: set[Value] = set()  # found to be None: what blocks before have recorded rarely
+        self.types: dict[Value, Value] = {}  # of objects, by a value
+        self.members: set[tuple[Value, int]] = set()
+        self.read: dict[tuple[Value, str], Value] = {}  # what attributes are known to be
+        self.barrier = -1  # where other code may have run last
+        super().__init__(*args)
+
+    def _translate(self, instr: Instr) -> None:
+        if not _is_written_out(instr):
+            self._copy(instr)
+            self.barrier = self.number
+            self.types.clear()
+            self.members.clear()
+            self.read.clear()
+            return
+        direct = instr.attrs["direct"]
+        if direct == "getattr":
+            self._getattr(instr)
+        elif direct == "setattr":
+            self._setattr(instr)
+        elif direct in _COMPARISONS:
+            self._comparison(instr)
+        else:
+            self._arithmetic(instr)
+
+    def _is_there(self, original: Value) -> bool:
+        """Whether a value is there where the segment begins."""
+        return self.made_at.get(original, -1) < self.begun
+
+    def _flag(self, flag: Value) -> None:
+        """What was found before is so if `flag` is None."""
+        if flag not in self.flags:
+            if not self._is_there(flag):
+                self._begin_here()
+            self.flags.add(flag)
+            self._test(_Test("none", flag))
+
+    def _real(self, original: Value, likely: type) -> None:
+        v = self._of(original)
+        if isinstance(v, Const) or v in self.reals:
+            return
+        if not self._is_there(original):
+            self._begin_here()
+        self._test(_Test("typed", v, likely, REALS))
+        self.reals.add(v)
+
+    def _arithmetic(self, instr: Instr) -> None:
+        attrs = instr.attrs
+        count = len(instr.operands) - 2 - attrs["flags"]
+        operands, flags = instr.operands[1 : 1 + count], instr.operands[1 + count : -1]
+        own = instr.operands[-1]
+        for flag, flagged in zip(reversed(flags), attrs["flagged"], strict=True):
+            for k in flagged:
+                v = self._of(operands[k])
+                if v in self.reals:
+                    continue
+                if flag is own:
+                    self._real(operands[k], float)
+                else:
+                    self._flag(flag)
+                    self.reals.add(v)
+        for k in attrs["tests"]:
+            self._real(operands[k], int if k in attrs["ints"] else float)
+        (result,) = instr.results
+        direct = attrs["direct"]
+        made = self._emit(direct, [self._of(v) for v in operands], instr.position, result.name)
+        self.value[result] = made
+        if rules.base(direct) != "pow":
+            self.reals.add(made)
+
+    def _comparison(self, instr: Instr) -> None:
+        attrs = instr.attrs
+        operands, flags = instr.operands[1:3], instr.operands[3:-1]
+        own = instr.operands[-1]
+        asked = [k for k in range(2) if k not in attrs["tests"]]
+        for flag in flags:
+            if flag is own:
+                if not all(isinstance(operands[k], Const) or self._of(operands[k]) in self.reals for k in asked):
+                    self._begin_here()
+                    self._test(_Test("none", flag))
+            else:
+                self._flag(flag)
+        for k in attrs["tests"]:
+            types = attrs["plain"][k]
+            v = self._of(operands[k])
+            if isinstance(v, Const) or (v in self.reals and types >= REALS) or (v, id(types)) in self.typed:
+                continue
+            other = operands[1 - k]
+            likely = type(other.value) if isinstance(other, Const) else float
+            if not self._is_there(operands[k]):
+                self._begin_here()
+            self._test(_Test("typed", v, int if k in attrs["ints"] else likely, types))
+            self.typed.add((v, id(types)))
+        (result,) = instr.results
+        self.value[result] = self._emit(attrs["direct"], [self._of(v) for v in operands], instr.position, result.name)
+
+    def _member(self, original: Value, types: Any) -> None:
+        """The class of an object is among those whose attribute is read, or set, plainly."""
+        x = self._of(original)
+        if (x, id(types)) in self.members:
+            return
+        if not self._is_there(original) or self.barrier >= self.begun:
+            self._begin_here()
+        known = x in self.types
+        if not known:
+            self.types[x] = Value(OBJECT)
+        self._test(_Test("member", self.types[x], among=types, of=None if known else x))
+        self.members.add((x, id(types)))
+
+    def _getattr(self, instr: Instr) -> None:
+        _, x, name, types, *_ = instr.operands
+        assert isinstance(types, Const) and isinstance(name, Const)
+        self._member(x, types.value.plain)
+        result, *backs = instr.results
+        for back in backs:
+            self.value[back] = NOTHING
+        key = self._of(x), name.value
+        if key not in self.read:
+            self.read[key] = self._emit("getattr", [key[0]], instr.position, result.name, name=name.value)
+        self.value[result] = self.read[key]
+
+    def _setattr(self, instr: Instr) -> None:
+        _, x, value, name, types, *_ = instr.operands
+        assert isinstance(types, Const) and isinstance(name, Const)
+        self._member(x, types.value.plain)
+        for back in instr.results:
+            self.value[back] = NOTHING
+        operands = [self._of(x), self._of(value)]
+        self.here.instrs.append(Instr("setattr", operands, [], {"name": name.value}, [], instr.position))
+        self.read = {key: v for key, v in self.read.items() if key[1] != name.value}
+        self.read[operands[0], name.value] = operands[1]
+
+
+# ---------------------------------------------------------------------------------------------------- reverse
+
+
+def _is_rare(instr: Instr) -> bool:
+    return instr.op == "pull" and "rare" in instr.attrs and not _is_nothing(instr.operands[0])
+
+
+def _has_formulas(instr: Instr) -> bool:
+    return _is_rare(instr) and "brief" not in instr.attrs
+
+
+class _PlainReverse(_Versions):
+    def __init__(self, *args: Any):
+        self.given: set[Value] = set()  # found to be other than None
+        self.numbers: set[Value] = set()  # numbers, or None
+        self.tested_rare: set[Value] = set()
+        self.found: set[Value] = set()  # variables with the object that was looked up last, which are up to date
+        super().__init__(*args)
+
+    def _known(self, original: Value) -> bool:
+        """Let a value be other than None where the current operation stands: as far as is known, or tested where the segment
+        begins, which may begin here."""
+        v = self._of(original)
+        if v not in self.given and not isinstance(v, Const):
+            if self.made_at.get(original, -1) >= self.begun:
+                self._begin_here()
+            self.given.add(v)
+            self._test(_Test("some", v))
+        return True
+
+    def _number(self, result: Value, value: Value) -> None:
+        self.value[result] = value
+        self.given.add(value)
+        self.numbers.add(value)
+
     def _nothing(self, results: list[Value]) -> None:
         for r in results:
             self.value[r] = NOTHING
 
-    def _plain(self, instr: Instr) -> None:
+    def _translate(self, instr: Instr) -> None:
         rare = _has_formulas(instr)
         if rare and instr.operands[0] not in self.tested_rare:
-            self._test(instr.operands[0])  # (it is popped where the block begins)
+            self._test(_Test("none", instr.operands[0]))  # (it is popped where the block begins)
             self.tested_rare.add(instr.operands[0])
         if instr.op == "accumulate" and "brief" not in instr.attrs:
             self._sum(instr)
@@ -290,11 +510,19 @@ class _Versions:
         d = self._of(d)
         return {"given": d in self.given, "number": d in self.numbers}
 
+    def _is_found(self, instr: Instr, always: bool) -> bool:
+        """Whether an object has been looked up where it was accessed before; from now on it has, if this one does `always`."""
+        last = instr.operands[6]
+        found = last in self.found
+        if always:
+            self.found.add(last)
+        return found
+
     def _access(self, instr: Instr) -> None:
         """What was read or written plainly."""
         kind, d = instr.attrs["access"], instr.operands[1]
         about = self._about(d)
-        about["rare"] = None
+        whole = True
         if kind in _READ:
             key = instr.operands[4]
             whole = kind == "getattr" or (isinstance(key, Const) and type(key.value) is not int)
@@ -310,6 +538,7 @@ class _Versions:
         self._nothing(instr.results)
         operands = [NOTHING, *[self._of(v) for v in instr.operands[1:]]]
         attrs = instr.attrs | about | {"wanted": tuple(wanted[n] for n in kept)}
+        attrs["found"] = self._is_found(instr, attrs["access"] in _WRITTEN or (about["given"] and whole))
         del attrs["rare"]
         copy = Instr("pull", operands, [], attrs, [], instr.position)
         for r in [*[instr.results[n] for n in kept], *others]:

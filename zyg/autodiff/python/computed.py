@@ -1,0 +1,45 @@
+"""Which attributes are likely to be computed where they are read: these are recorded as often as not, so that they have a pullback of
+their own. A guess, about speed alone."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Iterator
+from types import CodeType, FunctionType
+from typing import Any
+
+from ..objects.arithmetic import find
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def computed_attributes(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
+    """Names of properties, and of fields of named tuples, of the classes that a function with these global variables mentions,
+    or is a method of; if there is no such class, of all, but for names that are other things elsewhere. Such attributes are
+    recorded as often as not."""
+    around: Any = namespace.get(code.co_qualname.partition(".")[0])
+    mentioned = [c for name in _names(code) if isinstance(c := namespace.get(name), type)]
+    if isinstance(around, type):
+        mentioned.append(around)
+    if mentioned:
+        return frozenset().union(*map(_computed, mentioned))
+    known = [c for c in list(namespace.values()) if isinstance(c, type) and c.__flags__ & _HEAP_TYPE]
+    plain = {
+        name for c in known if type(init := find(c, "__init__")) is FunctionType for name in init.__code__.co_names
+    }
+    return frozenset().union(*map(_computed, known)) - plain
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The global names of a function, and of those in it."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if type(inner) is CodeType:
+            yield from _names(inner)
+
+
+def _computed(cls: type) -> set[str]:
+    return {k for c in cls.__mro__ for k, v in vars(c).items() if type(v) in _KINDS}
+
+
+_KINDS = (property, type(vars(namedtuple("_Example", "x"))["x"]))
