@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import pytest
@@ -86,3 +87,75 @@ def test_a_rule_for_an_elementary_function_is_seen():
     finally:
         rules.remove(math.cosh)
     assert slope(f, 0.5) == pytest.approx(2.0 * math.sinh(0.5))
+
+
+def _weighted(x, y, by=0.5, *, shift=0.0):
+    return by * x + (1.0 - by) * y * y + shift
+
+
+def test_partial_functions_that_are_called_again_and_again():
+    def f(x):
+        step = functools.partial(_weighted, x, by=0.3 * x)
+        other = functools.partial(step, shift=x)
+        total = 0.0
+        for k in range(4):
+            total = step(total) + other(0.1 * k) * step(x, shift=1.0)
+            if k == 2:
+                step.keywords["by"] = x * x
+        return total
+
+    assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7))
+
+
+def test_generators_that_are_left_and_gone_on_with():
+    def steps(x, n):
+        for k in range(n):
+            sent = yield x
+            x = x * 0.9 + (sent or 0.1) * k
+
+    def both(x):
+        taken = yield from steps(x, 3)
+        yield x * x if taken is None else taken
+        yield from [x, 2.0 * x]
+        yield from steps(0.5 * x, 2)
+
+    def f(x):
+        items = steps(x, 6)
+        total = 0.0
+        for v in items:
+            total += v * v
+            if v > 0.5:
+                total += next(items)
+            else:
+                break
+        for v in items:
+            total *= v
+        for _ in items:
+            total = 0.0
+        total += sum(v * w for v, w in zip(both(x), steps(x, 9)))
+        for v in both(x):
+            total += v * v
+        return total
+
+    assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7))
+
+
+def test_generators_that_fail_in_a_loop():
+    def failing(x):
+        try:
+            yield x
+            yield 2.0 * x
+            raise ValueError(x)
+        finally:
+            x = x * 2.0
+
+    def f(x):
+        total = 0.0
+        try:
+            for v in failing(x):
+                total += v * v
+        except ValueError as error:
+            total += 3.0 * error.args[0]
+        return total
+
+    assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7))

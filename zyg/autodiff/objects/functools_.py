@@ -120,13 +120,21 @@ def _run_reduce_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(functools.partial)
 def _partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     y = functools.partial(f, *args, **kwargs)
-    return y, (_run_partial, y, len(y.args) - len(args), len(args), tuple(kwargs))
+    inner = f if y.func is not f else None
+    return y, (_run_partial, y, inner, len(y.args) - len(args), len(args), tuple(kwargs))
 
 
 def _run_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """The cotangents of fixed arguments gather in the shadow of the partial object."""
-    _, y, before, count, names = back
+    """The cotangents of fixed arguments gather in the shadow of the partial object; those that were another one's (`inner`) go to
+    that."""
+    _, y, inner, before, count, names = back
     held = shadows.take_attr(y, "args")
+    if inner is not None:
+        if held is not None and any(c is not None for c in held[:before]):
+            shadows.add_attr(inner, "args", held[:before])
+        for name in inner.keywords:
+            if name not in names and (c := shadows.take_key(y.keywords, name)) is not None:
+                shadows.add_key(inner.keywords, name, c)
     given = held[before:] if held is not None else (None,) * count
     return None, None, *given, *[shadows.take_key(y.keywords, name) for name in names]
 
@@ -143,6 +151,39 @@ def call_partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     fixed = tuple([n for n in names if n not in kwargs])
     order = tuple({**f.keywords, **kwargs})
     return y, None if back is None else (_run_call_partial, back, f, len(args), fixed, order, tuple(kwargs))
+
+
+def forward_of_partial(f: Any, arity: int) -> Any:
+    """The same for a place that is passed again and again, with `arity` arguments by position; None if it is not that simple."""
+    fixed, keywords, names = f.args, f.keywords, [*f.keywords]
+    if type(f) is not functools.partial or type(f.func) is not FunctionType:
+        return None
+    forward = adapter(f.func, len(fixed) + arity, tuple(names))
+    if forward is None:
+        return None
+    start = 1 + len(fixed)
+    end = start + arity
+
+    def call(*args: Any) -> tuple[Any, Any]:
+        if f.args is not fixed or f.keywords is not keywords or [*keywords] != names:  # the object has been changed
+            return call_partial(f, *args)
+        y, back = forward(*fixed, *args, *keywords.values())
+        return y, None if back is None else (run, back)
+
+    def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+        inner = back[1]
+        given = inner[0](inner, d, shadows)
+        if given is None:
+            return None
+        if start > 1 and any(c is not None for c in given[1:start]):
+            holder = shadows.holders.get(id(f)) or shadows.holder_of(f)
+            holder.args = accumulate(getattr(holder, "args", None), tuple(given[1:start]))
+        for name, c in zip(names, given[end:]):
+            if c is not None:
+                shadows.add_key(keywords, name, c)
+        return None, *given[start:end]
+
+    return call
 
 
 def _run_fixed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -9,6 +9,7 @@ where the consumer found the end: where a loop is over, or where the exception t
 from __future__ import annotations
 
 import threading
+from itertools import chain
 from typing import Any, NoReturn
 
 from zyg.autodiff import objects
@@ -17,7 +18,7 @@ from zyg.errors import Unsupported
 from . import sources
 from .cotangents import accumulate
 from .iteration import DRAINS, SOURCES, Iterator, iterator_pairs
-from .sources import run_item
+from .shadows import has_attribute
 
 
 class Items:
@@ -47,10 +48,47 @@ class Items:
         return item, (run_item, generator, generator.items)
 
 
+class Quick(chain[Any]):
+    """The same for a loop, without Python code but for a generator's."""
+
+    __slots__ = ("before", "generator")
+
+    before: list[int]
+    generator: Generator
+
+
+def quickly(generator: Generator) -> Quick:
+    """The items of a generator for a loop."""
+    before = [0]
+    quick = Quick(_pairs(generator, before))
+    quick.before = before
+    quick.generator = generator
+    return quick
+
+
+def slowly(generator: Generator) -> Items:
+    """The same where this is differentiated in turn."""
+    return generator.pairs
+
+
+def _pairs(generator: Generator, before: list[int]) -> Any:
+    try:
+        for item in generator.forward:
+            number = generator.items = generator.items + 1
+            yield item, (run_item, generator, number)
+    except GeneratorExit:  # the loop was left
+        raise
+    except BaseException as error:
+        generator.fail(error)
+        raise
+    before[0] = generator.given
+    generator.done = True
+
+
 class Generator(Iterator):
     """A generator in the forward pass."""
 
-    __slots__ = ("back", "done", "failed", "forward", "items", "watched")
+    __slots__ = ("_pairs", "back", "done", "failed", "forward", "items", "watched")
 
     def __init__(self, forward: Any):
         from zyg.autodiff.python import escaping
@@ -61,7 +99,14 @@ class Generator(Iterator):
         self.items = 0  # how many there were
         self.done = False
         self.failed: BaseException | None = None
-        super().__init__(Items(self), "generator")
+        self.kind = "generator"
+        self._pairs: Items | None = None  # they refer to this
+
+    @property
+    def pairs(self) -> Items:
+        if self._pairs is None:
+            self._pairs = Items(self)
+        return self._pairs
 
     @property
     def started(self) -> bool:
@@ -243,8 +288,13 @@ class _Reverse:
         more, given = step(self.steps, d)
         if more:
             return given
-        self.cotangents = given
+        self.end(given)
         return None
+
+    def end(self, cotangents: Any) -> None:
+        """All is undone."""
+        self.cotangents = cotangents
+        self.shadows = None  # which refer to this
 
 
 def step(steps: Any, d: Any) -> tuple[bool, Any]:
@@ -286,11 +336,24 @@ def delegated(iterator: Any, sent: Any) -> tuple[bool, Any]:
 def record_delegated(iterator: Any, sent: Any) -> tuple[Any, Any]:
     """(the step of `yield from`, back)"""
     if type(iterator) is Generator:
+        if sent is not None:
+            try:
+                item, back = record_send(iterator, sent)
+            except StopIteration as end:
+                return (False, end.value), (_run_delegated_end, iterator)
+            return (True, item), (_run_delegated_send, back)
         try:
-            item, back = record_next(iterator) if sent is None else record_send(iterator, sent)
+            item = next(iterator.forward)
         except StopIteration as end:
-            return (False, end.value), (_run_delegated_end, iterator, end)
-        return (True, item), (_run_delegated, back)
+            if iterator.done:
+                return (False, end.value), None
+            iterator.done = True
+            return (False, end.value), (_run_delegated_end, iterator)
+        except BaseException as error:
+            iterator.fail(error)
+            raise
+        number = iterator.items = iterator.items + 1
+        return (True, item), (_run_delegated_item, iterator, number)
     if sent is not None or not isinstance(iterator, Iterator):
         return _delegated_by_methods(iterator, sent)
     has, item, back = objects.iteration.record_next(iterator)
@@ -309,9 +372,18 @@ def _delegated_by_methods(iterator: Any, sent: Any) -> tuple[Any, Any]:
     return (True, item), None if back is None else (_run_delegated_by_call, back)
 
 
-def _run_delegated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    given = objects.calls.run(back[1], None if d is None else d[1], shadows)
-    return None if given is None or back[1][0] is not run_send else (None, None, given[2])
+def _run_delegated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    inner = back[1]
+    inner[0](inner, None if d is None else d[1], shadows)
+
+
+def _run_delegated_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    run_item(back, None if d is None else d[1], shadows)
+
+
+def _run_delegated_send(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = run_send(back[1], None if d is None else d[1], shadows)
+    return None, None, given[2]
 
 
 def _run_delegated_by_call(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -320,8 +392,7 @@ def _run_delegated_by_call(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _run_delegated_end(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, generator, _ = back
-    return None, None, _end_of(generator, None if d is None else d[1], shadows).sent
+    return None, None, _end_of(back[1], None if d is None else d[1], shadows).sent
 
 
 def _run_delegated_value(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -336,6 +407,22 @@ def cleans_up(generator: Generator) -> bool:
     from zyg.autodiff.python import cleans_up
 
     return cleans_up(generator.forward.gi_code)
+
+
+def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """(run_item, generator, which item, counted from 1)"""
+    _, generator, number = back
+    holder = shadows.holders.get(id(generator))
+    reverse = None if holder is None else holder.reversal
+    if reverse is None or reverse.left != number or reverse.steps is None:
+        reverse = sources.reversal_of(generator, shadows)
+        sources.skip(reverse, number)
+        reverse.resume(d)
+        return
+    reverse.left = number - 1
+    more, given = step(reverse.steps, d)
+    if not more:
+        reverse.end(given)
 
 
 def run_send(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -407,5 +494,6 @@ def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) 
     rec[0](rec, None, shadows)
 
 
+has_attribute("reversal")
 SOURCES[Generator] = iterator_pairs
 DRAINS[Generator] = drained

@@ -161,7 +161,7 @@ def sources_of(iterator: Any) -> list[Any]:
         return [iterator]
     if isinstance(iterator, Adapted):
         return iterator.sources
-    return [iterator.generator] if type(iterator) is objects.generators.Items else []
+    return [iterator.generator] if type(iterator) in (objects.generators.Items, objects.generators.Quick) else []
 
 
 def adapted(pairs: Any, *iterators: Any) -> Any:
