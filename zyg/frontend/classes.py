@@ -21,6 +21,7 @@ from .values import (
     LISTED,
     NONE,
     READ_ONLY,
+    ROW,
     Abstract,
     ArrayValue,
     AttributedValue,
@@ -69,14 +70,14 @@ def _in_list(e: Evaluator, what: str, name: str) -> Exception:
     )
 
 
-def writable(e: Evaluator, v: Reference, what: str) -> Record:
-    """The record of an object that is about to be changed."""
+def writable(e: Evaluator, v: Reference, what: str, in_place: bool = False) -> Record:
+    """The record of an object that is about to be changed; a list `in_place` if its length stays."""
     record = e.heap[v.id]
     if record.state & READ_ONLY:
         raise e.refuse(
             f"{what} of a {describe(v, e.heap)} that is a global or captured variable", hint="pass it as an argument"
         )
-    if record.state & LISTED:
+    if record.state & LISTED and not (in_place and record.state & ROW):
         raise _in_list(e, what, describe(v, e.heap))
     return record
 

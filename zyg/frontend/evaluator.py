@@ -49,6 +49,8 @@ class Inference:
         # Instructions by which growing lists change what they are made of; those that put arrays into lists (listed.py).
         self.listings: set[Instr] = set()
         self.pooled: set[Instr] = set()
+        self.grown: set[Instr] = set()
+        self.row_stores: set[Instr] = set()
         self.ruled = False  # whether a call by a rule gives an array (returned.py)
         self.fresh: set[Value] = set()  # arrays that operators on whole arrays have made
         # Functions for the elements of arrays (elementwise.py).

@@ -23,6 +23,7 @@ from .values import (
     GIVEN,
     LISTED,
     READ_ONLY,
+    ROW,
     Abstract,
     ArrayValue,
     ComplexArrayValue,
@@ -348,7 +349,10 @@ def _pooled(e: Evaluator, fill: Value, pool: Value, array: Value, lengths: list[
 
     found = e.if_else(e.op("gt", end, room), larger, lambda: ArrayValue(pool))
     assert isinstance(found, ArrayValue)
-    e.inference.pooled.add(listing(e, "copyto", _from_pool(e, found.value, fill, size, lengths), array))
+    part = listing_view(e, found.value, fill, size, Array(array_type(pool).dtype, 1))
+    to = e.op("reshape", part, *lengths, type=Array(array_type(pool).dtype, len(lengths)))
+    e.inference.listings.add(e.latest)
+    e.inference.pooled.add(listing(e, "copyto", to, array))
     return end, found.value
 
 
@@ -367,6 +371,9 @@ def _converted(other: Record, i: int, scalar: Scalar) -> Any:
     def make(e: Evaluator) -> Value:
         from zyg.library.builtins_ import copy_converted
 
+        if other.state & ROW:
+            raise row_of_another_type(e)
+
         wanted = e.op("alloc", e.dim(array, 0), type=Array(scalar, 1), fill="empty")
         e.call(known(copy_converted), [ArrayValue(array), ArrayValue(wanted), Number(other.fields[0])])
         return wanted
@@ -377,8 +384,10 @@ def _converted(other: Record, i: int, scalar: Scalar) -> Any:
 def require_growing(e: Evaluator, v: Reference, example: list[Abstract]) -> Layout:
     """Turn a list into a growing one that takes items like those of `example`."""
     record = e.heap[v.id]
+    rows: tuple[Any, ...] = ()
     if record.kind == "list":
-        record = e.heap[v.id] = record.with_fields(as_item(e, f) for f in record.fields)
+        rows = record.fields
+        record = e.heap[v.id] = record.with_fields(as_item(e, f) for f in rows)
     items = item_template([record]) + example
     layout = common_layout(items)
     if layout is None:
@@ -386,9 +395,13 @@ def require_growing(e: Evaluator, v: Reference, example: list[Abstract]) -> Layo
         raise e.refuse("a list whose items do not have one type", types=kinds, hint="use a tuple, or an array")
     if record.kind == "growing" and record.meta == layout:
         return layout
+    if record.state & ROW:
+        raise row_of_another_type(e)
     merged = Record("growing", layout, ())
     fields = [f(e) if callable(f) and not isinstance(f, Value) else f for f in growing_fields(merged, record, e.heap)]
     e.heap[v.id] = Record("growing", layout, tuple(fields), record.state)
+    for position, row in enumerate(rows):
+        _now_a_row(e, v, const(position), row)
     return layout
 
 
@@ -443,7 +456,9 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
             starts = [e.op("load", next(values), position) for _ in example.layout.leaves]
             own = [_from_pool(e, next(data)[1], start, count, [count]) for start in starts]
             id = e.new_id("listed")
-            e.heap[id] = Record("growing", example.layout, (count, *own), LISTED)
+            row = ROW if isinstance(layout.example, ListValue) else 0  # and not in a tuple
+            state = LISTED | row | (e.heap[v.id].state & READ_ONLY)
+            e.heap[id] = Record("growing", example.layout, (count, *own), state)
             return Reference(id)
         if isinstance(example, ArrayValue):
             start, *lengths = [e.op("load", next(values), position) for _ in range(1 + example.type.ndim)]
@@ -458,12 +473,49 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
 
 
 def store_growing(e: Evaluator, v: Reference, position: Value, item: Abstract) -> None:
-    item = as_item(e, item)
+    if e.heap[v.id].state & ROW:
+        _store_in_row(e, v, position, item)
+        return
+    given, item = item, as_item(e, item)
     layout = require_growing(e, v, [item])
     record = writable_list(e, v)
     columns, pools = layout.parts(record)
     _store(e, layout, columns, pools, position, item)
     e.heap[v.id] = record.written((record.fields[0], *columns, *(v for pool in pools for v in pool)))
+    _now_a_row(e, v, position, given)
+
+
+def _now_a_row(e: Evaluator, v: Reference, position: Value, item: Abstract) -> None:
+    """A list was put into another one: from now on it is its part of that one's memory, by whatever name it is known."""
+    if isinstance(item, Reference) and isinstance(growing_meta(e, v).example, ListValue):
+        row = growing_item(e, v, position)
+        assert isinstance(row, Reference)
+        e.heap[item.id] = e.heap[row.id]
+
+
+def growing_meta(e: Evaluator, v: Reference) -> Layout:
+    meta = e.heap[v.id].meta
+    assert isinstance(meta, Layout)
+    return meta
+
+
+def _store_in_row(e: Evaluator, v: Reference, position: Value, item: Abstract) -> None:
+    """An item of a list that is an item of a growing list: in the memory of that one (listed.py sees to other names for it)."""
+    layout = growing_meta(e, v)
+    item = by_value(item, e.heap)
+    if common_layout([layout.example, item]) != layout:
+        raise row_of_another_type(e)
+    columns, _ = layout.parts(e.heap[v.id])
+    for column, (_, leaf), (scalar, _) in zip(columns, item_leaves(item, layout), layout.leaves):
+        e.emit("store", column, scalar_value(e, leaf, scalar), position)
+        e.inference.row_stores.add(e.latest)
+
+
+def row_of_another_type(e: Evaluator) -> Exception:
+    return e.refuse(
+        "a list in a list whose length is not known when compiling gets an item of another type",
+        hint="begin with items of that type: [0.0] * n for floats",
+    )
 
 
 def append_growing(e: Evaluator, v: Reference, item: Abstract) -> None:
@@ -507,7 +559,10 @@ def part_of(e: Evaluator, v: Reference, first: Value, count: Value) -> Reference
     layout = require_growing(e, v, [])
     columns, pools = layout.parts(e.heap[v.id])
     columns = [copied_part(e, column, first, count) for column in columns]
-    filled = [v for fill, data in pools for v in (fill, copied_part(e, data, const(0), fill))]
+    filled: list[Value] = []
+    for fill, data in pools:
+        filled += [fill, copied_part(e, data, const(0), fill)]
+        e.inference.pooled.add(e.latest)  # what is in the list is in another one now
     id = e.new_id("list")
     e.heap[id] = Record("growing", layout, (count, *columns, *filled))
     return Reference(id)
@@ -517,16 +572,23 @@ def copied_part(e: Evaluator, array: Value, first: Value, count: Value, room: Va
     """array[first : first + count] as a new array, with more room behind it if wanted."""
     assert isinstance(array.type, Array)
     copy = e.op("alloc", room if room is not None else count, type=array.type, fill="empty")
+    if room is not None:
+        e.inference.grown.add(e.latest)
     head = Array(array.type.dtype, 1, "A")
-    to = e.op("view", copy, const(0), count, const(1), type=head, spec="s")
-    listing(e, "copyto", to, e.op("view", array, first, count, const(1), type=head, spec="s"))
+    to = listing_view(e, copy, const(0), count, head)
+    listing(e, "copyto", to, listing_view(e, array, first, count, head))
     return copy
+
+
+def listing_view(e: Evaluator, array: Value, first: Value, count: Value, type: Array) -> Value:
+    """A part of a list's memory that only the list itself deals with."""
+    part = e.op("view", array, first, count, const(1), type=type, spec="s")
+    e.inference.listings.add(e.latest)
+    return part
 
 
 def listing(e: Evaluator, op: str, *operands: Value) -> Instr:
     """An instruction by which a list changes what it is made of."""
     e.emit(op, *operands)
-    assert e.builder.block is not None
-    made = e.builder.block.instrs[-1]
-    e.inference.listings.add(made)
-    return made
+    e.inference.listings.add(e.latest)
+    return e.latest

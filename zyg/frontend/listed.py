@@ -5,11 +5,15 @@ An array may be changed by a `store` and the like to any view of it, wherever it
 places where its memory is made: an `alloc`, a parameter, the result of a call. What calls do is found in summaries of the
 functions called. A change is in the way if control may come to it from where the array was listed without coming by the place
 where that root is made anew, as in the next iteration of a loop.
+
+Lists in lists are in the same memory, and their items may be set where they are: `table[i][j] = x`. That is right as long as
+there is one place for each row. It is refused if a row that was put there is read by its former memory later on, or was put
+there twice, and if a row that was taken out is used after the list took in another one, which may have moved its memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from zyg.errors import Unsupported
@@ -25,6 +29,8 @@ Root = Instr | tuple[Any, int]  # an `alloc`, ("parameter", n), or (a `call`, n)
 SAME_MEMORY = frozenset({"view", "reshape", "transpose", "broadcast", "stop"})
 _WRITES = frozenset({"store", "accum", "fill", "copyto", "addto"})
 WHAT = "a change of an array that is in a list whose length is not known when compiling"
+WHAT_OF_ROWS = "a list in a list whose length is not known when compiling, which has another name too"
+HINT_OF_ROWS = "make the list of lists first, and use its items as table[i][j] then"
 HINT = "put a copy into the list, xs.append(x.copy()), or make a new array instead of changing one"
 
 
@@ -36,9 +42,12 @@ class Summary:
     listed: set[int] = field(default_factory=set)
     aliases: dict[int, set[int]] = field(default_factory=dict)
     pools: set[int] = field(default_factory=set)
+    replaced: set[int] = field(default_factory=set)  # of those written, the ones in other ways than as items of rows
+    shared: bool = False  # what it puts into lists may have another name afterwards
 
     def size(self) -> int:
-        return len(self.written) + len(self.listed) + len(self.pools) + sum(map(len, self.aliases.values()))
+        sets = (self.written, self.listed, self.pools, self.replaced, *self.aliases.values())
+        return sum(map(len, sets)) + self.shared
 
 
 def check(inference: Inference, entry: str) -> None:
@@ -68,8 +77,8 @@ class Analysis:
         for instr in self.places:
             if instr in inference.listings and instr.op == "copyto":
                 self.pools |= self.of(instr.operands[0])
-            elif instr.op == "call":
-                self.pools |= {(instr, n) for n in self._summary(instr).pools}
+            elif instr.op == "call" and self._summary(instr).pools:
+                self.pools.add((instr, 0))
         self._summarise(summaries[function.name])
 
     def of(self, v: Value) -> set[Root]:
@@ -100,11 +109,12 @@ class Analysis:
                 if isinstance(p.type, Array):
                     yield p, self.of(v)
         if instr.op == "call":
-            aliases = self._summary(instr).aliases
+            summary = self._summary(instr)
             for n, result in enumerate(instr.results):
                 if isinstance(result.type, Array):
-                    given = [self.of(instr.operands[k]) for k in aliases.get(n, ())]
-                    made: set[Root] = {(instr, n)}
+                    given = [self.of(instr.operands[k]) for k in summary.aliases.get(n, ())]
+                    # Rows may be parts of the lists that it returns.
+                    made: set[Root] = {(instr, 0 if summary.pools else n)}
                     yield result, made.union(*given)
             return
         for result in instr.results:
@@ -118,8 +128,13 @@ class Analysis:
 
     def _summarise(self, summary: Summary) -> None:
         numbers = lambda roots: {r[1] for r in roots if isinstance(r, tuple) and r[0] == "parameter"}
-        for _, roots in self.changes():
+        for change, roots in self.changes():
             summary.written |= numbers(roots)
+            if not self._in_rows(change):
+                summary.replaced |= numbers(roots)
+        summary.shared |= any(True for _ in self._read_elsewhere()) or any(
+            self._summary(i).shared for i in self.places if i.op == "call"
+        )
         for _, roots in self.listings():
             summary.listed |= numbers(roots)
         for block in self.function.blocks:
@@ -169,9 +184,14 @@ class Analysis:
 
     def check(self, is_entry: bool) -> None:
         changes = list(self.changes())
+        rows: set[Root] = set()
         for change, roots in changes:
-            if roots & self.pools:
+            if roots & self.pools and not self._in_rows(change):
                 raise Unsupported(WHAT, change.position, hint=HINT)
+            rows |= roots & self.pools
+        if rows:
+            for reason in self._other_names(self._together(rows)):
+                raise Unsupported(WHAT_OF_ROWS, reason.position, hint=HINT_OF_ROWS)
         for listing, listed in self.listings():
             for change, changed in changes:
                 roots = listed & changed
@@ -180,6 +200,87 @@ class Analysis:
                 for root in roots:
                     if self.reaches(listing, change, made_at(root)):
                         raise Unsupported(WHAT, change.position, hint=HINT)
+
+    def _in_rows(self, change: Instr) -> bool:
+        """Whether a change sets items of lists that are items."""
+        if change.op != "call":
+            return change in self.inference.row_stores
+        operands = [change.operands[n] for n in self._summary(change).replaced]
+        return not any(self.of(v) & self.pools for v in operands)
+
+    def _together(self, rows: set[Root]) -> set[Root]:
+        """The roots of lists, with those that the same value may have."""
+        before = -1
+        while before != (before := len(rows)):
+            for roots in self.roots.values():
+                if roots & rows:
+                    rows |= roots & self.pools
+        return rows
+
+    def _other_names(self, rows: set[Root]) -> Iterator[Instr]:
+        """Instructions for which it matters that rows are kept in the list's memory, where the rows of such lists are set."""
+        yield from self._read_elsewhere()
+        for instr in self.places:
+            if (
+                instr.op == "call"
+                and self._summary(instr).shared
+                and self._concerns((*instr.operands, *instr.results), rows)
+            ):
+                yield instr
+        taking_in = [(i, roots) for i, roots in self._taking_in() if roots & rows]
+        for instr, roots in taking_in:
+            rows_too = instr.op == "call" and self._concerns(instr.operands, rows) > 1
+            if rows_too or any(isinstance(r, tuple) and r[0] == "parameter" for r in roots):
+                yield instr
+        for taken in list(self.places):
+            roots = set().union(*(self.of(v) & rows for v in taken.operands if isinstance(v.type, Array)))
+            if not roots or taken in self.inference.listings or not (taken.op in SAME_MEMORY or taken.op == "call"):
+                continue
+            begin = [r for r in roots if r not in self.inference.grown]
+            uses: list[Instr] | None = None
+            for instr, into in taking_in:
+                if any(r in into and self.reaches(taken, instr, made_at(r)) for r in begin):
+                    uses = self._uses(taken) if uses is None else uses
+                    yield from (use for use in uses if self.reaches(instr, use, taken))
+
+    def _concerns(self, values: Iterable[Value], rows: set[Root]) -> int:
+        """How many of these values may be the memory of such lists."""
+        return sum(not rows.isdisjoint(self.of(v)) for v in values)
+
+    def _taking_in(self) -> Iterator[tuple[Instr, set[Root]]]:
+        """Where lists take something in, with the roots of their memory."""
+        for instr in self.places:
+            if instr in self.inference.pooled:
+                yield instr, self.of(instr.operands[0])
+            elif instr.op == "call" and (self._summary(instr).pools or self._summary(instr).listed):
+                yield instr, set().union(*map(self.of, instr.operands))
+
+    def _read_elsewhere(self) -> Iterator[Instr]:
+        """Uses of what was put into lists, by its former memory."""
+        users: dict[Root, list[Instr]] | None = None
+        for listing, roots in self.listings():
+            if users is None:
+                users = {}
+                for instr in self.places:
+                    for root in set().union(*map(self.of, instr.operands)):
+                        users.setdefault(root, []).append(instr)
+            for root in roots - self.inference.grown:
+                for user in users.get(root, ()):
+                    if self.reaches(listing, user, made_at(root)):
+                        yield user
+
+    def _uses(self, taken: Instr) -> list[Instr]:
+        """The instructions that use what an instruction took out, by any name."""
+        names = {v for v in taken.results if isinstance(v.type, Array)}
+        before = -1
+        while before != (before := len(names)):
+            for block in self.function.blocks:
+                for instr in block.instrs:
+                    if instr.op in (*SAME_MEMORY, "select") and not names.isdisjoint(instr.operands):
+                        names.update(instr.results)
+                    for target in instr.targets:
+                        names.update(p for p, v in zip(target.block.params, target.args) if v in names)
+        return [i for i in self.places if i.op not in SAME_MEMORY and not names.isdisjoint(i.operands)]
 
     def _parameters(self, roots: set[Root]) -> bool:
         return any(isinstance(r, tuple) and r[0] == "parameter" for r in roots)

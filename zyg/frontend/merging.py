@@ -16,7 +16,9 @@ from zyg.ir.types import BOOL, F64, I64, Scalar, Type
 from zyg.typeof import UNBOUND
 
 from .values import (
+    LISTED,
     NUMBER_CLASSES,
+    ROW,
     Abstract,
     ArrayValue,
     ChoiceValue,
@@ -366,6 +368,8 @@ class Merge:
         state = 0
         for r in real:
             state |= r.state
+        if any(r.state & (LISTED | ROW) == LISTED for r in real):
+            state &= ~ROW
         if any(r.state != state for r in real):
             records = [r if r is DEFAULT else Record(r.kind, r.meta, r.fields, state) for r in records]
             real = [r for r in records if r is not DEFAULT]

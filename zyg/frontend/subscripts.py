@@ -280,7 +280,7 @@ def del_item(e: Evaluator, v: Abstract, key: Abstract) -> None:
 def _set_list_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -> None:
     from .classes import writable
 
-    record = writable(e, v, "an assignment to an item")
+    record = writable(e, v, "an assignment to an item", in_place=not isinstance(key, SliceValue))
     if isinstance(key, SliceValue):
         lists.set_slice(e, v, key, value)
         return
@@ -296,7 +296,6 @@ def _set_list_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -
         return
     length = growing.growing_length(e, v)
     position = wrapped(e, to_int(e, key), length, "list assignment index out of range")
-    growing.require_growing(e, v, [value])
     growing.store_growing(e, v, position, value)
 
 
