@@ -71,8 +71,8 @@ def gmm_loops(alphas, means, icf, x, gamma, m):
     largest = np.empty(n)
     sums = np.empty(n)
     total = 0.0
-    for start in range(0, n, 256):
-        stop = min(start + 256, n)
+    for start in range(0, n, 128):
+        stop = min(start + 128, n)
         for c in range(k):
             for i in range(start, stop):
                 norms[i] = 0.0

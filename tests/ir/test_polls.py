@@ -235,9 +235,13 @@ done:
 """
 
 
-@pytest.mark.parametrize("bound, whole", [("%m", True), ("%n.big", False)], ids=["a dimension", "any number"])
-def test_an_inner_loop_over_a_dimension_stays_whole(bound, whole):
-    text = ROWS.replace("lt %j, %m", f"lt %j, {bound}")
+@pytest.mark.parametrize(
+    "bound, index, whole",
+    [("%m", "0", True), ("%n.big", "0", False), ("%n.big", "%j", True)],
+    ids=["a dimension", "any number", "as many as elements"],
+)
+def test_an_inner_loop_over_a_dimension_stays_whole(bound, index, whole):
+    text = ROWS.replace("lt %j, %m", f"lt %j, {bound}").replace("load %a, %i, %j", f"load %a, %i, {index}")
     text = text.replace("  jump outer(0, 0.0)", "  %n.big = mul %n, %m : i64\n  jump outer(0, 0.0)")
     module = parse_module(text)
     function = module.functions["f"]

@@ -53,6 +53,7 @@ def _later(module: str, name: str = "run") -> Callable[..., bool]:
 
 
 _distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
+_jam = _later("jam")
 _mem2reg, _rare, _stacks, _upward = _later("mem2reg"), _later("rare"), _later("stacks"), _later("upward")
 _side_by_side = _later("fuse", "side_by_side")
 
@@ -66,6 +67,7 @@ ABOUT: dict[str, frozenset[str]] = {
     "guards": frozenset({"guard"}),
     "distribute": frozenset({"accum"}),
     "upward": frozenset({"load"}),
+    "jam": frozenset({"load", "accum"}),
     "frames": frozenset({"stack"}),
     "rare": frozenset({"poll", "reserve", "rewind"}),
 }
@@ -122,6 +124,7 @@ FULL: list[Pass] = [
     Pass("dce", dce.run, "what is left of conditions"),
     Pass("distribute", _distribute, "after licm and guards: rows and offsets are seen best in loops without checks"),
     Pass("upward", _upward, "distribute knows loops as the adjoint pass makes them"),
+    Pass("jam", _jam, "the innermost loops are as they will be"),
 ]
 
 # After FULL and after all differentiation, once: no pass knows what moving code past a release means.

@@ -5,7 +5,7 @@ the clock whenever enough work has added up.
 
 * A loop that counts and has no loops inside is cut into strips, so that a strip itself stays a plain counted loop that
   LLVM vectorises.  One that stands in another loop polls before each strip, by the strip's length, else after it; if it is
-  small and runs over a dimension of an array, it stays whole, and the loop around it polls for its work.
+  small and cannot be longer than a dimension of an array, it stays whole, and the loop around it polls for its work.
 * Any other innermost loop counts its iterations and polls every so many.
 * A loop around loops, or around calls or operations on whole arrays, polls in each iteration, unless a loop in it does
   so already whenever it runs.
@@ -29,6 +29,7 @@ from ..counters import Counter, find_counter, reached_functions, walks_array
 from ..ops import OPS
 from ..records import field, record
 from ..types import BOOL, I64
+from .places import Memory
 from .rewriting import split_edge
 
 STRIP = 1 << 16  # iterations between polls of a counted loop
@@ -37,7 +38,7 @@ ROUND = 64  # the work of an iteration of a loop around loops, and of a call, in
 WHOLE_ARRAY = 1 << 10  # of an operation that may walk through a whole array
 NEGLIGIBLE = 1 << 10  # so many iterations inside another loop need no poll of their own
 LONGEST_STEP = 1 << 20
-SMALL = 48  # instructions of a loop that may run over a dimension without a poll: not much longer than a copy of it
+SMALL = 96  # instructions of a loop that may run over a dimension without a poll: not much longer than a copy of it
 
 
 def run_module(module: Module) -> bool:
@@ -82,7 +83,7 @@ def run(function: Function, heavy: Set[str] | None = None) -> bool:
     polled: dict[Loop, list[Block]] = {}  # per loop, heads of loops in it that poll whenever they run
     lengths: dict[Loop, list[Value | None]] = {}  # per loop, of the loops in it that stay whole
     beside: set[Loop] = set()  # loops around loops over elements
-    made = {r: i for _, i in function.instructions() for r in i.results}
+    memory = Memory(function)
     for loop in reversed(loops.all):
         if any(i.op == "poll" for b in loop.blocks for i in b.instrs):
             continue
@@ -106,10 +107,11 @@ def run(function: Function, heavy: Set[str] | None = None) -> bool:
             trips = None if counter is None else counter.trips
             if trips is not None and trips <= (STRIP if parent is None else NEGLIGIBLE):
                 continue
-            length = None if counter is None or parent is None else _dimension(counter, made)
-            if parent is not None and length is not None and sum(len(b.instrs) for b in loop.blocks) <= SMALL:
-                lengths.setdefault(parent, []).append(length)
-                continue
+            if counter is not None and parent is not None and sum(len(b.instrs) for b in loop.blocks) <= SMALL:
+                length = _dimension(counter, memory.made)
+                if length is not None or _goes_along(counter, memory):
+                    lengths.setdefault(parent, []).append(length if length is not None else _most(counter))
+                    continue
             plans.append(_Plan(loop, counter=counter))
         if parent is not None:
             polled.setdefault(parent, []).append(loop.header)
@@ -140,8 +142,38 @@ def _dimension(counter: Counter, made: dict[Value, Instr]) -> Value | None:
     """How often a loop that runs over a dimension of an array goes on at most."""
     if abs(counter.step) != 1 or not counter.ends:
         return None
-    length = counter.bound if counter.step > 0 else counter.start
+    length = _most(counter)
     return length if length is not None and _is_dimension(length, made, 4) else None
+
+
+def _most(counter: Counter) -> Value | None:
+    """A value that is no less than the number of iterations of a loop that begins or ends at 0 or behind."""
+    return counter.bound if counter.step > 0 else counter.start
+
+
+def _goes_along(counter: Counter, memory: Memory) -> bool:
+    """Whether each iteration comes to another element of an array, by an index that goes along with the counter: there
+    cannot be more iterations than the dimension has elements."""
+    loop = counter.loop
+    if len(loop.blocks) > 2 or not counter.ends:
+        return False
+    inside = {v for block in loop.blocks for i in block.instrs for v in i.results}
+    inside.update(p for block in loop.blocks for p in block.params if not _stays(loop, p))
+    for block in loop.blocks - {counter.block} if counter.block is loop.header else loop.blocks:
+        for instr in block.instrs:
+            if instr.op in ("load", "store", "accum"):
+                for terms in memory.place(instr).terms:
+                    if [v for v, _ in terms if v in inside] == [counter.param]:
+                        return True
+    return False
+
+
+def _stays(loop: Loop, param: Value) -> bool:
+    """Whether a parameter of the header is the same in all iterations."""
+    if param not in loop.header.params:
+        return False
+    n = loop.header.params.index(param)
+    return all(t.args[n] is param for latch in loop.latches for t in latch.successors() if t.block is loop.header)
 
 
 def _is_dimension(v: Value, made: dict[Value, Instr], depth: int) -> bool:

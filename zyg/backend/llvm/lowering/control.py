@@ -79,10 +79,12 @@ _MARKS = {"large": ONE_AT_A_TIME, "plain": PLAIN}
 
 
 def loop_marks(e: FunctionLowering, marks: tuple[str, ...]) -> str:
-    """The annotation of a jump that goes back in a loop."""
-    if not marks:
-        return ""
+    """The annotation of a jump that goes back in a loop, of independent iterations perhaps."""
     nodes = [e.module.node(f'!{{!"llvm.loop.{mark}}}') for mark in marks]
+    if e.parallel:
+        nodes.append(e.module.node(f'!{{!"llvm.loop.parallel_accesses", !{e.module.access_group()}}}'))
+    if not nodes:
+        return ""
     listed = ", ".join(f"!{node}" for node in nodes)
     return f", !llvm.loop !{e.module.node(f'!{{{SELF}, {listed}}}')}"
 
@@ -98,11 +100,8 @@ def branch(e: FunctionLowering, instr: Instr) -> None:
     condition = e.value(instr.operands[0])
     likely = instr.attrs.get("likely")
     weights = "" if likely is None else f", !prof !{e.module.likely if likely else e.module.unlikely}"
-    if e.parallel:
-        group = e.module.access_group()
-        parallel = e.module.node(f'!{{!"llvm.loop.parallel_accesses", !{group}}}')
-        weights += f", !llvm.loop !{e.module.node(f'!{{{SELF}, !{parallel}}}')}"
-    jump_to(e, instr, lambda to: f"br i1 {condition}, label %{to[0]}, label %{to[1]}{weights}")
+    marks = loop_marks(e, ())
+    jump_to(e, instr, lambda to: f"br i1 {condition}, label %{to[0]}, label %{to[1]}{weights}{marks}")
 
 
 @lowers("switch")
