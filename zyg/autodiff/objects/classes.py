@@ -238,12 +238,23 @@ def _delete_by_object(x: Any, name: str) -> tuple[Any, Any]:
 @calls.known(object.__setattr__, exact=True)
 def _set_by_object(x: Any, name: str, value: Any) -> tuple[Any, Any]:
     """The same through the class, as in `__init__` of frozen dataclasses."""
-    found = find(type(x), name)
-    if found is not None and type(found) is not types.MemberDescriptorType:
-        back = objects.attributes.set_plainly(x, name, value)
-        return None, None if back is None else (_run_set_by_descriptor, back)
+    cls = type(x)
+    known = plainly_set.get(name) if type(name) is str else None
+    if known is None or cls not in known:
+        found = find(cls, name)
+        if found is not None and hasattr(type(found), "__set__") and type(found) is not types.MemberDescriptorType:
+            back = objects.attributes.set_plainly(x, name, value)
+            return None, None if back is None else (_run_set_by_descriptor, back)
+        from zyg.autodiff.python import inline
+
+        inline.note_set_plainly(cls, name)
     object.__setattr__(x, name, value)
     return None, (_run_set_by_object, x, name)
+
+
+# The classes for which `object.__setattr__` sets the attribute itself, by its name: as far as is known, and as long as they are as they
+# were.
+plainly_set: dict[str, set[type]] = {}
 
 
 def _run_set_by_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -292,6 +292,13 @@ def _writes_plainly(cls: type, name: str) -> bool:
     return find(cls, "__setattr__") is object.__setattr__
 
 
+def note_set_plainly(cls: type, name: str) -> None:
+    """`object.__setattr__` sets this attribute of instances itself."""
+    if _of_python(cls) and type(name) is str:
+        _note_class(cls)
+        note(classes.plainly_set.setdefault(name, set()), cls, (cls,))
+
+
 def _of_python(cls: type) -> bool:
     """Whether a class and all its bases are made by class statements."""
     return all(c is object or c.__flags__ & _HEAP_TYPE for c in cls.__mro__)
@@ -357,6 +364,7 @@ def forget_what_is_known() -> None:
     for types in (*readable.values(), *writable.values()):
         types.plain.intersection_update((ModuleType, nobody))
         types.properties.clear()
+    classes.plainly_set.clear()
     _classes.clear()
     _codes.clear()
     forget_hashed()
