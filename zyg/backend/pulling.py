@@ -88,11 +88,10 @@ def _look_up(
     kind: str,
     last: Value,
     shadow: Value,
-    load: Callable[[], None] | None,
     unless: Callable[[], None] | None = None,
 ) -> None:
-    """`shadow` is that of `last`, the object that was looked up last at the places where `x` is used: let it be that of `x`
-    (or of what `load` gives). `unless` goes elsewhere where that has no such shadow."""
+    """`shadow` is that of `last`, the object that was looked up last at the places where `x` is used: let it be that of `x`.
+    `unless` goes elsewhere where that has no such shadow."""
     found = Label()
     e.load(x)
     e.load(last)
@@ -103,9 +102,50 @@ def _look_up(
         unless()
     e.load(x)
     e.store(last)
-    call_method(e, shadows, f"{kind}_of", x if load is None else load)
+    call_method(e, shadows, f"{kind}_of", x)
     e.store(shadow)
     e.label(found, depth)
+
+
+def _add_to_whole(
+    e: Emitter, shadows: Value, x: Value, part: Value, d: Value, last: Value, shadow: Value, number: bool
+) -> None:
+    """Add the cotangent of an item to that of what a loop went through: of a list or dict, or by a function (`x` holds it)."""
+    found, other, mapping, end = (Label() for _ in range(4))
+    e.load(x)
+    e.load(last)
+    e.out("IS_OP", 0)
+    depth = e.depth - 1
+    e.jump_if("TRUE", found)
+    e.load(x)
+    e.store(last)
+
+    def held() -> None:
+        e.load(x)
+        e.out("LOAD_CONST", 1)
+        e.out("BINARY_SUBSCR")
+
+    call_method(e, shadows, "gone_through", held)
+    e.store(shadow)
+    e.label(found, depth)
+    type_of(e, shadow)
+    e.out("LOAD_CONST", list)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", other)
+    _add_part(e, shadows, shadow, part, d, True, None, number)
+    with e.aside():
+        e.label(other, depth)
+        type_of(e, shadow)
+        e.out("LOAD_CONST", dict)
+        e.out("IS_OP", 0)
+        e.jump_if("TRUE", mapping)
+        call_function(e, shadow, [part, d])
+        e.out("POP_TOP")
+        jump(e, end)
+        e.label(mapping, depth)
+        _add_part(e, shadows, shadow, part, d, False, None, number)
+        jump(e, end)
+    e.label(end, depth)
 
 
 def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
@@ -123,11 +163,6 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
         jump(e, none)
         return
 
-    def gone_through() -> None:
-        e.load(x)
-        e.out("LOAD_CONST", 1)
-        e.out("BINARY_SUBSCR")
-
     if kind.startswith("get"):
         if not is_none(d):
             if not instr.attrs.get("given"):
@@ -142,31 +177,18 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
                 e.out("IS_OP", 0)
                 e.jump_if("TRUE", elsewhere)
 
-            def unless_other() -> None:
-                gone_through()
-                type_on_top(e)
-                e.out("LOAD_CONST", list)
-                e.out("IS_OP", 0)
-                e.jump_if("FALSE", elsewhere)
-
-            unless = unless_tuple if kind == "getitem" and position is None else None
-            load = None
             if kind == "get_next":
-                unless, load = unless_other, gone_through
+                _add_to_whole(e, shadows, x, part, d, last, shadow, instr.attrs.get("number", False))
+                jump(e, none)
+                return
+            unless = unless_tuple if kind == "getitem" and position is None else None
             if not instr.attrs.get("found"):
-                _look_up(e, shadows, x, which, last, shadow, load, unless)
+                _look_up(e, shadows, x, which, last, shadow, unless)
             _add_part(e, shadows, shadow, part, d, position, attribute, instr.attrs.get("number", False))
             if unless is not None:
                 jump(e, none)
                 e.label(elsewhere, depth)
-                if kind == "get_next":
-                    gone_through()
-                    e.out(*(("LOAD_ATTR", (True, "add")) if PY312 else ("LOAD_METHOD", "add")))
-                    for v in (shadows, back, d):
-                        e.load(v)
-                    call(e, 3, ())
-                    e.out("POP_TOP")
-                elif "component" in instr.attrs:
+                if "component" in instr.attrs:
                     e.load(d)
                     e.store(instr.results[-1])
                     store_none(e, results)
@@ -181,7 +203,7 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
         jump(e, none)
         return
     if not instr.attrs.get("found"):
-        _look_up(e, shadows, x, which, last, shadow, None)
+        _look_up(e, shadows, x, which, last, shadow)
     if attribute is not None:
         get_attribute(e, shadow, attribute)
         e.out("LOAD_CONST", None)
@@ -482,7 +504,7 @@ def _item_by_number(e: Emitter, instr: Operation, none: Label, end: Label) -> No
         else:
             jump(e, none)
         e.label(ordered, depth)
-        _look_up(e, shadows, x, "items", last, shadow, None)
+        _look_up(e, shadows, x, "items", last, shadow)
         _add_part(e, shadows, shadow, back, d, True)
         jump(e, none)
     e.label(other, depth)
@@ -499,7 +521,7 @@ def _undo_of_container(e: Emitter, instr: Operation, none: Label, end: Label) ->
     e.out("LOAD_CONST", int)
     e.out("IS_OP", 0)
     e.jump_if("FALSE", other)
-    _look_up(e, shadows, x, "items", last, shadow, None)
+    _look_up(e, shadows, x, "items", last, shadow)
     if name == "append":
         rotated, taken = Label(), Label()
         e.load(back)

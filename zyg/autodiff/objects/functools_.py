@@ -482,15 +482,15 @@ for _f in (itertools.product, itertools.combinations, itertools.permutations,
     known(_f)(_materialised(_f, _f.__name__))
 
 
-class _Neighbours:
+class _Neighbours(iteration.Whole):
     """What `pairwise` of a list goes through."""
 
-    __slots__ = ("found", "items", "place")
+    __slots__ = ("items", "place")
 
     def __init__(self, items: list[Any]):
+        super().__init__()
         self.items = items
         self.place = foreign.caller()
-        self.found: Any = (None, ())
 
     def steps(self) -> Any:
         """The pairs, with the index of the first; below zero, where that is not there any more."""
@@ -502,49 +502,59 @@ class _Neighbours:
                 yield (before, item), index if here else ~index
                 before = item
 
-    def add(self, shadows: Any, index: int, d: Any) -> None:
-        a, b = d
-        if index < 0:
+    def adder(self, shadows: Any) -> Any:
+        shadow = shadows.list_of(self.items)
+
+        def add(index: int, d: Any) -> None:
+            a, b = d
+            if index < 0:
+                if a is not None:
+                    hint = "go through a copy of the list"
+                    raise Unsupported("`pairwise` of a list that changes", foreign.position_of(self.place), hint=hint)
+                index = ~index
+            if index + 1 >= len(shadow):
+                shadow.extend([None] * (index + 2 - len(shadow)))
+            if b is not None:
+                old = shadow[index + 1]
+                shadow[index + 1] = b if old is None else old + b if type(old) is float else accumulate(old, b)
             if a is not None:
-                hint = "go through a copy of the list"
-                raise Unsupported("`pairwise` of a list that changes", foreign.position_of(self.place), hint=hint)
-            index = ~index
-        of, shadow = self.found
-        if of is not shadows:
-            shadow = shadows.list_of(self.items)
-            self.found = shadows, shadow
-        if index + 1 >= len(shadow):
-            shadow.extend([None] * (index + 2 - len(shadow)))
-        if a is not None:
-            old = shadow[index]
-            shadow[index] = a if old is None else old + a if type(old) is float else accumulate(old, a)
-        if b is not None:
-            old = shadow[index + 1]
-            shadow[index + 1] = b if old is None else old + b if type(old) is float else accumulate(old, b)
+                old = shadow[index]
+                shadow[index] = a if old is None else old + a if type(old) is float else accumulate(old, a)
+
+        return add
 
 
-class _Groups:
-    """What combinations and the like of items go through: lists of the items, per group the places in them."""
+class _Groups(iteration.Whole):
+    """What combinations and the like of items go through: lists of the items, per group the places in them, in turn."""
 
-    __slots__ = ("found", "lists")
+    __slots__ = ("lists",)
 
     def __init__(self, lists: list[list[Any]]):
+        super().__init__()
         self.lists = lists
-        self.found: Any = (None, ())
 
-    def add(self, shadows: Any, places: tuple[int, ...], d: Any) -> None:
-        of, found = self.found
-        if of is not shadows:
-            found = [shadows.list_of(x) for x in self.lists]
-            for shadow, x in zip(found, self.lists):  # nothing changes them
-                shadow.extend([None] * (len(x) - len(shadow)))
-            if found:
-                found *= len(d) // len(found)
-            self.found = shadows, found
-        for shadow, index, c in zip(found, places, d):
+    def adder(self, shadows: Any) -> Any:
+        found = [shadows.list_of(x) for x in self.lists]
+        for shadow, x in zip(found, self.lists):  # nothing changes them
+            shadow.extend([None] * (len(x) - len(shadow)))
+
+        def add(places: tuple[int, ...], d: Any) -> None:
+            for shadow, index, c in zip(itertools.cycle(found), places, d):
+                if c is not None:
+                    old = shadow[index]
+                    shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+
+        return _adder_of_one(found[0]) if len(found) == 1 else add
+
+
+def _adder_of_one(shadow: list[Any]) -> Any:
+    def add(places: tuple[int, ...], d: Any) -> None:
+        for index, c in zip(places, d):
             if c is not None:
                 old = shadow[index]
                 shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+
+    return add
 
 
 @known(itertools.pairwise)

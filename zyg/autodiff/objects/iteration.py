@@ -58,7 +58,7 @@ class Iterator:
 class Direct(Iterator):
     """An iterator whose items belong to parts of what has a shadow: `base` gives (item, which part).
 
-    `whole` is the list that is gone through, or has `add(shadows, part, d)`, which adds the cotangent of an item."""
+    `whole` is the list that is gone through, or a `Whole`, which adds the cotangents of items."""
 
     __slots__ = ("_made", "base", "whole")
 
@@ -90,79 +90,125 @@ def run_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         whole.add(shadows, part, d)
 
 
-class Lists:
+class Whole:
+    """What a loop goes through, if that is not a list or dict itself."""
+
+    __slots__ = ("found",)
+
+    def __init__(self) -> None:
+        self.found: Any = (None, None)
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        """What adds the cotangent of an item, by the part that the item belongs to, in one reverse pass."""
+        raise NotImplementedError
+
+    def add(self, shadows: Any, part: Any, d: Any) -> None:
+        of, adder = self.found
+        if of is not shadows:
+            adder = self.adder(shadows)
+            self.found = shadows, adder
+        adder(part, d)
+
+
+class Lists(Whole):
     """What `zip` of lists goes through; lists that have nothing but a shadow stand for tuples."""
 
-    __slots__ = ("found", "lists")
+    __slots__ = ("lists",)
 
     def __init__(self, lists: tuple[Any, ...]):
+        super().__init__()
         self.lists = lists
-        self.found: Any = (None, ())  # the last `Shadows`, and what it has for the lists
 
-    def add(self, shadows: Any, index: int, d: Any) -> None:
-        of, found = self.found
-        if of is not shadows:
-            found = [shadows.list_of(x) for x in self.lists]
-            self.found = shadows, found
-        for shadow, c in zip(found, d):
-            if c is not None:
-                if index >= len(shadow):
-                    shadow.extend([None] * (index - len(shadow)))
-                    shadow.append(c)
-                else:
-                    old = shadow[index]
-                    shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+    def adder(self, shadows: Any) -> Callable[[int, Any], None]:
+        found = [shadows.list_of(x) for x in self.lists]
+        if len(found) == 2:
+            return _adder_of_two(*found)
+
+        def add(index: int, d: Any) -> None:
+            for shadow, c in zip(found, d):
+                if c is not None:
+                    add_at(shadow, index, c)
+
+        return add
 
 
-class Numbered:
+def add_at(shadow: list[Any], index: int, d: Any) -> None:
+    """Add to a place of a shadow, which may be shorter than its list."""
+    if index < len(shadow):
+        old = shadow[index]
+        shadow[index] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+    else:
+        shadow.extend([None] * (index - len(shadow)))
+        shadow.append(d)
+
+
+def _adder_of_two(first: list[Any], second: list[Any]) -> Callable[[int, Any], None]:
+    def add(index: int, d: Any) -> None:
+        a, b = d
+        if a is not None:
+            if index < len(first):
+                old = first[index]
+                first[index] = a if old is None else old + a if type(old) is float else accumulate(old, a)
+            else:
+                add_at(first, index, a)
+        if b is not None:
+            if index < len(second):
+                old = second[index]
+                second[index] = b if old is None else old + b if type(old) is float else accumulate(old, b)
+            else:
+                add_at(second, index, b)
+
+    return add
+
+
+class Numbered(Whole):
     """What `enumerate` of a list goes through."""
 
-    __slots__ = ("found", "items")
+    __slots__ = ("items",)
 
     def __init__(self, items: list[Any]):
+        super().__init__()
         self.items = items
-        self.found: Any = (None, ())
 
-    def add(self, shadows: Any, index: int, d: Any) -> None:
-        c = d[1]
-        if c is None:
-            return
-        of, shadow = self.found
-        if of is not shadows:
-            shadow = shadows.list_of(self.items)
-            self.found = shadows, shadow
-        if index >= len(shadow):
-            shadow.extend([None] * (index - len(shadow)))
-            shadow.append(c)
-        else:
-            old = shadow[index]
-            shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+    def adder(self, shadows: Any) -> Callable[[int, Any], None]:
+        shadow = shadows.list_of(self.items)
+
+        def add(index: int, d: Any) -> None:
+            c = d[1]
+            if c is None:
+                return
+            if index < len(shadow):
+                old = shadow[index]
+                shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+            else:
+                add_at(shadow, index, c)
+
+        return add
 
 
-class Entries:
-    """What a loop over `items()` (`paired`) or `values()` of a dict goes through."""
+class Entries(Whole):
+    """What a loop over `items()` of a dict goes through."""
 
-    __slots__ = ("found", "mapping", "paired", "place")
+    __slots__ = ("mapping", "place")
 
-    def __init__(self, mapping: dict[Any, Any], paired: bool):
+    def __init__(self, mapping: dict[Any, Any]):
+        super().__init__()
         self.mapping = mapping
-        self.paired = paired
-        self.place = place_of_keys(mapping) if paired else None
-        self.found: Any = (None, ())
+        self.place = place_of_keys(mapping)
 
-    def add(self, shadows: Any, key: Any, d: Any) -> None:
-        if self.paired:
-            if d[0] is not None:
-                mark_keys(self.mapping, key, d[0], shadows, self.place)
-            d = d[1]
-        if d is None:
-            return
-        of, shadow = self.found
-        if of is not shadows:
-            shadow = shadows.dict_of(self.mapping)
-            self.found = shadows, shadow
-        old = shadow.get(key)
-        shadow[key] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        shadow = shadows.dict_of(self.mapping)
+        get = shadow.get
+
+        def add(key: Any, d: Any) -> None:
+            by_key, c = d
+            if by_key is not None:
+                mark_keys(self.mapping, key, by_key, shadows, self.place)
+            if c is not None:
+                old = get(key)
+                shadow[key] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+
+        return add
 
 
 class Keys(KeysView):
@@ -522,9 +568,10 @@ def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> N
     if type(whole) is list:
         shadows.add_items(whole, zip(parts, ds))
         return
+    add = whole.adder(shadows)
     for k in range(len(parts) - 1, -1, -1):
         if ds[k] is not None:
-            whole.add(shadows, parts[k], ds[k])
+            add(parts[k], ds[k])
 
 
 def give_backs(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:

@@ -95,6 +95,10 @@ class Shadows:
         shadow = self.items.get(id(x))
         return shadow if shadow is not None else self.dict_of(x) if isinstance(x, dict) else self.list_of(x)
 
+    def gone_through(self, x: Any) -> Any:
+        """The shadow of the items of a list or dict that a loop goes through; of something else what adds to its parts."""
+        return self.items_of(x) if type(x) is list or type(x) is dict else x.adder(self)
+
     def holder_of(self, x: Any) -> Holder:
         """The shadow of the attributes of an object, made if there is none."""
         holder = self.holders.get(id(x))

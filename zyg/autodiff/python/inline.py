@@ -65,6 +65,7 @@ def nobody() -> None:
 class Properties(dict):
     """Per class the forward half of the getter, or setter, of a property. (It is equal to itself alone: a constant of code.)"""
 
+    __slots__ = ()
     __module__ = __name__
 
     def __hash__(self) -> int:
@@ -87,8 +88,10 @@ class Types:
 
 class Methods(dict):
     """What a call of the method `name` with so many arguments is, by the type of the object: a function of it and of the
-    arguments, that gives value and pullback; PLAIN where the method is read as an attribute, and then called."""
+    arguments, that gives value and pullback; PLAIN where the method is read as an attribute, and then called. (Without a `__dict__`
+    its methods are found faster.)"""
 
+    __slots__ = ("__qualname__", "name", "of_classes")
     __module__ = __name__
 
     def __init__(self, name: str, arity: int):
@@ -441,8 +444,9 @@ def loop(x: Any) -> tuple[Any, Any]:
     if t is Items or t is Values:
         mapping = x._mapping
         if type(mapping) is dict:
-            paired = t is Items
-            return zip(mapping.items() if paired else mapping.values(), mapping), (nothing, Entries(mapping, paired))
+            if t is Items:
+                return zip(mapping.items(), mapping), (nothing, Entries(mapping))
+            return zip(mapping.values(), mapping), (nothing, mapping)
     if t is generators.Generator:
         items = generators.quickly(x)
         return items, sources.whole(items)
@@ -513,6 +517,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         t is WrapperDescriptorType
         or (t is BuiltinFunctionType and (type(f.__self__) is ModuleType or f.__name__ == "__new__"))
         or (t is type and not f.__flags__ & _HEAP_TYPE)
+        or (isinstance(f, type) and t.__hash__ is type.__hash__ and f in calls.KNOWN)
     ):
         _remember(site, f, forward)
     elif t is BuiltinFunctionType:
@@ -583,9 +588,16 @@ def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
         return None
     entry = calls.known_function(f.__code__)
     if entry is None:
-        objects.forward_of(f)
+        forward = objects.forward_of(f)
+        if f in calls.KNOWN and not names:
+            return partial(_call_known_method, forward)
         entry = calls.known_function(f.__code__)
     return None if entry is None else adapter(f, arity, names, bound=True)
+
+
+def _call_known_method(forward: Any, *args: Any) -> tuple[Any, Any]:
+    y, back = forward(*args)
+    return y, None if back is None else (calls.run_shifted, back)
 
 
 def _permanent(f: FunctionType) -> bool:
