@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import cmath
+import contextlib
 import contextvars
 import copy
 import dataclasses
@@ -208,6 +209,19 @@ def context_variables(x):
     total += VARIABLE.get() * 3.0
     VARIABLE.reset(first)
     return total + VARIABLE.get() * x + contextvars.ContextVar("other").get(x * x)
+
+
+@contextlib.contextmanager
+def scope(x, log):
+    yield 2.0 * x
+    log.append(x)
+
+
+def context_managers(x):
+    log = [x]
+    with scope(x * x, log) as y, scope(y, log=log) as z:
+        x *= y
+    return sum(log) * x + z
 
 
 def counted(x):
@@ -697,6 +711,7 @@ PROGRAMS = {
     "NamedTuple": named_tuples,
     "variables of modules": module_variables,
     "context variables": context_variables,
+    "context managers": context_managers,
     "np.ndarray": view_of_a_buffer,
     "number methods": number_methods,
     "np.real": lambda x: float(np.real(np.array([complex(x, 2.0)]))[0] * np.imag(np.array([complex(1.0, x)]))[0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 
@@ -159,3 +160,41 @@ def test_generators_that_fail_in_a_loop():
         return total
 
     assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7))
+
+
+@contextlib.contextmanager
+def _scope(log, x, fail=False):
+    """A manager."""
+    log.append(x)
+    try:
+        yield 0.5 * x
+    except ZeroDivisionError:
+        log.append(3.0 * x)
+    finally:
+        log[0] = log[0] * x
+    if fail:
+        yield x
+
+
+def test_context_managers_made_of_generators():
+    def f(x):
+        log = []
+        with _scope(log, x) as y, _scope(log, x=y * y) as z:
+            x = x * z
+        manager = _scope(log, x)
+        kept, described = manager.args[1], manager.__doc__
+        with manager as y:
+            x += 1 / 0
+        for _ in range(3):
+            with _scope(log, x) as y:
+                x = y * 0.9 + 0.1
+        try:
+            with _scope(log, x, fail=True):
+                pass
+        except RuntimeError as error:
+            x += len(str(error))
+        return sum(log) * x + y + kept * len(described)
+
+    assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7))
+    with pytest.raises(zyg.Unsupported, match="not finished"):
+        slope(lambda x: _scope([], x).__enter__() * x, 0.7)

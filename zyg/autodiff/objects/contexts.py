@@ -1,11 +1,16 @@
-"""Context variables: what one holds has its cotangent as an attribute of the variable."""
+"""Context variables: what one holds has its cotangent as an attribute of the variable. Context managers made of generators."""
 
 from __future__ import annotations
 
+import contextlib
 from contextvars import ContextVar, Token
+from types import FunctionType
 from typing import Any
 
-from .calls import method
+from . import calls, classes, generators
+from .calls import known, method
+from .cotangents import accumulate
+from .generators import Generator
 
 _NO_DEFAULT = object()
 
@@ -54,3 +59,71 @@ def _run_reset(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     taken = shadows.take_attr(variable, "value")
     if taken is not None:
         shadows.add_attr(token, "before", taken)
+
+
+# ------------------------------------------------------------------------------------------------- contextlib.contextmanager
+
+_Manager: Any = contextlib._GeneratorContextManager  # what `@contextmanager` makes
+
+
+def _in_python(method: Any) -> FunctionType:
+    """The same function, of which nothing is known but its code."""
+    copy = FunctionType(method.__code__.replace(), method.__globals__, method.__name__, method.__defaults__)
+    copy.__qualname__ = method.__qualname__
+    return copy
+
+
+_enter_in_python, _exit_in_python = _in_python(_Manager.__enter__), _in_python(_Manager.__exit__)
+
+
+@known(_Manager, exact=True)
+def _manager(func: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> tuple[Any, Any]:
+    """The generator is made; all else that the class does on the way is about its documentation."""
+    made, back = calls.record_spread(func, args, kwds)
+    if type(made) is not Generator:
+        return classes.construct(_Manager, func, args, kwds)  # (what was made is no generator: nothing has run)
+    manager = object.__new__(_Manager)
+    manager.gen = made
+    manager.func, manager.args, manager.kwds = func, args, kwds
+    manager.__doc__ = _Manager.__doc__ if (doc := getattr(func, "__doc__", None)) is None else doc
+    return manager, (_run_manager, back, manager)
+
+
+def _run_manager(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, manager = back
+    given = calls.run(inner, None, shadows) or (None, None, None)
+    func, args = shadows.take_attr(manager, "func"), shadows.take_attr(manager, "args")
+    return None, accumulate(given[0], func), accumulate(given[1], args), given[2]
+
+
+def _is_simple(manager: Any) -> bool:
+    return type(manager) is _Manager and type(manager.__dict__.get("gen")) is Generator
+
+
+@known(_Manager.__enter__)
+def _enter(manager: Any) -> tuple[Any, Any]:
+    if not _is_simple(manager):
+        return calls.call(_enter_in_python, (manager,))
+    del manager.args, manager.kwds, manager.func
+    try:
+        item, back = generators.record_next(manager.gen)
+    except StopIteration:
+        raise RuntimeError("generator didn't yield") from None
+    return item, back
+
+
+@known(_Manager.__exit__)
+def _exit(manager: Any, typ: Any, value: Any, traceback: Any) -> tuple[Any, Any]:
+    if typ is not None or not _is_simple(manager):
+        return calls.call(_exit_in_python, (manager, typ, value, traceback))
+    generator = manager.gen
+    try:
+        generators.last_step(generator)
+    except StopIteration:
+        return False, (generators.run_end, generator, None)
+    try:
+        raise RuntimeError("generator didn't stop")
+    except RuntimeError as error:
+        generator.forward.close()
+        generator.fail(error)
+        raise

@@ -209,6 +209,19 @@ def resume(generator: Generator, method: Any, *args: Any) -> Any:
     return item
 
 
+def last_step(generator: Generator) -> None:
+    """Take a step which is the last one: a StopIteration that says so, without what undoes it (`run_end`)."""
+    try:
+        next(generator.forward)
+    except StopIteration:
+        generator.done = True
+        raise
+    except BaseException as error:
+        generator.fail(error)
+        raise
+    generator.items += 1
+
+
 def record_next(generator: Generator) -> tuple[Any, Any]:
     """`next(generator)`"""
     item = resume(generator, generator.forward.__next__)
