@@ -50,7 +50,12 @@ from .unboxing import Unboxing
 
 
 class Boxing(Unboxing):
-    """Conversions both ways."""
+    """Conversions both ways.
+
+    last: whether what is boxed are results, at which nothing in this call looks afterwards.
+    """
+
+    last = False
 
     def box(self, type: Type, leaves: list[str], ctx: str, failed: str) -> str:
         """A new reference to the object of `type` with these leaves; to the block `failed` with an exception set."""
@@ -182,10 +187,10 @@ class Boxing(Unboxing):
         for k, number in enumerate(numbers):
             e.set_field("i64", number, table, 8 * k)
         strides = e.at(table, 8 * type.ndim) if type.layout != "C" and type.ndim else "null"
-        callee = self.api("zyg_box_array", "ptr", "ptr, ptr, i32, i32, ptr, ptr, i64")
+        callee = self.api("zyg_box_array", "ptr", "ptr, ptr, i32, i32, ptr, ptr, i64, i1")
         boxed = e.call(
             "ptr", callee, f"ptr {data}", f"ptr {owner}", f"i32 {type_number}", f"i32 {type.ndim}",
-            f"ptr {table}", f"ptr {strides}", f"i64 {size}",
+            f"ptr {table}", f"ptr {strides}", f"i64 {size}", f"i1 {str(self.last).lower()}",
         )  # fmt: skip
         return boxed if type.writable else e.call("ptr", self.api("zyg_box_readonly", "ptr", "ptr"), f"ptr {boxed}")
 

@@ -239,6 +239,7 @@ class EntryLowering:
             e.branch(e.let(f"icmp eq i32 {status}, 0"), good, bad, likely=True)
 
         e.start(good)
+        self.boxing.last = _without_python(self.signature.result) and not self.signature.writes
         if self.is_scalar_call():
             # Nothing to clean up: the boxed result, or null if there was no memory for it, is what we return.
             boxed = self.boxing.box_native(self.signature.result, parts, ctx, failed)
@@ -360,9 +361,12 @@ def _has_pullback(type: Type) -> bool:
 
 def _plain(type: Type) -> bool:
     """Whether boxing runs no Python code (before 3.12 a new tuple may start the garbage collector)."""
-    if isinstance(type, Tuple):
-        return layout.VERSION >= (3, 12) and all(map(_plain, type.items))
-    return is_native(type)
+    return _without_python(type) and (layout.VERSION >= (3, 12) or not isinstance(type, Tuple))
+
+
+def _without_python(type: Type) -> bool:
+    """Whether boxing calls no Python functions."""
+    return all(map(_without_python, type.items)) if isinstance(type, Tuple) else is_native(type)
 
 
 def _asks_python(type: Type) -> bool:

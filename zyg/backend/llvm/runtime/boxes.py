@@ -159,8 +159,8 @@ null:
 }
 
 ; An ndarray that owns the data of a header from now on: the header keeps a reference to it, so that compiled code may
-; go on using them.
-define internal ptr @hand_over(ptr %header, i32 %type, i32 %nd, ptr %dims) {
+; go on using them; unless it is the `last` that is done with them, there is a weak reference, as for `zyg_pin`.
+define internal ptr @hand_over(ptr %header, i32 %type, i32 %nd, ptr %dims, i1 %last) {
   %data_at = getelementptr i8, ptr %header, i64 $H_data
   %data = load ptr, ptr %data_at
   %made = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %dims, i32 %type, ptr null, ptr %data, i32 0,
@@ -179,7 +179,12 @@ own:
   call void @Py_IncRef(ptr %handler)
   %handler_at = getelementptr i8, ptr %made, i64 $ARRAY_HANDLER
   store ptr %handler, ptr %handler_at
-  %pin = call ptr @PyWeakref_NewRef(ptr %made, ptr null)
+  br i1 %last, label %pinned, label %make_pin
+make_pin:
+  %weak = call ptr @PyWeakref_NewRef(ptr %made, ptr null)
+  br label %pinned
+pinned:
+  %pin = phi ptr [ null, %own ], [ %weak, %make_pin ]
   %pin_at = getelementptr i8, ptr %header, i64 $H_pin
   store ptr %pin, ptr %pin_at
   %object_at = getelementptr i8, ptr %header, i64 $H_object
@@ -191,7 +196,8 @@ done:
 }
 
 ; An array for Python: the argument that it is, a view, or a fresh array; a new reference or null.
-define ptr @zyg_box_array(ptr %data, ptr %owner, i32 %type, i32 %nd, ptr %dims, ptr %strides, i64 %itemsize) {
+define ptr @zyg_box_array(ptr %data, ptr %owner, i32 %type, i32 %nd, ptr %dims, ptr %strides, i64 %itemsize,
+                          i1 %last) {
 entry:
   %number = ptrtoint ptr %owner to i64
   %bit = and i64 %number, 1
@@ -242,14 +248,14 @@ compare:
   %all = icmp eq i64 %total, %bytes
   br i1 %all, label %give, label %part
 give:
-  %given = call ptr @hand_over(ptr %owner, i32 %type, i32 %nd, ptr %dims)
+  %given = call ptr @hand_over(ptr %owner, i32 %type, i32 %nd, ptr %dims, i1 %last)
   ret ptr %given
 part:
   %size = alloca i64
   %part_bytes_at = getelementptr i8, ptr %owner, i64 $H_bytes
   %part_bytes = load i64, ptr %part_bytes_at
   store i64 %part_bytes, ptr %size
-  %memory = call ptr @hand_over(ptr %owner, i32 2, i32 1, ptr %size)
+  %memory = call ptr @hand_over(ptr %owner, i32 2, i32 1, ptr %size, i1 %last)
   %no_memory = icmp eq ptr %memory, null
   br i1 %no_memory, label %null, label %show
 show:
