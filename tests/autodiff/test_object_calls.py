@@ -198,3 +198,51 @@ def test_context_managers_made_of_generators():
     assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7))
     with pytest.raises(zyg.Unsupported, match="not finished"):
         slope(lambda x: _scope([], x).__enter__() * x, 0.7)
+
+
+def _gathered(x, *rest, **options):
+    total = x * len(rest)
+    for k, v in enumerate(rest):
+        total += v * v * (k + 1)
+    for name, v in options.items():
+        total += v * len(name)
+    return total
+
+
+def _passed_on(*args, **kwargs):
+    y = _gathered(*args, **kwargs)
+    kwargs["more"] = y
+    return _gathered(*args, **kwargs) + kwargs["more"]
+
+
+class _Of:
+    def __init__(self, x, *rest, **options):
+        self.total = _gathered(x, *rest, **options)
+
+    def method(self, *rest, **options):
+        return self.total + _gathered(1.0, *rest, **options)
+
+
+def test_arguments_that_are_spread():
+    def f(x):
+        total = 0.0
+        for k in range(3):
+            args = (x, 2.0, x * x)[: k + 1]
+            total += _passed_on(*args) + _passed_on(*args, a=x, bc=x * x)
+            total += _gathered(*[x, 0.5]) + _gathered(*(x, k)) + _gathered(*[x]) + _gathered(*args, *args)
+            total += _Of(*args, a=x).method(*args) + _Of(x).method(ab=x) + _gathered(x, **{"a": x})
+            total += max(*args, 0.1) + min(*[x, 0.9]) + _gathered(*(v * x for v in args))
+        return total
+
+    assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7))
+
+    def several(x):
+        return sum(g(*args) for g in (_gathered, _passed_on, max, lambda a, b: a * b) for args in [(x, 0.3), (0.1, x)])
+
+    assert slope(several, 0.7) == pytest.approx(derivative(several, 0.7))
+
+    def wrong(x):
+        return _gathered(*[x], **{"x": x})
+
+    with pytest.raises(TypeError, match="multiple values for argument 'x'"):
+        slope(wrong, 0.7)

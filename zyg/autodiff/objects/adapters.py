@@ -134,30 +134,50 @@ def _spreading(
     if any(name in code.co_varnames[code.co_posonlyargcount : taken] for name in names):
         return None  # given twice
     forward = entry.bind_method(f) if bound else entry.bind(f)
-    first = 0 if bound else 1
-
-    def call(*args: Any) -> tuple[Any, Any]:
-        if not by_keyword:
-            y, back = forward(*args[:taken], args[taken:])
-            return y, None if back is None else (run_spread, back, first + taken, spread, names, None)
-        more = dict(zip(names, args[count:]))
-        rest = (args[taken:count], more) if by_position else (more,)
-        y, back = forward(*args[:taken], *rest)
-        return y, None if back is None else (run_spread, back, first + taken, spread, names, more)
-
-    return call
+    return _made_spreading(taken, spread, names, bool(by_position), bool(by_keyword), 0 if bound else 1)(forward)
 
 
-def run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, before, spread, names, more = back
-    given = calls.run(inner, d, shadows)
-    rest = [shadows.take_key(more, name) for name in names]
-    if given is None:
-        return (*[None] * (before + spread), *rest)
-    if not spread:
-        return (*given[:before], *rest)
-    extra = given[before]
-    return (*given[:before], *(extra if extra is not None else (None,) * spread), *rest)
+@functools.cache
+def _made_spreading(
+    taken: int, spread: int, names: tuple[str, ...], by_position: bool, by_keyword: bool, first: int
+) -> Callable[[Forward], Forward]:
+    """What makes the functions of one way of passing `taken` arguments, `spread` ones in a tuple and those of a dict."""
+    arguments = [f"a{k}" for k in range(taken + spread)]
+    named = [f"k{k}" for k in range(len(names))]
+    passed = arguments[:taken]
+    if by_position:
+        passed.append(_listed(arguments[taken:]) if spread else "()")
+    if by_keyword:
+        passed.append("more")
+    before = first + taken
+    entries = ", ".join(f"{name!r}: {k}" for name, k in zip(names, named))
+    given = [f"given[{k}]" for k in range(before)]
+    extra = [f"e{k}" for k in range(spread)]
+    lines = [
+        "def make(forward):",
+        f"    def call({', '.join([*arguments, *named])}):",
+        *[f"        more = {{{entries}}}" for _ in range(by_keyword)],
+        f"        y, back = forward({', '.join(passed)})",
+        f"        return y, None if back is None else (run, back{', more' if by_keyword else ''})",
+        "    def run(back, d, shadows):",
+        "        inner = back[1]",
+        "        given = inner[0](inner, d, shadows)",
+        *[f"        {k} = shadows.take_key(back[2], {name!r})" for name, k in zip(names, named)],
+        "        if given is None:",
+        f"            return {_listed([*['None'] * (before + spread), *named]) if before + spread + len(names) else None}",
+    ]
+    if spread:
+        lines += [
+            f"        extra = given[{before}]",
+            f"        {_listed(extra)} = extra if extra is not None else {_listed(['None'] * spread)}",
+        ]
+    lines += [
+        f"        return {_listed([*given, *extra, *named])}",
+        "    return call",
+    ]
+    scope: dict[str, Any] = {"__name__": __name__}
+    exec(compile("\n".join(lines), str(Path(__file__).with_name("<adapter>")), "exec"), scope)
+    return scope["make"]
 
 
 def _generally(f: FunctionType, args: tuple[Any, ...], names: tuple[str, ...], bound: bool) -> tuple[Any, Any]:

@@ -289,7 +289,8 @@ def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 
 def run_spread_plain(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    given = run(back[1], d, shadows)
+    inner = back[1]
+    given = inner[0](inner, d, shadows) if type(inner) is tuple else run(inner, d, shadows)
     return None if given is None else (given[0], tuple(given[1:]), None)
 
 

@@ -190,6 +190,9 @@ class ForwardHalf:
         elif op == "call_object":
             attrs["of"], function = "call_keywords", inline.record_keywords
             operands[:0] = [Const(inline.new_site(), OBJECT), Const(instr.attrs["keywords"], OBJECT)]
+        elif op == "call_spread" and not self.brief:
+            function = inline.record_spread
+            operands.insert(0, Const(inline.new_spread_site(), OBJECT))
         elif op == "set_global":
             assert self.scope is not None
             function = objects.RECORD[op]

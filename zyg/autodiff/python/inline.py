@@ -581,6 +581,23 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
     return objects.RECORD["call_keywords"](names, f, *args)
 
 
+def new_spread_site() -> Site:
+    """A place of a call `f(*args)`, which remembers for how many arguments, too."""
+    return [*new_site(), -1]
+
+
+def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
+    """RECORD["call_spread"], which remembers the forward half for so many arguments."""
+    if type(args) is not tuple or kwargs is not None and (type(kwargs) is not dict or kwargs):
+        return objects.RECORD["call_spread"](f, args, kwargs)
+    count = len(args)
+    if site[-1] != count:
+        _clear(site)
+        site[-1] = count
+    y, back = (site[1] if f is site[0] else forward_at(f, site, count))(*args)
+    return y, None if back is None else (calls.run_spread_plain, back)
+
+
 def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     """The forward half of the function of a bound method, for `arity` arguments with `self` and further ones by keyword; its
     pullback gives the cotangent of `self` first. None if it is not a plain function that takes these."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from zyg.ir.analysis import use_counts
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT
 
@@ -39,6 +40,7 @@ def normalise(function: Function, watched: bool = False) -> tuple[Function, list
     _drop_cleaning(f)
     _explicit_super(f)
     _check_keys(f)
+    _pass_directly(f)
     for block in list(f.blocks):
         _expand_yield_from(f, block)
     _remove_unreachable(f)
@@ -110,6 +112,40 @@ def _take_pullbacks(f: Function) -> None:
     for block in dict.fromkeys(b.handler.block for b in f.blocks if b.handler is not None):
         made = Instr("call_object", [Const(escaping.take, OBJECT), block.params[0]], [Value(OBJECT)], {"keywords": ()})
         block.instrs.insert(0, made)
+
+
+def _pass_directly(f: Function) -> None:
+    """`f(*[x, y])` is `f(x, y)`, and `f(**kwargs)` with the parameter `**kwargs` needs no copy of it in between."""
+    code = f.attrs.get("code")
+    passed_on = f.params[-1] if code is not None and code.co_flags & 0x08 else None
+    counts = use_counts(f)
+    for block in f.blocks:
+        made = {i.results[0]: i for i in block.instrs if len(i.results) == 1}
+        for instr in block.instrs:
+            if instr.op != "call_spread":
+                continue
+            if len(instr.operands) == 3:
+                space = made.get(instr.operands[2])
+                merge = next(
+                    (i for i in block.instrs if i.op == "dict_merge" and i.operands[0] is instr.operands[2]), None
+                )
+                if (
+                    space is not None
+                    and space.op == "dict"
+                    and not space.operands
+                    and counts[space.result] == 2
+                    and merge is not None
+                    and merge.operands[1] is passed_on
+                ):
+                    instr.operands[2] = merge.operands[1]
+                    merge.op = space.op = "dropped"
+                continue
+            arguments = made.get(instr.operands[1])
+            if arguments is not None and arguments.op in ("tuple", "list") and counts[arguments.result] == 1:
+                instr.op, instr.operands = "call_object", [instr.operands[0], *arguments.operands]
+                instr.attrs = {**instr.attrs, "keywords": ()}
+                arguments.op = "dropped"
+        block.instrs[:] = [i for i in block.instrs if i.op != "dropped"]
 
 
 def _expand_yield_from(f: Function, block: Block) -> None:
