@@ -3,16 +3,18 @@
 Modules are optimised by the new pass manager's O3 pipeline (loop vectorisation on; SLP only where a function carries
 several tangents side by side: elsewhere it was never better and sometimes three times worse on adjoint code), emitted as
 an object and linked by ORC.  Code of which a call is over after some hundred instructions gets a few passes only: our
-own have done the rest, and it runs as fast.  The linked code is one library per module and goes away with its `Native`,
+own have done the rest, and it runs as fast.  So have they where there are many loops over whole arrays, for which O1 does what
+O3 does (`Effort`).  The linked code is one library per module and goes away with its `Native`,
 but not while native code that can run Python is on some thread's stack.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -34,19 +36,50 @@ from ..tracebacks import make_raiser
 from . import matrixmath, runtime, vectormath
 from .entry import ENTRY, Signature, write_entry
 from .lower import lower
-from .lowered import LANES, Lowered, no_variants
+from .lowered import LANES, WHOLE_ARRAYS, Lowered, no_variants
 from .lowering.mathematics import OWN_MATH
 from .runtime.layout import POOL_BYTES
 from .specials import special_text
 
 Address = int
-LARGE = 3000  # lines of assembly from which on loops are not unrolled
+LARGE = 3000  # lines of assembly from which on loops are not unrolled, which costs a third of the time that LLVM takes
 GENERATION = 16  # libraries per linker
 # Runs of a pass builder.  With options of LLVM that print or time passes it has to be 1: their callbacks outlive a run.
 BUILDER_RUNS = 16
-# Of `Engine.optimise`; part of the key of code kept on disk.
-SETTINGS = "O3, loop vectorisation, SLP for lanes, unrolling but in large modules"
 BRIEF = ("always_inliner", "global_dead_code_eliminate", "sroa", "simplify_cfg", "instruction_combine", "simplify_cfg")
+
+
+@record(frozen=True)
+class Effort:
+    """What LLVM does for a module.  (Its text is part of the key of code kept on disk.)
+
+    brief: the passes of BRIEF, no pipeline.  Else the pipeline of the level, with loop vectorisation.
+    slp: vectors of what stands side by side.
+    strength: the strength reduction of loops.  It takes a sixth of the time of a module of loops over whole arrays, and finds
+    nothing: their counters go up by ones, and processors add them to addresses by themselves.
+    """
+
+    brief: bool
+    level: int
+    slp: bool
+    unroll: bool
+    strength: bool
+
+
+def effort(assembly: str, brief: bool = False) -> Effort:
+    """For a module, `brief` if a call of it is over at once."""
+    several, arrays = has_flag(assembly, LANES), has_flag(assembly, WHOLE_ARRAYS)
+    return Effort(
+        brief=brief and not several,
+        level=1 if arrays and not several else 3,
+        slp=several,
+        unroll=assembly.count("\n") < LARGE,
+        strength=several or not arrays,
+    )
+
+
+def has_flag(assembly: str, flag: str) -> bool:
+    return f"\n!{flag} = " in assembly
 
 
 @record(eq=False, slots=True)
@@ -76,7 +109,7 @@ class Engine:
         self.graveyard: list[Any] = []
         self.running = ctypes.c_int64(0)  # calls under way that may run Python code
         self.parts: dict[str, Any] = {}
-        self.builders: dict[tuple[bool, bool], tuple[int, Any]] = {}
+        self.builders: dict[tuple[int, bool, bool], tuple[int, Any]] = {}
         self.handler: object = None
         self.vector_lanes = _vector_lanes()
 
@@ -100,27 +133,28 @@ class Engine:
         module.data_layout = self.layout
         return module
 
-    def pass_builder(self, slp: bool, unroll: bool) -> llvm.PassBuilder:
-        """A builder of O3 pipelines, which serves for BUILDER_RUNS runs; to be used under the lock.
+    def pass_builder(self, level: int, slp: bool, unroll: bool) -> llvm.PassBuilder:
+        """A builder of pipelines, which serves for BUILDER_RUNS runs; to be used under the lock.
 
         What llvmlite allocates for the callbacks of a builder is never freed (1.5 kB), so there is not one for each
         run.  Every run leaves a callback behind, so none serves for ever.  It asks whether a function is `optnone`, and
         only for such a one looks at what was gone with its run: there must be none.
         """
-        served, builder = self.builders.get((slp, unroll), (BUILDER_RUNS, None))
+        key = level, slp, unroll
+        served, builder = self.builders.get(key, (BUILDER_RUNS, None))
         if builder is None or served == BUILDER_RUNS:
-            tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+            tuning = llvm.create_pipeline_tuning_options(speed_level=level)
             tuning.loop_vectorization = True
             tuning.loop_unrolling = unroll
             tuning.slp_vectorization = slp
             served, builder = 0, llvm.create_pass_builder(self.machine, tuning)
-        self.builders[slp, unroll] = served + 1, builder
+        self.builders[key] = served + 1, builder
         return builder
 
-    def optimise(self, module: llvm.ModuleRef, slp: bool = False, brief: bool = False, unroll: bool = True) -> None:
-        """O3, or for brief code the passes of BRIEF."""
-        builder = self.pass_builder(slp, unroll)
-        if brief:
+    def optimise(self, module: llvm.ModuleRef, effort: Effort) -> None:
+        """Run LLVM's optimiser, under the lock."""
+        builder = self.pass_builder(effort.level, effort.slp, effort.unroll)
+        if effort.brief:
             passes = llvm.create_new_module_pass_manager()
             for name in BRIEF:
                 getattr(passes, f"add_{name}_pass")()
@@ -135,9 +169,9 @@ class Engine:
         if cached:
             return self._cached_object_file(assembly, brief)
         assert " optnone" not in assembly, "see pass_builder"
-        several = side_by_side(assembly)
-        with self.parse(assembly) as module:
-            self.optimise(module, several, brief and not several, is_moderate(assembly))
+        work = effort(assembly, brief)
+        with self.parse(assembly) as module, strength_reduction(work.strength):
+            self.optimise(module, work)
             return self.machine.emit_object(module)
 
     def plain_object_file(self, assembly: str) -> bytes:
@@ -152,7 +186,7 @@ class Engine:
         from . import cache  # on demand: what it imports takes as long as a small compilation
 
         features = _features().flatten()
-        settings = " ".join(BRIEF) if brief else SETTINGS
+        settings = f"{effort(assembly, brief)} {BRIEF}"
         name = cache.key(assembly, self.triple, llvm.get_host_cpu_name(), features, llvmlite.__version__, settings)
         image = cache.load(name)
         if image is None:
@@ -217,7 +251,7 @@ class Engine:
                     module, machine, exports = self.parse(matrixmath.text()), self.machine, (name,)
                 else:
                     module, machine, exports = self.parse(special_text(name)), self.machine, (f"zyg_{name}",)
-                    self.optimise(module)
+                    self.optimise(module, effort(""))
                 imports = [f.name for f in [*module.functions, *module.global_variables]
                            if f.is_declaration and not f.name.startswith("llvm.")]  # fmt: skip
                 library = self.link([machine.emit_object(module)], imports, exports, {})
@@ -408,8 +442,7 @@ class Native:
     @property
     def asm(self) -> str:
         """Machine code of the functions, as assembly."""
-        with engine().lock:
-            return engine().machine.emit_assembly(self._optimised())
+        return self._assembly(False)
 
     def llvm_with_places(self, optimised: bool) -> str:
         """LLVM IR that says by its debugging information where in the source instructions come from."""
@@ -417,8 +450,12 @@ class Native:
 
     def asm_with_places(self) -> str:
         """The same of the assembly, by its directives .file and .loc."""
-        with engine().lock:
-            return engine().machine.emit_assembly(self._optimised(True))
+        return self._assembly(True)
+
+    def _assembly(self, lines: bool) -> str:
+        e = engine()
+        with e.lock, strength_reduction(effort(self._bodies(lines).text).strength):
+            return e.machine.emit_assembly(self._optimised(lines))
 
     def _bodies(self, lines: bool = False) -> Lowered:
         brief = is_brief(self.module)
@@ -429,8 +466,8 @@ class Native:
         e = engine()
         with e.lock:
             text = self._bodies(lines).text
-            module, several = e.parse(text), side_by_side(text)
-            e.optimise(module, several, is_brief(self.module) and not several, is_moderate(text))
+            module = e.parse(text)
+            e.optimise(module, effort(text, is_brief(self.module)))
         return module
 
     def __del__(self) -> None:
@@ -463,14 +500,17 @@ def arena_bytes() -> int:
     return ctypes.c_int64.from_address(engine().part("arena")["zyg_arena_bytes"]).value
 
 
-def is_moderate(assembly: str) -> bool:
-    """Whether a module is small enough for its loops to be unrolled, which costs a third of the time that LLVM takes."""
-    return assembly.count("\n") < LARGE
-
-
-def side_by_side(assembly: str) -> bool:
-    """Whether a module has functions that carry several tangents."""
-    return f"\n!{LANES} = " in assembly
+@contextlib.contextmanager
+def strength_reduction(wanted: bool) -> Iterator[None]:
+    """Whether code is emitted with LLVM's strength reduction of loops.  It has an option for that which holds for the process:
+    what others compile meanwhile in another thread is slower at worst."""
+    if not wanted:
+        llvm.set_option("zyg", "-disable-lsr=true")
+    try:
+        yield
+    finally:
+        if not wanted:
+            llvm.set_option("zyg", "-disable-lsr=false")
 
 
 def compile_module(module: Module, entry: str, options: Options, signature: Signature) -> Native:

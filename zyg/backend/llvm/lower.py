@@ -20,11 +20,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir.core import Function, Instr, Module
-from .lowered import LANES, ErrorSite, FunctionABI, Lowered, VectorMath
+from .lowered import LANES, WHOLE_ARRAYS, ErrorSite, FunctionABI, Lowered, VectorMath
 from .lowering.function import FunctionLowering
 from .lowering.registry import has_loops, lowering, may_fail, uses_context
 from .text import ModuleText, Places, symbol
 
+MANY_LOOPS = 8  # over elements of whole arrays, from which on these are most of a module
 FEW_LOOPS = 1  # that operations on all elements of arrays may be in a module before equal ones are a function
 
 
@@ -37,6 +38,8 @@ def lower(
     lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [])
     if any("lanes" in module.functions[name].attrs for name in names):
         lowered.module.flags.add(LANES)
+    if sum("elements" in i.attrs for name in names for i in _instrs(module.functions[name])) > MANY_LOOPS:
+        lowered.module.flags.add(WHOLE_ARRAYS)
     recursive = _recursive(module, names)
     needs_ctx = _closure(module, names, lambda f: f.name in recursive or any(map(uses_context, _instrs(f))))
     runs_python = _closure(module, names, lambda f: any(lowering(i.op).runs_python for i in _instrs(f)))

@@ -10,7 +10,9 @@ from ...ir.records import field, record
 from ...ir.types import F64, Type
 from .text import Emitter, ModuleText, component_types, value_types
 
-LANES = "zyg.lanes"  # flag of a module whose functions carry several tangents side by side
+# Flags of a module: functions carry several tangents side by side; there are many loops over elements of whole arrays.
+LANES = "zyg.lanes"
+WHOLE_ARRAYS = "zyg.arrays"
 
 
 class LoweringError(Exception):
