@@ -83,7 +83,9 @@ def on_dict(xs: list[Any], script: list[tuple[str, Any, int, float]], made: Any)
             del values[key]
     for weight, key in zip(itertools.cycle(WEIGHTS), values):
         total += weight * values[key]
-    return total + sum(values.values())
+    for value in values.values():
+        total += value
+    return total
 
 
 class Ordered(OrderedDict[Any, Any]):
@@ -170,7 +172,7 @@ def mixed(xs: list[Any]) -> Any:
     signs = [1.0, -1.0, 2.0, 0.5, 1, 3.0, 1.0, 1.0]
     total = sum(map(operator.mul, both, signs)) + weighed(itertools.accumulate(both))
     pairs = list(itertools.product(xs[:2], [1.0, xs[3]], repeat=1))
-    return total + sum(a + b for a, b in pairs) + sum(sum(t) for t in itertools.permutations(xs[:3]))
+    return total + weighed(a + b for a, b in pairs) + weighed(t[0] - t[2] for t in itertools.permutations(xs[:3]))
 
 
 PROGRAMS = [counted, taken_in_part, changed_on_the_way, grown, parts, with_a_start, mixed]

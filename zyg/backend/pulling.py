@@ -102,8 +102,23 @@ def _look_up(
         unless()
     e.load(x)
     e.store(last)
-    call_method(e, shadows, f"{kind}_of", x)
+    # As `items_of` and `holder_of` do where there is one.
+    new, there = Label(), Label()
+    get_attribute(e, shadows, "items" if kind == "items" else "holders")
+    e.out(*(("LOAD_ATTR", (True, "get")) if PY312 else ("LOAD_METHOD", "get")))
+    begin_call(e, lambda: e.out("LOAD_CONST", id))
+    e.load(x)
+    call(e, 1, ())
+    call(e, 1, ())
+    e.out("COPY", 1)
+    jump_if_none(e, new)
+    e.label(there, depth + 1)
     e.store(shadow)
+    with e.aside():
+        e.label(new, depth + 1)
+        e.out("POP_TOP")
+        call_method(e, shadows, f"{kind}_of", x)
+        jump(e, there)
     e.label(found, depth)
 
 

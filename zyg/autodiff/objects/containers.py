@@ -465,7 +465,8 @@ def run_set_added(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def record_fill(x: Any, values: Any) -> Any:
     """`x.extend(values)` of a new list, which the iterator does not see grow."""
-    if type(values) not in iteration.DRAINS:
+    t = type(values)
+    if t not in iteration.DRAINED and t not in iteration.DRAINS:
         return record_list_extend(x, values)
     start = len(x)
     items, drain = iteration.drained(values)
@@ -475,7 +476,9 @@ def record_fill(x: Any, values: Any) -> Any:
 
 def run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, x, start, count, drain = back
-    taken = list(_cut(shadows, x, start))
+    taken = _cut(shadows, x, start)
+    if not taken:
+        return None, iteration.give(drain, None, shadows)
     taken.extend([None] * (count - len(taken)))
     return None, iteration.give(drain, taken, shadows)
 

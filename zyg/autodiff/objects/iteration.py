@@ -127,7 +127,11 @@ class Lists(Whole):
         def add(index: int, d: Any) -> None:
             for shadow, c in zip(found, d):
                 if c is not None:
-                    add_at(shadow, index, c)
+                    if index < len(shadow):
+                        old = shadow[index]
+                        shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+                    else:
+                        add_at(shadow, index, c)
 
         return add
 
@@ -534,6 +538,8 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     t = type(x)
     if t is list:
         return x[:], (_give_list, x)
+    if t is tuple:
+        return list(x), (_give_tuple,)
     if t is Direct:
         both = list(x.base)
         return [item for item, _ in both], (_give_parts, x.whole, [part for _, part in both])
@@ -547,6 +553,8 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     return [item for item, _ in both], (give_backs, [back for _, back in both], rec)
 
 
+DRAINED = frozenset({list, tuple, Direct})
+
 # By type: the same for sources of another module.
 DRAINS: dict[type, Callable[[Any], tuple[list[Any], tuple[Any, ...]]]] = {}
 
@@ -554,6 +562,10 @@ DRAINS: dict[type, Callable[[Any], tuple[list[Any], tuple[Any, ...]]]] = {}
 def give(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
     """Give items that were drained their cotangents (None: there are none); what flows to the iterable is the result."""
     return drain[0](drain, ds, shadows)
+
+
+def _give_tuple(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
+    return None if ds is None else tuple(ds)
 
 
 def _give_list(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
