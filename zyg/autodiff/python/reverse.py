@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from zyg.ir.analysis import Loops
 from zyg.ir.builder import Builder, Variables
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, map_uses
 from zyg.ir.types import I64, NONE, OBJECT, TAPE
@@ -44,6 +45,7 @@ class ReverseHalf:
         self.bodies: dict[Block, Block] = {}  # where the reverse of a block begins
         self.tails: dict[Block, Block] = {}  # where it goes on to the blocks before
         self.current = forward.blocks[0]
+        self.loops: Loops | None = None
         # Per value that may be a tuple, the numbers of the items that are read: these have cotangents of their own, which become
         # part of the tuple's where that is wanted.
         self.places: dict[Value, dict[int, None]] = {}
@@ -446,14 +448,14 @@ class ReverseHalf:
     def _keep(self, entry: Block) -> None:
         """Decide where what the reverse half wants is kept, and complete both halves."""
         forward = self.forward
-        pushed: dict[Block, list[Saved]] = {}
+        pushed: dict[Block, dict[Value, list[Saved]]] = {}
         settled: dict[Value, Value] = {}
         replacement: dict[Value, Value] = {}
         for (v, block), saved in self.saved.items():
             if forward.settled(v):
                 replacement[saved] = settled.setdefault(v, Value(v.type, v.name))
             else:
-                pushed.setdefault(block, []).append(saved)
+                pushed.setdefault(self._place_to_push(v, block), {}).setdefault(v, []).append(saved)
         start: list[Instr] = []
         kept: list[Value] = list(settled)
         given: list[Value] = list(settled.values())
@@ -465,11 +467,14 @@ class ReverseHalf:
                 start.append(Instr("cursor", [self.tape], [cursor]))
             kept.insert(0, tape)
             given.insert(0, self.tape)
-            for block, values in pushed.items():
-                popped = [Value(s.type, s.name) for s in values]
-                replacement.update(zip(values, popped))
-                push = Instr("push", [tape, *[s.primal for s in values]])
-                block.instrs.insert(_place_of_push(block, [s.primal for s in values]), push)
+            for block, wanted in pushed.items():
+                came = forward.came.get(block)
+                values = sorted(wanted, key=lambda v: v is not came)  # (which may be pushed by the blocks before)
+                popped = [Value(v.type, v.name) for v in values]
+                for v, p in zip(values, popped):
+                    replacement.update(dict.fromkeys(wanted[v], p))
+                push = Instr("push", [tape, *values])
+                block.instrs.insert(_place_of_push(block, values), push)
                 self.bodies[block].instrs.insert(0, Instr("pop", [cursor], popped))
         start += [Instr("nothing_looked_up", [], values) for values in self.lookups.values()]
         start.insert(0, Instr("unpack", [self.back], [Value(OBJECT), *given], {"count": 1 + len(given)}))
@@ -479,6 +484,25 @@ class ReverseHalf:
                 map_uses(instr, lambda v: replacement.get(v, v))
         self.cotangents.replace(lambda v: replacement.get(v, v))
         self.kept = kept
+
+    def _place_to_push(self, v: Value, block: Block) -> Block:
+        """Where `v`, which is wanted in the reverse of a block, is pushed: where the loops are left that do not change it."""
+        forward = self.forward
+        if forward.marked or any(b.handler is not None for b in forward.blocks):
+            return block
+        if self.loops is None:
+            self.loops = Loops(forward.function, forward.dominators)
+        while self.loops.complete and (loop := self.loops.of.get(block)) is not None:
+            if forward.home[v] in loop.blocks:
+                break
+            ends = {target.block for _, target in loop.exits if target.block in forward.live}
+            if len(ends) != 1:
+                break
+            (end,) = ends
+            if not all(source in loop.blocks for source, _ in forward.edges[end]):
+                break
+            block = end
+        return block
 
 
 def _is_natural(v: Value) -> bool:

@@ -26,6 +26,7 @@ from zyg.ir.types import BOOL, NONE, OBJECT
 
 from . import rules
 from .forward import blocks_in_cycles
+from .taping import join_pops, join_pushes
 
 NOTHING = Const(None, NONE)
 _TYPE = Const(type, OBJECT)
@@ -47,9 +48,11 @@ def plain_forward(function: Function) -> Function:
 def _in_versions(
     function: Function, versions: type[_Versions], chosen: Callable[[Instr], bool], enough: int
 ) -> Function:
+    function = clone(function)
+    join_pushes(function)
+    join_pops(function)
     if not any(chosen(instr) for _, instr in function.instructions()):
         return function
-    function = clone(function)
     looping = blocks_in_cycles(function)
     used_in: dict[Value, set[Block]] = {}
     for block in function.blocks:
