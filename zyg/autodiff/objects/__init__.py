@@ -59,8 +59,9 @@ from . import (
 )
 from .calls import call, forward_of
 from .cotangents import NUMBERS, accumulate, joined
+from .holders import has_attribute
 from .iteration import loop, pairs
-from .shadows import Shadows, has_attribute
+from .shadows import Shadows
 
 RULES = arithmetic.RULES
 PLAIN = containers.PLAIN

@@ -17,8 +17,8 @@ from zyg.errors import Unsupported
 
 from . import sources
 from .cotangents import accumulate
+from .holders import has_attribute
 from .iteration import DRAINS, SOURCES, Iterator, iterator_pairs
-from .shadows import has_attribute
 
 
 class Items:

@@ -21,6 +21,7 @@ import numpy as np
 from zyg.errors import Unsupported
 
 from .cotangents import Refused, accumulate
+from .holders import Holder, made_for
 
 
 class Joined:
@@ -36,21 +37,6 @@ class Joined:
 
 
 _joined: dict[int, weakref.ref[Joined]] = {}
-
-
-class Holder:
-    """The shadow of the attributes of an object, as an object with these attributes: None where there is nothing.
-
-    Compiled code reads and writes it, which takes CPython a fraction of what the items of a dict take."""
-
-
-def has_attribute(name: str) -> bool:
-    """Whether holders have an attribute of this name; there has to be a value where an object has none yet."""
-    if name.startswith("__"):
-        return False
-    if name not in Holder.__dict__:
-        setattr(Holder, name, None)
-    return True
 
 
 class Shadows:
@@ -103,7 +89,7 @@ class Shadows:
         """The shadow of the attributes of an object, made if there is none."""
         holder = self.holders.get(id(x))
         if holder is None:
-            holder = self.holders[id(x)] = Holder()
+            holder = self.holders[id(x)] = made_for(x)
             self.kept.append(x)
             if isinstance(x, ModuleType):  # its attributes are the global variables of its functions
                 holder.__dict__ = self.dict_of(x.__dict__)
@@ -111,7 +97,7 @@ class Shadows:
 
     def add_part(self, shadow: Any, part: Any, d: Any) -> None:
         """Add `d` to a part of a shadow."""
-        if type(shadow) is Holder:
+        if isinstance(shadow, Holder):
             shadow = shadow.__dict__
         if type(shadow) is list:
             if part >= len(shadow):
