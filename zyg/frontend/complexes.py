@@ -19,7 +19,7 @@ from zyg.ir.types import F32, F64
 from .comparison import compare
 from .operators import fold
 from .python_numbers import COMPARISONS, PYTHON, SYMBOLS, message_of
-from .scalars import any_of, finite_or_nan, negate, nonzero, not_finite, scalar_value, to_float
+from .scalars import any_of, finite_or_nan, math_op, negate, nonzero, not_finite, scalar_value, to_float
 from .type_names import python_type_name
 from .values import Abstract, ComplexValue, Known, MethodValue, Number, TupleValue, as_complex, describe, known
 
@@ -277,7 +277,7 @@ def unary(e: Evaluator, name: str, v: ComplexValue) -> Abstract:
         return make(e.op("neg", re), e.op("neg", im), v.numpy)
     if name == "pos":
         return v
-    size = e.op("modulus", re, im)
+    size = math_op(e, "modulus", re, im) if v.numpy else e.op("modulus", re, im)
     if not v.numpy and e.options.error_model == "python":
         ok = any_of(e, finite_or_nan(e, size), not_finite(e, re), not_finite(e, im))
         e.guard(ok, "OverflowError", ABS_OVERFLOW)

@@ -14,6 +14,7 @@ All types are immutable, hashable and compare by value.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import MemberDescriptorType
 from typing import Any
 
@@ -201,7 +202,11 @@ class ListType(Type):
 
 @record(frozen=True, slots=True)
 class Sequence(Type):
-    """A list whose length is known at run time; its leaves are the length and an array per leaf of an item."""
+    """A list whose length is known at run time; its leaves are the length and an array per leaf of an item.
+
+    Of lists of numbers in a list, the leaves are how many there are, the length and the begin of each, and the memory in which
+    all of them are, with how much of it is used.
+    """
 
     item: Type
 
@@ -365,6 +370,10 @@ def children(t: Type) -> tuple[Type, ...]:
     """The structured or value types that `t` is made of, in the order of its leaves."""
     if isinstance(t, (Tuple, ListType, Struct, Closure, DictType, ObjectOf)):
         return t.items
+    if isinstance(t, Sequence) and isinstance(t.item, Sequence):
+        begins = [Array(I64, 1)] * (len(flatten(t.item)) - 1)
+        pools = [leaf for array in flatten(t.item)[1:] for leaf in (I64, array)]
+        return (I64, Array(I64, 1), *begins, *pools)
     if isinstance(t, Sequence):
         return (I64, *(Array(leaf, 1) for leaf in flatten(t.item) if isinstance(leaf, Scalar)))
     if isinstance(t, NpScalar):
@@ -393,6 +402,30 @@ def flatten(t: Type) -> tuple[Type, ...]:
     if isinstance(t, (Scalar, ObjectType, Array, Stack, Tape)):
         return (t,)
     return tuple(leaf for child in children(t) for leaf in flatten(child))
+
+
+def leaves_in_pairs(types: Iterable[Type]) -> tuple[int, ...]:
+    """Which of the leaves of structured types are arrays of the parts of complex numbers.
+
+    >>> leaves_in_pairs([F64, Tuple((ComplexArray(1), I64))])
+    (1,)
+    """
+    found: list[int] = []
+    count = 0
+
+    def walk(t: Type) -> None:
+        nonlocal count
+        if isinstance(t, ComplexArray):
+            found.append(count)
+        if isinstance(t, (Scalar, ObjectType, Array, Stack, Tape, ComplexArray)):
+            count += 1
+            return
+        for child in children(t):
+            walk(child)
+
+    for t in types:
+        walk(t)
+    return tuple(found)
 
 
 def is_float(t: Type) -> bool:

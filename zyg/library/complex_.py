@@ -16,7 +16,17 @@ from zyg.frontend.merging import settled
 from zyg.frontend.python_numbers import message_of
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.type_names import python_type_name
-from zyg.frontend.values import Abstract, ComplexArrayValue, ComplexValue, Known, Number, is_numeric, known, number_type
+from zyg.frontend.values import (
+    Abstract,
+    ComplexArrayValue,
+    ComplexValue,
+    Known,
+    Number,
+    as_complex,
+    is_numeric,
+    known,
+    number_type,
+)
 from zyg.ir.core import Const, const
 from zyg.ir.types import BOOL
 
@@ -278,50 +288,49 @@ def _conjugate(e: Evaluator, z: Abstract, /) -> Abstract:
 
 
 def sum_array(e: Evaluator, a: ComplexArrayValue) -> Abstract:
-    """The sum of an array, part by part in NumPy's order; the derivative is that of a plain loop."""
+    """The sum of an array in NumPy's order; the derivative is that of a plain loop."""
+    total = as_complex(e.call(known(sum_in_order), [a]))
+    if e.context.level == 0:
+        return ComplexValue(total.re, total.im, True)
     sums = []
-    for name in ("real", "imag"):
-        part = complex_arrays.part(e, a, name)
-        total = scalar_value(e, e.call(known(sum_of_part), [part]))
-        if e.context.level > 0:
-            plain_sum = sum_elements(e, part).value
-            total = e.op("slope", e.op("stop", total), const(1.0), plain_sum)
-        sums.append(Number(total))
+    for name, value in zip(("real", "imag"), total.parts(), strict=True):
+        plain_sum = sum_elements(e, complex_arrays.part(e, a, name)).value
+        sums.append(Number(e.op("slope", e.op("stop", scalar_value(e, value)), const(1.0), plain_sum)))
     return ComplexValue(sums[0], sums[1], True)
 
 
 @unchecked
-def sum_of_part(part: Any) -> Any:
-    total = part.dtype.type(0)
-    if part.ndim > 1:
-        for i in range(len(part)):
-            total = total + sum_of_part(part[i])
+def sum_in_order(a: Any) -> Any:
+    total = a.dtype.type(0)
+    if a.ndim > 1:
+        for i in range(len(a)):
+            total = total + sum_in_order(a[i])
         return total
-    return total + pairwise_by_four(part, 0, len(part))
+    return total + pairwise_by_four(a, 0, len(a))
 
 
 @unchecked
-def pairwise_by_four(part: Any, start: int, count: int) -> Any:
-    """NumPy's pairwise summation of complex numbers: four running sums of each part in blocks of up to 64 numbers."""
+def pairwise_by_four(a: Any, start: int, count: int) -> Any:
+    """NumPy's pairwise summation of complex numbers: four running sums in blocks of up to 64 numbers."""
     if count > 64:
         half = machine("floordiv", count - machine("mod", count, 8), 2)
-        return pairwise_by_four(part, start, half) + pairwise_by_four(part, start + half, count - half)
+        return pairwise_by_four(a, start, half) + pairwise_by_four(a, start + half, count - half)
     stop = start + count
     if count < 4:
-        total = -part.dtype.type(0)
+        total = -a.dtype.type(0)
         for i in range(start, stop):
-            total += part[i]
+            total += a[i]
         return total
-    r0, r1, r2, r3 = part[start], part[start + 1], part[start + 2], part[start + 3]
+    r0, r1, r2, r3 = a[start], a[start + 1], a[start + 2], a[start + 3]
     whole = stop - count % 4
     for i in range(start + 4, whole, 4):
-        r0 += part[i]
-        r1 += part[i + 1]
-        r2 += part[i + 2]
-        r3 += part[i + 3]
+        r0 += a[i]
+        r1 += a[i + 1]
+        r2 += a[i + 2]
+        r3 += a[i + 3]
     total = (r0 + r1) + (r2 + r3)
     for i in range(whole, stop):
-        total += part[i]
+        total += a[i]
     return total
 
 

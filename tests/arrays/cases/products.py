@@ -81,6 +81,17 @@ for _text, _a in (
     ("i...->...", "n m|n m k"),
 ):
     case(np.einsum, (lambda t: lambda a: np.einsum(t, a))(_text), a=A(_a, "dl", "finite"), tolerance=64, memory=False)
+case(np.einsum, lambda a, b: np.einsum(a, [0, 1], b, [1, 2], [2, 0]), a=A("n m", "dl", "finite"), b=A("m k", "d", "finite"), tolerance=64)  # fmt: skip
+case(np.einsum, lambda a, b: np.einsum(a, [..., 3], b, [3]), a=A("n m|n m k", "d", "finite"), b=A("m|k", "d", "finite"), tolerance=64)  # fmt: skip
+case(np.einsum, lambda a: np.einsum("ij->i", a), a=A("n m", "dfiu", "few"), tolerance=64)
+
+
+def _einsum_into(a, b):
+    out = np.zeros(a.shape[:1])
+    return np.einsum("ij,ij->i", a, b, out=out), out
+
+
+case(np.einsum, _einsum_into, a=A("n m", "d", "finite"), b=A("n m", "d", "finite"), tolerance=64)
 case(
     np.einsum,
     lambda a, b, c: np.einsum("ij,jk,kl->il", a, b, c),

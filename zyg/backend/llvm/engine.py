@@ -30,7 +30,7 @@ from ...ir.foreign import address_of as foreign_address
 from ...ir.foreign import is_foreign
 from ...ir.options import Options
 from ...ir.records import record
-from ...ir.types import Array
+from ...ir.types import Array, leaves_in_pairs
 from .. import cpython as layout
 from ..tracebacks import make_raiser
 from . import matrixmath, runtime, vectormath
@@ -521,6 +521,8 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         variants = e.vector_variants if options.vectormath and not brief else no_variants
         # An entry that boxes arrays is hundreds of lines, of which the optimiser makes nothing better.
         apart = not brief and any(isinstance(v.type, Array) for v in module.functions[entry].params)
+        types = (*signature.parameters, *(type for _, type in signature.inputs))
+        module.functions[entry].attrs["pairs"] = leaves_in_pairs(types)
         lowered = lower(module, entry, variants, exported=apart)
         native = Native(module, entry, options, signature, lowered)
         raiser = make_raiser(lowered.errors)

@@ -13,6 +13,7 @@ from zyg.ir.core import Value
 
 from ..registry import emits, implements
 from .products import matmul_arrays, operands
+from .reductions import delivered, element_type
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -95,13 +96,20 @@ def _reshaped(e: Evaluator, a: Abstract, lengths: list[Value]) -> Abstract:
 # ------------------------------------------------------------------------------------------------ einsum
 
 
-@emits(np.einsum, instead={"out": "assign the result: out[...] = np.einsum(...)"})
-def einsum(e: Evaluator, subscripts: Abstract, /, *operands_: Abstract, optimize: Abstract = NONE) -> Abstract:
+@emits(np.einsum)
+def einsum(
+    e: Evaluator, subscripts: Abstract, /, *operands_: Abstract, out: Abstract = NONE, optimize: Abstract = NONE
+) -> Abstract:
     """The operands are taken one after the other, axes that no other has are summed up before: each step is a product of
-    matrices, or stacks of them, of what is transposed and reshaped to fit."""
-    text = constant(e, subscripts, "subscripts")
-    if not isinstance(text, str):
-        raise e.refuse("np.einsum with lists of axes", hint="write the subscripts as a string: 'ij,jk->ik'")
+    matrices, or stacks of them, of what is transposed and reshaped to fit; or a sum of products of elements."""
+    if is_numeric(subscripts) or isinstance(subscripts, arrays.ARRAYS):
+        text, operands_ = _by_axes(e, (subscripts, *operands_))
+    else:
+        text = constant(e, subscripts, "subscripts")
+        if not isinstance(text, str):
+            raise e.refuse(
+                "np.einsum of this", types=[describe(subscripts, e.heap)], hint="write np.einsum('ij,jk->ik', a, b)"
+            )
     given = operands(e, "np.einsum", *operands_)
     try:
         inputs, output = parse_subscripts(text, [arrays.ndim(v) for v in given])
@@ -127,7 +135,29 @@ def einsum(e: Evaluator, subscripts: Abstract, /, *operands_: Abstract, optimize
         others = set(output).union(*(letters for _, letters in terms[2:]))
         terms[:2] = [_contracted(e, a, left, b, right, others)]
     value, letters = terms[0]
-    return _arranged(e, value, letters, output)
+    made = _arranged(e, value, letters, output)
+    if isinstance(out, arrays.ARRAYS) and element_type(e, made) is not arrays.element_type(out):
+        raise e.refuse(
+            "np.einsum(out=...) of another type than the result", hint="assign it: out[...] = np.einsum(...)"
+        )
+    return delivered(e, made, out)
+
+
+def _by_axes(e: Evaluator, args: tuple[Abstract, ...]) -> tuple[str, tuple[Abstract, ...]]:
+    """The other form of the arguments, each operand with a list of the numbers of its axes, in that of subscripts."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+    def named(v: Abstract) -> str:
+        axes = constant(e, v, "the axes of np.einsum")
+        if not isinstance(axes, tuple) or not all(
+            axis is ... or isinstance(axis, int) and 0 <= axis < len(letters) for axis in axes
+        ):
+            e.throw("ValueError", "subscript is not within the valid range [0, 52)")
+        return "".join("..." if axis is ... else letters[axis] for axis in axes)
+
+    count = len(args) // 2 * 2
+    text = ",".join(map(named, args[1:count:2]))
+    return text + ("->" + named(args[-1]) if len(args) > count else ""), args[0:count:2]
 
 
 def _one() -> Value:
@@ -204,7 +234,8 @@ def _summed(e: Evaluator, a: Abstract, letters: str, kept: set[str]) -> tuple[Ab
     gone = [k for k, c in enumerate(letters) if c not in kept]
     if not gone:
         return a, letters
-    made = sum_(e, a, TupleValue(tuple(Known(k) for k in gone))) if len(gone) < len(letters) else sum_(e, a)
+    dtype = Known(arrays.numpy_dtype(arrays.element_type(a)))
+    made = sum_(e, a, TupleValue(tuple(Known(k) for k in gone)) if len(gone) < len(letters) else NONE, dtype)
     rest = "".join(c for c in letters if c in kept)
     return made, rest
 
@@ -222,11 +253,12 @@ def _contracted(
     batch = [c for c in left if c in right and c in others]
     inner = [c for c in left if c in right and c not in others]
     rows, columns = [c for c in left if c not in right], [c for c in right if c not in left]
-    if not inner:  # nothing is summed up: element by element
-        letters = [*batch, *rows, *columns]
+    if not inner or not rows and not columns and (batch or len(inner) > 1):
+        # Element by element: nothing is summed up, or each product stands in one sum only, which is then made in the same loop.
+        letters = [*left, *columns] if inner else [*batch, *rows, *columns]
         x = _spread(e, a, left, letters)
         y = _spread(e, b, right, letters)
-        return binary(e, "mul", x, y), "".join(letters)
+        return _summed(e, binary(e, "mul", x, y), "".join(letters), {*batch, *rows, *columns})
     x = _grouped(e, a, left, batch, rows, inner)
     y = _grouped(e, b, right, batch, inner, columns)
     made = e.call(known(matmul_arrays), [x, y])

@@ -408,7 +408,7 @@ def of_two_floats(op: str, name: str) -> Element:
     return emitter
 
 
-for _name, _op in (("arctan2", "atan2"), ("hypot", "hypot"), ("copysign", "copysign"), ("nextafter", "nextafter")):
+for _name, _op in (("arctan2", "atan2"), ("hypot", "modulus"), ("copysign", "copysign"), ("nextafter", "nextafter")):
     ufunc(getattr(np, _name))(of_two_floats(_op, _name))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ....ir.analysis import reverse_postorder
 from ....ir.core import Block, Const, Function, Instr, Target, Value
-from ....ir.types import Scalar, Stack, Tape, Type
+from ....ir.types import Array, Scalar, Stack, Tape, Type
 from .. import runtime
 from ..lowered import CodeEmitter, ErrorSite, Lowered, LoweringError, VectorMath
 from ..text import SCALAR_TYPES, Places, component_types, components, literal
@@ -66,7 +66,9 @@ class FunctionLowering(CodeEmitter):
                 words[0] = words[0].replace("ptr", "ptr noalias", 1)
             parameters += words
             starts.append((p, names))
-        for p, names in starts:
+        for k, (p, names) in enumerate(starts):
+            if k in f.attrs.get("pairs", ()):
+                names = self.of_pairs(p, names)
             self.bind(p, names)
         if self.recursive:
             self.check_depth()
@@ -88,6 +90,13 @@ class FunctionLowering(CodeEmitter):
         attributes = self.module.group(words)
         text = "\n".join([f"{head} {attributes}{subprogram} {{", "entry:", *self.allocas, *self.lines, "}"])
         self.module.functions.append(text)
+
+    def of_pairs(self, v: Value, names: list[str]) -> list[str]:
+        """The components of an array whose last axis is known to have two elements that lie together."""
+        assert isinstance(v.type, Array)
+        last = f"{v.type.ndim - 1}"
+        known = {".n" + last: "2", ".s" + last: "8"}
+        return [known.get(suffix, name) for (suffix, _), name in zip(components(v.type), names, strict=True)]
 
     def lower_block(self, block: Block) -> None:
         if block is not self.function.entry:

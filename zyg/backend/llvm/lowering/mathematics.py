@@ -44,12 +44,13 @@ def library_function(e: FunctionLowering, instr: Instr) -> None:
     single = instr.operands[0].type is F32
     type = e.llvm_type(instr.operands[0])
     args = [e.typed(v) for v in instr.operands]
-    called = _C_NAMES.get(name, name) + "f" * single
+    own = _C_NAMES.get(name, name)
+    called = own + "f" * single
     if name == "pow" and not instr.attrs.get("fast"):
         # By its own name LLVM would make pow(x, 2.0) x * x, which differs in the last bit for some x.
         called = "zyg_" + called
     callee = e.module.external(called, type, ", ".join([type] * len(args)), MATH)
-    variants = vector_attribute(e, called, name, len(args), single) if instr.attrs.get("vectormath") else ""
+    variants = vector_attribute(e, called, own, len(args), single) if instr.attrs.get("vectormath") else ""
     group = e.module.group(MATH + variants)
     # A call with fast-math flags LLVM makes an intrinsic, which has no vector variants.
     flags = "" if variants else e.flags(instr)
