@@ -233,9 +233,48 @@ def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
 
 @known(itertools.chain)
 def _chain(*iterables: Any) -> tuple[Any, Any]:
+    if iterables and _BY_PLACES.issuperset(map(type, iterables)):
+        steps = [_steps_of(k, x) for k, x in enumerate(iterables)]
+        wholes = [x if type(x) is list else x.whole for x in iterables]
+        return iteration.Direct(itertools.chain(*steps), _Chained(wholes), "chain"), None
     sources = [iteration.with_backs(x) for x in iterables]
     iterators = [s for s, _ in sources]
     return _made(adapted(itertools.chain(*iterators), *iterators), "chain", *[rec for _, rec in sources])
+
+
+_BY_PLACES = frozenset({list, iteration.Direct})
+
+
+def _steps_of(k: int, x: Any) -> Any:
+    if type(x) is list:
+        return zip(x, zip(itertools.repeat(k), itertools.count()))
+    return ((item, (k, part)) for item, part in x.base)
+
+
+class _Chained(iteration.Whole):
+    """What `chain` of lists goes through, and of what goes through lists: the parts are numbered."""
+
+    __slots__ = ("wholes",)
+
+    def __init__(self, wholes: list[Any]):
+        super().__init__()
+        self.wholes = wholes
+
+    def adder(self, shadows: Any) -> Any:
+        found = [shadows.gone_through(x) for x in self.wholes]
+
+        def add(part: tuple[int, Any], d: Any) -> None:
+            k, index = part
+            shadow = found[k]
+            if type(shadow) is not list:
+                shadow(index, d)
+            elif index < len(shadow):
+                old = shadow[index]
+                shadow[index] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+            else:
+                iteration.add_at(shadow, index, d)
+
+        return add
 
 
 @known(itertools.chain.from_iterable)

@@ -564,6 +564,30 @@ def give(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
     return drain[0](drain, ds, shadows)
 
 
+def _drain_values(x: Values) -> tuple[list[Any], tuple[Any, ...]]:
+    mapping = x._mapping
+    if type(mapping) is not dict:
+        iterator, rec = pairs(x)
+        both = list(iterator)
+        return [item for item, _ in both], (give_backs, [back for _, back in both], rec)
+    return list(mapping.values()), (_give_values, mapping, list(mapping))
+
+
+def _give_values(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, mapping, keys = drain
+    if ds is None:
+        return
+    shadow = shadows.dict_of(mapping)
+    get = shadow.get
+    for key, d in zip(keys, ds):
+        if d is not None:
+            old = get(key)
+            shadow[key] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+
+
+DRAINS[Values] = _drain_values
+
+
 def _give_tuple(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
     return None if ds is None else tuple(ds)
 

@@ -4,6 +4,7 @@ but they may have done something."""
 from __future__ import annotations
 
 import dis
+import operator
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -36,11 +37,23 @@ def keys_of(items: list[Any], key: Any) -> tuple[list[Any], list[Any] | None]:
     """The key of each item, and the backs of the calls, if these may have done something."""
     if key is None:
         return items, None
-    if is_harmless(key) and (type(key) is FunctionType or reach.PLAIN.issuperset(map(type, items))):
+    if is_harmless(key) and (
+        type(key) is FunctionType or reach.PLAIN.issuperset(map(type, items)) or _picks_an_item(key, items)
+    ):
         return [key(v) for v in items], None
     forward = calls.forward_of(key)
     made = [forward(v) for v in items]
     return [k for k, _ in made], [back for _, back in made]
+
+
+def _picks_an_item(key: Any, items: list[Any]) -> bool:
+    """Whether a key is an `operator.itemgetter` of what runs no code, of plain sequences."""
+    if type(key) is not operator.itemgetter or not _SEQUENCES.issuperset(map(type, items)):
+        return False
+    return reach.PLAIN.issuperset(map(type, key.__reduce__()[1]))
+
+
+_SEQUENCES = frozenset({list, tuple})
 
 
 class Compared:

@@ -40,6 +40,9 @@ def normalise(function: Function, watched: bool = False) -> tuple[Function, list
     _drop_cleaning(f)
     _explicit_super(f)
     _check_keys(f)
+    for _, instr in f.instructions():
+        if instr.op == "dict_setitem":  # of a dict comprehension, which is like any other dict
+            instr.op = "setitem"
     _pass_directly(f)
     for block in list(f.blocks):
         _expand_yield_from(f, block)
