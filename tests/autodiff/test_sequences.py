@@ -175,7 +175,64 @@ def mixed(xs: list[Any]) -> Any:
     return total + weighed(a + b for a, b in pairs) + weighed(t[0] - t[2] for t in itertools.permutations(xs[:3]))
 
 
-PROGRAMS = [counted, taken_in_part, changed_on_the_way, grown, parts, with_a_start, mixed]
+def chained(xs: list[Any]) -> Any:
+    items, total = [*xs], 0.0
+    for item in itertools.chain(items, reversed(xs), [xs[1], 2.0]):
+        total += 0.5 * item
+        if len(items) < 8:
+            items.append(2.0 * item)
+    for pair in itertools.chain(zip(xs, items), enumerate(xs)):
+        total += 2.0 * pair[1]
+    names = itertools.chain(xs, map(operator.neg, xs), (xs[0],))
+    return total + next(names) + weighed(list(names)) + weighed(list(itertools.chain(items, reversed(items))))
+
+
+def through_dicts(xs: list[Any]) -> Any:
+    values = {str(k): x for k, x in enumerate(xs)}
+    doubled = {key: 2.0 * value for key, value in values.items() if key != "2"}
+    doubled |= {key[0]: values[key] for key in ("3", "4")}
+    total = max(doubled.values()) + min(values.values()) + weighed([*values.values()])
+    for key, value in doubled.items():
+        total += value + 0.5 * values[key]
+        values[key] = 0.5 * value
+    for value in values.values():
+        total += 2.0 * value
+    return total + weighed(list(values.values())) + weighed(sorted(doubled.values()))
+
+
+def by_keys(xs: list[Any]) -> Any:
+    pairs = list(zip(xs, [3, 1, 2, 1, 0]))
+    lists = [[x, k] for x, k in pairs]
+    pairs.sort(key=operator.itemgetter(1), reverse=True)
+    total = weighed([x for x, _ in pairs]) + 2.0 * max(pairs, key=operator.itemgetter(0))[0]
+    return (
+        total
+        + min(lists, key=operator.itemgetter(1, 0))[0]
+        + weighed([x for x, k in sorted(lists, key=lambda p: p[0])])
+    )
+
+
+def transposed(xs: list[Any]) -> Any:
+    rows = [xs[:3], xs[1:4], tuple(xs[2:])]
+    columns = [list(c) for c in zip(*rows)]
+    columns[0].append(xs[4])
+    columns[1][0], both = columns[2][1], list(zip(xs, columns[0]))
+    return weighed(weighed(c) for c in columns) + weighed(a + 2.0 * b for a, b in both) + weighed(list(rows[2]))
+
+
+PROGRAMS = [
+    chained,
+    through_dicts,
+    by_keys,
+    transposed,
+    counted,
+    taken_in_part,
+    changed_on_the_way,
+    grown,
+    parts,
+    with_a_start,
+    mixed,
+]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
