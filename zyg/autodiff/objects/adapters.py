@@ -106,9 +106,34 @@ def _made(
         f"        return {_listed(given)}",
         "    return call",
     ]
-    scope: dict[str, Any] = {"__name__": __name__, "generally": _generally, "add_default": add_default}
+    return _compiled(lines, generally=_generally, add_default=add_default)
+
+
+def _compiled(lines: list[str], **names: Any) -> Any:
+    """What the function `make` is that these lines define."""
+    scope: dict[str, Any] = {"__name__": __name__, **names}
     exec(compile("\n".join(lines), str(Path(__file__).with_name("<adapter>")), "exec"), scope)
     return scope["make"]
+
+
+@functools.cache
+def constructing(count: int) -> Callable[..., Forward]:
+    """What makes the forward half of a class from that of its `__init__`, for `count` arguments; `generally` constructs where
+    that has another `__init__` now."""
+    arguments = [f"a{k}" for k in range(count)]
+    lines = [
+        "def make(cls, init, forward, generally):",
+        f"    def construct({', '.join(arguments)}):",
+        "        if cls.__init__ is not init:",
+        f"            return generally({', '.join(arguments)})",
+        "        made = new(cls)",
+        f"        y, back = forward({', '.join(['made', *arguments])})",
+        "        if y is not None:",
+        "            raise TypeError(f\"__init__() should return None, not '{type(y).__name__}'\")",
+        "        return made, back",
+        "    return construct",
+    ]
+    return _compiled(lines, new=object.__new__)
 
 
 def _listed(items: list[str]) -> str:
@@ -187,4 +212,4 @@ def _generally(f: FunctionType, args: tuple[Any, ...], names: tuple[str, ...], b
     return y, (calls.run_shifted, back) if bound and back is not None else back
 
 
-__all__ = ["adapter"]
+__all__ = ["adapter", "constructing"]
