@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
@@ -76,6 +76,50 @@ def dataclasses_(x):
     return sum(r.parts) * q.a + q.parts[-1] + s.twice * s.c + t.a * t.b + u.b + r.count
 
 
+class Sample(NamedTuple):
+    a: Any
+    b: Any = 2.0
+
+    @property
+    def both(self):
+        return self.a * self.b + self[0]
+
+    def scaled(self, by):
+        return Sample(self.a * by, b=self.b)
+
+
+class Likewise:
+    """Its attributes are called as the fields are."""
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    @property
+    def both(self):
+        return self.a - self.b
+
+    @both.setter
+    def both(self, value):
+        self.a = value * self.b
+
+
+def fields(x):
+    t = 0.0
+    for s in (Sample(x, x * x), Likewise(x, 3.0 * x), Sample(x), Sample(2.0, b=x).scaled(x)):
+        for _ in range(2):
+            t = t * 0.5 + s.a * s.b + s.both
+            if t > 3.0:
+                t += s.a
+        if isinstance(s, Sample):
+            u, v = s
+            t += u * s.b + s[0] * v + s[-1] + s._replace(a=x * s.a).a
+        else:
+            s.both = s.both * x
+            t += s.both + s.a
+    p = (Sample(x, x), x)
+    return t + p[0].a * p[0][1] * p[1]
+
+
 def containers(x):
     d = {"a": x, "b": x * x, 1: 3.0 * x}
     t = 0.0
@@ -142,7 +186,7 @@ def slope(f, x, h=1e-6):
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
-@pytest.mark.parametrize("f", [containers, lists, tuples, methods, dataclasses_], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [containers, lists, tuples, methods, dataclasses_, fields], ids=lambda f: f.__name__)
 def test_derivative(f):
     for x in (1.3, 0.7, 1.3):
         value, back = python_pullback(f, (x,), {})

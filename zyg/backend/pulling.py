@@ -49,6 +49,15 @@ def nothing(back: Any, d: Any, shadows: Any) -> Any:
     return back[2](back, d, shadows) if len(back) > 2 else None
 
 
+def in_field(back: Any, d: Any, shadows: Any) -> Any:
+    """The pullback of a field of a named tuple: (in_field, its number, how many there are)."""
+    if d is None:
+        return None
+    parts = [None] * back[2]
+    parts[back[1]] = d
+    return (tuple(parts),)
+
+
 def pulled(back: Any, d: Any, shadows: Any, wanted: tuple[int, ...]) -> Any:
     """What a pullback gives for the operands `wanted`: for code that is brief, and does not write that out."""
     if back is None:
@@ -404,6 +413,8 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         e.label(recorded, depth)
         if attrs["access"] == "getitem" and "rare" not in attrs:
             _item_by_number(e, instr, none, end)
+        if attrs["access"] == "getattr" and component:
+            _part_by_name(e, instr, none, end)
     elif attrs["of"] == "unpack":
         recorded = Label()
         _go_if_recorded(e, instr, recorded)
@@ -522,6 +533,22 @@ def _item_by_number(e: Emitter, instr: Operation, none: Label, end: Label) -> No
         _look_up(e, shadows, x, "items", last, shadow)
         _add_part(e, shadows, shadow, back, d, True)
         jump(e, none)
+    e.label(other, depth)
+
+
+def _part_by_name(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
+    """A field of a named tuple: its cotangent is a part of that of the tuple."""
+    back, d = instr.operands[:2]
+    other = Label()
+    depth = e.depth
+    _first(e, back)
+    e.out("LOAD_CONST", in_field)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", other)
+    e.load(d)
+    e.store(instr.results[-1])
+    store_none(e, instr.results[:-1])
+    jump(e, end)
     e.label(other, depth)
 
 

@@ -58,7 +58,7 @@ from . import (
     zyg_,
 )
 from .calls import call, forward_of
-from .cotangents import NUMBERS, accumulate, joined
+from .cotangents import NUMBERS, accumulate, joined, joined_by_name
 from .holders import has_attribute
 from .iteration import loop, pairs
 from .shadows import Shadows
@@ -127,6 +127,7 @@ __all__ = [
     "heaps",
     "iterables_",
     "joined",
+    "joined_by_name",
     "keys",
     "loop",
     "math_",

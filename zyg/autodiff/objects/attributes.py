@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend.pulling import in_field
 from zyg.errors import Unsupported
 
 from . import calls, classes, foreign, native, numpy_
@@ -146,7 +147,7 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
             return y, (run_bound_method,) if isinstance(x, (tuple, *NUMERIC)) else None
         if kind.__name__ == "_tuplegetter":  # a field of a named tuple
             index = x._fields.index(name)
-            return y, (run_field, index, len(x))
+            return y, (in_field, index, len(x))
         if kind in (staticmethod, classmethod, FunctionType):
             return y, None
         return _foreign(x, name, cls)
@@ -191,14 +192,6 @@ def _run_first(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 _run_descriptor = _run_first
-
-
-def run_field(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    if d is None:
-        return None
-    result = [None] * back[2]
-    result[back[1]] = d
-    return (tuple(result),)
 
 
 def by_descriptor(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any] | None:

@@ -108,6 +108,17 @@ def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> 
     return parts if d is None else accumulate(d, parts)
 
 
+def joined_by_name(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -> Any:
+    """The same of a named tuple, whose places may be names of fields."""
+    fields = x._fields
+    items: list[Any] = [None] * len(fields)
+    for at, c in zip(places, parts):
+        if c is not None:
+            k: int = at if isinstance(at, int) else fields.index(at)
+            items[k] = c if items[k] is None else accumulate(items[k], c)
+    return tuple(items) if d is None else accumulate(d, tuple(items))
+
+
 def is_number(x: Any) -> bool:
     """Whether `x` carries a cotangent that is a number.
 

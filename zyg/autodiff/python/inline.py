@@ -26,6 +26,7 @@ from typing import Any
 
 from zyg.backend.cpython import type_version
 from zyg.backend.phrases import PLAIN_KEYS, forget_hashed
+from zyg.backend.pulling import in_field
 from zyg.backend.recording import PLAIN, nothing
 from zyg.ir.core import Const
 from zyg.rules import has_ruled_instances
@@ -171,7 +172,7 @@ def _getter(cls: type, name: str) -> Any:
     fields = getattr(cls, "_fields", ())
     if type(found).__name__ != "_tuplegetter" or name not in fields:
         return None
-    get, back = type(found).__get__, (attributes.run_field, fields.index(name), len(fields))
+    get, back = type(found).__get__, (in_field, fields.index(name), len(fields))
     return lambda x: (get(found, x, cls), back)
 
 

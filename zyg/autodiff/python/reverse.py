@@ -18,6 +18,7 @@ NOTHING = Const(None, NONE)
 _TAKE_CELL = Const(objects.Shadows.take_cell, OBJECT)
 _ACCUMULATE = Const(objects.accumulate, OBJECT)
 _JOINED = Const(objects.joined, OBJECT)
+_JOINED_BY_NAME = Const(objects.joined_by_name, OBJECT)
 
 
 class ReverseHalf:
@@ -31,7 +32,7 @@ class ReverseHalf:
             k: v for k, v in forward.function.attrs.items() if k in ("name", "file", "line", "generator")
         }
         self.builder = Builder(self.function)
-        self.cotangents: Variables[Value | tuple[Value, int]] = Variables(
+        self.cotangents: Variables[Value | tuple[Value, int | str]] = Variables(
             type_of=lambda v: OBJECT,
             initial=lambda v: NOTHING,
             name_of=lambda v: f"d_{v.name}" if isinstance(v, Value) and v.name else "",
@@ -48,10 +49,10 @@ class ReverseHalf:
         self.loops: Loops | None = None
         # Per value that may be a tuple, the numbers of the items that are read: these have cotangents of their own, which become
         # part of the tuple's where that is wanted.
-        self.places: dict[Value, dict[int, None]] = {}
-        for instr in forward.originals.values():
-            if instr.op == "getitem" and _is_natural(instr.operands[1]) and not self.activity.inert(instr.operands[0]):
-                self.places.setdefault(instr.operands[0], {})[_number(instr.operands[1])] = None
+        self.places: dict[Value, dict[int | str, None]] = {}
+        for made, instr in forward.originals.items():
+            if _is_part(made, instr) and not self.activity.inert(instr.operands[0]):
+                self.places.setdefault(instr.operands[0], {})[_part(instr)] = None
 
     def run(self) -> Function:
         """The reverse half; the forward half pushes what it needs and returns its pullback."""
@@ -220,13 +221,14 @@ class ReverseHalf:
         for at in places:
             self.cotangents.write(self._here, (v, at), NOTHING)
         old = self.cotangents.read(self._here, v)
-        operands = [_JOINED, old, self._primal(v), Const(tuple(places), OBJECT), *parts]
+        function = _JOINED if all(type(at) is int for at in places) else _JOINED_BY_NAME
+        operands = [function, old, self._primal(v), Const(tuple(places), OBJECT), *parts]
         (new,) = self.builder.emit("join", *operands, types=(OBJECT,))
         self.cotangents.write(self._here, v, new)
 
-    def _add_item(self, v: Value, at: Value, component: Value) -> None:
-        """Add to the cotangent of an item, if `v` is a tuple: else the component is None."""
-        key = v, _number(at)
+    def _add_item(self, v: Value, at: int | str, component: Value) -> None:
+        """Add to the cotangent of an item, or a field, if `v` is a tuple: else the component is None."""
+        key = v, at
         old = self.cotangents.read(self._here, key)
         if not is_nothing(old):
             operands = [_ACCUMULATE, old, component]
@@ -427,8 +429,7 @@ class ReverseHalf:
             x = original.operands[0]
             operands += [self._primal(x), key, Const(original.attrs.get("name"), OBJECT)]
             operands += self._looked_up(x, "attributes" if of.endswith("attr") else "items")
-            natural = of == "getitem" and _is_natural(original.operands[1])
-            if natural and 0 in wanted and rare is not None and not is_nothing(d):
+            if _is_part(instr, original) and 0 in wanted and not is_nothing(d):
                 attrs["component"] = True
         elif of == "unpack":
             operands += self._parts_of(d)
@@ -440,7 +441,7 @@ class ReverseHalf:
         parts = self.builder.emit("pull", *operands, types=(OBJECT,) * (len(wanted) + more), **attrs)
         if more:
             *parts, component = parts
-            self._add_item(original.operands[0], original.operands[1], component)
+            self._add_item(original.operands[0], _part(original), component)
         self._spread(original, wanted, parts, rare if {"expressions", "rule"} & {*attrs} else None)
 
     # ------------------------------------------------------------------------------------------------ the tape
@@ -505,13 +506,23 @@ class ReverseHalf:
         return block
 
 
-def _is_natural(v: Value) -> bool:
-    return isinstance(v, Const) and type(v.value) is int and v.value >= 0
+def _is_part(made: Instr, instr: Instr) -> bool:
+    """Whether a recorded instruction reads an item of what may be a tuple, or a field of what may be a named tuple."""
+    if instr.op == "getattr":
+        return "computed" in made.attrs
+    if instr.op != "getitem" or "rare" not in made.attrs:
+        return False
+    at = instr.operands[1]
+    return isinstance(at, Const) and type(at.value) is int and at.value >= 0
 
 
-def _number(v: Value) -> int:
-    assert isinstance(v, Const)
-    return v.value
+def _part(instr: Instr) -> int | str:
+    """Which one."""
+    if instr.op == "getattr":
+        return instr.attrs["name"]
+    at = instr.operands[1]
+    assert isinstance(at, Const)
+    return at.value
 
 
 def _place_of_push(block: Block, values: list[Value]) -> int:
