@@ -505,15 +505,29 @@ class Emitter:
             self._switch(block, tree)
         elif instr.op == "return":
             self.push(tree, 0)
+            self._leave()
             self.out("RETURN_VALUE")
         elif instr.op == "reraise":
             self.push(tree, 0)
+            if block.handler is None:
+                self._leave()
             self.out("RERAISE", 0)
         elif instr.op == "raise":
             self.push_all(tree)
             self.out("RAISE_VARARGS", len(instr.operands))
         else:
             raise NotImplementedError(f"the Python back end does not know the terminator {instr.op}")
+
+    def _leave(self) -> None:
+        """Half of an adjoint that catches exceptions is left: its frame, which their tracebacks keep, lets go of what refers to
+        them."""
+        if not self.function.attrs.get("keep") or all(b.handler is None for b in self.function.blocks):
+            return
+        kept = {*self.code.argnames, *self.cell_names, *self.free_names}
+        for name in dict.fromkeys(self.slots.name_of.values()):
+            if name not in kept:
+                self.out("LOAD_CONST", None)
+                self.out("STORE_FAST", name)
 
     def _branch(self, block: Block, tree: Tree) -> None:
         then, other = tree.operation.targets

@@ -127,6 +127,41 @@ def none(d: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
     return (None,) * len(operands)
 
 
+# Backs of operators of which one operand is exactly a complex number, and the other exactly a number: (run, a, b).
+
+
+def run_complex_add(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, a, b = back
+    return d if type(a) is complex else real_like(a, d), d if type(b) is complex else real_like(b, d)
+
+
+def run_complex_sub(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, a, b = back
+    return d if type(a) is complex else real_like(a, d), -d if type(b) is complex else real_like(b, -d)
+
+
+def run_complex_mul(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, a, b = back
+    if type(a) is not complex:
+        return real_like(a, d * b.conjugate()), d * a
+    return d * b.conjugate(), d * a.conjugate() if type(b) is complex else real_like(b, d * a.conjugate())
+
+
+def run_complex_truediv(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else truediv(d, back[1] / back[2], back[1], back[2])
+
+
+COMPLEX_BACKS: dict[str, Callable[..., Any]] = {
+    "add": run_complex_add, "sub": run_complex_sub, "mul": run_complex_mul, "truediv": run_complex_truediv,
+}  # fmt: skip
+
+
 RULES: dict[str, Rule] = {
     "add": add, "sub": sub, "mul": mul, "truediv": truediv, "mod": mod, "pow": pow_, "floordiv": none,
     "neg": neg, "pos": pos, "abs": abs_, "invert": none,

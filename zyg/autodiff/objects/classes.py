@@ -105,8 +105,7 @@ def _of_builtin(cls: type, new: Any, init: Any, args: Any, kwargs: Any) -> tuple
         if handler is not None and base is not object and base is not type:
             return _derived(cls, base, handler, args, kwargs)
     if issubclass(cls, BaseException):
-        made = arguments_are_known(cls(*args, **kwargs))
-        return made, (_run_exception, made, len(args))
+        return make_exception(cls, *args, **kwargs)
     if cls.__module__ == "ctypes" or not cls.__flags__ & (1 << 9) or find(cls, "__new__") is not object.__new__:
         return calls.call_foreign(cls, *args, **kwargs)
     return cls(*args, **kwargs), None
@@ -143,6 +142,13 @@ def arguments_are_known(exception: Any) -> Any:
     """What the arguments of an exception come from has been recorded, unlike with those that the interpreter raises."""
     exception.__dict__[_KNOWN_ARGUMENTS] = True
     return exception
+
+
+def make_exception(cls: type[BaseException], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """(value, back) of a call of a class of exceptions without code of its own."""
+    made = cls(*args, **kwargs)
+    made.__dict__[_KNOWN_ARGUMENTS] = True
+    return made, (_run_exception, made, len(args))
 
 
 def has_known_arguments(exception: Any) -> bool:
@@ -287,7 +293,7 @@ def _exception_init(cls: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any
     return None, (_run_exception, x, len(args))
 
 
-_EXCEPTIONS = {c for c in vars(builtins).values() if isinstance(c, type) and issubclass(c, BaseException)}
-for _base in _EXCEPTIONS:
+EXCEPTIONS = {c for c in vars(builtins).values() if isinstance(c, type) and issubclass(c, BaseException)}
+for _base in EXCEPTIONS:
     if "__init__" in _base.__dict__:
         calls.method(_base, "__init__")(functools.partial(_exception_init, _base))

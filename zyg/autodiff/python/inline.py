@@ -33,7 +33,7 @@ from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, let_go, note
-from ..objects import attributes, calls, classes, containers, generators, iteration, sources
+from ..objects import arithmetic, attributes, calls, classes, containers, generators, iteration, sources
 from ..objects.adapters import adapter, constructing
 from ..objects.arithmetic import find
 from ..objects.cotangents import INERT, NUMBERS, NUMERIC
@@ -160,6 +160,8 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
 
 def _getter(cls: type, name: str) -> Any:
     """What reads a property or a field of a named tuple, and gives value and pullback; None for others."""
+    if cls is complex or cls in classes.EXCEPTIONS:
+        return attributes.attribute_handler(cls, name)
     found = find(cls, name)
     if not attributes.plain_lookup(cls) or issubclass(cls, type):
         return None
@@ -625,6 +627,8 @@ def _permanent(f: FunctionType) -> bool:
 
 def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     """The forward half of a class whose instances are made by its `__init__` alone."""
+    if cls in classes.EXCEPTIONS and not names:
+        return partial(classes.make_exception, cls)
     init = find(cls, "__init__")
     if find(type(cls), "__call__") is not type.__call__:
         return None
@@ -702,9 +706,12 @@ def _binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     general = objects.RECORD[op]
     slot, reflected = f"__{op}__", f"__r{op}__"
     known = _table()
+    function, complex_back = arithmetic.FUNCTIONS[op], arithmetic.COMPLEX_BACKS.get(op)
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         ta, tb = type(a), type(b)
+        if (ta is complex and tb in NUMBERS or tb is complex and ta in NUMBERS) and complex_back is not None:
+            return function(a, b), (complex_back, a, b)
         found = known.get((ta, tb))
         if found is None:
             if ta in NUMBERS:
@@ -740,6 +747,8 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         cls = type(a)
+        if cls is complex or type(b) is complex and cls in NUMBERS:
+            return plain(a, b)
         if cls.__dictoffset__ and find(cls, slot) is None and _of_python(cls):
             return plain(a, b)
         return general(a, b)
