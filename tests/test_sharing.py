@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import warnings
 import weakref
 
 import numpy as np
@@ -189,3 +190,67 @@ def test_other_errors_stay(wrap):
     for _ in range(2):
         with pytest.raises(TypeError):
             wrap(square)(1.0, 2.0)
+
+
+def attempts(make, *calls):
+    """How often the compiler is asked, and what comes out."""
+    results = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        with timings() as times:
+            for given, x in calls:
+                results.append(make(*given)(x))
+    return sum(stage == "typed" for _, stage, _ in times), results
+
+
+def refused(x):
+    return x * len(str(bytearray(b"abc"))) * SCALE
+
+
+def test_refusals_are_shared():
+    factor = len(str(bytearray(b"abc"))) * SCALE
+    count, results = attempts(lambda: zyg.grad(refused), ((), 1.0), ((), 2.0), ((), 3.0))
+    assert results == [factor] * 3
+    assert count == 1
+
+    def make(a):
+        return zyg.grad(lambda x: a * refused(x))
+
+    count, results = attempts(make, ((2.0,), 1.0), ((3.0,), 1.0), ((5.0,), 2.0))
+    assert results == [2 * factor, 3 * factor, 5 * factor]
+    assert count == 1
+
+
+def test_what_is_captured_decides_on_refusals():
+    def make(a):
+        return zyg.grad(lambda x: x * (a if isinstance(a, float) else float(sorted(a)[0])))
+
+    count, results = attempts(make, (({2},), 1.0), ((3.0,), 1.0), (({4},), 1.0), ((5.0,), 1.0))
+    assert results == [2.0, 3.0, 4.0, 5.0]
+    assert count == 2
+
+
+def test_shared_refusals_end_with_what_they_rest_on(monkeypatch):
+    make = lambda: zyg.grad(lambda x: helper(x))
+    monkeypatch.setitem(globals(), "helper", refused)
+    count, _ = attempts(make, ((), 1.0), ((), 1.0))
+    assert count == 1
+    monkeypatch.setitem(globals(), "helper", lambda x: 3.0 * x)
+    count, results = attempts(make, ((), 1.0), ((), 1.0))
+    assert (count, results) == (1, [3.0, 3.0])
+
+
+def test_shared_refusals_keep_nothing_alive():
+    class Data:
+        def value(self):
+            return float(str(bytearray(b"2.0"), "ascii"))
+
+    def make(data):
+        return zyg.grad(lambda x: data.value() * x)
+
+    data = Data()
+    attempts(make, ((data,), 1.0))
+    gone = weakref.ref(data)
+    del data
+    gc.collect()
+    assert gone() is None

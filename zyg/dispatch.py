@@ -400,6 +400,12 @@ class Dispatcher:
 
     def _native(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Specialisation | Refusal:
         """The native code for a call, or why there is none if the call can go another way."""
+        from . import sharing  # on demand: what it needs of the front end is loaded by the first compilation
+
+        shape = sharing.shape_of(self.transform) if self.transform.function is not None else None
+        known = sharing.find_refusal(shape, args, keywords) if shape is not None else None
+        if known is not None:
+            return self._refuse(args, keywords, known)
         try:
             return self.specialise(args, keywords)
         except (InternalError, RecursionError) as error:
@@ -414,8 +420,13 @@ class Dispatcher:
             refused = error
         if isinstance(refused, ArgumentError):
             refused = Unsupported(str(refused))
+        if shape is not None:
+            sharing.note_refusal(shape, args, keywords, refused)
+        return self._refuse(args, keywords, refused.with_traceback(None))
+
+    def _refuse(self, args: tuple[Any, ...], keywords: dict[str, Any], error: Unsupported) -> Refusal:
         self.refusals = self.refusals or Refusals()
-        return self.refusals.add(args, keywords, refused.with_traceback(None))
+        return self.refusals.add(args, keywords, error)
 
     def _call_unbound(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Differentiate a bound method or a partial as the function under it, which stays the same from call to call,

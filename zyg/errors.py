@@ -6,8 +6,9 @@ instead.  At run time compiled code raises CPython's own exceptions; the classes
 
 from __future__ import annotations
 
+import contextlib
 import linecache
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -65,11 +66,21 @@ class Unsupported(ZygError, TypeError):
         if self.position is not None:
             lines.append(excerpt(self.position))
         if self.types:
-            lines.append("types found: " + ", ".join(map(_type_text, self.types)))
+            lines.append("types found: " + ", ".join(map(type_text, self.types)))
         if self.hint:
             lines.append("instead: " + self.hint)
         lines.extend(self.notes)
         return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def final_refusals() -> Iterator[None]:
+    """What is refused inside is of no use to try otherwise."""
+    try:
+        yield
+    except Unsupported as error:
+        error.final = True
+        raise
 
 
 class Misuse(Unsupported):
@@ -134,7 +145,7 @@ class SpecialisationWarning(RuntimeWarning):
     """A function is being compiled for very many different argument types."""
 
 
-def _type_text(entry: object) -> str:
+def type_text(entry: object) -> str:
     if isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], str):
         return f"{entry[0]}: {entry[1]}"
     return str(entry)

@@ -40,12 +40,17 @@ class Refusal:
         self.error = error
         self.epoch = rules.epoch()
         # What the program can bind anew; builtins and the attributes of modules stay what they are.
-        self.names = tuple(guard for guard in error.guards if guard[0] in _LOOK_UP) if renewals < RENEWALS else ()
+        self.names = names_of(error) if renewals < RENEWALS else ()
         self.renewals = renewals
         self._kept = kept  # what has its identity in the key
 
     def holds(self) -> bool:
         return self.epoch == rules.epoch() and all(_LOOK_UP[str(guard[0])](*guard[1:]) for guard in self.names)
+
+
+def names_of(error: Unsupported) -> tuple[tuple[Any, ...], ...]:
+    """The guards by which it is seen that a refusal may be void."""
+    return tuple(guard for guard in error.guards if guard[0] in _LOOK_UP)
 
 
 def _global_holds(namespace: dict[str, Any], name: str, expected: Any) -> bool:
@@ -81,11 +86,11 @@ class Refusals:
 
     def find(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Refusal | None:
         """The refusal of calls like this one, if it still holds."""
-        found = self._any or self._known.get(_key(args, keywords))
+        found = self._any or self._known.get(kinds_of(args, keywords))
         return found if found is not None and found.holds() else None
 
     def add(self, args: tuple[Any, ...], keywords: dict[str, Any], error: Unsupported) -> Refusal:
-        key = _key(args, keywords)
+        key = kinds_of(args, keywords)
         before = self._any or self._known.get(key)
         refusal = Refusal(error, (args[:1], keywords.keys()), before.renewals + 1 if before is not None else 0)
         self._known[key] = refusal
@@ -100,7 +105,8 @@ class Refusals:
         return list({refusal.error.what: refusal.error for refusal in found}.values())
 
 
-def _key(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def kinds_of(args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """Equal for calls that are refused for one reason."""
     key = [_kind(value) for value in args]
     if keywords:
         key.append(tuple((name, _kind(value)) for name, value in keywords.items()))
@@ -123,13 +129,13 @@ def _kind(value: Any, depth: int = 0) -> Any:
         return (cls, *map(type, list(value)[:1]))
     if cls is types.FunctionType:
         cells = () if value.__closure__ is None or depth >= 3 else value.__closure__  # (it may have captured itself)
-        return (cls, id(value.__code__), *[_cell_kind(cell, depth + 1) for cell in cells])
+        return (cls, id(value.__code__), *[cell_kind(cell, depth + 1) for cell in cells])
     if isinstance(value, (type, types.BuiltinFunctionType, types.ModuleType)):
         return (cls, id(value))
     return cls
 
 
-def _cell_kind(cell: types.CellType, depth: int) -> Any:
+def cell_kind(cell: types.CellType, depth: int = 0) -> Any:
     try:
         return _kind(cell.cell_contents, depth)
     except ValueError:

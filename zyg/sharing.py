@@ -4,6 +4,9 @@ Two functions are the same to the compiler if their code objects are, with the s
 have captured is: data of whatever value (it is read at each call), or functions that are the same in this sense.  Code that
 was compiled for one is then code for the other, once its guards and hidden inputs name the other's cells.
 
+Refusals are shared in the same way, by the kinds of the arguments and of the captured data: what native code refuses is not
+compiled in vain for each function made anew.
+
 What is kept here refers to no function and no cell, so it keeps nothing alive that a user has captured.
 """
 
@@ -11,9 +14,12 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
 
+from . import rules
+from .errors import Unsupported, type_text
+from .fallback import Refusal, cell_kind, kinds_of, names_of
 from .frontend.evaluator import Input
 from .ir.records import record, replace
 from .library.registry import home
@@ -21,6 +27,7 @@ from .pipeline import Compiled
 from .rules import Rule
 from .transforms import Transform, transform_of
 
+T = TypeVar("T")
 KEPT = 32  # functions; programs that make functions without end must not grow without end
 SEVERAL = 4  # versions for one shape, which differ in the constants that they take globals and attributes for
 
@@ -32,6 +39,14 @@ class Place:
     number: int
 
 
+@record(frozen=True)
+class Refused:
+    """Why a call has no native code, as long as there are the same rules and names stand for what they stood for."""
+
+    error: Unsupported
+    epoch: int
+
+
 @record
 class Shape:
     """`key` is equal for what is the same to the compiler; `objects` are what belongs to this one, in order."""
@@ -39,8 +54,16 @@ class Shape:
     key: Hashable
     objects: list[Any]
 
+    def places(self) -> dict[int, Place]:
+        """The places of the objects, by identity."""
+        return {id(value): Place(n) for n, value in reversed([*enumerate(self.objects)])}
+
+    def place_to_object(self, value: Any) -> Any:
+        return self.objects[value.number] if type(value) is Place else value
+
 
 _compiled: dict[Hashable, list[Compiled]] = {}
+_refused: dict[Hashable, Refused] = {}
 _PLAIN = (type(None), bool, int, float, str)
 
 
@@ -109,13 +132,7 @@ class _Same:
 def find(shape: Shape, *request: Hashable) -> list[Compiled]:
     """What was compiled for functions of this shape, as code for this one, where attributes are what they were then; the
     native entry finds out whether the other guards hold."""
-    asked = shape.key, request
-    if asked in _compiled:  # what is used goes last
-        _compiled[asked] = _compiled.pop(asked)
-    found = [
-        _renamed(compiled, lambda v: shape.objects[v.number] if type(v) is Place else v)
-        for compiled in _compiled.get(asked, ())
-    ]
+    found = [_renamed(compiled, shape.place_to_object) for compiled in _use(_compiled, (shape.key, request)) or ()]
     return [c for c in found if all(_is_as_it_was(*guard[1:]) for guard in c.inferred.guards if guard[0] == "attr")]
 
 
@@ -129,7 +146,7 @@ def _is_as_it_was(owner: Any, name: str, expected: Any) -> bool:
 
 def note(shape: Shape, compiled: Compiled, *request: Hashable) -> None:
     """Keep code for other functions of the same shape, if nothing in it is this one's own."""
-    places = {id(value): Place(n) for n, value in reversed([*enumerate(shape.objects)])}
+    places = shape.places()
     if any(id(value) in places for value in compiled.native.lowered.objects):
         return
     kept = _renamed(compiled, lambda v: places.get(id(v), v))
@@ -137,10 +154,75 @@ def note(shape: Shape, compiled: Compiled, *request: Hashable) -> None:
     mentioned = [*(v for guard in inferred.guards for v in guard), *(source.container for source in inferred.inputs)]
     if any(_holds_data(v) for v in mentioned):
         return
-    others = _compiled.pop((shape.key, request), [])
-    while len(_compiled) >= KEPT:
-        _compiled.pop(next(iter(_compiled)))
-    _compiled[shape.key, request] = [kept, *others][:SEVERAL]
+    others = _compiled.get((shape.key, request), [])
+    _keep(_compiled, (shape.key, request), [kept, *others][:SEVERAL])
+
+
+def find_refusal(shape: Shape, args: tuple[Any, ...], keywords: dict[str, Any]) -> Unsupported | None:
+    """Why a call of a function of this shape is refused, if one like it was."""
+    refused = _use(_refused, _call_of(shape, args, keywords)) if _refused else None
+    if refused is None:
+        return None
+    error = _copied(refused.error, shape.place_to_object)
+    return error if refused.epoch == rules.epoch() and Refusal(error).holds() else None
+
+
+def note_refusal(shape: Shape, args: tuple[Any, ...], keywords: dict[str, Any], error: Unsupported) -> None:
+    """Keep why a call is refused for other functions of the same shape, if nothing in it is this one's own."""
+    captured = [cell for cell in shape.objects if isinstance(cell, types.CellType)]
+    if any(map(_by_identity, (*args, *keywords.values()))) or any(map(_is_known_by_identity, captured)):
+        return
+    places = shape.places()
+    kept = _copied(error, lambda v: places.get(id(v), v))
+    # Of captured data their kinds are part of the call.
+    kept.guards = tuple(g for g in kept.guards if not (g[0] == "cell" and type(g[1]) is Place and _holds_data(g[2])))
+    if not any(_holds_data(v) for guard in kept.guards for v in guard):
+        _keep(_refused, _call_of(shape, args, keywords), Refused(kept, rules.epoch()))
+
+
+def _call_of(shape: Shape, args: tuple[Any, ...], keywords: dict[str, Any]) -> Hashable:
+    captured = tuple(cell_kind(v) for v in shape.objects if isinstance(v, types.CellType))
+    return shape.key, kinds_of(args, keywords), captured
+
+
+def _by_identity(value: Any) -> bool:
+    """Whether the kind of a value names objects by identity, which may be gone when the call is made again."""
+    if isinstance(value, tuple):
+        return any(map(_by_identity, value))
+    return isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type))
+
+
+def _is_known_by_identity(cell: types.CellType) -> bool:
+    """(The functions in cells are part of the shape.)"""
+    try:
+        content = cell.cell_contents
+    except ValueError:
+        return False
+    return not isinstance(content, types.FunctionType) and _by_identity(content)
+
+
+def _copied(error: Unsupported, rename: Callable[[Any], Any]) -> Unsupported:
+    """A refusal without what led to it, and the types as they are written."""
+    found = Unsupported(
+        error.what, error.position, types=map(type_text, error.types), hint=error.hint, notes=error.notes
+    )
+    found.guards = tuple((guard[0], *map(rename, guard[1:])) for guard in names_of(error))
+    return found
+
+
+def _use(table: dict[Hashable, T], key: Hashable) -> T | None:
+    """What a table has for a key. What is used goes last."""
+    if key not in table:
+        return None
+    table[key] = found = table.pop(key)
+    return found
+
+
+def _keep(table: dict[Hashable, T], key: Hashable, value: T) -> None:
+    table.pop(key, None)
+    while len(table) >= KEPT:
+        table.pop(next(iter(table)))
+    table[key] = value
 
 
 def _holds_data(value: Any) -> bool:

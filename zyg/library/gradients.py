@@ -12,7 +12,7 @@ from typing import Any
 
 from zyg.autodiff.activity import Summary, differentiable, summarise
 from zyg.autodiff.adjoint import Adjoint, adjoint
-from zyg.errors import Misuse
+from zyg.errors import Misuse, final_refusals
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.frames import Stop
 from zyg.frontend.merging import conflict
@@ -87,7 +87,10 @@ def differentiate(
         from zyg.autodiff import checkpointing  # on demand: it is a large module, with the parser of SSA
 
         checkpointing.outline(module, name)
-    made = adjoint(module, name, [k in dependent for k in range(len(params))], split=split, outputs=range(body.outputs))
+    with final_refusals():
+        made = adjoint(
+            module, name, [k in dependent for k in range(len(params))], split=split, outputs=range(body.outputs)
+        )
     return Differentiated(body, made, dependent, params)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from zyg.autodiff.activity import differentiable, summarise
 from zyg.autodiff.tangent import Tangent, tangent
-from zyg.errors import Misuse
+from zyg.errors import Misuse, final_refusals
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.frames import Stop
 from zyg.frontend.scalars import scalar_value
@@ -169,7 +169,8 @@ def push_forward(
         given.match(a, t)
     optimise(module, "clean")
     refuse_overlap(e, body, params, summarise(module, body.name)[body.name])
-    made = tangent(module, body.name, [id(p) in given.by_value for p in params], range(body.outputs), lanes)
+    with final_refusals():
+        made = tangent(module, body.name, [id(p) in given.by_value for p in params], range(body.outputs), lanes)
     operands = list(body.operands)
     for k in made.params:
         operands.extend(given.by_value[id(params[k])])
