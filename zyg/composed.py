@@ -6,6 +6,7 @@ derivatives of derivatives.  Slower than the native passes, but of anything that
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -119,6 +120,7 @@ def hvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
     from .api import gradient
 
     x, v = args
+    v = copy.deepcopy(v)  # the direction stays where it is, also where it is the point itself
     slope = _gradient_of(function, keywords)
 
     def along(x: Any) -> Any:

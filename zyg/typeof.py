@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import enum
+import itertools
 import types
 from typing import Any, Generic, Protocol
 
@@ -181,12 +182,25 @@ class Typing:
                 items = {self.of(item) for item in value} if not self._holds_mutable(value[0]) else set()
                 if len(items) == 1 and _is_flat(item := items.pop()):
                     return Sequence(item)
+        if len(value) > MAX_ROWS and classes == {list}:
+            row = self._row(value)
+            if row is not None:
+                return Sequence(row)
         if len(value) > MAX_LIST:
             raise UntypableValue(
                 f"a list of {len(value)} items that are not numbers of one type",
                 hint="pass an array, or a list of floats",
             )
         return ListType(tuple(map(self.of, value)))
+
+    def _row(self, rows: list[list[Any]]) -> Type | None:
+        """The type of the lists in a list, if they are of one type, all of them numbers, and none is met in another place."""
+        if len(set(map(id, rows))) < len(rows) or any(id(row) in self.numbers for row in rows):
+            return None
+        classes = set(map(type, itertools.chain.from_iterable(rows)))
+        if classes == {float}:
+            return Sequence(F64)
+        return Sequence(I64) if classes == {int} and all(-(2**63) <= n < 2**63 for row in rows for n in row) else None
 
     def _holds_mutable(self, value: Any) -> bool:
         if isinstance(value, tuple):
@@ -225,6 +239,7 @@ class Typing:
 
 MAX_ITEMS = 200  # of an object or a dict
 MAX_LIST = 40  # items of a list that are looked at one by one
+MAX_ROWS = 8  # lists of numbers in a list, likewise
 
 
 def _is_flat(type: Type) -> bool:

@@ -54,7 +54,7 @@ def statement(rng: random.Random, indent: int) -> list[str]:
         body = [line for _ in range(rng.randint(1, 3)) for line in statement(rng, indent + 1)]
         if " q in" in head:  # a list that grows while a loop goes through it has no end
             body = [line for line in body if not any(w in line for w in ("append", "more(", "both(", "for ", "if "))]
-            body = [pad + "    " + line.strip() for line in body]
+            body = [pad + "    t += q[0]", *(pad + "    " + line.strip() for line in body)]
         if " q in" in head and rng.random() < 0.6:
             body.append(pad + "    " + rng.choice(["q[0] = x", "q[1] += x * t", "t += q[0]", "r = q"]))
         return [pad + head, *body]

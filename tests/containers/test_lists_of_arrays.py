@@ -148,9 +148,9 @@ def test_lists_in_lists_stay_as_they_are():
         rows[0][0] = 3.0
         return sum(sum(row) for row in rows)
 
-    for f in (appended, set_inside):
-        with pytest.raises(zyg.Unsupported, match="a list that is in a list whose length is not known"):
-            zyg.jit(f)(A)
+    with pytest.raises(zyg.Unsupported, match="a list that is in a list whose length is not known"):
+        zyg.jit(appended)(A)
+    assert zyg.jit(set_inside)(A) == pytest.approx(set_inside(A))  # its items may be others
     with pytest.raises(ValueError, match="inhomogeneous shape"):
         zyg.jit(lambda a: np.array([list(a[: i + 1]) for i in range(len(a))]))(X)
 

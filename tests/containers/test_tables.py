@@ -216,3 +216,89 @@ def test_rows_of_a_global_are_not_written() -> None:
     with pytest.raises(zyg.Unsupported):
         zyg.jit(global_rows)(1)
     assert ROWS[1] == [1.0, 2.0]
+
+
+# -------------------------------------------------------------------------------------------- arguments and results
+
+
+def row_sizes(k: int) -> list[list[float]]:
+    return [[0.1 * i + 0.01 * j for j in range(i % 4)] for i in range(k)]
+
+
+def cubes(rows: list[list[float]]) -> float:
+    return sum(x**3 for row in rows for x in row)
+
+
+def product(a: list[list[float]], b: list[list[float]]) -> float:
+    n = len(a)
+    c = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(n):
+            for k in range(n):
+                c[i][j] += a[i][k] * b[k][j]
+    return sum(map(sum, c))
+
+
+def flat(rows: list[list[float]]) -> list[float]:
+    return [x for row in rows for x in row]
+
+
+def natively(f: Callable[..., Any], *args: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", zyg.FallbackWarning)
+        return f(*args)
+
+
+@pytest.mark.parametrize("k", [9, 60])
+def test_the_gradient_by_rows_of_any_number(k: int) -> None:
+    rows = row_sizes(k)
+    value, (d,) = natively(zyg.withgradient, cubes, rows)
+    assert value == pytest.approx(cubes(rows), rel=1e-12)
+    assert [len(r) for r in d] == [len(r) for r in rows]
+    assert flat(d) == pytest.approx([3 * x * x for row in rows for x in row])
+
+
+def test_the_gradient_by_two_tables() -> None:
+    a = [[0.1 * ((3 * i + 7 * j) % 11) for j in range(12)] for i in range(12)]
+    b = [[x + 0.5 for x in row] for row in a]
+    d_a, d_b = natively(zyg.gradient, product, a, b)
+    assert d_a[3] == pytest.approx([sum(row) for row in b])
+    assert d_b[3] == pytest.approx([sum(row[3] for row in a)] * 12)
+
+
+def test_tables_as_results() -> None:
+    table = zyg.jit(lambda rows, w: [[w * x for x in row] for row in rows])
+    assert table(row_sizes(20), 2.0) == [[2.0 * x for x in row] for row in row_sizes(20)]
+    triangle = zyg.jit(lambda x, n: [[x * j for j in range(i)] for i in range(n)])
+    assert triangle(0.5, 4) == [[0.5 * j for j in range(i)] for i in range(4)]
+    assert triangle(0.5, 0) == []
+    rows = row_sizes(20)
+    assert zyg.jit(lambda rows: rows)(rows) is rows
+    with pytest.raises(zyg.Unsupported, match="one of them alone"):
+        zyg.jit(lambda n: (rows := [[1.0] * n for _ in range(n)], rows[0]))(3)
+
+
+def test_rows_of_arguments_are_not_written() -> None:
+    def change(rows: list[list[float]]) -> float:
+        rows[0][0] = 2.0
+        return rows[0][0]
+
+    def other(rows: list[list[float]], row: list[float]) -> float:
+        row[0] = 2.0
+        return rows[0][0]
+
+    rows = [[1.0] for _ in range(10)]
+    for f, args in ((change, (rows,)), (other, (rows, [1.0]))):
+        with pytest.raises(zyg.Unsupported):
+            zyg.jit(f)(*args)
+    assert rows[0] == [1.0]
+
+
+def test_second_derivatives_by_rows() -> None:
+    rows = row_sizes(10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        found = zyg.hvp(cubes, rows, rows)  # the direction is the very object that the point is
+    assert flat(found) == pytest.approx([6 * x * x for row in rows for x in row])
+    of_gradient = lambda t: sum(a * b for r, s in zip(zyg.gradient(cubes, t)[0], rows) for a, b in zip(r, s))
+    assert flat(natively(zyg.gradient, of_gradient, row_sizes(10))[0]) == pytest.approx(flat(found))

@@ -12,6 +12,7 @@ what it asks Python for: building structured results of their leaves.
 from __future__ import annotations
 
 import builtins
+import itertools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -37,6 +38,7 @@ from ..ir.types import (
     Struct,
     Tuple,
     Type,
+    flatten,
 )
 from .callable import Entry, new_callable, set_entries
 from .llvm.engine import Native, compile_module
@@ -79,6 +81,13 @@ def _items(item: Type, columns: Iterator[Any], length: int) -> list[Any]:
         numbers = np.empty(length, complex)
         numbers.real, numbers.imag = (next(columns)[:length] for _ in range(2))
         return list(numbers) if item.numpy else numbers.tolist()
+    if isinstance(item, Sequence):
+        lengths, *begins = (next(columns)[:length].tolist() for _ in flatten(item))
+        pools = [(next(columns), next(columns))[1] for _ in begins]
+        return [
+            _items(item.item, (pool[begin : begin + n] for pool, begin in zip(pools, at, strict=True)), n)
+            for n, *at in zip(lengths, *begins, strict=True)
+        ]
     if isinstance(item, (Tuple, Struct)):
         parts = [_items(part, columns, length) for part in item.items]
         rows = list(zip(*parts, strict=True)) if parts else [()] * length
@@ -116,6 +125,13 @@ def columns(type: Sequence) -> Callable[[list[Any]], tuple[Any, ...]]:
             if not set(map(_class, items)) <= {np.complex128 if item.numpy else complex}:
                 raise TypeError
             found += [np.array([x.real for x in items]), np.array([x.imag for x in items])]
+            return
+        if isinstance(item, Sequence):
+            if set(map(_class, items)) != {list}:
+                raise TypeError
+            lengths = np.fromiter(map(len, items), np.int64, len(items))
+            found += [lengths, np.cumsum(lengths) - lengths, int(lengths.sum())]
+            of(list(itertools.chain.from_iterable(items)), item.item, found)
             return
         scalar = item.scalar if isinstance(item, NpScalar) else item
         assert isinstance(scalar, Scalar)

@@ -13,6 +13,8 @@ from zyg.ir.types import F64, I64, Array, Scalar, Type
 from .merging import conflict
 from .scalars import scalar_value
 from .values import (
+    GIVEN,
+    LISTED,
     MUTABLE_KINDS,
     READ_ONLY,
     WRITTEN,
@@ -126,11 +128,12 @@ class Assembly:
         if isinstance(type, t.ObjectOf):
             fields = self.under_names(type.names, type.items)
             return Record("object", Shape(type.cls, type.names), fields, self.state)
-        from .growing import common_layout
+        from .growing import by_value, common_layout
 
         assert isinstance(type, t.Sequence)
-        example = Assembly(self.e, map(Value, t.flatten(type.item)), self.identity).of(type.item)
-        layout = common_layout([example])
+        leaves = map(Value, t.flatten(type.item))
+        example = Assembly(self.e, leaves, lambda _: self.e.new_id("example")).of(type.item)
+        layout = common_layout([by_value(example, self.e.heap)])
         assert layout is not None
         return Record("growing", layout, tuple(next(self.leaves) for _ in t.flatten(type)), self.state)
 
@@ -161,6 +164,7 @@ class Disassembly:
         self.made: dict[Hashable, int] = {}
         self.open: set[Hashable] = set()
         self.by_value: set[type] = set()
+        self.tables = self.rows = 0  # lists of lists of run-time length, and lists out of such
         self.optional = 0
 
     def of(self, v: Abstract) -> Type:
@@ -214,6 +218,10 @@ class Disassembly:
             return self.object(v)
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
+        from .growing import ListValue
+
+        if isinstance(v, ListValue) and v.layout is not None:
+            return t.Sequence(self.of(v.layout.example))
         hint = "return numbers, arrays, tuples, lists, dicts or objects"
         raise e.refuse(f"a {describe(v, e.heap)}, as an argument or a result of compiled code", hint=hint)
 
@@ -250,7 +258,18 @@ class Disassembly:
         else:
             self.made[v.id] = sum(n >= 0 for n in self.made.values())
         self.open.add(v.id)
-        result = self.contents(self.e.heap[v.id])
+        record = self.e.heap[v.id]
+        self.rows += bool(record.state & LISTED)
+        if record.kind == "growing" and not (isinstance(v.id, tuple) and v.id[0] == "gradient"):
+            from .growing import is_table
+
+            self.tables += is_table(record)
+        result = self.contents(record)
+        if self.tables and self.rows + self.tables > 1:
+            raise self.e.refuse(
+                "lists of lists whose length is not known when compiling, several or with one of their lists, in one result",
+                hint="return one of them alone",
+            )
         self.open.discard(v.id)
         return result
 
@@ -262,10 +281,11 @@ class Disassembly:
             refuse_mixed(self.e, record)
             return t.ListType(self.all(record.fields))
         if record.kind == "growing":
-            from .growing import Layout, refuse_arrays
+            from .growing import Layout, is_table, refuse_arrays
 
             assert isinstance(record.meta, Layout)
-            refuse_arrays(self.e, record)
+            if not is_table(record) or record.state & GIVEN:
+                refuse_arrays(self.e, record)
             self.leaves.extend(record.fields)
             inner = Disassembly(self.e, [])
             inner.by_value = self.by_value

@@ -414,6 +414,11 @@ def exact_lists(e: Evaluator, v: Abstract) -> None:
             e.heap[id] = record.with_fields((length, *(copied_part(e, c, const(0), length) for c in columns)))
 
 
+def is_table(record: Record) -> bool:
+    """Whether a growing list is one of lists of numbers, or of tuples of them."""
+    return isinstance(record.meta, Layout) and isinstance(record.meta.example, ListValue)
+
+
 def refuse_arrays(e: Evaluator, record: Record) -> None:
     """For where a list of arrays would have to leave compiled code, or to have a cotangent."""
     assert isinstance(record.meta, Layout)
@@ -456,8 +461,9 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
             starts = [e.op("load", next(values), position) for _ in example.layout.leaves]
             own = [_from_pool(e, next(data)[1], start, count, [count]) for start in starts]
             id = e.new_id("listed")
-            row = ROW if isinstance(layout.example, ListValue) else 0  # and not in a tuple
-            state = LISTED | row | (e.heap[v.id].state & READ_ONLY)
+            of_table = e.heap[v.id].state
+            row = ROW if is_table(e.heap[v.id]) and not of_table & GIVEN else 0  # and not in a tuple
+            state = LISTED | row | (of_table & READ_ONLY)
             e.heap[id] = Record("growing", example.layout, (count, *own), state)
             return Reference(id)
         if isinstance(example, ArrayValue):
@@ -473,6 +479,7 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
 
 
 def store_growing(e: Evaluator, v: Reference, position: Value, item: Abstract) -> None:
+    """v[position] = item"""
     if e.heap[v.id].state & ROW:
         _store_in_row(e, v, position, item)
         return
@@ -487,7 +494,7 @@ def store_growing(e: Evaluator, v: Reference, position: Value, item: Abstract) -
 
 def _now_a_row(e: Evaluator, v: Reference, position: Value, item: Abstract) -> None:
     """A list was put into another one: from now on it is its part of that one's memory, by whatever name it is known."""
-    if isinstance(item, Reference) and isinstance(growing_meta(e, v).example, ListValue):
+    if isinstance(item, Reference) and is_table(e.heap[v.id]):
         row = growing_item(e, v, position)
         assert isinstance(row, Reference)
         e.heap[item.id] = e.heap[row.id]

@@ -112,6 +112,11 @@ def _infer(
         disassembly = Disassembly(e, leaves, {id: number for number, id in enumerate(assembly.ids)})
         result_type = disassembly.of(result)
         writes = written_back(e, disassembly, at_entry)
+        if any(map(_has_table, arg_types)) and any(isinstance(w.content, (t.Sequence, t.ListType)) for w in writes):
+            raise e.refuse(
+                "a change of a list, where another argument is a list of lists that it may be part of",
+                hint="use an array",
+            )
         e.builder.ret(*leaves)
         e.function.results = tuple(v.type for v in leaves)
     except Stop:
@@ -130,6 +135,13 @@ def _infer(
     inputs = tuple(entry for entry, _ in e.inputs.values())
     guards = tuple(inference.guards.values())
     return Inferred(module, entry, tuple(arg_types), inputs, result_type, guards, writes)
+
+
+def _has_table(type: Type) -> bool:
+    """Whether lists of lists of run-time length are in it."""
+    if isinstance(type, t.Sequence):
+        return isinstance(type.item, t.Sequence)
+    return any(map(_has_table, t.children(type)))
 
 
 def _argument_names(function: Any) -> tuple[str, ...]:

@@ -14,8 +14,10 @@ from zyg.frontend.later import growing, listed, returned
 from zyg.frontend.merging import settled
 from zyg.frontend.values import (
     DIFFERENTIABLE,
+    GIVEN,
     NONE,
     NUMBER_CLASSES,
+    WRITTEN,
     Abstract,
     ArrayValue,
     FunctionValue,
@@ -117,8 +119,9 @@ def infer_body(
 
 
 def _refuse_lists_of_arrays(e: Evaluator, heap: Heap) -> None:
+    """But lists of lists that came in as arguments, which stay as they are."""
     for r in heap.values():
-        if r.kind == "growing":
+        if r.kind == "growing" and not (growing.is_table(r) and r.state & GIVEN and not r.state & WRITTEN):
             growing.refuse_arrays(e, r)
 
 

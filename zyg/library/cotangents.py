@@ -36,8 +36,8 @@ from zyg.frontend.values import (
     is_number,
     is_numeric,
 )
-from zyg.ir.core import Const, Value, const
-from zyg.ir.types import BOOL, F64, Array, Type, cotangent_type
+from zyg.ir.core import Const, Value, array_type, const
+from zyg.ir.types import BOOL, F64, I64, Array, Type, cotangent_type
 
 from .bodies import Body
 
@@ -49,6 +49,7 @@ class Mirror:
     def __init__(self, heap: Heap, place: dict[int, int]):
         self.heap = heap
         self.place = place
+        self.callers: dict[int, Value] = {}  # by the same identity, what the caller has for it
         self.open: set[Any] = set()  # the objects that are being mirrored
 
     def leaf(self, e: Evaluator, v: Number | ArrayValue, given: Sequence[Value]) -> Abstract:
@@ -103,6 +104,8 @@ class Mirror:
 
     def _growing(self, e: Evaluator, record: Record, cotangents: Sequence[Value]) -> Abstract:
         """Of a list of run-time length: a list as long, without what has no gradient."""
+        if growing.is_table(record):
+            return self._table(e, record, cotangents)
         columns = iter(record.fields[1:])
         arrays: list[Value] = []
 
@@ -136,6 +139,23 @@ class Mirror:
         e.heap[i] = Record("growing", layout, (e.dim(arrays[0], 0), *arrays))
         return Reference(i)
 
+    def _table(self, e: Evaluator, record: Record, cotangents: Sequence[Value]) -> Abstract:
+        """Of a list of lists of floats: lists as long, in memory of the same make."""
+        assert isinstance(record.meta, growing.Layout)
+        columns, pools = record.meta.parts(record)
+        if len(pools) != 1 or id(record.fields[0]) not in self.callers:
+            raise e.refuse("this derivative by a list of lists, or of one", hint="use an array")
+        ((fill, pool),) = pools
+        if id(pool) not in self.place:
+            return NONE
+        cotangent = cotangents[self.place[id(pool)]]
+        length, *columns, fill = (self.callers[id(v)] for v in (record.fields[0], *columns, fill))
+        row = growing.common_layout([Number(Value(array_type(cotangent).dtype))])
+        i = e.new_id("gradient")
+        layout = growing.common_layout([growing.ListValue(row, Value(I64))])
+        e.heap[i] = Record("growing", layout, (length, *columns, fill, cotangent))
+        return Reference(i)
+
     def _struct(
         self, e: Evaluator, cls: Any, names: tuple[str, ...], items: Any, cotangents: Sequence[Value]
     ) -> Abstract:
@@ -149,6 +169,7 @@ class Gradients(Mirror):
     def __init__(self, body: Body, params: list[Value], gradients: Sequence[int]):
         # Per parameter that the value depends on: which of the cotangents is its.
         super().__init__(body.heap, {id(params[k]): n for n, k in enumerate(gradients)})
+        self.callers = {id(p): v for p, v in zip(params, body.operands)}
         self.args = body.args
         self.params = params  # keeps the identities
 
@@ -337,6 +358,8 @@ class Matching:
 
     def match_growing(self, record: Record, given: Abstract) -> bool:
         """A list of run-time length: by a list, or by an array per leaf of an item."""
+        if growing.is_table(record):
+            raise self.e.refuse(f"a {self.noun} for a list of lists", hint="use an array")
         wanted = [ArrayValue(column) for column in record.fields[1:]]
         columns: list[Abstract] = []
         if isinstance(given, Reference) and self.e.heap[given.id].kind in ("list", "growing"):

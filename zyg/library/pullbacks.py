@@ -143,6 +143,7 @@ def pullback_of(e: Evaluator, f: Abstract, d: Differentiated) -> TupleValue:
         d.gradients(),
         d.adjoint.saved,
     )
+    plan.gradients.callers.clear()  # it is called elsewhere
     values = dict(zip(map(id, d.body.results), results))
     for array in plan.arrays():
         saved += [e.op("dim", values[id(array.value)], axis=axis) for axis in range(array.type.ndim)]

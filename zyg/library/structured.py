@@ -93,6 +93,14 @@ def _key(length: Value) -> Any:
     return getattr(length, "value", length)
 
 
+def _holds_floats(e: Evaluator, v: Reference) -> bool:
+    """Whether a list of run-time length has floats in it, which are not its items."""
+    record = e.heap[v.id]
+    return record.kind == "growing" and any(
+        isinstance(x.type, Array) and x.type.dtype.kind == "f" for x in record.fields
+    )
+
+
 def _size(e: Evaluator, lengths: list[Value]) -> Value:
     size: Value = const(1)
     for length in lengths:
@@ -118,6 +126,8 @@ def _leaves(e: Evaluator, v: Abstract, seen: tuple[Any, ...] = ()) -> Iterator[t
     lengths = _lengths(e, v)
     if lengths is not None:
         yield v, lengths
+    elif isinstance(v, Reference) and _holds_floats(e, v):
+        raise e.refuse("zyg.jacobian or zyg.hessian by a list of lists, or of tuples", hint="use an array")
     elif not (isinstance(v, Reference) and v.id in seen):
         for part in _parts(e, v):
             yield from _leaves(e, part, (*seen, v.id) if isinstance(v, Reference) else seen)
