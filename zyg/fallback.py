@@ -249,9 +249,11 @@ def _with_gradient(what: str, function: Any, args: tuple[Any, ...], keywords: di
 
 def with_seed(what: str, function: Any, value: Any, back: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
     """The gradient, of the pullback of a value that has to be a number."""
+    return back(1.0) if type(value) is float else back(_seed(what, function, value))
+
+
+def _seed(what: str, function: Any, value: Any) -> Any:
     cls = type(value)
-    if cls is float:
-        return back(1.0)
     if value is None:
         raise Misuse(f"the value of {describe(function)} is None; its {what} takes a number")
     if not isinstance(value, numbers.Real) or cls is bool or cls is np.bool_:
@@ -261,7 +263,7 @@ def with_seed(what: str, function: Any, value: Any, back: Callable[[Any], tuple[
             hint="use zyg.pullback(f, *args), which takes a cotangent for the value, or zyg.jacobian(f, *args)",
         )
     # Fractions stay exact.
-    return back(1.0 if isinstance(value, (int, float, np.generic)) else cls(1))
+    return 1.0 if isinstance(value, (int, float, np.generic)) else cls(1)
 
 
 def _gradient(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

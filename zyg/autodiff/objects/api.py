@@ -26,19 +26,31 @@ def pullback(
     >>> value, back(1.0)
     (8.0, (4.0, [0.0, 2.0]))
     """
+    return _guarded(_run, f, args, kwargs)
+
+
+@calls.known(pullback)
+def _pullback_in_turn(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> tuple[Any, Any]:
+    """The same where it is differentiated in turn: but for what is only kept in order."""
+    return _guarded(_run_in_turn, f, args, kwargs)
+
+
+def _run_in_turn(*operands: Any) -> tuple[Any, Any]:
+    return calls.call(_run, operands)
+
+
+def _guarded(run: Callable[..., Any], *operands: Any) -> Any:
     calls.refresh()
     revalidate()
-    copied: list[tuple[int, Any, Any, Any]] = []
-    if any(isinstance(x, _MUTABLE) for x in args):
-        args, copied = _apart(f, args)
-    forms = [structure.form(x) for x in args]
     mark = generators.begin()
     shared = memory.begin()
     refusals = escaping.begin()
     stdlib_.begin()
     begin()
     try:
-        value, back = calls.call_in_python(f, args, kwargs)
+        made = run(*operands)
         generators.end(mark)
         memory.check(shared)
         escaping.end(refusals)
@@ -48,12 +60,28 @@ def pullback(
         stdlib_.end()
         memory.end(shared)
         release()
+    return made
+
+
+def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Pullback]:
+    copied: list[tuple[int, Any, Any, Any]] = []
+    for x in args:
+        if isinstance(x, _MUTABLE):
+            args, copied = _apart(f, args)
+            break
+    forms = [structure.form(x) for x in args]
+    value, back = calls.call_in_python(f, args, kwargs)
+    if copied:
+        _check_copies(copied)
+    return value, Pullback(f, back, forms, structure.form(value))
+
+
+def _check_copies(copied: list[tuple[int, Any, Any, Any]]) -> None:
     for at, given, copy, before in copied:
         if given.tobytes() != before.tobytes() or copy.tobytes() != before.tobytes():
             raise ValueError(
                 f"argument {at} shares memory with what else the function has, and is written; pass a copy of it"
             )
-    return value, Pullback(f, back, forms, structure.form(value))
 
 
 def _apart(f: Any, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[int, Any, Any, Any]]]:

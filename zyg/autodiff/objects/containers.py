@@ -41,6 +41,14 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
         if type(key) is int:
             return x[key], (run_tuple_item, key if key >= 0 else key + len(x), len(x))
         return plain_getitem(x, key)
+    return _other_item(x, key)
+
+
+# (What is frequent stands alone: second derivatives through Python differentiate these functions.)
+
+
+def _other_item(x: Any, key: Any) -> tuple[Any, Any]:
+    t = type(x)
     if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__getitem__"))):
         return numpy_.getitem(x, key)
     if t is np.flatiter:
@@ -246,6 +254,11 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
             check_key(key)
         x[key] = value
         return _dict_set(x, key)
+    return _set_other_item(x, key, value)
+
+
+def _set_other_item(x: Any, key: Any, value: Any) -> Any:
+    t = type(x)
     if t in _LISTS and type(key) is int:
         x[key] = value
         return (run_list_set, x, key if key >= 0 else key + len(x))

@@ -385,66 +385,87 @@ def refuse(form: Form, refused: Refused, shadows: Any) -> Any:
 def scatter(form: Form, c: Any, shadows: Any, what: str = "the cotangent") -> Any:
     """Take the cotangent `c` of a value apart: what belongs to mutable objects goes to their shadows; the rest, which
     flows, is the result. `what` names the cotangent in messages."""
-    if c is None:
-        return None
-    kind = form[0]
-    if kind == "number":
-        return _as_number(c, what)
-    if kind == "nothing":
-        return None
-    if kind == "array":
-        if callable(c):  # it adds to what it is given
-            add, c = c, np.zeros(form[1].shape, np.result_type(form[1].dtype, np.float32))
-            add(c)
-        _add_array(form[1], c, shadows, what)
-        return None
-    if kind == "numbers":
-        for index, part in enumerate(_sequence(c, form[2], what)):
-            if part is not None:
-                shadows.add_item(form[1], index, _as_number(part, f"{what}[{index}]"))
-        return None
-    if kind == "tuple":
-        parts = _sequence(c, len(form[2]), what)
-        flowing = tuple([scatter(f, p, shadows, f"{what}[{k}]") for k, (f, p) in enumerate(zip(form[2], parts))])
-        return None if all(p is None for p in flowing) else flowing
-    if kind == "list":
-        for index, (f, part) in enumerate(zip(form[2], _sequence(c, len(form[2]), what))):
-            flowing = scatter(f, part, shadows, f"{what}[{index}]")
-            if flowing is not None:
-                shadows.add_item(form[1], index, flowing)
-        return None
-    if kind == "dict":
-        if not isinstance(c, dict):
-            raise TypeError(f"{what} should be a dict, not {_kind(c)}")
-        unknown = [k for k in c if k not in form[2]]
-        if unknown:
-            raise ValueError(f"{what} has the key {unknown[0]!r}, which the value has not")
-        for key, part in c.items():
-            flowing = scatter(form[2][key], part, shadows, f"{what}[{key!r}]")
-            if flowing is not None:
-                shadows.add_key(form[1], key, flowing)
-        return None
-    if kind == "method":
-        return scatter(form[2], c, shadows, what)
-    if kind == "partial":
-        flowing = scatter(form[2], _field(c, "args", what), shadows, f"{what}.args")
+    return None if c is None else _SCATTER[form[0]](form, c, shadows, what)
+
+
+def _scatter_number(form: Form, c: Any, shadows: Any, what: str) -> Any:
+    return c if type(c) is float else _as_number(c, what)
+
+
+def _scatter_nothing(form: Form, c: Any, shadows: Any, what: str) -> None:
+    return None
+
+
+def _scatter_array(form: Form, c: Any, shadows: Any, what: str) -> None:
+    if callable(c):  # it adds to what it is given
+        add, c = c, np.zeros(form[1].shape, np.result_type(form[1].dtype, np.float32))
+        add(c)
+    _add_array(form[1], c, shadows, what)
+
+
+def _scatter_numbers(form: Form, c: Any, shadows: Any, what: str) -> None:
+    for index, part in enumerate(_sequence(c, form[2], what)):
+        if part is not None:
+            shadows.add_item(form[1], index, _as_number(part, f"{what}[{index}]"))
+
+
+def _scatter_tuple(form: Form, c: Any, shadows: Any, what: str) -> Any:
+    parts = _sequence(c, len(form[2]), what)
+    flowing = tuple([scatter(f, p, shadows, f"{what}[{k}]") for k, (f, p) in enumerate(zip(form[2], parts))])
+    return None if all(p is None for p in flowing) else flowing
+
+
+def _scatter_list(form: Form, c: Any, shadows: Any, what: str) -> None:
+    for index, (f, part) in enumerate(zip(form[2], _sequence(c, len(form[2]), what))):
+        flowing = scatter(f, part, shadows, f"{what}[{index}]")
         if flowing is not None:
-            shadows.add_attr(form[1], "args", flowing)
-        scatter(form[3], _field(c, "keywords", what), shadows, f"{what}.keywords")
-        return None
-    if kind == "function":
-        names = form[1].__code__.co_freevars
-        for at, (name, (cell, inner)) in enumerate(zip(names, form[2])):
-            part = c[at] if isinstance(c, (tuple, list)) and at < len(c) else _field(c, name, what)
-            flowing = scatter(inner, part, shadows, f"{what}.{name}")
-            if flowing is not None:
-                shadows.add_cell(cell, flowing)
-        return None
+            shadows.add_item(form[1], index, flowing)
+
+
+def _scatter_dict(form: Form, c: Any, shadows: Any, what: str) -> None:
+    if not isinstance(c, dict):
+        raise TypeError(f"{what} should be a dict, not {_kind(c)}")
+    unknown = [k for k in c if k not in form[2]]
+    if unknown:
+        raise ValueError(f"{what} has the key {unknown[0]!r}, which the value has not")
+    for key, part in c.items():
+        flowing = scatter(form[2][key], part, shadows, f"{what}[{key!r}]")
+        if flowing is not None:
+            shadows.add_key(form[1], key, flowing)
+
+
+def _scatter_method(form: Form, c: Any, shadows: Any, what: str) -> Any:
+    return scatter(form[2], c, shadows, what)
+
+
+def _scatter_partial(form: Form, c: Any, shadows: Any, what: str) -> None:
+    flowing = scatter(form[2], _field(c, "args", what), shadows, f"{what}.args")
+    if flowing is not None:
+        shadows.add_attr(form[1], "args", flowing)
+    scatter(form[3], _field(c, "keywords", what), shadows, f"{what}.keywords")
+
+
+def _scatter_function(form: Form, c: Any, shadows: Any, what: str) -> None:
+    names = form[1].__code__.co_freevars
+    for at, (name, (cell, inner)) in enumerate(zip(names, form[2])):
+        part = c[at] if isinstance(c, (tuple, list)) and at < len(c) else _field(c, name, what)
+        flowing = scatter(inner, part, shadows, f"{what}.{name}")
+        if flowing is not None:
+            shadows.add_cell(cell, flowing)
+
+
+def _scatter_object(form: Form, c: Any, shadows: Any, what: str) -> None:
     for name, inner in form[2].items():
         flowing = scatter(inner, _field(c, name, what), shadows, f"{what}.{name}")
         if flowing is not None:
             shadows.add_attr(form[1], name, flowing)
-    return None
+
+
+_SCATTER = {
+    "number": _scatter_number, "nothing": _scatter_nothing, "array": _scatter_array, "numbers": _scatter_numbers,
+    "tuple": _scatter_tuple, "list": _scatter_list, "dict": _scatter_dict, "method": _scatter_method,
+    "partial": _scatter_partial, "function": _scatter_function, "object": _scatter_object,
+}  # fmt: skip
 
 
 def _field(c: Any, name: str, what: str) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import zyg
 from zyg import inside
 from zyg.errors import Unsupported
 
@@ -42,6 +43,12 @@ def _constant(x: Any) -> Any:
         f"stop_gradient of a {type(x).__name__}, an object that others may change",
         hint="apply stop_gradient to the numbers and arrays in it",
     )
+
+
+@known(zyg.__getattr__)
+def _module_attribute(name: str) -> tuple[Any, Any]:
+    """What is imported when it is first asked for."""
+    return zyg.__getattr__(name), None
 
 
 @known(inside.isderiving)
