@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
+import heapq
 import itertools
 import operator
 import random
 from collections import Counter, OrderedDict, defaultdict, deque
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -218,6 +221,61 @@ def transposed(xs: list[Any]) -> Any:
     columns[0].append(xs[4])
     columns[1][0], both = columns[2][1], list(zip(xs, columns[0]))
     return weighed(weighed(c) for c in columns) + weighed(a + 2.0 * b for a, b in both) + weighed(list(rows[2]))
+
+
+class Item:
+    def __init__(self, key: Any, value: Any):
+        self.key = key
+        self.value = value
+
+    def __lt__(self, other: Item) -> bool:
+        return self.key < other.key
+
+
+@dataclass(order=True)
+class Pair:
+    key: Any
+    value: Any
+
+
+class Asked(Item):
+    """Comparisons change it."""
+
+    def __lt__(self, other: Item) -> bool:
+        other.value = other.value + self.value
+        return self.key < other.key
+
+
+def ordered(xs: list[Any], cls: Any) -> Any:
+    items: list[Any] = []
+    for k, x in enumerate(xs):
+        bisect.insort(items, cls((3 * k) % 5, x))
+        bisect.insort_left(items, cls(k % 2, 0.5 * x))
+    at = bisect.bisect(items, cls(2, xs[0])) - bisect.bisect_left(items, cls(1, xs[1]))
+    total = weighed([item.value for item in items]) + at * xs[2]
+    total += min(items).value + 2.0 * max(items).value + weighed([i.value for i in sorted(items, reverse=True)])
+    heap: list[Any] = []
+    for item in items:
+        heapq.heappush(heap, item)
+    total += heapq.heapreplace(heap, cls(2, xs[3])).value
+    while heap:
+        total += len(heap) * heapq.heappop(heap).value
+    return total
+
+
+@pytest.mark.parametrize("cls", [Item, Pair, Asked], ids=lambda cls: cls.__name__)
+def test_objects_with_an_order(cls: Any):
+    check(lambda xs: ordered(xs, cls), [0.5, 1.25, -2.0, 4.0, 0.75])
+
+
+def test_an_order_that_changes(monkeypatch: pytest.MonkeyPatch):
+    def program(xs: list[Any]) -> Any:
+        items = [Item(k, x) for k, x in enumerate(xs)]
+        return min(items).value + 2.0 * max(items).value
+
+    check(program, [0.5, 1.25, -2.0])
+    monkeypatch.setattr(Item, "__lt__", lambda self, other: self.key > other.key)
+    check(program, [0.5, 1.25, -2.0])
 
 
 PROGRAMS = [

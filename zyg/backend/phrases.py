@@ -20,11 +20,14 @@ PLAIN_KEYS = frozenset({str, int, bool, bytes, type(None)})
 # Types of keys that may be looked up plainly: those whose hash and comparison change nothing, as far as is known.
 HASHED: set[type] = {*PLAIN_KEYS, float, complex, tuple}
 _ALWAYS_HASHED = frozenset(HASHED)
+# Classes whose comparisons by `<` and `>` only calculate, as far as is known.
+COMPARED: set[type] = set()
 
 
 def forget_hashed() -> None:
     """Classes may have changed."""
     HASHED.intersection_update(_ALWAYS_HASHED)
+    COMPARED.clear()
 
 
 def operation(function: Callable[[Emitter, Tree], None]) -> Callable[[Emitter, Tree], None]:

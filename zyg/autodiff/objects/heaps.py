@@ -14,12 +14,11 @@ from typing import Any
 
 from . import calls
 from .calls import known
+from .ordering import less
 
 # The module keeps these, which its functions in C do without.
 _siftdown: Callable[..., None] = getattr(heapq, "_siftdown")  # noqa: B009
 _siftup: Callable[..., None] = getattr(heapq, "_siftup")  # noqa: B009
-
-_ORDERED = frozenset({float, int, bool, str})
 
 
 # ------------------------------------------------------------------------------------------- in differentiated code
@@ -64,27 +63,7 @@ def _record_heapify(x: Any, /) -> tuple[Any, Any]:
     return calls.call(_heapify, (x,))
 
 
-# ------------------------------------------------------------------------------------------------------ comparisons
-
-
-def less(a: Any, b: Any) -> bool | None:
-    """Whether `a < b`, None if that may run Python code.
-
-    >>> less(1, 2.0), less((1.0, "b"), (1.0, "a")), less(1, "a") is None
-    (True, False, True)
-    """
-    t = type(a)
-    if t is float and type(b) is float:
-        return a < b
-    if t is tuple and type(b) is tuple:
-        if not _ORDERED.issuperset(map(type, a)) or not _ORDERED.issuperset(map(type, b)):
-            return None
-    elif t not in _ORDERED or type(b) not in _ORDERED:
-        return None
-    try:
-        return a < b
-    except TypeError:  # which is raised again
-        return None
+# ----------------------------------------------------------------------------------------------------------- places
 
 
 def _place_up(heap: list[Any], item: Any) -> int | None:
@@ -243,6 +222,3 @@ def _record_pushpop(heap: Any, item: Any, /) -> tuple[Any, Any]:
 
 def _run_given_back(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, d
-
-
-__all__ = ["less"]

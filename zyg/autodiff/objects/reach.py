@@ -271,7 +271,7 @@ def check_key(key: Any) -> None:
             )
     from ..python import inline
 
-    inline._note_class(t)
+    inline.note_class(t)
     note(HASHED, t, (t,))
 
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from zyg.backend.phrases import PLAIN_KEYS
 
-from . import calls, iteration, structure
+from . import calls, iteration, methods_, structure
 from .calls import known, method
 from .cotangents import is_number
-from .reach import PLAIN
+from .ordering import less
 
 
 def _means(target: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -74,18 +74,9 @@ def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 # -------------------------------------------------------------------------------------------------------- bisect
 
 
-@_means(bisect.insort_right)
-def _insort_right(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
-    a.insert(bisect.bisect_right(a, x if key is None else key(x), lo, hi, key=key), x)
-
-
-@_means(bisect.insort_left)
-def _insort_left(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
-    a.insert(bisect.bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
-
-
-def _place(below: Callable[[Any, Any], bool]) -> Callable[..., int]:
-    """bisect, in code that is differentiated. `below`: whether the place of the second is behind the first."""
+def _place(right: bool) -> Callable[..., int]:
+    """bisect, in code that is differentiated. `right`: behind what is equal."""
+    behind = (lambda item, x: not operator.lt(x, item)) if right else operator.lt
 
     def place(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> int:
         if lo < 0:
@@ -94,7 +85,7 @@ def _place(below: Callable[[Any, Any], bool]) -> Callable[..., int]:
             hi = len(a)
         while lo < hi:
             middle = (lo + hi) // 2
-            if below(a[middle] if key is None else key(a[middle]), x):
+            if behind(a[middle] if key is None else key(a[middle]), x):
                 lo = middle + 1
             else:
                 hi = middle
@@ -103,28 +94,53 @@ def _place(below: Callable[[Any, Any], bool]) -> Callable[..., int]:
     return place
 
 
-def _bisect(f: Callable[..., int], meaning: Callable[..., int]) -> None:
+def _place_plainly(right: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | None:
+    """The same, as long as it meets nothing that runs code which has to be followed."""
+    if kwargs or len(args) != 2 or type(args[0]) is not list:
+        return None
+    a, x = args
+    lo, hi = 0, len(a)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        below = less(x, a[middle]) if right else less(a[middle], x)
+        if below is None:
+            return None
+        if below is not right:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+def _bisect(f: Callable[..., int], right: bool) -> None:
+    meaning = _place(right)
+
     @known(f, exact=True)
-    def handler(a: Any, x: Any, *limits: Any, key: Any = None, **more: Any) -> tuple[Any, Any]:
-        if key is None and type(x) in PLAIN and type(a) is list and not limits and not more:
-            # As long as it meets nothing that may run code of the user's.
-            lo, hi, right = 0, len(a), f is bisect.bisect_right
-            while lo < hi:
-                middle = (lo + hi) // 2
-                item = a[middle]
-                if type(item) not in PLAIN:
-                    break
-                if not x < item if right else item < x:
-                    lo = middle + 1
-                else:
-                    hi = middle
-            else:
-                return lo, None
-        return calls.call(meaning, (a, x, *limits), {"key": key, **more})
+    def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        at = _place_plainly(right, args, kwargs)
+        return (at, None) if at is not None else calls.call(meaning, args, kwargs)
 
 
-_bisect(bisect.bisect_left, _place(operator.lt))
-_bisect(bisect.bisect_right, _place(lambda item, x: not operator.lt(x, item)))
+def _insort(f: Callable[..., None], place: Callable[..., int], right: bool) -> None:
+    def meaning(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
+        a.insert(place(a, x if key is None else key(x), lo, hi, key=key), x)
+
+    @known(f, exact=True)
+    def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        at = _place_plainly(right, args, kwargs)
+        if at is None:
+            return calls.call(meaning, args, kwargs)
+        a, x = args
+        a.insert(at, x)
+        return None, (methods_.run_inserted, a, at)
+
+
+for _right, _find, _insert in (
+    (False, bisect.bisect_left, bisect.insort_left),
+    (True, bisect.bisect_right, bisect.insort_right),
+):
+    _bisect(_find, _right)
+    _insort(_insert, _find, _right)
 
 
 # ----------------------------------------------------------------------------------------------- functools.cmp_to_key

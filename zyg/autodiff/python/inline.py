@@ -36,7 +36,7 @@ from ..identity import lasts, let_go, note
 from ..objects import arithmetic, attributes, calls, classes, containers, generators, iteration, sources
 from ..objects.adapters import adapter, constructing
 from ..objects.arithmetic import find
-from ..objects.cotangents import INERT, NUMBERS, NUMERIC
+from ..objects.cotangents import INERT, NUMBERS, NUMERIC, VALUES
 from ..objects.iteration import Direct, Entries, Items, Values
 
 MemberDescriptorType = attributes.MemberDescriptorType
@@ -148,12 +148,12 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
         if name in vars(x):  # else it may have a `__getattr__`
             types.plain.add(ModuleType)
     elif _reads_plainly(cls, name):
-        _note_class(cls)
+        note_class(cls)
         note(types.plain, cls, (cls,))
     else:
         getter = _getter(cls, name)
         if getter is not None:
-            _note_class(cls)
+            note_class(cls)
             note(types.properties, cls, (cls,), getter)
     return objects.RECORD["getattr"](x, name)
 
@@ -167,7 +167,7 @@ def _getter(cls: type, name: str) -> Any:
         return None
     if type(found) is property:
         function: Any = found.fget
-        if not _is_plain(function) or not _of_python(cls) or find(cls, "__getattr__") is not None:
+        if not _is_plain(function) or not is_of_python(cls) or find(cls, "__getattr__") is not None:
             return None
         _note_code(function)
         return forward_of_method(function, 1)
@@ -187,14 +187,14 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
     cls = type(x)
     if cls is super:
         y = getattr(x, name)
-        if type(y) is MethodType and type(y.__func__) is FunctionType and not isinstance(y.__self__, (tuple, *NUMERIC)):
+        if type(y) is MethodType and type(y.__func__) is FunctionType and VALUES.isdisjoint(type(y.__self__).__mro__):
             return y, None  # of an object that has a shadow
     if cls is type:
         if x in table.of_classes:
             return getattr(x, name), None
         found = type(find(x, name))
         if found in (classmethod, staticmethod, FunctionType) and find(type, name) is None:
-            _note_class(x)
+            note_class(x)
             note(table.of_classes, x, (x,))
         elif (
             not x.__flags__ & _HEAP_TYPE and found in (WrapperDescriptorType, MethodDescriptorType) and _of_it(x, name)
@@ -202,7 +202,7 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
             note(table.of_classes, x, (x,))
     if name in vars(x) if cls is ModuleType else _reads_plainly(cls, name):
         if cls is not ModuleType:
-            _note_class(cls)
+            note_class(cls)
         note(table, cls, (cls,), PLAIN)
     return objects.RECORD["getattr"](x, name)
 
@@ -219,12 +219,12 @@ def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
     if setter is not None:
         return setter(x, value)[1]
     if _writes_plainly(cls, name):
-        _note_class(cls)
+        note_class(cls)
         note(types.plain, cls, (cls,))
     else:
         setter = _setter(cls, name)
         if setter is not None:
-            _note_class(cls)
+            note_class(cls)
             note(types.properties, cls, (cls,), setter)
     return objects.RECORD["setattr"](x, value, name)
 
@@ -234,7 +234,7 @@ def _setter(cls: type, name: str) -> Any:
     found = find(cls, name)
     if type(found) is not property or not _is_plain(found.fset) or issubclass(cls, type):
         return None
-    if not _of_python(cls) or find(cls, "__setattr__") is not object.__setattr__:
+    if not is_of_python(cls) or find(cls, "__setattr__") is not object.__setattr__:
         return None
     function: Any = found.fset
     _note_code(function)
@@ -247,7 +247,7 @@ def _reads_plainly(cls: type, name: str) -> bool:
     found = find(cls, name)
     if cls in _CONTAINERS:
         return type(found) is MethodDescriptorType
-    if not attributes.plain_lookup(cls) or not _of_python(cls):
+    if not attributes.plain_lookup(cls) or not is_of_python(cls):
         return False
     if found is None:
         return find(cls, "__getattr__") is None
@@ -290,7 +290,7 @@ def _end() -> None:
 
 
 def _writes_plainly(cls: type, name: str) -> bool:
-    if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or not _of_python(cls):
+    if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or not is_of_python(cls):
         return False
     found = find(cls, name)
     if found is not None and type(found) is not MemberDescriptorType and hasattr(type(found), "__set__"):
@@ -300,12 +300,12 @@ def _writes_plainly(cls: type, name: str) -> bool:
 
 def note_set_plainly(cls: type, name: str) -> None:
     """`object.__setattr__` sets this attribute of instances itself."""
-    if _of_python(cls) and type(name) is str:
-        _note_class(cls)
+    if is_of_python(cls) and type(name) is str:
+        note_class(cls)
         note(classes.plainly_set.setdefault(name, set()), cls, (cls,))
 
 
-def _of_python(cls: type) -> bool:
+def is_of_python(cls: type) -> bool:
     """Whether a class and all its bases are made by class statements."""
     return all(c is object or c.__flags__ & _HEAP_TYPE for c in cls.__mro__)
 
@@ -317,7 +317,7 @@ _codes: dict[FunctionType, tuple[CodeType, Any]] = {}
 _MANY = 1000
 
 
-def _note_class(cls: type) -> None:
+def note_class(cls: type) -> None:
     if cls not in _classes:
         note(_classes, cls, (cls,), (type_version(cls), _content(cls)))
 
@@ -500,7 +500,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     if made is not None and t.__call__ is made[1]:
         return partial(made[2], f)
     forward = objects.forward_of(f)
-    if type(forward) is partial and forward.func is calls.call_object and _of_python(t) and not has_ruled_instances(t):
+    if type(forward) is partial and forward.func is calls.call_object and is_of_python(t) and not has_ruled_instances(t):
         _noted(_of_objects, (t, arity), (t,), t, "__call__", arity + 1, False)
     elif t is FunctionType:
         forward = adapter(f, arity) or forward
@@ -637,7 +637,7 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     forward = forward_of_method(init, arity + 1, names)
     if forward is None or not _permanent(init):
         return None
-    _note_class(cls)
+    note_class(cls)
     _note_code(init)
 
     def generally(*args: Any) -> tuple[Any, Any]:
@@ -656,7 +656,7 @@ def _maker(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
     forward = forward_of_method(new, arity + 1, names)
     if forward is None:
         return None
-    _note_class(cls)
+    note_class(cls)
     _note_code(new)
 
     def construct(*args: Any) -> tuple[Any, Any]:
@@ -749,7 +749,7 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         cls = type(a)
         if cls is complex or type(b) is complex and cls in NUMBERS:
             return plain(a, b)
-        if cls.__dictoffset__ and find(cls, slot) is None and _of_python(cls):
+        if cls.__dictoffset__ and find(cls, slot) is None and is_of_python(cls):
             return plain(a, b)
         return general(a, b)
 
@@ -762,7 +762,7 @@ _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 def _note_special(known: dict[Any, Any], cls: type, slot: str, arity: int) -> None:
     """Note a special method of the first operand, of which nothing but the value counts."""
-    if cls.__flags__ & _HEAP_TYPE and _of_python(cls):
+    if cls.__flags__ & _HEAP_TYPE and is_of_python(cls):
         _noted(known, cls, (cls,), cls, slot, arity, False)
 
 
@@ -816,7 +816,7 @@ def record_with_enter(manager: Any) -> tuple[Any, ...]:
     cls = type(manager)
     found = _entering.get(cls)
     if found is None:
-        if _of_python(cls) and type(find(cls, "__exit__")) is FunctionType:
+        if is_of_python(cls) and type(find(cls, "__exit__")) is FunctionType:
             _noted(_entering, cls, (cls,), cls, "__enter__", 1, False)
     elif cls.__enter__ is found[1]:
         leave = cls.__exit__
