@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from zyg import rules
-from zyg.dispatch import Binder, input_value, inputs_fit, native_guards, rules_hold
+from zyg.assumptions import input_value, inputs_fit, native_guards, rules_hold
+from zyg.binding import Binder
 from zyg.errors import UntypableValue
 from zyg.ir.types import BOOL, F32, F64, I64, NONE, RANGE, Array, Closure, Const, NpScalar, ObjectOf, Struct, Tuple
 from zyg.typeof import UNBOUND, type_of

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
 
-from .dispatch import check_one_variable, make_callable
+from .callables import make_callable
 from .ir.options import FAST_FLAGS, Options
-from .transforms import ATTRIBUTE, Transform, transform_of
+from .transforms import ATTRIBUTE, Transform, check_one_variable, transform_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 Fastmath = bool | str | Iterable[str]

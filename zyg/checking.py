@@ -196,8 +196,7 @@ def _differences(
 
 def _name(function: Any, place: places.Place, by_params: bool) -> str:
     """A place among the arguments by the name of the argument."""
-    from .dispatch import argument_name
-    from .transforms import Transform
+    from .transforms import Transform, argument_name
 
     (_, at), rest = place[0], place[1:]
     if by_params:

@@ -1,17 +1,14 @@
 """From a call to native code: find or make the specialisation for the types of the arguments, and keep it honest.
 
 A callable made by zyg is a native object whose entries check argument types by themselves.  What they do not know they
-hand to the Dispatcher here, which binds the arguments as Python would, types them, compiles if need be, and calls.  New
-specialisations are put in front of the older ones, so the second call with the same types never comes here.
+hand to the Dispatcher here, which binds the arguments as Python would (binding.py), types them, compiles if need be, and
+calls.  New specialisations are put in front of the older ones, so the second call with the same types never comes here.
 
-Compiled code rests on assumptions: that a global still names the same function, that a module's attribute is still the
-same, that no rule was registered since.  The native entry sees when one may have been broken (a dict's version tag, a
-cell's content, the epoch of the rules) and looks the names up again by itself; the call comes here if one is broken.
+Compiled code rests on assumptions (assumptions.py); the call comes here if one is broken.
 """
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import functools
 import os
@@ -20,10 +17,12 @@ import threading
 import types
 import warnings
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from . import params, pipeline, rules
+from .assumptions import inputs_fit, native_guards, native_input, rules_hold
+from .binding import Binder
 from .errors import (
     ArgumentError,
     IntegerArgumentTooLarge,
@@ -35,11 +34,10 @@ from .errors import (
     UntypableValue,
 )
 from .fallback import Refusal, Refusals, fall_back, may_fall_back
-from .ir.options import Options
-from .ir.records import field, record
-from .ir.types import MUTABLE, Closure, Type, children
-from .transforms import ATTRIBUTE, DIRECT_KINDS, Transform, describe, transform_of
-from .typeof import Typing, type_of
+from .ir.records import record
+from .ir.types import MUTABLE, Type, children
+from .transforms import DIRECT_KINDS, Transform, argument_name, check_one_variable, describe, effective_options
+from .typeof import Typing
 
 # So many specialisations of one function are kept; more of them warn, and push out the oldest.
 LIMIT = 64
@@ -68,115 +66,6 @@ def _let_go() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_let_go)
-
-
-# ------------------------------------------------------------------------------------------- assumptions
-
-
-def native_guards(guards: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Guards as the native entry takes them: about words of memory, and about names in dicts."""
-    native: dict[Any, tuple[Any, ...]] = {}
-
-    def add(*guard: Any) -> None:
-        native.setdefault((guard[0], *map(id, guard[1:])), guard)
-
-    for guard in guards:
-        kind, *rest = guard
-        if kind in ("rule", "tangent rule", "ruled instances"):
-            # All of them at once, by the epoch of the registry: a new rule is rare.
-            native["rules"] = ("word", rules.epoch_address, rules.epoch())
-        elif kind == "missing":
-            namespace, builtin_names, name = rest
-            add("absent", namespace, name)
-            add("absent", builtin_names, name)
-        elif kind == "attr":
-            _add_attribute(add, *rest)
-        elif kind == "lacks":
-            owner, name = rest
-            if _can_change(owner):
-                add("lacks", owner, name)
-        elif kind == "function":
-            _add_function(native, *rest)
-        else:
-            add(*guard)
-    return list(native.values())
-
-
-_IMMUTABLE_TYPE, _HEAP_TYPE = 1 << 8, 1 << 9
-
-
-def _add_attribute(add: Callable[..., None], owner: Any, name: str, expected: Any) -> None:
-    """An attribute of a module or a class: of a class it may be in a base, and must not be in the classes before."""
-    if not isinstance(owner, type):
-        if name in vars(owner):  # else a module's __getattr__ made it up
-            add("attr", owner, name, expected)
-        return
-    for base in owner.__mro__:
-        if not _can_change(base):
-            return
-        if name in vars(base):
-            add("attr", base, name, vars(base)[name])
-            return
-        add("lacks", base, name)
-
-
-def _can_change(cls: type) -> bool:
-    """Whether attributes can be set: a builtin class stays as it is."""
-    return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
-
-
-def _add_function(native: dict[Any, tuple[Any, ...]], function: types.FunctionType, *expected: Any) -> None:
-    """What a function object refers to, word by word."""
-    from .backend import cpython as layout
-
-    fields = (layout.FUNCTION_CODE, layout.FUNCTION_DEFAULTS, layout.FUNCTION_KWDEFAULTS)
-    for offset, value in zip(fields, expected, strict=True):
-        address = id(function) + offset
-        native["word", address] = ("word", address, 0 if value is None else id(value))
-
-
-def rules_hold(guards: Iterable[tuple[Any, ...]], parameters: Iterable[Type] = ()) -> bool:
-    """Whether the functions that had no rule still have none, and the others the same one; and whether the closures
-    among the arguments are still one type for all that have their code."""
-    if any(map(_has_singled_out, parameters)):
-        return False
-    find = {
-        "rule": rules.rule_for,
-        "tangent rule": rules.tangent_rule_for,
-        "ruled instances": rules.has_ruled_instances,
-    }
-    return all(find[guard[0]](guard[1]) is guard[2] for guard in guards if guard[0] in find)
-
-
-def _has_singled_out(type: Type) -> bool:
-    if isinstance(type, Closure) and type.captured and rules.singled_out(type.code):
-        return True
-    return any(map(_has_singled_out, children(type)))
-
-
-def _is_mutable(type: Type) -> bool:
-    return isinstance(type, MUTABLE)
-
-
-def input_value(source: Any) -> Any:
-    """What a hidden input (a number or an array in a global or a cell) holds now; raises as Python's lookup would."""
-    if source.kind == "cell":
-        return source.container.cell_contents
-    try:
-        return source.container[source.name]
-    except KeyError:
-        raise NameError(f"name {source.name!r} is not defined", name=source.name) from None
-
-
-def inputs_fit(inputs: Iterable[Any]) -> bool:
-    """Whether the hidden inputs have the types that were compiled for."""
-    try:
-        return all(type_of(input_value(source)) == source.type for source in inputs)
-    except (UntypableValue, NameError, ValueError):
-        return False
-
-
-# ---------------------------------------------------------------------------------------- specialisations
 
 
 @record(eq=False)
@@ -253,92 +142,8 @@ class Specialisation:
         raise InternalError(f"{self.name}: the native entry refused arguments ({found}) of types ({types})", "entry")
 
 
-def native_input(source: Any) -> tuple[Any, ...]:
-    return ("cell", source.container) if source.kind == "cell" else ("global", source.container, source.name)
-
-
-@record(eq=False)
-class Binder:
-    """Binds a call's arguments as Python does, to positional arguments (as few as possible) and keyword-only ones."""
-
-    function: Any
-    bind: Callable[..., Any] = field(init=False)
-    made_for: tuple[Any, ...] = field(init=False)
-
-    def fits(self, function: types.FunctionType) -> bool:
-        """Whether the parameters and their defaults are still those that this was made for."""
-        now = _parameters(function)
-        return len(now) == len(self.made_for) and all(x is y for x, y in zip(now, self.made_for, strict=True))
-
-    def __post_init__(self) -> None:
-        code = self.function.__code__
-        self.made_for = _parameters(self.function)
-        positional = code.co_varnames[: code.co_argcount]
-        only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
-        at = code.co_argcount + code.co_kwonlyargcount
-        rest = code.co_varnames[at] if code.co_flags & 0x04 else None
-        extra = code.co_varnames[at + bool(rest)] if code.co_flags & 0x08 else None
-        self.bind = _make_binder(self.function, positional, only, rest, extra)
-
-    def __call__(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        given, rest, only = self.bind(*args, **keywords)
-        only = {name: value for name, value in only.items() if value is not _default}
-        if rest:
-            return self._filled(given, 0) + rest, only
-        count = len(given)
-        while count and given[count - 1] is _default:
-            count -= 1
-        return self._filled(given[:count], len(given) - count), only
-
-    def _filled(self, given: tuple[Any, ...], dropped: int) -> tuple[Any, ...]:
-        """Defaults in front of a given argument are passed like it."""
-        if not any(v is _default for v in given):
-            return given
-        defaults = self.function.__defaults__ or ()
-        offset = len(given) + dropped - len(defaults)
-        return tuple(defaults[i - offset] if v is _default else v for i, v in enumerate(given))
-
-
-class _Default:
-    def __repr__(self) -> str:
-        return "..."
-
-
-_default = _Default()
-
-
-def _parameters(function: types.FunctionType) -> tuple[Any, ...]:
-    return function.__code__, function.__defaults__, *(function.__kwdefaults__ or ())
-
-
-def _make_binder(
-    function: types.FunctionType, positional: Any, only: Any, rest: str | None, extra: str | None
-) -> Callable[..., Any]:
-    """A Python function with the signature and the name of `function`, so that CPython itself words the errors."""
-    code = function.__code__
-    # Names such as ".0" (of a comprehension) cannot be written down; they cannot be passed by keyword either.
-    plain = {name: name if name.isidentifier() else f"_{at}" for at, name in enumerate(positional)}
-    optional = len(positional) - len(function.__defaults__ or ())
-    parts = []
-    for at, name in enumerate(positional):
-        parts.append(plain[name] if at < optional else f"{plain[name]}=__default")
-        if at + 1 == code.co_posonlyargcount:
-            parts.append("/")
-    if rest is not None or only:
-        parts.append(f"*{rest or ''}")
-    kwdefaults = function.__kwdefaults__ or {}
-    parts.extend(f"{name}=__default" if name in kwdefaults else name for name in only)
-    if extra is not None:
-        parts.append(f"**{extra}")
-    given = "".join(f"{plain[name]}, " for name in positional)
-    named = ", ".join([f"{name!r}: {name}" for name in only] + ([f"**{extra}"] if extra else []))
-    source = f"def bind({', '.join(parts)}):\n    return ({given}), {rest or '()'}, {{{named}}}\n"
-    namespace: dict[str, Any] = {"__default": _default}
-    exec(builtins.compile(source, "<zyg binder>", "exec"), namespace)
-    bind = namespace["bind"]
-    bind.__name__, bind.__qualname__ = function.__name__, function.__qualname__
-    bind.__code__ = bind.__code__.replace(co_name=function.__code__.co_name, co_qualname=function.__qualname__)
-    return bind
+def _is_mutable(type: Type) -> bool:
+    return isinstance(type, MUTABLE)
 
 
 _ATTEMPTS = 4
@@ -601,170 +406,4 @@ class Dispatcher:
         return len({(types[1:], keywords) for types, keywords in self.specialisations}) > LIMIT // 2
 
 
-# ------------------------------------------------------------------------------------------------ helpers
-
-
-def make_callable(transform: Transform, **options: Any) -> Any:
-    """The native callable that stands for a transform; `options` are those of its Dispatcher."""
-    from .backend.calling import new_callable
-
-    _dress()
-    dispatcher = Dispatcher(transform, **options)
-    function = transform.function
-    compiled = transform.kind == "jit"
-    name = describe(transform)
-    attributes: dict[str, Any] = {ATTRIBUTE: transform, DISPATCHER: dispatcher}
-    if function is not None:
-        attributes["__wrapped__"] = function
-        attributes["__module__"] = getattr(function, "__module__", None)
-    if compiled:
-        attributes["__doc__"] = getattr(function, "__doc__", None)
-        attributes["__qualname__"] = getattr(function, "__qualname__", name)
-        name = getattr(function, "__name__", name)
-    native = new_callable(dispatcher, name, **attributes)
-    dispatcher.attach(native)
-    return native
-
-
-DISPATCHER = "__zyg_dispatcher__"
-_dressed = False
-
-
-def _dress() -> None:
-    """Give the native type what is written in Python: its repr, and the names that Numba's dispatchers have."""
-    global _dressed
-    if _dressed:
-        return
-    with pipeline.rare_collections():
-        from .backend.callable import callable_type
-
-        cls: Any = callable_type()
-    cls.__repr__ = _represent
-    cls._repr_html_ = _represent_html
-    cls.__reduce__ = _reduce
-    cls.py_func = property(lambda self: python_function(self), doc="The Python function under all transforms.")
-    cls.signatures = property(_signatures, doc="The tuples of argument types that there is native code for.")
-    cls.inspect_llvm = _inspect_llvm
-    cls.inspect_asm = _inspect_asm
-    _dressed = True
-
-
-def _represent(self: Any) -> str:
-    transform = transform_of(self)
-    if transform is None:
-        return f"<zyg native code of {getattr(self, '__name__', '?')}>"
-    inner = describe(transform)
-    return f"<zyg.jit({inner})>" if transform.kind == "jit" else f"<zyg.{inner}>"
-
-
-def _represent_html(self: Any) -> str:
-    """A table of what there is native code for."""
-    from .inspection.html import Markup, code, table
-
-    rows = [
-        (code(", ".join(map(str, types))), code(str(s.compiled.inferred.result)))
-        for types, s in _specialisations(self).items()
-    ]
-    dispatcher: Dispatcher | None = getattr(self, DISPATCHER, None)
-    refusals = dispatcher.refusals.errors() if dispatcher is not None and dispatcher.refusals is not None else []
-    rows += [("through Python: " + error.what, "") for error in refusals]
-    title = code(repr(self))
-    return table(("native code for", "gives"), rows, title) if rows else Markup(f"<div>{title}: not called yet</div>")
-
-
-def _reduce(self: Any) -> Any:
-    """Compiled functions are pickled by name, as functions are; what was made of them is made again."""
-    transform = transform_of(self)
-    if transform is None or transform.kind == "jit":
-        return self.__qualname__
-    return make_callable, (transform,)
-
-
-def _specialisations(self: Any) -> dict[tuple[Type, ...], Specialisation]:
-    dispatcher: Dispatcher | None = getattr(self, DISPATCHER, None)
-    if dispatcher is None:
-        return {}
-    return {s.compiled.inferred.parameters: s for group in dispatcher.specialisations.values() for s in group}
-
-
-def _signatures(self: Any) -> list[tuple[Type, ...]]:
-    return list(_specialisations(self))
-
-
-def _inspect(self: Any, signature: tuple[Type, ...] | None, show: Callable[[Any], Any]) -> Any:
-    specialisations = _specialisations(self)
-    if signature is None:
-        return {types: show(s.compiled.native) for types, s in specialisations.items()}
-    return show(specialisations[tuple(signature)].compiled.native)
-
-
-def _inspect_llvm(self: Any, signature: tuple[Type, ...] | None = None) -> Any:
-    """The LLVM IR for a signature, or by signature for all."""
-    return _inspect(self, signature, lambda native: native.llvm_optimised)
-
-
-def _inspect_asm(self: Any, signature: tuple[Type, ...] | None = None) -> Any:
-    """The assembly for a signature, or by signature for all."""
-    return _inspect(self, signature, lambda native: native.asm)
-
-
-def effective_options(transform: Transform) -> Options:
-    """A transform's own options, or those of the function under it, or the defaults."""
-    while transform.options is None:
-        inner = transform_of(transform.function)
-        if inner is None:
-            return Options()
-        transform = inner
-    return transform.options
-
-
-def python_function(value: Any) -> Any:
-    """What is under all transforms."""
-    for _ in range(1000):
-        transform = transform_of(value)
-        if transform is None or transform.function is None:
-            return value
-        value = transform.function
-    return value
-
-
-def argument_name(transform: Transform, at: int, args: tuple[Any, ...]) -> str:
-    """The name of positional argument number `at` of a call of a transform, as far as it has one."""
-    function = transform.function
-    if transform.kind in DIRECT_KINDS:
-        if at == 0:
-            return "function"
-        function, at = args[0], at - 1
-    function = python_function(function)
-    if isinstance(function, types.MethodType):
-        function, at = function.__func__, at + 1
-    code = getattr(function, "__code__", None)
-    if not isinstance(code, types.CodeType):
-        return str(at)
-    if at < code.co_argcount:
-        return code.co_varnames[at]
-    if code.co_flags & 0x04:
-        return f"{code.co_varnames[code.co_argcount + code.co_kwonlyargcount]}[{at - code.co_argcount}]"
-    return str(at)
-
-
-def check_one_variable(function: Any, given: int | None = None) -> None:
-    """`derivative` takes functions of one variable: TypeError otherwise, at once where the signature tells."""
-    plain = python_function(function)
-    count = given
-    if given is None:
-        bound = isinstance(plain, types.MethodType)
-        code = getattr(plain, "__code__", None)
-        if not isinstance(code, types.CodeType):
-            return
-        required = code.co_argcount - len(plain.__defaults__ or ()) - bound
-        count = required if required > 1 else 1
-    if count != 1:
-        takes = "is called with" if given is not None else "has"
-        raise TypeError(
-            f"derivative takes functions of one variable, but {describe(function)} {takes} {count}; "
-            "use zyg.gradient(f, *args), or zyg.grad(f, argnums=...)"
-        )
-
-
-__all__ = ["LIMIT", "Dispatcher", "Specialisation", "make_callable"]
+__all__ = ["LIMIT", "Dispatcher", "Specialisation", "compile_lock"]

@@ -21,7 +21,7 @@ import numpy as np
 from . import composed, rules
 from .errors import FallbackWarning, Misuse, Unsupported
 from .ir.types import ListType, Scalar, children
-from .transforms import DIRECT_KINDS, Transform, describe, transform_of
+from .transforms import DIRECT_KINDS, Transform, describe, python_function, transform_of
 
 # ------------------------------------------------------------------------------------------------ refusals
 
@@ -150,8 +150,6 @@ _warned: weakref.WeakSet[Any] = weakref.WeakSet()
 
 def announce(transform: Transform, function: Any, error: Unsupported) -> None:
     """Say once per function what keeps it from being native."""
-    from .dispatch import python_function
-
     plain = python_function(function)
     plain = getattr(plain, "__func__", plain)
     if str(getattr(plain, "__module__", "")).startswith("zyg."):  # part of a derivative that is made of others
@@ -378,7 +376,7 @@ def native_pullback(
     >>> back(1.0)
     (0.8775825618903728,)
     """
-    from .dispatch import make_callable
+    from .callables import make_callable
 
     anchor = getattr(function, "__code__", function)
     native = _natives.get(id(anchor))

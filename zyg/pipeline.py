@@ -26,7 +26,7 @@ from .ir.core import Module, Position
 from .ir.options import Options
 from .ir.records import field, record
 from .ir.types import PullbackType, Type
-from .transforms import DIRECT_KINDS, describe, transform_of
+from .transforms import DIRECT_KINDS, describe, python_function, transform_of
 
 
 @record(frozen=True)
@@ -216,8 +216,6 @@ def _compile(request: Request, until: str) -> Any:
 
 def _first_line(request: Request) -> Position | None:
     """Where the function that the user wrote begins."""
-    from .dispatch import python_function
-
     function = request.function
     transform = transform_of(function)
     if transform is not None and transform.kind in DIRECT_KINDS and request.types:

@@ -6,6 +6,7 @@ this record.  The compiler expands a call of such an object by its record, so tr
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -63,3 +64,62 @@ def describe(value: Any) -> str:
     if transform.kind in ("grad", "value_and_grad") and transform.argnums != 0:
         return f"{transform.kind}({inner}, argnums={transform.argnums})"
     return inner if transform.kind == "jit" else f"{transform.kind}({inner})"
+
+
+def effective_options(transform: Transform) -> Options:
+    """A transform's own options, or those of the function under it, or the defaults."""
+    while transform.options is None:
+        inner = transform_of(transform.function)
+        if inner is None:
+            return Options()
+        transform = inner
+    return transform.options
+
+
+def python_function(value: Any) -> Any:
+    """What is under all transforms."""
+    for _ in range(1000):
+        transform = transform_of(value)
+        if transform is None or transform.function is None:
+            return value
+        value = transform.function
+    return value
+
+
+def argument_name(transform: Transform, at: int, args: tuple[Any, ...]) -> str:
+    """The name of positional argument number `at` of a call of a transform, as far as it has one."""
+    function = transform.function
+    if transform.kind in DIRECT_KINDS:
+        if at == 0:
+            return "function"
+        function, at = args[0], at - 1
+    function = python_function(function)
+    if isinstance(function, types.MethodType):
+        function, at = function.__func__, at + 1
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, types.CodeType):
+        return str(at)
+    if at < code.co_argcount:
+        return code.co_varnames[at]
+    if code.co_flags & 0x04:
+        return f"{code.co_varnames[code.co_argcount + code.co_kwonlyargcount]}[{at - code.co_argcount}]"
+    return str(at)
+
+
+def check_one_variable(function: Any, given: int | None = None) -> None:
+    """`derivative` takes functions of one variable: TypeError otherwise, at once where the signature tells."""
+    plain = python_function(function)
+    count = given
+    if given is None:
+        bound = isinstance(plain, types.MethodType)
+        code = getattr(plain, "__code__", None)
+        if not isinstance(code, types.CodeType):
+            return
+        required = code.co_argcount - len(plain.__defaults__ or ()) - bound
+        count = required if required > 1 else 1
+    if count != 1:
+        takes = "is called with" if given is not None else "has"
+        raise TypeError(
+            f"derivative takes functions of one variable, but {describe(function)} {takes} {count}; "
+            "use zyg.gradient(f, *args), or zyg.grad(f, argnums=...)"
+        )

@@ -21,12 +21,11 @@ from typing import Any
 from .. import pipeline
 from ..api import gradient, pullback
 from ..autodiff.objects.native import worthwhile
-from ..dispatch import argument_name, python_function
 from ..errors import ArgumentError, InternalError, Unsupported, UntypableValue, ZygError
 from ..fallback import check_apart, strict
 from ..ir.records import record
 from ..ir.types import Type
-from ..transforms import Transform, describe, transform_of
+from ..transforms import Transform, argument_name, describe, python_function, transform_of
 from ..typeof import type_of
 from .stages import staged, unbound
 from .tape import Tape, tape

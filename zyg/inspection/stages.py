@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import pipeline
-from ..dispatch import Binder, argument_name, compile_lock, effective_options, python_function
+from ..binding import Binder
+from ..dispatch import compile_lock
 from ..errors import ArgumentError, NeedsConstant, Unsupported, UntypableValue
 from ..ir.core import Function
 from ..ir.types import Type
-from ..transforms import Transform, describe, transform_of
+from ..transforms import Transform, argument_name, describe, effective_options, python_function, transform_of
 from ..typeof import Typing
 
 

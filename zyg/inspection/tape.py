@@ -17,7 +17,8 @@ from typing import Any
 
 from .. import pipeline
 from ..api import gradient, value_and_grad
-from ..dispatch import compile_lock, native_guards, native_input
+from ..assumptions import native_guards, native_input
+from ..dispatch import compile_lock
 from ..ir.builder import Builder
 from ..ir.core import Block, Function, Instr, Module, Position, Value, const
 from ..ir.records import record, replace
