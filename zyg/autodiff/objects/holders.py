@@ -58,7 +58,11 @@ _classes = ByIdentity()
 
 
 def _class_for(x: Any, before: Any) -> Any:
-    names = _attributes(x) if before is None else before.__named__ | before.__asked__
+    if before is None:
+        names = _attributes(x)
+    else:
+        _names.update(before.__asked__)  # by run-time functions, too
+        names = before.__named__ | before.__asked__
     scope: dict[str, Any] = {}
     lines = "".join(f"\n    self.{name} = None" for name in sorted(names & _names))
     exec(f"def __init__(self):{lines or ' pass'}", scope)
