@@ -18,7 +18,7 @@ from zyg.errors import Unsupported
 from . import calls, foreign, iteration, reach, reentry, structure
 from .arithmetic import BINARY_RECORD, by_methods, method_of, record_abs
 from .calls import known
-from .cotangents import NUMBERS, NUMERIC, is_number, real_like
+from .cotangents import NUMBERS, VALUES, is_number, real_like
 
 
 def shift(made: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -117,11 +117,11 @@ def _globals() -> tuple[Any, Any]:
     return user_frame().f_globals, None
 
 
-@known(super)
+@known(super, exact=True)
 def _super(*args: Any) -> tuple[Any, Any]:
     make: Any = super
     y = make(*args)
-    bound = len(args) == 2 and not isinstance(args[1], type) and isinstance(args[1], (tuple, *NUMERIC))
+    bound = len(args) == 2 and not VALUES.isdisjoint(type(args[1]).__mro__)
     return y, (_run_third_of_three,) if bound else None
 
 

@@ -16,6 +16,8 @@ NUMBERS = frozenset({float, int, bool, complex})
 
 # Values of these types carry a cotangent that is a number.
 NUMERIC = (float, int, complex, np.number, Fraction, Decimal)
+# What is of a class derived from one of these has a cotangent that flows, and no shadow.
+VALUES = frozenset({tuple, *NUMERIC})
 
 # Values of exactly these types carry nothing at all.
 INERT = frozenset({bool, str, bytes, type(None), type(...), type(NotImplemented), slice, range, type, np.bool_})
