@@ -719,7 +719,7 @@ def run_unpack(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def record_unpack_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
     """RECORD of `a, *rest, b = x`."""
-    iterator, rec = with_backs(x) if before or after else listed(x)
+    iterator, rec = pairs(x) if before or after else listed(x)
     both = list(zip(iterator, repeat(None)) if rec is None else iterator)
     items = [item for item, _ in both]
     if len(items) < before + after:
