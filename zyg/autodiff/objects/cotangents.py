@@ -101,6 +101,13 @@ def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> 
     >>> joined((1.0, None), (2.0, 3.0), (1,), 5.0)
     (1.0, 5.0)
     """
+    if type(d) is tuple:
+        items = list(d)
+        for at, c in zip(places, parts):
+            if c is not None:
+                old = items[at]
+                items[at] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+        return tuple(items)
     count = len(x)
     if len(places) < count or places[0]:
         items = [None] * count
