@@ -33,7 +33,8 @@ def gmm_loops(alphas, means, icf, x, gamma, m):
     """The log posterior of a Gaussian mixture; icf holds the factors of the inverse covariances, the diagonal by logarithms
     first, then what is below it by columns.
 
-    The inner loops go over a block of points, whose coordinates lie together: L (x - mu) as L x - L mu."""
+    The inner loops go over a block of 64 points, whose coordinates lie together and stay in the cache: L (x - mu) as
+    L x - L mu."""
     n, d = x.shape
     k = len(alphas)
     factors = np.empty((k, d, d))
@@ -61,42 +62,43 @@ def gmm_loops(alphas, means, icf, x, gamma, m):
         weights[c] = alphas[c] + total
         prior += 0.5 * gamma * gamma * squares - m * total
 
-    coordinates = np.empty((d, n))
+    blocks = (n + 63) // 64
+    coordinates = np.empty((blocks, d, 64))
     for i in range(n):
         for j in range(d):
-            coordinates[j, i] = x[i, j]
-    terms = np.empty((k, n))
-    y = np.empty(n)
-    norms = np.empty(n)
-    largest = np.empty(n)
-    sums = np.empty(n)
+            coordinates[i // 64, j, i % 64] = x[i, j]
+    terms = np.empty((k, 64))
+    y = np.empty(64)
+    norms = np.empty(64)
+    largest = np.empty(64)
+    sums = np.empty(64)
     total = 0.0
-    for start in range(0, n, 128):
-        stop = min(start + 128, n)
+    for b in range(blocks):
+        size = min(64, n - b * 64)
         for c in range(k):
-            for i in range(start, stop):
+            for i in range(size):
                 norms[i] = 0.0
             for r in range(d):
-                for i in range(start, stop):
+                for i in range(size):
                     y[i] = -shifts[c, r]
                 for j in range(r):
-                    for i in range(start, stop):
-                        y[i] += factors[c, r, j] * coordinates[j, i]
-                for i in range(start, stop):
-                    component = y[i] + factors[c, r, r] * coordinates[r, i]
+                    for i in range(size):
+                        y[i] += factors[c, r, j] * coordinates[b, j, i]
+                for i in range(size):
+                    component = y[i] + factors[c, r, r] * coordinates[b, r, i]
                     norms[i] += component * component
-            for i in range(start, stop):
+            for i in range(size):
                 terms[c, i] = weights[c] - 0.5 * norms[i]
-        for i in range(start, stop):
+        for i in range(size):
             largest[i] = terms[0, i]
             sums[i] = 0.0
         for c in range(1, k):
-            for i in range(start, stop):
+            for i in range(size):
                 largest[i] = max(largest[i], terms[c, i])
         for c in range(k):
-            for i in range(start, stop):
+            for i in range(size):
                 sums[i] += np.exp(terms[c, i] - largest[i])
-        for i in range(start, stop):
+        for i in range(size):
             total += largest[i] + np.log(sums[i])
     constant = -0.5 * n * d * math.log(2.0 * math.pi) - k * log_wishart(d, m, gamma)
     return constant + total - n * logsumexp(alphas) + prior
