@@ -433,10 +433,10 @@ def made_tuple_of_list(shadows: Any, d: Any, y: Any, x: Any) -> None:
 def made_function(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
     """Defaults of a function: calls that leave them out add to the function's shadow. The last operand says which
     operands there are."""
+    if not shadows.items.get(id(y)):
+        return None
     *values, has = operands
     taken = shadows.take_dict(y)
-    if taken is None:
-        return None
     result: list[Any] = [None] * len(values)
     for at, what in enumerate(has):
         if what == "defaults":

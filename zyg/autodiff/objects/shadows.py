@@ -21,7 +21,7 @@ import numpy as np
 from zyg.errors import Unsupported
 
 from .cotangents import Refused, accumulate
-from .holders import Holder, made_for
+from .holders import Holder, has_attribute, made_for
 
 
 class Joined:
@@ -37,6 +37,9 @@ class Joined:
 
 
 _joined: dict[int, weakref.ref[Joined]] = {}
+
+
+has_attribute("cell_contents")
 
 
 class Shadows:
@@ -277,7 +280,13 @@ class Shadows:
 
     def take_cell(self, cell: CellType) -> Any:
         """The cotangent of what a cell holds, which starts again from zero."""
-        return self.take_attr(cell, "cell_contents")
+        holder: Any = self.holders.get(id(cell))
+        if holder is None:
+            return None
+        d = holder.cell_contents
+        if d is not None:
+            holder.cell_contents = None
+        return d
 
     # ---- arrays
 

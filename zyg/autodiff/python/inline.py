@@ -487,9 +487,12 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             return known
     if t is FunctionType and type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
         # A function that is made anew each time: it is not worth remembering.
-        entry = calls.known_function(f.__code__)
-        if entry is not None and entry.simple and f.__defaults__ is None and arity == f.__code__.co_argcount:
-            return entry.bind(f)
+        code = f.__code__
+        entry = calls.known_function(code)
+        if entry is not None and entry.simple and f.__defaults__ is None and arity == code.co_argcount:
+            if f.__closure__ is None or entry.generator:
+                return entry.bind(f)
+            return FunctionType(entry.forward, f.__globals__, code.co_name, None, f.__closure__)
     if t is partial and not has_ruled_instances(t):
         made = objects.functools_.forward_of_partial(f, arity)
         if made is not None:
