@@ -222,7 +222,8 @@ class ForwardHalf:
             operands.append(Const(inline.writers(instr.attrs["name"]), OBJECT))
         else:
             function = inline.OPERATORS.get(op) or objects.RECORD[op]
-            if rules.base(op) in rules.DIRECT or op in ("getitem", "setitem", "list_append", "unpack"):
+            written = rules.base(op) in rules.DIRECT or op in ("getitem", "setitem", "list_append", "unpack")
+            if written and not self._is_about_slice(instr):
                 attrs["direct"] = op
         if attrs.get("direct") in ("getattr", "setattr") and instr.attrs["name"] in self.computed:
             attrs["computed"] = True
@@ -240,6 +241,16 @@ class ForwardHalf:
         if not arguments or isinstance(arguments[0], Const) or len(constant) < len(arguments) - 1 or not all(constant):
             return None
         return slopes.elementary(of.attrs["name"], len(arguments))
+
+    def _is_about_slice(self, instr: Instr) -> bool:
+        """Whether an item is a slice, by its key: it is never read or set plainly."""
+        if instr.op not in ("getitem", "setitem"):
+            return False
+        key = instr.operands[1]
+        if isinstance(key, Const):
+            return type(key.value) is slice
+        made = self.makers.get(key)
+        return made is not None and made.op == "make_slice"
 
     def _record_rarely(self, block: Block) -> None:
         """What is hardly ever recorded gives no pullback: a block has one value, None at first, for all that it has recorded
