@@ -242,6 +242,12 @@ def forward_in_python(f: Any) -> Callable[..., tuple[Any, Any]]:
     return functools.partial(call_bound, entry.entry, f) if type(entry) is NativeFirst else forward_of(f)
 
 
+def differentiated(f: FunctionType) -> Callable[..., tuple[Any, Any]]:
+    """`forward_of`, by the code of `f` whatever else is known of it."""
+    entry = Function(f.__code__, _differentiated(f))
+    return entry.bind(f) if entry.simple and f.__defaults__ is None else functools.partial(call_bound, entry, f)
+
+
 def call_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> tuple[Any, Any]:
     """The same, where `f` itself is not to be native code."""
     entry = _functions.get(id(f.__code__)) or _function(f) if type(f) is FunctionType else None

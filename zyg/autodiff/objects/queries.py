@@ -13,7 +13,7 @@ from zyg.errors import Unsupported
 
 from . import calls, foreign
 from .reach import PLAIN, SIZED, check_key, entered
-from .reentry import again, followed, matters
+from .reentry import followed, matters
 
 # In these `x in c` asks x for its hash only, and what has the same.
 _HASHED = frozenset({dict, set, frozenset, str, bytes, range})
@@ -136,7 +136,7 @@ def _of_second_order(record: Callable[..., tuple[Any, Any]]) -> None:
     @calls.known(record)
     def of_second_order(*operands: Any) -> tuple[Any, Any]:
         if entered(operands):
-            return again(record, operands)
+            return calls.differentiated(record)(*operands)
         return record(*operands), None
 
 

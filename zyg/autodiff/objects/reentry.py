@@ -114,9 +114,14 @@ class Run:
 
     __slots__ = ("changed", "functions", "log", "outer", "watched")
 
-    def __init__(self, functions: list[FunctionType], watched: list[tuple[Any, Any]] | None = None):
+    def __init__(
+        self,
+        functions: list[FunctionType],
+        log: list[tuple[Any, tuple[Any, ...], Any]],
+        watched: list[tuple[Any, Any]] | None = None,
+    ):
         self.functions = functions
-        self.log: list[tuple[Any, tuple[Any, ...], Any]] = []
+        self.log = log
         self.outer: Run | None = None
         # Of what C code may change what it was like when it went on last, and what it has changed before.
         self.watched = list(watched or ())
@@ -203,18 +208,32 @@ def followed(
     functions = entered((*operands, *others), deep)
     if not functions:
         return f(*args, **kwargs), None
-    run = Run(functions, watched)
+    log: list[tuple[Any, tuple[Any, ...], Any]] = []
+    value = run_with_traps(f, args, kwargs, functions, log, watched)
+    if not log:
+        return value, None
+    return value, (run_followed, value, operands, log, foreign.caller(), foreign.name_of(f), others)
+
+
+def run_with_traps(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    functions: list[FunctionType],
+    log: list[tuple[Any, tuple[Any, ...], Any]],
+    watched: Any = None,
+) -> Any:
+    """What C code gives; the calls of `functions` that it makes go to the log."""
+    run = Run(functions, log, watched)
     try:
         with run:
             value = f(*args, **kwargs)
     except BaseException as error:
-        _leave(error, run, operands)
+        _leave(error, run, (*args, *kwargs.values()))
         raise
-    if watched is not None and run.log:
+    if watched is not None and log:
         run.settle(watched)
-    if not run.log:
-        return value, None
-    return value, (run_followed, value, operands, run.log, foreign.caller(), foreign.name_of(f), others)
+    return value
 
 
 class undone:
@@ -305,17 +324,82 @@ def _refusal(what: str, place: Any) -> Refused:
     return Refused(Unsupported(what, foreign.position_of(place), hint=hint))
 
 
-@calls.known(followed)
-def again(f: Any, args: Any, kwargs: Any = None, deep: bool = False, others: Any = (), watched: Any = None) -> Any:
-    """A second derivative."""
-    operands = (*args, *(kwargs or {}).values(), *others)
-    if entered(operands, deep):
-        raise Unsupported(
-            f"a second derivative through Python code that `{foreign.name_of(f)}` calls",
-            foreign.position_of(foreign.caller()),
-            hint="call the function or method by itself",
-        )
-    return (f(*args, **(kwargs or {})), None), None
+class SecondRun(Run):
+    """A run of C code within what is differentiated again: of a call both its value and its pullback are what is differentiated."""
+
+    __slots__ = ("calls", "name")
+
+    def __init__(self, functions: list[FunctionType], log: list[tuple[Any, tuple[Any, ...], Any]], name: str):
+        super().__init__(functions, log)
+        self.name = name
+        self.calls: list[tuple[int, Any, tuple[Any, ...], Any]] = []  # (place in the log, value, arguments, back)
+
+    def call(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self.pause()
+        try:
+            (value, inner), back = calls.call(calls.call, (f, args, kwargs))
+        except Exception as error:
+            raise refused_again(self.name) from error
+        finally:
+            self.resume()
+        if isinstance(value, iteration.Iterator):
+            raise refused_again(self.name)
+        at = -1
+        if inner is not None:
+            at = len(self.log)
+            self.log.append((value, (*args, *kwargs.values()), inner))
+        if back is not None:
+            self.calls.append((at, value, args, back))
+        return value
+
+
+def refused_again(name: str) -> Unsupported:
+    return Unsupported(
+        f"a second derivative through Python code that `{name}` calls, and that raises, is a generator, or works on C objects",
+        foreign.position_of(foreign.caller()),
+        hint="call the function or method by itself",
+    )
+
+
+@calls.known(run_with_traps)
+def _run_with_traps(
+    f: Any, args: Any, kwargs: Any, functions: Any, log: list[Any], watched: Any = None
+) -> tuple[Any, Any]:
+    """A second derivative: the log is a list like others."""
+    name = foreign.name_of(f)
+    if watched is not None:
+        raise refused_again(name)
+    run = SecondRun(functions, log, name)
+    with run:
+        value = f(*args, **kwargs)
+    return value, (_run_again, value, args, kwargs, log, run.calls, name, foreign.caller()) if run.calls else None
+
+
+def _run_again(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, value, args, kwargs, log, made, name, place = back
+    operands = (*args, *kwargs.values())
+    taken = shadows.take_list(log) or []
+    flowing: list[Any] = [None] * len(operands)
+    given_by = next((k for k in range(len(made) - 1, -1, -1) if made[k][1] is value), None)
+    if d is not None and matters(d) and type(value) not in INERT and given_by is None:
+        raise _refusal(f"a second derivative through what `{name}` makes of Python code that it calls", place).error
+    for k in range(len(made) - 1, -1, -1):
+        at, _, arguments, inner = made[k]
+        entry = taken[at] if 0 <= at < len(taken) else None
+        of_value, of_arguments, of_back = (None, None, None) if entry is None else entry
+        if k == given_by:
+            of_value = accumulate(of_value, d)
+        given = calls.run(inner, (of_value, of_back), shadows)
+        parts = given[2] if given is not None and given[2] is not None else [None] * len(arguments)
+        for x, part, more in zip(arguments, parts, of_arguments or [None] * len(arguments)):
+            part = accumulate(part, more)
+            if part is not None:
+                _give(x, part, operands, (), flowing, shadows, place, name)
+    for key, c in zip(kwargs, flowing[len(args) :]):
+        if c is not None:
+            shadows.add_key(kwargs, key, c)
+    of_args = tuple(flowing[: len(args)])
+    return None, None, of_args if any(c is not None for c in of_args) else None
 
 
 def called(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], deep: bool = False) -> tuple[Any, Any]:
@@ -374,4 +458,4 @@ def run_at_index(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return given
 
 
-__all__ = ["again", "by_index", "called", "followed", "index_of", "matters", "run_at_index", "trapped", "undone"]
+__all__ = ["by_index", "called", "followed", "index_of", "matters", "run_at_index", "trapped", "undone"]
