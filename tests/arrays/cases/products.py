@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zyg.library.numpy_ import factorisations, linalg, triangular
+from zyg.library.numpy_ import factorisations, linalg, signals, triangular
 
 from ..case import case
 from ..drawing import A, Num
@@ -103,6 +103,17 @@ case(
 
 LOOSE = {"tolerance": 2000.0}
 L = np.linalg
+case(np.kron, lambda a, b: np.kron(a, b), a=A("n m|n m k", "dl", "finite"), b=A("p|p q r", "d", "finite"))
+case([np.dot, (np.ndarray, "dot")], lambda a, b: (np.dot(a, b, out=np.ones((2, 3))), a.dot(b, np.ones((2, 3)))), a=A("2 m", "d", "finite"), b=A("m 3", "d", "finite"), tolerance=64)  # fmt: skip
+case(L.qr, lambda a: np.linalg.qr(a, "complete"), a=A("n m", "dfD", "finite"), derivative=False, **LOOSE)
+case([L.svd], lambda a: np.linalg.svd(a + a.T, compute_uv=False, hermitian=True), a=A("n n", "d", "regular"), **LOOSE)
+case([L.pinv], lambda a: np.linalg.pinv(a + a.T, hermitian=True), a=A("n n", "d", "regular"), **LOOSE)
+case(
+    [L.svd],
+    lambda a: np.matmul(np.linalg.svd(a + a.T, hermitian=True)[0] ** 2, np.linalg.svd(a + a.T, hermitian=True).S),
+    a=A("n n", "d", "regular"),
+    **LOOSE,
+)
 case(
     [L.solve, triangular.solve_factored, triangular.factor],
     lambda a, b: np.linalg.solve(a, b),
@@ -203,7 +214,7 @@ case(
 )
 for _mode in ("full", "same", "valid"):
     case(
-        np.convolve,
+        [np.convolve, signals.convolved, signals.correlated],
         (lambda m: lambda a, b: np.convolve(a, b, m))(_mode),
         a=A("n", "dl", "finite", 1),
         b=A("m", "dl", "finite", 1),

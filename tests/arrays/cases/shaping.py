@@ -290,3 +290,21 @@ case(np.linalg.matrix_transpose, lambda a: np.linalg.matrix_transpose(a), a=A("n
 case(np.complex128, lambda x: np.complex128(x), x=Num("dl", "finite"), exact=True)
 
 case(np.split, lambda a: np.split(a, 2), a=A("3", "dl"), derivative=False)
+
+
+def _concatenate_into(a, b):
+    out = np.zeros((a.shape[0], a.shape[1] + b.shape[1]))
+    return np.concatenate((a, b), axis=1, out=out), out
+
+
+def _take_into(a):
+    out = np.ones(2)
+    return np.take(a, np.array([1, 0]), out=out), out
+
+
+case(np.concatenate, _concatenate_into, a=A("n m", "dl"), b=A("n k", "dl"))
+case([np.take, (np.ndarray, "take")], _take_into, a=A("n", "d", least=2))
+case(np.geomspace, lambda a, b: np.geomspace(a, b, 4, axis=-1), a=A("n", "df", "positive"), b=A("n|", "df", "positive"), tolerance=64)  # fmt: skip
+case(np.logspace, lambda a, b: np.logspace(a, 2.0, 4, base=b), a=A("n", "d", "unit"), b=A("n|", "d", "positive"), tolerance=64)  # fmt: skip
+case(np.cumulative_sum, lambda a: np.cumulative_sum(a, axis=-1, include_initial=True), a=A("n|n m", "dfi", "finite"))
+case(np.cumulative_prod, lambda a: np.cumulative_prod(a, axis=0), a=A("n|n m", "dl", "finite"))

@@ -18,6 +18,7 @@ from zyg.frontend.values import (
     number_type,
 )
 
+from ..intrinsics import unsupported
 from ..registry import emits
 
 if TYPE_CHECKING:
@@ -113,6 +114,27 @@ def _same_kind(e: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
     return Known(None)
 
 
+def put_into(made: Any, out: Any) -> Any:
+    """The argument `out` of a function that joins arrays, written to."""
+    if made.ndim != out.ndim:
+        raise ValueError("Output array has wrong dimensionality")
+    if made.shape != out.shape:
+        raise ValueError("Output array is the wrong shape")
+    same_kind(made, out.dtype)
+    out[...] = made
+    return out
+
+
+def put_into_alike(made: Any, out: Any, name: str, message: str) -> Any:
+    """The same where it has to be an array of the same type as the result."""
+    if out.dtype != made.dtype:
+        unsupported(f"{name}(out=...) of another type than the result, in native code", "assign it: out[...] = ...")
+    if np.shape(made) != out.shape:
+        raise ValueError(message)
+    out[...] = made
+    return out
+
+
 @emits(np.dtype)
 def _dtype(e: Evaluator, dtype: Abstract) -> Abstract:
     return Known(arrays.numpy_dtype(arrays.dtype_of(e, dtype)))
@@ -170,5 +192,6 @@ def from_lines(rows: Any, shape: Any, axis: int) -> Any:
 
 
 __all__ = [
-    "axis_index", "constant", "dtype_together", "from_lines", "inexact_dtype", "is_differentiated", "is_sequence", "lines", "product", "result_dtype",
+    "axis_index", "constant", "dtype_together", "from_lines", "inexact_dtype", "is_differentiated", "is_sequence", "lines", "product", "put_into", "put_into_alike",
+    "result_dtype",
 ]  # fmt: skip

@@ -350,16 +350,16 @@ def kron(a: Any, b: Any) -> Any:
         return np.multiply(x, y)
     if x.ndim == 1 and y.ndim == 1:
         return (x[:, None] * y[None, :]).reshape(len(x) * len(y))
-    if x.ndim == 1:
-        return kron(x[None, :], y)
-    if y.ndim == 1:
-        return kron(x, y[None, :])
-    if x.ndim != 2 or y.ndim != 2:
-        from ..intrinsics import unsupported
-
-        unsupported("np.kron of arrays of more than two dimensions", "use np.einsum and reshape")
-    whole = x[:, None, :, None] * y[None, :, None, :]
-    return whole.reshape(x.shape[0] * y.shape[0], x.shape[1] * y.shape[1])
+    # An axis of each in turn: those of the result are pairs of them.
+    ndim = max(x.ndim, y.ndim)
+    lengths = (1,) * (ndim - x.ndim) + x.shape
+    others = (1,) * (ndim - y.ndim) + y.shape
+    axes = tuple(range(ndim))
+    first, second = (), ()
+    for k in axes:
+        first, second = (*first, lengths[k], 1), (*second, 1, others[k])
+    whole = np.ascontiguousarray(x).reshape(first) * np.ascontiguousarray(y).reshape(second)
+    return whole.reshape(tuple(lengths[k] * others[k] for k in axes))
 
 
 @implements(np.cross)

@@ -12,7 +12,7 @@ from zyg.frontend.functions import unchecked
 from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, known
 
 from ..registry import emits, implements
-from .common import from_lines, lines
+from .common import axis_index, from_lines, lines
 from .extrema import _rows, as_array_value, kept_shape
 from .reductions import (
     UNSET,
@@ -152,6 +152,29 @@ implements((np.ndarray, "cumsum"), (np.generic, "cumsum"), np.cumsum)(_cumulativ
 implements((np.ndarray, "cumprod"), (np.generic, "cumprod"), np.cumprod)(_cumulative(_running_products, None))
 implements(np.nancumsum)(_cumulative(_running_sums, 0))
 implements(np.nancumprod)(_cumulative(_running_products, 1))
+
+
+def _with_initial(totals: Any, neutral: int) -> Callable[..., Any]:
+    def function(
+        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
+    ) -> Any:
+        a = np.atleast_1d(x)
+        if axis is None:
+            if a.ndim > 1:
+                raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+            axis = 0
+        if not include_initial:
+            return totals(a, axis=axis, dtype=dtype, out=out)
+        made = totals(a, axis=axis, dtype=dtype)
+        at = axis_index(axis, a.ndim)
+        first = np.full((*a.shape[:at], 1, *a.shape[at + 1 :]), neutral, made.dtype)
+        return store(np.concatenate((first, made), axis=at), out)
+
+    return function
+
+
+implements(np.cumulative_sum)(_with_initial(np.cumsum, 0))
+implements(np.cumulative_prod)(_with_initial(np.cumprod, 1))
 
 
 @implements(np.diff)

@@ -25,7 +25,9 @@ from zyg.frontend.functions import shared, unchecked
 from zyg.rules import adjoint, tangent
 
 from .. import blas
+from ..intrinsics import unsupported
 from ..registry import implements
+from .common import is_differentiated
 from .layouts import conj_swapped, is_complex, packed, swapped
 from .linalg import floats, matrices, of_one_type, square
 from .triangular import lower_half, solve_lower, squared
@@ -182,9 +184,44 @@ def qr(a: Any, mode: str = "reduced") -> Any:
         return QRResult(q, r)
     if mode == "r":
         return qr_stack(x)[1]
-    from ..intrinsics import unsupported
+    if mode != "complete":
+        unsupported("np.linalg.qr with this mode", "use mode='reduced', 'complete' or 'r'")
+    if x.ndim != 2:
+        unsupported("np.linalg.qr(mode='complete') of a stack of matrices", "factorise them one after the other")
+    if is_differentiated():
+        # What completes q is not determined by the matrix.
+        unsupported(
+            "the derivative of np.linalg.qr(mode='complete')",
+            "use mode='reduced', which gives the same unless there are more rows than columns",
+        )
+    q, r = qr_complete(x)
+    return QRResult(q, r)
 
-    unsupported("np.linalg.qr with this mode", "use mode='reduced' or mode='r'")
+
+@shared
+@unchecked
+def qr_complete(a: Any) -> Any:
+    m, n = a.shape
+    k = min(m, n)
+    q, r = np.eye(m, dtype=a.dtype), np.zeros((m, n), a.dtype)
+    if k == 0:
+        return q, r
+    columns, tau = q, np.empty(k, a.dtype)
+    columns = np.zeros((max(m, n), m), a.dtype)
+    columns[:n] = a.T
+    work = np.empty(1, a.dtype)
+    blas.geqrf(m, n, columns, m, tau, work, -1)
+    length = max(int(work[0].real), m, n)
+    work = np.empty(length, a.dtype)
+    blas.geqrf(m, n, columns, m, tau, work, length)
+    for i in range(k):
+        for j in range(i, n):
+            r[i, j] = columns[j, i]
+    if is_complex(a):
+        blas.ungqr(m, m, k, columns, m, tau, work, length)
+    else:
+        blas.orgqr(m, m, k, columns, m, tau, work, length)
+    return packed(columns[:m].T), r
 
 
 def qr_stack(a: Any) -> tuple[Any, Any]:
@@ -288,15 +325,24 @@ def _qr_tangent(a: Any) -> Any:
 
 @implements(np.linalg.svd)
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    from ..intrinsics import unsupported
-
     x = matrices(a, "np.linalg.svd")
     if hermitian:
-        unsupported("np.linalg.svd(hermitian=True)", "use np.linalg.eigh")
+        return svd_of_hermitian(x, compute_uv)
     if not compute_uv:
         return svd_stack(x, False)[1]
     u, s, vt = svd_stack(x, full_matrices)
     return SVDResult(u, s, vt)
+
+
+def svd_of_hermitian(x: Any, compute_uv: bool) -> Any:
+    """By its eigenvalues, the largest in size first."""
+    if not compute_uv:
+        return np.sort(np.abs(np.linalg.eigvalsh(x)))[..., ::-1]
+    w, v = np.linalg.eigh(x)
+    order = np.argsort(np.abs(w))[..., ::-1]
+    w = np.take_along_axis(w, order, axis=-1)
+    u = np.take_along_axis(v, order[..., None, :], axis=-1)
+    return SVDResult(u, np.abs(w), conj_swapped(u * np.sign(w)[..., None, :]))
 
 
 @implements(np.linalg.svdvals)
@@ -436,14 +482,16 @@ def svd_tangents(u: Any, s: Any, vt: Any, da: Any) -> Any:
 
 @implements(np.linalg.pinv)
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
-    from ..intrinsics import unsupported
-
-    if hermitian:
-        unsupported("np.linalg.pinv(hermitian=True)", "leave `hermitian` out")
     x = matrices(a, "np.linalg.pinv")
     if rcond is not None and rtol is not None:
         raise ValueError("`rtol` and `rcond` can't be both set.")
     given = rtol if rcond is None else rcond
+    if hermitian:
+        w, v = np.linalg.eigh(x)
+        size = np.abs(w)
+        kept = size > (default_rcond(x) if given is None else given) * np.max(size, axis=-1, keepdims=True, initial=0.0)
+        inverse = np.where(kept, 1.0, 0.0).astype(w.dtype) / np.where(kept, w, w.dtype.type(1.0))
+        return np.matmul(v * inverse[..., None, :], conj_swapped(v))
     return pinv_stack(x, default_rcond(x) if given is None else given)
 
 
@@ -560,8 +608,6 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         for i in range(len(x)):
             made[i] = _rank(values[i], cutoff, tol is None)
         return made
-    from ..intrinsics import unsupported
-
     unsupported("np.linalg.matrix_rank of this many dimensions", "write a loop over the matrices")
 
 

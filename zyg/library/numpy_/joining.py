@@ -12,7 +12,7 @@ from zyg.frontend.values import Abstract, Known, Reference, TupleValue, describe
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
-from .common import axis_index, is_sequence, result_dtype, same_kind
+from .common import axis_index, is_sequence, put_into, result_dtype, same_kind
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
@@ -61,7 +61,15 @@ def parts_of(arrays: Any) -> Any:
 
 
 @implements(np.concatenate)
-def concatenate(arrays: Any, /, axis: Any = 0, *, dtype: Any = None) -> Any:
+def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = None) -> Any:
+    if out is not None:
+        if dtype is not None:
+            raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+        return put_into(concatenated(arrays, axis, None), out)
+    return concatenated(arrays, axis, dtype)
+
+
+def concatenated(arrays: Any, axis: Any, dtype: Any) -> Any:
     arrays = numbers_joined(arrays)
     if isinstance(arrays, np.ndarray):  # the arrays along its first axis
         if arrays.ndim < 2:

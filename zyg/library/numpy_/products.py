@@ -20,6 +20,7 @@ from zyg.rules import adjoint, tangent
 
 from .. import blas, kernels
 from ..registry import emits, implements
+from .common import put_into_alike
 from .layouts import general, is_complex, is_packed, packed, stack_shape, step, swapped
 from .ufuncs import strong
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 # Multiplications up to which loops are faster than a call of BLAS: of matrices, of a matrix and a vector, of vectors.
 SMALL, THIN, SHORT = 216, 64, 24
+NONE = Known(None)
 PLAIN, TRANSPOSED = blas.PLAIN, blas.TRANSPOSED
 CORE = "matmul: Input operand {} has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size "
 MATMUL_CORE = CORE.format(1)
@@ -47,8 +49,12 @@ def matmul(e: Evaluator, x1: Abstract, x2: Abstract) -> Abstract:
 
 
 @emits((np.ndarray, "dot"), np.dot)
-def dot(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
-    return _product(e, "np.dot", a, b, dot_arrays)
+def dot(e: Evaluator, a: Abstract, b: Abstract, out: Abstract = NONE) -> Abstract:
+    made = _product(e, "np.dot", a, b, dot_arrays)
+    if isinstance(out, Known) and out.object is None:
+        return made
+    message = "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
+    return e.call(known(put_into_alike), [made, out, Known("np.dot"), Known(message)])
 
 
 @emits(np.inner)
@@ -187,9 +193,11 @@ def outer_arrays(a: Any, b: Any) -> Any:
 
 
 def complex_product(function: Any, a: Any, b: Any) -> Any:
-    """The product of arrays of complex numbers by those of their parts."""
-    re = function(a.real, b.real) - function(a.imag, b.imag)
-    im = function(a.real, b.imag) + function(a.imag, b.real)
+    """The product of arrays of complex numbers by those of their parts, which are copied, so that BLAS takes them, and their
+    cotangents, as they are."""
+    p, q, r, s = packed(a.real), packed(a.imag), packed(b.real), packed(b.imag)
+    re = function(p, r) - function(q, s)
+    im = function(p, s) + function(q, r)
     return re + 1j * im
 
 

@@ -141,7 +141,14 @@ def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0
 ) -> Any:
     if np.ndim(base) != 0:
-        unsupported("np.logspace(base=...) of an array in native code", "write base ** np.linspace(start, stop, num)")
+        # An array of bases is broadcast against the ends, along axes behind that of the samples.
+        exponents = np.linspace(start, stop, num, endpoint)
+        ndim = max(np.ndim(start), np.ndim(stop), np.ndim(base))
+        bases = np.reshape(base, (1,) * (ndim - np.ndim(base)) + np.shape(base))
+        whole = exponents.reshape((num,) + (1,) * (ndim + 1 - exponents.ndim) + exponents.shape[1:])
+        made = np.power(bases, whole)
+        made = made if axis == 0 else np.moveaxis(made, 0, axis)
+        return made if dtype is None else made.astype(dtype)
     result = np.power(base, np.linspace(start, stop, num, endpoint, False, None, axis))
     return result if dtype is None else result.astype(dtype)
 
@@ -149,14 +156,13 @@ def logspace(
 @implements(np.geomspace)
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     work = inexact_dtype(start, stop)
-    if (
-        work.kind == "c"
-        or dtype is not None
-        and np.dtype(dtype).kind == "c"
-        or np.ndim(start) != 0
-        or np.ndim(stop) != 0
-    ):
-        unsupported("np.geomspace of arrays or complex numbers in native code", "use np.exp(np.linspace(...))")
+    if work.kind == "c" or dtype is not None and np.dtype(dtype).kind == "c":
+        unsupported("np.geomspace of complex numbers in native code", "use np.exp(np.linspace(...))")
+    if np.ndim(start) != 0 or np.ndim(stop) != 0:
+        ends = np.broadcast_arrays(np.asarray(start).astype(work), np.asarray(stop).astype(work))
+        made = between_in_ratio(ends[0], ends[1], num, endpoint)
+        made = made if axis == 0 else np.moveaxis(made, 0, axis)
+        return made if dtype is None else made.astype(dtype)
     if start == 0 or stop == 0:
         raise ValueError("Geometric sequence cannot include zero")
     first, last = start + work.type(0), stop + work.type(0)
@@ -169,6 +175,20 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
             result[-1] = last
     result *= sign
     return result if dtype is None else result.astype(dtype)
+
+
+def between_in_ratio(start: Any, stop: Any, num: int, endpoint: bool) -> Any:
+    if np.any(start == 0) or np.any(stop == 0):
+        raise ValueError("Geometric sequence cannot include zero")
+    sign = np.sign(start)
+    first, last = start / sign, stop / sign
+    result = np.power(start.dtype.type(10.0), np.linspace(np.log10(first), np.log10(last), num, endpoint))
+    if num > 0:
+        result[0] = first
+        if num > 1 and endpoint:
+            result[-1] = last
+    result *= sign
+    return result
 
 
 # --------------------------------------------------------------------------------------------------- grids

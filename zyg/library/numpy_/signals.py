@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared, unchecked
+from zyg.rules import adjoint, tangent
 
 from ..intrinsics import unsupported
 from ..registry import implements
 from .common import axis_index, from_lines, inexact_dtype, is_sequence, lines, result_dtype
 from .joining import along
+from .layouts import conjugated
 
 
 @implements(np.trapezoid)
@@ -103,12 +105,99 @@ def slopes_along(f: Any, step: Any, axis: int, edge_order: int) -> Any:
 # -------------------------------------------------------------------------------------------------- convolution
 
 
-def full_convolution(a: Any, v: Any) -> Any:
-    """All sums of products, for one number of `v` after the other."""
-    result = np.zeros(len(a) + len(v) - 1, result_dtype(a, v))
-    for j in range(len(v)):
-        result[j : j + len(a)] += v[j] * a
+BLOCK = 1024  # sums that are made together
+FEW = 64  # sums that are made one after the other
+
+
+def convolved(a: Any, v: Any) -> Any:
+    """All sums of products of two vectors of one type."""
+    return np.convolve(a, v)
+
+
+@implements(convolved)
+@unchecked
+def _convolved(a: Any, v: Any) -> Any:
+    if len(v) > len(a):
+        return _convolved(v, a)
+    n, m = len(a), len(v)
+    result = np.zeros(n + m - 1, a.dtype)
+    turned = v[::-1].copy()
+    # What is before and behind: nothing is multiplied with zeros, which might make nans.
+    for j in range(m - 1):
+        result[j] = np.dot(turned[m - 1 - j :], a[: j + 1])
+        result[n + j] = np.dot(a[n + j - m + 1 :], turned[: m - 1 - j])
+    add_sliding(result[m - 1 : n], a, turned)
     return result
+
+
+@shared
+@unchecked
+def add_sliding(result: Any, a: Any, v: Any) -> None:
+    """result[i] += sum(a[i + j] * v[j]), block by block, so that what is added to stays near."""
+    n, m = len(result), len(v)
+    for start in range(0, n, BLOCK):
+        stop = min(start + BLOCK, n)
+        part = result[start:stop]
+        whole = m - m % 4
+        for j in range(0, whole, 4):
+            low, high = start + j, stop + j
+            part += (v[j] * a[low:high] + v[j + 1] * a[low + 1 : high + 1]) + (
+                v[j + 2] * a[low + 2 : high + 2] + v[j + 3] * a[low + 3 : high + 3]
+            )
+        for j in range(whole, m):
+            part += v[j] * a[start + j : stop + j]
+
+
+def correlated(a: Any, v: Any, n: int) -> Any:
+    """sums[i] = sum(a[i + j] * conj(v[j])) for i < n."""
+    return np.convolve(a, np.conj(v[::-1]))[len(v) - 1 : len(v) - 1 + n].copy()
+
+
+@implements(correlated)
+@unchecked
+def _correlated(a: Any, v: Any, n: int) -> Any:
+    result = np.zeros(n, a.dtype)
+    if n <= FEW and n < len(v):
+        for i in range(n):
+            result[i] = np.vdot(v, a[i : i + len(v)])
+    else:
+        add_sliding(result, a, np.ascontiguousarray(conjugated(v)))
+    return result
+
+
+@adjoint(convolved)
+def _convolved_rule(a: Any, v: Any) -> Any:
+    """It is linear in each: the cotangent of one is the correlation of the result's with the other."""
+    return convolved(a, v), lambda d: (correlated(d, v, len(a)), correlated(d, a, len(v)))
+
+
+@tangent(convolved)
+def _convolved_tangent(a: Any, v: Any) -> Any:
+    return convolved(a, v), lambda da, dv: convolved(da, v) + convolved(a, dv)
+
+
+@adjoint(correlated)
+def _correlated_rule(a: Any, v: Any, n: int) -> Any:
+    def back(d: Any) -> Any:
+        da = np.zeros(len(a), d.dtype)
+        da[: n + len(v) - 1] += convolved(d, v)
+        return da, correlated(a, d, len(v)), None
+
+    return correlated(a, v, n), back
+
+
+@tangent(correlated)
+def _correlated_tangent(a: Any, v: Any, n: int) -> Any:
+    return correlated(a, v, n), lambda da, dv, _: correlated(da, v, n) + correlated(a, dv, n)
+
+
+def convolution(a: Any, v: Any, mode: Any) -> Any:
+    """Where `a` is not the shorter one."""
+    common = result_dtype(a, v)
+    x, y = np.ascontiguousarray(a.astype(common)), np.ascontiguousarray(v.astype(common))
+    if mode == "valid" or mode == 0:
+        return correlated(x, conjugated(y[::-1]), len(x) - len(y) + 1)
+    return part_of(convolved(x, y), len(x), len(y), mode)
 
 
 def part_of(whole: Any, n: int, m: int, mode: Any) -> Any:
@@ -118,8 +207,6 @@ def part_of(whole: Any, n: int, m: int, mode: Any) -> Any:
     if mode == "same" or mode == 1:
         start = (m - 1) // 2
         return whole[start : start + n].copy()
-    if mode == "valid" or mode == 0:
-        return whole[m - 1 : n].copy()
     raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
 
 
@@ -133,8 +220,8 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     if len(y) == 0:
         raise ValueError("v cannot be empty")
     if len(y) > len(x):
-        return part_of(full_convolution(y, x), len(y), len(x), mode)
-    return part_of(full_convolution(x, y), len(x), len(y), mode)
+        return convolution(y, x, mode)
+    return convolution(x, y, mode)
 
 
 @implements(np.correlate)
@@ -149,8 +236,8 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     kernel = np.conjugate(y)[::-1] if y.dtype.kind == "c" else y[::-1]
     if len(y) > len(x):
         # NumPy changes them and turns the result round, so that "same" is centred from the other side.
-        return part_of(full_convolution(kernel[::-1], x[::-1]), len(y), len(x), mode)[::-1].copy()
-    return part_of(full_convolution(x, kernel), len(x), len(y), mode)
+        return convolution(kernel[::-1], x[::-1], mode)[::-1].copy()
+    return convolution(x, kernel, mode)
 
 
 @implements(np.unwrap)

@@ -27,6 +27,7 @@ from zyg.ir.types import BOOL, I64
 from ..intrinsics import unsupported
 from ..registry import emits, implements
 from . import gathering
+from .common import put_into_alike
 from .views import as_array, as_real, ordered, stretched
 
 if TYPE_CHECKING:
@@ -203,7 +204,13 @@ def _positions(e: Evaluator, indices: Abstract) -> Abstract:
 
 
 @emits(np.take, (np.ndarray, "take"))
-def take(e: Evaluator, a: Abstract, indices: Abstract, axis: Abstract = NONE, *, mode: Abstract = RAISE) -> Abstract:
+def take(
+    e: Evaluator, a: Abstract, indices: Abstract, axis: Abstract = NONE, out: Abstract = NONE, mode: Abstract = RAISE
+) -> Abstract:
+    if not _is_none(out):
+        made = take(e, a, indices, axis, NONE, mode)
+        message = "output array does not match result of ndarray.take"
+        return e.call(known(put_into_alike), [made, out, Known("np.take"), Known(message)])
     a = as_array(e, a)
     if _is_none(axis):
         a, k = flat(e, a), 0
