@@ -630,14 +630,10 @@ def _direct_setitem(e: Emitter, operands: list[Value], slow: Label, dense: bool)
 
 
 def _direct_unpack(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
-    """A tuple of the right length."""
+    """A tuple."""
     x, count = operands
     assert isinstance(count, Const)
     go_unless_type(e, x, lambda: e.out("LOAD_CONST", tuple), "IS_OP", slow)
-    length(e, x)
-    e.load(count)
-    e.out("COMPARE_OP", Compare.EQ)
-    e.jump_if("FALSE", slow)
     e.load(x)
     e.out("UNPACK_SEQUENCE", count.value)
 

@@ -43,7 +43,8 @@ class _Expansion:
         self.rare: Value | None = None
         for instr in self.block.instrs:
             self.position = instr.position
-            if self.rare is not None and (instr.op == "push" or instr is self.block.terminator):
+            ends = instr.op == "push" or instr is self.block.terminator
+            if self.rare is not None and (ends or (instr.op == "tuple" and self.rare in instr.operands)):
                 self.emit("tuple", list(self.rarely), [self.rare])
                 self.rare = None
             method = getattr(self, f"_{instr.op}", None)

@@ -5,15 +5,17 @@ This is for emission alone, and for functions without handlers: where an excepti
 
 from __future__ import annotations
 
-from zyg.ir.core import Block, Function, Instr, Value, uses
+from itertools import pairwise
+
+from zyg.ir.core import Block, Function, Instr, Target, Value, map_uses, uses
 
 
 def _is_simple(function: Function) -> bool:
     return not function.attrs.get("generator") and not any(b.handler is not None for b in function.blocks)
 
 
-def join_pushes(function: Function) -> None:
-    """A parameter that is only pushed is pushed by the blocks before; pushes of a chain of blocks are one."""
+def push_early(function: Function) -> None:
+    """A parameter that is only pushed is pushed by the blocks before."""
     if not _is_simple(function) or not any(i.op == "push" for _, i in function.instructions()):
         return
     predecessors = function.predecessors()
@@ -39,42 +41,56 @@ def join_pushes(function: Function) -> None:
         del block.params[at], push.operands[1]
         if len(push.operands) == 1:
             block.instrs.remove(push)
-    for block in function.blocks:
-        following = _following(block, predecessors)
-        push = _last(block, "push")
-        if following is not None and push is not None:
-            other = _first(following, "push")
-            if other is not None:
-                other.operands[1:1] = push.operands[1:]
-                block.instrs.remove(push)
 
 
-def join_pops(function: Function) -> None:
-    """Pops of a chain of blocks are one."""
+def join_chains(function: Function) -> None:
+    """Blocks that follow each other, and nothing else, are one; so are their pushes, and their pops."""
     if not _is_simple(function):
         return
     predecessors = function.predecessors()
-    for block in reversed(function.blocks):
-        following = _following(block, predecessors)
-        pop = _last(block, "pop")
-        if following is not None and pop is not None:
-            other = _first(following, "pop")
-            if other is not None and other is following.instrs[0]:
-                pop.results[:0] = other.results
-                following.instrs.remove(other)
+    gone: set[Block] = set()
+    replaced: dict[Value, Value] = {}
+    for block in function.blocks:
+        if block in gone:
+            continue
+        while (following := _following(block, predecessors)) is not None and following is not function.entry:
+            (target,) = block.instrs.pop().targets
+            replaced.update(zip(following.params, target.args, strict=True))
+            block.instrs += following.instrs
+            gone.add(following)
+    function.blocks[:] = [b for b in function.blocks if b not in gone]
+    for block in function.blocks:
+        for instr in block.instrs:
+            map_uses(instr, lambda v: _resolve(v, replaced))
+        _join(block)
 
 
-def _following(block: Block, predecessors: dict[Block, list[tuple[Block, object]]]) -> Block | None:
+def _join(block: Block) -> None:
+    pushes = [i for i in block.instrs if i.op == "push"]
+    for earlier, later in pairwise(pushes):
+        later.operands[1:1] = earlier.operands[1:]
+        block.instrs.remove(earlier)
+    pops = [i for i in block.instrs if i.op == "pop"]
+    for later in pops[1:]:
+        pops[0].results[:0] = later.results
+        block.instrs.remove(later)
+
+
+def _resolve(v: Value, replaced: dict[Value, Value]) -> Value:
+    while v in replaced:
+        v = replaced[v]
+    return v
+
+
+def _following(block: Block, predecessors: dict[Block, list[tuple[Block, Target]]]) -> Block | None:
     """The block that only this one goes to, and that it always goes to."""
     if block.terminator.op != "jump":
         return None
     following = block.terminator.targets[0].block
-    return following if len(predecessors[following]) == 1 and following is not block else None
+    if following is block or len(predecessors[following]) != 1 or following.in_generator is not block.in_generator:
+        return None
+    return following
 
 
 def _first(block: Block, op: str) -> Instr | None:
     return next((i for i in block.instrs if i.op == op), None)
-
-
-def _last(block: Block, op: str) -> Instr | None:
-    return next((i for i in reversed(block.instrs) if i.op == op), None)

@@ -26,7 +26,7 @@ from zyg.ir.types import BOOL, NONE, OBJECT
 
 from . import rules
 from .forward import blocks_in_cycles
-from .taping import join_pops, join_pushes
+from .taping import join_chains, push_early
 
 NOTHING = Const(None, NONE)
 _TYPE = Const(type, OBJECT)
@@ -49,29 +49,45 @@ def _in_versions(
     function: Function, versions: type[_Versions], chosen: Callable[[Instr], bool], enough: int
 ) -> Function:
     function = clone(function)
-    join_pushes(function)
-    join_pops(function)
+    push_early(function)
+    join_chains(function)
     if not any(chosen(instr) for _, instr in function.instructions()):
         return function
-    looping = blocks_in_cycles(function)
-    used_in: dict[Value, set[Block]] = {}
-    for block in function.blocks:
-        for instr in block.instrs:
-            for v in uses(instr):
-                used_in.setdefault(v, set()).add(block)
-        for v in block.handler.args if block.handler is not None else ():
-            used_in.setdefault(v, set()).add(block)
+    around = _Around(function)
     behind: list[Block] = []
     layout: list[Block] = []
     for block in function.blocks:
         layout.append(block)
         places = [n for n, instr in enumerate(block.instrs) if chosen(instr)]
         if len(places) >= enough and _can_be_left(block):
-            made = versions(block, places[0], places[-1] + 1, used_in, block in looping)
+            last = max(n for n, instr in enumerate(block.instrs) if n == places[-1] or _profits(instr))
+            made = versions(block, places[0], last + 1, around)
             layout += made.plain
             behind += made.general
     function.blocks[:] = layout + behind
     return function
+
+
+class _Around:
+    """What is known of a function when its blocks get their versions."""
+
+    def __init__(self, function: Function):
+        self.looping = blocks_in_cycles(function)
+        self.used_in: dict[Value, set[Block]] = {}
+        self.targets: dict[Block, list[Target]] = {}  # that lead to a block
+        for block in function.blocks:
+            for instr in block.instrs:
+                for v in uses(instr):
+                    self.used_in.setdefault(v, set()).add(block)
+                for target in instr.targets:
+                    self.targets.setdefault(target.block, []).append(target)
+            for v in block.handler.args if block.handler is not None else ():
+                self.used_in.setdefault(v, set()).add(block)
+
+
+def _profits(instr: Instr) -> bool:
+    """Whether an instruction takes less where it is known what comes before it."""
+    return instr.op == "accumulate" or (instr.op == "pull" and "access" in instr.attrs)
 
 
 def _can_be_left(block: Block) -> bool:
@@ -125,9 +141,11 @@ class _Segment(NamedTuple):
 class _Versions:
     """The two versions of a part of a block. The block is left with what comes before it, and its end gets what comes behind."""
 
-    def __init__(self, block: Block, first: int, behind: int, used_in: dict[Value, set[Block]], looping: bool):
+    def __init__(self, block: Block, first: int, behind: int, around: _Around):
         self.block = block
-        self.looping = looping
+        self.around = around
+        self.looping = block in around.looping
+        used_in = around.used_in
         self.body, rest = block.instrs[first:behind], block.instrs[behind:]
         del block.instrs[first:]
         # What the body defines, and where: what is used behind it becomes parameters of the end.
@@ -137,7 +155,7 @@ class _Versions:
         self.plain: list[Block] = []
         self.general: list[Block] = []
         self.end = self._new("end")
-        self.end.params = outs
+        self.end.params = list(outs)
         self.end.instrs = rest
         self.value: dict[Value, Value] = {}  # what takes the place of a value in the plain version
         self.segments: list[_Segment] = []
@@ -204,15 +222,21 @@ class _Versions:
             if k:
                 self._jump(self.general[k - 1], block, [passed.get(v, v) for v in needed])
             passed = dict(zip(needed, block.params, strict=True))
-            for at, test, onward in segment.tests:
-                test.emit(at, Target(onward), Target(block, [segment.values.get(v, v) for v in needed]))
+            args = [segment.values.get(v, v) for v in needed]
+            for at, test, onward in segment.tests if k else self._carried(segment.tests):
+                test.emit(at, Target(onward), Target(block, list(args)))
             for instr in self.body[segment.begun : end]:
                 operands = [passed.get(v, v) for v in instr.operands]
                 for r in instr.results:
                     passed[r] = Value(r.type, r.name)
                 results = [passed[r] for r in instr.results]
                 block.instrs.append(Instr(instr.op, operands, results, dict(instr.attrs), [], instr.position))
-        self._jump(self.general[-1], self.end, [passed.get(v, v) for v in outs])
+        args = [passed.get(v, v) for v in outs]
+        self._jump(self.general[-1], self.end, args + [Const(False, OBJECT)] * (len(self.end.params) - len(outs)))
+
+    def _carried(self, tests: list[tuple[Block, _Test, Block]]) -> list[tuple[Block, _Test, Block]]:
+        """The first tests, but for those whose outcome the loop carries to the next iteration."""
+        return tests
 
     def _needed(self, begun: int, outs: list[Value]) -> list[Value]:
         """What is there before operation `begun` that the rest of the body uses, or what comes behind it."""
@@ -292,6 +316,39 @@ class _PlainForward(_Versions):
             self._comparison(instr)
         else:
             self._arithmetic(instr)
+
+    def _carried(self, tests: list[tuple[Block, _Test, Block]]) -> list[tuple[Block, _Test, Block]]:
+        """Where a loop goes round from the end of this block, numbers that this version has computed need no test in the next
+        iteration: a parameter of the loop's header is None if they come from here."""
+        last = self.end.terminator
+        if last.op != "jump" or self.block.handler is not None:
+            return tests
+        (target,) = last.targets
+        header = target.block
+        came = dict(zip(header.params, target.args, strict=True))
+        sure = {
+            test.value
+            for _, test, _ in tests
+            if test.among is REALS and test.value in came and self._of(came[test.value]) in self.reals
+        }
+        if not sure:
+            return tests
+        known, passed = Value(OBJECT), Value(OBJECT)
+        header.params.append(known)
+        self.end.params.append(passed)
+        for other in self.around.targets[header]:
+            other.args.append(passed if other is target else Const(False, OBJECT))
+        self.here.terminator.targets[0].args.append(NOTHING)
+        onward = tests[-1][2]
+        first = [test for _, test, _ in tests if test.value not in sure]
+        rest = [test for _, test, _ in tests if test.value in sure]
+        places = [at for at, _, _ in tests]
+        result = [(at, test, on) for at, test, on in zip(places, first, places[1:])]
+        extra = self._new("test")
+        self.plain.insert(self.plain.index(onward), extra)
+        blocks = [*places[len(first) + 1 :], extra, onward]
+        _Test("none", known).emit(places[len(first)], Target(onward), Target(blocks[0]))
+        return result + [(at, test, on) for at, test, on in zip(blocks, rest, blocks[1:])]
 
     def _is_there(self, original: Value) -> bool:
         """Whether a value is there where the segment begins."""
