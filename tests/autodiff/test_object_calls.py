@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import re
 
 import pytest
 
@@ -29,14 +30,14 @@ FUNCTIONS = (
 
 
 def test_elementary_functions_by_their_slopes():
-    for name in FUNCTIONS:
-        scope: dict = {"math": math}
-        exec(f"def f(x):\n    return math.{name}(x) * x\n", scope)
-        exec(f"from math import {name}\ndef g(x):\n    return {name}(x) * x\n", scope)
-        for x in (0.3, 0.71):
-            expected = derivative(scope["f"], x)
-            assert slope(scope["f"], x) == pytest.approx(expected, rel=1e-6)
-            assert slope(scope["g"], x) == pytest.approx(expected, rel=1e-6)
+    scope: dict = {"math": math}
+    by_module = " + ".join(f"{k + 1} * math.{name}(x) * x" for k, name in enumerate(FUNCTIONS))
+    by_name = " + ".join(f"{k + 1} * {name}(x) * x" for k, name in enumerate(FUNCTIONS))
+    exec(f"from math import *\ndef f(x):\n    return {by_module}\ndef g(x):\n    return {by_name}\n", scope)
+    for x in (0.3, 0.71):
+        expected = derivative(scope["f"], x)
+        assert slope(scope["f"], x) == pytest.approx(expected, rel=1e-9)
+        assert slope(scope["g"], x) == pytest.approx(expected, rel=1e-9)
     assert slope(lambda x: math.acosh(x) * x, 1.7) == pytest.approx(derivative(lambda x: math.acosh(x) * x, 1.7))
     assert slope(lambda x: math.pow(x, 1.5), 0.7) == pytest.approx(1.5 * 0.7**0.5)
     assert slope(lambda x: math.pow(x, 3.0), -0.7) == pytest.approx(3.0 * 0.49)
@@ -246,3 +247,25 @@ def test_arguments_that_are_spread():
 
     with pytest.raises(TypeError, match="multiple values for argument 'x'"):
         slope(wrong, 0.7)
+
+
+def test_functions_of_the_standard_library_that_keep_what_they_have_found():
+    @functools.singledispatch
+    def doubled(x):
+        return x * 2.0
+
+    @doubled.register
+    def _(x: list):
+        return x[0] * 3.0
+
+    def f(x):
+        total = [0.0]
+
+        def replace(found):
+            total[0] += x * len(found.group(0))
+            return "y"
+
+        text = re.sub(r"a+(b|c)?", replace, "aab xac a")
+        return doubled(x) + doubled([x]) + total[0] * len(text)
+
+    assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7))

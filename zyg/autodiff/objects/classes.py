@@ -70,6 +70,8 @@ def _check_late(f: Any, cls: type | None, what: str) -> None:
 
 def _with_callback(make: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """Weak references, and what they call in the end."""
+    if isinstance(args[0], type):  # classes go when the garbage collector finds them, whatever holds them
+        return make(*args, **kwargs), None
     for f in (args[2:] if make is weakref.finalize and kwargs else args)[1:]:
         for function in effects.functions_in(getattr(f, "__func__", f)):
             _check_late(function, None, f"a callback of {make.__name__}, {function.__name__}, which changes something")

@@ -7,6 +7,7 @@ import collections
 import functools
 import gc
 import operator
+import re
 import statistics
 import threading
 from collections import OrderedDict
@@ -17,7 +18,7 @@ import numpy as np
 
 from zyg.backend.phrases import PLAIN_KEYS
 
-from . import calls, iteration, methods_, structure
+from . import builtins_, calls, iteration, methods_, structure
 from .calls import known, method
 from .cotangents import is_number
 from .ordering import less
@@ -323,3 +324,9 @@ def _cache_clear(f: Any) -> tuple[Any, Any]:
     for table in _memos.tables[-1:]:
         table.pop(id(f), None)
     return f.cache_clear(), None
+
+
+# What patterns are made of is text: they are made once, and their parser is long.
+builtins_.constant(
+    *[f for name in ("_compile", "_compile_repl", "_compile_template") if (f := getattr(re, name, None))]
+)
