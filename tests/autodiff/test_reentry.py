@@ -42,7 +42,8 @@ def changing_eq_in_a_tuple(x):
             s.append(x)
             return True
 
-        __hash__ = object.__hash__
+        def __hash__(self):
+            return 7
 
     d = {}
     d[1, A()] = x

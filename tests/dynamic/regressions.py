@@ -1,5 +1,6 @@
 """Functions that random dynamic programs have shown to be hard."""
 
+import functools
 import math
 
 
@@ -53,4 +54,65 @@ def starred_target(x):
     return first * rest[1]
 
 
-FUNCTIONS = [f for name, f in globals().items() if callable(f) and name != "steps"]
+def drawn(z, n):
+    total, got = z, 0.0
+    for _ in range(n):
+        got = yield total * 0.5 + got
+        total = math.sin(total) + got
+    return total
+
+
+def end_of_what_is_sent_to(x):
+    items = drawn(x, 2)
+    total = next(items)
+    try:
+        for v in (x, x * x, 0.1):
+            total = total * 0.5 + items.send(v)
+        items.close()
+    except StopIteration as end:
+        total += end.value
+    return total
+
+
+@functools.singledispatch
+def area_of(x):
+    return x * 0.5
+
+
+@area_of.register(list)
+@area_of.register(tuple)
+def _(x):
+    return sum(area_of(item) for item in x)
+
+
+def single_dispatch(x):
+    return area_of([x, (x * x, x)])
+
+
+class Compared:
+    """Identity decides: its `__eq__` is not asked where it is a key."""
+
+    def __init__(self, t):
+        self.t = t
+
+    def __eq__(self, other):
+        self.t = self.t * 2
+        return self is other
+
+    __hash__ = object.__hash__
+
+
+def key_by_identity(x):
+    k = Compared(x)
+    d = {k: x * x}
+    return d[k] * k.t
+
+
+def starred_constants(x):
+    first, *rest = ("sin", 2, 0.5)
+    *spec, last = (x, None)
+    return getattr(math, first)(x) * sum(rest) * spec[0] if last is None else x
+
+
+_HELPERS = ("steps", "drawn", "area_of", "_", "Compared")
+FUNCTIONS = [f for name, f in globals().items() if callable(f) and name not in _HELPERS]

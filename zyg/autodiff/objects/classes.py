@@ -6,6 +6,7 @@ import array
 import builtins
 import enum
 import functools
+import sys
 import types
 import weakref
 from typing import Any
@@ -63,7 +64,7 @@ def check_finaliser(cls: type) -> None:
 
 
 def _check_late(f: Any, cls: type | None, what: str) -> None:
-    if effects.changes(f, cls):
+    if str(f.__module__).partition(".")[0] not in sys.stdlib_module_names and effects.changes(f, cls):
         hint = "let a `with` statement, or a call, do what has to be done in the end"
         raise Unsupported(f"{what}, in differentiated code", foreign.position_of(foreign.caller()), hint=hint)
 

@@ -76,6 +76,7 @@ def take(exception: BaseException, depth: int = 0) -> Any:
     back = exception.__dict__.pop(name_at(depth), None)
     if back is None:
         return None
+    from . import inline
     from .compile import is_half
 
     here: FrameType | None = sys._getframe(1)
@@ -93,16 +94,17 @@ def take(exception: BaseException, depth: int = 0) -> Any:
     ):
         return back
     bound = False
-    while entry is not None and entry.tb_frame.f_code in _PASSING:
-        bound = bound or entry.tb_frame.f_code is calls.call_method.__code__
+    shifting = (calls.call_method.__code__, inline.call_known_method.__code__)
+    while entry is not None and entry.tb_frame.f_code in (*_PASSING, *shifting):
+        bound = bound or entry.tb_frame.f_code in shifting
         entry = entry.tb_next
     if entry is not None and entry.tb_frame.f_code is generators.record_send.__code__:
         return (calls.run_shifted, back) if bound else back
     return (run_elsewhere, back, foreign.caller(), ())
 
 
-# What passes the arguments of a call on as they are.
-_PASSING = (calls.call_method.__code__, calls.call.__code__, calls.run_known.__code__)
+# What passes the arguments of a call on as they are. (Others give those of a bound method.)
+_PASSING = (calls.call.__code__, calls.run_known.__code__)
 
 
 def swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, ...] = ()) -> Any:

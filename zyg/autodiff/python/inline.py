@@ -613,12 +613,12 @@ def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     if entry is None:
         forward = objects.forward_of(f)
         if f in calls.KNOWN and not names:
-            return partial(_call_known_method, forward)
+            return partial(call_known_method, forward)
         entry = calls.known_function(f.__code__)
     return None if entry is None else adapter(f, arity, names, bound=True)
 
 
-def _call_known_method(forward: Any, *args: Any) -> tuple[Any, Any]:
+def call_known_method(forward: Any, *args: Any) -> tuple[Any, Any]:
     y, back = forward(*args)
     return y, None if back is None else (calls.run_shifted, back)
 
