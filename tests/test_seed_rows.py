@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -484,3 +485,9 @@ def test_row_40_one_backward_pass_for_many_parameters(capsys):
     many = zyg.gradient(lambda a, b, c, d, e: probe(a * b * c * d * e), 1.0, 2.0, 3.0, 4.0, 5.0)
     assert many == (120.0, 60.0, 40.0, 30.0, 24.0)
     assert capsys.readouterr().out == "backward\n"
+
+
+def test_every_row_has_a_test():
+    files = Path(__file__).parent.rglob("test_*.py")
+    rows = {int(n) for file in files for n in re.findall(r"^def test_row_(\d+)_", file.read_text(), re.MULTILINE)}
+    assert rows == set(range(1, 41))
