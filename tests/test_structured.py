@@ -95,6 +95,11 @@ def test_tuples_and_lists_of_numbers_are_vectors():
         assert np.array_equal(zyg.jacobian(lambda p: (p[0] * p[1], p[0]), x)[0], [[2.0, 3.0], [1.0, 0.0]])
 
 
+def test_lists_of_numbers_and_lists_are_structures():
+    (found,) = zyg.jacobian(lambda x: [x, x * x, [x**3]], 2.0)
+    assert found[:2] == [1.0, 4.0] and found[2].tolist() == [12.0]
+
+
 def test_the_hessian_by_a_tuple_and_by_a_list_of_arrays():
     f = lambda p: np.sum(p[0] ** 3) * np.sum(p[1])
     a, b = np.array([1.0, 2.0]), np.array([[3.0]])

@@ -104,6 +104,8 @@ def test_arguments_that_overlap_are_refused():
     memory = rng.normal(size=7)
     with pytest.raises(ValueError, match="overlap in memory and are written"):
         zyg.gradient(overlapping, memory[:5], memory[2:6])
+    with pytest.raises(ValueError, match="two arrays in one list or object overlap in memory"):
+        zyg.gradient(lambda arrays: overlapping(*arrays), [memory[:5], memory[2:6]])
 
 
 def test_a_loop_without_iterations_reads_nothing():

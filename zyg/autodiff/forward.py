@@ -250,7 +250,7 @@ class ForwardPart(State):
                 x, y = call.operands[k], call.operands[other]
                 if (k in written or other in written) and self.activity.rep(x) is self.activity.rep(y):
                     apart = b.op("not", b.op("overlap", x, y))
-                    message = (f"the arrays {x.name or '?'} and {y.name or '?'} overlap in memory and are written in code "
+                    message = (f"{helpers.two_arrays(x, y)} overlap in memory and are written in code "
                                "that is checkpointed or has a rule, which needs arrays that are apart; use a copy")  # fmt: skip
                     b.emit("guard", apart, exc="ValueError", message=message)
 

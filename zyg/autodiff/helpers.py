@@ -234,3 +234,10 @@ __all__ = [
     "F64", "Position", "as_layout", "copy", "dot_function", "dtype", "fields", "induction", "lengths", "record", "shadow_type",
     "sum_function", "trip_count", "zeros_like",
 ]  # fmt: skip
+
+
+def two_arrays(x: Value, y: Value) -> str:
+    """The two in an error; items of a list and attributes have no names of their own."""
+    if x.name and y.name:
+        return f"the arrays {x.name} and {y.name}"
+    return f"the array {x.name or y.name} and another one" if x.name or y.name else "two arrays in one list or object"

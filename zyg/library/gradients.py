@@ -12,6 +12,7 @@ from typing import Any
 
 from zyg.autodiff.activity import Summary, differentiable, summarise
 from zyg.autodiff.adjoint import Adjoint, adjoint
+from zyg.autodiff.helpers import two_arrays
 from zyg.errors import Misuse, final_refusals
 from zyg.frontend.evaluator import Evaluator
 from zyg.frontend.frames import Stop
@@ -112,16 +113,15 @@ def refuse_overlap(e: Evaluator, body: Body, params: list[Value], summary: Summa
     arrays = [k for k, p in enumerate(params) if isinstance(p.type, Array) and differentiable(p.type)]
     for n, k in enumerate(arrays):
         if k in summary.written:
-            _refuse_self_overlap(e, body.operands[k], params[k].name or "?")
+            _refuse_self_overlap(e, body.operands[k], params[k].name)
         for other in arrays[n + 1 :]:
             if k in summary.written or other in summary.written:
-                names = " and ".join(params[i].name or "?" for i in (k, other))
                 apart = e.op("not", e.op("overlap", body.operands[k], body.operands[other]))
-                e.guard(apart, "ValueError", f"the arrays {names} overlap in memory and are written: "
+                e.guard(apart, "ValueError", f"{two_arrays(params[k], params[other])} overlap in memory and are written: "
                         "the derivative needs arrays that are apart; pass a copy")  # fmt: skip
 
 
-def _refuse_self_overlap(e: Evaluator, array: Value, name: str) -> None:
+def _refuse_self_overlap(e: Evaluator, array: Value, name: str | None) -> None:
     """Elements of an array that is written may not share memory (as those of `as_strided` may): those of its shadow do
     not.  They are apart if of any two dimensions one steps over the whole extent of the other."""
     assert isinstance(array.type, Array)
@@ -141,7 +141,7 @@ def _refuse_self_overlap(e: Evaluator, array: Value, name: str) -> None:
             conditions.append(either)
         for condition in conditions:
             apart = condition if isinstance(apart, Const) else e.op("and", apart, condition)
-    e.guard(apart, "ValueError", f"elements of the array {name} overlap in memory and are written: the derivative needs "
+    e.guard(apart, "ValueError", f"elements of {'an array' if not name else f'the array {name}'} overlap in memory and are written: the derivative needs "
             "elements that are apart; pass a copy")  # fmt: skip
 
 

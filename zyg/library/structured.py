@@ -286,8 +286,19 @@ def is_vector(e: Evaluator, value: Abstract) -> Abstract:
 
 
 def _is_vector(e: Evaluator, v: Abstract) -> bool:
-    """Whether this is a number, or a tuple or list of numbers, nested or not."""
+    """Whether this is a number, or a tuple or list of numbers, nested or not, which make an array."""
+    return _vector_shape(e, v) is not None
+
+
+def _vector_shape(e: Evaluator, v: Abstract) -> tuple[int | None, ...] | None:
+    """The shape of that array, with None for a length that is known when it runs; None for what is no such thing."""
     if isinstance(v, Reference) and e.heap[v.id].kind == "growing":
-        return number_type(_item(e, v)) is not None
+        return (None,) if number_type(_item(e, v)) is not None else None
     items = None if isinstance(v, StructValue) else known_items(e, v)
-    return number_type(v) is not None if items is None else all(_is_vector(e, i) for i in items)
+    if items is None:
+        return () if number_type(v) is not None else None
+    shapes = {_vector_shape(e, i) for i in items}
+    if len(shapes) > 1:
+        return None
+    inner = shapes.pop() if shapes else ()
+    return None if inner is None else (len(items), *inner)
