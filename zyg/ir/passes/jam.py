@@ -9,9 +9,9 @@ Output: a loop over several iterations of the outer loop at once, and the loop a
 
     for j by 4:  for i:  t = y[i];  t += a[j] * x[j, i];  ..  t += a[j+3] * x[j+3, i];  y[i] = t
 
-(by WIDTHS, the widest first.)  What they share is loaded once, what they add to is kept in a register, and sums that have an order, each in its own, no longer
-wait for one another.  That no iteration is made before another that it meets in memory is seen from the indices, or for
-arrays from outside by a test that they do not overlap.
+(by WIDTHS, the widest first.)  What they share is loaded once, what they add to is kept in a register, and sums that have an
+order, each in its own, no longer wait for one another.  That no iteration is made before another that it meets in memory is
+seen from the indices, or for arrays from outside by a test that they do not overlap.
 
 Invariant: every element gets the same values in the same order; sums of cotangents may have another one.
 """
