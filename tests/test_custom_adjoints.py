@@ -12,6 +12,7 @@ import pytest
 
 import zyg
 from zyg.autodiff.objects.api import pullback as python_pullback
+from zyg.library import gradients
 
 
 @pytest.fixture
@@ -180,6 +181,21 @@ def c_sine():
     sine = library.sin
     sine.restype, sine.argtypes = ctypes.c_double, [ctypes.c_double]
     return sine
+
+
+def test_what_differentiation_refuses_is_not_tried_again_with_loops_unrolled(c_sine, monkeypatch):
+    def f(x):
+        for _ in range(3):
+            for _ in range(5):
+                x = c_sine(x) * x
+        return x
+
+    asked = []
+    original = gradients.adjoint
+    monkeypatch.setattr(gradients, "adjoint", lambda *args, **named: asked.append(args) or original(*args, **named))
+    with pytest.raises(zyg.Unsupported, match=r"sin.*cannot see into"):
+        zyg.jit(zyg.grad(f))(0.5)
+    assert len(asked) == 1
 
 
 def test_row_33_a_ctypes_function(rule, c_sine):
