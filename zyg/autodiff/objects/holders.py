@@ -6,6 +6,7 @@ instructions: up to 3.11 also where the class has an attribute of that name, fro
 
 from __future__ import annotations
 
+import keyword
 import sys
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, ClassVar
@@ -28,7 +29,8 @@ class Holder:
     if not _DEFAULTS_BY_CLASS:
 
         def __getattr__(self, name: str) -> None:
-            self.__asked__.add(name)
+            if _is_name(name):
+                self.__asked__.add(name)
 
 
 def has_attribute(name: str) -> bool:
@@ -64,11 +66,16 @@ def _class_for(x: Any, before: Any) -> Any:
         _names.update(before.__asked__)  # by run-time functions, too
         names = before.__named__ | before.__asked__
     scope: dict[str, Any] = {}
-    lines = "".join(f"\n    self.{name} = None" for name in sorted(names & _names))
+    lines = "".join(f"\n    self.{name} = None" for name in sorted(filter(_is_name, names & _names)))
     exec(f"def __init__(self):{lines or ' pass'}", scope)
     made = type("Holder", (Holder,), {"__init__": scope["__init__"], "__named__": names, "__asked__": set()})
     _classes.note(type(x), made)
     return made
+
+
+def _is_name(name: str) -> bool:
+    """Whether a name of an attribute can be written in code: others are given to `setattr`."""
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _attributes(x: Any) -> set[str]:
