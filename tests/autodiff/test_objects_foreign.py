@@ -402,3 +402,24 @@ def test_copies_by_code_of_the_class_are_refused(cls, copied) -> None:
     with pytest.raises(zyg.Unsupported, match=f"copy of a {cls.__name__}, whose __") as error:
         python_pullback(lambda x: copied([cls(x)] if copied is copy.deepcopy else cls(x)), (3.0,), {})
     assert error.value.position is not None
+
+
+def test_what_moves_elements_into_an_array_that_it_is_given():
+    """The places of the elements are found by the same function, which must not write them there."""
+
+    def joined(x):
+        out = np.zeros(6)
+        np.concatenate((x, x * x), out=out)
+        return out.sum()
+
+    value, back = python_pullback(joined, (np.array([1.0, 2.0, 3.0]),), {})
+    assert value == 20.0
+    np.testing.assert_array_equal(back(1.0)[0], [3.0, 5.0, 7.0])
+
+    def taken(x):
+        out = np.zeros(2)
+        np.take(x, [1, 2], 0, out)
+        return out.sum()
+
+    with pytest.raises(zyg.Unsupported, match=r"numpy\.take"):
+        python_pullback(taken, (np.array([1.0, 2.0, 3.0]),), {})

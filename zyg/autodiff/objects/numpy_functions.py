@@ -100,6 +100,8 @@ def _run_conjugate(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _moving(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """Each element of the result is one of the argument: a function of positions tells which."""
+    if _is_written(args[2:], kwargs):
+        return foreign_call(f, (x, *args), kwargs)
     x, made = as_operand(x)
     if not isinstance(x, (np.ndarray, np.generic, float, int, complex)):
         return foreign_call(f, (x, *args), kwargs)
@@ -108,6 +110,11 @@ def _moving(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if made is not None:
         return y, (run_moved_list, back, made)
     return y, back
+
+
+def _is_written(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether the argument `out` is given, at the end or by its name."""
+    return kwargs.get("out") is not None or any(isinstance(a, np.ndarray) for a in args)
 
 
 @known(np.broadcast_to)
@@ -216,6 +223,8 @@ _known(_MOVING, _moving)
 
 def _joining(f: Any, arrays: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """`concatenate`, `stack` and their relatives, of a list or tuple of arrays and numbers."""
+    if _is_written(args[1:], kwargs):
+        return foreign_call(f, (arrays, *args), kwargs)
     if isinstance(arrays, np.ndarray):
         return _moving(f, arrays, *args, **kwargs)
     items = list(arrays)
