@@ -92,7 +92,7 @@ class _Expansion:
             if instr.attrs.get("direct") == "method":
                 self.call(function, operands, [instr.results[0], instr.results[2]])
                 return
-        elif of == "call_keywords":
+        elif of == "call_keywords" or (isinstance(function, Const) and function.value is inline.record_spread):
             function, operands = Const(objects.RECORD[of], OBJECT), operands[1:]
         elif of == "iter" and isinstance(function, Const) and function.value is inline.loop:
             function = Const(objects.loop, OBJECT)
