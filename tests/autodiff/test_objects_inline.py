@@ -157,7 +157,7 @@ def tuples(x):
     for w in ((x, x * x), (2.0 * x, t)):
         for v in w:
             t += v * v
-    return t + sum(a * b for a, b in zip(p, p)) + list(zip(p, q))[0][1] + next(reversed(q)) + next(zip(p, p))[0]
+    return t + sum(a * b for a, b in zip(p, p)) + next(zip(p, q))[1] + next(reversed(q)) + next(zip(p, p))[0]
 
 
 def lists(x):
@@ -182,11 +182,41 @@ def methods(x):
     return t + p.both * p.a + other.scaled() + other.scaled(x)
 
 
+class Odd:
+    """Names that shadows of attributes might have for themselves; attributes that come late, and in slots."""
+
+    __slots__ = ("__dict__", "a")
+
+    def __init__(self, a):
+        self.a = a
+        self.__b = 2.0 * a
+        self.missed, self.names, self._classes = a, 3.0 * a, a * a
+
+    def total(self):
+        return self.__b * self.missed + self.names * self._classes
+
+
+def attributes(x):
+    t = 0.0
+    for k in range(3):
+        odd = Odd(x * k)
+        odd.late = x * odd.a
+        odd.missed += odd.late
+        odd.__dict__["names"] = x * x
+        t += odd.total() + odd.late * odd.a
+    odd.total = odd.late
+    del odd.late
+    odd.late = odd.total * x
+    return t + odd.late * odd.total
+
+
 def slope(f, x, h=1e-6):
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
-@pytest.mark.parametrize("f", [containers, lists, tuples, methods, dataclasses_, fields], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "f", [containers, lists, tuples, methods, dataclasses_, fields, attributes], ids=lambda f: f.__name__
+)
 def test_derivative(f):
     for x in (1.3, 0.7, 1.3):
         value, back = python_pullback(f, (x,), {})
