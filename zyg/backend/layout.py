@@ -57,9 +57,10 @@ def combined(code: list[Any], arguments: list[str]) -> tuple[list[Any], list[str
     numbered = frozenset(names[:_NUMBERS])
     result: list[Any] = []
     for item in code:
-        if result and _are_one(result[-1], item) and {result[-1].arg, item.arg} <= numbered:
-            last = result[-1]
-            result[-1] = Instr(_TOGETHER[last.name, item.name], (last.arg, item.arg), location=last.location)
+        last: Any = result[-1] if result else None
+        if _are_one(last, item) and last.arg in numbered and item.arg in numbered:
+            both: Any = (last.arg, item.arg)
+            result[-1] = Instr(_TOGETHER[last.name, item.name], both, location=last.location)
         else:
             result.append(item)
     return result, names

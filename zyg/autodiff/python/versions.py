@@ -584,9 +584,10 @@ class _PlainReverse(_Versions):
         about = self._about(d)
         whole = True
         if kind in _READ:
-            key = instr.operands[4]
+            key, name = instr.operands[4:6]
             whole = kind == "getattr" or (isinstance(key, Const) and type(key.value) is not int)
-            if _is_nothing(self._of(d)) or (kind == "getattr" and instr.operands[5].value.startswith("__")):
+            special = kind == "getattr" and isinstance(name, Const) and name.value.startswith("__")  # of a method
+            if _is_nothing(self._of(d)) or special:
                 self._nothing(instr.results)
                 return
             kept = [] if whole else list(range(len(instr.attrs["wanted"])))

@@ -1,0 +1,151 @@
+"""Plain versions of the blocks of halves: right where they are left in the middle, and sound code."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from bytecode import Instr
+
+from tests.backend.emitted import faults
+from zyg.backend import python as emitter
+from zyg.fallback import python_pullback
+
+
+class Particle:
+    def __init__(self, x: Any, v: Any):
+        self.x = x
+        self.v = v
+
+    def step(self, h: Any) -> None:
+        self.v += -h * self.x * self.x
+        self.x += h * self.v
+
+    @property
+    def energy(self) -> Any:
+        return 0.5 * self.v * self.v + 0.5 * self.x * self.x
+
+
+def steps(x: Any, v: Any, h: Any) -> Any:
+    p = Particle(x, v)
+    total = 0.0
+    for k in range(4):
+        p.step(h)
+        total += p.energy * k - p.x / (1 + k)
+    return total + p.x * p.v
+
+
+def nested(x: Any, y: Any, z: Any) -> Any:
+    total = x
+    for i in range(3):
+        y = y * 0.9 - x
+        for j in range(i):
+            total = total * z + y * j
+        if i == 1:
+            x = x + z
+    return total * y
+
+
+def kinds(x: Any, y: Any, z: Any) -> Any:
+    """A variable that is now of one type, now of another one."""
+    values = [x, y * y, z]
+    state: Any = 1
+    for v in values:
+        state = state * v + (v if v > 0.0 else -2 * v)
+        other = "text" if v is x else v
+        state = state + (1.0 if other == "text" else other * 0.5)
+    return state
+
+
+def left(x: Any, y: Any, z: Any) -> Any:
+    """A loop that is left from the middle, and one that may not run at all."""
+    total, k = 0.0, 0
+    while k < 5:
+        x = x * y
+        if abs(x) < 0.2:
+            break
+        total = total + x * z
+        k += 1
+    for _ in range(k - 2):
+        total = total * 0.5 + z
+    return total + x
+
+
+PROGRAMS = [steps, nested, kinds, left]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_gradients_of_numbers_of_all_kinds(program: Any):
+    """Real numbers and NumPy's, in any mixture: values are CPython's, derivatives those of floats."""
+    drawn = random.Random(program.__name__)
+    for _ in range(25):
+        args = [drawn.uniform(-0.9, 0.9) for _ in range(3)]
+        given = [drawn.choice([float, float, np.float64, np.float32])(a) for a in args]
+        at = [float(a) for a in given]
+        value, back = python_pullback(program, tuple(given), {})
+        assert value == program(*given) and type(value) is type(program(*given))
+        step = 1e-30
+        for k, got in enumerate(back(1.0)):
+            moved = [a + 1j * step if n == k else a for n, a in enumerate(at)]
+            if program in (steps, nested):
+                assert float(got) == pytest.approx(program(*moved).imag / step, rel=1e-5, abs=1e-6)
+            else:
+                up, down = ([a + s if n == k else a for n, a in enumerate(at)] for s in (1e-6, -1e-6))
+                assert float(got) == pytest.approx((program(*up) - program(*down)) / 2e-6, rel=1e-4, abs=1e-5)
+
+
+def test_values_of_other_types():
+    """What is no real number goes the general way, from the place on where it is met."""
+    args = (Fraction(1, 3), 0.5, 2)
+    value, _ = python_pullback(nested, args, {})
+    assert value == nested(*args)
+    value, _ = python_pullback(nested, (True, 2, 3), {})
+    assert (value, type(value)) == (nested(True, 2, 3), float)
+    assert math.isnan(python_pullback(nested, (math.nan, 1.0, 1.0), {})[0])
+
+
+def test_attributes_are_read_again_where_they_may_have_changed():
+    class Odd(Particle):
+        def __setattr__(self, name: str, value: Any) -> None:
+            object.__setattr__(self, name, value * 2.0 if name == "x" else value)
+
+    def program(x: Any, cls: Any) -> Any:
+        p = cls(x, x)
+        a = p.x * p.x
+        p.x = p.x + a
+        q = p
+        q.v = p.x * 0.5
+        return p.x * p.v + a * p.v
+
+    for cls in (Particle, Odd, Particle):
+        value, back = python_pullback(lambda x, cls=cls: program(x, cls), (0.7,), {})
+        assert value == program(0.7, cls)
+        slope = program(0.7 + 1e-30j, cls).imag / 1e-30
+        assert back(1.0)[0] == pytest.approx(slope, rel=1e-12)
+
+
+def test_emitted_code_is_sound(monkeypatch: pytest.MonkeyPatch):
+    """The depth of the stack is the same on all ways, and no local is read where it may be empty."""
+    assert faults([Instr("LOAD_FAST", "x"), Instr("RETURN_VALUE")], []) == ["0: x may be empty"]
+    seen: list[str] = []
+    checks = 0
+    combined = emitter.combined
+
+    def checked(code: list[Any], arguments: list[str]) -> Any:
+        nonlocal checks
+        checks += 1
+        result = combined(code, arguments)
+        names = [i.name for i in code if hasattr(i, "name")]
+        if "RETURN_GENERATOR" not in names:
+            seen.extend(faults(result[0], arguments))
+        return result
+
+    monkeypatch.setattr(emitter, "combined", checked)
+    for program in PROGRAMS:
+        copy = type(program)(program.__code__.replace(co_name="anew"), program.__globals__)
+        python_pullback(copy, (0.5, 0.4, 0.3), {})[1](1.0)
+    assert not seen and checks >= 8
