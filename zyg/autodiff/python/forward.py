@@ -17,7 +17,7 @@ from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
 from ..objects import queries, reach, sources
-from . import escaping, inline, rules, slopes
+from . import escaping, inline, rules, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import is_call_of, successors
 
@@ -221,7 +221,7 @@ class ForwardHalf:
             function = inline.record_setattr
             operands.append(Const(inline.writers(instr.attrs["name"]), OBJECT))
         else:
-            function = inline.OPERATORS.get(op) or objects.RECORD[op]
+            function = special.OPERATORS.get(op) or objects.RECORD[op]
             written = rules.base(op) in rules.DIRECT or op in ("getitem", "setitem", "list_append", "unpack")
             if written and not self._is_about_slice(instr):
                 attrs["direct"] = op

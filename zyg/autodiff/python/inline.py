@@ -8,8 +8,8 @@ it finds out, and `revalidate` empties them where classes have changed.  A calle
 from __future__ import annotations
 
 import weakref
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Iterable
 from functools import partial
 from itertools import count
 from operator import is_
@@ -25,7 +25,7 @@ from types import (
 from typing import Any
 
 from zyg.backend.cpython import type_version
-from zyg.backend.phrases import PLAIN_KEYS, forget_hashed
+from zyg.backend.phrases import forget_hashed
 from zyg.backend.pulling import in_field
 from zyg.backend.recording import PLAIN, nothing
 from zyg.ir.core import Const
@@ -33,10 +33,10 @@ from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, let_go, note
-from ..objects import arithmetic, attributes, calls, classes, containers, generators, iteration, sources
+from ..objects import attributes, calls, classes, generators, sources
 from ..objects.adapters import adapter, constructing
 from ..objects.arithmetic import find
-from ..objects.cotangents import INERT, NUMBERS, NUMERIC, VALUES
+from ..objects.cotangents import INERT, NUMERIC, VALUES
 from ..objects.iteration import Direct, Entries, Items, Values
 
 MemberDescriptorType = attributes.MemberDescriptorType
@@ -167,9 +167,9 @@ def _getter(cls: type, name: str) -> Any:
         return None
     if type(found) is property:
         function: Any = found.fget
-        if not _is_plain(function) or not is_of_python(cls) or find(cls, "__getattr__") is not None:
+        if not is_plain(function) or not is_of_python(cls) or find(cls, "__getattr__") is not None:
             return None
-        _note_code(function)
+        note_code(function)
         return forward_of_method(function, 1)
     fields = getattr(cls, "_fields", ())
     if type(found).__name__ != "_tuplegetter" or name not in fields:
@@ -178,7 +178,7 @@ def _getter(cls: type, name: str) -> Any:
     return lambda x: (get(found, x, cls), back)
 
 
-def _is_plain(f: Any) -> bool:
+def is_plain(f: Any) -> bool:
     return type(f) is FunctionType and _permanent(f)
 
 
@@ -196,9 +196,7 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
         if found in (classmethod, staticmethod, FunctionType) and find(type, name) is None:
             note_class(x)
             note(table.of_classes, x, (x,))
-        elif (
-            not x.__flags__ & _HEAP_TYPE and found in (WrapperDescriptorType, MethodDescriptorType) and _of_it(x, name)
-        ):
+        elif not x.__flags__ & HEAP_TYPE and found in (WrapperDescriptorType, MethodDescriptorType) and _of_it(x, name):
             note(table.of_classes, x, (x,))
     if name in vars(x) if cls is ModuleType else _reads_plainly(cls, name):
         if cls is not ModuleType:
@@ -232,12 +230,12 @@ def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
 def _setter(cls: type, name: str) -> Any:
     """The forward half of the setter of a property; None for what is set in another way."""
     found = find(cls, name)
-    if type(found) is not property or not _is_plain(found.fset) or issubclass(cls, type):
+    if type(found) is not property or not is_plain(found.fset) or issubclass(cls, type):
         return None
     if not is_of_python(cls) or find(cls, "__setattr__") is not object.__setattr__:
         return None
     function: Any = found.fset
-    _note_code(function)
+    note_code(function)
     return forward_of_method(function, 2)
 
 
@@ -307,7 +305,7 @@ def note_set_plainly(cls: type, name: str) -> None:
 
 def is_of_python(cls: type) -> bool:
     """Whether a class and all its bases are made by class statements."""
-    return all(c is object or c.__flags__ & _HEAP_TYPE for c in cls.__mro__)
+    return all(c is object or c.__flags__ & HEAP_TYPE for c in cls.__mro__)
 
 
 # What has been found out holds as long as these are as they were: classes by their version, or else by what stands in them,
@@ -322,7 +320,7 @@ def note_class(cls: type) -> None:
         note(_classes, cls, (cls,), (type_version(cls), _content(cls)))
 
 
-def _note_code(f: FunctionType) -> None:
+def note_code(f: FunctionType) -> None:
     if f not in _codes:
         note(_codes, f, (f,), (f.__code__, f.__defaults__))
 
@@ -477,7 +475,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if not lasts(f.__func__):
             _passing.append(site)
         if _permanent(f.__func__):
-            _note_code(f.__func__)
+            note_code(f.__func__)
             note(_of_methods, (f.__func__, arity), (f.__func__,), made)
             _note_method(f, site[_TABLE], made)
         return partial(made, f.__self__)
@@ -503,15 +501,20 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     if made is not None and t.__call__ is made[1]:
         return partial(made[2], f)
     forward = objects.forward_of(f)
-    if type(forward) is partial and forward.func is calls.call_object and is_of_python(t) and not has_ruled_instances(t):
-        _noted(_of_objects, (t, arity), (t,), t, "__call__", arity + 1, False)
+    if (
+        type(forward) is partial
+        and forward.func is calls.call_object
+        and is_of_python(t)
+        and not has_ruled_instances(t)
+    ):
+        noted(_of_objects, (t, arity), (t,), t, "__call__", arity + 1, False)
     elif t is FunctionType:
         forward = adapter(f, arity) or forward
         _remember(site, f, forward)
         if not lasts(f):
             _passing.append(site)
         if _permanent(f):
-            _note_code(f)
+            note_code(f)
     elif isinstance(f, type) and type(forward) is partial and forward.func is classes.construct:
         made = _constructor(f, arity)
         if made is not None:
@@ -522,7 +525,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     elif (
         t is WrapperDescriptorType
         or (t is BuiltinFunctionType and (type(f.__self__) is ModuleType or f.__name__ == "__new__"))
-        or (t is type and not f.__flags__ & _HEAP_TYPE)
+        or (t is type and not f.__flags__ & HEAP_TYPE)
         or (isinstance(f, type) and t.__hash__ is type.__hash__ and f in calls.KNOWN)
     ):
         _remember(site, f, forward)
@@ -562,10 +565,10 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
     if t is MethodType:
         if f.__func__ is site[2]:
             return site[3](f.__self__, *args)
-        if _is_plain(f.__func__) and calls.known_function(f.__func__.__code__) is not None:
+        if is_plain(f.__func__) and calls.known_function(f.__func__.__code__) is not None:
             made = adapter(f.__func__, 1 + len(args) - len(names), names, bound=True)
             if made is not None:
-                _note_code(f.__func__)
+                note_code(f.__func__)
                 site[2:_SIZE] = f.__func__, made
                 if not lasts(f.__func__):
                     _passing.append(site)
@@ -574,7 +577,7 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
         if t is FunctionType:
             if _permanent(f) and calls.known_function(f.__code__) is not None:
                 made = adapter(f, len(args) - len(names), names)
-                _note_code(f)
+                note_code(f)
         elif isinstance(f, type):
             forward = objects.forward_of(f)
             if type(forward) is partial and forward.func is classes.construct:
@@ -641,7 +644,7 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     if forward is None or not _permanent(init):
         return None
     note_class(cls)
-    _note_code(init)
+    note_code(init)
 
     def generally(*args: Any) -> tuple[Any, Any]:
         split = len(args) - len(names)
@@ -653,14 +656,14 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
 def _maker(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
     """The forward half of a class whose instances are made by its `__new__` alone, as those of named tuples."""
     new = cls.__new__
-    if not _is_plain(new):
+    if not is_plain(new):
         return None
     calls.forward_of(new)
     forward = forward_of_method(new, arity + 1, names)
     if forward is None:
         return None
     note_class(cls)
-    _note_code(new)
+    note_code(new)
 
     def construct(*args: Any) -> tuple[Any, Any]:
         if cls.__new__ is not new:
@@ -687,179 +690,21 @@ def run_new_and_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 operators: list[dict[Any, tuple[bool, Any, Any]]] = []
 
 
-def _table() -> dict[Any, tuple[bool, Any, Any]]:
+def new_table() -> dict[Any, tuple[bool, Any, Any]]:
     operators.append({})
     return operators[-1]
 
 
-def _noted(
-    table: dict[Any, Any], key: Any, about: tuple[type, ...], cls: type, slot: str, arity: int, of: bool
-) -> None:
+def noted(table: dict[Any, Any], key: Any, about: tuple[type, ...], cls: type, slot: str, arity: int, of: bool) -> None:
     """Note what a special method of a class is, if it is a plain function."""
     method = find(cls, slot)
-    if _is_plain(method):
+    if is_plain(method):
         forward = forward_of_method(method, arity)
         if forward is not None:
             note(table, key, about, (of, method, forward))
-            _note_code(method)
-
-
-def _binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
-    """RECORD of a binary operator, which remembers the operator methods of classes."""
-    general = objects.RECORD[op]
-    slot, reflected = f"__{op}__", f"__r{op}__"
-    known = _table()
-    function, complex_back = arithmetic.FUNCTIONS[op], arithmetic.COMPLEX_BACKS.get(op)
-
-    def record(a: Any, b: Any) -> tuple[Any, Any]:
-        ta, tb = type(a), type(b)
-        if (ta is complex and tb in NUMBERS or tb is complex and ta in NUMBERS) and complex_back is not None:
-            return function(a, b), (complex_back, a, b)
-        found = known.get((ta, tb))
-        if found is None:
-            if ta in NUMBERS:
-                if tb not in NUMBERS and not issubclass(tb, NUMERIC):
-                    _noted(known, (ta, tb), (tb,), tb, reflected, 2, True)
-            elif ta is tb or not issubclass(tb, ta):
-                _noted(known, (ta, tb), (ta, tb), ta, slot, 2, False)
-        elif found[0]:
-            if getattr(tb, reflected) is found[1]:
-                y, back = found[2](b, a)
-                if y is not NotImplemented:
-                    return y, None if back is None else (run_reflected, back)
-        elif getattr(ta, slot) is found[1]:
-            made = found[2](a, b)
-            if made[0] is not NotImplemented:
-                return made
-        return general(a, b)
-
-    record.__name__ = record.__qualname__ = f"record_{op}"
-    return record
-
-
-def run_reflected(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """From the cotangents of the second operand and of the first one."""
-    given = calls.run(back[1], d, shadows)
-    return None if given is None else (given[1], given[0])
-
-
-def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
-    """RECORD of an in-place operator; classes without a method for it have the plain operator."""
-    general, plain = objects.RECORD[f"i{op}"], OPERATORS[op]
-    slot = f"__i{op}__"
-
-    def record(a: Any, b: Any) -> tuple[Any, Any]:
-        cls = type(a)
-        if cls is complex or type(b) is complex and cls in NUMBERS:
-            return plain(a, b)
-        if cls.__dictoffset__ and find(cls, slot) is None and is_of_python(cls):
-            return plain(a, b)
-        return general(a, b)
-
-    record.__name__ = record.__qualname__ = f"record_i{op}"
-    return record
-
-
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
-
-
-def _note_special(known: dict[Any, Any], cls: type, slot: str, arity: int) -> None:
-    """Note a special method of the first operand, of which nothing but the value counts."""
-    if cls.__flags__ & _HEAP_TYPE and is_of_python(cls):
-        _noted(known, cls, (cls,), cls, slot, arity, False)
-
-
-def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
-    """RECORD["getitem"], with what is frequent first."""
-    t = type(x)
-    found = _reading.get(t)
-    if found is not None:
-        if t.__getitem__ is found[1]:
-            return found[2](x, key)
-    elif t is list:
-        if type(key) is slice:
-            return containers.part_of_list(x, key)
-    elif t is deque:
-        if type(key) is int:
-            return x[key], (iteration.run_list_item, x, key if key >= 0 else key + len(x))
-    else:
-        _note_special(_reading, t, "__getitem__", 2)
-    return objects.RECORD["getitem"](x, key)
-
-
-def _setitem(x: Any, key: Any, value: Any) -> Any:
-    """RECORD["setitem"], with what is frequent first."""
-    t = type(x)
-    found = _writing.get(t)
-    if found is not None:
-        if t.__setitem__ is found[1]:
-            return found[2](x, key, value)[1]
-    elif t is defaultdict:
-        if type(key) in PLAIN_KEYS:
-            x[key] = value
-            return (containers.run_dict_set, x, key)
-    else:
-        _note_special(_writing, t, "__setitem__", 3)
-    return objects.RECORD["setitem"](x, key, value)
-
-
-def _neg(x: Any) -> tuple[Any, Any]:
-    """RECORD["neg"]."""
-    t = type(x)
-    found = _negating.get(t)
-    if found is None:
-        _note_special(_negating, t, "__neg__", 1)
-    elif t.__neg__ is found[1]:
-        return found[2](x)
-    return objects.RECORD["neg"](x)
-
-
-def record_with_enter(manager: Any) -> tuple[Any, ...]:
-    """RECORD["with_enter"], which remembers the methods of classes."""
-    cls = type(manager)
-    found = _entering.get(cls)
-    if found is None:
-        if is_of_python(cls) and type(find(cls, "__exit__")) is FunctionType:
-            _noted(_entering, cls, (cls,), cls, "__enter__", 1, False)
-    elif cls.__enter__ is found[1]:
-        leave = cls.__exit__
-        y, back = found[2](manager)
-        return MethodType(leave, manager), y, None if back is None else (run_enter, back)
-    return objects.RECORD["with_enter"](manager)
-
-
-def run_enter(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return calls.run(back[1], None if d is None else d[1], shadows)
-
-
-def record_with_exit(leave: Any, exception: Any) -> tuple[Any, Any]:
-    """RECORD["with_exit"], which remembers the methods."""
-    if exception is None and type(leave) is MethodType:
-        function = leave.__func__
-        found = _leaving.get(function)
-        if found is not None:
-            y, back = found[2](leave.__self__, None, None, None)
-            return y, None if back is None else (run_exit, back)
-        if _is_plain(function):
-            forward = forward_of_method(function, 4)
-            if forward is not None:
-                note(_leaving, function, (function,), (False, function, forward))
-                _note_code(function)
-    return objects.RECORD["with_exit"](leave, exception)
-
-
-def run_exit(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    calls.run(back[1], d, shadows)
+            note_code(method)
 
 
 # Of callable objects: by class and number of arguments.
-_of_objects = _table()
-_entering, _leaving = _table(), _table()
-_reading, _writing, _negating = _table(), _table(), _table()
-OPERATORS: dict[str, Callable[..., Any]] = {
-    op: _binary(op) for op in ("add", "sub", "mul", "truediv", "matmul", "pow", "mod")
-}
-OPERATORS |= {f"i{op}": _inplace(op) for op in ("add", "sub", "mul", "truediv")}
-OPERATORS |= {"neg": _neg, "getitem": _getitem, "setitem": _setitem}
-OPERATORS["with_enter"] = record_with_enter
-OPERATORS["with_exit"] = record_with_exit
+_of_objects = new_table()
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE

@@ -14,7 +14,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT, TAPE
 
 from .. import objects
-from . import escaping, inline
+from . import escaping, inline, special
 
 
 def plain(half: Function) -> Function:
@@ -84,7 +84,7 @@ class _Expansion:
             del operands[-1 - instr.attrs.get("flags", 0) :]
             self.rarely.append(Value(OBJECT))
             instr.results.append(self.rarely[-1])
-        if of in inline.OPERATORS or of in ("getattr", "setattr"):
+        if of in special.OPERATORS or of in ("getattr", "setattr"):
             general = objects.RECORD[of]  # what keeps no account of types
             if of.endswith("attr") and not (isinstance(function, Const) and function.value is general):
                 operands = operands[:-1]

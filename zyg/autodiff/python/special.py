@@ -1,0 +1,173 @@
+"""Operators, subscripts and `with` by the special methods of classes, which are remembered by the types of the operands."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from zyg.backend.phrases import PLAIN_KEYS
+
+from .. import objects
+from ..identity import note
+from ..objects import arithmetic, calls, containers, iteration
+from ..objects.arithmetic import find
+from ..objects.cotangents import NUMBERS, NUMERIC
+from .inline import HEAP_TYPE, forward_of_method, is_of_python, is_plain, new_table, note_code, noted
+
+
+def _binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """RECORD of a binary operator, which remembers the operator methods of classes."""
+    general = objects.RECORD[op]
+    slot, reflected = f"__{op}__", f"__r{op}__"
+    known = new_table()
+    function, complex_back = arithmetic.FUNCTIONS[op], arithmetic.COMPLEX_BACKS.get(op)
+
+    def record(a: Any, b: Any) -> tuple[Any, Any]:
+        ta, tb = type(a), type(b)
+        if (ta is complex and tb in NUMBERS or tb is complex and ta in NUMBERS) and complex_back is not None:
+            return function(a, b), (complex_back, a, b)
+        found = known.get((ta, tb))
+        if found is None:
+            if ta in NUMBERS:
+                if tb not in NUMBERS and not issubclass(tb, NUMERIC):
+                    noted(known, (ta, tb), (tb,), tb, reflected, 2, True)
+            elif ta is tb or not issubclass(tb, ta):
+                noted(known, (ta, tb), (ta, tb), ta, slot, 2, False)
+        elif found[0]:
+            if getattr(tb, reflected) is found[1]:
+                y, back = found[2](b, a)
+                if y is not NotImplemented:
+                    return y, None if back is None else (run_reflected, back)
+        elif getattr(ta, slot) is found[1]:
+            made = found[2](a, b)
+            if made[0] is not NotImplemented:
+                return made
+        return general(a, b)
+
+    record.__name__ = record.__qualname__ = f"record_{op}"
+    return record
+
+
+def run_reflected(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """From the cotangents of the second operand and of the first one."""
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (given[1], given[0])
+
+
+def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """RECORD of an in-place operator; classes without a method for it have the plain operator."""
+    general, plain = objects.RECORD[f"i{op}"], OPERATORS[op]
+    slot = f"__i{op}__"
+
+    def record(a: Any, b: Any) -> tuple[Any, Any]:
+        cls = type(a)
+        if cls is complex or type(b) is complex and cls in NUMBERS:
+            return plain(a, b)
+        if cls.__dictoffset__ and find(cls, slot) is None and is_of_python(cls):
+            return plain(a, b)
+        return general(a, b)
+
+    record.__name__ = record.__qualname__ = f"record_i{op}"
+    return record
+
+
+def _note_special(known: dict[Any, Any], cls: type, slot: str, arity: int) -> None:
+    """Note a special method of the first operand, of which nothing but the value counts."""
+    if cls.__flags__ & HEAP_TYPE and is_of_python(cls):
+        noted(known, cls, (cls,), cls, slot, arity, False)
+
+
+def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
+    """RECORD["getitem"], with what is frequent first."""
+    t = type(x)
+    found = _reading.get(t)
+    if found is not None:
+        if t.__getitem__ is found[1]:
+            return found[2](x, key)
+    elif t is list:
+        if type(key) is slice:
+            return containers.part_of_list(x, key)
+    elif t is deque:
+        if type(key) is int:
+            return x[key], (iteration.run_list_item, x, key if key >= 0 else key + len(x))
+    else:
+        _note_special(_reading, t, "__getitem__", 2)
+    return objects.RECORD["getitem"](x, key)
+
+
+def _setitem(x: Any, key: Any, value: Any) -> Any:
+    """RECORD["setitem"], with what is frequent first."""
+    t = type(x)
+    found = _writing.get(t)
+    if found is not None:
+        if t.__setitem__ is found[1]:
+            return found[2](x, key, value)[1]
+    elif t is defaultdict:
+        if type(key) in PLAIN_KEYS:
+            x[key] = value
+            return (containers.run_dict_set, x, key)
+    else:
+        _note_special(_writing, t, "__setitem__", 3)
+    return objects.RECORD["setitem"](x, key, value)
+
+
+def _neg(x: Any) -> tuple[Any, Any]:
+    """RECORD["neg"]."""
+    t = type(x)
+    found = _negating.get(t)
+    if found is None:
+        _note_special(_negating, t, "__neg__", 1)
+    elif t.__neg__ is found[1]:
+        return found[2](x)
+    return objects.RECORD["neg"](x)
+
+
+def record_with_enter(manager: Any) -> tuple[Any, ...]:
+    """RECORD["with_enter"], which remembers the methods of classes."""
+    cls = type(manager)
+    found = _entering.get(cls)
+    if found is None:
+        if is_of_python(cls) and type(find(cls, "__exit__")) is FunctionType:
+            noted(_entering, cls, (cls,), cls, "__enter__", 1, False)
+    elif cls.__enter__ is found[1]:
+        leave = cls.__exit__
+        y, back = found[2](manager)
+        return MethodType(leave, manager), y, None if back is None else (run_enter, back)
+    return objects.RECORD["with_enter"](manager)
+
+
+def run_enter(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return calls.run(back[1], None if d is None else d[1], shadows)
+
+
+def record_with_exit(leave: Any, exception: Any) -> tuple[Any, Any]:
+    """RECORD["with_exit"], which remembers the methods."""
+    if exception is None and type(leave) is MethodType:
+        function = leave.__func__
+        found = _leaving.get(function)
+        if found is not None:
+            y, back = found[2](leave.__self__, None, None, None)
+            return y, None if back is None else (run_exit, back)
+        if is_plain(function):
+            forward = forward_of_method(function, 4)
+            if forward is not None:
+                note(_leaving, function, (function,), (False, function, forward))
+                note_code(function)
+    return objects.RECORD["with_exit"](leave, exception)
+
+
+def run_exit(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    calls.run(back[1], d, shadows)
+
+
+_entering, _leaving = new_table(), new_table()
+_reading, _writing, _negating = new_table(), new_table(), new_table()
+OPERATORS: dict[str, Callable[..., Any]] = {
+    op: _binary(op) for op in ("add", "sub", "mul", "truediv", "matmul", "pow", "mod")
+}
+OPERATORS |= {f"i{op}": _inplace(op) for op in ("add", "sub", "mul", "truediv")}
+OPERATORS |= {"neg": _neg, "getitem": _getitem, "setitem": _setitem}
+OPERATORS["with_enter"] = record_with_enter
+OPERATORS["with_exit"] = record_with_exit
