@@ -194,15 +194,13 @@ def _made_spreading(
     if spread:
         lines += [
             f"        extra = given[{before}]",
-            f"        {_listed(extra)} = extra if extra is not None else {_listed(['None'] * spread)}",
+            f"        {_listed(extra)} = extra[:{spread}] if extra is not None else {_listed(['None'] * spread)}",
         ]
     lines += [
         f"        return {_listed([*given, *extra, *named])}",
         "    return call",
     ]
-    scope: dict[str, Any] = {"__name__": __name__}
-    exec(compile("\n".join(lines), str(Path(__file__).with_name("<adapter>")), "exec"), scope)
-    return scope["make"]
+    return _compiled(lines)
 
 
 def _generally(f: FunctionType, args: tuple[Any, ...], names: tuple[str, ...], bound: bool) -> tuple[Any, Any]:

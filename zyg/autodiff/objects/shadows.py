@@ -65,7 +65,7 @@ class Shadows:
         for reference in list(_joined.values()):
             joined = reference()
             if joined is not None:
-                self.holder_of(joined.owner).__dict__ = self.dict_of(joined.mapping)
+                self._share(joined.owner, joined.mapping)
 
     # ---- what zyg does not see
 
@@ -92,10 +92,17 @@ class Shadows:
         """The shadow of the attributes of an object, made if there is none."""
         holder = self.holders.get(id(x))
         if holder is None:
+            if isinstance(x, ModuleType):  # its attributes are the global variables of its functions
+                return self._share(x, x.__dict__)
             holder = self.holders[id(x)] = made_for(x)
             self.kept.append(x)
-            if isinstance(x, ModuleType):  # its attributes are the global variables of its functions
-                holder.__dict__ = self.dict_of(x.__dict__)
+        return holder
+
+    def _share(self, x: Any, mapping: dict[Any, Any]) -> Holder:
+        """The shadow of the attributes of an object that are the items of a dict."""
+        holder = self.holders[id(x)] = Holder()
+        holder.__dict__ = self.dict_of(mapping)
+        self.kept.append(x)
         return holder
 
     def add_part(self, shadow: Any, part: Any, d: Any) -> None:
