@@ -5,12 +5,17 @@ from __future__ import annotations
 import gc
 import itertools
 import math
+import os
+import pickle
 import statistics
+import sys
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 Sampler = Callable[[int], float]  # seconds for so many repeats
 
 
@@ -59,6 +64,33 @@ def side_by_side(contenders: dict[str, Sampler], rounds: int, seconds: float) ->
         if enabled:
             gc.enable()
     return {label: Samples(label, tuple(values)) for label, values in times.items()}
+
+
+def apart(measure: Callable[[], T]) -> T:
+    """What `measure` gives in a process of its own, which has not run what was measured before (where there is fork)."""
+    if not hasattr(os, "fork"):
+        return measure()
+    sys.stdout.flush()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            with os.fdopen(writing, "wb") as file:
+                pickle.dump(measure(), file)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stderr.flush()
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        data = file.read()
+    _, status = os.waitpid(child, 0)
+    if status:
+        raise RuntimeError("a measurement has failed")
+    return pickle.loads(data)
 
 
 def _calibrate(sampler: Sampler, seconds: float) -> int:

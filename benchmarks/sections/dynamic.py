@@ -15,7 +15,7 @@ from zyg.fallback import python_pullback
 
 from .. import everyday
 from ..dynamic import ORBIT, PROGRAMS, WAYS
-from ..measure import Sampler, python_sampler, side_by_side
+from ..measure import Sampler, Samples, apart, python_sampler, side_by_side
 from ..report import duration, ratio, table
 from .settings import Settings
 
@@ -57,21 +57,14 @@ def run(settings: Settings) -> dict[str, Any]:
     figures: dict[str, Any] = {"wrong": []}
     rows = []
     for name, (function, args) in PROGRAMS.items():
-        own = lambda function=function, args=args: through_python(function, args)
-        samplers: dict[str, Sampler] = {"CPython": python_sampler(function, *args, math), "zyg": python_sampler(own)}
-        if has_autograd():
-            theirs = through_autograd(function, args)
-            samplers["autograd"] = python_sampler(theirs)
-            if not all(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12) for x, y in zip(flat(own()), flat(theirs()))):
-                figures["wrong"].append(f"{name}: zyg gives {own()}, autograd {theirs()}")
-        samples = side_by_side(samplers, settings.rounds, settings.seconds)
-        entry = figures[name] = {label: s.median for label, s in samples.items()}
-        entry["to CPython"] = samples["zyg"].ratio(samples["CPython"])
-        entry["above"] = (entry["zyg"] - LEVEL_SECONDS) / entry["CPython"]
+        # Each program in a process of its own: one that handles exceptions lets functions of all others leave pullbacks with them.
+        problem, entry = apart(lambda function=function, args=args: against_autograd(settings, function, args))
+        figures[name] = entry
+        if problem:
+            figures["wrong"].append(f"{name}: {problem}")
         row = [name, *(duration(entry[label]) for label in ("CPython", "zyg")), f"{entry['to CPython']:.1f}x"]
         row.append(ratio(entry["above"], LEVEL_TIMES))
         if has_autograd():
-            entry["autograd to zyg"] = samples["autograd"].ratio(samples["zyg"])
             ahead = entry["autograd to zyg"]
             row += [duration(entry["autograd"]), f"{ahead:.1f}x {'ok' if ahead >= LEVEL_AUTOGRAD else '!!'}"]
         rows.append(row)
@@ -87,6 +80,37 @@ def run(settings: Settings) -> dict[str, Any]:
     of_everyday(settings, figures)
     native(settings, figures)
     return figures
+
+
+def against_autograd(settings: Settings, function: Any, args: tuple[Any, ...]) -> tuple[str | None, dict[str, float]]:
+    """What is wrong, and the figures of a program that autograd runs, too."""
+    own = lambda: through_python(function, args)
+    samplers: dict[str, Sampler] = {"CPython": python_sampler(function, *args, math), "zyg": python_sampler(own)}
+    problem = None
+    if has_autograd():
+        theirs = through_autograd(function, args)
+        samplers["autograd"] = python_sampler(theirs)
+        if not all(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12) for x, y in zip(flat(own()), flat(theirs()))):
+            problem = f"zyg gives {own()}, autograd {theirs()}"
+    entry, samples = measured(settings, samplers)
+    if has_autograd():
+        entry["autograd to zyg"] = samples["autograd"].ratio(samples["zyg"])
+    return problem, entry
+
+
+def everyday_program(settings: Settings, function: Any, args: tuple[Any, ...]) -> tuple[str | None, dict[str, float]]:
+    """What is wrong, and the figures of an everyday program."""
+    problem = disagreement(function, args)
+    own = lambda: gradient_of(function, args)
+    return problem, measured(settings, {"CPython": python_sampler(function, *args), "zyg": python_sampler(own)})[0]
+
+
+def measured(settings: Settings, samplers: dict[str, Sampler]) -> tuple[dict[str, float], dict[str, Samples]]:
+    samples = side_by_side(samplers, settings.rounds, settings.seconds)
+    entry = {label: s.median for label, s in samples.items()}
+    entry["to CPython"] = samples["zyg"].ratio(samples["CPython"])
+    entry["above"] = (samples["zyg"].least - LEVEL_SECONDS) / samples["CPython"].least
+    return entry, samples
 
 
 def gradient_of(function: Any, args: tuple[Any, ...]) -> Any:
@@ -131,17 +155,10 @@ def disagreement(function: Any, args: tuple[Any, ...]) -> str | None:
 def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
     rows = []
     for name, (function, args) in everyday.PROGRAMS.items():
-        problem = disagreement(function, args)
+        problem, entry = apart(lambda function=function, args=args: everyday_program(settings, function, args))
+        figures[name] = entry
         if problem:
             figures["wrong"].append(f"{name}: {problem}")
-        samplers = {
-            "CPython": python_sampler(function, *args),
-            "zyg": python_sampler(lambda function=function, args=args: gradient_of(function, args)),
-        }
-        samples = side_by_side(samplers, settings.rounds, settings.seconds)
-        entry = figures[name] = {label: s.median for label, s in samples.items()}
-        entry["to CPython"] = samples["zyg"].ratio(samples["CPython"])
-        entry["above"] = (samples["zyg"].least - LEVEL_SECONDS) / samples["CPython"].least
         row = [duration(entry["CPython"]), duration(entry["zyg"]), f"{entry['to CPython']:.1f}x"]
         rows.append([name, *row, ratio(entry["above"], LEVEL_TIMES)])
     print("everyday programs, through the Python back end")

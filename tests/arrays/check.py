@@ -282,7 +282,9 @@ def largest(values: list[Any]) -> float:
 
 def cotangent(rng: Rng, value: Any) -> Any:
     """Weights of the parts of a result."""
-    if isinstance(value, (tuple, list)):
+    if type(value) is list:
+        return [cotangent(rng, v) for v in value]
+    if isinstance(value, tuple):
         return tuple(cotangent(rng, v) for v in value)
     a = np.asarray(value)
     drawn = rng.normal(size=a.shape)
