@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Iterator
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 from ..objects.arithmetic import find
 
@@ -18,16 +18,18 @@ def computed_attributes(code: CodeType, namespace: dict[str, Any]) -> frozenset[
     or is a method of; if there is no such class, of all, but for names that are other things elsewhere. Such attributes are
     recorded as often as not."""
     around: Any = namespace.get(code.co_qualname.partition(".")[0])
-    mentioned = [c for name in _names(code) if isinstance(c := namespace.get(name), type)]
-    if isinstance(around, type):
-        mentioned.append(around)
+    mentioned = [c for c in (around, *map(namespace.get, _names(code))) if _is_class(c)]
     if mentioned:
         return frozenset().union(*map(_computed, mentioned))
-    known = [c for c in list(namespace.values()) if isinstance(c, type) and c.__flags__ & _HEAP_TYPE]
+    known = [c for c in list(namespace.values()) if _is_class(c) and c.__flags__ & _HEAP_TYPE]
     plain = {
         name for c in known if type(init := find(c, "__init__")) is FunctionType for name in init.__code__.co_names
     }
     return frozenset().union(*map(_computed, known)) - plain
+
+
+def _is_class(x: Any) -> TypeGuard[type]:
+    return issubclass(type(x), type)  # (isinstance would ask `x.__class__`, which may run code)
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -39,7 +41,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _computed(cls: type) -> set[str]:
-    return {k for c in cls.__mro__ for k, v in vars(c).items() if type(v) in _KINDS}
+    return {k for c in cls.__mro__ for k, v in list(vars(c).items()) if type(v) in _KINDS}
 
 
 _KINDS = (property, type(vars(namedtuple("_Example", "x"))["x"]))
