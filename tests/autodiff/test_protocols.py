@@ -10,6 +10,7 @@ import itertools
 import math
 import types
 import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,17 +98,21 @@ class Old:
         return i * self.x
 
 
+def old(x, seen) -> Any:
+    return Old(x, seen)
+
+
 def old_list(x):
     seen = []
-    return sum(list(Old(x, seen))) * x + sum(seen)
+    return sum(list(old(x, seen))) * x + sum(seen)
 
 
 def old_loops(x):
     seen = []
-    total = max(Old(x, seen))
-    for v in Old(x, seen):
+    total = max(old(x, seen))
+    for v in old(x, seen):
         total += v * x
-    first, second, *rest = Old(x, seen)
+    first, second, *rest = old(x, seen)
     return total + first * second + sum(rest) + sum(seen)
 
 
@@ -182,7 +187,7 @@ def by_index(x):
             seen.append(x**3)
             return 1
 
-    a = N()
+    a: Any = N()
     queue = collections.deque([1.0, x, 3.0])
     queue.rotate(a)
     made = [x, 2.0] * a + list(itertools.islice([1.0, x], a)) + list(itertools.repeat(x, a))

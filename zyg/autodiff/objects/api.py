@@ -34,6 +34,8 @@ def _pullback_in_turn(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
 ) -> tuple[Any, Any]:
     """The same where it is differentiated in turn: but for what is only kept in order."""
+    from . import nested as nested  # which says what of all this carries no derivative
+
     return _guarded(_run_in_turn, f, args, kwargs)
 
 

@@ -505,7 +505,7 @@ def delete_plainly(x: Any, name: str) -> Any:
         back = calls.call(found.fdel, (x,))[1]
         return None if back is None else (_run_first, back)
     method = None if found is None else find(type(found), "__delete__")
-    if is_python(method):
+    if method is not None and is_python(method):
         back = calls.call(method.__get__(found, type(found)), (x,))[1]
         return None if back is None else (_run_first, back)
     if isinstance(x, type):
