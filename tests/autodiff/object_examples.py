@@ -18,6 +18,7 @@ import math
 import operator
 import sys
 import types
+import weakref
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from typing import NamedTuple
 
@@ -222,6 +223,17 @@ def context_managers(x):
     with scope(x * x, log) as y, scope(y, log=log) as z:
         x *= y
     return sum(log) * x + z
+
+
+def weak_references(x):
+    bag = Bag(x)
+    weak, end, proxy = weakref.ref(bag), weakref.finalize(bag, print), weakref.proxy(bag)
+    end.detach()
+    total = weak().v * x + isinstance(proxy, weakref.ProxyTypes)
+    bag.extra, bag.more = total, x
+    object.__delattr__(bag, "extra")
+    bag.__delattr__("more")
+    return total * (2.0 if hasattr(bag, "extra") or hasattr(bag, "more") else 3.0)
 
 
 def counted(x):
@@ -712,6 +724,7 @@ PROGRAMS = {
     "variables of modules": module_variables,
     "context variables": context_variables,
     "context managers": context_managers,
+    "weak references": weak_references,
     "np.ndarray": view_of_a_buffer,
     "number methods": number_methods,
     "np.real": lambda x: float(np.real(np.array([complex(x, 2.0)]))[0] * np.imag(np.array([complex(1.0, x)]))[0]),

@@ -13,6 +13,7 @@ from zyg import inside
 from zyg.errors import Unsupported
 
 from . import structure
+from .builtins_ import constant
 from .calls import known
 from .cotangents import INERT, is_number
 
@@ -45,10 +46,7 @@ def _constant(x: Any) -> Any:
     )
 
 
-@known(zyg.__getattr__)
-def _module_attribute(name: str) -> tuple[Any, Any]:
-    """What is imported when it is first asked for."""
-    return zyg.__getattr__(name), None
+constant(zyg.__getattr__)  # what is imported when it is first asked for
 
 
 @known(inside.isderiving)
