@@ -279,6 +279,7 @@ case(np.isin, lambda a, b: np.isin(a, b), a=A("n|n m", "dl", "ties"), b=A("m", "
 case(np.bincount, lambda i: np.bincount(i), i=A("n", "l", "few"), derivative=False)
 case(np.bincount, lambda i, w: np.bincount(i, weights=w), i=A("n", "l", "few"), w=A("n", "d", "finite"))
 case(np.bincount, lambda i: np.bincount(i, minlength=5), i=A("n", "l", "few"), derivative=False)
+case(np.histogram, lambda a: np.histogram(a, 3, np.array([0.1, 2.0])), a=A("n", "df", "finite"), derivative=False)
 case(np.histogram, lambda a: np.histogram(a, bins=4), a=A("n", "dl", "finite"), derivative=False)
 case(
     np.histogram,

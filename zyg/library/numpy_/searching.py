@@ -155,7 +155,8 @@ def edges_of(a: Any, bins: Any, range: Any) -> Any:
     if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
     first, last = outer_edges(a, range)
-    return np.linspace(first, last, bins + 1).astype(a.dtype), bins
+    dtype = a.dtype if range is None else inexact_dtype(a, range[0], range[1])
+    return np.linspace(first, last, bins + 1).astype(dtype), bins
 
 
 def outer_edges(a: Any, range: Any) -> Any:
