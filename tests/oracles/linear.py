@@ -32,7 +32,7 @@ class Linear(float):
     __radd__ = __add__
 
     def __neg__(self) -> Linear:
-        return -1.0 * self
+        return self * -1.0
 
     def __sub__(self, other: Any) -> Linear:
         return self + -1.0 * other

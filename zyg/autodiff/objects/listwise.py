@@ -82,7 +82,8 @@ def totals(f: Any, items: list[Any]) -> tuple[list[Any], list[Any], list[Any]] |
         ys = list(running(items, f))
         if not REAL.issuperset(map(type, ys)):
             return None
-        return ys, *rule([1.0] * (len(ys) - 1), ys[1:], ys[:-1], items[1:])
+        by_total, by_item = rule([1.0] * (len(ys) - 1), ys[1:], ys[:-1], items[1:])
+        return ys, by_total, by_item
     except ArithmeticError:  # it is raised again where it belongs
         return None
 
