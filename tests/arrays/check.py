@@ -313,7 +313,10 @@ def inner(a: Any, b: Any) -> float:
 
 
 def moved(drawn: dict[str, Any], directions: list[Any], by: float) -> list[Any]:
-    return [a if v is None else a + by * v for a, v in zip(drawn.values(), directions)]
+    at = lambda a, v: (
+        np.asarray(a + by * v) if isinstance(a, np.ndarray) else a + by * v
+    )  # NumPy's sums have no 0-d arrays
+    return [a if v is None else at(a, v) for a, v in zip(drawn.values(), directions)]
 
 
 def along(loss: Callable[..., float], drawn: dict[str, Any], directions: list[Any]) -> float:

@@ -156,8 +156,38 @@ def of_another_type(x: float, n: int, m: int) -> float:
     return rows[1][1]
 
 
-NATIVE = [sums, built, jagged, by_a_function, made_again, by_the_row, whole_numbers]
+def appended_and_read(x: float, n: int, m: int) -> float:
+    rows = [[1.0] * 3 for _ in range(n)]
+    row = [x] * 3
+    if n > m:
+        rows.append(row)
+        rows[n][0] = 3.0 * x
+    rows[0][1] = 2.0
+    return row[0]
+
+
+def put_in_by_a_function(x: float, n: int, m: int) -> float:
+    def put(rows: list[list[float]], row: list[float]) -> None:
+        rows.append(row)
+
+    rows = [[1.0] * 3 for _ in range(n)]
+    row = [x] * 3
+    put(rows, row)
+    rows[n][0] = 3.0 * x
+    return row[0] + row[1]
+
+
+def identity(x: float, n: int, m: int) -> float:
+    rows = [[x] * m for _ in range(n)]
+    row = rows[1]
+    return x * x if row is rows[1] else x
+
+
+NATIVE = [
+    sums, built, jagged, by_a_function, made_again, by_the_row, whole_numbers, appended_and_read, put_in_by_a_function,
+]  # fmt: skip
 REFUSED = [
+    identity,
     row_put_in_twice, repeated, read_by_its_own_name, shallow_copy, kept_while_it_grows, kept_by_a_function, replaced,
     of_another_type,
 ]  # fmt: skip
@@ -274,6 +304,8 @@ def test_tables_as_results() -> None:
     assert triangle(0.5, 0) == []
     rows = row_sizes(20)
     assert zyg.jit(lambda rows: rows)(rows) is rows
+    with pytest.raises(zyg.Unsupported, match="return a copy"):
+        zyg.jit(lambda rows: rows[2])(rows)
     with pytest.raises(zyg.Unsupported, match="one of them alone"):
         zyg.jit(lambda n: (rows := [[1.0] * n for _ in range(n)], rows[0]))(3)
 

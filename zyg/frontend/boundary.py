@@ -260,6 +260,11 @@ class Disassembly:
         self.open.add(v.id)
         record = self.e.heap[v.id]
         self.rows += bool(record.state & LISTED)
+        if record.state & LISTED and record.state & GIVEN:
+            raise self.e.refuse(
+                "a list that is in a list which came in as an argument, as a result of compiled code",
+                hint="return a copy of it",
+            )
         if record.kind == "growing" and not (isinstance(v.id, tuple) and v.id[0] == "gradient"):
             from .growing import is_table
 

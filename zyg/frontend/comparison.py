@@ -16,6 +16,7 @@ from .python_numbers import PYTHON, SYMBOLS, python_compare
 from .scalars import all_of, any_of, boolean, negate, scalar_value
 from .type_names import class_of, operand_name
 from .values import (
+    LISTED,
     Abstract,
     ArrayValue,
     ChoiceValue,
@@ -192,7 +193,7 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
 
 def same_item(e: Evaluator, x: Abstract, y: Abstract) -> Value:
     """How containers compare `x`, an item of theirs, with `y`: an object is equal to itself, whatever its class says."""
-    if not (is_reference(x) and is_reference(y)):
+    if not (is_reference(x) and is_reference(y)) or _listed(e, x, y):
         return equal(e, x, y)
     same = identical(e, x, y)
     return scalar_value(e, e.if_else(same, lambda: Known(True), lambda: boolean(equal(e, x, y))))
@@ -238,6 +239,11 @@ def _same_class(e: Evaluator, a: Abstract, b: Abstract) -> bool:
     return isinstance(ca, type) and isinstance(cb, type) and issubclass(ca, tuple) and issubclass(cb, tuple)
 
 
+def _listed(e: Evaluator, *values: Abstract) -> bool:
+    """Whether one of them is a list, or an object, that a growing list has by value."""
+    return any(isinstance(v, Reference) and e.heap[v.id].state & LISTED for v in values)
+
+
 def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     """a is b."""
     from .exceptions import no_text
@@ -267,6 +273,11 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
     if isinstance(a, Known) and isinstance(b, Known):
         return const(known_key(a.object) == known_key(b.object))
     if isinstance(a, Reference) and isinstance(b, Reference):
+        if a.id != b.id and is_list(e, a) and is_list(e, b) and _listed(e, a, b):
+            raise e.refuse(
+                "`is` of lists that are in lists whose length is not known when compiling",
+                hint="compare where they are",
+            )
         return const(a.id == b.id)
     if isinstance(a, StructValue) and isinstance(b, StructValue) and a is not b:
         raise e.refuse("`is` of two values that compiled code does not keep apart by identity", hint="write ==")

@@ -463,7 +463,7 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
             id = e.new_id("listed")
             of_table = e.heap[v.id].state
             row = ROW if is_table(e.heap[v.id]) and not of_table & GIVEN else 0  # and not in a tuple
-            state = LISTED | row | (of_table & READ_ONLY)
+            state = LISTED | row | (of_table & (READ_ONLY | GIVEN))
             e.heap[id] = Record("growing", example.layout, (count, *own), state)
             return Reference(id)
         if isinstance(example, ArrayValue):
@@ -526,7 +526,7 @@ def row_of_another_type(e: Evaluator) -> Exception:
 
 
 def append_growing(e: Evaluator, v: Reference, item: Abstract) -> None:
-    item = as_item(e, item)
+    given, item = item, as_item(e, item)
     layout = require_growing(e, v, [item])
     length = e.heap[v.id].fields[0]
     arrays, pools = layout.parts(e.heap[v.id])
@@ -553,6 +553,7 @@ def append_growing(e: Evaluator, v: Reference, item: Abstract) -> None:
     e.heap[v.id] = e.heap[v.id].written((length, *data, *(v for pool in pools for v in pool)))
     store_growing(e, v, length, item)
     e.heap[v.id] = e.heap[v.id].replace(0, e.op("add", length, const(1)))
+    _now_a_row(e, v, length, given)
 
 
 def writable_list(e: Evaluator, v: Reference) -> Record:
