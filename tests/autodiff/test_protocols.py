@@ -6,9 +6,11 @@ from __future__ import annotations
 import collections
 import copy
 import enum
+import io
 import itertools
 import math
 import types
+import warnings
 import weakref
 from typing import Any
 
@@ -379,3 +381,24 @@ def test_finalisers_that_calculate_only():
 
     f = lambda x: Plain(x).x * x
     assert pullback(f, (3.0,))[1](1.0) == (6.0,)
+
+
+def test_methods_of_c_code_are_those_of_their_object():
+    """What a place remembers of a class is not of the first object that came there."""
+
+    def popped(x, owner):
+        try:
+            return x * float(owner.pop())
+        except KeyError:
+            return x
+
+    def read(x, file):
+        try:
+            return x * float(file.readline())
+        except ValueError:
+            return x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        assert [zyg.gradient(popped, 1.0, s)[0] for s in ({2}, {4})] == [2.0, 4.0]
+        assert [zyg.gradient(read, 1.0, io.StringIO(s))[0] for s in ("5\n", "7\n")] == [5.0, 7.0]

@@ -791,4 +791,6 @@ def run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _foreign_method(f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if f.__self__ is not owner:  # what was found for an object serves others of its class
+        f = getattr(owner, f.__name__)
     return run_foreign(f, f"{type(owner).__name__}.{f.__name__}", owner, args, kwargs)

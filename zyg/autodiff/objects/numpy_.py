@@ -156,7 +156,9 @@ def has_own_items(cls: type) -> bool:
     """Whether a subclass of list or tuple says in Python what its items are."""
     from .arithmetic import find, is_python
 
-    return cls not in (list, tuple) and any(is_python(find(cls, name)) for name in ("__iter__", "__len__", "__getitem__"))
+    return cls not in (list, tuple) and any(
+        is_python(find(cls, name)) for name in ("__iter__", "__len__", "__getitem__")
+    )
 
 
 def _is_converted(cls: type) -> bool:
