@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import one_of_three
 
 from .memory import growth, linux, resident
 from .oracles import dual
@@ -51,6 +52,7 @@ def test_a_million_calls_do_not_grow():
     assert growth(work, 40_000, 1_000_000) < 1 << 20
 
 
+@one_of_three(2)
 @linux
 def test_compilations_do_not_grow():
     """In a process of its own, where malloc serves Python's objects too: a thousand take less than a megabyte."""

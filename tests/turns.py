@@ -11,6 +11,8 @@ import sys
 from collections.abc import Sequence
 from typing import TypeVar
 
+import pytest
+
 T = TypeVar("T")
 
 TURN = sys.version_info[1] % 3
@@ -19,3 +21,9 @@ TURN = sys.version_info[1] % 3
 def in_turn(cases: Sequence[T]) -> list[T]:
     """The cases of this Python's turn: every third one, from 0 on for 3.12, 1 for 3.13, 2 for 3.11."""
     return list(cases if os.environ.get("EVERY_TURN") else cases[TURN::3])
+
+
+def one_of_three(turn: int) -> pytest.MarkDecorator:
+    """A single expensive test that one Python has in its turn: 0 for 3.12, 1 for 3.13, 2 for 3.11."""
+    skipped = turn != TURN and not os.environ.get("EVERY_TURN")
+    return pytest.mark.skipif(skipped, reason="it is the turn of another Python (EVERY_TURN=1 runs all)")

@@ -9,6 +9,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import in_turn
 from zyg.fallback import python_pullback
 
 
@@ -60,7 +61,7 @@ def replaced(x):
 
 
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
-@pytest.mark.parametrize("function", [decorators, spread, default, replaced])
+@pytest.mark.parametrize("function", in_turn([decorators, spread, default, replaced]))
 def test_second_derivative(function):
     got = zyg.gradient(lambda x: zyg.gradient(function, x)[0], 0.7)[0]
     assert got == pytest.approx(differences.derivative(lambda x: zyg.gradient(function, x)[0], 0.7), rel=1e-6)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import signal
 import sys
 import unittest
 from types import CodeType
@@ -87,4 +88,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as the tests expect it, also in the background
     sys.exit(main(sys.argv[1:]))
