@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import one_of_three
+
+pytestmark = one_of_three(2)
 
 # ------------------------------------------------------------------------------------------------ the oracle
 

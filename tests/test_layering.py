@@ -4,6 +4,9 @@ import ast
 from pathlib import Path
 
 import zyg
+from tests.turns import one_of_three
+
+pytestmark = one_of_three(0)
 
 ROOT = Path(zyg.__file__).parent
 

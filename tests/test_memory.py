@@ -35,6 +35,7 @@ def array_work(a):
     return b
 
 
+@one_of_three(1)
 @linux
 def test_a_million_calls_do_not_grow():
     value = zyg.jit(loop)
@@ -91,6 +92,7 @@ def test_new_lambdas_of_one_code_object_do_not_compile_again():
     assert growth(work, 2_000, 50_000) < 1 << 20
 
 
+@one_of_three(0)
 @linux
 def test_a_tape_is_freed_when_an_exception_leaves():
     def f(x, n):
@@ -130,6 +132,7 @@ def test_arrays_are_freed_when_an_exception_leaves():
     assert growth(work, 50, 500) < 1 << 20
 
 
+@one_of_three(0)
 @linux
 def test_arrays_made_in_a_loop_are_freed_when_dead():
     def f(x, n):
@@ -147,6 +150,7 @@ def test_arrays_made_in_a_loop_are_freed_when_dead():
     assert resident() - before < 4 << 20
 
 
+@one_of_three(1)
 @linux
 def test_pullbacks_are_freed():
     def work(times):

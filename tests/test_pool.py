@@ -122,6 +122,7 @@ def test_it_keeps_no_more_than_the_limit(made, small_pool):
     assert resident() - before < small_pool + SLACK
 
 
+@one_of_three(2)
 @linux
 def test_sizes_that_never_come_again_do_not_stay(made, small_pool):
     made(MEGABYTE, 1.0)

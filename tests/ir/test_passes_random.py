@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.turns import one_of_three
 from zyg.ir.core import Module
 from zyg.ir.interpret import StepLimit, run
 from zyg.ir.parsing import parse_module
@@ -33,6 +34,8 @@ from zyg.ir.text import format_module
 from zyg.ir.verify import verify
 
 from .generate import Generator
+
+pytestmark = one_of_three(0)
 
 LIMIT = 200_000
 

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import one_of_three
+
+pytestmark = one_of_three(2)
 
 TYPES = ("f8", "i4", "u1", "c16")
 
