@@ -1,0 +1,563 @@
+"""The module itertools."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import sys
+from typing import Any
+
+from zyg.errors import Unsupported
+
+from . import builtins_, calls, foreign, iteration, keys, listwise
+from .arithmetic import BINARY_RECORD
+from .calls import known
+from .cotangents import accumulate
+from .iteration import Iterator
+from .reentry import by_index
+from .sources import Adapted, adapted, run_down_to, sources_of
+
+
+def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
+    """An iterator; `recs` are the backs of what each argument is as a whole."""
+    if all(r is None or r is iteration.NOTHING for r in recs):
+        return Iterator(pairs, kind), None
+    return Iterator(pairs, kind), (iteration.run_holders, recs)
+
+
+@known(itertools.chain)
+def _chain(*iterables: Any) -> tuple[Any, Any]:
+    if iterables and _BY_PLACES.issuperset(map(type, iterables)):
+        steps = [_steps_of(k, x) for k, x in enumerate(iterables)]
+        wholes = [x if type(x) is list else x.whole for x in iterables]
+        return iteration.Direct(itertools.chain(*steps), _Chained(wholes), "chain"), None
+    sources = [iteration.with_backs(x) for x in iterables]
+    iterators = [s for s, _ in sources]
+    return _made(adapted(itertools.chain(*iterators), *iterators), "chain", *[rec for _, rec in sources])
+
+
+_BY_PLACES = frozenset({list, iteration.Direct})
+
+
+def _steps_of(k: int, x: Any) -> Any:
+    if type(x) is list:
+        return zip(x, zip(itertools.repeat(k), itertools.count()))
+    return ((item, (k, part)) for item, part in x.base)
+
+
+class _Chained(iteration.Whole):
+    """What `chain` of lists goes through, and of what goes through lists: the parts are numbered."""
+
+    __slots__ = ("wholes",)
+
+    def __init__(self, wholes: list[Any]):
+        super().__init__()
+        self.wholes = wholes
+
+    def adder(self, shadows: Any) -> Any:
+        found = [shadows.gone_through(x) for x in self.wholes]
+
+        def add(part: tuple[int, Any], d: Any) -> None:
+            k, index = part
+            shadow = found[k]
+            if type(shadow) is not list:
+                shadow(index, d)
+            elif index < len(shadow):
+                old = shadow[index]
+                shadow[index] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+            else:
+                iteration.add_at(shadow, index, d)
+
+        return add
+
+
+@known(itertools.chain.from_iterable)
+def _from_iterable(iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    running = sources_of(iterator)
+    return _made(Adapted(_chained(iterator, running), running), "chain", rec)
+
+
+def _chained(iterator: Any, running: list[Any]) -> Any:
+    for item, back in iterator:
+        inner, rec = iteration.with_backs(item)
+        running += sources_of(inner)
+        if rec is None or rec is iteration.NOTHING or rec[0] is run_down_to:
+            yield from inner
+            continue
+        both = list(inner)
+        for k, (value, inner_back) in enumerate(both):
+            # The first item is the last that the reverse pass comes to: then the whole has its cotangent.
+            yield value, inner_back if k else (_run_first_of, inner_back, rec, back)
+
+
+def _run_first_of(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, inner, rec, outer = back
+    if inner is not None:
+        inner[0](inner, d, shadows)
+    whole = rec[0](rec, None, shadows)
+    if outer is not None:
+        outer[0](outer, None if whole is None else whole[0], shadows)
+
+
+@known(itertools.islice)
+@by_index(1, 2, 3)
+def _islice(iterable: Any, *args: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    return _made(adapted(itertools.islice(iterator, *args), iterator), "islice", rec)
+
+
+@known(itertools.takewhile)
+def _takewhile(f: Any, iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    pairs = keys.keyed(f, iterator)
+    taken = keys.items_of(itertools.takewhile(keys.key_of_pair, pairs))
+    return _made(adapted(taken, pairs, iterator), "takewhile", None, rec)
+
+
+@known(itertools.dropwhile)
+def _dropwhile(f: Any, iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    pairs = _asked_until(f, iterator)
+    return _made(adapted(pairs, iterator), "dropwhile", None, rec)
+
+
+def _asked_until(f: Any, iterator: Any) -> Any:
+    """The items from the first one on for which `f` is false; what is behind that is not asked for."""
+    asked = keys.keyed(f, iterator)
+    return adapted(_from_first(asked, iterator), asked, iterator)
+
+
+def _from_first(asked: Any, iterator: Any) -> Any:
+    for (item, dropped), back in asked:
+        if not dropped:
+            yield item, back
+            break
+    yield from iterator
+
+
+@known(itertools.filterfalse)
+def _filterfalse(f: Any, iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    pairs = keys.keyed(f, iterator)
+    left = keys.items_of(itertools.filterfalse(keys.key_of_pair, pairs))
+    return _made(adapted(left, pairs, iterator), "filterfalse", None, rec)
+
+
+@known(itertools.starmap)
+def _starmap(f: Any, iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(iterable)
+    return _made(adapted(_starmapped(f, iterator), iterator), "starmap", None, rec)
+
+
+def _starmapped(f: Any, iterator: Any) -> Any:
+    for item, back in iterator:
+        args, unpacking = calls.KNOWN[tuple](item)
+        y, call_back = calls.call(f, args)
+        yield y, (_run_starmapped, call_back, unpacking, back)
+
+
+def _run_starmapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, call_back, unpacking, inner = back
+    given = calls.run(call_back, d, shadows)
+    whole = calls.run(unpacking, None if given is None else tuple(given[1:]), shadows)
+    if inner is not None:
+        inner[0](inner, None if whole is None else whole[1], shadows)
+
+
+@known(itertools.accumulate)
+def _accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> tuple[Any, Any]:
+    if type(iterable) is list and initial is None:
+        return _Totals(iterable, func), None
+    iterator, rec = iteration.with_backs(iterable)
+    step = BINARY_RECORD["add"] if func is None else None
+    if initial is None:
+        return _made(adapted(_accumulated(iterator, step, func), iterator), "accumulate", rec, None)
+    place = _Running()
+    pairs = adapted(_accumulated(iterator, step, func, initial, place), iterator)
+    return Iterator(pairs, "accumulate"), (_run_accumulate, rec, place)
+
+
+class _Totals(Iterator):
+    """What `accumulate` gives of a list."""
+
+    __slots__ = ("function", "items")
+
+    def __init__(self, items: list[Any], function: Any):
+        self.items: list[Any] | None = items  # as long as it has given nothing
+        self.function = function
+        super().__init__(self._pairs(items), "accumulate")
+
+    def _pairs(self, items: list[Any]) -> Any:
+        if self.items is not None:
+            self.items = None
+            step = BINARY_RECORD["add"] if self.function is None else None
+            yield from _accumulated(iteration.with_backs(items)[0], step, self.function)
+
+
+def _drain_totals(it: _Totals) -> tuple[list[Any], tuple[Any, ...]]:
+    """All that is still to come."""
+    x = it.items
+    made = None if x is None else listwise.totals(operator.add if it.function is None else it.function, x[:])
+    if made is None:
+        both = list(it.pairs)
+        return [item for item, _ in both], (iteration.give_backs, [back for _, back in both], None)
+    it.items = None
+    ys, by_total, by_item = made
+    return ys, (_give_totals, x, by_total, by_item)
+
+
+def _give_totals(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, x, by_total, by_item = drain
+    if ds is not None:
+        shadows.add_all(x, 0, listwise.all_to_items(ds, by_total, by_item))
+
+
+iteration.SOURCES[_Totals] = iteration.iterator_pairs
+iteration.DRAINS[_Totals] = _drain_totals
+
+
+class _Running:
+    """Has the cotangent of a running total as an attribute of its shadow."""
+
+    __slots__ = ()
+
+
+def _accumulated(iterator: Any, step: Any, func: Any, initial: Any = None, place: Any = None) -> Any:
+    """Each total gets the cotangent of its item and, by way of a place of its own, that of the totals after it."""
+    total = initial
+    if place is not None:
+        yield total, (_run_total, place, None, None, None, 0)
+    for item, back in iterator:
+        here = _Running()
+        if place is None:
+            total, made = item, None
+        elif step is not None:
+            total, made = step(total, item)
+        else:
+            total, made = calls.call(func, (total, item))
+        yield total, (_run_total, here, place, made, back, 0 if step is not None else 1)
+        place = here
+
+
+def _run_total(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, here, place, made, inner, first = back
+    d = accumulate(d, shadows.take_attr(here, "total"))
+    if place is not None:
+        given = calls.run(made, d, shadows)
+        if given is not None and given[first] is not None:
+            shadows.add_attr(place, "total", given[first])
+        d = None if given is None else given[first + 1]
+    elif inner is None and d is not None:
+        shadows.add_attr(here, "initial", d)
+    if inner is not None:
+        inner[0](inner, d, shadows)
+
+
+def _run_accumulate(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, rec, place = back
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    first = accumulate(shadows.take_attr(place, "initial"), shadows.take_attr(place, "total"))
+    return None, None if whole is None else whole[0], None, first
+
+
+def _at_once(x: Any) -> tuple[Any, Any]:
+    """Pairs for what takes all items before it gives one: what gave them is undone there."""
+    iterator, rec = iteration.with_backs(x)
+    if not sources_of(iterator):
+        return iterator, rec
+    made, back = calls.KNOWN[list](x)
+    return iteration.pairs(made)[0], (_run_at_once, back)
+
+
+def _run_at_once(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (given[1],)
+
+
+def _materialised(function: Any, kind: str) -> Any:
+    """Of the items at hand: combinations, permutations and the like are tuples of items."""
+
+    def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        count = len(args) if function is itertools.product else 1
+        numbers = (*args[count:], *kwargs.values())
+        if not _COUNTS.issuperset(map(type, numbers)):
+            sources = [_at_once(x) for x in args[:count]]
+            groups = function(*[list(s) for s, _ in sources], *args[count:], **kwargs)
+            return _made(_split(groups), kind, *[rec for _, rec in sources])
+        made = [calls.KNOWN[list](x) for x in args[:count]]
+        pools = [pool for pool, _ in made]
+        groups = function(*pools, *args[count:], **kwargs)
+        places = function(*[range(len(pool)) for pool in pools], *args[count:], **kwargs)
+        return iteration.Direct(zip(groups, places), _Groups(pools), kind), (_run_pools, [back for _, back in made])
+
+    return handler
+
+
+_COUNTS = frozenset({int, type(None)})
+
+
+def _run_pools(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given: list[Any] = [None]
+    for inner in reversed(back[1]):
+        parts = calls.run(inner, None, shadows)
+        given.insert(1, None if parts is None else parts[1])
+    return given
+
+
+def _split(groups: Any) -> Any:
+    for group in groups:
+        yield tuple([item for item, _ in group]), (iteration.run_zip, [back for _, back in group])
+
+
+for _f in (itertools.product, itertools.combinations, itertools.permutations,
+           itertools.combinations_with_replacement):  # fmt: skip
+    known(_f)(_materialised(_f, _f.__name__))
+
+
+class _Neighbours(iteration.Whole):
+    """What `pairwise` of a list goes through."""
+
+    __slots__ = ("items", "place")
+
+    def __init__(self, items: list[Any]):
+        super().__init__()
+        self.items = items
+        self.place = foreign.caller()
+
+    def steps(self) -> Any:
+        """The pairs, with the index of the first; below zero, where that is not there any more."""
+        items = self.items
+        iterator = iter(items)
+        for before in iterator:
+            for index, item in enumerate(iterator):
+                here = index < len(items) and items[index] is before
+                yield (before, item), index if here else ~index
+                before = item
+
+    def adder(self, shadows: Any) -> Any:
+        shadow = shadows.list_of(self.items)
+
+        def add(index: int, d: Any) -> None:
+            a, b = d
+            if index < 0:
+                if a is not None:
+                    hint = "go through a copy of the list"
+                    raise Unsupported("`pairwise` of a list that changes", foreign.position_of(self.place), hint=hint)
+                index = ~index
+            if index + 1 >= len(shadow):
+                shadow.extend([None] * (index + 2 - len(shadow)))
+            if b is not None:
+                old = shadow[index + 1]
+                shadow[index + 1] = b if old is None else old + b if type(old) is float else accumulate(old, b)
+            if a is not None:
+                old = shadow[index]
+                shadow[index] = a if old is None else old + a if type(old) is float else accumulate(old, a)
+
+        return add
+
+
+class _Groups(iteration.Whole):
+    """What combinations and the like of items go through: lists of the items, per group the places in them, in turn."""
+
+    __slots__ = ("lists",)
+
+    def __init__(self, lists: list[list[Any]]):
+        super().__init__()
+        self.lists = lists
+
+    def adder(self, shadows: Any) -> Any:
+        found = [shadows.list_of(x) for x in self.lists]
+        for shadow, x in zip(found, self.lists):  # nothing changes them
+            shadow.extend([None] * (len(x) - len(shadow)))
+
+        def add(places: tuple[int, ...], d: Any) -> None:
+            for shadow, index, c in zip(itertools.cycle(found), places, d):
+                if c is not None:
+                    old = shadow[index]
+                    shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+
+        return _adder_of_one(found[0]) if len(found) == 1 else add
+
+
+def _adder_of_one(shadow: list[Any]) -> Any:
+    def add(places: tuple[int, ...], d: Any) -> None:
+        for index, c in zip(places, d):
+            if c is not None:
+                old = shadow[index]
+                shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+
+    return add
+
+
+@known(itertools.pairwise)
+def _pairwise(iterable: Any) -> tuple[Any, Any]:
+    if type(iterable) is list:
+        whole = _Neighbours(iterable)
+        return iteration.Direct(whole.steps(), whole, "pairwise"), None
+    return builtins_.shift(calls.call(_neighbours, (iterable,)))
+
+
+def _neighbours(iterable: Any) -> Any:
+    """itertools.pairwise, in code that is differentiated: an item stands in two pairs."""
+
+    def pairs(iterator: Any) -> Any:
+        for before in iterator:
+            for item in iterator:
+                yield before, item
+                before = item
+
+    return pairs(iter(iterable))
+
+
+def _batches(iterable: Any, n: int, *, strict: bool = False) -> Any:
+    """itertools.batched, in code that is differentiated."""
+    if n < 1:
+        raise ValueError("n must be at least one")
+
+    def batches(iterator: Any) -> Any:
+        while batch := tuple(itertools.islice(iterator, n)):
+            if strict and len(batch) < n:
+                raise ValueError("batched(): incomplete batch")
+            yield batch
+
+    return batches(iter(iterable))
+
+
+if sys.version_info >= (3, 12):
+
+    @known(itertools.batched)
+    def _batched(iterable: Any, n: int, *, strict: bool = False) -> tuple[Any, Any]:
+        return builtins_.shift(calls.call(_batches, (iterable, n), {"strict": strict}))
+
+
+@known(itertools.zip_longest)
+def _zip_longest(*iterables: Any, fillvalue: Any = None) -> tuple[Any, Any]:
+    sources = [iteration.with_backs(x) for x in iterables]
+    iterators = [s for s, _ in sources]
+    holder = iteration.Holder(1)
+    groups = itertools.zip_longest(*iterators, fillvalue=(fillvalue, (iteration.run_list_item, holder, 0)))
+    made, back = _made(adapted(_split(groups), *iterators), "zip_longest", *[rec for _, rec in sources])
+    return made, (_run_filled, back, holder, len(iterables))
+
+
+def _run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, holder, count = back
+    given = calls.run(inner, d, shadows) or ()
+    return (*given, *[None] * (1 + count - len(given)), shadows.take_item(holder, 0))
+
+
+@known(itertools.compress)
+def _compress(data: Any, selectors: Any) -> tuple[Any, Any]:
+    iterator, rec = iteration.with_backs(data)
+    return _made(adapted(itertools.compress(iterator, selectors), iterator), "compress", rec, None)
+
+
+@known(itertools.cycle)
+def _cycle(iterable: Any) -> tuple[Any, Any]:
+    iterator, rec = _at_once(iterable)
+    return _made(itertools.cycle(list(iterator)), "cycle", rec)
+
+
+@known(itertools.repeat)
+@by_index(1)
+def _repeat(value: Any, *times: Any) -> tuple[Any, Any]:
+    holder = iteration.Holder(1)
+    back = (iteration.run_list_item, holder, 0)
+    pairs = ((v, back) for v in itertools.repeat(value, *times))
+    return Iterator(pairs, "repeat"), (_run_repeat, holder)
+
+
+def _run_repeat(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, shadows.take_item(back[1], 0), None
+
+
+@known(itertools.count)
+def _count(start: Any = 0, step: Any = 1) -> tuple[Any, Any]:
+    holder = iteration.Holder(2)
+    pairs = ((v, (_run_counted, holder, k)) for k, v in enumerate(itertools.count(start, step)))
+    return Iterator(pairs, "count"), (_run_count, holder)
+
+
+def _run_counted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.add_item(back[1], 0, d)
+        shadows.add_item(back[1], 1, d * float(back[2]))
+
+
+def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, shadows.take_item(back[1], 0), shadows.take_item(back[1], 1)
+
+
+@known(itertools.tee)
+def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
+    return builtins_.shift(calls.call(_copies, (iterable, n)))
+
+
+def _copies(iterable: Any, n: int) -> tuple[Any, ...]:
+    """itertools.tee, in code that is differentiated: what one copy has taken, the others find in a list, which has a shadow."""
+    if n < 0:
+        raise ValueError("n must be >= 0")
+    iterator = iter(iterable)
+    taken: list[Any] = []
+
+    def following() -> Any:
+        k = 0
+        while True:
+            if k == len(taken):
+                try:
+                    item = next(iterator)
+                except StopIteration:
+                    return
+                taken.append(item)
+            yield taken[k]
+            k += 1
+
+    return tuple([following() for _ in range(n)])
+
+
+@known(itertools.groupby)
+def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
+    return builtins_.shift(calls.call(_groups, (iterable, key)))
+
+
+def _groups(iterable: Any, key: Any) -> Any:
+    """itertools.groupby, in code that is differentiated: the key of a group may be one of its items."""
+    iterator = iter(iterable)
+    item: Any = None
+    item_key: Any = None
+    taken = more = True  # whether a group has given the item out; whether there may be another one
+    number = 0  # of the group that is current; the others are at their ends
+
+    def step() -> None:
+        nonlocal item, item_key, taken, more
+        try:
+            item = next(iterator)
+        except StopIteration:
+            more = False
+            return
+        item_key = item if key is None else key(item)
+        taken = False
+
+    def members(own: int, wanted: Any) -> Any:
+        nonlocal taken
+        while more and own == number:
+            if taken:
+                step()
+            if more and wanted == item_key:
+                taken = True
+                yield item
+            else:
+                return
+
+    def groups() -> Any:
+        nonlocal number
+        step()
+        while more:
+            number += 1
+            current = item_key
+            yield current, members(number, current)
+            while more and current == item_key:
+                step()
+
+    return groups()
