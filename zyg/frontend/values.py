@@ -10,6 +10,7 @@ Where edges meet, their states are joined (merging.py); boundary.py takes values
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
@@ -28,8 +29,8 @@ class Abstract:
 
     __slots__ = ()
 
-    def head(self) -> Hashable:
-        raise NotImplementedError
+    @abstractmethod
+    def head(self) -> Hashable: ...
 
     def parts(self) -> tuple[Any, ...]:
         return ()
@@ -280,8 +281,8 @@ class CallableValue(Abstract):
 
     __slots__ = ()
 
-    def call(self, e: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
-        raise NotImplementedError
+    @abstractmethod
+    def call(self, e: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract: ...
 
 
 ARRAYS = (ArrayValue, ComplexArrayValue)
@@ -292,8 +293,8 @@ class AttributedValue(Abstract):
 
     __slots__ = ()
 
-    def attribute(self, e: Any, name: str) -> Abstract | None:
-        raise NotImplementedError
+    @abstractmethod
+    def attribute(self, e: Any, name: str) -> Abstract | None: ...
 
 
 @record(slots=True, eq=False)

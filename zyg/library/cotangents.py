@@ -3,6 +3,7 @@ named tuples for structs and for what functions captured."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import namedtuple
 from collections.abc import Sequence
 from functools import cache
@@ -265,11 +266,11 @@ class Matching:
         self.noun, self.name, self.what = noun, name, what
         self.by_value: dict[int, Any] = {}
 
-    def number(self, wanted: Number, given: Abstract) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def number(self, wanted: Number, given: Abstract) -> None: ...
 
-    def array(self, wanted: ArrayValue, given: ArrayValue) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def array(self, wanted: ArrayValue, given: ArrayValue) -> None: ...
 
     def wrong(self, wanted: Abstract, given: Abstract) -> Exception:
         return Misuse(

@@ -3,8 +3,8 @@
 `jvp`, `pullback` and `grad` mean here what they mean in any compiled code, so these nest and differentiate.  What they lack
 there is `several`, which carries several tangents through one run.
 
-Functions whose body only raises stand for emitters (tangents.py, structured.py): they have a meaning in compiled code alone, and
-Python never runs them.
+The functions marked `compiled_only` are the instructions that these programs are made of: tangents.py and structured.py have
+their emitters.
 """
 
 from __future__ import annotations
@@ -15,63 +15,65 @@ import numpy as np
 
 import zyg
 
+from .intrinsics import compiled_only
+
 LANES = 8  # tangents per run where there are many; measured, see docs/decisions
 
 
+@compiled_only
 def several(function: Any, args: tuple[Any, ...], tangents: tuple[Any, ...], lanes: int, **keywords: Any) -> Any:
     """`zyg.jvp` with `lanes` tangents at once: a tuple for a number, one more dimension, the last, for an array."""
-    raise NotImplementedError
 
 
+@compiled_only
 def copies(values: Any) -> Any:
     """The same structure with copies of all arrays, and of lists and objects."""
-    raise NotImplementedError
 
 
+@compiled_only
 def zeros(x: Any, lanes: int) -> Any:
     """A zero cotangent for array `x`, or with `lanes` a zero tangent."""
-    raise NotImplementedError
 
 
+@compiled_only
 def table(x: Any, rows: int) -> Any:
     """Zeros for derivatives by the elements of `x`: a row for each of something else, a column for each of `x`."""
-    raise NotImplementedError
 
 
-def dependence(function: Any, args: tuple[Any, ...], **keywords: Any) -> tuple[bool, ...]:
+@compiled_only
+def dependence(function: Any, args: tuple[Any, ...], **keywords: Any) -> Any:
     """Which arguments the value depends on, as far as data flow tells."""
-    raise NotImplementedError
 
 
+@compiled_only
 def packed(values: Any) -> Any:
     """The floats in a structure, as a vector."""
-    raise NotImplementedError
 
 
+@compiled_only
 def unpacked(values: Any, vector: Any) -> Any:
     """A new structure like `values`, with the numbers of a vector in it."""
-    raise NotImplementedError
 
 
+@compiled_only
 def blocks(outer: Any, inner: Any, matrix: Any) -> Any:
     """A matrix of derivatives of the numbers in `outer` by those in `inner`, as a structure like the one of structures like the
     other."""
-    raise NotImplementedError
 
 
-def is_structure(*values: Any) -> bool:
+@compiled_only
+def is_structure(*values: Any) -> Any:
     """Whether one of these is something else than a number or an array."""
-    raise NotImplementedError
 
 
-def is_vector(value: Any) -> bool:
+@compiled_only
+def is_vector(value: Any) -> Any:
     """Whether a value that is no array counts as one: tuples and lists of numbers."""
-    raise NotImplementedError
 
 
+@compiled_only
 def as_floats(x: Any) -> Any:
     """A tuple or list of numbers, integers among them, as one of floats; anything else as it is."""
-    raise NotImplementedError
 
 
 def pushforward(function: Any, *args: Any, **keywords: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from zyg.ir.core import Value
@@ -12,6 +14,19 @@ from .registry import emits
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
     from zyg.frontend.values import Abstract
+
+
+def compiled_only(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks the signature of an instruction that has a meaning in compiled code alone, given by an emitter; Python cannot
+    call it."""
+
+    @wraps(f)
+    def refused(*_: Any, **__: Any) -> NoReturn:
+        raise TypeError(
+            f"{f.__module__}.{f.__name__} stands for an instruction of compiled code: Python cannot call it"
+        )
+
+    return refused
 
 
 def machine(op: str, *operands: Any) -> Any:

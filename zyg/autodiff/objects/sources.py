@@ -8,6 +8,7 @@ many are left, and `resume(d)` undoes the last of these.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from itertools import count
 from typing import Any
 
@@ -36,9 +37,10 @@ class Steps:
 
     started = True
 
+    @abstractmethod
     def step(self) -> tuple[bool, Any, Any]:
         """(True, the next item, its back), or (False, None, the back of finding the end)"""
-        raise NotImplementedError
+        ...
 
     def __iter__(self) -> Steps:
         return self
