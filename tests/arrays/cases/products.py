@@ -105,7 +105,8 @@ LOOSE = {"tolerance": 2000.0}
 L = np.linalg
 case(np.kron, lambda a, b: np.kron(a, b), a=A("n m|n m k", "dl", "finite"), b=A("p|p q r", "d", "finite"))
 case([np.dot, (np.ndarray, "dot")], lambda a, b: (np.dot(a, b, out=np.ones((2, 3))), a.dot(b, np.ones((2, 3)))), a=A("2 m", "d", "finite"), b=A("m 3", "d", "finite"), tolerance=64)  # fmt: skip
-case(L.qr, lambda a: np.linalg.qr(a, "complete"), a=A("n m", "dfD", "finite"), derivative=False, **LOOSE)
+case(L.qr, lambda a: np.linalg.qr(a, "complete"), a=A("5 3|3 5|4 4", "dfD", "regular"), **LOOSE)
+case(L.qr, lambda a: np.linalg.qr(a, "complete"), a=A("n m|2 4 3|0 3", "dD", "finite"), derivative=False, **LOOSE)
 case([L.svd], lambda a: np.linalg.svd(a + a.T, compute_uv=False, hermitian=True), a=A("n n", "d", "regular"), **LOOSE)
 case([L.pinv], lambda a: np.linalg.pinv(a + a.T, hermitian=True), a=A("n n", "d", "regular"), **LOOSE)
 case(
@@ -130,7 +131,7 @@ case(linalg.cofactors, lambda a: np.linalg.det(a / 40), a=A("n n", "d", "deficie
 case([L.slogdet, linalg.sign_and_log], lambda a: np.linalg.slogdet(a), a=A("n n", "dfD", "regular"), **LOOSE)
 case([L.cholesky, triangular.cholesky_lower], lambda a: np.linalg.cholesky(a), a=A("n n", "dfD", "definite"), **LOOSE)
 case(L.cholesky, lambda a: np.linalg.cholesky(a, upper=True), a=A("n n|p n n", "dD", "definite"), **LOOSE)
-case([L.qr, factorisations.qr_reduced], lambda a: np.linalg.qr(a), a=A("n n", "dfD", "regular"), **LOOSE)
+case([L.qr, factorisations.qr_of], lambda a: np.linalg.qr(a), a=A("n n", "dfD", "regular"), **LOOSE)
 case(L.qr, lambda a: np.linalg.qr(a), a=A("5 3|3 5", "dD", "regular"), **LOOSE)
 case(L.qr, lambda a: np.linalg.qr(a, mode="r"), a=A("5 3|4 4", "d", "regular"), **LOOSE)
 case([L.eigh, factorisations.eigh_lower], lambda a: np.linalg.eigh(a)[0], a=A("n n", "dfD", "symmetric", 1), **LOOSE)
