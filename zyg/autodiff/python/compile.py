@@ -21,8 +21,9 @@ from .comprehensions import taken_in
 from .computed import computed_attributes
 from .forward import ForwardHalf
 from .normal import has_handlers, is_call_of, normalise
+from .plain_forward import plain_forward
+from .plain_reverse import plain_reverse
 from .reverse import ReverseHalf
-from .versions import plain_forward, plain_reverse
 
 # By identity, since code objects compare by value.
 _cache = ByIdentity()  # [forward half, forward half for methods or None]
