@@ -1,6 +1,7 @@
-"""The kernel for products of matrices in reverse parts, against NumPy."""
+"""Kernels for products of matrices, against NumPy."""
 
 import ctypes
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -21,7 +22,37 @@ def guarded(rows, columns):
     return whole, inner
 
 
-def test_it_adds_products_and_touches_nothing_else():
+def test_products_are_set_or_added_and_nothing_else_is_touched():
+    types = [ctypes.c_int64] * 3 + [ctypes.c_void_p, *[ctypes.c_int64] * 2] + [ctypes.c_void_p, ctypes.c_int64] * 2
+    function = ctypes.CFUNCTYPE(None, *types, ctypes.c_int64)(engine().part("zyg_product")["zyg_product"])
+    for n in (0, 1, 4, 5, 6, 7, 12, 19):
+        for m in (0, 1, 7, 8, 9, 31, 32, 33, 70):
+            for length in (1, 2, 65, 255, 256, 257, 520):
+                (_, a), (_, b), (whole, c) = guarded(n, length), guarded(length, m), guarded(n, m)
+                if (n + m) % 2:
+                    a = np.asfortranarray(a)
+                for adds in (0, 1):
+                    before, expected = whole.copy(), adds * c + a @ b
+                    steps = [s // 8 for s in a.strides]
+                    given = [x for v in (b, c) for x in (v.ctypes.data, v.strides[0] // 8)]
+                    function(n, m, length, a.ctypes.data, *steps, *given, adds)
+                    np.testing.assert_allclose(c, expected, rtol=1e-11, atol=1e-11)
+                    before[1 : n + 1, 1 : m + 1] = c
+                    assert np.array_equal(whole, before, equal_nan=True)
+
+
+def test_each_element_is_one_sum_in_order():
+    """With products that are not rounded; which integers cannot tell, but small numbers beside large ones can."""
+    a, b = draw.normal(size=(9, 40)), draw.normal(size=(40, 50))
+    made = zyg.jit(lambda a, b: a @ b)(a, b)
+    for i, j in ((0, 0), (4, 31), (8, 49)):
+        total = Fraction(0)
+        for x, y in zip(a[i], b[:, j]):
+            total = Fraction(float(total + Fraction(x) * Fraction(y)))
+        assert made[i, j] == float(total)
+
+
+def test_dots_are_added_and_nothing_else_is_touched():
     matrix = [ctypes.c_void_p, ctypes.c_int64]
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3, *matrix * 3)(engine().part("zyg_add_dots")["zyg_add_dots"])
     for n in (0, 1, 2, 3, 4, 5, 9, 18):
@@ -38,11 +69,15 @@ def test_it_adds_products_and_touches_nothing_else():
 
 def test_gradients_of_products_take_it():
     loss = lambda a, b, w: np.vdot(a @ b, w)
-    by_factors = zyg.grad(loss, (0, 1))
+    by_factors, value = zyg.grad(loss, (0, 1)), zyg.jit(lambda a, b: a @ b)
     for n, k, m in ((3, 5, 200), (40, 33, 129), (130, 7, 20), (1, 90, 90), (200, 200, 70)):
         a, b, w = draw.normal(size=(n, k)), draw.normal(size=(k, m)), draw.normal(size=(n, m))
-        for given in (a, np.asfortranarray(a)):
+        for given in (a, np.asfortranarray(a), np.repeat(a, 2, axis=0)[::-2]):
             by_a, by_b = by_factors(given, b, w)
             np.testing.assert_allclose(by_a, w @ b.T, rtol=1e-11, atol=1e-11)
             np.testing.assert_allclose(by_b, given.T @ w, rtol=1e-11, atol=1e-11)
-    assert "zyg_add_dots" in str(zyg.code_llvm(by_factors, a, b, w, raw=True))
+            np.testing.assert_allclose(value(given, b), given @ b, rtol=1e-11, atol=1e-11)
+    by_a, by_b = by_factors(np.broadcast_to(a[0], (200, 200)), b, w)
+    np.testing.assert_allclose(by_b, np.outer(a[0], w.sum(0)), rtol=1e-10, atol=1e-10)
+    code = str(zyg.code_llvm(by_factors, a, b, w, raw=True))
+    assert "zyg_add_dots" in code and "zyg_product" in code

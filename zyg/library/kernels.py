@@ -13,8 +13,24 @@ if TYPE_CHECKING:
     from zyg.frontend.values import Abstract
 
 AVAILABLE = matrixmath.available()
-# Elements of a result for which there is a better way: matrices that are packed before they are multiplied.
+# Elements of a result of `add_dots` beyond which it is better to copy the matrices before they are multiplied.
 MOST = 128 * 128
+# The least numbers of rows and columns of `product`, which computes six by 32 elements at a time, and the most
+# multiplications: beyond, BLAS may have threads for it.
+ROWS, COLUMNS, WORK = 4, 12, 1 << 23
+
+
+def product(
+    n: int, m: int, length: int, a: Any, step_a: int, next_a: int, b: Any, step_b: int, c: Any, step_c: int, adds: bool
+) -> None:
+    """c = a @ b, or c += a @ b, for matrices of doubles; `step`: from one row to the next, in elements, and `next`: from one column
+    to the next. Rows of b and c lie together."""
+    raise TypeError("for compiled code")
+
+
+@emits(product)
+def _product(e: Evaluator, *args: Abstract) -> Abstract:
+    return _emit(e, "zyg_product", "vvvrvvrvmvv", args)
 
 
 def add_dots(n: int, m: int, length: int, a: Any, step_a: int, b: Any, step_b: int, c: Any, step_c: int) -> None:
@@ -24,9 +40,13 @@ def add_dots(n: int, m: int, length: int, a: Any, step_a: int, b: Any, step_b: i
 
 @emits(add_dots)
 def _add_dots(e: Evaluator, *args: Abstract) -> Abstract:
+    return _emit(e, "zyg_add_dots", "vvvrvrvmv", args)
+
+
+def _emit(e: Evaluator, symbol: str, spec: str, args: tuple[Abstract, ...]) -> Abstract:
     from zyg.frontend.scalars import scalar_value
     from zyg.frontend.values import ArrayValue, Known
 
     operands = [v.value if isinstance(v, ArrayValue) else scalar_value(e, v) for v in args]
-    e.emit("foreign", *operands, types=(), symbol="zyg_add_dots", spec="vvvrvrvmv", int=64)
+    e.emit("foreign", *operands, types=(), symbol=symbol, spec=spec, int=64)
     return Known(None)

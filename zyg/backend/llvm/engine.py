@@ -248,7 +248,7 @@ class Engine:
                     # Unoptimised: some ten milliseconds less before the first result, and little in it is hot.
                     module, exports = self.parse(runtime.text(name)), runtime.PARTS[name]
                 elif name in matrixmath.NAMES:
-                    module, machine, exports = self.parse(matrixmath.text()), self.machine, (name,)
+                    module, machine, exports = self.parse(matrixmath.text(name)), self.machine, (name,)
                 else:
                     module, machine, exports = self.parse(special_text(name)), self.machine, (f"zyg_{name}",)
                     self.optimise(module, effort(""))

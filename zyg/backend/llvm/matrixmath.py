@@ -1,11 +1,15 @@
-"""c += a @ b.T for matrices of doubles whose rows lie together, for machines with vectors of 512 bits.
+"""Products of matrices of doubles, for machines with vectors of 512 bits: NumPy's BLAS knows those of few processors.
 
-The reverse of a product of matrices is such a product, often of few rows that are long; NumPy's BLAS takes twice as long for
-it, since it packs both matrices first, and knows the wide vectors of few processors.  Here blocks of four by four sums are
-held in registers (at the edges rows are taken several times, and nothing is written); parts of the rows that fit into the first cache are gone through at a time (Goto and van de Geijn,
-"Anatomy of high-performance matrix multiplication", ACM Trans. Math. Softw. 34, 2008).
+Both hold a block of sums in registers, and go at a time through parts of the matrices that fit into the first cache (Goto and
+van de Geijn, "Anatomy of high-performance matrix multiplication", ACM Trans. Math. Softw. 34, 2008).  At the edges rows are
+taken several times, and nothing is written.
 
-The order of summation is not that of BLAS, so only what adds to cotangents takes it.
+`zyg_product`: c = a @ b, or c += a @ b, where rows of b and c lie together.  A panel of b is copied, of which each row is
+multiplied by six numbers of a.  Each element is one sum in the order of the rows of b, with products that are not rounded: so
+has OpenBLAS it, and the results are the same to the last bit where a has no more than 256 columns (beyond, it adds up parts).
+
+`zyg_add_dots`: c += a @ b.T, where all rows lie together, as in the reverse of a product; often they are few and long.  BLAS
+would copy both matrices first.  The order of summation is not that of BLAS, so only what adds to cotangents takes it.
 """
 
 from __future__ import annotations
@@ -14,20 +18,24 @@ import llvmlite.binding as llvm
 
 from .horizontal import add_up
 
-NAMES = frozenset({"zyg_add_dots"})
-
 _LANES = 8
-_PART = 512  # of the length of rows at a time
+_VECTOR = f"<{_LANES} x double>"
+_DEPTH = 256  # rows of a panel
+_HEIGHT, _VECTORS = 6, 4  # of a block of sums in `product`: rows, vectors in a row
+_PART = 512  # of the length of rows at a time, in `add_dots`
 _GROUP = 8  # rows of b at a time: 32 kB of parts
-_BLOCK = 4
+_BLOCK = 4  # rows and columns of a block of sums
 
-_HEAD = """
+_DECLARED = """
 declare <8 x double> @llvm.fma.v8f64(<8 x double>, <8 x double>, <8 x double>)
 declare <8 x double> @llvm.masked.load.v8f64.p0(ptr, i32, <8 x i1>, <8 x double>)
 declare <4 x double> @llvm.masked.load.v4f64.p0(ptr, i32, <4 x i1>, <4 x double>)
+declare void @llvm.masked.store.v8f64.p0(<8 x double>, ptr, i32, <8 x i1>)
 declare void @llvm.masked.store.v4f64.p0(<4 x double>, ptr, i32, <4 x i1>)
 declare i64 @llvm.smin.i64(i64, i64)
+"""
 
+_ADD_DOTS = """
 ; c[i, j] += the sum of a[i, l] * b[j, l]; lengths, then each matrix with the distance of its rows.
 define void @zyg_add_dots(i64 %n, i64 %m, i64 %length, ptr %a, i64 %step_a, ptr %b, i64 %step_b, ptr %c, i64 %step_c) noinline optnone {
 entry:
@@ -84,6 +92,57 @@ done:
 """
 
 
+_PRODUCT = """
+; c[i, j] = the sum of a[i, l] * b[l, j], or adds it to c; lengths, then each matrix with the distance of its rows (and columns).
+define void @zyg_product(i64 %n, i64 %m, i64 %length, ptr %a, i64 %step_a, i64 %next_a, ptr %b, i64 %step_b, ptr %c, i64 %step_c, i64 %adds) noinline optnone {
+entry:
+  %panel = alloca [$PANEL x <8 x double>], align 64
+  %empty_n = icmp slt i64 %n, 1
+  %empty_m = icmp slt i64 %m, 1
+  %empty = or i1 %empty_n, %empty_m
+  br i1 %empty, label %done, label %part
+part:
+  %l = phi i64 [ 0, %entry ], [ %l1, %part_next ]
+  %adding = phi i64 [ %adds, %entry ], [ 1, %part_next ]
+  %left = sub i64 %length, %l
+  %count = call i64 @llvm.smin.i64(i64 %left, i64 $DEPTH)
+  %row_b = mul i64 %l, %step_b
+  %b_l = getelementptr double, ptr %b, i64 %row_b
+  %column_a = mul i64 %l, %next_a
+  %a_l = getelementptr double, ptr %a, i64 %column_a
+  br label %columns
+columns:
+  %j = phi i64 [ 0, %part ], [ %j1, %columns_next ]
+  %wide = sub i64 %m, %j
+  %b_lj = getelementptr double, ptr %b_l, i64 %j
+  call void @pack(i64 %count, ptr %b_lj, i64 %step_b, i64 %wide, ptr %panel)
+  br label %rows
+rows:
+  %i = phi i64 [ 0, %columns ], [ %i1, %rows ]
+  %high = sub i64 %n, %i
+  %row_a = mul i64 %i, %step_a
+  %a_il = getelementptr double, ptr %a_l, i64 %row_a
+  %row_c = mul i64 %i, %step_c
+  %at_c = add i64 %row_c, %j
+  %c_ij = getelementptr double, ptr %c, i64 %at_c
+  call void @sums(i64 %count, ptr %a_il, i64 %step_a, i64 %next_a, i64 %high, ptr %panel, i64 %wide, ptr %c_ij, i64 %step_c, i64 %adding)
+  %i1 = add i64 %i, $HEIGHT
+  %again_i = icmp slt i64 %i1, %n
+  br i1 %again_i, label %rows, label %columns_next
+columns_next:
+  %j1 = add i64 %j, $WIDTH
+  %again_j = icmp slt i64 %j1, %m
+  br i1 %again_j, label %columns, label %part_next
+part_next:
+  %l1 = add i64 %l, $DEPTH
+  %again_l = icmp slt i64 %l1, %length
+  br i1 %again_l, label %part, label %done
+done:
+  ret void
+}
+"""
+
+
 def available() -> bool:
     """Whether this machine has what the function takes."""
     if not llvm.get_process_triple().startswith("x86_64"):
@@ -92,79 +151,160 @@ def available() -> bool:
     return all(features.get(name) for name in ("avx512f", "avx512dq", "avx512vl", "fma"))
 
 
-def text() -> str:
-    """The function as LLVM assembly."""
-    return _HEAD.replace("$PART", str(_PART)).replace("$GROUP", str(_GROUP)) + _block()
+def text(name: str) -> str:
+    """A function of NAMES as LLVM assembly."""
+    return _DECLARED + NAMES[name]()
 
 
-def _block() -> str:
-    """The function for a block: its rows in both matrices, of which there are not less than one."""
-    lines: list[str] = []
+class _Lines:
+    """The lines of a function."""
 
-    def let(what: str) -> str:
-        name = f"%t{len(lines)}"
-        lines.append(f"  {name} = {what}")
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def let(self, what: str) -> str:
+        """A name for a result."""
+        name = f"%t{len(self.lines)}"
+        self.lines.append(f"  {name} = {what}")
         return name
 
-    vector = f"<{_LANES} x double>"
+    def add(self, *lines: str) -> None:
+        """Instructions, and labels, which end in a colon."""
+        self.lines += [line if line.endswith(":") else f"  {line}" for line in lines]
+
+    def spread(self, type: str, number: str, lanes: int) -> str:
+        one = self.let(f"insertelement <{lanes} x {type}> poison, {type} {number}, i64 0")
+        return self.let(
+            f"shufflevector <{lanes} x {type}> {one}, <{lanes} x {type}> poison, <{lanes} x i32> zeroinitializer"
+        )
+
+    def mask(self, count: str, first: int = 0, lanes: int = _LANES) -> str:
+        """Which lanes are there, if so many are from the one with number 0 on."""
+        numbers = ", ".join(f"i64 {first + k}" for k in range(lanes))
+        return self.let(f"icmp sgt <{lanes} x i64> {self.spread('i64', count, lanes)}, <{numbers}>")
+
+    def rows(self, matrix: str, step: str, high: str, count: int) -> list[str]:
+        """Where `count` rows begin, of which `high` are there: for those that are not, the last that is."""
+        self.add(f"%last_{matrix} = sub i64 {high}, 1")
+        found = []
+        for k in range(count):
+            row = self.let(f"call i64 @llvm.smin.i64(i64 {k}, i64 %last_{matrix})")
+            found.append(self.let(f"getelementptr double, ptr %{matrix}, i64 {self.let(f'mul i64 {step}, {row}')}"))
+        return found
+
+    def load(self, place: str, mask: str, otherwise: str) -> str:
+        given = f"ptr {place}, i32 8, <{_LANES} x i1> {mask}, {_VECTOR} {otherwise}"
+        return self.let(f"call {_VECTOR} @llvm.masked.load.v8f64.p0({given})")
+
+    def function(self, name: str, parameters: str) -> str:
+        return f"define internal void @{name}({parameters}) {{\nentry:\n" + "\n".join(self.lines) + "\n}\n"
+
+
+def _product() -> str:
+    width = _LANES * _VECTORS
+    numbers = {"$PANEL": _DEPTH * _VECTORS, "$DEPTH": _DEPTH, "$HEIGHT": _HEIGHT, "$WIDTH": width}
+    driver = _PRODUCT
+    for name, number in numbers.items():
+        driver = driver.replace(name, str(number))
+    return driver + _pack() + _sums()
+
+
+def _pack() -> str:
+    """The function that copies a panel of b: `count` rows of which `wide` elements are there; the others are 0."""
+    w = _Lines()
+    masks = [w.mask("%wide", _LANES * v) for v in range(_VECTORS)]
+    w.add("br label %step", "step:", "%k = phi i64 [ 0, %entry ], [ %k.next, %step ]")
+    row = w.let(f"getelementptr double, ptr %b, i64 {w.let('mul i64 %k, %step_b')}")
+    target = w.let(f"getelementptr [{_VECTORS} x {_VECTOR}], ptr %panel, i64 %k")
+    for v, mask in enumerate(masks):
+        part = w.load(w.let(f"getelementptr double, ptr {row}, i64 {_LANES * v}"), mask, "zeroinitializer")
+        w.add(f"store {_VECTOR} {part}, ptr {w.let(f'getelementptr {_VECTOR}, ptr {target}, i64 {v}')}, align 64")
+    w.add("%k.next = add i64 %k, 1", "%more = icmp slt i64 %k.next, %count")
+    w.add("br i1 %more, label %step, label %done", "done:", "ret void")
+    return w.function("pack", "i64 %count, ptr %b, i64 %step_b, i64 %wide, ptr %panel")
+
+
+def _sums() -> str:
+    """The function for a block of c: `high` rows (not less than one) with `wide` columns, some of which may be beyond it."""
+    w = _Lines()
+    block = [(r, v) for r in range(_HEIGHT) for v in range(_VECTORS)]
+    rows = w.rows("a", "%step_a", "%high", _HEIGHT)
+    w.add(f"%sums = alloca [{len(block)} x {_VECTOR}], align 64", "br label %step", "step:")
+    w.add("%k = phi i64 [ 0, %entry ], [ %k.next, %step ]", "%at = phi i64 [ 0, %entry ], [ %at.next, %step ]")
+    w.add(*(f"%s{r}{v} = phi {_VECTOR} [ zeroinitializer, %entry ], [ %n{r}{v}, %step ]" for r, v in block))
+    panel = w.let(f"getelementptr [{_VECTORS} x {_VECTOR}], ptr %panel, i64 %k")
+    places = [w.let(f"getelementptr {_VECTOR}, ptr {panel}, i64 {v}") for v in range(_VECTORS)]
+    vectors = [w.let(f"load {_VECTOR}, ptr {place}, align 64") for place in places]
+    factors = [w.spread("double", w.let(f"load double, ptr {w.let(f'getelementptr double, ptr {row}, i64 %at')}"), _LANES)
+               for row in rows]  # fmt: skip
+    for r, v in block:
+        given = f"{_VECTOR} {factors[r]}, {_VECTOR} {vectors[v]}, {_VECTOR} %s{r}{v}"
+        w.add(f"%n{r}{v} = call {_VECTOR} @llvm.fma.v8f64({given})")
+    w.add("%k.next = add i64 %k, 1", "%at.next = add i64 %at, %next_a", "%more = icmp slt i64 %k.next, %count")
+    w.add("br i1 %more, label %step, label %ended", "ended:")
+    for n, (r, v) in enumerate(block):
+        w.add(f"store {_VECTOR} %n{r}{v}, ptr {w.let(f'getelementptr {_VECTOR}, ptr %sums, i64 {n}')}, align 64")
+    w.add(f"%rows = call i64 @llvm.smin.i64(i64 %high, i64 {_HEIGHT})", "%add = icmp ne i64 %adding, 0")
+    masks = [w.mask("%wide", _LANES * v) for v in range(_VECTORS)]
+    w.add("br label %row", "row:", "%r = phi i64 [ 0, %ended ], [ %r.next, %new ]")
+    own = w.let(f"getelementptr [{_VECTORS} x {_VECTOR}], ptr %sums, i64 %r")
+    row = w.let(f"getelementptr double, ptr %c, i64 {w.let('mul i64 %r, %step_c')}")
+    places = [w.let(f"getelementptr double, ptr {row}, i64 {_LANES * v}") for v in range(_VECTORS)]
+    parts = [w.let(f"getelementptr {_VECTOR}, ptr {own}, i64 {v}") for v in range(_VECTORS)]
+    sums = [w.let(f"load {_VECTOR}, ptr {part}, align 64") for part in parts]
+    # Not by masks: what is not loaded would be waited for even so.
+    w.add("br i1 %add, label %old, label %new", "old:")
+    after = [w.let(f"fadd {_VECTOR} {w.load(place, mask, 'zeroinitializer')}, {sum}")
+             for place, mask, sum in zip(places, masks, sums, strict=True)]  # fmt: skip
+    w.add("br label %new", "new:")
+    values = [
+        w.let(f"phi {_VECTOR} [ {sum}, %row ], [ {total}, %old ]") for sum, total in zip(sums, after, strict=True)
+    ]
+    for value, place, mask in zip(values, places, masks, strict=True):
+        w.add(f"call void @llvm.masked.store.v8f64.p0({_VECTOR} {value}, ptr {place}, i32 8, <8 x i1> {mask})")
+    w.add("%r.next = add i64 %r, 1", "%again = icmp slt i64 %r.next, %rows", "br i1 %again, label %row, label %done")
+    w.add("done:", "ret void")
+    matrices = "ptr %a, i64 %step_a, i64 %next_a, i64 %high, ptr %panel, i64 %wide, ptr %c, i64 %step_c"
+    return w.function("sums", f"i64 %count, {matrices}, i64 %adding")
+
+
+def _add_dots() -> str:
+    return _ADD_DOTS.replace("$PART", str(_PART)).replace("$GROUP", str(_GROUP)) + _dots()
+
+
+def _dots() -> str:
+    """The function for a block: its rows in both matrices, of which there are not less than one."""
+    w = _Lines()
     pairs = [(i, j) for i in range(_BLOCK) for j in range(_BLOCK)]
-    rows = {f"{x}{k}": (x, k) for x in "ab" for k in range(_BLOCK)}
-    for x, count in (("a", "high"), ("b", "wide")):
-        lines.append(f"  %last_{x} = sub i64 %{count}, 1")
-    for name, (x, k) in rows.items():
-        row = let(f"call i64 @llvm.smin.i64(i64 {k}, i64 %last_{x})")
-        offset = let(f"mul i64 %step_{x}, {row}")
-        lines.append(f"  %{name} = getelementptr double, ptr %{x}, i64 {offset}")
-    lines.append(f"  %sums = alloca [{len(pairs)} x {vector}], align 64")
-    lines.append("  br label %step")
-
-    def spread(number: str, lanes: int) -> str:
-        one = let(f"insertelement <{lanes} x i64> poison, i64 {number}, i64 0")
-        return let(f"shufflevector <{lanes} x i64> {one}, <{lanes} x i64> poison, <{lanes} x i32> zeroinitializer")
-
-    def numbers(lanes: int) -> str:
-        return f"<{', '.join(f'i64 {k}' for k in range(lanes))}>"
-
-    lines.append("step:")
-    lines.append("  %k = phi i64 [ 0, %entry ], [ %k.next, %step ]")
+    rows = [w.rows("a", "%step_a", "%high", _BLOCK), w.rows("b", "%step_b", "%wide", _BLOCK)]
+    w.add(f"%sums = alloca [{len(pairs)} x {_VECTOR}], align 64", "br label %step", "step:")
+    w.add("%k = phi i64 [ 0, %entry ], [ %k.next, %step ]")
+    w.add(*(f"%s{i}{j} = phi {_VECTOR} [ zeroinitializer, %entry ], [ %n{i}{j}, %step ]" for i, j in pairs))
+    mask = w.mask(w.let("sub i64 %count, %k"))
+    place = lambda row: w.let(f"getelementptr double, ptr {row}, i64 %k")
+    a, b = ([w.load(place(row), mask, "zeroinitializer") for row in own] for own in rows)
     for i, j in pairs:
-        lines.append(f"  %s{i}{j} = phi {vector} [ zeroinitializer, %entry ], [ %n{i}{j}, %step ]")
-    left = let("sub i64 %count, %k")
-    mask = let(f"icmp sgt <{_LANES} x i64> {spread(left, _LANES)}, {numbers(_LANES)}")
-    for name in rows:
-        place = let(f"getelementptr double, ptr %{name}, i64 %k")
-        masked = f"i32 8, <{_LANES} x i1> {mask}, {vector} zeroinitializer"
-        lines.append(f"  %v.{name} = call {vector} @llvm.masked.load.v8f64.p0(ptr {place}, {masked})")
-    for i, j in pairs:
-        given = f"{vector} %v.a{i}, {vector} %v.b{j}, {vector} %s{i}{j}"
-        lines.append(f"  %n{i}{j} = call {vector} @llvm.fma.v8f64({given})")
-    lines.append(f"  %k.next = add i64 %k, {_LANES}")
-    lines.append("  %more = icmp slt i64 %k.next, %count")
-    lines.append("  br i1 %more, label %step, label %ended")
-    lines.append("ended:")
+        w.add(f"%n{i}{j} = call {_VECTOR} @llvm.fma.v8f64({_VECTOR} {a[i]}, {_VECTOR} {b[j]}, {_VECTOR} %s{i}{j})")
+    w.add(f"%k.next = add i64 %k, {_LANES}", "%more = icmp slt i64 %k.next, %count")
+    w.add("br i1 %more, label %step, label %ended", "ended:")
     for n, (i, j) in enumerate(pairs):
-        place = let(f"getelementptr {vector}, ptr %sums, i64 {n}")
-        lines.append(f"  store {vector} %n{i}{j}, ptr {place}, align 64")
-    lines.append(f"  %rows = call i64 @llvm.smin.i64(i64 %high, i64 {_BLOCK})")
-    mask = let(f"icmp sgt <{_BLOCK} x i64> {spread('%wide', _BLOCK)}, {numbers(_BLOCK)}")
-    lines.append("  br label %row")
-    lines.append("row:")
-    lines.append("  %r = phi i64 [ 0, %ended ], [ %r.next, %row ]")
-    first = let(f"mul i64 %r, {_BLOCK}")
-    vectors = []
-    for j in range(_BLOCK):
-        place = let(f"getelementptr {vector}, ptr %sums, i64 {let(f'add i64 {first}, {j}')}")
-        vectors.append(let(f"load {vector}, ptr {place}, align 64"))
-    ((total, _),) = add_up(let, "double", vectors, _LANES)
+        w.add(f"store {_VECTOR} %n{i}{j}, ptr {w.let(f'getelementptr {_VECTOR}, ptr %sums, i64 {n}')}, align 64")
+    w.add(f"%rows = call i64 @llvm.smin.i64(i64 %high, i64 {_BLOCK})")
+    mask = w.mask("%wide", lanes=_BLOCK)
+    w.add("br label %row", "row:", "%r = phi i64 [ 0, %ended ], [ %r.next, %row ]")
+    own = w.let(f"getelementptr [{_BLOCK} x {_VECTOR}], ptr %sums, i64 %r")
+    places = [w.let(f"getelementptr {_VECTOR}, ptr {own}, i64 {j}") for j in range(_BLOCK)]
+    vectors = [w.let(f"load {_VECTOR}, ptr {place}, align 64") for place in places]
+    ((total, _),) = add_up(w.let, "double", vectors, _LANES)
     four, masked = f"<{_BLOCK} x double>", f"i32 8, <{_BLOCK} x i1> {mask}"
-    place = let(f"getelementptr double, ptr %c, i64 {let('mul i64 %r, %step_c')}")
-    before = let(f"call {four} @llvm.masked.load.v4f64.p0(ptr {place}, {masked}, {four} zeroinitializer)")
-    after = let(f"fadd {four} {before}, {total}")
-    lines.append(f"  call void @llvm.masked.store.v4f64.p0({four} {after}, ptr {place}, {masked})")
-    lines.append("  %r.next = add i64 %r, 1")
-    lines.append("  %again = icmp slt i64 %r.next, %rows")
-    lines.append("  br i1 %again, label %row, label %done")
-    lines.append("done:")
-    lines.append("  ret void")
-    given = "i64 %count, ptr %a, i64 %step_a, i64 %high, ptr %b, i64 %step_b, i64 %wide, ptr %c, i64 %step_c"
-    return f"define internal void @block({given}) {{\nentry:\n" + "\n".join(lines) + "\n}\n"
+    target = w.let(f"getelementptr double, ptr %c, i64 {w.let('mul i64 %r, %step_c')}")
+    before = w.let(f"call {four} @llvm.masked.load.v4f64.p0(ptr {target}, {masked}, {four} zeroinitializer)")
+    after = w.let(f"fadd {four} {before}, {total}")
+    w.add(f"call void @llvm.masked.store.v4f64.p0({four} {after}, ptr {target}, {masked})")
+    w.add("%r.next = add i64 %r, 1", "%again = icmp slt i64 %r.next, %rows", "br i1 %again, label %row, label %done")
+    w.add("done:", "ret void")
+    matrices = "ptr %a, i64 %step_a, i64 %high, ptr %b, i64 %step_b, i64 %wide, ptr %c, i64 %step_c"
+    return w.function("block", f"i64 %count, {matrices}")
+
+
+NAMES = {"zyg_product": _product, "zyg_add_dots": _add_dots}

@@ -397,18 +397,15 @@ def rows_into(c: Any, a: Any, b: Any, adds: bool) -> None:
     n, k = a.shape
     m = b.shape[1]
     if by_blas(c) and a.dtype == c.dtype and b.dtype == c.dtype and n * m * k > SMALL and by_rows(c):
+        if kernels.AVAILABLE and c.dtype == np.float64:
+            if adds and n * m <= kernels.MOST and by_rows(a) and by_columns(b):
+                kernels.add_dots(n, m, k, a, step(a, 0), b, step(b, 1), c, step(c, 0))
+                return
+            if by_kernel(n, m, k) and step(a, 0) * step(a, 1) != 0 and step(b, 0) != 0 and step(b, 1) == 1:
+                kernels.product(n, m, k, a, step(a, 0), step(a, 1), b, step(b, 0), c, step(c, 0), 1 if adds else 0)
+                return
         x, y = matrix(a), matrix(b)
         beta = 1.0 if adds else 0.0
-        if (
-            adds
-            and kernels.AVAILABLE
-            and c.dtype == np.float64
-            and n * m <= kernels.MOST
-            and by_rows(x)
-            and by_columns(y)
-        ):
-            kernels.add_dots(n, m, k, x, leading(x, 0), y, leading(y, 1), c, leading(c, 0))
-            return
         # What are rows to us are columns to BLAS: it is asked for the transposed of c, which is b.T @ a.T.
         if by_rows(x):
             if by_rows(y):
@@ -545,6 +542,11 @@ def _add_stacked_tangent(c: Any, a: Any, b: Any) -> Any:
 def by_blas(a: Any) -> bool:
     """Whether BLAS has functions for arrays of this type."""
     return blas.AVAILABLE and (a.dtype == np.float64 or a.dtype == np.float32)
+
+
+def by_kernel(n: int, m: int, k: int) -> bool:
+    """Whether the kernel does well on a product of such sizes."""
+    return n >= kernels.ROWS and m >= kernels.COLUMNS and n * m * k <= kernels.WORK
 
 
 def vector(x: Any) -> Any:
