@@ -21,7 +21,7 @@ ROWS, COLUMNS, WORK = 4, 12, 1 << 23
 
 
 def product(
-    n: int, m: int, length: int, a: Any, step_a: int, next_a: int, b: Any, step_b: int, c: Any, step_c: int, adds: bool
+    n: int, m: int, length: int, a: Any, step_a: int, next_a: int, b: Any, step_b: int, c: Any, step_c: int, adds: int
 ) -> None:
     """c = a @ b, or c += a @ b, for matrices of doubles; `step`: from one row to the next, in elements, and `next`: from one column
     to the next. Rows of b and c lie together."""
