@@ -225,6 +225,9 @@ class ForwardHalf:
             written = rules.base(op) in rules.DIRECT or op in ("getitem", "setitem", "list_append", "unpack")
             if written and not self._is_about_slice(instr):
                 attrs["direct"] = op
+            likely = self._likely_container(instr)
+            if likely is not None:
+                attrs["likely"] = likely
         if attrs.get("direct") in ("getattr", "setattr") and instr.attrs["name"] in self.computed:
             attrs["computed"] = True
         return Instr(
@@ -251,6 +254,15 @@ class ForwardHalf:
             return type(key.value) is slice
         made = self.makers.get(key)
         return made is not None and made.op == "make_slice"
+
+    def _likely_container(self, instr: Instr) -> type | None:
+        """What an item is most likely read of, or set, if its key tells."""
+        if instr.op not in ("getitem", "setitem"):
+            return None
+        key = instr.operands[1]
+        if not isinstance(key, Const):
+            return list if key in self.counting else None
+        return dict if type(key.value) is str else list if type(key.value) is int and key.value >= 0 else None
 
     def _record_rarely(self, block: Block) -> None:
         """What is hardly ever recorded gives no pullback: a block has one value, None at first, for all that it has recorded
@@ -437,24 +449,50 @@ def _only_tested(function: Function) -> set[Instr]:
     return set(found.values())
 
 
+_OF_INTS = frozenset({"add", "sub", "mul", "floordiv", "mod", "neg", "pos"})
+
+
 def counting(function: Function) -> set[Value]:
-    """Items of loops over `range`, as it looks: most likely ints."""
+    """Most likely ints, as it looks: items of loops over `range`, lengths, numbers of `enumerate`, and what is calculated with
+    these."""
     makers = {r: i for _, i in function.instructions() for r in i.results}
-
-    def comes_from(v: Value, op: str) -> Instr | None:
-        made = makers.get(v)
-        return made if made is not None and made.op == op else None
-
-    found: set[Value] = set()
+    incoming: dict[Value, list[Value]] = {}
     for _, instr in function.instructions():
-        if instr.op != "item":
-            continue
-        loop = comes_from(instr.operands[1], "iter")
-        call = loop and comes_from(loop.operands[0], "call_object")
-        callee = call and comes_from(call.operands[0], "global")
-        if callee and callee.attrs["name"] == "range":
-            found.add(instr.result)
-    return found
+        for target in instr.targets:
+            for p, a in zip(target.block.params, target.args, strict=True):
+                incoming.setdefault(p, []).append(a)
+
+    def called(v: Value) -> str:
+        """The name of the function whose result a value is."""
+        made = makers.get(v)
+        callee = makers.get(made.operands[0]) if made is not None and made.op == "call_object" else None
+        return callee.attrs["name"] if callee is not None and callee.op == "global" else ""
+
+    def gone_through(v: Value) -> str:
+        """The name of the function over whose result the loop goes that has a value as its item."""
+        item = makers.get(v)
+        loop = makers.get(item.operands[1]) if item is not None and item.op == "item" else None
+        return called(loop.operands[0]) if loop is not None and loop.op == "iter" else ""
+
+    def calculated_with(v: Value) -> list[Value] | None:
+        made = makers.get(v)
+        return incoming.get(v) if made is None else made.operands if rules.base(made.op) in _OF_INTS else None
+
+    found = {v for v in makers if called(v) == "len" or gone_through(v) == "range" or makers[v].op == "len_"}
+    for v, made in makers.items():
+        if made.op == "unpack" and v is made.results[0] and gone_through(made.operands[0]) == "enumerate":
+            found.add(v)
+    ints = found | {v for v in [*makers, *incoming] if calculated_with(v) is not None}
+    while True:  # optimistically: what goes round a loop is an int as long as nothing tells otherwise
+        still = {
+            v
+            for v in ints
+            if v in found
+            or all(type(a.value) is int if isinstance(a, Const) else a in ints for a in calculated_with(v) or ())
+        }
+        if still == ints:
+            return ints
+        ints = still
 
 
 def called_attributes(function: Function) -> dict[Instr, Instr]:

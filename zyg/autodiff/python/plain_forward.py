@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections import deque
+from functools import cached_property
 from typing import Any
 
 from zyg.backend.phrases import REALS
-from zyg.ir.core import Block, Const, Function, Instr, Target, Value
+from zyg.ir.core import Const, Function, Instr, Value
 from zyg.ir.types import OBJECT
 
 from . import rules
-from .versions import NOTHING, Test, Versions, in_versions
+from .versions import NATURAL, NOTHING, Carried, Test, Versions, in_versions
 
+# What items are read of, and set, plainly, and what keys may be positions.
+_ORDERED = frozenset({list, tuple, deque})
+_LISTS = frozenset({list, deque})
+_LIST, _DICT, _TUPLE, _INT = (frozenset({t}) for t in (list, dict, tuple, int))
+_LEN = Const(len, OBJECT)
+_DISPLAYS = {"list": list, "tuple": tuple, "dict": dict}
 _COMPARISONS = frozenset({"lt", "le", "eq", "ne", "gt", "ge"})
 
 
@@ -24,10 +32,14 @@ def _is_written_out(instr: Instr) -> bool:
     if instr.op != "record" or "direct" not in instr.attrs:
         return False
     direct = instr.attrs["direct"]
+    if direct == "list_append":
+        return True
     if "rare" not in instr.attrs:
         return False
-    if direct in ("getattr", "setattr"):
+    if direct in ("getattr", "setattr", "unpack"):
         return True
+    if direct in ("getitem", "setitem"):
+        return "likely" in instr.attrs
     if direct in _COMPARISONS:
         return all(
             not isinstance(v, Const) or type(v.value) in types
@@ -40,8 +52,10 @@ def _is_written_out(instr: Instr) -> bool:
 
 class _PlainForward(Versions):
     def __init__(self, *args: Any):
-        self.reals: set[Value] = set()  # found to be real numbers
-        self.typed: set[tuple[Value, int]] = set()  # found to be of other types
+        self.facts: set[tuple[Value, Any]] = set()  # values and the types of which they are one, or NATURAL
+        self.typed: set[tuple[Value, int]] = (
+            set()
+        )  # of types of which it may be forgotten that their comparisons are plain
         self.flags: set[Value] = set()  # found to be None: what blocks before have recorded rarely
         self.types: dict[Value, Value] = {}  # of objects, by a value
         self.members: set[tuple[Value, int]] = set()
@@ -58,47 +72,58 @@ class _PlainForward(Versions):
             self.read.clear()
             return
         direct = instr.attrs["direct"]
-        if direct == "getattr":
-            self._getattr(instr)
-        elif direct == "setattr":
-            self._setattr(instr)
+        if direct in _TRANSLATED:
+            _TRANSLATED[direct](self, instr)
         elif direct in _COMPARISONS:
             self._comparison(instr)
         else:
             self._arithmetic(instr)
 
-    def _carried(self, tests: list[tuple[Block, Test, Block]]) -> list[tuple[Block, Test, Block]]:
+    def _carried(self, tests: list[Test]) -> Carried | None:
         """Where a loop goes round from the end of this block, numbers that this version has computed need no test in the next
-        iteration: a parameter of the loop's header is None if they come from here."""
+        iteration, nor does what the loop leaves as it is: a parameter of the loop's header is None if they come from here."""
         last = self.end.terminator
         if last.op != "jump" or self.block.handler is not None:
-            return tests
+            return None
         (target,) = last.targets
         header = target.block
         came = dict(zip(header.params, target.args, strict=True))
-        sure = {
-            test.value
-            for _, test, _ in tests
-            if test.among is REALS and test.value in came and self._of(came[test.value]) in self.reals
-        }
+        loop = self.around.loop(header, self.block)
+
+        def is_sure(test: Test) -> bool:
+            v, what = test.value, test.fact
+            if what is None or (v not in came and (not loop or self.around.home.get(v) in loop)):
+                return False
+            return self._knows(self._of(came.get(v, v)), what)
+
+        sure = [test for test in tests if is_sure(test)]
         if not sure:
-            return tests
+            return None
         known, passed = Value(OBJECT), Value(OBJECT)
         header.params.append(known)
         self.end.params.append(passed)
         for other in self.around.targets[header]:
             other.args.append(passed if other is target else Const(False, OBJECT))
         self.here.terminator.targets[0].args.append(NOTHING)
-        onward = tests[-1][2]
-        first = [test for _, test, _ in tests if test.value not in sure]
-        rest = [test for _, test, _ in tests if test.value in sure]
-        places = [at for at, _, _ in tests]
-        result = [(at, test, on) for at, test, on in zip(places, first, places[1:])]
-        extra = self._new("test")
-        self.plain.insert(self.plain.index(onward), extra)
-        blocks = [*places[len(first) + 1 :], extra, onward]
-        Test("none", known).emit(places[len(first)], Target(onward), Target(blocks[0]))
-        return result + [(at, test, on) for at, test, on in zip(blocks, rest, blocks[1:])]
+        return Carried(known, sure)
+
+    def _knows(self, v: Value, what: Any) -> bool:
+        """Whether a value is known to be of one of some types, or natural."""
+        if isinstance(v, Const):
+            return type(v.value) in what if what is not NATURAL else type(v.value) is int and v.value >= 0
+        if (v, what) in self.facts:
+            return True
+        made = self.around.makers.get(v)
+        if made is not None and made.op in _DISPLAYS:
+            return what is not NATURAL and _DISPLAYS[made.op] in what
+        return what is not NATURAL and any(w is v and fact is not NATURAL and fact <= what for w, fact in self.facts)
+
+    def _learn(self, original: Value, what: Any, likely: type) -> None:
+        """Let a value be of one of some types, or natural."""
+        v = self._of(original)
+        if not self._knows(v, what):
+            self._test_early(original, Test(NATURAL if what is NATURAL else "typed", v, likely, what))
+            self.facts.add((v, what))
 
     def _is_there(self, original: Value) -> bool:
         """Whether a value is there where the segment begins."""
@@ -112,15 +137,6 @@ class _PlainForward(Versions):
             self.flags.add(flag)
             self._test(Test("none", flag))
 
-    def _real(self, original: Value, likely: type) -> None:
-        v = self._of(original)
-        if isinstance(v, Const) or v in self.reals:
-            return
-        if not self._is_there(original):
-            self._begin_here()
-        self._test(Test("typed", v, likely, REALS))
-        self.reals.add(v)
-
     def _arithmetic(self, instr: Instr) -> None:
         attrs = instr.attrs
         count = len(instr.operands) - 2 - attrs["flags"]
@@ -129,21 +145,19 @@ class _PlainForward(Versions):
         for flag, flagged in zip(reversed(flags), attrs["flagged"], strict=True):
             for k in flagged:
                 v = self._of(operands[k])
-                if v in self.reals:
-                    continue
                 if flag is own:
-                    self._real(operands[k], float)
-                else:
+                    self._learn(operands[k], REALS, float)
+                elif not self._knows(v, REALS):
                     self._flag(flag)
-                    self.reals.add(v)
+                    self.facts.add((v, REALS))
         for k in attrs["tests"]:
-            self._real(operands[k], int if k in attrs["ints"] else float)
+            self._learn(operands[k], REALS, int if k in attrs["ints"] else float)
         (result,) = instr.results
         direct = attrs["direct"]
         made = self._emit(direct, [self._of(v) for v in operands], instr.position, result.name)
         self.value[result] = made
         if rules.base(direct) != "pow":
-            self.reals.add(made)
+            self.facts.add((made, REALS))
 
     def _comparison(self, instr: Instr) -> None:
         attrs = instr.attrs
@@ -152,7 +166,7 @@ class _PlainForward(Versions):
         asked = [k for k in range(2) if k not in attrs["tests"]]
         for flag in flags:
             if flag is own:
-                if not all(isinstance(operands[k], Const) or self._of(operands[k]) in self.reals for k in asked):
+                if not all(self._knows(self._of(operands[k]), REALS) for k in asked):
                     self._begin_here()
                     self._test(Test("none", flag))
             else:
@@ -160,14 +174,15 @@ class _PlainForward(Versions):
         for k in attrs["tests"]:
             types = attrs["plain"][k]
             v = self._of(operands[k])
-            if isinstance(v, Const) or (v in self.reals and types >= REALS) or (v, id(types)) in self.typed:
-                continue
             other = operands[1 - k]
-            likely = type(other.value) if isinstance(other, Const) else float
-            if not self._is_there(operands[k]):
-                self._begin_here()
-            self._test(Test("typed", v, int if k in attrs["ints"] else likely, types))
-            self.typed.add((v, id(types)))
+            likely = int if k in attrs["ints"] else type(other.value) if isinstance(other, Const) else float
+            if isinstance(types, frozenset):
+                self._learn(operands[k], types, likely)
+            elif not isinstance(v, Const) and not self._knows(v, REALS) and (v, id(types)) not in self.typed:
+                if not self._is_there(operands[k]):
+                    self._begin_here()
+                self._test(Test("typed", v, likely, types))
+                self.typed.add((v, id(types)))
         (result,) = instr.results
         self.value[result] = self._emit(attrs["direct"], [self._of(v) for v in operands], instr.position, result.name)
 
@@ -206,3 +221,53 @@ class _PlainForward(Versions):
         self.here.instrs.append(Instr("setattr", operands, [], {"name": name.value}, [], instr.position))
         self.read = {key: v for key, v in self.read.items() if key[1] != name.value}
         self.read[operands[0], name.value] = operands[1]
+
+    # ---- containers
+
+    def _items_of(self, instr: Instr) -> None:
+        """Let a container be a likely one, and its key a position, or one that is looked up plainly."""
+        _, x, key, *_ = instr.operands
+        likely = instr.attrs["likely"]
+        if likely is dict:
+            self._learn(x, _DICT, dict)
+            return
+        self._learn(x, _LISTS if instr.attrs["direct"] == "setitem" or x in self._changed else _ORDERED, list)
+        self._learn(key, _INT, int)
+        self._learn(key, NATURAL, int)
+
+    @cached_property
+    def _changed(self) -> set[Value]:
+        """Containers whose items are set in the block, too."""
+        return {instr.operands[1] for instr in self.body if instr.attrs.get("direct") == "setitem"}
+
+    def _getitem(self, instr: Instr) -> None:
+        self._items_of(instr)
+        operands = [self._of(v) for v in instr.operands[1:3]]
+        self.value[instr.results[0]] = self._emit("getitem", operands, instr.position, instr.results[0].name)
+
+    def _setitem(self, instr: Instr) -> None:
+        self._items_of(instr)
+        operands = [self._of(v) for v in instr.operands[1:4]]
+        self.here.instrs.append(Instr("setitem", operands, [], {}, [], instr.position))
+
+    def _unpack(self, instr: Instr) -> None:
+        _, x, count, *_ = instr.operands
+        assert isinstance(count, Const)
+        self._learn(x, _TUPLE, tuple)
+        made = [Value(r.type, r.name) for r in instr.results]
+        self.value.update(zip(instr.results, made))
+        self.here.instrs.append(Instr("unpack", [self._of(x)], made, {"count": count.value}, [], instr.position))
+
+    def _list_append(self, instr: Instr) -> None:
+        """Its pullback is the position."""
+        _, x, value, *_ = instr.operands
+        self._learn(x, _LIST, list)
+        (back,) = instr.results
+        self.value[back] = self._emit("call_object", [_LEN, self._of(x)], instr.position, keywords=())
+        self.here.instrs.append(Instr("list_append", [self._of(x), self._of(value)], [], {}, [], instr.position))
+
+
+_TRANSLATED = {
+    "getattr": _PlainForward._getattr, "setattr": _PlainForward._setattr, "getitem": _PlainForward._getitem,
+    "setitem": _PlainForward._setitem, "unpack": _PlainForward._unpack, "list_append": _PlainForward._list_append,
+}  # fmt: skip

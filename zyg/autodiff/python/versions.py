@@ -29,6 +29,8 @@ from .taping import join_chains, push_early
 
 NOTHING = Const(None, NONE)
 _TYPE = Const(type, OBJECT)
+_ZERO = Const(0, OBJECT)
+NATURAL = "natural"
 
 
 def in_versions(function: Function, versions: type[Versions], chosen: Callable[[Instr], bool], enough: int) -> Function:
@@ -57,17 +59,35 @@ class _Around:
     """What is known of a function when its blocks get their versions."""
 
     def __init__(self, function: Function):
+        self.function = function
         self.looping = blocks_in_cycles(function)
         self.used_in: dict[Value, set[Block]] = {}
         self.targets: dict[Block, list[Target]] = {}  # that lead to a block
+        self.sources: dict[Block, list[Block]] = {}
+        self.home = {p: block for block in function.blocks for p in block.params}
+        self.makers: dict[Value, Instr] = {}
         for block in function.blocks:
             for instr in block.instrs:
                 for v in uses(instr):
                     self.used_in.setdefault(v, set()).add(block)
                 for target in instr.targets:
                     self.targets.setdefault(target.block, []).append(target)
+                    self.sources.setdefault(target.block, []).append(block)
+                for r in instr.results:
+                    self.home[r] = block
+                    self.makers[r] = instr
             for v in block.handler.args if block.handler is not None else ():
                 self.used_in.setdefault(v, set()).add(block)
+
+    def loop(self, header: Block, end: Block) -> set[Block]:
+        """The blocks of the loop that goes round from `end` to `header`; none if that is none."""
+        found, work = {header, end}, [end] if end is not header else []
+        while work:
+            for source in self.sources.get(work.pop(), ()):
+                if source not in found:
+                    found.add(source)
+                    work.append(source)
+        return found if self.function.entry not in found else set()
 
 
 def _profits(instr: Instr) -> bool:
@@ -88,8 +108,8 @@ def is_nothing(v: Value) -> bool:
 
 
 class Test(NamedTuple):
-    """A test of a value. `what`: "none", "some" (other than None), "typed" (exactly one of attrs["types"]), "member" (a type
-    that is among `among`)."""
+    """A test of a value. `what`: "none", "some" (other than None), "typed" (exactly of one of the types `among`), "member" (a type
+    that is among `among`), NATURAL (an int that is not below zero)."""
 
     what: str
     value: Value
@@ -97,11 +117,21 @@ class Test(NamedTuple):
     among: Any = None
     of: Value | None = None  # the object whose type `value` is to be
 
+    @property
+    def fact(self) -> Any:
+        """What is known for ever of a value that has passed: a set of types, or NATURAL; else None."""
+        return self.among if self.among is NATURAL or isinstance(self.among, frozenset) and self.of is None else None
+
     def emit(self, at: Block, passed: Target, failed: Target) -> None:
         if self.what == "typed":
             found = Value(BOOL)
             attrs = {"likely": self.likely, "types": self.among}
             at.instrs.append(Instr("typed", [self.value], [found], attrs))
+            at.instrs.append(Instr("branch", [found], [], {}, [passed, failed]))
+            return
+        if self.what is NATURAL:
+            found = Value(BOOL)
+            at.instrs.append(Instr("ge", [self.value, _ZERO], [found]))
             at.instrs.append(Instr("branch", [found], [], {}, [passed, failed]))
             return
         if self.of is not None:
@@ -118,9 +148,18 @@ class _Segment(NamedTuple):
     """A part of the body of a block before which the plain version may be left."""
 
     begun: int
+    before: Block  # where the tests begin
+    plain: Block
     general: Block
-    tests: list[tuple[Block, Test, Block]]
     values: dict[Value, Value]  # where the plain version has what was there before
+    tests: list[Test]
+
+
+class Carried(NamedTuple):
+    """Tests that are not made again where a value is None."""
+
+    flag: Value
+    tests: list[Test]
 
 
 class Versions:
@@ -138,22 +177,24 @@ class Versions:
         later = {v for instr in rest for v in uses(instr)}
         outs = [v for v in self.made_at if v in later or used_in.get(v, set()) - {block}]
         self.plain: list[Block] = []
-        self.general: list[Block] = []
         self.end = self._new("end")
         self.end.params = list(outs)
         self.end.instrs = rest
         self.value: dict[Value, Value] = {}  # what takes the place of a value in the plain version
         self.segments: list[_Segment] = []
         self.here = block
-        self.tests: list[Test] = []
         self._begin(0)
         for n, instr in enumerate(self.body):
             self.number = n
             self._translate(instr)
-        self._finish()
         self._jump(self.here, self.end, [self._of(v) for v in outs])
         self._general_versions(outs)
         self.plain.append(self.end)
+
+    @property
+    def general(self) -> list[Block]:
+        """The blocks of the general version."""
+        return [segment.general for segment in self.segments]
 
     @abstractmethod
     def _translate(self, instr: Instr) -> None:
@@ -170,31 +211,26 @@ class Versions:
     # ---- segments: the general version is entered at the start of one
 
     def _begin(self, number: int) -> None:
-        """Begin a segment at an operation: tests come first, which are known when it is done."""
+        """Begin a segment at an operation: tests come first, which are known when all is done."""
+        before, self.here = self.here, self._new("plain")
         self.begun = number
-        self.before = self.here
-        self.tests = []
-        self.values_before = dict(self.value)
-        self.here = self._new("plain")
-        self.general.append(self._new("general"))
+        self.segments.append(_Segment(number, before, self.here, self._new("general"), dict(self.value), []))
 
     def _begin_here(self) -> None:
         """Begin a segment at the current operation, unless one begins there."""
         if self.begun != self.number:
-            self._finish()
             self._begin(self.number)
 
     def _test(self, test: Test) -> None:
-        self.tests.append(test)
+        """Test before the current segment."""
+        self.segments[-1].tests.append(test)
 
-    def _finish(self) -> None:
-        """Lay a segment out: its tests behind the one before."""
-        blocks = [self.before, *[self._new("test") for _ in self.tests[1:]], self.here]
-        if not self.tests:
-            self._jump(self.before, self.here, [])
-        tests = [(at, test, onward) for at, test, onward in zip(blocks, self.tests, blocks[1:])]
-        self.plain += blocks[1:]
-        self.segments.append(_Segment(self.begun, self.general[-1], tests, self.values_before))
+    def _test_early(self, original: Value, test: Test) -> None:
+        """Test as soon as the value is there, which may be before the current operation: for what stays as it is."""
+        made = self.made_at.get(original, -1)
+        if made >= self.begun:
+            self._begin_here()
+        next(segment for segment in self.segments if made < segment.begun).tests.append(test)
 
     def _general_versions(self, outs: list[Value]) -> None:
         """The general version of each segment, and the tests that lead there."""
@@ -207,9 +243,7 @@ class Versions:
             if k:
                 self._jump(self.general[k - 1], block, [passed.get(v, v) for v in needed])
             passed = dict(zip(needed, block.params, strict=True))
-            args = [segment.values.get(v, v) for v in needed]
-            for at, test, onward in segment.tests if k else self._carried(segment.tests):
-                test.emit(at, Target(onward), Target(block, list(args)))
+            self._lay_out(segment, [segment.values.get(v, v) for v in needed])
             for instr in self.body[segment.begun : end]:
                 operands = [passed.get(v, v) for v in instr.operands]
                 for r in instr.results:
@@ -219,9 +253,26 @@ class Versions:
         args = [passed.get(v, v) for v in outs]
         self._jump(self.general[-1], self.end, args + [Const(False, OBJECT)] * (len(self.end.params) - len(outs)))
 
-    def _carried(self, tests: list[tuple[Block, Test, Block]]) -> list[tuple[Block, Test, Block]]:
-        """The first tests, but for those whose outcome the loop carries to the next iteration."""
-        return tests
+    def _lay_out(self, segment: _Segment, args: list[Value]) -> None:
+        """The tests of a segment, one behind the other; where one fails, its general version comes with `args`."""
+        sure = self._carried(segment.tests) if segment.begun == 0 else None
+        tests = [test for test in segment.tests if sure is None or test not in sure.tests]
+        if sure is not None:
+            tests += [Test("none", sure.flag), *sure.tests]
+        blocks = [segment.before, *[self._new("test") for _ in tests[1:]], segment.plain]
+        self.plain += blocks[1:]
+        if not tests:
+            self._jump(segment.before, segment.plain, [])
+        for at, test, onward in zip(blocks, tests, blocks[1:]):
+            failed = Target(segment.general, list(args))
+            if sure is not None and test.value is sure.flag:
+                test.emit(at, Target(segment.plain), Target(onward))
+            else:
+                test.emit(at, Target(onward), failed)
+
+    def _carried(self, tests: list[Test]) -> Carried | None:
+        """Of the first tests those whose outcome a loop carries to the next iteration."""
+        return None
 
     def _needed(self, begun: int, outs: list[Value]) -> list[Value]:
         """What is there before operation `begun` that the rest of the body uses, or what comes behind it."""
