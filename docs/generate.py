@@ -96,6 +96,7 @@ HOMES = {
     "fft": "numpy.fft.",
     "random": "numpy.random. Generator. RandomState.",
     "special": "scipy.special.",
+    "scipy_linalg": "scipy.linalg.",
 }
 TYPES = {"d": "f64", "f": "f32", "l": "i64", "i": "i32", "B": "u8", "?": "bool", "D": "c128"}
 

@@ -139,7 +139,9 @@ def library_rules() -> list[tuple[str, rules.Rule]]:
 
 
 def own(target: Any) -> bool:
-    return (getattr(target, "__module__", None) or "").startswith(("zyg.library.numpy_", "zyg.library.special"))
+    return (getattr(target, "__module__", None) or "").startswith(
+        ("zyg.library.numpy_", "zyg.library.scipy_", "zyg.library.special")
+    )
 
 
 def run_time_entries() -> dict[str, Any]:

@@ -61,7 +61,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "numpy_.views",
     ),
     "scipy.special": ("special", "bessel", "hypergeometric"),
-    "scipy.linalg": ("scipy_linalg",),
+    "scipy.linalg": ("scipy_linalg", "scipy_matfuncs"),
     "zyg": ("derivatives", "reflection"),
     "zyg.frontend.classes": ("lists_",),
     "zyg.library": (),  # its functions have their entries in their own modules

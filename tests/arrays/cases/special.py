@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 from typing import Any
 
+import numpy as np
+
 from ..case import case
 from ..drawing import A, Num
 
@@ -109,6 +111,8 @@ if importlib.util.find_spec("scipy") is not None:
 
     from scipy import linalg
 
+    from zyg.library import scipy_linalg, scipy_matfuncs
+
     SQUARE = A("n n", "d", "definite", 1)
     case(linalg.cholesky, lambda a: linalg.cholesky(a, lower=True), a=SQUARE, tolerance=2000)
     case(linalg.cholesky, lambda a: linalg.cholesky(a), a=SQUARE, tolerance=2000)
@@ -126,6 +130,33 @@ if importlib.util.find_spec("scipy") is not None:
         b=A("n|n k", "d", "finite"),
         tolerance=2000,
     )
+    case(
+        [linalg.lu_factor, scipy_linalg.lu_of],
+        lambda a: linalg.lu_factor(a),
+        a=A("3 3|4 2|2 4|10 10", "dfD", "finite", 1),
+        tolerance=2000,
+    )
+    case(
+        [linalg.lu_solve],
+        lambda a, b: [linalg.lu_solve(linalg.lu_factor(a), b, trans=t) for t in (0, 1, 2)],
+        a=A("n n", "dD", "regular", 1),
+        b=A("n|n k", "d", "finite"),
+        tolerance=2000,
+    )
+    case(
+        linalg.lu,
+        lambda a: (linalg.lu(a), linalg.lu(a, p_indices=True)[0], linalg.lu(a, permute_l=True)[0]),
+        a=A("3 3|4 2|2 4", "d", "finite", 1),
+        tolerance=2000,
+    )
+    case(
+        [linalg.expm, scipy_matfuncs.exponential],
+        lambda a: linalg.expm(a),
+        a=A("n n|p n n", "dfD", "finite", 1),
+        tolerance=1e4,
+    )
+    case(linalg.expm, lambda a: linalg.expm(a * 0.01), a=A("n n", "d", "finite", 1), tolerance=1e4)
+    case(linalg.expm, lambda a: linalg.expm(np.tril(a)), a=A("n n", "d", "finite", 1), tolerance=1e4)
     case(
         linalg.solve,
         lambda a, b: linalg.solve(a, b),

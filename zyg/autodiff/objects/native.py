@@ -141,6 +141,7 @@ _PURE = frozenset(
         "numpy_.contractions",
         "special",
         "scipy_linalg",
+        "scipy_matfuncs",
         "numpy_.ranges",
         "numpy_.diagonals",
         "numpy_.joining",

@@ -108,6 +108,8 @@ def solve_lower_into(t: Any, x: Any, transposed: bool) -> None:
             solve_lower_into(t[i], x[i], transposed)
         return
     n, m = x.shape
+    if m == 0:
+        return
     if is_complex(x) and blas.AVAILABLE and t.dtype == x.dtype and n > SMALL:
         # Conjugated and transposed is t itself, conjugated, to BLAS.
         trans = blas.PLAIN if not transposed else blas.TRANSPOSED
@@ -278,14 +280,14 @@ def factor_into(lu: Any, pivots: Any) -> bool:
         for i in range(len(lu)):
             singular = factor_into(lu[i], pivots[i]) or singular
         return singular
-    n = len(lu)
-    if by_lapack(lu) and n > SMALL:
-        return blas.getrf(n, n, lu, n, pivots) > 0
+    n, m = lu.shape
+    if by_lapack(lu) and min(n, m) > SMALL:
+        return blas.getrf(m, n, lu, m, pivots) > 0
     singular = False
-    for k in range(n):
+    for k in range(min(n, m)):
         best = k
-        for j in range(k + 1, n):
-            if abs(lu[k, j]) > abs(lu[k, best]):
+        for j in range(k + 1, m):
+            if magnitude(lu[k, j]) > magnitude(lu[k, best]):
                 best = j
         pivots[k] = best + 1
         if lu[k, best] == 0:
@@ -295,13 +297,18 @@ def factor_into(lu: Any, pivots: Any) -> bool:
             for i in range(n):
                 lu[i, k], lu[i, best] = lu[i, best], lu[i, k]
         scale = 1 / lu[k, k]
-        for j in range(k + 1, n):
+        for j in range(k + 1, m):
             lu[k, j] *= scale
         for i in range(k + 1, n):
             head = lu[i, k]
-            for j in range(k + 1, n):
+            for j in range(k + 1, m):
                 lu[i, j] -= head * lu[k, j]
     return singular
+
+
+def magnitude(x: Any) -> Any:
+    """That by which LAPACK chooses pivots."""
+    return abs(x.real) + abs(x.imag) if is_complex(x) else abs(x)
 
 
 def solve_factored(a: Any, lu: Any, pivots: Any, b: Any, transposed: bool) -> Any:
