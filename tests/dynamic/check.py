@@ -1,5 +1,5 @@
-"""Checks one dynamic program: value, exception and changed arguments against CPython, gradients against dual numbers, through
-the back end that zyg chooses and through the Python back end."""
+"""Checks one dynamic program: value, exception and changed arguments of each of its calls against CPython, gradients against dual
+numbers, through the back end that zyg chooses and, where that is native code, through the Python back end as well."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import linecache
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import zyg
 from zyg.fallback import python_pullback
 
 from . import oracle
-from .generate import Program
+from .tools import Program
 
 _numbers = itertools.count()
 
@@ -27,38 +28,33 @@ class Skipped(Exception):
     """The program does not allow a comparison."""
 
 
+@dataclass
+class Outcome:
+    """Of one call: what it gives or raises, and its arguments afterwards, as plain structures."""
+
+    kind: str  # "value" or "raised"
+    result: Any
+    args: Any
+
+
 def check(program: Program, through: str = "both") -> str:
-    """`through` is "both", or "python" for the Python back end alone, which is quicker. The result tells which back ends it went
-    through: zyg falls back to Python where native code refuses."""
-    number = next(_numbers)
-    filename = f"<dynamic {number}>"
-    linecache.cache[filename] = (len(program.source), None, program.source.splitlines(True), filename)
-    kind, expected, expected_args = outcome(program, filename, lambda f, args: f(*args))
-    if kind == "value":
-        if not math.isfinite(expected):
-            raise Skipped("the value is not finite")
-        gradients = derivatives(program, filename)
-    ways = [("the Python back end", through_python)]
+    """`through` is "both", or "python" for the Python back end alone. The result tells which back ends it went through: where
+    native code refuses, what zyg chooses is the Python back end."""
+    filename = _named(program)
+    expected = outcomes(program, filename, lambda f, *args: f(*args))
+    if not all(math.isfinite(call.result) for call in expected if call.kind == "value"):
+        raise Skipped("a value is not finite")
+    gradients = derivatives(program, filename, expected)
+    native = False
     if through == "both":
-        ways.insert(0, ("zyg.withgradient", through_zyg))
-    native = through == "both"
-    for name, run in ways:
-        found_kind, found, found_args = outcome(program, filename, run)
-        if run is through_zyg:
-            native = not refused_natively.pop()
-        if kind != found_kind or (kind == "raised" and type(expected) is not type(found)):
-            cause = found if isinstance(found, Exception) else None
-            raise Mismatch(f"CPython {kind} {expected!r}; {name} {found_kind} {found!r}") from cause
-        if not same(expected_args, found_args):
-            raise Mismatch(f"CPython leaves the arguments as {expected_args}, {name} as {found_args}")
-        if kind == "value":
-            value, gradient = found
-            if not math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-14):
-                raise Mismatch(f"CPython gives {expected!r}, {name} {value!r}")
-            if len(gradient) != len(gradients):
-                raise Mismatch(f"{len(gradient)} gradients for {len(gradients)} arguments")
-            for at, (wanted, g) in enumerate(zip(gradients, gradient)):
-                compare(wanted, g, f"d{program.parameters[at]}", name)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            found = outcomes(program, filename, zyg.withgradient)
+        native = not any(issubclass(w.category, zyg.FallbackWarning) for w in warned)
+        _compare_calls(program, expected, gradients, found, "zyg.withgradient")
+    if native or through == "python":
+        found = outcomes(program, filename, through_python)
+        _compare_calls(program, expected, gradients, found, "the Python back end")
     return "both back ends" if native else "the Python back end"
 
 
@@ -67,15 +63,14 @@ def check_second(program: Program) -> str:
     check(program, "python")
     if program.parameters[0][0] != "x":
         raise Skipped("the first argument is no float")
-    filename = f"<dynamic {next(_numbers) - 1}>"
-    kind, _, _ = outcome(program, filename, lambda f, args: f(*args))
-    if kind != "value":
+    filename = _named(program)
+    if outcomes(program, filename, lambda f, *args: f(*args))[0].kind != "value":
         raise Skipped("it raises")
     wanted = oracle.second_derivative(program, filename)
     if not math.isfinite(wanted) or abs(wanted) > 1e8:
         raise Skipped("the second derivative is not finite, or very large")
     module = oracle.module_of(program, filename)
-    x, *rest = oracle.arguments(program, module)
+    x, *rest = oracle.arguments(program.calls[0], module)
     slope = lambda x: zyg.gradient(module.f, x, *rest)[0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", zyg.FallbackWarning)
@@ -88,36 +83,64 @@ def check_second(program: Program) -> str:
     return "the Python back end, second derivatives too"
 
 
-def outcome(program: Program, filename: str, run: Callable[[Any, list[Any]], Any]) -> tuple[str, Any, Any]:
-    """("value", v, arguments afterwards) or ("raised", error, arguments afterwards), in a module of its own."""
+def _named(program: Program) -> str:
+    """A file name under which the program's lines are found."""
+    filename = f"<dynamic {next(_numbers)}>"
+    linecache.cache[filename] = (len(program.source), None, program.source.splitlines(True), filename)
+    return filename
+
+
+def outcomes(program: Program, filename: str, run: Callable[..., Any]) -> list[Outcome]:
+    """Of the program's calls, one after the other, in a module of their own."""
     module = oracle.module_of(program, filename)
-    args = oracle.arguments(program, module)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", zyg.FallbackWarning)
+    found: list[Outcome] = []
+    for texts in program.calls:
+        args = oracle.arguments(texts, module)
         try:
-            value = run(module.f, args)
+            result = run(module.f, *args)
         except (zyg.ZygError, RecursionError):
             raise
         except Exception as error:
-            return "raised", error, plain(args)
-    return "value", value, plain(args)
+            found.append(Outcome("raised", error, plain(args)))
+        else:
+            found.append(Outcome("value", result, plain(args)))
+    return found
 
 
-refused_natively: list[bool] = []
+def through_python(f: Any, *args: Any) -> Any:
+    value, back = python_pullback(f, args, {})
+    gradient, again = back(1.0), back(1.0)
+    if plain(gradient) != plain(again):
+        raise Mismatch(f"the pullback gives {gradient}, and {again} when it is called again")
+    return value, gradient
 
 
-def through_zyg(f: Any, args: list[Any]) -> Any:
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always", zyg.FallbackWarning)
+def _compare_calls(
+    program: Program, expected: list[Outcome], gradients: list[Any], found: list[Outcome], name: str
+) -> None:
+    for number, (want, have, slopes) in enumerate(zip(expected, found, gradients)):
         try:
-            return zyg.withgradient(f, *args)
-        finally:
-            refused_natively.append(any(issubclass(w.category, zyg.FallbackWarning) for w in warned))
+            _compare_call(program.parameters, want, have, slopes, name)
+        except Mismatch as mismatch:
+            mismatch.add_note(f"in call {number + 1} of {len(expected)}")
+            raise
 
 
-def through_python(f: Any, args: list[Any]) -> Any:
-    value, back = python_pullback(f, tuple(args), {})
-    return value, back(1.0)
+def _compare_call(parameters: tuple[str, ...], want: Outcome, have: Outcome, slopes: list[Any], name: str) -> None:
+    if want.kind != have.kind or (want.kind == "raised" and type(want.result) is not type(have.result)):
+        cause = have.result if isinstance(have.result, Exception) else None
+        raise Mismatch(f"CPython {want.kind} {want.result!r}; {name} {have.kind} {have.result!r}") from cause
+    if not same(want.args, have.args):
+        raise Mismatch(f"CPython leaves the arguments as {want.args}, {name} as {have.args}")
+    if want.kind == "raised":
+        return
+    value, gradient = have.result
+    if not math.isclose(value, want.result, rel_tol=1e-12, abs_tol=1e-14):
+        raise Mismatch(f"CPython gives {want.result!r}, {name} {value!r}")
+    if len(gradient) != len(slopes):
+        raise Mismatch(f"{len(gradient)} gradients for {len(slopes)} arguments")
+    for parameter, wanted, g in zip(parameters, slopes, gradient):
+        compare(wanted, g, f"d{parameter}", name)
 
 
 def plain(value: Any) -> Any:
@@ -134,9 +157,9 @@ def same(x: Any, y: Any) -> bool:
     return not isinstance(y, dict) and math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-14)
 
 
-def derivatives(program: Program, filename: str) -> list[Any]:
-    """By dual numbers; checked to be stable, which they are not at a kink or where rounding is amplified."""
-    _, gradients = oracle.value_and_gradient(program, filename)
+def derivatives(program: Program, filename: str, expected: list[Outcome]) -> list[list[Any]]:
+    """Of each call, by dual numbers."""
+    gradients = oracle.gradients(program, filename, [call.kind == "value" for call in expected])
     for found in numbers(gradients):
         if not math.isfinite(found) or abs(found) > 1e8:
             raise Skipped("a derivative is not finite, or very large")

@@ -3,15 +3,14 @@ arguments in which each number is a direction of its own."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import math
-import operator
 import types
 from collections.abc import Iterator
 from typing import Any
 
 from ..oracles import dual
-from .generate import Program
+from .tools import Program
 
 _levels = itertools.count(1_000_000)
 _LIFTED = {"math": dual.namespace, "float": dual._dual_float, "isinstance": dual._dual_isinstance}
@@ -28,8 +27,8 @@ def module_of(program: Program, filename: str, lifted: bool = False) -> Any:
     return module
 
 
-def arguments(program: Program, module: Any) -> list[Any]:
-    return [eval(text, module.__dict__) for text in program.args]
+def arguments(texts: tuple[str, ...], module: Any) -> list[Any]:
+    return [eval(text, module.__dict__) for text in texts]
 
 
 def is_number(value: Any) -> bool:
@@ -77,38 +76,34 @@ def _gather(numbered: Any, tangents: dict[int, Any]) -> Any:
     return dual.value_of(tangents.get(numbered, 0.0))
 
 
-def value_and_gradient(program: Program, filename: str) -> tuple[float, list[Any]]:
-    """The value, and for each argument its derivatives: a number for a number, a dict by index, key or attribute otherwise."""
+def gradients(program: Program, filename: str, returns: list[bool]) -> list[list[Any]]:
+    """For each call, for each argument its derivatives: a number for a number, a dict by index, key or attribute otherwise. Calls
+    that do not return, as `returns` tells, have none; they are made for what they leave behind."""
     module = module_of(program, filename, lifted=True)
-    args = arguments(program, module)
+    return [_gradient(module, arguments(texts, module), known) for texts, known in zip(program.calls, returns)]
+
+
+def _gradient(module: Any, args: list[Any], returns: bool) -> list[Any]:
     directions = itertools.count()
     numbered = [_numbered(arg, directions) for arg in args]
     level = next(_levels)
     directions = itertools.count()
-    result = module.f(*[_seed(arg, directions, level) for arg in args])
+    seeded = [_seed(arg, directions, level) for arg in args]
+    if not returns:
+        with contextlib.suppress(Exception):
+            module.f(*seeded)
+        return []
+    result = module.f(*seeded)
     tangents = result.tangents if isinstance(result, dual.Dual) and result.level == level else {}
-    return dual.value_of(result), [_gather(n, tangents) for n in numbered]
+    return [_gather(n, tangents) for n in numbered]
 
 
 def second_derivative(program: Program, filename: str) -> float:
     """By the first argument, a number, twice: duals of duals."""
     module = module_of(program, filename, lifted=True)
-    x, *rest = arguments(program, module)
+    x, *rest = arguments(program.calls[0], module)
     outer, inner = next(_levels), next(_levels)
     result = module.f(dual.Dual(dual.Dual(x, {0: 1.0}, outer), {0: 1.0}, inner), *rest)
     slope = result.tangents.get(0, 0.0) if isinstance(result, dual.Dual) and result.level == inner else 0.0
     bend = slope.tangents.get(0, 0.0) if isinstance(slope, dual.Dual) and slope.level == outer else 0.0
     return dual.value_of(bend)
-
-
-__all__ = [
-    "arguments",
-    "is_number",
-    "math",
-    "module_of",
-    "operator",
-    "parts",
-    "second_derivative",
-    "value_and_gradient",
-    "with_parts",
-]

@@ -1,97 +1,63 @@
-"""Functions that random dynamic programs have shown to be hard."""
+"""What random programs found, made small: functions `f` over the tools of the generator, by what they show."""
 
-import functools
-import math
+from __future__ import annotations
 
+from .tools import Program, assemble
 
-def steps(z, n, pull=0.5):
-    while n > 0:
-        n -= 1
-        z = math.sin(z) * pull + 0.1
-        yield z
-
-
-def zip_takes_an_item_too_many(x):
+_BODIES = {
+    "zip takes an item too many": """
+def f(x):
     return sum(z * w for z, w in zip(steps(x, 3), (0.5, x)))
-
-
-def zip_of_a_generator_second(x):
+""",
+    "zip of a generator second": """
+def f(x):
     return sum(z * w for z, w in zip((0.5, x), steps(x, 3)))
-
-
-def filter_drops_items(x):
+""",
+    "filter drops items": """
+def f(x):
     return sum(filter(lambda z: z < 0.5, steps(x, 4)))
-
-
-def first_item_left_aside(x):
+""",
+    "first item left aside": """
+def f(x):
     items = steps(x, 3)
     next(items)
     return sum(items)
-
-
-def last_items_left_aside(x):
+""",
+    "last items left aside": """
+def f(x):
     items = steps(x, 5)
     first = next(items)
     next(items)
     return first
-
-
-def left_by_break(x):
+""",
+    "left by break": """
+def f(x):
     r = 0.0
     for z in steps(x, 5):
         if z < 0.45:
             break
         r += z
     return r
-
-
-def largest_by_key(x):
+""",
+    "largest by key": """
+def f(x):
     return max(steps(x, 3), key=lambda z: -z)
-
-
-def starred_target(x):
+""",
+    "starred target": """
+def f(x):
     first, *rest = steps(x, 3)
     return first * rest[1]
-
-
-def drawn(z, n):
-    total, got = z, 0.0
-    for _ in range(n):
-        got = yield total * 0.5 + got
-        total = math.sin(total) + got
-    return total
-
-
-def end_of_what_is_sent_to(x):
-    items = drawn(x, 2)
-    total = next(items)
-    try:
-        for v in (x, x * x, 0.1):
-            total = total * 0.5 + items.send(v)
-        items.close()
-    except StopIteration as end:
-        total += end.value
-    return total
-
-
-@functools.singledispatch
-def area_of(x):
-    return x * 0.5
-
-
-@area_of.register(list)
-@area_of.register(tuple)
-def _(x):
-    return sum(area_of(item) for item in x)
-
-
-def single_dispatch(x):
+""",
+    "end of what is sent to": """
+def f(x):
+    return drive(drawn(x, 2), (x, x * x, 0.1))
+""",
+    "single dispatch": """
+def f(x):
     return area_of([x, (x * x, x)])
-
-
+""",
+    "a key compares by identity": """
 class Compared:
-    """Identity decides: its `__eq__` is not asked where it is a key."""
-
     def __init__(self, t):
         self.t = t
 
@@ -102,17 +68,27 @@ class Compared:
     __hash__ = object.__hash__
 
 
-def key_by_identity(x):
+def f(x):
     k = Compared(x)
     d = {k: x * x}
     return d[k] * k.t
-
-
-def starred_constants(x):
+""",
+    "starred constants": """
+def f(x):
     first, *rest = ("sin", 2, 0.5)
     *spec, last = (x, None)
     return getattr(math, first)(x) * sum(rest) * spec[0] if last is None else x
+""",
+    "itertools over tuples, whose cotangents have no identity": """
+def f(x):
+    a, b = itertools.tee((x, 2 * x))
+    for _, group in itertools.groupby((x, x * x), key=lambda z: z > 0.5):
+        x = x * sum(group)
+    return sum(a) * next(b) + sum(y * z for y, z in itertools.pairwise((x, 2 * x, 0.5)))
+""",
+}
 
 
-_HELPERS = ("steps", "drawn", "area_of", "_", "Compared")
-FUNCTIONS = [f for name, f in globals().items() if callable(f) and name not in _HELPERS]
+PROGRAMS: dict[str, Program] = {
+    shown: assemble(body.strip("\n"), ("x",), (("1.1",), ("0.4",), ("2",))) for shown, body in _BODIES.items()
+}

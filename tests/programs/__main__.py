@@ -13,14 +13,15 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from .check import check
 from .generate import programs
-from .isolate import Crash, Marker, forked, smaller
+from .isolate import Crash, Marker, crash_of, forked, smaller
 
 MINIMISE_SECONDS = 15.0
 HANG_SECONDS = 60.0
@@ -43,12 +44,15 @@ class Found:
     ways: Counter[str] = field(default_factory=Counter)
 
 
+Search = Callable[[int, int, Counter[str], Marker], Found]
+
+
 class _Enough(KeyboardInterrupt):
     """A program has been minimised for long enough. (Hypothesis lets only this through.)"""
 
 
 def search(
-    count: int, number: int, strategy: Any, check: Callable[[Any], str | None], known: Counter[str], marker: Marker
+    strategy: Any, check: Callable[[Any], object], count: int, number: int, known: Counter[str], marker: Marker
 ) -> Found:
     """Up to `count` programs; stops at the first failure of a kind not known, and minimises it."""
     found = Found(0, Counter())
@@ -72,9 +76,7 @@ def search(
         found.done += not smallest
         marker.at(program)
         try:
-            way = check(program)
-            if way and not smallest:
-                found.ways[way] += 1
+            check(program)
         except Exception as error:
             if kind(error) in known:
                 found.known[kind(error)] += 1
@@ -94,22 +96,19 @@ def search(
     return found
 
 
-def search_all(
-    strategy: Any, check: Callable[[Any], str | None], options: argparse.Namespace, reduce: Callable[[Any, str], Any]
-) -> int:
+def search_all(search: Search, options: argparse.Namespace, reduce: Callable[[Any, str], Any]) -> int:
     """Searches of `options.chunk` programs until there were `options.count`; prints what was found. `reduce(program, crash)`
     minimises a program that ends the process."""
     known: Counter[str] = Counter()
     ways: Counter[str] = Counter()
-    total, chunk, start = 0, 0, time.perf_counter()
+    total, start = 0, time.perf_counter()
     while total < options.count:
-        number = options.seed + chunk
+        number = options.seed + total
         count = min(options.chunk, options.count - total)
-        chunk += 1
         try:
-            found = forked(lambda marker: search(count, number, strategy, check, known, marker), HANG_SECONDS)  # noqa: B023
+            found = forked(lambda marker: search(count, number, known, marker), HANG_SECONDS)  # noqa: B023
         except Crash as crash:
-            found = Found(1, Counter({f"crash: {crash}": 1}))
+            found = Found(crash.number, Counter({f"crash: {crash}": 1}))
             if crash.program and f"crash: {crash}" not in known:
                 found.failure = f"crash: {crash}\n{reduce(crash.program, str(crash))}"
         total += max(1, min(found.done, count))
@@ -118,7 +117,7 @@ def search_all(
         if found.failure:
             print(f"----- failure, seed {number}\n{found.failure}", flush=True)
     for text, times in ways.items():
-        print(f"{times:6d}  right through {text}")
+        print(f"{times:6d}  {text}")
     for text, times in known.most_common():
         print(f"{times:6d}  {text}")
     print(
@@ -140,11 +139,14 @@ def main() -> int:
     words = parser("tests.programs", __doc__)
     words.add_argument("--check", choices=("value", "gradient", "second"), default="gradient", help="how far to go")
     options = words.parse_args()
+    what = lambda program: check(program, options.check)
     return search_all(
-        programs(options.size),
-        lambda program: check(program, options.check),
+        partial(search, programs(options.size), what),
         options,
-        lambda program, crash: smaller(program, options.check, crash),
+        lambda program, crash: replace(
+            program,
+            source=smaller(program.source, lambda source: crash_of(replace(program, source=source), what) == crash),
+        ),
     )
 
 

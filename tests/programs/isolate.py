@@ -8,35 +8,34 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
-
-from .check import check
-from .generate import Program
 
 
 class Crash(Exception):
-    """The process died by a signal, or hung; `program` is what it was at."""
+    """The process died by a signal, or hung; `program` is what it was at, the one of this `number`."""
 
-    def __init__(self, name: str, program: Program | None):
+    def __init__(self, name: str, program: Any, number: int):
         super().__init__(name)
         self.program = program
+        self.number = number
 
 
 class Marker:
-    """Remembers, outside the process, which program is being run."""
+    """Remembers, outside the process, which program is being run, and the how manieth it is."""
 
     def __init__(self) -> None:
         self.path = tempfile.mkstemp(prefix="zyg-programs-")[1]
+        self.number = 0
 
-    def at(self, program: Program) -> None:
+    def at(self, program: Any) -> None:
+        self.number += 1
         with open(self.path, "wb") as file:
-            pickle.dump(program, file)
+            pickle.dump((program, self.number), file)
 
-    def read(self) -> Program | None:
+    def read(self) -> tuple[Any, int]:
         with open(self.path, "rb") as file:
             data = file.read()
-        return pickle.loads(data) if data else None
+        return pickle.loads(data) if data else (None, 0)
 
     def __enter__(self) -> Marker:
         return self
@@ -83,23 +82,23 @@ def forked(function: Callable[[Marker], Any], seconds: float) -> Any:
             elif processor_time(pid) - used > seconds or time.monotonic() - since > 20 * seconds:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
-                raise Crash(f"hung for {seconds:.0f} s", marker.read())
+                raise Crash(f"hung for {seconds:.0f} s", *marker.read())
         if os.WIFSIGNALED(status):
-            raise Crash(signal.Signals(os.WTERMSIG(status)).name, marker.read())
+            raise Crash(signal.Signals(os.WTERMSIG(status)).name, *marker.read())
         if os.WEXITSTATUS(status):
-            raise Crash(f"exit status {os.WEXITSTATUS(status)}", marker.read())
+            raise Crash(f"exit status {os.WEXITSTATUS(status)}", *marker.read())
         out.seek(0)
         return pickle.load(out)
 
 
-def crash_of(program: Program, what: str, seconds: float = 10.0) -> str:
+def crash_of(program: Any, check: Callable[[Any], object], seconds: float = 10.0) -> str:
     """How the check of this program dies; empty if it does not."""
 
     def attempt(marker: Marker) -> None:
         marker.at(program)
         os.close(2)  # the interpreter's dying words
         try:
-            check(program, what)
+            check(program)
         except Exception:
             return
 
@@ -110,32 +109,47 @@ def crash_of(program: Program, what: str, seconds: float = 10.0) -> str:
     return ""
 
 
-def smaller(program: Program, what: str, crash: str, seconds: float = 60.0) -> Program:
-    """A program that still crashes in this way, with lines and blocks left out."""
+def smaller(source: str, fails: Callable[[str], bool], seconds: float = 60.0) -> str:
+    """A program that still fails, with lines and blocks left out."""
     deadline = time.monotonic() + seconds
+    lines = source.splitlines()
     changed = True
-    while changed and time.monotonic() < deadline:
+    while changed:
         changed = False
-        lines = program.source.splitlines()
         for i in reversed(range(len(lines))):
             if time.monotonic() > deadline:
-                break
-            depth = len(lines[i]) - len(lines[i].lstrip())
-            end = i + 1
-            while end < len(lines) and lines[end].strip() and len(lines[end]) - len(lines[end].lstrip()) > depth:
-                end += 1
+                return "\n".join(lines)
+            if i >= len(lines):
+                continue
+            end = _end_of_block(lines, i)
             for middle in ([], [line[4:] for line in lines[i + 1 : end]]):  # without the block, or without its header
                 candidate = lines[:i] + middle + lines[end:]
-                attempt = replace(program, source="\n".join(candidate))
-                if candidate != lines and _compiles(attempt) and crash_of(attempt, what) == crash:
-                    program, lines, changed = attempt, candidate, True
+                text = "\n".join(candidate)
+                if candidate != lines and _compiles(text) and fails(text):
+                    lines, changed = candidate, True
                     break
-    return program
+    return "\n".join(lines)
 
 
-def _compiles(program: Program) -> bool:
+def _end_of_block(lines: list[str], start: int) -> int:
+    """The line after the block that the line at `start` begins."""
+    depth = _depth(lines[start])
+    end = start + 1
+    for i in range(start + 1, len(lines)):
+        if lines[i].strip():
+            if _depth(lines[i]) <= depth:
+                break
+            end = i + 1
+    return end
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _compiles(source: str) -> bool:
     try:
-        compile(program.source, "", "exec")
+        compile(source, "", "exec")
     except SyntaxError:
         return False
-    return "def f(" in program.source
+    return "def f(" in source

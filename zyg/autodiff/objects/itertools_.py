@@ -9,7 +9,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
-from . import builtins_, calls, foreign, iteration, keys, listwise
+from . import calls, foreign, iteration, keys, listwise
 from .arithmetic import BINARY_RECORD
 from .calls import known
 from .cotangents import accumulate
@@ -395,7 +395,7 @@ def _pairwise(iterable: Any) -> tuple[Any, Any]:
     if type(iterable) is list:
         whole = _Neighbours(iterable)
         return iteration.Direct(whole.steps(), whole, "pairwise"), None
-    return builtins_.shift(calls.call(_neighbours, (iterable,)))
+    return calls.call(_neighbours, (iterable,))
 
 
 def _neighbours(iterable: Any) -> Any:
@@ -428,7 +428,7 @@ if sys.version_info >= (3, 12):
 
     @known(itertools.batched)
     def _batched(iterable: Any, n: int, *, strict: bool = False) -> tuple[Any, Any]:
-        return builtins_.shift(calls.call(_batches, (iterable, n), {"strict": strict}))
+        return calls.call(_batches, (iterable, n), {"strict": strict})
 
 
 @known(itertools.zip_longest)
@@ -491,7 +491,7 @@ def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(itertools.tee)
 def _tee(iterable: Any, n: int = 2) -> tuple[Any, Any]:
-    return builtins_.shift(calls.call(_copies, (iterable, n)))
+    return calls.call(_copies, (iterable, n))
 
 
 def _copies(iterable: Any, n: int) -> tuple[Any, ...]:
@@ -518,7 +518,7 @@ def _copies(iterable: Any, n: int) -> tuple[Any, ...]:
 
 @known(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
-    return builtins_.shift(calls.call(_groups, (iterable, key)))
+    return calls.call(_groups, (iterable, key))
 
 
 def _groups(iterable: Any, key: Any) -> Any:
