@@ -8,6 +8,7 @@ from bytecode import Instr, Label
 from bytecode.instr import TryBegin, TryEnd
 
 _ENDS = frozenset("JUMP_FORWARD JUMP_BACKWARD JUMP_BACKWARD_NO_INTERRUPT RETURN_VALUE RERAISE RAISE_VARARGS".split())
+_NEVER_RAISE = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
 
 
 def faults(code: list[Any], params: list[str]) -> list[str]:
@@ -44,7 +45,7 @@ def faults(code: list[Any], params: list[str]) -> list[str]:
         if not isinstance(item, Instr):
             go(n + 1, depth, filled)
             continue
-        if n in region:
+        if n in region and item.name not in _NEVER_RAISE:
             begin = region[n]
             assert isinstance(begin.target, Label) and begin.stack_depth is not None
             go(at[begin.target], begin.stack_depth + 1 + begin.push_lasti, filled)

@@ -133,18 +133,24 @@ def test_emitted_code_is_sound(monkeypatch: pytest.MonkeyPatch):
     assert faults([Instr("LOAD_FAST", "x"), Instr("RETURN_VALUE")], []) == ["0: x may be empty"]
     seen: list[str] = []
     checks = 0
-    combined = emitter.combined
+    combined, with_islands = emitter.combined, emitter.with_islands
+    arguments: list[str] = []
 
-    def checked(code: list[Any], arguments: list[str]) -> Any:
+    def noted(code: list[Any], names: list[str]) -> Any:
+        arguments[:] = names
+        return combined(code, names)
+
+    def checked(code: list[Any]) -> list[Any]:
         nonlocal checks
         checks += 1
-        result = combined(code, arguments)
+        result = with_islands(code)
         names = [i.name for i in code if hasattr(i, "name")]
         if "RETURN_GENERATOR" not in names:
-            seen.extend(faults(result[0], arguments))
+            seen.extend(faults(result, arguments))
         return result
 
-    monkeypatch.setattr(emitter, "combined", checked)
+    monkeypatch.setattr(emitter, "combined", noted)
+    monkeypatch.setattr(emitter, "with_islands", checked)
     for program in PROGRAMS:
         copy = type(program)(program.__code__.replace(co_name="anew"), program.__globals__)
         python_pullback(copy, (0.5, 0.4, 0.3), {})[1](1.0)

@@ -26,6 +26,7 @@ from bytecode.instr import CellVar, FreeVar, InstrLocation, Intrinsic1Op, TryBeg
 from ..ir.analysis import use_counts
 from ..ir.core import Block, Const, Function, Position, Target, Value
 from . import recording
+from .islands import with_islands
 from .layout import combined, directed
 from .opcodes import ORDER, PY312, PY313, UNBOUND, CannotEmit, Tree, is_none, lower
 from .phrases import call_on_top
@@ -114,7 +115,8 @@ class Emitter:
             self.next_block = following
             self._block(block, trees[block])
         self._cold_code()
-        self.code[:], self.code.argnames = combined(directed(self.code), self.code.argnames)
+        code, self.code.argnames = combined(directed(self.code), self.code.argnames)
+        self.code[:] = with_islands(code)
         return self.code.to_code(stacksize=self.deepest + 2, compute_exception_stack_depths=False)
 
     # --------------------------------------------------------------------------------- signature and cells
