@@ -10,7 +10,7 @@ import numpy as np
 
 from zyg.autodiff.python import escaping
 from zyg.autodiff.python.dependence import flowing
-from zyg.autodiff.python.inline import begin, release, revalidate
+from zyg.autodiff.python.knowledge import begin, release, revalidate
 
 from . import calls, generators, memory, stdlib_, structure
 from .shadows import Shadows

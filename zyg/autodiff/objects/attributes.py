@@ -482,9 +482,9 @@ def _run_setter(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _changes(x: Any, name: str, value: Any = None) -> None:
-    from zyg.autodiff.python import inline
+    from zyg.autodiff.python import knowledge
 
-    inline.changes(x, name, value)
+    knowledge.changes(x, name, value)
 
 
 def record_delattr(x: Any, name: str) -> Any:

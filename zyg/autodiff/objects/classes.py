@@ -254,9 +254,9 @@ def _set_by_object(x: Any, name: str, value: Any) -> tuple[Any, Any]:
         if found is not None and hasattr(type(found), "__set__") and type(found) is not types.MemberDescriptorType:
             back = objects.attributes.set_plainly(x, name, value)
             return None, None if back is None else (_run_set_by_descriptor, back)
-        from zyg.autodiff.python import inline
+        from zyg.autodiff.python import knowledge
 
-        inline.note_set_plainly(cls, name)
+        knowledge.note_set_plainly(cls, name)
     object.__setattr__(x, name, value)
     return None, (_run_set_by_object, x, name)
 

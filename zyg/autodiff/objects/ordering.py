@@ -55,9 +55,9 @@ def is_quiet(x: Any) -> bool:
 
 
 def _note_quiet(cls: type) -> bool:
-    from ..python import inline
+    from ..python import knowledge
 
-    if not inline.is_of_python(cls) or not cls.__dictoffset__ or not attributes.plain_lookup(cls):
+    if not knowledge.is_of_python(cls) or not cls.__dictoffset__ or not attributes.plain_lookup(cls):
         return False
     functions = []
     for c in cls.__mro__[:-1]:
@@ -74,7 +74,7 @@ def _note_quiet(cls: type) -> bool:
         type(f) is FunctionType and only_calculates(f) for f in functions
     ):
         return False
-    inline.note_class(cls)
+    knowledge.note_class(cls)
     note(COMPARED, cls, (cls,))
     return True
 

@@ -270,9 +270,9 @@ def check_key(key: Any) -> None:
                 foreign.position_of(foreign.caller()),
                 hint="let it calculate only, or use a list, or another key",
             )
-    from ..python import inline
+    from ..python import knowledge
 
-    inline.note_class(t)
+    knowledge.note_class(t)
     note(HASHED, t, (t,))
 
 

@@ -15,7 +15,7 @@ from zyg.ir.types import OBJECT
 from zyg.pipeline import rare_collections
 
 from ..identity import ByIdentity
-from . import escaping, inline, nested
+from . import escaping, nested, sites
 from .class_bodies import as_function, is_class_body
 from .comprehensions import taken_in
 from .computed import computed_attributes
@@ -85,7 +85,7 @@ def forget() -> None:
 
 def forget_callees() -> None:
     """Let compiled code look its callees up again: there are new rules."""
-    inline.forget_sites([half for found in list(_cache.values()) for half in found if half is not None])
+    sites.forget_sites([half for found in list(_cache.values()) for half in found if half is not None])
 
 
 def _compile(code: CodeType, namespace: dict[str, Any] | None) -> CodeType:

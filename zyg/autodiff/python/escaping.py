@@ -76,7 +76,7 @@ def take(exception: BaseException, depth: int = 0) -> Any:
     back = exception.__dict__.pop(name_at(depth), None)
     if back is None:
         return None
-    from . import inline
+    from . import sites
     from .compile import is_half
 
     here: FrameType | None = sys._getframe(1)
@@ -94,7 +94,7 @@ def take(exception: BaseException, depth: int = 0) -> Any:
     ):
         return back
     bound = False
-    shifting = (calls.call_method.__code__, inline.call_known_method.__code__)
+    shifting = (calls.call_method.__code__, sites.call_known_method.__code__)
     while entry is not None and entry.tb_frame.f_code in (*_PASSING, *shifting):
         bound = bound or entry.tb_frame.f_code in shifting
         entry = entry.tb_next

@@ -17,7 +17,7 @@ from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
 from ..objects import queries, reach, sources
-from . import escaping, inline, rules, slopes, special
+from . import accesses, escaping, loops, rules, sites, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import is_call_of, successors
 
@@ -169,30 +169,30 @@ class ForwardHalf:
         attrs: dict[str, Any] = {"of": op}
         operands = [*instr.operands, *[Const(x, OBJECT) for x in extra_operands(instr)]]
         if op == "iter" and instr.attrs.get("loop"):
-            function: Any = inline.loop
+            function: Any = loops.loop
         elif is_call_of(instr, sources.finish):
             attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]
         elif op == "call_object" and self.brief and not instr.attrs["keywords"]:
             attrs["of"], function = "call_plainly", objects.RECORD[op]
         elif op == "call_object" and not instr.attrs["keywords"]:
-            function = inline.forward_at
+            function = sites.forward_at
             read = self.called.get(instr)
-            operands.append(Const(inline.new_site(self._table(read)), OBJECT))
+            operands.append(Const(sites.new_site(self._table(read)), OBJECT))
             if read is not None:
                 operands += [self.methods[read], read.operands[0]]
                 attrs["method"] = True
                 name, count = read.attrs["name"], len(instr.operands) - 1
-                if (name, count) in inline.OF_CONTAINERS:
-                    attrs |= {"inline": name, "handlers": inline.OF_CONTAINERS[name, count]}
+                if (name, count) in sites.OF_CONTAINERS:
+                    attrs |= {"inline": name, "handlers": sites.OF_CONTAINERS[name, count]}
             written = self._elementary(instr, read)
             if written is not None:
                 attrs["elementary"] = written
         elif op == "call_object":
-            attrs["of"], function = "call_keywords", inline.record_keywords
-            operands[:0] = [Const(inline.new_site(), OBJECT), Const(instr.attrs["keywords"], OBJECT)]
+            attrs["of"], function = "call_keywords", sites.record_keywords
+            operands[:0] = [Const(sites.new_site(), OBJECT), Const(instr.attrs["keywords"], OBJECT)]
         elif op == "call_spread" and not self.brief:
-            function = inline.record_spread
-            operands.insert(0, Const(inline.new_spread_site(), OBJECT))
+            function = sites.record_spread
+            operands.insert(0, Const(sites.new_spread_site(), OBJECT))
         elif op == "set_global":
             assert self.scope is not None
             function = objects.RECORD[op]
@@ -205,7 +205,7 @@ class ForwardHalf:
             attrs |= {"direct": op, "plain": QUERIES[op][: len(instr.operands)]}
         elif instr in self.methods:
             objects.has_attribute(instr.attrs["name"])
-            attrs["direct"], function = "method", inline.record_method
+            attrs["direct"], function = "method", accesses.record_method
             operands.append(Const(self._table(instr), OBJECT))
             call = next(call for call, other in self.called.items() if other is instr)
             if self._elementary(call, instr) is not None:
@@ -213,13 +213,13 @@ class ForwardHalf:
         elif op == "getattr":
             if objects.has_attribute(instr.attrs["name"]):
                 attrs["direct"] = op
-            function = inline.record_getattr
-            operands.append(Const(inline.readers(instr.attrs["name"]), OBJECT))
+            function = accesses.record_getattr
+            operands.append(Const(accesses.readers(instr.attrs["name"]), OBJECT))
         elif op == "setattr":
             if objects.has_attribute(instr.attrs["name"]):
                 attrs["direct"] = op
-            function = inline.record_setattr
-            operands.append(Const(inline.writers(instr.attrs["name"]), OBJECT))
+            function = accesses.record_setattr
+            operands.append(Const(accesses.writers(instr.attrs["name"]), OBJECT))
         else:
             function = special.OPERATORS.get(op) or objects.RECORD[op]
             written = rules.base(op) in rules.DIRECT or op in ("getitem", "setitem", "list_append", "unpack")
@@ -271,7 +271,7 @@ class ForwardHalf:
         rare: Value | None = None
         number = 0
         for instr in block.instrs:
-            if self.kinds.get(instr) != "record" or not inline.is_rare(instr):
+            if self.kinds.get(instr) != "record" or not accesses.is_rare(instr):
                 continue
             if rare is None:
                 rare = Value(OBJECT, "")
@@ -341,12 +341,12 @@ class ForwardHalf:
                 entry.instrs.insert(_first_place(entry), test)
         return found
 
-    def _table(self, read: Instr | None) -> inline.Methods | None:
+    def _table(self, read: Instr | None) -> sites.Methods | None:
         """What is known of calls of an attribute that is only called."""
         if read is None:
             return None
         call = next(call for call, other in self.called.items() if other is read)
-        return inline.methods_of(read.attrs["name"], len(call.operands) - 1)
+        return sites.methods_of(read.attrs["name"], len(call.operands) - 1)
 
     def _kind(self, instr: Instr) -> str:
         """How an instruction is reversed: not at all ("none"), by its rule for numbers, by a plain function of objects that

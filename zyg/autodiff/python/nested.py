@@ -14,7 +14,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT, TAPE
 
 from .. import objects
-from . import escaping, inline, special
+from . import escaping, loops, sites, special
 
 
 def plain(half: Function) -> Function:
@@ -92,9 +92,9 @@ class _Expansion:
             if instr.attrs.get("direct") == "method":
                 self.call(function, operands, [instr.results[0], instr.results[2]])
                 return
-        elif of == "call_keywords" or (isinstance(function, Const) and function.value is inline.record_spread):
+        elif of == "call_keywords" or (isinstance(function, Const) and function.value is sites.record_spread):
             function, operands = Const(objects.RECORD[of], OBJECT), operands[1:]
-        elif of == "iter" and isinstance(function, Const) and function.value is inline.loop:
+        elif of == "iter" and isinstance(function, Const) and function.value is loops.loop:
             function = Const(objects.loop, OBJECT)
         if of in ("call_object", "call_plainly"):
             found = Value(OBJECT)

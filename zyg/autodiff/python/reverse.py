@@ -11,7 +11,7 @@ from zyg.ir.types import I64, NONE, OBJECT, TAPE
 
 from .. import objects
 from ..objects.queries import TRUTHS
-from . import inline, rules
+from . import accesses, rules
 from .forward import ForwardHalf, Saved, extra_operands
 
 NOTHING = Const(None, NONE)
@@ -423,7 +423,7 @@ class ReverseHalf:
                 Const(objects.RULES[of], OBJECT),
                 *self._rule_operands(original, of, original.operands, wanted),
             ]
-        elif of in inline.ACCESS and instr.attrs.get("direct") in (of, "method"):
+        elif of in accesses.ACCESS and instr.attrs.get("direct") in (of, "method"):
             attrs["access"] = of
             key = self._primal(original.operands[1]) if of in ("getitem", "setitem") else NOTHING
             x = original.operands[0]

@@ -14,7 +14,8 @@ from ..identity import note
 from ..objects import arithmetic, calls, containers, iteration
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMBERS, NUMERIC
-from .inline import HEAP_TYPE, forward_of_method, is_of_python, is_plain, new_table, note_code, noted
+from .knowledge import HEAP_TYPE, is_of_python, is_plain, note_code
+from .sites import forward_of_method, new_table, noted
 
 
 def _binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:

@@ -1,0 +1,220 @@
+"""Attributes that emitted code reads and sets by itself, and under which test.
+
+An attribute is read plainly where the type of the object is in the set of types for which reading that name runs no code and
+gives no bound method with a cotangent. The general functions add to these sets what they find out.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
+from typing import Any
+
+from zyg.backend.pulling import in_field
+from zyg.backend.recording import PLAIN
+from zyg.ir.core import Const
+
+from .. import objects
+from ..identity import note
+from ..objects import attributes, classes
+from ..objects.arithmetic import find
+from ..objects.cotangents import INERT, NUMERIC, VALUES
+from .knowledge import HEAP_TYPE, forgets, is_constant_number, is_of_python, is_plain, note_class, note_code
+from .sites import CONTAINERS, Methods, forward_of_method, nobody
+
+MemberDescriptorType = attributes.MemberDescriptorType
+
+
+# Operations whose reverse is written out where they were done plainly.
+ACCESS = frozenset({"getattr", "setattr", "getitem", "setitem", "list_append", "get_cell", "set_cell"})
+
+
+def is_rare(instr: Any) -> bool:
+    """Whether a `record` is mostly done plainly and then records nothing at all."""
+    direct = instr.attrs.get("direct")
+    if direct is None or direct == "list_append":
+        return False
+    if "computed" in instr.attrs:
+        return False
+    if direct == "getitem":  # from the end of a list it notes the position
+        key = instr.operands[2]
+        return not (isinstance(key, Const) and type(key.value) is int and key.value < 0)
+    return True
+
+
+class Properties(dict):
+    """Per class the forward half of the getter, or setter, of a property. (It is equal to itself alone: a constant of code.)"""
+
+    __slots__ = ()
+    __module__ = __name__
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+class Types:
+    """What may be done with the attribute `name` of instances, by their types."""
+
+    def __init__(self, what: str, name: str):
+        self.__qualname__ = f"{what}_{name}"
+        # Those whose attribute may be read (or set) plainly: exactly a set, in which code looks a type up at once. (What stands
+        # for no type makes it a constant of its own.)
+        self.plain: set[Any] = {nobody}
+        self.properties = Properties()
+
+
+readable: dict[str, Types] = {}
+writable: dict[str, Types] = {}
+
+
+def readers(name: str) -> Types:
+    """The types whose attribute `name` may be read plainly, as far as is known."""
+    if name not in readable:
+        readable[name] = Types("readable", name)
+    return readable[name]
+
+
+def writers(name: str) -> Types:
+    """The types whose attribute `name` may be set plainly, as far as is known."""
+    if name not in writable:
+        writable[name] = Types("writable", name)
+    return writable[name]
+
+
+@forgets
+def _forget() -> None:
+    for types in (*readable.values(), *writable.values()):
+        types.plain.intersection_update((ModuleType, nobody))
+        types.properties.clear()
+
+
+def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
+    """RECORD["getattr"], which notes types that may be read plainly."""
+    cls = type(x)
+    getter = types.properties.get(cls)
+    if getter is not None:
+        return getter(x)
+    if cls is ModuleType:
+        if name in vars(x):  # else it may have a `__getattr__`
+            types.plain.add(ModuleType)
+    elif _reads_plainly(cls, name):
+        note_class(cls)
+        note(types.plain, cls, (cls,))
+    else:
+        getter = _getter(cls, name)
+        if getter is not None:
+            note_class(cls)
+            note(types.properties, cls, (cls,), getter)
+    return objects.RECORD["getattr"](x, name)
+
+
+def _getter(cls: type, name: str) -> Any:
+    """What reads a property or a field of a named tuple, and gives value and pullback; None for others."""
+    if cls is complex or cls in classes.EXCEPTIONS:
+        return attributes.attribute_handler(cls, name)
+    found = find(cls, name)
+    if not attributes.plain_lookup(cls) or issubclass(cls, type):
+        return None
+    if type(found) is property:
+        function: Any = found.fget
+        if not is_plain(function) or not is_of_python(cls) or find(cls, "__getattr__") is not None:
+            return None
+        note_code(function)
+        return forward_of_method(function, 1)
+    fields = getattr(cls, "_fields", ())
+    if type(found).__name__ != "_tuplegetter" or name not in fields:
+        return None
+    get, back = type(found).__get__, (in_field, fields.index(name), len(fields))
+    return lambda x: (get(found, x, cls), back)
+
+
+def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
+    """RECORD["getattr"] of what is only called, which notes types whose methods are read plainly."""
+    cls = type(x)
+    if cls is super:
+        y = getattr(x, name)
+        if type(y) is MethodType and type(y.__func__) is FunctionType and VALUES.isdisjoint(type(y.__self__).__mro__):
+            return y, None  # of an object that has a shadow
+    if cls is type:
+        if x in table.of_classes:
+            return getattr(x, name), None
+        found = type(find(x, name))
+        if found in (classmethod, staticmethod, FunctionType) and find(type, name) is None:
+            note_class(x)
+            note(table.of_classes, x, (x,))
+        elif not x.__flags__ & HEAP_TYPE and found in (WrapperDescriptorType, MethodDescriptorType) and _of_it(x, name):
+            note(table.of_classes, x, (x,))
+    if name in vars(x) if cls is ModuleType else _reads_plainly(cls, name):
+        if cls is not ModuleType:
+            note_class(cls)
+        note(table, cls, (cls,), PLAIN)
+    return objects.RECORD["getattr"](x, name)
+
+
+def _of_it(cls: type, name: str) -> bool:
+    """Whether an attribute of a class is its instances' method, and not the one that it has as an instance of `type`."""
+    return getattr(cls, name) is find(cls, name)
+
+
+def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
+    """RECORD["setattr"], which notes types that may be written plainly."""
+    cls = type(x)
+    setter = types.properties.get(cls)
+    if setter is not None:
+        return setter(x, value)[1]
+    if _writes_plainly(cls, name):
+        note_class(cls)
+        note(types.plain, cls, (cls,))
+    else:
+        setter = _setter(cls, name)
+        if setter is not None:
+            note_class(cls)
+            note(types.properties, cls, (cls,), setter)
+    return objects.RECORD["setattr"](x, value, name)
+
+
+def _setter(cls: type, name: str) -> Any:
+    """The forward half of the setter of a property; None for what is set in another way."""
+    found = find(cls, name)
+    if type(found) is not property or not is_plain(found.fset) or issubclass(cls, type):
+        return None
+    if not is_of_python(cls) or find(cls, "__setattr__") is not object.__setattr__:
+        return None
+    function: Any = found.fset
+    note_code(function)
+    return forward_of_method(function, 2)
+
+
+def _reads_plainly(cls: type, name: str) -> bool:
+    if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or hasattr(cls, "__zyg_transform__"):
+        return False
+    found = find(cls, name)
+    if cls in CONTAINERS:
+        return type(found) is MethodDescriptorType
+    if not attributes.plain_lookup(cls) or not is_of_python(cls):
+        return False
+    if found is None:
+        return find(cls, "__getattr__") is None
+    return type(found) in (MemberDescriptorType, FunctionType) or _stands_for_a_constant(cls, name, found)
+
+
+def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:
+    """Whether what a class holds for instances that have no such attribute of their own carries no derivative: it is no number,
+    or one that was there before all of what is being differentiated."""
+    if type(found) in INERT:
+        return True
+    if type(found) is not float and type(found) is not int:
+        return False
+    owner = next(c for c in cls.__mro__ if name in c.__dict__)
+    return is_constant_number(owner, name)
+
+
+def _writes_plainly(cls: type, name: str) -> bool:
+    if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or not is_of_python(cls):
+        return False
+    found = find(cls, name)
+    if found is not None and type(found) is not MemberDescriptorType and hasattr(type(found), "__set__"):
+        return False
+    return find(cls, "__setattr__") is object.__setattr__

@@ -1,0 +1,169 @@
+"""What is known of classes and functions, as long as these are as they were, and no longer than they are wanted.
+
+Emitted code relies on what has been found out about them: which attributes may be read plainly, what a method is. Whoever keeps
+such things notes what they are about (`note_class`, `note_code`) and says how to forget them (`forgets`). Before a pullback is made
+all is forgotten if something is no longer as it was (`revalidate`); what is not there for good goes when it has been made (`release`).
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from operator import is_
+from types import CodeType, FunctionType
+from typing import Any
+
+from zyg.backend.cpython import type_version
+from zyg.backend.phrases import forget_hashed
+
+from ..identity import lasts, let_go, note
+from ..objects import calls, classes
+
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+_when_changed: list[Callable[[], None]] = []
+_when_made: list[Callable[[], None]] = []
+
+
+def forgets(function: Callable[[], None]) -> Callable[[], None]:
+    """The decorated function forgets what has been found out."""
+    _when_changed.append(function)
+    return function
+
+
+def lets_go(function: Callable[[], None]) -> Callable[[], None]:
+    """The decorated function lets go of what is there for one pullback only."""
+    _when_made.append(function)
+    return function
+
+
+def is_of_python(cls: type) -> bool:
+    """Whether a class and all its bases are made by class statements."""
+    return all(c is object or c.__flags__ & HEAP_TYPE for c in cls.__mro__)
+
+
+def is_plain(f: Any) -> bool:
+    return type(f) is FunctionType and is_permanent(f)
+
+
+def is_permanent(f: FunctionType) -> bool:
+    """Whether a function holds nothing that it would be wrong to keep: no closure, but for the class of `super`."""
+    return f.__closure__ is None or f.__code__.co_freevars == ("__class__",) or lasts(f)
+
+
+# What has been found out holds as long as these are as they were: classes by their version, or else by what stands in them,
+# functions by their code.
+_classes: dict[type, tuple[int, list[Any]]] = {}
+_codes: dict[FunctionType, tuple[CodeType, Any]] = {}
+_MANY = 1000
+_settled = 0  # how many classes and functions were known when it was last looked whether they are still there
+
+
+def note_class(cls: type) -> None:
+    if cls not in _classes:
+        note(_classes, cls, (cls,), (type_version(cls), _content(cls)))
+
+
+def note_code(f: FunctionType) -> None:
+    if f not in _codes:
+        note(_codes, f, (f,), (f.__code__, f.__defaults__))
+
+
+def note_set_plainly(cls: type, name: str) -> None:
+    """`object.__setattr__` sets this attribute of instances itself."""
+    if is_of_python(cls) and type(name) is str:
+        note_class(cls)
+        note(classes.plainly_set.setdefault(name, set()), cls, (cls,))
+
+
+def _content(cls: type) -> list[Any]:
+    """The names and what stands under them, of a class and its bases, but for `object`; of numbers the type."""
+    held = [x for c in cls.__mro__[:-1] for part in (c.__dict__, c.__dict__.values()) for x in part]
+    return [type(x) if type(x) in (float, int) else x for x in held]
+
+
+def revalidate() -> None:
+    """Forget what was found out if a class or a function that it is about is no longer as it was (or if it is about very many,
+    which would all be kept)."""
+    for f, (code, defaults) in _codes.items():
+        if f.__code__ is not code or f.__defaults__ is not defaults:
+            return forget_what_is_known()
+    for cls, (version, content) in _classes.items():
+        now = type_version(cls)
+        if not now or now != version:
+            present = _content(cls)
+            if len(present) != len(content) or not all(map(is_, present, content)):
+                return forget_what_is_known()
+            _classes[cls] = now, content
+    if len(_codes) + len(_classes) > _MANY:
+        forget_what_is_known()
+
+
+# Classes that were there when the pullbacks that are being made were begun; those that were met since then; numbers of classes
+# that have been set since then; and a place per pullback that is being made.
+_there_before: weakref.WeakSet[type] = weakref.WeakSet()
+_met: list[type] = []
+_assigned: set[tuple[type, str]] = set()
+_running: list[None] = []
+
+
+def is_constant_number(owner: type, name: str) -> bool:
+    """Whether a number that a class holds was there before all of what is being differentiated, and has not been set since."""
+    if owner not in _there_before:
+        _met.append(owner)
+        return False
+    return (owner, name) not in _assigned
+
+
+def begin() -> None:
+    """A pullback is about to be made."""
+    _running.append(None)
+
+
+def _end() -> None:
+    _running.pop()
+    if not _running:
+        _there_before.update(_met)
+        _met.clear()
+        _assigned.clear()
+
+
+def changes(x: Any, name: str, value: Any = None) -> None:
+    """Differentiated code is about to set, or delete, an attribute of a class, or the code of a function."""
+    if isinstance(x, FunctionType):
+        if name in ("__code__", "__defaults__"):
+            forget_what_is_known()
+    elif not (type(value) in (float, int) and type(x.__dict__.get(name)) in (float, int)):
+        forget_what_is_known()
+    elif (x, name) not in _assigned:
+        # A number in the place of a number makes no difference but for instances that take it for theirs.
+        _assigned.add((x, name))
+        if x in _there_before:
+            forget_what_is_known()
+
+
+def forget_what_is_known() -> None:
+    from .compile import forget_callees
+
+    for forget in _when_changed:
+        forget()
+    classes.plainly_set.clear()
+    _classes.clear()
+    _codes.clear()
+    forget_hashed()
+    calls.forget_made()
+    forget_callees()
+
+
+def release() -> None:
+    """Let go of classes and functions that are not there for good, and of what closures captured: a pullback has been made."""
+    global _settled
+    _end()
+    for go in _when_made:
+        go()
+    let_go()
+    if len(_classes) + len(_codes) != _settled:
+        # Where there is a new one, it may have come in the place of another.
+        if not all(map(lasts, _classes)) or not all(map(lasts, _codes)):
+            forget_what_is_known()
+        _settled = len(_classes) + len(_codes)

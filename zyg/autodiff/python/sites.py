@@ -1,0 +1,348 @@
+"""Places where something is called: each remembers what was called there last, and its forward half.
+
+Emitted code looks at a `Site` itself, and calls `forward_at` where another callable has come. Of an attribute that is only called
+`Methods` tells per class what the call is; of an operator, a table by the types of the operands.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from functools import partial
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType, WrapperDescriptorType
+from typing import Any
+
+from zyg.rules import has_ruled_instances
+
+from .. import objects
+from ..identity import lasts, note
+from ..objects import calls, classes
+from ..objects.adapters import adapter, constructing
+from ..objects.arithmetic import find
+from .knowledge import HEAP_TYPE, is_of_python, is_permanent, is_plain, lets_go, note_class, note_code
+
+
+def nobody() -> None:
+    """Stands for no callee. (It is not a constant like others, so that the sites of a code object stay apart.)"""
+
+
+class Methods(dict):
+    """What a call of the method `name` with so many arguments is, by the type of the object: a function of it and of the
+    arguments, that gives value and pullback; PLAIN where the method is read as an attribute, and then called. (Without a `__dict__`
+    its methods are found faster.)"""
+
+    __slots__ = ("__qualname__", "name", "of_classes")
+    __module__ = __name__
+
+    def __init__(self, name: str, arity: int):
+        super().__init__()
+        self.name = name
+        self.of_classes: set[type] = set()  # the classes that hold a method under this name
+        self.__qualname__ = f"methods_{name}_{arity}"
+
+
+methods: dict[tuple[str, int], Methods] = {}
+
+# Whose instances are what their class says, and have no cotangent that flows.
+CONTAINERS = (list, dict, set, deque, str, bytes)
+
+
+# Methods that are written out, by name and number of arguments: the classes, and the run-time functions.
+OF_CONTAINERS = {
+    (name, count): tuple([(cls, calls.METHODS[cls, name]) for cls in classes])
+    for name, count, classes in (("append", 1, (list, deque)), ("pop", 0, (list, deque)), ("popleft", 0, (deque,)))
+}
+
+
+def methods_of(name: str, arity: int) -> Methods:
+    """What is known of calls of a method."""
+    if (name, arity) not in methods:
+        methods[name, arity] = Methods(name, arity)
+    return methods[name, arity]
+
+
+# At a call: the callable that was called last and its forward half; the function of the bound method that was called last and its
+# forward half, which takes `self` first.
+Site = list[Any]
+
+
+# For places where methods of several classes are called: by function and number of arguments.
+_of_methods: dict[tuple[FunctionType, int], Any] = {}
+
+
+_EMPTY = (nobody, None, nobody, None)
+_SIZE = len(_EMPTY)
+# Behind these: what is known of a method that is called, and more callables with their forward halves.
+_TABLE, _MANY_AT = _SIZE, _SIZE + 1
+_passing: list[Site] = []  # sites that hold what is there for one pullback only
+
+
+def new_site(table: Methods | None = None) -> Site:
+    """A place of a call; `table`: for methods that are read there."""
+    return [*_EMPTY, table, {}]
+
+
+@lets_go
+def _let_go() -> None:
+    while _passing:
+        _clear(_passing.pop())
+
+
+def forget_sites(codes: Iterable[CodeType]) -> None:
+    """There are new rules."""
+    for known in (*operators, *methods.values(), _of_methods):
+        known.clear()
+    for table in methods.values():
+        table.of_classes.clear()
+    for code in codes:
+        for constant in code.co_consts:
+            if type(constant) is list:
+                _clear(constant)
+
+
+def _clear(site: Site) -> None:
+    site[:_SIZE] = _EMPTY
+    site[_MANY_AT].clear()
+
+
+def forward_at(f: Any, site: Site, arity: int) -> Any:
+    """The forward half of `f` for `arity` arguments, which the place remembers."""
+    t = type(f)
+    if t is MethodType:
+        made = _of_methods.get((f.__func__, arity))
+        if made is not None and site[2] is not nobody:
+            return partial(made, f.__self__)
+        made = made or forward_of_method(f.__func__, arity + 1)
+        if made is None:
+            return objects.forward_of(f)
+        site[2:_SIZE] = f.__func__, made
+        if not lasts(f.__func__):
+            _passing.append(site)
+        if is_permanent(f.__func__):
+            note_code(f.__func__)
+            note(_of_methods, (f.__func__, arity), (f.__func__,), made)
+            _note_method(f, site[_TABLE], made)
+        return partial(made, f.__self__)
+    if t is FunctionType or t is type or t is BuiltinFunctionType and type(f.__self__) is ModuleType:
+        known = site[_MANY_AT].get(f)
+        if known is not None:
+            return known
+    if t is FunctionType and type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
+        # A function that is made anew each time: it is not worth remembering.
+        code = f.__code__
+        entry = calls.known_function(code)
+        if entry is not None and entry.simple and f.__defaults__ is None and arity == code.co_argcount:
+            if f.__closure__ is None or entry.generator:
+                return entry.bind(f)
+            return FunctionType(entry.forward, f.__globals__, code.co_name, None, f.__closure__)
+    if t is partial and not has_ruled_instances(t):
+        made = objects.functools_.forward_of_partial(f, arity)
+        if made is not None:
+            site[:2] = f, made
+            _passing.append(site)
+            return made
+    made = _of_objects.get((t, arity))
+    if made is not None and t.__call__ is made[1]:
+        return partial(made[2], f)
+    forward = objects.forward_of(f)
+    if (
+        type(forward) is partial
+        and forward.func is calls.call_object
+        and is_of_python(t)
+        and not has_ruled_instances(t)
+    ):
+        noted(_of_objects, (t, arity), (t,), t, "__call__", arity + 1, False)
+    elif t is FunctionType:
+        forward = adapter(f, arity) or forward
+        _remember(site, f, forward)
+        if not lasts(f):
+            _passing.append(site)
+        if is_permanent(f):
+            note_code(f)
+    elif isinstance(f, type) and type(forward) is partial and forward.func is classes.construct:
+        made = _constructor(f, arity)
+        if made is not None:
+            site[:2] = f, made
+            if not lasts(f):
+                _passing.append(site)
+            return made
+    elif (
+        t is WrapperDescriptorType
+        or (t is BuiltinFunctionType and (type(f.__self__) is ModuleType or f.__name__ == "__new__"))
+        or (t is type and not f.__flags__ & HEAP_TYPE)
+        or (isinstance(f, type) and t.__hash__ is type.__hash__ and f in calls.KNOWN)
+    ):
+        _remember(site, f, forward)
+    elif t is BuiltinFunctionType:
+        table = site[_TABLE]
+        if table is not None and type(f.__self__) in CONTAINERS and f.__name__ == table.name:
+            table[type(f.__self__)] = calls.method_handler_of(f)
+    return forward
+
+
+def _remember(site: Site, f: Any, forward: Any) -> None:
+    """What is called at a place: the first callable is looked at there, further ones here."""
+    if site[0] is nobody:
+        site[:2] = f, forward
+    elif len(site[_MANY_AT]) < _CALLEES:
+        site[_MANY_AT][f] = forward
+    else:
+        site[:2] = f, forward
+
+
+_CALLEES = 16  # how many are remembered per place
+
+
+def _note_method(f: MethodType, table: Methods | None, forward: Any) -> None:
+    """A method that nothing but a change of the class can replace is called without being read."""
+    cls = type(f.__self__)
+    if table is not None and cls.__dictoffset__ == 0 and cls in table and find(cls, table.name) is f.__func__:
+        note(table, cls, (cls,), forward)
+
+
+def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> tuple[Any, Any]:
+    """RECORD["call_keywords"], which remembers the forward half for these keywords."""
+    if f is site[0]:
+        return site[1](*args)
+    t = type(f)
+    made: Any
+    if t is MethodType:
+        if f.__func__ is site[2]:
+            return site[3](f.__self__, *args)
+        if is_plain(f.__func__) and calls.known_function(f.__func__.__code__) is not None:
+            made = adapter(f.__func__, 1 + len(args) - len(names), names, bound=True)
+            if made is not None:
+                note_code(f.__func__)
+                site[2:_SIZE] = f.__func__, made
+                if not lasts(f.__func__):
+                    _passing.append(site)
+    else:
+        made = None
+        if t is FunctionType:
+            if is_permanent(f) and calls.known_function(f.__code__) is not None:
+                made = adapter(f, len(args) - len(names), names)
+                note_code(f)
+        elif isinstance(f, type):
+            forward = objects.forward_of(f)
+            if type(forward) is partial and forward.func is classes.construct:
+                made = _constructor(f, len(args) - len(names), names)
+        if made is not None:
+            site[:2] = f, made
+            if not lasts(f):
+                _passing.append(site)
+            return made(*args)
+    return objects.RECORD["call_keywords"](names, f, *args)
+
+
+def new_spread_site() -> Site:
+    """A place of a call `f(*args)`, which remembers for how many arguments, too."""
+    return [*new_site(), -1]
+
+
+def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
+    """RECORD["call_spread"], which remembers the forward half for so many arguments."""
+    if type(args) is not tuple or kwargs is not None and (type(kwargs) is not dict or kwargs):
+        return objects.RECORD["call_spread"](f, args, kwargs)
+    count = len(args)
+    if site[-1] != count:
+        _clear(site)
+        site[-1] = count
+    y, back = (site[1] if f is site[0] else forward_at(f, site, count))(*args)
+    return y, None if back is None else (calls.run_spread_plain, back)
+
+
+def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
+    """The forward half of the function of a bound method, for `arity` arguments with `self` and further ones by keyword; its
+    pullback gives the cotangent of `self` first. None if it is not a plain function that takes these."""
+    if type(f) is not FunctionType:
+        return None
+    entry = calls.known_function(f.__code__)
+    if entry is None:
+        forward = objects.forward_of(f)
+        if f in calls.KNOWN and not names:
+            return partial(call_known_method, forward)
+        entry = calls.known_function(f.__code__)
+    return None if entry is None else adapter(f, arity, names, bound=True)
+
+
+def call_known_method(forward: Any, *args: Any) -> tuple[Any, Any]:
+    y, back = forward(*args)
+    return y, None if back is None else (calls.run_shifted, back)
+
+
+def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
+    """The forward half of a class whose instances are made by its `__init__` alone."""
+    if cls in classes.EXCEPTIONS and not names:
+        return partial(classes.make_exception, cls)
+    init = find(cls, "__init__")
+    if find(type(cls), "__call__") is not type.__call__:
+        return None
+    if find(cls, "__new__") is not object.__new__:
+        return _maker(cls, arity, names) if init is object.__init__ else None
+    forward = forward_of_method(init, arity + 1, names)
+    if forward is None or not is_permanent(init):
+        return None
+    note_class(cls)
+    note_code(init)
+
+    def generally(*args: Any) -> tuple[Any, Any]:
+        split = len(args) - len(names)
+        return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
+
+    return constructing(arity + len(names))(cls, init, forward, generally)
+
+
+def _maker(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
+    """The forward half of a class whose instances are made by its `__new__` alone, as those of named tuples."""
+    new = cls.__new__
+    if not is_plain(new):
+        return None
+    calls.forward_of(new)
+    forward = forward_of_method(new, arity + 1, names)
+    if forward is None:
+        return None
+    note_class(cls)
+    note_code(new)
+
+    def construct(*args: Any) -> tuple[Any, Any]:
+        if cls.__new__ is not new:
+            split = len(args) - len(names)
+            return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
+        made, back = forward(cls, *args)
+        if type(made) is cls or not isinstance(made, cls):
+            return made, back
+        split = len(args) - len(names)
+        _, then = objects.call(made.__init__, args[:split], dict(zip(names, args[split:])))
+        return made, (run_new_and_init, back, then)
+
+    return construct
+
+
+def run_new_and_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """`__new__` has made an instance of a class derived from the one that was called."""
+    then = calls.run(back[2], None, shadows)
+    return objects.accumulate(calls.run(back[1], d, shadows), None if then is None else tuple(then))
+
+
+# What special methods of classes are, by the types of the operands: whether they are those of the second one, the method, and its
+# forward half.
+operators: list[dict[Any, tuple[bool, Any, Any]]] = []
+
+
+def new_table() -> dict[Any, tuple[bool, Any, Any]]:
+    operators.append({})
+    return operators[-1]
+
+
+def noted(table: dict[Any, Any], key: Any, about: tuple[type, ...], cls: type, slot: str, arity: int, of: bool) -> None:
+    """Note what a special method of a class is, if it is a plain function."""
+    method = find(cls, slot)
+    if is_plain(method):
+        forward = forward_of_method(method, arity)
+        if forward is not None:
+            note(table, key, about, (of, method, forward))
+            note_code(method)
+
+
+# Of callable objects: by class and number of arguments.
+_of_objects = new_table()
