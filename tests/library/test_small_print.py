@@ -9,6 +9,8 @@ import pytest
 
 import zyg
 
+from tests.turns import one_of_three
+
 NUMPY: Any = np
 
 
@@ -72,3 +74,37 @@ def test_errors_are_worded_as_theirs(function, argument):
     with pytest.raises(type(wanted.value)) as found:
         zyg.jit(function)(argument)
     assert str(found.value).strip() == str(wanted.value).strip()
+
+
+@one_of_three(2)
+def test_values_that_numpys_own_tests_ask_for():
+    def f(a, z, places):
+        return (
+            np.linalg.matrix_power(a, 1) is a,
+            np.trim_zeros([0, 0, 1, 0, 2, 0]),
+            np.delete(a, places, axis=1),
+            np.iscomplexobj([1, z]),
+            np.sum(z),
+            np.mean(z),
+        )
+
+    args = np.arange(25.0).reshape(5, 5), np.array(5 + 1j), np.array([[0, 1], [2, 1]])
+    assert repr(zyg.jit(f)(*args)) == repr(f(*args))
+
+
+@one_of_three(0)
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        (lambda a: np.tensordot(a, a, axes=([1, 1], [0, 0])), np.ones((3, 3))),
+        (lambda a: np.positive([2], out=a), np.array(5.0)),
+        (lambda a: np.dot(a, a, out=a[::-1]), np.ones((3, 3))),
+        (lambda a: np.delete(a, a), np.array([1.0, 2.0])),
+    ],
+)
+def test_errors_that_numpys_own_tests_ask_for(function, argument):
+    with pytest.raises(Exception) as expected:
+        function(argument.copy())
+    with pytest.raises(Exception) as found:
+        zyg.jit(function)(argument.copy())
+    assert type(found.value) is expected.type

@@ -36,6 +36,8 @@ def tensordot(e: Evaluator, a: Abstract, b: Abstract, axes: Abstract = TWO) -> A
     if len(pairs) != 2 or len(pairs[0]) != len(pairs[1]) or len(pairs[0]) > min(ndims):
         e.throw("ValueError", "shape-mismatch for sum")
     first, second = ([axis % ndim for axis in which] for which, ndim in zip(pairs, ndims))
+    if len(set(first)) < len(first) or len(set(second)) < len(second):
+        e.throw("ValueError", "duplicate axes are not allowed in tensordot")
     for i, j in zip(first, second):
         if not _same(e, _length(e, x, i), _length(e, y, j)):
             e.guard(e.op("eq", _length(e, x, i), _length(e, y, j)), "ValueError", "shape-mismatch for sum")

@@ -362,6 +362,8 @@ def matrix_power(a: Any, n: int) -> Any:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     if n < 0:
         return positive_power(np.linalg.inv(a), -n)
+    if n == 1:
+        return a  # the array itself, as NumPy has it
     return positive_power(a, n)
 
 

@@ -17,7 +17,7 @@ from zyg.ir.core import Value, const
 from zyg.ir.types import I64, U8
 
 from ..registry import emits, implements
-from .reductions import as_array
+from .reductions import array_like, as_array
 from .ufuncs import Element, operand, strong, strong_together, ufunc
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ element_test(np.isneginf, _infinite(-1.0))
 
 def _kind_test(complex_answer: bool) -> Callable[..., Abstract]:
     def entry(e: Evaluator, x: Abstract) -> Abstract:
+        x = array_like(e, x)
         return Known(isinstance(x, (ComplexArrayValue, ComplexValue)) == complex_answer)
 
     return entry

@@ -54,6 +54,8 @@ def dot(e: Evaluator, a: Abstract, b: Abstract, out: Abstract = NONE) -> Abstrac
     if isinstance(out, Known) and out.object is None:
         return made
     message = "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
+    if isinstance(out, arrays.ARRAYS):
+        e.guard(arrays.is_contiguous(e, out), "ValueError", message)
     return e.call(known(put_into_alike), [made, out, Known("np.dot"), Known(message)])
 
 

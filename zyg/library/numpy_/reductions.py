@@ -235,6 +235,8 @@ def _sum_of_complex(e: Evaluator, a: ComplexArrayValue) -> Abstract:
     from ..complex_ import sum_array
     from .shaping import reshape
 
+    if a.ndim == 0:
+        return arrays.scalar_of(e, a)
     whole = reshape(e, a, Known(-1)) if a.ndim > 1 and a.floats.type.layout == "C" else a
     assert isinstance(whole, ComplexArrayValue)
     return sum_array(e, whole)

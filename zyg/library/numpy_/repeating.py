@@ -149,7 +149,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
             while last > first and not used[last - 1]:
                 last -= 1
         result = result[along(k, slice(first, last))]
-    return result
+    return result.tolist() if isinstance(filt, list) else result
 
 
 @implements(np.append)
@@ -223,7 +223,10 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     axis = 0 if axis is None else axis_index(axis, source.ndim)
     n = source.shape[axis]
     if is_sequence(obj) or isinstance(obj, np.ndarray):
-        return without(source, np.asarray(obj, int) if is_sequence(obj) and len(obj) == 0 else np.asarray(obj), axis)
+        places = np.asarray(obj, int) if is_sequence(obj) and len(obj) == 0 else np.asarray(obj)
+        if places.dtype.kind == "f":
+            raise IndexError("arrays used as indices must be of integer (or boolean) type")
+        return without(source, places if places.dtype == bool else places.ravel(), axis)
     if isinstance(obj, slice):
         return without(source, np.arange(n)[obj], axis)
     if obj < -n or obj >= n:

@@ -266,6 +266,8 @@ def _into(
 
     extra = [] if plain else [operand(e, where), out]
     if out.type.ndim == 0:
+        if any(isinstance(v, arrays.ARRAYS) and arrays.ndim(v) > 0 for v in operands):
+            e.throw("ValueError", "non-broadcastable output operand with fewer dimensions than the other operand")
         numbers = [arrays.scalar_of(e, v) if isinstance(v, arrays.ARRAYS) else v for v in [*operands, *extra]]
         e.emit("fill", out.value, scalar_value(e, converted(e, *numbers), dtype))
         return out
