@@ -89,7 +89,7 @@ def test_values_that_numpys_own_tests_ask_for():
         )
 
     args = np.arange(25.0).reshape(5, 5), np.array(5 + 1j), np.array([[0, 1], [2, 1]])
-    assert repr(zyg.jit(f)(*args)) == repr(f(*args))
+    assert list(map(str, zyg.jit(f)(*args))) == list(map(str, f(*args)))
 
 
 @one_of_three(0)
