@@ -26,10 +26,11 @@ def adapter(f: FunctionType, count: int, names: tuple[str, ...] = (), bound: boo
     if f.__closure__ is not None and not lasts(f):  # it is not kept
         return _adapter(entry, f, count, names, bound)
     way = (count, names, bound)
-    last = entry.made.get(way)
+    present = entry.present()
+    last = present.get(way)
     if last is None or last[0] is not f or last[1] is not f.__defaults__ or last[2] is not f.__kwdefaults__:
         last = f, f.__defaults__, f.__kwdefaults__, _adapter(entry, f, count, names, bound)
-        note(entry.made, way, (f,), last)
+        note(present, way, (f,), last)
     return last[3]
 
 

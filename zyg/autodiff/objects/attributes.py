@@ -161,9 +161,8 @@ def _property_or(x: Any, name: str, found: property, other: Any) -> tuple[Any, A
     """`__getattr__` is asked when the property raises AttributeError."""
     from ..python import escaping
 
-    escaping.watch()
     try:
-        y, back = calls.call(found.fget, (x,))
+        y, back = escaping.attempt(calls.call, found.fget, (x,))
         return y, None if back is None else (_run_first, back)
     except AttributeError as error:
         return _after(escaping.swallowed(error), _called(calls.call(other.__get__(x, type(x)), (name,))))
@@ -215,14 +214,12 @@ def _custom(x: Any, name: str, cls: type, method: Any) -> tuple[Any, Any]:
     """A class with its own `__getattribute__`; `__getattr__` is asked when that raises."""
     from ..python import escaping
 
-    if find(cls, "__getattr__") is not None:
-        escaping.watch()
-    try:
+    other = find(cls, "__getattr__")
+    if other is None:
         return _called(calls.call(method.__get__(x, cls), (name,)))
+    try:
+        return _called(escaping.attempt(calls.call, method.__get__(x, cls), (name,)))
     except AttributeError as error:
-        other = find(cls, "__getattr__")
-        if other is None:
-            raise
         return _after(escaping.swallowed(error), _called(calls.call(other.__get__(x, cls), (name,))))
 
 

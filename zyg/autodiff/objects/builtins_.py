@@ -417,14 +417,21 @@ def run_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
     from ..python import escaping
 
-    if default is not MISSING and objects.attributes.may_run_code(x, name):
-        escaping.watch()
-    try:
+    if default is MISSING:
         return shift(objects.attributes.record_getattr(x, name))
+    try:
+        return shift(_attempted(x, name))
     except AttributeError as error:
-        if default is MISSING:
-            raise
         return default, (_run_third, escaping.swallowed(error))
+
+
+def _attempted(x: Any, name: str) -> tuple[Any, Any]:
+    """An attribute that there may not be."""
+    from ..python import escaping
+
+    if not objects.attributes.may_run_code(x, name):
+        return objects.attributes.record_getattr(x, name)
+    return escaping.attempt(objects.attributes.record_getattr, x, name)
 
 
 def _run_third(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -439,9 +446,8 @@ def _hasattr(x: Any, name: str, /) -> tuple[Any, Any]:
 
     if not objects.attributes.may_run_code(x, name):
         return hasattr(x, name), None
-    escaping.watch()
     try:
-        back = objects.attributes.record_getattr(x, name)[1]
+        back = _attempted(x, name)[1]
         return True, None if back is None else (_run_asked, back)
     except AttributeError as error:
         back = escaping.swallowed(error)

@@ -23,6 +23,7 @@ import numpy as np
 from zyg import rules
 from zyg.autodiff import objects
 from zyg.autodiff.identity import ByIdentity, lasts, note
+from zyg.autodiff.trying import bodies
 from zyg.library import registry
 from zyg.transforms import transform_of
 
@@ -101,22 +102,39 @@ def run(back: Any, d: Any, shadows: Any) -> Any:
 class Function:
     """How the functions of one code object are called under differentiation."""
 
-    __slots__ = ("_code", "forward", "generator", "made", "simple")
+    __slots__ = ("_code", "_codes", "generator", "made", "simple")
 
-    def __init__(self, code: CodeType, forward: CodeType):
+    def __init__(self, f: FunctionType):
+        code = f.__code__
         self._code = weakref.ref(code)
-        self.forward = forward
+        # The forward halves, plain and watched, as far as they have been called for; and those for methods.
+        self._codes: list[CodeType | None] = [None] * 4
         self.simple = not (code.co_kwonlyargcount or code.co_flags & (0x04 | 0x08))
         self.generator = bool(code.co_flags & 0x20)
-        # What has been made for the functions that are called: by the way of passing arguments. Without a closure one function
-        # does for all, per module.
-        self.made: dict[Any, Any] = {}
+        # What has been made for the functions that are called, in plain and in watched form: by the way of passing arguments.
+        # Without a closure one function does for all, per module.
+        self.made: tuple[dict[Any, Any], dict[Any, Any]] = {}, {}
+        self.forward(f)
 
     @property
     def code(self) -> CodeType:
         code = self._code()
         assert code is not None  # who calls a function has it
         return code
+
+    def forward(self, f: FunctionType, bound: bool = False) -> CodeType:
+        """The forward half of `f`, one of these functions, in the form that is wanted now."""
+        watched = len(bodies) > 0
+        made = self._codes[2 * bound + watched]
+        if made is None:
+            from zyg.autodiff.python import differentiated
+
+            made = self._codes[2 * bound + watched] = differentiated(self.code, bound, f.__globals__, watched)
+        return made
+
+    def present(self) -> dict[Any, Any]:
+        """What has been made in the form that is wanted now."""
+        return self.made[len(bodies) > 0]
 
     def bind(self, f: FunctionType) -> Callable[..., Any]:
         """The forward half as a function with the globals and the closure of `f`."""
@@ -128,17 +146,13 @@ class Function:
         return self._bind(f, True)
 
     def _bind(self, f: FunctionType, bound: bool) -> FunctionType:
-        known = self.made.get(bound) if f.__closure__ is None else None
+        present = self.present()
+        known = present.get(bound) if f.__closure__ is None else None
         if known is not None and known.__globals__ is f.__globals__:
             return known
-        if bound:
-            from zyg.autodiff.python import differentiated
-
-            made = _with_code(f, differentiated(self.code, bound=True))
-        else:
-            made = _with_code(f, self.forward)
+        made = _with_code(f, self.forward(f, bound))
         if f.__closure__ is None:
-            note(self.made, bound, (f,), made)
+            note(present, bound, (f,), made)
         return made
 
 
@@ -178,7 +192,8 @@ def forget_made() -> None:
     for entry in list(_functions.values()):
         entry = entry.entry if type(entry) is NativeFirst else entry
         if type(entry) is Function:
-            entry.made.clear()
+            for made in entry.made:
+                made.clear()
     for key, (f, _) in list(_resolved.items()):
         if isinstance(f, type) and f not in KNOWN:
             del _resolved[key]
@@ -244,7 +259,7 @@ def forward_in_python(f: Any) -> Callable[..., tuple[Any, Any]]:
 
 def differentiated(f: FunctionType) -> Callable[..., tuple[Any, Any]]:
     """`forward_of`, by the code of `f` whatever else is known of it."""
-    entry = Function(f.__code__, _differentiated(f))
+    entry = Function(f)
     return entry.bind(f) if entry.simple and f.__defaults__ is None else functools.partial(call_bound, entry, f)
 
 
@@ -368,7 +383,7 @@ def _reverse_mode(f: FunctionType) -> Any:
         rule = rules.rule_for(f)
         if rule is not None:
             return functools.partial(user_rules.call, rule, f)
-        return Function(code, _differentiated(f))
+        return Function(f)
     handler: Any
     rule = rules.rule_for(f)
     if rule is not None:
@@ -384,7 +399,7 @@ def _reverse_mode(f: FunctionType) -> Any:
     elif foreign.is_foreign(f):
         handler = functools.partial(call_foreign, f)
     else:
-        handler = Function(code, _differentiated(f))
+        handler = Function(f)
         if native.worthwhile(code) and not _is_half(code) and not str(f.__globals__.get("__name__")).startswith("zyg."):
             handler = NativeFirst(handler)
     return handler
@@ -413,12 +428,6 @@ def _is_half(code: CodeType) -> bool:
     from zyg.autodiff.python import is_half
 
     return is_half(code)
-
-
-def _differentiated(f: FunctionType) -> CodeType:
-    from zyg.autodiff.python import differentiated
-
-    return differentiated(f.__code__, namespace=f.__globals__)
 
 
 def call_bound(entry: Function, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:

@@ -69,9 +69,7 @@ def runs_code(meta: Any) -> bool:
 
 def forward_of_body(body: FunctionType) -> Any:
     """The forward half of the body of a class, a function of the namespace."""
-    from zyg.autodiff.python import differentiated
-
-    return calls.Function(body.__code__, differentiated(body.__code__)).bind(body)
+    return calls.Function(body).bind(body)
 
 
 def _resolved(bases: tuple[Any, ...], namespace: dict[str, Any]) -> tuple[Any, ...]:

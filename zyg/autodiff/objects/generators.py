@@ -88,14 +88,11 @@ def _pairs(generator: Generator, before: list[int]) -> Any:
 class Generator(Iterator):
     """A generator in the forward pass."""
 
-    __slots__ = ("_pairs", "back", "done", "failed", "forward", "items", "watched")
+    __slots__ = ("_pairs", "back", "done", "failed", "forward", "items")
 
     def __init__(self, forward: Any):
-        from zyg.autodiff.python import escaping
-
         self.back = next(forward)
         self.forward = forward
-        self.watched = escaping.watched  # what leaves the generator then says so on the tape
         self.items = 0  # how many there were
         self.done = False
         self.failed: BaseException | None = None
@@ -126,11 +123,11 @@ class Generator(Iterator):
 
     def fail(self, error: BaseException) -> None:
         """The generator is left by an exception, which takes along what undoes its last step."""
-        from zyg.autodiff.python import escaping
+        from zyg.autodiff.python import escaping, is_watched
 
         if not self.done:
             self.done = True
-            if self.watched:
+            if is_watched(self.gi_code):  # it says on its tape where it was left
                 escaping.attach(error, (run_end, self, None))
             else:
                 self.failed = error
@@ -376,10 +373,9 @@ def record_delegated(iterator: Any, sent: Any) -> tuple[Any, Any]:
 def _delegated_by_methods(iterator: Any, sent: Any) -> tuple[Any, Any]:
     from zyg.autodiff.python import escaping
 
-    escaping.watch()
     step = iterator.__next__ if sent is None else iterator.send
     try:
-        item, back = objects.calls.call(step, () if sent is None else (sent,))
+        item, back = escaping.attempt(objects.calls.call, step, () if sent is None else (sent,))
     except StopIteration as end:
         return (False, end.value), (_run_delegated_value, escaping.swallowed(end), end)
     return (True, item), None if back is None else (_run_delegated_by_call, back)

@@ -229,13 +229,12 @@ def _next(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
     if step is None:
         return next(it), None  # raises the TypeError
     if is_python(step) and not isinstance(it, Iterator):
-        if default is not MISSING:
-            escaping.watch()
+        function = step.__get__(it, type(it))
+        if default is MISSING:
+            return as_call(calls.call(function, ()))
         try:
-            return as_call(calls.call(step.__get__(it, type(it)), ()))
+            return as_call(escaping.attempt(calls.call, function, ()))
         except StopIteration as end:
-            if default is MISSING:
-                raise
             return default, (run_next_default, escaping.swallowed(end))
     if type(it) is generators.Generator:
         try:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import zyg
+from zyg.autodiff.trying import bodies
 from zyg.errors import Unsupported
 from zyg.fallback import Entangled, native_pullback
 from zyg.transforms import transform_of
@@ -111,9 +112,7 @@ def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
 
 def _carries_numbers(error: Exception) -> bool:
     """Whether an exception brings numbers to a handler in differentiated code: Python knows how they were computed."""
-    from zyg.autodiff.python import escaping
-
-    return escaping.watched and any(type(v) in (float, int) for v in error.args)
+    return bool(bodies) and any(type(v) in (float, int) for v in error.args)
 
 
 def run_native(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -11,7 +11,8 @@ import functools
 from typing import Any
 
 from zyg import fallback, rules, transforms
-from zyg.autodiff.python import accesses, escaping, knowledge
+from zyg.autodiff import trying
+from zyg.autodiff.python import accesses, escaping, forms, knowledge
 from zyg.autodiff.python import nested as halves
 
 from . import calls, class_statements, classes, foreign, generators, native, numpy_methods, reach, structure
@@ -30,7 +31,7 @@ for _function in (
     calls.refresh, calls.known_function, reach.entered, structure.form, knowledge.begin, knowledge.release, accesses.readers, accesses.writers,
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, method_of, class_statements.metaclass, class_statements.forward_of_body,
-    class_statements.runs_code, generators.cleans_up, generators.begin, generators.end, generators.forget, numpy_methods.is_regular, escaping.watch, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
+    class_statements.runs_code, generators.cleans_up, generators.begin, generators.end, generators.forget, numpy_methods.is_regular, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
 
@@ -93,6 +94,17 @@ def _run_taken(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         d = d[1] if elsewhere else d
     if d is not None:
         shadows.add_attr(exception, name, d)
+
+
+@known(forms.run_watched)
+def _run_watched(watched: Any, cells: Any, scope: Any, *args: Any) -> tuple[Any, Any]:
+    y, back = calls.call(watched.function(cells, scope), args)
+    return y, None if back is None else (_run_run_watched, back)
+
+
+def _run_run_watched(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (None, None, None, None, *given[1:])
 
 
 @known(calls.call)

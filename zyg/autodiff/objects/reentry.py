@@ -23,6 +23,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
+from .. import trying
 from . import arithmetic, calls, foreign, iteration, structure
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
 from .reach import PLAIN, entered
@@ -155,7 +156,11 @@ class Run:
         """C code calls a function: that is followed."""
         self.pause()
         try:
-            value, back = calls.call(f, args, kwargs)
+            trying.enter()  # C code may catch what is raised
+            try:
+                value, back = calls.call(f, args, kwargs)
+            finally:
+                trying.leave()
         except BaseException as error:
             self.note_left(error, args, kwargs)
             raise
@@ -250,7 +255,7 @@ class undone:
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         from ..python import escaping
 
-        if error is not None and escaping.watched:
+        if error is not None and trying.bodies:
             inner = escaping.swallowed(error)
             escaping.attach(error, self.back if inner is None else (run_at_index, inner, self.back))
 
@@ -259,7 +264,7 @@ def _leave(error: BaseException, run: Run, operands: tuple[Any, ...]) -> None:
     """The code is left by an exception: what was called is undone where that is caught."""
     from ..python import escaping
 
-    if run.log and escaping.watched:
+    if run.log and trying.bodies:
         escaping.attach(error, (run_followed, None, operands, run.log, foreign.caller(), "C code", ()))
 
 

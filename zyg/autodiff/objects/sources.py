@@ -21,9 +21,6 @@ class Steps:
     __slots__ = ("__weakref__", "backs")
 
     def __init__(self) -> None:
-        from ..python import escaping
-
-        escaping.watch()
         self.backs: list[Any] = []
 
     @property
@@ -69,7 +66,7 @@ class ByNext(Steps):
         from ..python import escaping
 
         try:
-            item, back = objects.calls.call(self.next, ())
+            item, back = escaping.attempt(objects.calls.call, self.next, ())
         except StopIteration as end:
             return False, None, escaping.swallowed(end)
         return True, item, back
@@ -89,7 +86,7 @@ class ByIndex(Steps):
         from ..python import escaping
 
         try:
-            item, back = objects.calls.call(self.get, (next(self.indices),))
+            item, back = escaping.attempt(objects.calls.call, self.get, (next(self.indices),))
         except IndexError as end:
             return False, None, escaping.swallowed(end, constants=(2,))  # the index
         return True, item, back

@@ -12,6 +12,6 @@ flow need not be structured.  So here
 objects are, `adjoint` is the pass, and `differentiated` gives the code object of the forward half.
 """
 
-from .compile import cleans_up, differentiated, forget_callees, halves, is_half
+from .compile import cleans_up, differentiated, forget_callees, halves, is_half, is_watched
 
-__all__ = ["cleans_up", "differentiated", "forget_callees", "halves", "is_half"]
+__all__ = ["cleans_up", "differentiated", "forget_callees", "halves", "is_half", "is_watched"]

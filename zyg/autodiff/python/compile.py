@@ -19,6 +19,7 @@ from . import escaping, nested, sites
 from .class_bodies import as_function, is_class_body
 from .comprehensions import taken_in
 from .computed import computed_attributes
+from .forms import Watched, ask_at_start
 from .forward import ForwardHalf
 from .normal import has_handlers, is_call_of, normalise
 from .plain_forward import plain_forward
@@ -26,7 +27,7 @@ from .plain_reverse import plain_reverse
 from .reverse import ReverseHalf
 
 # By identity, since code objects compare by value.
-_cache = ByIdentity()  # [forward half, forward half for methods or None]
+_cache = ByIdentity()  # per form, (watched, for methods), the code object of the forward half
 
 # The SSA of the halves, which are functions like others: they may be differentiated in turn; for a forward half its reverse.
 _halves = ByIdentity()  # (half, its reverse or None)
@@ -40,9 +41,11 @@ _ABOUT_CLASSES = frozenset(
 )
 
 
-def differentiated(code: CodeType, bound: bool = False, namespace: dict[str, Any] | None = None) -> CodeType:
+def differentiated(
+    code: CodeType, bound: bool = False, namespace: dict[str, Any] | None = None, watched: bool = False
+) -> CodeType:
     """The code object of the forward half of the adjoint of a function with code `code`; `namespace`: with these global
-    variables, most likely.
+    variables, most likely.  `watched`: it leaves its pullback with exceptions.
 
     Its parameters are those of `code`, in the order of `co_varnames`, all positional (`*args` as a tuple, `**kwargs` as a dict);
     its free variables are the same.  It returns the value and a pullback `back`: a tuple whose first item is the reverse half,
@@ -55,16 +58,21 @@ def differentiated(code: CodeType, bound: bool = False, namespace: dict[str, Any
     cotangents of the parameters.  So, for what was taken last: `r = back[0](back, d, shadows)`, `next(r)` undoes what came
     after the last item, `r.send(d_item)` what came before it, and so on; after the first item it ends.
     """
-    found = _cache.of(code)
-    if found is None:
+    form = watched, bound
+    forms = _cache.of(code)
+    if forms is not None and form in forms:
+        return forms[form]
+    if bound:
+        made = _for_methods(code, differentiated(code, False, namespace, watched))
+    else:
         with rare_collections():
-            found = [_compile(code, namespace), None]
-        _cache.note(code, found)
-    if not bound:
-        return found[0]
-    if found[1] is None:
-        found[1] = _for_methods(found[0])
-    return found[1]
+            made = _compile(code, namespace, watched)
+    forms = _cache.of(code)
+    if forms is None:
+        forms = {}
+        _cache.note(code, forms)
+    forms[form] = made
+    return made
 
 
 def is_half(code: CodeType) -> bool:
@@ -77,6 +85,11 @@ def cleans_up(code: CodeType) -> bool:
     return bool(_halves[id(code)][0].attrs.get("cleans_up"))
 
 
+def is_watched(code: CodeType) -> bool:
+    """Whether a forward half leaves its pullback with exceptions."""
+    return _halves[id(code)][0].attrs["other_form"] is None  # or else that is the watched one
+
+
 def forget() -> None:
     """Compile everything anew when it is next called."""
     forget_callees()
@@ -85,26 +98,36 @@ def forget() -> None:
 
 def forget_callees() -> None:
     """Let compiled code look its callees up again: there are new rules."""
-    sites.forget_sites([half for found in list(_cache.values()) for half in found if half is not None])
+    sites.forget_sites([half for forms in list(_cache.values()) for half in forms.values()])
 
 
-def _compile(code: CodeType, namespace: dict[str, Any] | None) -> CodeType:
+def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) -> CodeType:
     half = _halves.of(code)
-    function = nested.plain(half[0]) if half is not None else capture(code)
+    if half is not None:
+        function = nested.plain(half[0])
+        other = half[0].attrs.get("other_form")
+        if other is not None and escaping.generators_are_watched and not function.attrs.get("generator"):
+            ask_at_start(function, other)
+    else:
+        function = capture(code)
     if half is None and not _runs_rarely(code):
         function = taken_in(function, namespace)
     if half is None and is_class_body(code):
         function = as_function(clone(function))  # what was captured is kept, and may be wanted again
     if half is None and has_handlers(function):
-        escaping.watch()
+        escaping.watch_generators()
+    generator = bool(function.attrs.get("generator"))
+    watched = watched or (generator and escaping.generators_are_watched)
     brief = half is not None or _runs_rarely(code)
     computed = computed_attributes(code, namespace) if namespace is not None and not brief else frozenset[str]()
-    forward, reverse = halves(function, brief=brief, computed=computed)
+    forward, reverse = halves(function, watched, brief, computed)
     if half is not None:  # its handlers are the pass's own, unless the function had some
         forward.attrs["cleans_up"] = half[0].attrs.get("cleans_up", False)
     runs = _reverse_function(reverse)
     install(forward, runs)
-    made = emit(plain_forward(forward))
+    forward.attrs["other_form"] = None if watched else Watched(code, False)
+    ready = plain_forward(forward)
+    made = emit(ready if watched or generator else ask_at_start(ready, forward.attrs["other_form"]))
     _remember(made, forward, runs)
     return made
 
@@ -113,7 +136,7 @@ def _runs_rarely(code: CodeType) -> bool:
     return code.co_filename in _ABOUT_CLASSES or code.co_filename.startswith(_PACKAGE)
 
 
-def _for_methods(made: CodeType) -> CodeType:
+def _for_methods(original: CodeType, made: CodeType) -> CodeType:
     """The same forward half, whose pullback gives the cotangent of a bound method in the place of that of `self`."""
     forward, runs = _halves[id(made)]
     assert runs is not None
@@ -122,7 +145,10 @@ def _for_methods(made: CodeType) -> CodeType:
     instead = _reverse_function(bound)
     other = clone(forward)
     install(other, instead, runs)
-    code = made.replace(co_consts=tuple(instead if x is runs else x for x in made.co_consts))
+    watched = forward.attrs["other_form"]
+    other.attrs["other_form"] = None if watched is None else Watched(original, True)
+    replaced = {id(runs): instead, id(watched): other.attrs["other_form"]}
+    code = made.replace(co_consts=tuple(replaced.get(id(x), x) for x in made.co_consts))
     _remember(code, other, instead)
     return code
 
@@ -153,7 +179,7 @@ def halves(
     """The SSA of the two halves. The forward half returns a pair; where its pullback wants the reverse half stands None, until
     `install` puts it there.  `watched`: whether exceptions that leave the function leave its pullback with the exception.
     `brief`: the halves take less time to make and more to run. `computed`: attributes that likely are."""
-    forward = ForwardHalf(*normalise(function, watched or escaping.watched), brief, computed)
+    forward = ForwardHalf(*normalise(function, watched), brief, computed)
     reverse = ReverseHalf(forward)
     made = reverse.run()
     half = forward.function

@@ -1,22 +1,23 @@
 """Exceptions that leave a differentiated function, and what the function had done by then.
 
-The forward half that is left leaves its pullback with the exception, to be run from the place where it was left; the handler
-that the exception comes to takes it.  Code that leaves pullbacks is only made once there is a handler that could take them:
-`watched` tells, and turning it on makes all functions be compiled anew.
+The watched form of a forward half (`forms`) leaves its pullback with the exception, to be run from the place where it was left;
+the handler that the exception comes to takes it.  A generator may be made before the `try` statement in which it raises: once there
+is a handler at all, generator functions have the watched form alone.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 from zyg.errors import Unsupported
 
+from .. import trying
 from ..objects import calls, foreign, generators
 
-watched = False
+generators_are_watched = False
 
 
 def name_at(depth: int) -> str:
@@ -25,15 +26,25 @@ def name_at(depth: int) -> str:
     return f"__zyg_pullback_{depth}__"
 
 
-def watch() -> None:
-    """From now on forward halves leave their pullbacks with exceptions."""
-    global watched
-    if not watched:
-        watched = True
+def watch_generators() -> None:
+    """There is a handler: from now on generators leave their pullbacks with exceptions."""
+    global generators_are_watched
+    if not generators_are_watched:
+        generators_are_watched = True
         from .compile import forget
 
         forget()
         calls.forget()
+
+
+def attempt(record: Any, *operands: Any) -> tuple[Any, Any]:
+    """(value, back) by a run-time function, whose exceptions the caller catches."""
+    watch_generators()
+    trying.enter()
+    try:
+        return record(*operands)
+    finally:
+        trying.leave()
 
 
 def attach(exception: BaseException, back: Any, depth: int = 0) -> None:
@@ -87,6 +98,7 @@ def take(exception: BaseException, depth: int = 0) -> Any:
         entry = entry.tb_next
     while entry is not None and (entry.tb_frame is here or entry.tb_frame.f_code is calls.record_call.__code__):
         entry = entry.tb_next  # what `record_call` is given goes to the callee as it is
+    entry = _behind_plain_form(entry)
     if (
         entry is not None
         and entry.tb_frame.f_code.co_name == back[0].__name__
@@ -98,9 +110,20 @@ def take(exception: BaseException, depth: int = 0) -> Any:
     while entry is not None and entry.tb_frame.f_code in (*_PASSING, *shifting):
         bound = bound or entry.tb_frame.f_code in shifting
         entry = entry.tb_next
+    entry = _behind_plain_form(entry)
     if entry is not None and entry.tb_frame.f_code is generators.record_send.__code__:
         return (calls.run_shifted, back) if bound else back
     return (run_elsewhere, back, foreign.caller(), ())
+
+
+def _behind_plain_form(entry: TracebackType | None) -> TracebackType | None:
+    """A plain form may have had the watched one do the work."""
+    from .forms import run_watched
+
+    following = None if entry is None else entry.tb_next
+    if following is not None and following.tb_frame.f_code is run_watched.__code__:
+        return following.tb_next
+    return entry
 
 
 # What passes the arguments of a call on as they are. (Others give those of a bound method.)

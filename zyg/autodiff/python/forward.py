@@ -17,6 +17,7 @@ from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
 from ..objects import queries, reach, sources
+from ..trying import ENTER, LEAVE
 from . import accesses, escaping, loops, rules, sites, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import is_call_of, successors
@@ -26,6 +27,8 @@ QUERIES = queries.DIRECT
 _BOOLEAN = frozenset("is is_not not truth contains match_sequence match_mapping check_match".split())
 
 _PROLOGUE = frozenset({"tape", "new_cell", "free_cell", "unbound"})
+# What the pass calls on its own account.
+_SILENT_CALLS = (escaping.take, escaping.attach, globals, ENTER, LEAVE)
 
 
 class Saved(Value):
@@ -124,7 +127,7 @@ class ForwardHalf:
             ((source, _),) = self.edges[block]
             source.instrs.insert(len(source.instrs) - 1, mark)
         # What is there before anything happens can be given away before the function is left for the first time.
-        self.prologue = next(n for n, i in enumerate(entry.instrs) if not _is_prologue(i))
+        self.prologue = next(n for n, i in enumerate(entry.instrs) if not is_prologue(i))
         self.early = {*entry.params, *[r for i in entry.instrs[: self.prologue] for r in i.results]}
 
     def _namespace(self) -> Value | None:
@@ -136,7 +139,7 @@ class ForwardHalf:
             return None
         entry, scope = self.function.entry, Value(OBJECT, "globals")
         made = Instr("call_object", [Const(globals, OBJECT)], [scope], {"keywords": ()})
-        entry.instrs.insert(next(n for n, i in enumerate(entry.instrs) if not _is_prologue(i)), made)
+        entry.instrs.insert(next(n for n, i in enumerate(entry.instrs) if not is_prologue(i)), made)
         self.home[scope] = entry
         return scope
 
@@ -352,7 +355,7 @@ class ForwardHalf:
         """How an instruction is reversed: not at all ("none"), by its rule for numbers, by a plain function of objects that
         run plainly, by what it recorded, or by passing its cotangent on ("copy")."""
         op = instr.op
-        if op in CONTROL or instr in self.stepped or is_call_of(instr, escaping.take, escaping.attach, globals):
+        if op in CONTROL or instr in self.stepped or is_call_of(instr, *_SILENT_CALLS):
             return "none"
         if op == "global":
             return "global" if instr.result in self.activity.flowing else "none"
@@ -423,14 +426,15 @@ class ForwardHalf:
         return self.dominators.available(home, self.returning)
 
 
-def _is_prologue(instr: Instr) -> bool:
+def is_prologue(instr: Instr) -> bool:
+    """Whether an instruction is one of those that come first in a function."""
     return instr.op in _PROLOGUE or is_call_of(instr, globals)
 
 
 def _first_place(block: Block) -> int:
     """Behind what has to come first in a block."""
     at = 0
-    while _is_prologue(block.instrs[at]) or is_call_of(block.instrs[at], escaping.take):
+    while is_prologue(block.instrs[at]) or is_call_of(block.instrs[at], escaping.take):
         at += 1
     return at
 

@@ -18,6 +18,7 @@ from zyg.ir.types import BOOL, OBJECT
 
 from .. import objects
 from ..objects import reach, sources
+from ..trying import ENTER, LEAVE
 from . import escaping
 
 # Ops that do not raise, so that a block may hold any number of them.
@@ -51,6 +52,8 @@ def normalise(function: Function, watched: bool = False) -> tuple[Function, list
     _separate_items(f)
     for block in list(f.blocks):
         _separate_yields(f, block)
+    handlers = {b.handler.block for b in f.blocks if b.handler is not None}
+    catching = {h for h in handlers if not _only_cleans_up(h)}
     left = _handle_what_leaves(f, generator) if watched else None
     for block in list(f.blocks):
         if block.handler is not None:
@@ -59,6 +62,7 @@ def normalise(function: Function, watched: bool = False) -> tuple[Function, list
     _one_return(f, alone=several)
     _single_entry_of_trying_blocks(f)
     _remove_unreachable(f)
+    _tell_of_trying(f, catching)
     _unique_names(f)
     _take_pullbacks(f)
     exits = [b for b in f.blocks if b.terminator.op == "return" or b.instrs[0].op == "yield" or b is left]
@@ -184,7 +188,7 @@ def _expand_yield_from(f: Function, block: Block) -> None:
 
 
 def may_raise(instr: Instr) -> bool:
-    return instr.op not in _SILENT and not is_call_of(instr, sources.finish)
+    return instr.op not in _SILENT and not is_call_of(instr, sources.finish, ENTER, LEAVE)
 
 
 def is_call_of(instr: Instr, *functions: Any) -> bool:
@@ -272,6 +276,71 @@ def _single_entry_of_trying_blocks(f: Function) -> None:
         inner.in_generator = block.in_generator
         block.instrs.append(Instr("jump", targets=[Target(inner)], position=inner.instrs[0].position))
         f.blocks.insert(f.blocks.index(block) + 1, inner)
+
+
+def _tell_of_trying(f: Function, catching: set[Block]) -> None:
+    """Have it counted when control is in the blocks whose exceptions go to these handlers (but not while a generator is
+    suspended there)."""
+    if not catching:
+        return
+    _catch_what_is_thrown(f, catching)
+    inside = {b for b in f.blocks if b.handler is not None and b.handler.block in catching and not _yields(b)}
+    _take_in_silent(f, inside)
+    ends = {b.handler.block for b in inside if b.handler is not None} - inside
+    for block in list(f.blocks):
+        if block.terminator.op == "return" and block in inside:
+            block.instrs.insert(-1, _call(LEAVE))
+        for target in block.terminator.targets:
+            if (target.block in inside or target.block in ends) == (block in inside):
+                continue
+            told = _call(LEAVE) if block in inside else _call(ENTER, Const(None, OBJECT))
+            if len(block.terminator.targets) == 1:
+                block.instrs.insert(-1, told)
+            else:
+                between = Block(f"{block.name}.told")
+                between.in_generator = block.in_generator
+                between.instrs = [told, Instr("jump", targets=[Target(target.block, target.args)])]
+                target.block, target.args = between, []
+                f.blocks.insert(f.blocks.index(block) + 1, between)
+    for block in ends:
+        block.instrs.insert(0, _call(LEAVE))
+
+
+def _yields(block: Block) -> bool:
+    return block.instrs[0].op == "yield"
+
+
+def _call(function: Any, *operands: Value) -> Instr:
+    return Instr("call_object", [Const(function, OBJECT), *operands], [Value(OBJECT)], {"keywords": ()})
+
+
+def _catch_what_is_thrown(f: Function, catching: set[Block]) -> None:
+    """What is thrown into a generator is raised again where it counts as tried."""
+    for block in list(f.blocks):
+        handler = block.handler
+        if handler is None or handler.block not in catching or not _yields(block):
+            continue
+        exception = Value(OBJECT, "exception")
+        thrown, again = Block(f"{block.name}.thrown", [exception]), Block(f"{block.name}.again")
+        thrown.instrs = [Instr("jump", targets=[Target(again)])]
+        again.instrs = [Instr("reraise", [exception])]
+        again.handler = handler
+        block.handler = Target(thrown)
+        at = f.blocks.index(block)
+        f.blocks[at + 1 : at + 1] = [thrown, again]
+
+
+def _take_in_silent(f: Function, inside: set[Block]) -> None:
+    """Blocks between others that do not raise, and therefore have no handler."""
+    edges = f.predecessors()
+    work = [t.block for b in inside for t in b.successors()]
+    while work:
+        block = work.pop()
+        if block in inside or block.handler is not None or any(map(may_raise, block.instrs)):
+            continue
+        if all(source in inside and target is not source.handler for source, target in edges[block]):
+            inside.add(block)
+            work += [t.block for t in block.successors()]
 
 
 def _iterate_what_is_passed(f: Function) -> None:

@@ -19,6 +19,7 @@ from ..identity import lasts, note
 from ..objects import calls, classes
 from ..objects.adapters import adapter, constructing
 from ..objects.arithmetic import find
+from ..trying import bodies
 from .knowledge import HEAP_TYPE, is_of_python, is_permanent, is_plain, lets_go, note_class, note_code
 
 
@@ -96,7 +97,7 @@ def forget_sites(codes: Iterable[CodeType]) -> None:
         table.of_classes.clear()
     for code in codes:
         for constant in code.co_consts:
-            if type(constant) is list:
+            if type(constant) is list and constant is not bodies:
                 _clear(constant)
 
 
@@ -134,7 +135,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if entry is not None and entry.simple and f.__defaults__ is None and arity == code.co_argcount:
             if f.__closure__ is None or entry.generator:
                 return entry.bind(f)
-            return FunctionType(entry.forward, f.__globals__, code.co_name, None, f.__closure__)
+            return FunctionType(entry.forward(f), f.__globals__, code.co_name, None, f.__closure__)
     if t is partial and not has_ruled_instances(t):
         made = objects.functools_.forward_of_partial(f, arity)
         if made is not None:

@@ -1,0 +1,241 @@
+"""Functions that are called plainly and in `try` bodies: each has two forms, which the same places come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+import zyg
+from zyg.autodiff.python import differentiated, is_watched
+from zyg.autodiff.trying import bodies
+from zyg.fallback import python_pullback
+
+log: list[float] = []
+FACTORS = [0.5, 1.5, 2.5, 3.5] * 10
+
+
+def _step(x: float, k: int) -> float:
+    log.append(x * x)
+    if k % 3 == 1:
+        raise ValueError(x * FACTORS[k])
+    log.append(x)
+    return x * x * FACTORS[k]
+
+
+class _Number:
+    def __init__(self, value: float):
+        self.value = value
+
+    def __add__(self, other: Any) -> Any:
+        return _Number(_step(self.value, other))
+
+    def __getitem__(self, k: int) -> float:
+        return _step(self.value, k)
+
+    def __call__(self, k: int) -> float:
+        return _step(self.value, k)
+
+    def method(self, k: int = 1) -> float:
+        return _step(self.value, k)
+
+    @property
+    def computed(self) -> float:
+        return _step(self.value, len(log))
+
+    @computed.setter
+    def computed(self, k: int) -> None:
+        self.value = _step(self.value, k)
+
+    def __enter__(self) -> float:
+        return _step(self.value, len(log))
+
+    def __exit__(self, *error: object) -> bool:
+        log.append(self.value)
+        return error[0] is ValueError
+
+
+def _items(x: float) -> Iterator[float]:
+    for k in range(4):
+        yield _step(x, k)
+
+
+def _guarded(x: float) -> Iterator[float]:
+    for k in range(4):
+        try:
+            yield _step(x, k)
+        except ValueError as error:
+            yield error.args[0] * x
+        finally:
+            log.append(x)
+
+
+@contextmanager
+def _scope(x: float) -> Iterator[float]:
+    try:
+        yield _step(x, 2)
+    except ValueError:
+        log.append(x * x * x)
+
+
+def _swallowed(x: float, run: Callable[[int], Any]) -> float:
+    total = 0.0
+    for k in range(3):
+        try:
+            total += run(k)
+        except ValueError as error:
+            total += error.args[0] * x
+    return total
+
+
+def function(x: float, safe: bool) -> float:
+    ks = (0, 2) if safe else (0, 1, 2)
+    return sum(_step(x, k) for k in ks) if safe else _swallowed(x, lambda k: _step(x, k))
+
+
+def operators(x: float, safe: bool) -> float:
+    a = _Number(x)
+    return (a + 2).value + a[3] if safe else _swallowed(x, lambda k: (a + k).value + a[k])
+
+
+def methods(x: float, safe: bool) -> float:
+    a = _Number(x)
+    if safe:
+        return a.method(2) + a.method(k=3) + a(2)
+    return _swallowed(x, lambda k: a.method(k) + a(k)) + _swallowed(x, lambda k: a.method(k=k) + a.method())
+
+
+def properties(x: float, safe: bool) -> float:
+    a = _Number(x)
+    if safe:
+        a.computed = 2
+        return a.computed
+
+    def run(k: int) -> float:
+        a.computed = k
+        return a.value
+
+    return _swallowed(x, run) + _swallowed(x, lambda k: a.computed)
+
+
+def made_before(x: float, safe: bool) -> float:
+    """What is called was found before the `try` statement."""
+    if safe:
+        return sum(item for _, item in zip(range(1), _items(x)))
+    items = _items(x)
+    return _swallowed(x, lambda k: next(items, 0.0))
+
+
+def generators(x: float, safe: bool) -> float:
+    if safe:
+        return sum(item for _, item in zip(range(1), _items(x)))
+    total = sum(_guarded(x))
+    for item in _guarded(x):
+        total += _swallowed(item, lambda k: _step(x, k))
+    return total
+
+
+def contexts(x: float, safe: bool) -> float:
+    total = 0.0
+    with _Number(x) as a:
+        total += a
+    if safe:
+        return total
+    for k in range(3):
+        with _scope(x) as b:
+            total += b * _step(x, k)
+    return total
+
+
+def left_early(x: float, safe: bool) -> float:
+    def first(k: int) -> float:
+        while True:
+            try:
+                if k > 1:
+                    return x
+                if k == 1:
+                    break
+                return _step(x, 1 - safe)
+            finally:
+                log.append(x)
+                k += 1
+        return _step(x, 2)
+
+    return first(2) + first(1) + (first(0) if safe else _swallowed(x, first))
+
+
+def nested(x: float, safe: bool) -> float:
+    total = 0.0
+    for k in range(4 - 2 * safe):
+        try:
+            try:
+                total += _step(x, 2 * k if safe else k)
+            finally:
+                total += _step(x, 2)
+        except ValueError as error:
+            try:
+                total += _step(error.args[0], k)
+            except ValueError:
+                total *= x
+    return total
+
+
+PROGRAMS = [
+    function, operators, methods, properties, made_before, generators, contexts, left_early, nested,
+]  # fmt: skip
+
+
+def _value(program: Callable[[float, bool], float], x: float, safe: bool) -> float:
+    log.clear()
+    return program(x, safe) + sum(log)
+
+
+def _slope(f: Callable[[float], float], x: float) -> float:
+    """By differences of the fourth order."""
+    h = 1e-3
+    return (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_plain_and_watched_in_turn(program: Callable[[float, bool], float]) -> None:
+    for safe in (True, False, True, False, False):
+        value, back = python_pullback(_value, (program, 1.3, safe), {})
+        assert value == _value(program, 1.3, safe)
+        assert back(1.0)[1] == pytest.approx(_slope(lambda x: _value(program, x, safe), 1.3), rel=1e-8)
+        assert not bodies
+
+
+@pytest.mark.parametrize("program", [function, operators, made_before, left_early, nested], ids=lambda f: f.__name__)
+def test_second_derivatives(program: Callable[[float, bool], float]) -> None:
+    def slope(x: float, safe: bool) -> float:
+        return python_pullback(_value, (program, x, safe), {})[1](1.0)[1]
+
+    for safe in (True, False):
+        _, back = python_pullback(slope, (1.3, safe), {})
+        assert back(1.0)[0] == pytest.approx(_slope(lambda x: slope(x, safe), 1.3), rel=1e-8)
+        assert not bodies
+
+
+def test_what_is_called_outside_of_try_bodies_stays_plain() -> None:
+    def called(x: float) -> float:
+        return x * x
+
+    def caught(x: float) -> float:
+        if x > 5:
+            raise ValueError(x)
+        return x * x * x
+
+    def program(x: float) -> float:
+        total = called(x)
+        try:
+            total += caught(x)
+        except ValueError:
+            total += 1.0
+        return total + called(total)
+
+    _, back = python_pullback(program, (1.5,), {})
+    y = 1.5**2 + 1.5**3
+    assert back(1.0)[0] == pytest.approx((2 * 1.5 + 3 * 1.5**2) * (1 + 2 * y))
+    assert is_watched(differentiated(caught.__code__, watched=True))
