@@ -125,9 +125,10 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
         forward.attrs["cleans_up"] = half[0].attrs.get("cleans_up", False)
     runs = _reverse_function(reverse)
     install(forward, runs)
-    forward.attrs["other_form"] = None if watched else Watched(code, False)
+    other = None if watched else Watched(code, False)
+    forward.attrs["other_form"] = other
     ready = plain_forward(forward)
-    made = emit(ready if watched or generator else ask_at_start(ready, forward.attrs["other_form"]))
+    made = emit(ready if other is None or generator else ask_at_start(ready, other))
     _remember(made, forward, runs)
     return made
 
