@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from random import Random
@@ -12,12 +13,18 @@ T = TypeVar("T")
 CONSTANTS = ("0.5", "1.0", "-1.0", "0.25", "2", "1", "-2", "0.1", "1.5")
 KEYS = ("a", "b", "c", "e")
 
+# What native code refuses.
+DYNAMIC = re.compile(
+    r"\b(memo|grow|leave_by|add_global|area_of|default_list|copy|deque|vars)\(|twice_|sorted\(d|else Crate|Box.scale ="
+)
+
 
 class Expressions:
     """Writes lines and expressions over the variables there are, with `random` for every choice."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, plain: bool) -> None:
         self.random = random
+        self.plain = plain
         self.lines: list[str] = []
         self.indent = 0
         self.names: list[str] = []
@@ -29,6 +36,8 @@ class Expressions:
     # ---------------------------------------------------------------------------------------- choices, output
 
     def choose(self, options: Sequence[T]) -> T:
+        if self.plain:
+            options = [option for option in options if not (isinstance(option, str) and DYNAMIC.search(option))]
         return self.random.choice(options)
 
     def chance(self, percent: int) -> bool:
@@ -83,6 +92,8 @@ class Expressions:
 
     def key(self) -> str:
         options = ['"a"', '"b"']
+        if self.plain:
+            return self.choose(options)
         if self.named("n"):
             options.append(f'"ab"[{self.choose(self.named("n"))} % 2]')
         if self.named("x"):
@@ -145,7 +156,8 @@ class Expressions:
             deep.append(lambda: f"len({self.choose(self.named('s'))}) * {self.value(depth - 1)}")
         if self.named("g"):
             deep += [lambda: f"{self.choose(self.named('g'))}({self.value(depth - 1)})"] * 3
-        return self.choose(simple + deep)()
+        text = self.choose(simple + deep)()
+        return self.value(depth) if self.plain and DYNAMIC.search(text) else text
 
     def of_part(self) -> str:
         """What a container or an object holds, as it is; the operands of longer expressions."""

@@ -26,10 +26,10 @@ STATEMENTS = (*features.STATEMENTS, *classes.STATEMENTS, *language.STATEMENTS)
 
 
 class Writer(Expressions):
-    """Writes one program, statement by statement; at most `budget` of them."""
+    """Writes one program, statement by statement; at most `budget` of them. `plain`: of what native code is likely to take."""
 
-    def __init__(self, random: Random, budget: int) -> None:
-        super().__init__(random)
+    def __init__(self, random: Random, budget: int, plain: bool) -> None:
+        super().__init__(random, plain)
         self.budget = budget
 
     # -------------------------------------------------------------------------------------------- statements
@@ -51,9 +51,12 @@ class Writer(Expressions):
         forms += [self.object_statement] * 3 * bool(self.named("o"))
         forms += [self.nested_statement] * bool(self.named("q"))
         if self.indent < 4:
-            forms += [self.branch, self.loop, self.loop, self.attempt, self.attempt, self.closure, self.context]
-            forms += [self.dispatch, self.consume]
-            forms += [lambda form=form: form(self) for form in STATEMENTS]
+            forms += [self.branch, self.loop, self.loop, self.closure, self.consume]
+            if self.plain:
+                forms += [lambda form=form: form(self) for form in (language.comprehension, language.arguments)]
+            else:
+                forms += [self.attempt, self.attempt, self.context, self.dispatch]
+                forms += [lambda form=form: form(self) for form in STATEMENTS]
         forms += [self.leave] * bool(self.loops)
         self.choose(forms)()
 
@@ -261,7 +264,8 @@ class Writer(Expressions):
 
     def closure(self) -> None:
         g = self.new("g")
-        form = self.choose(["lambda", "def", "counter", "twice", "method", "table", "decorated"])
+        forms = ["lambda", "def", "counter", "method"]
+        form = self.choose(forms if self.plain else [*forms, "twice", "table", "decorated"])
         if form == "lambda":
             self.line(f"{g} = lambda z: z * {self.value(1)}")
         elif form == "counter":
@@ -333,7 +337,7 @@ class Writer(Expressions):
                                "o": lambda: f"{self.named('o')[-1]}.u"}[kind]())  # fmt: skip
         self.line(f"return math.tanh(0.25 * ({' + '.join(result)})) + 0.1 * sum(LOG)")
         body = "\n".join([f"def f({', '.join(parameters)}):", *self.lines])
-        return assemble(body, parameters, calls, self.choose)
+        return assemble(body, parameters, calls, self.choose, self.plain)
 
     def argument(self, kind: str) -> str:
         number = lambda: repr(self.choose(FLOATS))
@@ -354,4 +358,4 @@ class Writer(Expressions):
 def program(number: int, statements: int = 14) -> Program:
     """The program of this number, of at most so many statements."""
     random = Random(number)
-    return Writer(random, random.randint(2, statements)).program()
+    return Writer(random, random.randint(2, statements), plain=random.random() < 0.4).program()

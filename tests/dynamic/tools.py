@@ -39,7 +39,7 @@ class Box:
         self.u = u
         self.v = v
         self.items = [u, v * 0.5]
-        Box.made += 1
+        %(made)s
 
     @property
     def area(self):
@@ -284,9 +284,12 @@ def assemble(
     parameters: tuple[str, ...],
     calls: tuple[tuple[str, ...], ...],
     choose: Callable[[Sequence[str]], str] = lambda options: options[0],
+    plain: bool = False,
 ) -> Program:
     """The program of the function `body`, with the tools that it uses."""
     used = body + repr(calls)
-    box = BOX % {name: choose(texts) for name, texts in METHODS.items()} if re.search(r"\b(Box|Crate)\b", used) else ""
+    methods = {name: choose(texts) for name, texts in METHODS.items()}
+    methods["made"] = "pass" if plain else "Box.made += 1"
+    box = BOX % methods if re.search(r"\b(Box|Crate)\b", used) else ""
     tools = "".join(text for name, text in TOOLS.items() if re.search(rf"\b{NAMES.get(name, name)}\b", body))
     return Program(f"{HEADER}{box}{tools}\n\n{body}\n", parameters, calls)
