@@ -102,13 +102,13 @@ def run(back: Any, d: Any, shadows: Any) -> Any:
 class Function:
     """How the functions of one code object are called under differentiation."""
 
-    __slots__ = ("_code", "_codes", "generator", "made", "simple")
+    __slots__ = ("_code", "codes", "generator", "made", "simple")
 
     def __init__(self, f: FunctionType):
         code = f.__code__
         self._code = weakref.ref(code)
-        # The forward halves, plain and watched, as far as they have been called for; and those for methods.
-        self._codes: list[CodeType | None] = [None] * 4
+        # The forward halves, plain and watched, as far as they have been asked for; and those for methods.
+        self.codes: list[CodeType | None] = [None] * 4
         self.simple = not (code.co_kwonlyargcount or code.co_flags & (0x04 | 0x08))
         self.generator = bool(code.co_flags & 0x20)
         # What has been made for the functions that are called, in plain and in watched form: by the way of passing arguments.
@@ -124,17 +124,17 @@ class Function:
 
     def forward(self, f: FunctionType, bound: bool = False) -> CodeType:
         """The forward half of `f`, one of these functions, in the form that is wanted now."""
-        watched = len(bodies) > 0
-        made = self._codes[2 * bound + watched]
+        number = 2 * bound + bool(bodies)
+        made = self.codes[number]
         if made is None:
             from zyg.autodiff.python import differentiated
 
-            made = self._codes[2 * bound + watched] = differentiated(self.code, bound, f.__globals__, watched)
+            made = self.codes[number] = differentiated(self.code, bound, f.__globals__, bool(bodies))
         return made
 
     def present(self) -> dict[Any, Any]:
         """What has been made in the form that is wanted now."""
-        return self.made[len(bodies) > 0]
+        return self.made[1 if bodies else 0]
 
     def bind(self, f: FunctionType) -> Callable[..., Any]:
         """The forward half as a function with the globals and the closure of `f`."""

@@ -135,7 +135,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if entry is not None and entry.simple and f.__defaults__ is None and arity == code.co_argcount:
             if f.__closure__ is None or entry.generator:
                 return entry.bind(f)
-            return FunctionType(entry.forward(f), f.__globals__, code.co_name, None, f.__closure__)
+            return FunctionType(entry.codes[1 if bodies else 0] or entry.forward(f), f.__globals__, code.co_name, None, f.__closure__)
     if t is partial and not has_ruled_instances(t):
         made = objects.functools_.forward_of_partial(f, arity)
         if made is not None:
