@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections import defaultdict, deque
 from fractions import Fraction
 from typing import Any
 
@@ -128,6 +129,85 @@ def test_attributes_are_read_again_where_they_may_have_changed():
         assert back(1.0)[0] == pytest.approx(slope, rel=1e-12)
 
 
+def items(table: Any, others: Any, keys: Any) -> Any:
+    """Containers and keys that look like lists and positions."""
+    total = 0.0
+    for i in range(len(keys)):
+        for k in range(3):
+            total = total * 0.5 + table[keys[i]] * others[k]
+            table[k] = table[k] * 0.9 + total * others[keys[i]]
+        if i == 1:
+            others = others[:]
+        j = i - 1
+        total += table[j] if type(table) is not dict else table[keys[j]]
+    return total + table[0]
+
+
+class Own(list[Any]):
+    def __getitem__(self, key: Any) -> Any:
+        return 2.0 * super().__getitem__(key)
+
+
+TABLES = [
+    list,
+    deque,
+    lambda values: dict(enumerate(values)),
+    lambda values: defaultdict(float, enumerate(values)),
+    Own,
+]
+
+
+def test_items_of_containers_of_all_kinds():
+    """Whatever the container and the key are: values are CPython's, derivatives those by complex steps."""
+    at = [0.3, 0.7, 1.1, 0.4, 0.6, 0.9]
+    kinds = [[0, 1, 2], [True, 2, 0], [np.int64(1), 0, 2], [2, -1, 0]]
+
+    def program(values: list[Any], make: Any, make_others: Any, keys: Any) -> Any:
+        return items(make(values[:3]), make_others(values[3:]), keys)
+
+    for make in TABLES:
+        for make_others in (list, tuple, np.array):
+            for keys in kinds:
+                masks = make_others is np.array and bool in map(type, keys)
+                if masks or (-1 in keys and make not in (list, deque, Own)):
+                    continue
+                value, back = python_pullback(program, (at, make, make_others, keys), {})
+                assert value == program(at, make, make_others, keys)
+                for k, got in enumerate(back(1.0)[0]):
+                    moved = [a + 1e-30j if n == k else a for n, a in enumerate(at)]
+                    slope = program(moved, make, make_others, keys).imag / 1e-30
+                    assert got == pytest.approx(slope, rel=1e-9, abs=1e-12)
+
+
+def pairs(values: Any, make: Any) -> Any:
+    xs, ys = values[:3], make(values[3:])
+    total = 0.0
+    for _ in range(2):
+        for x, y in zip(xs, ys):
+            total = total + x * y
+        for k, x in enumerate(xs):
+            total = total * 0.9 + k * x
+        for k, (x, y) in enumerate(zip(xs, xs)):
+            total = total + x * y * k
+        for name, x in {"a": xs[0], "b": xs[2]}.items():
+            total = total + x * len(name) * total
+        for x in ys:
+            total = total + x * x
+        for x in {1: xs[1], 2: ys[1]}.values():
+            total = total - x * x * 0.1
+    return total
+
+
+def test_tuples_that_loops_go_through():
+    at = [0.3, 0.7, 1.1, 0.4, 0.6, 0.9]
+    for make in (list, tuple, np.array, lambda v: Own([0.5 * x for x in v]), lambda v: deque(v), lambda v: [*v, *v]):
+        value, back = python_pullback(pairs, (at, make), {})
+        assert value == pairs(at, make)
+        for k, got in enumerate(back(1.0)[0]):
+            moved = [a + 1e-30j if n == k else a for n, a in enumerate(at)]
+            assert got == pytest.approx(pairs(moved, make).imag / 1e-30, rel=1e-9)
+
+
 def test_emitted_code_is_sound(monkeypatch: pytest.MonkeyPatch):
     """The depth of the stack is the same on all ways, and no local is read where it may be empty."""
     assert faults([Instr("LOAD_FAST", "x"), Instr("RETURN_VALUE")], []) == ["0: x may be empty"]
@@ -151,7 +231,9 @@ def test_emitted_code_is_sound(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(emitter, "combined", noted)
     monkeypatch.setattr(emitter, "with_islands", checked)
-    for program in PROGRAMS:
+    numbers = [0.3, 0.7, 1.1, 0.4, 0.6, 0.9]
+    drawn: list[Any] = [(program, (0.5, 0.4, 0.3)) for program in PROGRAMS]
+    for program, args in [*drawn, (items, (numbers[:3], numbers[3:], [2, 0, 1])), (pairs, (numbers, list))]:
         copy = type(program)(program.__code__.replace(co_name="anew"), program.__globals__)
-        python_pullback(copy, (0.5, 0.4, 0.3), {})[1](1.0)
+        python_pullback(copy, args, {})[1](1.0)
     assert not seen and checks >= 8

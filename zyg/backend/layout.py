@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from bytecode import Instr, Label
@@ -20,7 +20,8 @@ _NUMBERS = 16  # both locals have to be among the first
 
 
 def directed(code: list[Any]) -> list[Any]:
-    """The code with jumps that are forward or backward as their labels lie."""
+    """The code with jumps that are forward or backward as their labels lie, and without those to what comes next anyway."""
+    code = [item for n, item in enumerate(code) if not _goes_to_next(code, n)]
     at = {item: n for n, item in enumerate(code) if isinstance(item, Label)}
     result: list[Any] = []
     behind: list[Any] = []
@@ -41,6 +42,18 @@ def directed(code: list[Any]) -> list[Any]:
                     item = Instr(item.name.replace("FORWARD", "BACKWARD"), target, location=item.location)
         result.append(item)
     return result + behind
+
+
+def _goes_to_next(code: list[Any], n: int) -> bool:
+    item = code[n]
+    if not isinstance(item, Instr) or item.name != "JUMP_FORWARD":
+        return False
+    for following in islice(code, n + 1, None):
+        if following is item.arg:
+            return True
+        if not isinstance(following, Label):
+            return False
+    return False
 
 
 def combined(code: list[Any], arguments: list[str]) -> tuple[list[Any], list[str]]:

@@ -131,6 +131,38 @@ def _look_up(
     e.label(found, depth)
 
 
+def go_unless_looked_up(e: Emitter, instr: Operation, other: Label) -> None:
+    """Let `shadow` be that of `x`, or of what a loop goes through, as above, if it is of the kind that was likely."""
+    x, shadows, last, *found = instr.operands
+    of, kinds = instr.attrs["kind"]
+
+    def unless() -> None:
+        type_of(e, x)
+        e.out("LOAD_CONST", kinds)
+        e.out("IS_OP", 0)
+        e.jump_if("FALSE", other)
+
+    if of == "items":
+        _look_up(e, shadows, x, "items", last, found[0], unless)
+        return
+    known = Label()
+    e.load(x)
+    e.load(last)
+    e.out("IS_OP", 0)
+    depth = e.depth - 1
+    e.jump_if("TRUE", known)
+    e.load(x)
+    e.store(last)
+    method = "shadows_gone_through" if type(kinds) is tuple else "shadow_gone_through"
+    call_method(e, shadows, method, x, lambda: e.out("LOAD_CONST", kinds))
+    if type(kinds) is tuple:
+        e.out("UNPACK_SEQUENCE", len(kinds))
+    store_all(e, found)
+    e.label(known, depth)
+    e.load(found[-1])
+    jump_if_none(e, other)
+
+
 def _add_to_whole(
     e: Emitter, shadows: Value, x: Value, part: Value, d: Value, last: Value, shadow: Value, number: bool
 ) -> None:
@@ -182,6 +214,8 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
     position = True if where == "back" else None if where == "key" else False  # whether the part is known to be one
     if position is None and isinstance(key, Const):
         position = False if type(key.value) is not int else None
+    if "shadow" in instr.attrs:  # it has been looked up, and is of that type
+        position = instr.attrs["shadow"] is list
     attribute = name.value if which == "holder" and isinstance(name, Const) else None
     if attribute is not None and attribute.startswith("__"):  # of a method
         jump(e, none)
@@ -201,7 +235,7 @@ def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
                 e.out("IS_OP", 0)
                 e.jump_if("TRUE", elsewhere)
 
-            if kind == "get_next":
+            if kind == "get_next" and "shadow" not in instr.attrs:
                 _add_to_whole(e, shadows, x, part, d, last, shadow, instr.attrs.get("number", False))
                 jump(e, none)
                 return
@@ -384,7 +418,9 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         e.label(recorded, depth)
     elif "access" in attrs:
         recorded = Label()
-        if attrs["access"] == "get_next":
+        if "shadow" in attrs:
+            pass
+        elif attrs["access"] == "get_next":
             whole = operands[0]
             e.load(whole)
             jump_if_none(e, none)
@@ -400,12 +436,12 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         else:
             _go_if_recorded(e, instr, recorded)
         _access(e, instr, none, end)
-        if attrs["access"] == "get_next":
+        if attrs["access"] == "get_next" and "shadow" not in attrs:
             e.label(recorded, depth)
             recorded = Label()
             e.load(back)
             jump_if_none(e, none)
-        if is_none(back):
+        if is_none(back) or "shadow" in attrs:
             e.label(none, depth)
             store_none(e, [*results, *component])
             e.label(end, depth)

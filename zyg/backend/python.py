@@ -545,6 +545,10 @@ class Emitter:
             recording.go_unless_real(self, tested.operands[0], other_way, tested.attrs["likely"], tested.attrs["types"])
             self._go(then)
             return
+        if inner is not None and inner.operation.op == "looked_up":
+            recording.pulling.go_unless_looked_up(self, inner.operation, self._forward_label(block, other))
+            self._go(then)
+            return
         if inner is not None and inner.operation.op == "truth":
             of = inner.inner.get(0)
             if of is not None and of.operation.op == "is" and is_none(of.operation.operands[1]) and 0 in of.order:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 import operator
+from abc import abstractmethod
 from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
 from itertools import count, islice, repeat
 from typing import Any
@@ -98,9 +99,14 @@ class Whole:
     def __init__(self) -> None:
         self.found: Any = (None, None)
 
+    @abstractmethod
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
         """What adds the cotangent of an item, by the part that the item belongs to, in one reverse pass."""
-        raise NotImplementedError
+
+    def parts(self, shadows: Any) -> tuple[Any, ...] | None:
+        """Where items are tuples, whose items belong to one part of something each: the shadows of these, None for what has none.
+        (Compiled code adds to them by itself.)"""
+        return None
 
     def add(self, shadows: Any, part: Any, d: Any) -> None:
         of, adder = self.found
@@ -110,7 +116,29 @@ class Whole:
         adder(part, d)
 
 
-class Lists(Whole):
+class Tuples(Whole):
+    """What gives tuples of items of lists, all at the same place."""
+
+    __slots__ = ()
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        found = self.parts(shadows)
+        assert found is not None
+
+        def add(part: Any, d: Any) -> None:
+            for shadow, c in zip(found, d):
+                if c is None or shadow is None:
+                    continue
+                if part < len(shadow):
+                    old = shadow[part]
+                    shadow[part] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+                else:
+                    add_at(shadow, part, c)
+
+        return add
+
+
+class Lists(Tuples):
     """What `zip` of lists goes through; lists that have nothing but a shadow stand for tuples."""
 
     __slots__ = ("lists",)
@@ -119,21 +147,8 @@ class Lists(Whole):
         super().__init__()
         self.lists = lists
 
-    def adder(self, shadows: Any) -> Callable[[int, Any], None]:
-        found = [shadows.list_of(x) for x in self.lists]
-        if len(found) == 2:
-            return _adder_of_two(*found)
-
-        def add(index: int, d: Any) -> None:
-            for shadow, c in zip(found, d):
-                if c is not None:
-                    if index < len(shadow):
-                        old = shadow[index]
-                        shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
-                    else:
-                        add_at(shadow, index, c)
-
-        return add
+    def parts(self, shadows: Any) -> tuple[Any, ...]:
+        return tuple([shadows.list_of(x) for x in self.lists])
 
 
 def add_at(shadow: list[Any], index: int, d: Any) -> None:
@@ -146,26 +161,7 @@ def add_at(shadow: list[Any], index: int, d: Any) -> None:
         shadow.append(d)
 
 
-def _adder_of_two(first: list[Any], second: list[Any]) -> Callable[[int, Any], None]:
-    def add(index: int, d: Any) -> None:
-        a, b = d
-        if a is not None:
-            if index < len(first):
-                old = first[index]
-                first[index] = a if old is None else old + a if type(old) is float else accumulate(old, a)
-            else:
-                add_at(first, index, a)
-        if b is not None:
-            if index < len(second):
-                old = second[index]
-                second[index] = b if old is None else old + b if type(old) is float else accumulate(old, b)
-            else:
-                add_at(second, index, b)
-
-    return add
-
-
-class Numbered(Whole):
+class Numbered(Tuples):
     """What `enumerate` of a list goes through."""
 
     __slots__ = ("items",)
@@ -174,20 +170,8 @@ class Numbered(Whole):
         super().__init__()
         self.items = items
 
-    def adder(self, shadows: Any) -> Callable[[int, Any], None]:
-        shadow = shadows.list_of(self.items)
-
-        def add(index: int, d: Any) -> None:
-            c = d[1]
-            if c is None:
-                return
-            if index < len(shadow):
-                old = shadow[index]
-                shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
-            else:
-                add_at(shadow, index, c)
-
-        return add
+    def parts(self, shadows: Any) -> tuple[Any, ...]:
+        return None, shadows.list_of(self.items)
 
 
 class Entries(Whole):
@@ -199,6 +183,9 @@ class Entries(Whole):
         super().__init__()
         self.mapping = mapping
         self.place = place_of_keys(mapping)
+
+    def parts(self, shadows: Any) -> tuple[Any, ...] | None:
+        return (None, shadows.dict_of(self.mapping)) if self.place is None else None
 
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
         shadow = shadows.dict_of(self.mapping)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend.pulling import nothing
 from zyg.errors import Unsupported
 
 from .cotangents import Refused, accumulate
@@ -87,6 +88,21 @@ class Shadows:
     def gone_through(self, x: Any) -> Any:
         """The shadow of the items of a list or dict that a loop goes through; of something else what adds to its parts."""
         return self.items_of(x) if type(x) is list or type(x) is dict else x.adder(self)
+
+    def shadow_gone_through(self, whole: Any, kind: type) -> Any:
+        """For what a loop says that it goes through: the shadow of its items if that is a list, or a dict; else None."""
+        if whole is not None and whole[0] is nothing and type(whole[1]) is kind:
+            return self.items_of(whole[1])
+        return None
+
+    def shadows_gone_through(self, whole: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
+        """The same where items are tuples: the shadow for each of their items; Nones if these are not lists and dicts as in
+        `kinds`."""
+        if whole is not None and whole[0] is nothing and type(whole[1]) is not list and type(whole[1]) is not dict:
+            found = whole[1].parts(self)
+            if found is not None and tuple(map(type, found)) == kinds:
+                return found
+        return (None,) * len(kinds)
 
     def holder_of(self, x: Any) -> Holder:
         """The shadow of the attributes of an object, made if there is none."""
@@ -165,12 +181,15 @@ class Shadows:
         shadow = self.items.get(id(sequence))
         if shadow is None:
             shadow = self.list_of(sequence)
-        size, stop = len(shadow), start + len(ds)
-        if size <= start:
-            shadow += [None] * (start - size)
+        there = len(shadow) - start  # how many have a place in the shadow
+        if there <= 0:
+            shadow += [None] * -there
             shadow += ds
             return
-        shadow += [None] * (stop - size)
+        if there < len(ds):
+            shadow += ds[there:]
+            ds = ds[:there]
+        stop = start + len(ds)
         shadow[start:stop] = [
             d if old is None else old if d is None else old + d if type(old) is float else accumulate(old, d)
             for old, d in zip(shadow[start:stop], ds)

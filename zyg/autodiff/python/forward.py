@@ -150,7 +150,8 @@ class ForwardHalf:
         made = instr
         if kind == "item":
             back = Value(OBJECT)
-            made = Instr("item", [*instr.operands], [*instr.results, back], {}, [], instr.position)
+            over = gone_through(self.makers, instr.results[0])
+            made = Instr("item", [*instr.operands], [*instr.results, back], {"over": over}, [], instr.position)
             made.operands[1] = self.wholes[made.operands[1]]
             self.home[back] = block
         if kind == "record":
@@ -456,6 +457,20 @@ def _only_tested(function: Function) -> set[Instr]:
 _OF_INTS = frozenset({"add", "sub", "mul", "floordiv", "mod", "neg", "pos"})
 
 
+def _called(makers: dict[Value, Instr], v: Value) -> str:
+    """The name of the function, or method, whose result a value is."""
+    made = makers.get(v)
+    callee = makers.get(made.operands[0]) if made is not None and made.op == "call_object" else None
+    return callee.attrs["name"] if callee is not None and callee.op in ("global", "getattr") else ""
+
+
+def gone_through(makers: dict[Value, Instr], v: Value) -> str:
+    """The name of the function over whose result the loop goes that has a value as its item."""
+    item = makers.get(v)
+    loop = makers.get(item.operands[1]) if item is not None and item.op == "item" else None
+    return _called(makers, loop.operands[0]) if loop is not None and loop.op == "iter" else ""
+
+
 def counting(function: Function) -> set[Value]:
     """Most likely ints, as it looks: items of loops over `range`, lengths, numbers of `enumerate`, and what is calculated with
     these."""
@@ -466,25 +481,15 @@ def counting(function: Function) -> set[Value]:
             for p, a in zip(target.block.params, target.args, strict=True):
                 incoming.setdefault(p, []).append(a)
 
-    def called(v: Value) -> str:
-        """The name of the function whose result a value is."""
-        made = makers.get(v)
-        callee = makers.get(made.operands[0]) if made is not None and made.op == "call_object" else None
-        return callee.attrs["name"] if callee is not None and callee.op == "global" else ""
-
-    def gone_through(v: Value) -> str:
-        """The name of the function over whose result the loop goes that has a value as its item."""
-        item = makers.get(v)
-        loop = makers.get(item.operands[1]) if item is not None and item.op == "item" else None
-        return called(loop.operands[0]) if loop is not None and loop.op == "iter" else ""
-
     def calculated_with(v: Value) -> list[Value] | None:
         made = makers.get(v)
         return incoming.get(v) if made is None else made.operands if rules.base(made.op) in _OF_INTS else None
 
-    found = {v for v in makers if called(v) == "len" or gone_through(v) == "range" or makers[v].op == "len_"}
+    found = {
+        v for v in makers if _called(makers, v) == "len" or gone_through(makers, v) == "range" or makers[v].op == "len_"
+    }
     for v, made in makers.items():
-        if made.op == "unpack" and v is made.results[0] and gone_through(made.operands[0]) == "enumerate":
+        if made.op == "unpack" and v is made.results[0] and gone_through(makers, made.operands[0]) == "enumerate":
             found.add(v)
     ints = found | {v for v in [*makers, *incoming] if calculated_with(v) is not None}
     while True:  # optimistically: what goes round a loop is an int as long as nothing tells otherwise

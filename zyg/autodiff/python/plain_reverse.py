@@ -9,6 +9,15 @@ from zyg.ir.types import OBJECT
 
 from .versions import NOTHING, Test, Versions, in_versions, is_nothing
 
+# What a loop goes through, by the function that is called for it: of whose items there is nothing to know, and where the items of
+# tuples come from.
+_OTHERS = frozenset({"range", "keys", "items", "zip", "enumerate"})
+_NONE = type(None)
+_PARTS = {
+    "zip": lambda count: (list,) * count,
+    "enumerate": lambda count: (_NONE, list),
+    "items": lambda count: (_NONE, dict),
+}
 _READ = frozenset({"getattr", "getitem"})
 _WRITTEN = frozenset({"setattr", "setitem"})
 
@@ -32,6 +41,8 @@ class _PlainReverse(Versions):
         self.numbers: set[Value] = set()  # numbers, or None
         self.tested_rare: set[Value] = set()
         self.found: set[Value] = set()  # variables with the object that was looked up last, which are up to date
+        self.looked_up: set[tuple[Value, ...]] = set()  # shadows that are at hand, of the likely kinds
+        self.skipped = -1  # what has been done up to here
         super().__init__(*args)
 
     def _known(self, original: Value) -> bool:
@@ -55,10 +66,11 @@ class _PlainReverse(Versions):
             self.value[r] = NOTHING
 
     def _translate(self, instr: Instr) -> None:
+        if self.number < self.skipped or (instr.op == "tuple" and self._items_of_tuples(instr)):
+            return
         rare = _has_formulas(instr)
-        if rare and instr.operands[0] not in self.tested_rare:
-            self._test(Test("none", instr.operands[0]))  # (it is popped where the block begins)
-            self.tested_rare.add(instr.operands[0])
+        if rare:
+            self._ask_rare(instr)
         if instr.op == "accumulate" and "brief" not in instr.attrs:
             self._sum(instr)
         elif rare and "expressions" in instr.attrs:
@@ -70,7 +82,7 @@ class _PlainReverse(Versions):
         elif rare and not {"access", "rule", "expressions"} & {*instr.attrs} and instr.attrs["of"] != "unpack":
             self._nothing(instr.results)  # what carries nothing where it is run plainly
         elif instr.op == "pull" and instr.attrs.get("access") == "get_next":
-            self._copy(instr, **self._about(instr.operands[1]))
+            self._next(instr)
         else:
             self._copy(instr)
 
@@ -135,14 +147,84 @@ class _PlainReverse(Versions):
             self.found.add(last)
         return found
 
+    def _shadows(self, instr: Instr, of: str, kinds: Any, early: bool) -> list[Value]:
+        """The shadows of a likely kind of what an instruction is about."""
+        _, _, shadows, x, _, _, last, _ = instr.operands
+        found = self.around.looked_up(last, of, kinds)
+        if found not in self.looked_up:
+            self.looked_up.add(found)
+            test = Test("looked_up", self._of(x), among=(of, kinds), shadows=(shadows, *found))
+            if early:
+                self._test_early(x, test)
+            else:
+                self._begin_here()
+                self._test(test)
+        return list(found[1:])
+
+    def _next(self, instr: Instr) -> None:
+        """An item of what a loop goes through."""
+        d, over = instr.operands[1], instr.attrs["over"]
+        if over in _OTHERS or is_nothing(self._of(d)):
+            self._copy(instr, **self._about(d))
+            return
+        kind = dict if over == "values" else list
+        (shadow,) = self._shadows(instr, "next", kind, early=False)
+        self._add(instr, self._of(d), kind, shadow)
+
+    def _add(self, instr: Instr, d: Value, kind: type, shadow: Value) -> None:
+        """Add a cotangent to an item in a shadow, by the part that the item is."""
+        if is_nothing(d):
+            return
+        attrs = {**instr.attrs, **self._about(d), "shadow": kind, "found": True}
+        operands = [instr.operands[0], d, *instr.operands[2:6], NOTHING, shadow]
+        self.here.instrs.append(Instr("pull", list(map(self._of, operands)), [], attrs, [], instr.position))
+
+    def _items_of_tuples(self, made: Instr) -> bool:
+        """Tuples that a loop goes through, and that are taken apart: their items are added to the shadows of what they are
+        items of, without the tuple of the cotangents."""
+        taken, step, *_ = [*self.body[self.number + 1 : self.number + 3], None, None]
+        if taken is None or step is None or taken.op != "pull" or step.attrs.get("access") != "get_next":
+            return False
+        kinds = _PARTS.get(step.attrs["over"])
+        alone = len(taken.results) == 1 and self._used_once(made.results[0]) and self._used_once(taken.results[0])
+        if (
+            kinds is None
+            or not alone
+            or not _has_formulas(taken)
+            or taken.attrs["of"] != "unpack"
+            or taken.operands[1] is not made.results[0]
+            or step.operands[1] is not taken.results[0]
+        ):
+            return False
+        kinds = kinds(len(made.operands))
+        if len(kinds) != len(made.operands):
+            return False
+        self._ask_rare(taken)
+        shadows = self._shadows(step, "next", kinds, early=False)
+        for d, kind, shadow in zip(made.operands, kinds, shadows, strict=True):
+            if kind is not _NONE:
+                self._add(step, self._of(d), kind, shadow)
+        self.skipped = self.number + 3
+        return True
+
+    def _used_once(self, v: Value) -> bool:
+        return self.around.counts[v] == 1
+
+    def _ask_rare(self, instr: Instr) -> None:
+        """Nothing was recorded rarely: it is popped where the block begins."""
+        if instr.operands[0] not in self.tested_rare:
+            self._test(Test("none", instr.operands[0]))
+            self.tested_rare.add(instr.operands[0])
+
     def _access(self, instr: Instr) -> None:
         """What was read or written plainly."""
         kind, d = instr.attrs["access"], instr.operands[1]
+        likely = instr.attrs.get("likely") if "component" not in instr.attrs else None
         about = self._about(d)
         whole = True
         if kind in _READ:
             key, name = instr.operands[4:6]
-            whole = kind == "getattr" or (isinstance(key, Const) and type(key.value) is not int)
+            whole = kind == "getattr" or likely is not None or (isinstance(key, Const) and type(key.value) is not int)
             special = kind == "getattr" and isinstance(name, Const) and name.value.startswith("__")  # of a method
             if is_nothing(self._of(d)) or special:
                 self._nothing(instr.results)
@@ -156,7 +238,11 @@ class _PlainReverse(Versions):
         self._nothing(instr.results)
         operands = [NOTHING, *[self._of(v) for v in instr.operands[1:]]]
         attrs = instr.attrs | about | {"wanted": tuple(wanted[n] for n in kept)}
-        attrs["found"] = self._is_found(instr, attrs["access"] in _WRITTEN or (about["given"] and whole))
+        if likely is not None:
+            operands[6:] = [NOTHING, *self._shadows(instr, "items", likely, early=True)]
+            attrs |= {"found": True, "shadow": likely}
+        else:
+            attrs["found"] = self._is_found(instr, attrs["access"] in _WRITTEN or (about["given"] and whole))
         del attrs["rare"]
         copy = Instr("pull", operands, [], attrs, [], instr.position)
         for r in [*[instr.results[n] for n in kept], *others]:

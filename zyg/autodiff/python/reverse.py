@@ -326,7 +326,8 @@ class ReverseHalf:
         whole = instr.operands[1]
         operands = [self._primal(back), d, self.shadows, self._primal(whole), NOTHING, NOTHING]
         operands += self._looked_up(whole, "items")
-        self.builder.emit("pull", *operands, types=(), of="item", wanted=(), access="get_next")
+        attrs = {"of": "item", "wanted": (), "access": "get_next", "over": instr.attrs["over"]}
+        self.builder.emit("pull", *operands, types=(), **attrs)
 
     def _reverse_cell(self, instr: Instr) -> None:
         """What a new cell gathered belongs to what was put into it."""
@@ -425,6 +426,8 @@ class ReverseHalf:
             ]
         elif of in accesses.ACCESS and instr.attrs.get("direct") in (of, "method"):
             attrs["access"] = of
+            if "likely" in instr.attrs:
+                attrs["likely"] = instr.attrs["likely"]
             key = self._primal(original.operands[1]) if of in ("getitem", "setitem") else NOTHING
             x = original.operands[0]
             operands += [self._primal(x), key, Const(original.attrs.get("name"), OBJECT)]

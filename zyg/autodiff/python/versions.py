@@ -21,6 +21,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from zyg.ir.analysis import use_counts
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, uses
 from zyg.ir.types import BOOL, NONE, OBJECT
 
@@ -66,6 +67,8 @@ class _Around:
         self.sources: dict[Block, list[Block]] = {}
         self.home = {p: block for block in function.blocks for p in block.params}
         self.makers: dict[Value, Instr] = {}
+        self.counts = use_counts(function)
+        self.shadows: dict[tuple[Value, Any], tuple[Value, ...]] = {}
         for block in function.blocks:
             for instr in block.instrs:
                 for v in uses(instr):
@@ -78,6 +81,17 @@ class _Around:
                     self.makers[r] = instr
             for v in block.handler.args if block.handler is not None else ():
                 self.used_in.setdefault(v, set()).add(block)
+
+    def looked_up(self, last: Value, of: str, kinds: Any) -> tuple[Value, ...]:
+        """Variables for the object whose shadows of certain kinds were looked up last, and these; where `last` is the one for
+        shadows of any kind."""
+        if (last, (of, kinds)) not in self.shadows:
+            count = len(kinds) if isinstance(kinds, tuple) else 1
+            made = self.shadows[last, (of, kinds)] = tuple([Value(OBJECT) for _ in range(1 + count)])
+            start = self.makers[last]
+            entry = self.home[last]
+            entry.instrs.insert(entry.instrs.index(start), Instr("nothing_looked_up", [], list(made)))
+        return self.shadows[last, (of, kinds)]
 
     def loop(self, header: Block, end: Block) -> set[Block]:
         """The blocks of the loop that goes round from `end` to `header`; none if that is none."""
@@ -109,13 +123,15 @@ def is_nothing(v: Value) -> bool:
 
 class Test(NamedTuple):
     """A test of a value. `what`: "none", "some" (other than None), "typed" (exactly of one of the types `among`), "member" (a type
-    that is among `among`), NATURAL (an int that is not below zero)."""
+    that is among `among`), NATURAL (an int that is not below zero), "looked_up" (what has a shadow of the kind `among`, which
+    `shadows` are let to be)."""
 
     what: str
     value: Value
     likely: type = float
     among: Any = None
     of: Value | None = None  # the object whose type `value` is to be
+    shadows: tuple[Value, ...] = ()
 
     @property
     def fact(self) -> Any:
@@ -127,6 +143,11 @@ class Test(NamedTuple):
             found = Value(BOOL)
             attrs = {"likely": self.likely, "types": self.among}
             at.instrs.append(Instr("typed", [self.value], [found], attrs))
+            at.instrs.append(Instr("branch", [found], [], {}, [passed, failed]))
+            return
+        if self.what == "looked_up":
+            found = Value(BOOL)
+            at.instrs.append(Instr("looked_up", [self.value, *self.shadows], [found], {"kind": self.among}))
             at.instrs.append(Instr("branch", [found], [], {}, [passed, failed]))
             return
         if self.what is NATURAL:
