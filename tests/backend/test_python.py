@@ -99,6 +99,18 @@ def test_positions_are_kept():
     assert where(emitted(f)) == where(f)
 
 
+@pytest.mark.parametrize("column", [60, 120, 250])
+def test_line_tables_cover_the_code_and_no_more(column):
+    """The interpreter makes a table of lines from them when a function is traced or profiled, and checks no bounds."""
+    text = f"def f(x):\n    y = 2 * x\n    {'z = ':<{column}}y + (x * y) / (x - y)\n    return z\n"
+    scope: dict[str, Any] = {}
+    exec(compile(text, "<long lines>", "exec"), scope)
+    code = emitted(scope["f"]).__code__
+    ranges = list(code.co_lines())
+    assert ranges[-1][1] == len(code.co_code)
+    assert {line for *_, line in ranges} <= {None, 1, 2, 3, 4}
+
+
 def test_temporaries_and_variables_live_as_long_as_in_the_interpreter():
     class Thing:
         pass

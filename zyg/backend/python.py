@@ -37,6 +37,9 @@ __all__ = ["CannotEmit", "Emitter", "emit", "emit_function"]
 Nested = Callable[[CodeType], CodeType]
 # Ops whose results are not left on the stack.
 IN_SLOTS = frozenset({"unbound", "new_cell", *recording.OPS})
+# The last column that a short entry of a line table holds. `bytecode` writes later ones there, too, which reads as more entries:
+# a table that is longer than the code, behind whose end tracing and profiling write.
+_LAST_COLUMN = 127
 _NESTING = 150  # how deep an expression may get on the stack, so that recursion here stays shallow
 
 
@@ -300,7 +303,10 @@ class Emitter:
         if position.end_line >= position.line:
             same = position.end_line == position.line
             end = max(position.end_column, position.column) if same else position.end_column
-            self.location = InstrLocation(position.line, position.end_line, position.column, end)
+            if same and end > _LAST_COLUMN:
+                self.location = InstrLocation(position.line, None, None, None)
+            else:
+                self.location = InstrLocation(position.line, position.end_line, position.column, end)
         else:
             self.location = InstrLocation(position.line, None, None, None)
 
