@@ -40,7 +40,8 @@ done:
     declared, body = vectormath.text(symbol, wide)
     module = engine().parse("\n".join([*sorted(declared), body]) + loop)
     module.verify()
-    library = engine().link([engine().machine.emit_object(module)], (), ["over"], {})
+    called = vectormath.wider(symbol, wide)
+    library = engine().link([engine().machine.emit_object(module)], [called] if called else [], ["over"], {})
     over = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(library["over"])
 
     def apply(x):

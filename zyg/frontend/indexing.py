@@ -294,6 +294,9 @@ def slice_bounds(e: Evaluator, s: SliceValue, length: Value) -> tuple[Value, Val
         stride = const(max(stride.value, -(2**63 - 1)))
         if stride.value == 0:
             e.throw("ValueError", "slice step cannot be zero")
+        left_out = _left_out(start, stop) if stride.value == 1 else None
+        if left_out is not None:
+            return _bounds(e, start, None, length, True)[0], _rest(e, length, left_out), stride
         first, last = _bounds(e, start, stop, length, stride.value > 0)
         return first, _count(e, first, last, stride), stride
     stride = e.op("select", e.op("lt", stride, const(-(2**63 - 1))), const(-(2**63 - 1)), stride)
@@ -346,6 +349,24 @@ def _bounds(e: Evaluator, start: Value | None, stop: Value | None, length: Value
         return (const(0) if start is None else clip(start)), (length if stop is None else clip(stop))
     first = e.op("sub", length, const(1)) if start is None else clip(start)
     return first, const(-1) if stop is None else clip(stop)
+
+
+def _left_out(start: Value | None, stop: Value | None) -> int | None:
+    """How many items a[start:stop] leaves out of a long enough sequence, if that is known: none of `a[1:-1]` has to be compared
+    with `a[2:]` when the code runs to see that they are equally long."""
+    at_start = 0 if start is None else start.value if isinstance(start, Const) else -1
+    at_end = 0 if stop is None else -stop.value if isinstance(stop, Const) else -1
+    if at_start < 0 or at_end < 0 or (stop is not None and at_end == 0):
+        return None
+    return at_start + at_end
+
+
+def _rest(e: Evaluator, length: Value, left_out: int) -> Value:
+    """length - left_out, but not less than 0."""
+    if left_out == 0:
+        return length
+    rest = e.op("add", length, const(-min(left_out, 2**63 - 1)))
+    return e.op("select", e.op("gt", rest, const(0)), rest, const(0))
 
 
 def _count(e: Evaluator, first: Value, last: Value, step: Value, up: bool | None = None) -> Value:

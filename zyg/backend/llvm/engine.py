@@ -55,7 +55,7 @@ class Effort:
 
     brief: the passes of BRIEF, no pipeline.  Else the pipeline of the level, with loop vectorisation.
     slp: vectors of what stands side by side.
-    strength: the strength reduction of loops.  It takes a sixth of the time of a module of loops over whole arrays, and finds
+    careful: with strength reduction of loops.  It takes a sixth of the time of a module of loops over whole arrays, and finds
     nothing: their counters go up by ones, and processors add them to addresses by themselves.
     """
 
@@ -63,7 +63,7 @@ class Effort:
     level: int
     slp: bool
     unroll: bool
-    strength: bool
+    careful: bool
 
 
 def effort(assembly: str, brief: bool = False) -> Effort:
@@ -74,7 +74,7 @@ def effort(assembly: str, brief: bool = False) -> Effort:
         level=1 if arrays and not several else 3,
         slp=several,
         unroll=assembly.count("\n") < LARGE,
-        strength=several or not arrays,
+        careful=several or not arrays,
     )
 
 
@@ -170,7 +170,7 @@ class Engine:
             return self._cached_object_file(assembly, brief)
         assert " optnone" not in assembly, "see pass_builder"
         work = effort(assembly, brief)
-        with self.parse(assembly) as module, strength_reduction(work.strength):
+        with self.parse(assembly) as module, emission(work.careful):
             self.optimise(module, work)
             return self.machine.emit_object(module)
 
@@ -268,11 +268,16 @@ class Engine:
 
     def vector_functions(self, names: Sequence[str]) -> None:
         """Compile functions of `vectormath`, all at once: half of what one alone takes is the same for any number of them."""
+        called = [name for n in names if (name := vectormath.wider(n, _is_wide()))]
+        names = list(dict.fromkeys([*(n for n in called if n not in self.parts), *names]))
         if names:
             declared, bodies = zip(*(vectormath.text(name, _is_wide()) for name in names), strict=True)
-            with self.parse("\n".join([*sorted(set().union(*declared)), *bodies])) as module:
+            defined = [f"@{name}(" for name in names]
+            needed = sorted(line for line in set().union(*declared) if not any(name in line for name in defined))
+            with self.parse("\n".join([*needed, *bodies])) as module:
                 image = self.machine.emit_object(module)
-            self.parts |= dict.fromkeys(names, self.link([image], (), names, {}))
+            imports = [name for name in dict.fromkeys(called) if name not in names]
+            self.parts |= dict.fromkeys(names, self.link([image], imports, names, {}))
 
     def array_handler(self) -> object:
         """The capsule by which NumPy frees large arrays of ours."""
@@ -454,7 +459,7 @@ class Native:
 
     def _assembly(self, lines: bool) -> str:
         e = engine()
-        with e.lock, strength_reduction(effort(self._bodies(lines).text).strength):
+        with e.lock, emission(effort(self._bodies(lines).text).careful):
             return e.machine.emit_assembly(self._optimised(lines))
 
     def _bodies(self, lines: bool = False) -> Lowered:
@@ -500,17 +505,24 @@ def arena_bytes() -> int:
     return ctypes.c_int64.from_address(engine().part("arena")["zyg_arena_bytes"]).value
 
 
+# What is left out where code is emitted in haste: the strength reduction of loops, and that instructions are put in order once
+# more when registers are chosen, which takes a tenth and changes nothing on processors that do it themselves.
+_LEFT_OUT = ("-disable-lsr", "-disable-post-ra")
+
+
 @contextlib.contextmanager
-def strength_reduction(wanted: bool) -> Iterator[None]:
-    """Whether code is emitted with LLVM's strength reduction of loops.  It has an option for that which holds for the process:
-    what others compile meanwhile in another thread is slower at worst."""
-    if not wanted:
-        llvm.set_option("zyg", "-disable-lsr=true")
+def emission(careful: bool) -> Iterator[None]:
+    """How code is emitted.  LLVM has options for that which hold for the process: what others compile meanwhile in another
+    thread is slower at worst."""
+    if not careful:
+        for option in _LEFT_OUT:
+            llvm.set_option("zyg", f"{option}=true")
     try:
         yield
     finally:
-        if not wanted:
-            llvm.set_option("zyg", "-disable-lsr=false")
+        if not careful:
+            for option in _LEFT_OUT:
+                llvm.set_option("zyg", f"{option}=false")
 
 
 def compile_module(module: Module, entry: str, options: Options, signature: Signature) -> Native:

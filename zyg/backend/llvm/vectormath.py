@@ -306,9 +306,30 @@ FUNCTIONS: dict[str, Callable[[Writer, Vector], Vector]] = {
 NAMES = {f"zyg_v{lanes}_{name}": (name, lanes) for name in FUNCTIONS for lanes in LANES}
 
 
+def wider(symbol: str, wide: bool) -> str | None:
+    """The function that a function of four lanes calls, where registers have eight: it is for what is left over in loops."""
+    name, lanes = NAMES[symbol]
+    return f"zyg_v8_{name}" if wide and lanes == 4 else None
+
+
+def _by_half(symbol: str, wider: str) -> str:
+    lines = [
+        f"define <4 x double> @{symbol}(<4 x double> %x) nounwind willreturn memory(none) {{",
+        f"  %twice = shufflevector <4 x double> %x, <4 x double> poison, <8 x i32> <{', '.join(f'i32 {k % 4}' for k in range(8))}>",
+        f"  %both = call <8 x double> @{wider}(<8 x double> %twice)",
+        f"  %one = shufflevector <8 x double> %both, <8 x double> poison, {_numbers(range(4))}",
+        "  ret <4 x double> %one",
+        "}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
 def text(symbol: str, wide: bool) -> tuple[set[str], str]:
     """A function of NAMES in LLVM assembly, and what it declares; `wide`: for a processor with AVX-512."""
     name, lanes = NAMES[symbol]
+    if half := wider(symbol, wide):
+        return {f"declare <8 x double> @{half}(<8 x double>)"}, _by_half(symbol, half)
     register = min(lanes, 8 if wide else 4)
     w = Writer(register, lanes // register, wide)
     whole = f"<{lanes} x double>"

@@ -54,12 +54,14 @@ def _later(module: str, name: str = "run") -> Callable[..., bool]:
 
 _distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
 _jam = _later("jam")
+_shapes = _later("shapes")
 _mem2reg, _rare, _stacks, _upward = _later("mem2reg"), _later("rare"), _later("stacks"), _later("upward")
 _side_by_side = _later("fuse", "side_by_side")
 
 # What a pass is about: it has nothing to do where none of these operations is.
 ABOUT: dict[str, frozenset[str]] = {
     "mem2reg": frozenset({"alloc"}),
+    "shapes": frozenset({"broadcast"}),
     "fuse": frozenset({"apply"}),
     "side_by_side": frozenset({"apply"}),
     "expand": frozenset({"apply"}),
@@ -88,6 +90,7 @@ CLEAN: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "calls that were inlined left blocks behind, and parameters for arguments"),
     Pass("mem2reg", _mem2reg, "a captured variable is local once its closure is inlined"),
     Pass("fold", fold.run, "constants from callers and variables"),
+    Pass("shapes", _shapes, "lengths that are equal become so for cse; what need not be broadcast is not tested"),
     Pass("cse", cse.run, "guards and indices repeat; each copy would be differentiated"),
     Pass("ranges", ranges.run, "guards that always hold need no reverse; indices lose their overflow checks"),
     Pass("fold", fold.run, "what follows from conditions that ranges decided"),

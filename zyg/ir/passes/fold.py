@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..analysis import reverse_postorder
-from ..core import Const, Function, Instr, Value, const
+from ..core import VIEWS, Const, Function, Instr, Value, const
 from ..interpret import machine_value
 from ..ops import OPS
 from ..types import BOOL, F32, F64, I32, I64, OBJECT, U8, Array, Scalar, Type
@@ -501,10 +501,25 @@ def _same(folder: _Folder, instr: Instr) -> Folded:
     return const(True) if x is y and isinstance(x.type, Array) else None
 
 
+def _overlap(folder: _Folder, instr: Instr) -> Folded:
+    """What is made here has no memory in common with what is made elsewhere, or comes from outside."""
+    roots = []
+    for v in instr.operands:
+        while (made := folder.made.get(v)) is not None and made.op in VIEWS:
+            v = made.operands[0]
+        new = made is not None and made.op == "alloc"
+        if not new and v not in folder.function.params:
+            return None
+        roots.append((v, new))
+    (x, x_new), (y, y_new) = roots
+    return const(False) if x is not y and (x_new or y_new) else None
+
+
 _RULES: dict[str, Callable[[_Folder, Instr], Folded]] = {
     "add": _add, "cadd": _add, "sub": _sub, "csub": _sub, "mul": _mul, "cmul": _mul, "div": _div, "sdiv": _div,
     "neg": _neg, "pow": _pow, "ipow": _ipow, "floordiv": _floordiv, "mod": _mod,
     "abs": _abs, "select": _select, "not": _not, "and": _and, "or": _or, "xor": _xor, "shl": _shift, "shr": _shift,
     **dict.fromkeys(_OPPOSITE, _compare),
     "cast": _cast, "stop": _stop, "slope": _slope, "dim": _dim, "reshapable": _reshapable, "same": _same,
+    "overlap": _overlap,
 }  # fmt: skip

@@ -13,16 +13,18 @@ on the elements of arrays raise nothing.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Value, array_type, uses
 from ..ops import OPS
 from ..types import Array, Scalar
 from . import cse, dce, simplify_cfg
+from .accesses import Views
 from .inline import inline_call
 from .rewriting import replace_uses, same
 
 _LARGEST = 200  # instructions of a fused function: registers are few
+_ANY_LAYOUT = frozenset({"apply", "copyto", "addto", "fill", "dim", "overlap"})
 _LARGEST_IN_LANES = 80  # of two for which one loop in the lanes of vectors is quicker than one in them and one by LLVM
 
 
@@ -215,27 +217,31 @@ class _Signature:
 
 
 def _drop_full_broadcasts(function: Function) -> None:
-    """An array that is broadcast to the very shape that it was made with is itself."""
-    shapes = {i.result: i.operands for _, i in function.instructions() if i.op == "alloc"}
+    """An array that is broadcast to the very shape that it has is itself."""
+    if not any(i.op in ("broadcast", "view") for _, i in function.instructions()):
+        return
+    views = Views(function)
     replaced: dict[Value, Value] = {}
     for block in function.blocks:
         for n, instr in enumerate(block.instrs):
-            if instr.op == "broadcast" and _same(shapes.get(instr.operands[0]), instr.operands[1:]):
+            if instr.op == "broadcast" and _same(views.lengths(instr.operands[0]), instr.operands[1:]):
                 spec = ":" * (len(instr.operands) - 1)
                 block.instrs[n] = Instr("view", instr.operands[:1], [instr.result], {"spec": spec}, [], instr.position)
-            elif instr.op == "apply":
-                # Its arrays may be of any layout: those that are views of all of a contiguous array are that array.
+            elif instr.op in _ANY_LAYOUT:
+                # Views of all of a contiguous array are that array.
                 for k, v in enumerate(instr.operands):
                     instr.operands[k] = replaced.get(v, v)
             whole = block.instrs[n]
-            if whole.op == "view" and set(whole.attrs["spec"]) <= {":"} and array_type(whole.operands[0]).layout == "C":
-                replaced[whole.result] = whole.operands[0]
+            if whole.op == "view" and set(whole.attrs["spec"]) <= {":"}:
+                source = replaced.get(whole.operands[0], whole.operands[0])
+                if array_type(source).layout == "C":
+                    replaced[whole.result] = source
     if replaced:
         dce.run(function)
 
 
-def _same(shape: list[Value] | None, other: list[Value]) -> bool:
-    return shape is not None and len(shape) == len(other) and all(map(same, shape, other))
+def _same(shape: Sequence[Value | None], other: list[Value]) -> bool:
+    return len(shape) == len(other) and all(x is not None and same(x, y) for x, y in zip(shape, other, strict=True))
 
 
 def _users(function: Function, values: Iterable[Value]) -> dict[Value, list[Instr]]:

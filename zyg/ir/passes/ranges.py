@@ -21,7 +21,7 @@ from ..analysis import Dominators, edges
 from ..core import Block, Const, Function, Instr, Value, const
 from ..records import field, record
 from ..types import BOOL, I32, I64, U8, Type
-from .rewriting import replace_uses, substitute
+from .rewriting import replace_uses, same, substitute
 
 LOW, HIGH = -(2**63), 2**63 - 1
 LARGEST_DIMENSION = 2**48
@@ -358,7 +358,7 @@ class _Walk:
                 self.replaced[result] = const(known)
                 self.changed = True
             return
-        if op in ("select", "and") and self.decided(instr):
+        if op in ("select", "and") and (self.decided(instr) or self.extremum(instr)):
             return
         if result.type is not I64:
             return
@@ -388,6 +388,35 @@ class _Walk:
         self.changed = True
         return True
 
+    def extremum(self, instr: Instr) -> bool:
+        """The smaller or larger of two, where it is known which that is, if only one of them is."""
+        found = self.min_or_max(instr)
+        if found is None:
+            return False
+        smaller, x, y = found
+        if self.facts.at_most(x, y, 0):
+            value = x if smaller else y
+        elif self.facts.at_most(y, x, 0):
+            value = y if smaller else x
+        else:
+            return False
+        self.replaced[instr.results[0]] = value
+        self.changed = True
+        return True
+
+    def min_or_max(self, instr: Instr) -> tuple[bool, Value, Value] | None:
+        """Whether it is the smaller or the larger of two integers, and these."""
+        if instr.op != "select" or instr.results[0].type is not I64:
+            return None
+        condition, x, y = instr.operands
+        test = self.made.get(condition)
+        if test is None or test.op not in ("lt", "le", "gt", "ge"):
+            return None
+        a, b = test.operands
+        if not ((same(a, x) and same(b, y)) or (same(a, y) and same(b, x))) or same(a, b):
+            return None
+        return same(a, x) == (test.op in ("lt", "le")), x, y
+
     def exact_interval(self, instr: Instr) -> Interval | None:
         """The interval of the mathematical result; None if nothing is known."""
         rule = _INTERVALS.get(instr.op)
@@ -413,16 +442,12 @@ class _Walk:
 
     def select(self, instr: Instr, undo: _Undo) -> None:
         """min and max: the result is at most, or at least, both."""
-        condition, x, y = instr.operands
-        test = self.made.get(condition)
-        if test is None or test.op not in ("lt", "le", "gt", "ge"):
+        found = self.min_or_max(instr)
+        if found is None:
             return
+        smaller, *both = found
         result = instr.results[0]
-        a, b = test.operands
-        if {a, b} != {x, y} or a is b:
-            return
-        smaller = (a is x) == (test.op in ("lt", "le"))
-        for v in (x, y):
+        for v in both:
             if smaller:
                 self.facts.learn_at_most(result, v, 0, undo)
             else:
