@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import zyg
-
 from tests.turns import one_of_three
 
 NUMPY: Any = np
@@ -108,3 +107,38 @@ def test_errors_that_numpys_own_tests_ask_for(function, argument):
     with pytest.raises(Exception) as found:
         zyg.jit(function)(argument.copy())
     assert type(found.value) is expected.type
+
+
+WINDOWS: Any = NUMPY.lib.stride_tricks.sliding_window_view
+
+
+def windows_of(u):
+    return WINDOWS(u, 3)
+
+
+@one_of_three(1)
+def test_windows_are_taken_before_their_array_changes():
+    def smoothed(x):
+        u = x.copy()
+        for _ in range(3):
+            u[1:-1] += windows_of(u) @ np.array([0.5, -1.0, 0.5])
+        return np.sum(u * u)
+
+    x = np.arange(6.0) ** 2
+    slope = zyg.gradient(smoothed, x)[0]
+    for k in range(6):
+        step = 1e-6 * np.eye(6)[k]
+        assert slope[k] == pytest.approx((smoothed(x + step) - smoothed(x - step)) / 2e-6, rel=1e-6)
+
+
+def changed_after(x):
+    u = x.copy()
+    seen = windows_of(u)
+    u[0] = 1.0
+    return np.sum(seen)
+
+
+@pytest.mark.parametrize(("function", "what"), [(changed_after, "a change of an array"), (windows_of, "as a result")])
+def test_windows_of_what_changes_are_refused(function, what):
+    with pytest.raises(zyg.Unsupported, match=what):
+        zyg.jit(function)(np.ones(5))

@@ -51,6 +51,8 @@ class Inference:
         self.pooled: set[Instr] = set()
         self.grown: set[Instr] = set()
         self.row_stores: set[Instr] = set()
+        # Instructions that look at an array of which a copy of all windows is made, and these (listed.py).
+        self.windows: dict[Instr, Value] = {}
         self.ruled = False  # whether a call by a rule gives an array (returned.py)
         self.fresh: set[Value] = set()  # arrays that operators on whole arrays have made
         # Functions for the elements of arrays (elementwise.py).

@@ -128,7 +128,7 @@ def _infer(
     for evaluator in inference.evaluators:
         order_blocks(evaluator.function)
         evaluator.forget()
-    if inference.pooled:
+    if inference.pooled or inference.windows:
         listed.check(inference, entry)
     if inference.ruled:
         returned.check(inference)

@@ -9,6 +9,9 @@ where that root is made anew, as in the next iteration of a loop.
 Lists in lists are in the same memory, and their items may be set where they are: `table[i][j] = x`. That is right as long as
 there is one place for each row. It is refused if a row that was put there is read by its former memory later on, or was put
 there twice, and if a row that was taken out is used after the list took in another one, which may have moved its memory.
+
+The windows of `sliding_window_view` are a copy, too, where NumPy's are a view: that the array is changed before the windows are
+used for the last time is refused in the same way.
 """
 
 from __future__ import annotations
@@ -31,6 +34,9 @@ _WRITES = frozenset({"store", "accum", "fill", "copyto", "addto"})
 WHAT = "a change of an array that is in a list whose length is not known when compiling"
 WHAT_OF_ROWS = "a list in a list whose length is not known when compiling, which has another name too"
 HINT_OF_ROWS = "make the list of lists first, and use its items as table[i][j] then"
+WHAT_OF_WINDOWS = "a change of an array whose windows, as sliding_window_view gave them, are used afterwards"
+HINT_OF_WINDOWS = "take the windows of a copy, sliding_window_view(a.copy(), ...), or take them anew"
+SHOWN_WINDOWS = "windows of an argument, as sliding_window_view gives them, as a result"
 HINT = "put a copy into the list, xs.append(x.copy()), or make a new array instead of changing one"
 
 
@@ -40,19 +46,20 @@ class Summary:
 
     written: set[int] = field(default_factory=set)
     listed: set[int] = field(default_factory=set)
+    shown: set[int] = field(default_factory=set)  # in results that are windows of them
     aliases: dict[int, set[int]] = field(default_factory=dict)
     pools: set[int] = field(default_factory=set)
     replaced: set[int] = field(default_factory=set)  # of those written, the ones in other ways than as items of rows
     shared: bool = False  # what it puts into lists may have another name afterwards
 
     def size(self) -> int:
-        sets = (self.written, self.listed, self.pools, self.replaced, *self.aliases.values())
+        sets = (self.written, self.listed, self.shown, self.pools, self.replaced, *self.aliases.values())
         return sum(map(len, sets)) + self.shared
 
 
 def check(inference: Inference, entry: str) -> None:
     """Raise Unsupported if an array in a list of run-time length may be changed."""
-    if not inference.pooled:
+    if not (inference.pooled or inference.windows):
         return
     module = inference.module
     summaries = {name: Summary() for name in module.functions}
@@ -137,6 +144,9 @@ class Analysis:
         )
         for _, roots in self.listings():
             summary.listed |= numbers(roots)
+        for _, roots, held in self.windows():
+            if any(i.op == "return" for i in self._uses(held)):
+                summary.shown |= numbers(roots)
         for block in self.function.blocks:
             last = block.instrs[-1] if block.instrs else None
             if last is not None and last.op == "return":
@@ -182,8 +192,36 @@ class Analysis:
                 for n in self._summary(instr).listed:
                     yield instr, self.of(instr.operands[n])
 
+    def windows(self) -> Iterator[tuple[Instr, set[Root], list[Value]]]:
+        """Where windows of arrays are made, the roots of these, and what has the windows."""
+        for instr in self.places:
+            if instr in self.inference.windows:
+                yield instr, self.of(instr.operands[0]), [self.inference.windows[instr]]
+            elif instr.op == "call" and self._summary(instr).shown:
+                roots = set().union(*(self.of(instr.operands[n]) for n in self._summary(instr).shown))
+                yield instr, roots, instr.results
+
+    def check_windows(self, changes: list[tuple[Instr, set[Root]]], is_entry: bool) -> None:
+        for made, roots, held in self.windows():
+            uses = self._uses(held)
+            if is_entry and self._parameters(roots) and any(i.op == "return" for i in uses):
+                raise Unsupported(SHOWN_WINDOWS, made.position, hint="return a copy of them")
+            for change, changed in changes:
+                common = self._common(roots, changed, is_entry)
+                if not any(self.reaches(made, change, made_at(root)) for root in common):
+                    continue
+                if change.op == "call" and change in uses or any(self.reaches(change, use, made) for use in uses):
+                    raise Unsupported(WHAT_OF_WINDOWS, change.position, hint=HINT_OF_WINDOWS)
+
+    def _common(self, kept: set[Root], changed: set[Root], is_entry: bool) -> set[Root]:
+        roots = kept & changed
+        if is_entry and self._parameters(kept) and self._parameters(changed):
+            roots.add(("parameter", 0))  # two arguments may be the same array
+        return roots
+
     def check(self, is_entry: bool) -> None:
         changes = list(self.changes())
+        self.check_windows(changes, is_entry)
         rows: set[Root] = set()
         for change, roots in changes:
             if roots & self.pools and not self._in_rows(change):
@@ -194,10 +232,7 @@ class Analysis:
                 raise Unsupported(WHAT_OF_ROWS, reason.position, hint=HINT_OF_ROWS)
         for listing, listed in self.listings():
             for change, changed in changes:
-                roots = listed & changed
-                if is_entry and self._parameters(listed) and self._parameters(changed):
-                    roots = roots | {("parameter", 0)}  # two arguments may be the same array
-                for root in roots:
+                for root in self._common(listed, changed, is_entry):
                     if self.reaches(listing, change, made_at(root)):
                         raise Unsupported(WHAT, change.position, hint=HINT)
 
@@ -240,7 +275,7 @@ class Analysis:
             uses: list[Instr] | None = None
             for instr, into in taking_in:
                 if any(r in into and self.reaches(taken, instr, made_at(r)) for r in begin):
-                    uses = self._uses(taken) if uses is None else uses
+                    uses = self._uses(taken.results) if uses is None else uses
                     yield from (use for use in uses if self.reaches(instr, use, taken))
 
     def _concerns(self, values: Iterable[Value], rows: set[Root]) -> int:
@@ -269,9 +304,9 @@ class Analysis:
                     if self.reaches(listing, user, made_at(root)):
                         yield user
 
-    def _uses(self, taken: Instr) -> list[Instr]:
-        """The instructions that use what an instruction took out, by any name."""
-        names = {v for v in taken.results if isinstance(v.type, Array)}
+    def _uses(self, taken: Iterable[Value]) -> list[Instr]:
+        """The instructions that use arrays, by any name."""
+        names = {v for v in taken if isinstance(v.type, Array)}
         before = -1
         while before != (before := len(names)):
             for block in self.function.blocks:

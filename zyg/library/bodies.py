@@ -108,7 +108,7 @@ def infer_body(
     hidden_parameters(inference)
     for evaluator in inference.evaluators:
         order_blocks(evaluator.function)
-    if inference.pooled:
+    if inference.pooled or inference.windows:
         listed.check(inference, name)
     if inference.ruled:
         returned.check(inference)

@@ -10,7 +10,17 @@ from zyg.frontend import arrays, lists
 from zyg.frontend.complex_arrays import part
 from zyg.frontend.elementwise import broadcast, broadcast_shape
 from zyg.frontend.merging import MAX_ARRAYS, settled
-from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, describe, is_numeric, known
+from zyg.frontend.values import (
+    Abstract,
+    ArrayValue,
+    ComplexArrayValue,
+    Known,
+    Number,
+    TupleValue,
+    describe,
+    is_numeric,
+    known,
+)
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import Array
 
@@ -285,6 +295,66 @@ def stretched(e: Evaluator, a: Abstract, shape: list[Value], writable: bool = Tr
     if value.type != type:
         value = e.op("view", value, type=type, spec=":" * len(shape))
     return arrays.of_kind(a, ArrayValue(value))
+
+
+@emits(np.lib.stride_tricks.sliding_window_view)
+def sliding_window_view(
+    e: Evaluator,
+    x: Abstract,
+    window_shape: Abstract,
+    axis: Abstract = NONE,
+    *,
+    writeable: Abstract = Known(False),  # noqa: B008
+) -> Abstract:
+    """A copy of all windows, where NumPy has a view, which cannot be written either: that the array is changed while they are in
+    use is refused (zyg/frontend/listed.py). So a derivative adds to each of them on its own."""
+    a = as_array(e, x)
+    n = arrays.ndim(a)
+    if not (isinstance(writeable, Known) and writeable.object is False):
+        raise e.refuse("sliding_window_view(writeable=...) in native code", hint="write to the array itself")
+    lengths = arrays.shape_argument(e, window_shape)
+    for length in lengths:
+        e.guard(e.op("ge", length, const(0)), "ValueError", "`window_shape` cannot contain negative values")
+    if isinstance(axis, Known) and axis.object is None:
+        axes = tuple(range(n))
+        if len(lengths) != n:
+            e.throw(
+                "ValueError",
+                "Since axis is `None`, must provide window_shape for all dimensions of `x`; got "
+                f"{len(lengths)} window_shape elements and `x.ndim` is {n}.",
+            )
+    else:
+        given = arrays.constant(e, axis, "an axis")
+        axes = tuple(arrays.axis_of(e, Known(k), n) for k in (given if isinstance(given, tuple) else (given,)))
+        if len(lengths) != len(axes):
+            e.throw(
+                "ValueError",
+                "Must provide matching length window_shape and axis; got "
+                f"{len(lengths)} window_shape elements and {len(axes)} axes elements.",
+            )
+    left = arrays.dims(e, a)
+    for k, length in zip(axes, lengths):
+        e.guard(e.op("le", length, left[k]), "ValueError", "window shape cannot be larger than input array shape")
+        left[k] = e.op("sub", left[k], e.op("sub", length, const(1)))
+    type = arrays.memory(a).type
+    looked_at = e.op("view", arrays.memory(a).value, type=type, spec=":" * type.ndim)
+    look = e.latest
+    made = arrays.of_kind(a, ArrayValue(looked_at))
+    for k, length in zip(axes, lengths):
+        made = e.call(known(windows_along), [made, Number(length), Known(k)])
+    result = arrays.permuted(e, made, range(arrays.ndim(made)), writable=False)
+    e.inference.windows[look] = arrays.memory(result).value
+    return result
+
+
+def windows_along(a: Any, length: int, axis: int) -> Any:
+    """The windows of this length along an axis, in a new last axis."""
+    rest = a.shape[axis] - length + 1
+    items = np.moveaxis(a, axis, 0)
+    made = np.empty((length, rest, *items.shape[1:]), a.dtype)
+    for k in range(length):
+        made[k] = items[k : k + rest]
+    return np.moveaxis(np.moveaxis(made, 1, axis + 1), 0, -1)
 
 
 # ----------------------------------------------------------------------------------------- reversed, diagonals
