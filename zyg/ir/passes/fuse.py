@@ -13,7 +13,7 @@ on the elements of arrays raise nothing.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Value, array_type, uses
 from ..ops import OPS
@@ -21,7 +21,7 @@ from ..types import Array, Scalar
 from . import cse, dce, simplify_cfg
 from .accesses import Views
 from .inline import inline_call
-from .rewriting import replace_uses, same
+from .rewriting import constant_key, replace_uses, same
 
 _LARGEST = 200  # instructions of a fused function: registers are few
 _ANY_LAYOUT = frozenset({"apply", "copyto", "addto", "fill", "dim", "overlap"})
@@ -413,14 +413,14 @@ def _same_broadcasts(function: Function) -> bool:
     """An array that is seen twice in one shape is one array."""
     replaced: dict[Value, Value] = {}
     for block in function.blocks:
-        known: list[Instr] = []
+        known: dict[tuple[Hashable, ...], Instr] = {}
         for instr in block.instrs:
             if instr.op != "broadcast":
                 continue
-            like = next((k for k in known if _same(k.operands, instr.operands)), None)
-            if like is None:
-                known.append(instr)
-            else:
+            like = known.setdefault(
+                tuple(constant_key(v) if isinstance(v, Const) else v for v in instr.operands), instr
+            )
+            if like is not instr:
                 replaced[instr.result] = like.result
         if replaced:
             block.instrs[:] = [i for i in block.instrs if not (i.results and i.results[0] in replaced)]
