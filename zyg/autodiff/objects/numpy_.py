@@ -295,16 +295,21 @@ def run_elementwise(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if type(dy) is Refused:
         return tuple([refuse(x, dy, shadows) for x in operands])
     with np.errstate(all="ignore"):
-        result = []
-        for x, slope in zip(operands, slopes(value, *values)):
-            if not (isinstance(x, np.ndarray) or is_number(x)):
-                result.append(None)
-                continue
-            c = dy * (np.conj(slope) if np.iscomplexobj(slope) else slope)
-            if not np.all(np.isfinite(slope)):
-                c = np.where(np.equal(dy, 0), 0.0, c)  # nothing times an infinite slope is nothing
-            result.append(give(x, np.broadcast_to(c, shape) if shape else c, shadows))
+        result = [
+            give(x, _times(dy, slope, shape), shadows) if isinstance(x, np.ndarray) or is_number(x) else None
+            for x, slope in zip(operands, slopes(value, *values))
+        ]
     return tuple(result)
+
+
+def _times(dy: Any, slope: Any, shape: tuple[int, ...]) -> Any:
+    """The cotangent of a result of `shape` times a slope. Nothing times an infinite slope is nothing."""
+    if type(slope) is float and math.isfinite(slope):
+        return dy if slope == 1.0 else dy * slope
+    c = dy * (np.conj(slope) if np.iscomplexobj(slope) else slope)
+    if not np.isfinite(slope).all():
+        c = np.where(np.equal(dy, 0), 0.0, c)
+    return np.broadcast_to(c, shape) if shape and c.shape != shape else c
 
 
 def run_of_lists(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

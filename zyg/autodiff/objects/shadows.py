@@ -351,7 +351,7 @@ class Shadows:
         if type(d) is Refused:
             self.refusals[key_of(array)] = d
             return
-        if view.dtype.kind != "c" and isinstance(d, (np.ndarray, np.generic, complex)) and np.iscomplexobj(d):
+        if view.dtype.kind != "c" and (type(d) is complex or getattr(d, "dtype", view.dtype).kind == "c"):
             d = np.real(d)
         np.add(view, d, out=view, casting="unsafe")
 
@@ -359,6 +359,10 @@ class Shadows:
         owner = owner_of(array)
         known = self.arrays.get(key_of(owner))
         wanted = shadow_dtype(array.dtype)
+        if known is None and owner is array and array.base is None and array.flags.c_contiguous:
+            memory = np.zeros(array.size, wanted)
+            self.arrays[key_of(array)] = (memory, array.__array_interface__["data"][0], array.dtype.itemsize)
+            return memory.reshape(array.shape)
         if known is None:
             exporter = _exporter(owner)
             low, high = _byte_bounds(owner if exporter is None else np.frombuffer(exporter, np.uint8))
