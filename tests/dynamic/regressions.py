@@ -86,6 +86,17 @@ def f(x):
         x = x * sum(group)
     return sum(a) * next(b) + sum(y * z for y, z in itertools.pairwise((x, 2 * x, 0.5)))
 """,
+    "what a handler leads to is no loop": """
+def f(x):
+    y = x
+    if x > 0.0:
+        try:
+            raise Worse(x) from Trouble(x)
+        except Worse as error:
+            pass
+        y = y * 0.5 + y
+    return y
+""",
 }
 
 

@@ -64,7 +64,7 @@ class _Around:
         self.looping = blocks_in_cycles(function)
         self.used_in: dict[Value, set[Block]] = {}
         self.targets: dict[Block, list[Target]] = {}  # that lead to a block
-        self.sources: dict[Block, list[Block]] = {}
+        self.sources: dict[Block, list[Block]] = {}  # from which a block is reached, by exceptions too
         self.home = {p: block for block in function.blocks for p in block.params}
         self.makers: dict[Value, Instr] = {}
         self.counts = use_counts(function)
@@ -79,8 +79,10 @@ class _Around:
                 for r in instr.results:
                     self.home[r] = block
                     self.makers[r] = instr
-            for v in block.handler.args if block.handler is not None else ():
-                self.used_in.setdefault(v, set()).add(block)
+            if block.handler is not None:
+                self.sources.setdefault(block.handler.block, []).append(block)
+                for v in block.handler.args:
+                    self.used_in.setdefault(v, set()).add(block)
 
     def looked_up(self, last: Value, of: str, kinds: Any) -> tuple[Value, ...]:
         """Variables for the object whose shadows of certain kinds were looked up last, and these; where `last` is the one for
