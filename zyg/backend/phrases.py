@@ -79,8 +79,10 @@ def type_of(e: Emitter, value: Value) -> None:
 
 
 def type_on_top(e: Emitter) -> None:
-    """The type of what is on the stack takes its place."""
-    call_on_top(e, type)
+    """The type of what is on the stack, above that."""
+    begin_call(e, lambda: e.out("LOAD_CONST", type))
+    e.out("COPY", 3)
+    call(e, 1, ())
 
 
 def call_on_top(e: Emitter, function: Callable[[Any], Any]) -> None:

@@ -315,7 +315,6 @@ def _add_part(
     jump_if_none(e, first)
     other = Label()
     if not number:
-        e.out("COPY", 1)
         type_on_top(e)
         e.out("LOAD_CONST", float)
         e.out("IS_OP", 0)
@@ -470,10 +469,10 @@ def op_pull(e: Emitter, tree: Tree) -> None:
     else:
         e.load(back)
         jump_if_none(e, none)
-        if attrs["of"] == "call_object":
-            _slope(e, back, d, results, wanted, none, end)
         if "inline" in attrs:
             _undo_of_container(e, instr, none, end)
+        if attrs["of"] == "call_object":
+            _slope(e, back, d, results, wanted, none, end)
     if "rare" in attrs:
         _begin_rare(e, back, attrs["rare"])
     else:

@@ -37,6 +37,7 @@ __all__ = ["CannotEmit", "Emitter", "emit", "emit_function"]
 Nested = Callable[[CodeType], CodeType]
 # Ops whose results are not left on the stack.
 IN_SLOTS = frozenset({"unbound", "new_cell", *recording.OPS})
+_SMALL = 257  # ints below are one object each
 # The last column that a short entry of a line table holds. `bytecode` writes later ones there, too, which reads as more entries:
 # a table that is longer than the code, behind whose end tracing and profiling write.
 _LAST_COLUMN = 127
@@ -579,25 +580,21 @@ class Emitter:
         self.out(f"POP_JUMP_IF_{test}" if PY312 else f"POP_JUMP_FORWARD_IF_{test}", label)
 
     def _switch(self, block: Block, tree: Tree) -> None:
-        """A number: compared with 0, 1, ..."""
+        """A number: is it 0, 1, ...? Of small ones there is one object each."""
+        (number,) = tree.operation.operands
         *cases, default = tree.operation.targets
-        self.push(tree, 0)
-        for number, target in enumerate(cases):
-            self.out("COPY", 1)
-            self.out("LOAD_CONST", number)
-            self.out("COMPARE_OP", Compare.EQ)
-            if PY313:
-                self.out("TO_BOOL")
-            label = Label()
-            # The number is still on the stack there.
-            self.stubs.append((label, target, self._drop_one, block))
-            self.jump_if("TRUE", label)
-        self.out("POP_TOP")
+        self.remaining.pop(number, None)
+        for at, target in enumerate(cases):
+            self.load(number)
+            self.out("LOAD_CONST", at)
+            if at < _SMALL:
+                self.out("IS_OP", 0)
+            else:
+                self.out("COMPARE_OP", Compare.EQ)
+                if PY313:
+                    self.out("TO_BOOL")
+            self.jump_if("TRUE", self._forward_label(block, target))
         self._go(default)
-
-    def _drop_one(self) -> None:
-        self.depth += 1
-        self.out("POP_TOP")
 
     def _loop_head(self, block: Block, step: Tree, end: Tree) -> None:
         body, done = end.operation.targets

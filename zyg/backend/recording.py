@@ -59,7 +59,7 @@ def loads_twice(instr: Operation, k: int) -> bool:
             written = not {"inline", "elementary"}.isdisjoint(instr.attrs)
             return k == 1 or written or ("method" in instr.attrs and k >= len(instr.operands) - 2)
         return "direct" in instr.attrs
-    return instr.op in ("item", "pull", "rule", "accumulate", "join", "nothing_recorded", "typed", "looked_up")
+    return instr.op in ("item", "pull", "rule", "accumulate", "join", "nothing_recorded", "typed", "looked_up", "switch")
 
 
 def go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float, types: Set[type] = REALS) -> None:
