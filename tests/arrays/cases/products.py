@@ -134,7 +134,9 @@ case(L.cholesky, lambda a: np.linalg.cholesky(a, upper=True), a=A("n n|p n n", "
 case([L.qr, factorisations.qr_of], lambda a: np.linalg.qr(a), a=A("n n", "dfD", "regular"), **LOOSE)
 case(L.qr, lambda a: np.linalg.qr(a), a=A("5 3|3 5", "dD", "regular"), **LOOSE)
 case(L.qr, lambda a: np.linalg.qr(a, mode="r"), a=A("5 3|4 4", "d", "regular"), **LOOSE)
-case([L.eigh, factorisations.eigh_lower], lambda a: np.linalg.eigh(a)[0], a=A("n n", "dfD", "symmetric", 1), **LOOSE)
+case([L.eigh, factorisations.eigh_of], lambda a: np.linalg.eigh(a)[0], a=A("n n", "dfD", "symmetric", 1), **LOOSE)
+case(L.eigh, lambda a: np.linalg.eigh(a, "U"), a=A("3 3|4 4", "dD", "regular"), derivative=False, **LOOSE)
+case([L.eigh, L.eigvalsh], lambda a: np.abs(np.linalg.eigh(a, "U")[1]) + np.linalg.eigvalsh(a, "U"), a=A("n n", "dD", "symmetric", 1), **LOOSE)  # fmt: skip
 case(
     L.eigh,
     lambda a, w: np.sum(np.abs(np.linalg.eigh(a)[1] ** 2) * w),

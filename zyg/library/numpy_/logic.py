@@ -121,6 +121,8 @@ element_test(np.iscomplex, lambda e, x: Number(e.op("not", _imaginary_is_zero(e,
 
 def _infinite(sign: float) -> Element:
     def test(e: Evaluator, x: Abstract) -> Abstract:
+        if isinstance(x, ComplexValue):
+            e.type_error("This operation is not supported for complex128 values because it would be ambiguous.")
         return compare(e, "eq", strong(e, x), Known(sign * np.inf))
 
     return test

@@ -10,6 +10,7 @@ import numpy as np
 from zyg.frontend import arrays
 from zyg.frontend.functions import unchecked
 from zyg.frontend.values import Abstract, Known, TupleValue, known
+from zyg.ir.types import U8
 
 from ..registry import emits
 from .common import from_lines, lines
@@ -65,7 +66,10 @@ def reduce(
             f"reduction operation '{function.__name__}' is not reorderable, so at most one axis may be specified",
         )
     where_to = TupleValue(tuple(map(Known, axes)))
-    identity = NONE if is_passed(initial) else Known(function.identity)
+    unset = function.identity
+    if unset == -1 and arrays.element_type(array) is U8:
+        unset = 255  # all bits
+    identity = NONE if is_passed(initial) else Known(unset)
     start = initial if is_passed(initial) else NONE
     return e.call(known(_reduced), [f, array, where_to, keepdims, out, start, identity])
 
