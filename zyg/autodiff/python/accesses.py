@@ -65,22 +65,22 @@ class Types:
         self.properties = Properties()
 
 
-readable: dict[str, Types] = {}
-writable: dict[str, Types] = {}
+readable: dict[tuple[str, bool], Types] = {}
+writable: dict[tuple[str, bool], Types] = {}
 
 
-def readers(name: str) -> Types:
-    """The types whose attribute `name` may be read plainly, as far as is known."""
-    if name not in readable:
-        readable[name] = Types("readable", name)
-    return readable[name]
+def readers(name: str, watched: bool) -> Types:
+    """The types whose attribute `name` may be read plainly, as far as is known; `watched`: in `try` bodies."""
+    if (name, watched) not in readable:
+        readable[name, watched] = Types("readable", name)
+    return readable[name, watched]
 
 
-def writers(name: str) -> Types:
-    """The types whose attribute `name` may be set plainly, as far as is known."""
-    if name not in writable:
-        writable[name] = Types("writable", name)
-    return writable[name]
+def writers(name: str, watched: bool) -> Types:
+    """The types whose attribute `name` may be set plainly, as far as is known; `watched`: in `try` bodies."""
+    if (name, watched) not in writable:
+        writable[name, watched] = Types("writable", name)
+    return writable[name, watched]
 
 
 @forgets

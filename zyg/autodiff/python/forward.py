@@ -82,6 +82,7 @@ class ForwardHalf:
         self.counting: set[Value] = set() if brief else counting(function)
         # Attributes that are only called, by their calls; and per attribute what is known of the method.
         self.called = {} if brief else called_attributes(function)
+        self.handled = {i for b in function.blocks if b.handler is not None for i in b.instrs}
         self.methods: dict[Instr, Value] = dict.fromkeys(self.called.values(), Value(OBJECT))
         tested: dict[Block, dict[Value, Value]] = {}
         self.rare: dict[Block, Value] = {}
@@ -218,12 +219,12 @@ class ForwardHalf:
             if objects.has_attribute(instr.attrs["name"]):
                 attrs["direct"] = op
             function = accesses.record_getattr
-            operands.append(Const(accesses.readers(instr.attrs["name"]), OBJECT))
+            operands.append(Const(accesses.readers(instr.attrs["name"], instr in self.handled), OBJECT))
         elif op == "setattr":
             if objects.has_attribute(instr.attrs["name"]):
                 attrs["direct"] = op
             function = accesses.record_setattr
-            operands.append(Const(accesses.writers(instr.attrs["name"]), OBJECT))
+            operands.append(Const(accesses.writers(instr.attrs["name"], instr in self.handled), OBJECT))
         else:
             function = special.OPERATORS.get(op) or objects.RECORD[op]
             written = rules.base(op) in rules.DIRECT or op in ("getitem", "setitem", "list_append", "unpack")
@@ -350,7 +351,7 @@ class ForwardHalf:
         if read is None:
             return None
         call = next(call for call, other in self.called.items() if other is read)
-        return sites.methods_of(read.attrs["name"], len(call.operands) - 1)
+        return sites.methods_of(read.attrs["name"], len(call.operands) - 1, call in self.handled)
 
     def _kind(self, instr: Instr) -> str:
         """How an instruction is reversed: not at all ("none"), by its rule for numbers, by a plain function of objects that

@@ -42,7 +42,7 @@ class Methods(dict):
         self.__qualname__ = f"methods_{name}_{arity}"
 
 
-methods: dict[tuple[str, int], Methods] = {}
+methods: dict[tuple[str, int, bool], Methods] = {}
 
 # Whose instances are what their class says, and have no cotangent that flows.
 CONTAINERS = (list, dict, set, deque, str, bytes)
@@ -55,11 +55,11 @@ OF_CONTAINERS = {
 }
 
 
-def methods_of(name: str, arity: int) -> Methods:
-    """What is known of calls of a method."""
-    if (name, arity) not in methods:
-        methods[name, arity] = Methods(name, arity)
-    return methods[name, arity]
+def methods_of(name: str, arity: int, watched: bool) -> Methods:
+    """What is known of calls of a method; `watched`: in `try` bodies."""
+    if (name, arity, watched) not in methods:
+        methods[name, arity, watched] = Methods(name, arity)
+    return methods[name, arity, watched]
 
 
 # At a call: the callable that was called last and its forward half; the function of the bound method that was called last and its
@@ -68,7 +68,7 @@ Site = list[Any]
 
 
 # For places where methods of several classes are called: by function and number of arguments.
-_of_methods: dict[tuple[FunctionType, int], Any] = {}
+_of_methods: tuple[dict[tuple[FunctionType, int], Any], dict[tuple[FunctionType, int], Any]] = {}, {}
 
 
 _EMPTY = (nobody, None, nobody, None)
@@ -91,7 +91,7 @@ def _let_go() -> None:
 
 def forget_sites(codes: Iterable[CodeType]) -> None:
     """There are new rules."""
-    for known in (*operators, *methods.values(), _of_methods):
+    for known in (*operators, *methods.values(), *_of_methods):
         known.clear()
     for table in methods.values():
         table.of_classes.clear()
@@ -110,7 +110,8 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     """The forward half of `f` for `arity` arguments, which the place remembers."""
     t = type(f)
     if t is MethodType:
-        made = _of_methods.get((f.__func__, arity))
+        known = _of_methods[1 if bodies else 0]
+        made = known.get((f.__func__, arity))
         if made is not None and site[2] is not nobody:
             return partial(made, f.__self__)
         made = made or forward_of_method(f.__func__, arity + 1)
@@ -121,7 +122,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             _passing.append(site)
         if is_permanent(f.__func__):
             note_code(f.__func__)
-            note(_of_methods, (f.__func__, arity), (f.__func__,), made)
+            note(known, (f.__func__, arity), (f.__func__,), made)
             _note_method(f, site[_TABLE], made)
         return partial(made, f.__self__)
     if t is FunctionType or t is type or t is BuiltinFunctionType and type(f.__self__) is ModuleType:
@@ -135,14 +136,17 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if entry is not None and entry.simple and f.__defaults__ is None and arity == code.co_argcount:
             if f.__closure__ is None or entry.generator:
                 return entry.bind(f)
-            return FunctionType(entry.codes[1 if bodies else 0] or entry.forward(f), f.__globals__, code.co_name, None, f.__closure__)
+            return FunctionType(
+                entry.codes[1 if bodies else 0] or entry.forward(f), f.__globals__, code.co_name, None, f.__closure__
+            )
     if t is partial and not has_ruled_instances(t):
         made = objects.functools_.forward_of_partial(f, arity)
         if made is not None:
             site[:2] = f, made
             _passing.append(site)
             return made
-    made = _of_objects.get((t, arity))
+    known = _of_objects[1 if bodies else 0]
+    made = known.get((t, arity))
     if made is not None and t.__call__ is made[1]:
         return partial(made[2], f)
     forward = objects.forward_of(f)
@@ -152,7 +156,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         and is_of_python(t)
         and not has_ruled_instances(t)
     ):
-        noted(_of_objects, (t, arity), (t,), t, "__call__", arity + 1, False)
+        noted(known, (t, arity), (t,), t, "__call__", arity + 1, False)
     elif t is FunctionType:
         forward = adapter(f, arity) or forward
         _remember(site, f, forward)
@@ -327,12 +331,15 @@ def run_new_and_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 # What special methods of classes are, by the types of the operands: whether they are those of the second one, the method, and its
 # forward half.
-operators: list[dict[Any, tuple[bool, Any, Any]]] = []
+Table = dict[Any, tuple[bool, Any, Any]]
+Tables = tuple[Table, Table]
+operators: list[Table] = []
 
 
-def new_table() -> dict[Any, tuple[bool, Any, Any]]:
-    operators.append({})
-    return operators[-1]
+def new_tables() -> Tables:
+    """A table for plain code, and one for what is called while a `try` body runs."""
+    operators.extend(({}, {}))
+    return operators[-2], operators[-1]
 
 
 def noted(table: dict[Any, Any], key: Any, about: tuple[type, ...], cls: type, slot: str, arity: int, of: bool) -> None:
@@ -346,4 +353,4 @@ def noted(table: dict[Any, Any], key: Any, about: tuple[type, ...], cls: type, s
 
 
 # Of callable objects: by class and number of arguments.
-_of_objects = new_table()
+_of_objects = new_tables()

@@ -14,21 +14,23 @@ from ..identity import note
 from ..objects import arithmetic, calls, containers, iteration
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMBERS, NUMERIC
+from ..trying import bodies
 from .knowledge import HEAP_TYPE, is_of_python, is_plain, note_code
-from .sites import forward_of_method, new_table, noted
+from .sites import Tables, forward_of_method, new_tables, noted
 
 
 def _binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     """RECORD of a binary operator, which remembers the operator methods of classes."""
     general = objects.RECORD[op]
     slot, reflected = f"__{op}__", f"__r{op}__"
-    known = new_table()
+    tables = new_tables()
     function, complex_back = arithmetic.FUNCTIONS[op], arithmetic.COMPLEX_BACKS.get(op)
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         ta, tb = type(a), type(b)
         if (ta is complex and tb in NUMBERS or tb is complex and ta in NUMBERS) and complex_back is not None:
             return function(a, b), (complex_back, a, b)
+        known = tables[1 if bodies else 0]
         found = known.get((ta, tb))
         if found is None:
             if ta in NUMBERS:
@@ -74,16 +76,16 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     return record
 
 
-def _note_special(known: dict[Any, Any], cls: type, slot: str, arity: int) -> None:
+def _note_special(tables: Tables, cls: type, slot: str, arity: int) -> None:
     """Note a special method of the first operand, of which nothing but the value counts."""
     if cls.__flags__ & HEAP_TYPE and is_of_python(cls):
-        noted(known, cls, (cls,), cls, slot, arity, False)
+        noted(tables[1 if bodies else 0], cls, (cls,), cls, slot, arity, False)
 
 
 def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     """RECORD["getitem"], with what is frequent first."""
     t = type(x)
-    found = _reading.get(t)
+    found = _reading[1 if bodies else 0].get(t)
     if found is not None:
         if t.__getitem__ is found[1]:
             return found[2](x, key)
@@ -101,7 +103,7 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
 def _setitem(x: Any, key: Any, value: Any) -> Any:
     """RECORD["setitem"], with what is frequent first."""
     t = type(x)
-    found = _writing.get(t)
+    found = _writing[1 if bodies else 0].get(t)
     if found is not None:
         if t.__setitem__ is found[1]:
             return found[2](x, key, value)[1]
@@ -117,7 +119,7 @@ def _setitem(x: Any, key: Any, value: Any) -> Any:
 def _neg(x: Any) -> tuple[Any, Any]:
     """RECORD["neg"]."""
     t = type(x)
-    found = _negating.get(t)
+    found = _negating[1 if bodies else 0].get(t)
     if found is None:
         _note_special(_negating, t, "__neg__", 1)
     elif t.__neg__ is found[1]:
@@ -128,10 +130,11 @@ def _neg(x: Any) -> tuple[Any, Any]:
 def record_with_enter(manager: Any) -> tuple[Any, ...]:
     """RECORD["with_enter"], which remembers the methods of classes."""
     cls = type(manager)
-    found = _entering.get(cls)
+    known = _entering[1 if bodies else 0]
+    found = known.get(cls)
     if found is None:
         if is_of_python(cls) and type(find(cls, "__exit__")) is FunctionType:
-            noted(_entering, cls, (cls,), cls, "__enter__", 1, False)
+            noted(known, cls, (cls,), cls, "__enter__", 1, False)
     elif cls.__enter__ is found[1]:
         leave = cls.__exit__
         y, back = found[2](manager)
@@ -147,14 +150,15 @@ def record_with_exit(leave: Any, exception: Any) -> tuple[Any, Any]:
     """RECORD["with_exit"], which remembers the methods."""
     if exception is None and type(leave) is MethodType:
         function = leave.__func__
-        found = _leaving.get(function)
+        known = _leaving[1 if bodies else 0]
+        found = known.get(function)
         if found is not None:
             y, back = found[2](leave.__self__, None, None, None)
             return y, None if back is None else (run_exit, back)
         if is_plain(function):
             forward = forward_of_method(function, 4)
             if forward is not None:
-                note(_leaving, function, (function,), (False, function, forward))
+                note(known, function, (function,), (False, function, forward))
                 note_code(function)
     return objects.RECORD["with_exit"](leave, exception)
 
@@ -163,8 +167,8 @@ def run_exit(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     calls.run(back[1], d, shadows)
 
 
-_entering, _leaving = new_table(), new_table()
-_reading, _writing, _negating = new_table(), new_table(), new_table()
+_entering, _leaving = new_tables(), new_tables()
+_reading, _writing, _negating = new_tables(), new_tables(), new_tables()
 OPERATORS: dict[str, Callable[..., Any]] = {
     op: _binary(op) for op in ("add", "sub", "mul", "truediv", "matmul", "pow", "mod")
 }
