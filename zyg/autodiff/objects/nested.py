@@ -12,7 +12,7 @@ from typing import Any
 
 from zyg import fallback, rules, transforms
 from zyg.autodiff import trying
-from zyg.autodiff.python import accesses, escaping, forms, knowledge
+from zyg.autodiff.python import accesses, escaping, forms, inlining, knowledge
 from zyg.autodiff.python import nested as halves
 
 from . import calls, class_statements, classes, foreign, generators, native, numpy_methods, reach, structure
@@ -28,7 +28,7 @@ def _plainly(function: Any) -> Any:
 
 
 for _function in (
-    calls.refresh, calls.known_function, reach.entered, structure.form, knowledge.begin, knowledge.release, accesses.readers, accesses.writers,
+    calls.refresh, calls.known_function, reach.entered, structure.form, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, method_of, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.cleans_up, generators.begin, generators.end, generators.forget, numpy_methods.is_regular, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,

@@ -21,6 +21,7 @@ from .comprehensions import taken_in
 from .computed import computed_attributes
 from .forms import Watched, ask_at_start
 from .forward import ForwardHalf
+from .inlining import with_generators
 from .normal import has_handlers, is_call_of, normalise
 from .plain_forward import plain_forward
 from .plain_reverse import plain_reverse
@@ -112,6 +113,8 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
         function = capture(code)
     if half is None and not _runs_rarely(code):
         function = taken_in(function, namespace)
+        if namespace is not None and not watched:
+            function = with_generators(function, namespace)
     if half is None and is_class_body(code):
         function = as_function(clone(function))  # what was captured is kept, and may be wanted again
     if half is None and has_handlers(function):

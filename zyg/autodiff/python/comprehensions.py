@@ -44,8 +44,8 @@ def taken_in(function: Function, namespace: dict[str, Any] | None) -> Function:
         taken = True
     if not taken:
         return function
-    _drop_unused(f)
-    _plain_variables(f)
+    drop_unused(f)
+    plain_variables(f)
     return f
 
 
@@ -139,7 +139,7 @@ def _body(made: Instr, makers: dict[Value, Made], namespace: Any, generator: boo
             if instr.op == "free_cell":
                 instead[instr.result] = cells[instr.attrs["name"]]
                 block.instrs.remove(instr)
-    _replace(body, instead)
+    replace(body, instead)
     return body
 
 
@@ -152,7 +152,7 @@ def _splice(f: Function, block: Block, at: int, body: Function, passed: Value, c
     end = next(b for b in body.blocks if b.terminator.op == "return")
     if consumer is None:
         result = end.terminator.operands[0]
-        _replace(f, {call.result: result})
+        replace(f, {call.result: result})
         after.instrs = block.instrs[at + 1 :]
     else:
         result = Value(OBJECT)
@@ -163,7 +163,7 @@ def _splice(f: Function, block: Block, at: int, body: Function, passed: Value, c
                 instr.op, instr.operands, instr.results, instr.attrs = "list_append", [result, *instr.operands], [], {}
     end.instrs[-1] = Instr("jump", targets=[Target(after)], position=position)
     (iterator,) = body.params
-    _replace(body, {iterator: passed})
+    replace(body, {iterator: passed})
     body.entry.params = []
     inner = [*body.blocks, after]
     enter = Instr("jump", targets=[Target(body.entry)], position=position)
@@ -202,7 +202,7 @@ def another_function(name: str) -> Unsupported:
     )
 
 
-def _replace(f: Function, instead: dict[Value, Value]) -> None:
+def replace(f: Function, instead: dict[Value, Value]) -> None:
     def resolve(v: Value) -> Value:
         while v in instead:
             v = instead[v]
@@ -215,7 +215,7 @@ def _replace(f: Function, instead: dict[Value, Value]) -> None:
             block.handler.args[:] = [resolve(v) for v in block.handler.args]
 
 
-def _drop_unused(f: Function) -> None:
+def drop_unused(f: Function) -> None:
     """The functions that were made, and the tuples of their cells."""
     while True:
         counts = use_counts(f)
@@ -231,7 +231,7 @@ def _drop_unused(f: Function) -> None:
 # ------------------------------------------------------------------------------------------------- plain variables
 
 
-def _plain_variables(f: Function) -> None:
+def plain_variables(f: Function) -> None:
     """Variables in cells that nothing has captured any more become values."""
     if any(b.handler is not None for b in f.blocks):
         return
@@ -262,7 +262,7 @@ def _plain_variables(f: Function) -> None:
         variables.seal(block)
     variables.finish(f.blocks)
     instead = {old: variables.resolve(new) for old, new in instead.items()}
-    _replace(f, instead)
+    replace(f, instead)
     if any(v is unbound for _, i in f.instructions() for v in (*i.operands, *[a for t in i.targets for a in t.args])):
         f.entry.instrs.insert(0, Instr("unbound", [], [unbound]))
 

@@ -18,7 +18,7 @@ from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 from .. import objects
 from ..objects import queries, reach, sources
 from ..trying import ENTER, LEAVE
-from . import accesses, escaping, loops, rules, sites, slopes, special
+from . import accesses, escaping, inlining, loops, rules, sites, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import is_call_of, successors
 
@@ -28,7 +28,7 @@ _BOOLEAN = frozenset("is is_not not truth contains match_sequence match_mapping 
 
 _PROLOGUE = frozenset({"tape", "new_cell", "free_cell", "unbound"})
 # What the pass calls on its own account.
-_SILENT_CALLS = (escaping.take, escaping.attach, globals, ENTER, LEAVE)
+_SILENT_CALLS = (escaping.take, escaping.attach, globals, ENTER, LEAVE, inlining.as_it_was)
 
 
 class Saved(Value):

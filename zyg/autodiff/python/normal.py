@@ -373,13 +373,13 @@ def _separate_items(f: Function) -> None:
         if made.op != "iter" or made.result in passed:
             continue
         steps = uses_of.get(made.result, [])
-        if all(instr.op == "next" and _steps_a_loop(block, instr) for block, instr in steps):
+        if all(instr.op == "next" and steps_a_loop(block, instr) for block, instr in steps):
             made.attrs["loop"] = True
             for block, instr in steps:
                 _take_apart(f, block, instr, made)
 
 
-def _steps_a_loop(block: Block, step: Instr) -> bool:
+def steps_a_loop(block: Block, step: Instr) -> bool:
     """Whether a block ends in `more, item = next it; branch more`, where the item counts only if there is more."""
     end = block.terminator
     if len(block.instrs) < 2 or block.instrs[-2] is not step or end.op != "branch":

@@ -1,0 +1,408 @@
+"""Generators become part of the loops that go through them.
+
+`for v in g(a):` with a generator function of Python code, known by its name when the function around is compiled, is the code of
+`g` with the body of the loop in the place of each `yield`: there is no generator, and nothing to resume, in either half.
+
+    before:    call, iter             ->   before:    branch <is it g?>, g.entry, otherwise
+    head(p):   next; branch                g...:      v = ...; jump body.1       (in the place of `yield v`)
+    body:      ...; jump head(q)           body.1:    ...; jump g.resumed.1      (p is a variable now, which becomes q here)
+    done:      ...                         g...:      jump done                  (in the place of `return`)
+                                           otherwise: the loop as it was
+
+That it is still `g`, with the same code and without a rule, is looked at before the loop. The generator must not be able to tell that
+it is none: it has no handlers, and nothing is sent to it. What leaves the function by an exception while a handler of
+differentiated code waits for it is compiled in the watched form, which has its generators.
+"""
+
+from __future__ import annotations
+
+from types import CodeType, FunctionType
+from typing import Any
+
+from zyg import rules
+from zyg.frontend.capture import capture
+from zyg.ir.analysis import use_counts
+from zyg.ir.builder import Variables
+from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, clone_blocks, map_uses, uses
+from zyg.ir.types import BOOL, NONE, OBJECT
+from zyg.transforms import transform_of
+
+from ..identity import lasts
+from ..objects import calls, foreign, reentry, user_rules
+from .comprehensions import drop_unused, plain_variables, replace, taken_in
+from .normal import steps_a_loop
+
+NOTHING = Const(None, NONE)
+
+# What may stand between the call and the loop: it has no effect, and does not ask whether there was a call.
+_WITHOUT_EFFECT = frozenset("is is_not truth list tuple jump branch".split())
+# How many instructions a generator may have, and all copies of a loop's body.
+_LARGEST = 200
+_DEEPEST = 4  # how many generators within each other
+
+
+class Known:
+    """A generator function that a name stood for when a function was compiled."""
+
+    __slots__ = ("code", "epoch", "function")
+
+    def __init__(self, function: FunctionType):
+        self.function = function
+        self.code = function.__code__
+        self.epoch = rules.epoch()
+
+
+def as_it_was(known: Known) -> Any:
+    """The function that was taken in, if its code still says what it does; else None."""
+    f = known.function
+    if f.__code__ is not known.code:
+        return None
+    if known.epoch != rules.epoch():
+        if not _is_its_code(f):
+            return None
+        known.epoch = rules.epoch()
+    return f
+
+
+def _is_its_code(f: FunctionType) -> bool:
+    """Whether nothing but its code says what a call of a function is under differentiation."""
+    return not (
+        rules.singled_out(f.__code__)
+        or rules.rule_for(f) is not None
+        or user_rules.tangent_of(f) is not None
+        or f in calls.KNOWN
+        or transform_of(f) is not None
+        or foreign.is_compiler(f)
+        or foreign.is_foreign(f)
+        or reentry.trapped(f) is not None
+    )
+
+
+def with_generators(function: Function, namespace: dict[str, Any], within: tuple[CodeType, ...] = ()) -> Function:
+    """The function with generators taken into its loops; itself if there are none. `namespace`: its global variables; `within`: the
+    generators that it is taken into itself."""
+    code = function.attrs.get("code")
+    if not isinstance(code, CodeType) or len(within) > _DEEPEST or any(b.handler is not None for b in function.blocks):
+        return function
+    if not any(i.op == "iter" for _, i in function.instructions()):
+        return function
+    f = clone(function)
+    found = False
+    while (loop := _next_loop(f, namespace, (*within, code))) is not None:
+        loop.take_in()
+        found = True
+    if not found:
+        return function
+    drop_unused(f)
+    plain_variables(f)
+    return f
+
+
+def _next_loop(f: Function, namespace: dict[str, Any], within: tuple[CodeType, ...]) -> _Loop | None:
+    counts = use_counts(f)
+    makers = {r: (b, i) for b, i in f.instructions() for r in i.results}
+    steps: dict[Value, tuple[Block, Instr]] = {}
+    passed = {a for b in f.blocks for t in b.successors() for a in t.args}
+    for block in f.blocks:
+        if len(block.instrs) == 2 and block.instrs[0].op == "next" and steps_a_loop(block, block.instrs[0]):
+            steps[block.instrs[0].operands[0]] = block, block.instrs[0]
+    for block in f.blocks:
+        for instr in block.instrs:
+            if (
+                instr.op != "iter"
+                or instr.attrs.get("looked_at")
+                or instr.result not in steps
+                or counts[instr.result] != 1
+            ):
+                continue
+            made = makers.get(instr.operands[0])
+            if made is None or made[1].op != "call_object" or made[0] is not block or counts[made[1].result] != 1:
+                continue
+            instr.attrs["looked_at"] = True
+            head, step = steps[instr.result]
+            loop = _Loop(f, block, made[1], instr, head, step)
+            if made[1].result not in passed and loop.fits() and loop.find_generator(makers, counts, namespace, within):
+                return loop
+    return None
+
+
+class _Loop:
+    """A loop over what a call gives."""
+
+    def __init__(self, f: Function, block: Block, call: Instr, made: Instr, head: Block, step: Instr):
+        self.f = f
+        self.block = block  # where the call is
+        self.call = call
+        self.made = made
+        self.head = head
+        self.step = step
+        self.before = block  # the block from which the loop is entered
+        self.known: Known | None = None  # unless it can only be this generator function
+        self.generator: Function | None = None
+        self.edges = f.predecessors()
+        # The loop without its head: what can go on to the next item.
+        self.inside: dict[Block, None] = {}
+
+    def fits(self) -> bool:
+        """Whether the loop comes right behind the call, and is small."""
+        at = self.block.instrs.index(self.made)
+        if self.block.instrs[at - 1] is not self.call:
+            return False
+        if any(i.op not in _WITHOUT_EFFECT for i in self.block.instrs[at + 1 :]):
+            return False
+        entering = [source for source, _ in self.edges[self.head]]
+        while self.before not in entering:
+            onward = [t.block for t in self.before.successors() if self._leads_on(t.block)]
+            if len(onward) != 1:
+                return False
+            self.before = onward[0]
+        if self.before.terminator.op != "jump" or self.before is self.head:
+            return False
+        work = [source for source in entering if source is not self.before]
+        while work:
+            block = work.pop()
+            if block is not self.head and block not in self.inside:
+                self.inside[block] = None
+                work += [source for source, _ in self.edges[block]]
+        return self.f.entry not in self.inside and self.before not in self.inside
+
+    def _leads_on(self, block: Block) -> bool:
+        return len(self.edges[block]) == 1 and all(i.op in _WITHOUT_EFFECT for i in block.instrs)
+
+    def find_generator(
+        self,
+        makers: dict[Value, tuple[Block, Instr]],
+        counts: Any,
+        namespace: dict[str, Any],
+        within: tuple[CodeType, ...],
+    ) -> bool:
+        """Whether what is called is a generator function that can be taken in."""
+        callee, *arguments = self.call.operands
+        made = makers.get(callee)
+        if made is None or self.call.attrs["keywords"]:
+            return False
+        cells: dict[str, Value] = {}
+        if made[1].op == "global":
+            f = namespace.get(made[1].attrs["name"])
+            if type(f) is not FunctionType or f.__globals__ is not namespace or f.__closure__ is not None:
+                return False
+            if not lasts(f) or not _is_its_code(f):
+                return False
+            code = f.__code__
+            self.known = Known(f)
+        elif made[1].op == "make_function":
+            code = made[1].attrs["code"]
+            called = sum(
+                i.op == "call_object" and i.operands[0] is callee and callee not in i.operands[1:]
+                for _, i in self.f.instructions()
+            )
+            if called != counts[callee] or not {"closure", "annotations"}.issuperset(made[1].attrs["has"]):
+                return False
+            if rules.singled_out(code):
+                return False
+            if "closure" in made[1].attrs["has"]:
+                closure = makers.get(made[1].operands[-1])
+                if closure is None or closure[1].op != "tuple":
+                    return False
+                cells = dict(zip(code.co_freevars, closure[1].operands, strict=True))
+        else:
+            return False
+        if code.co_flags & 0x2AC != 0x20 or code.co_kwonlyargcount or code.co_argcount != len(arguments):
+            return False
+        if any(c is code for c in within) or code.co_filename != within[-1].co_filename:
+            return False
+        return self._prepare(code, dict(zip(code.co_varnames, arguments)), cells, namespace, within)
+
+    def _prepare(
+        self,
+        code: CodeType,
+        arguments: dict[str, Value],
+        cells: dict[str, Value],
+        namespace: dict[str, Any],
+        within: tuple[CodeType, ...],
+    ) -> bool:
+        """The generator's own code, with arguments and cells in the places of parameters and free variables."""
+        g = clone(taken_in(capture(code), namespace))
+        _loops_for_yield_from(g)
+        g = clone(with_generators(g, namespace, within))
+        instrs = [i for _, i in g.instructions()]
+        yields = [i for i in instrs if i.op == "yield"]
+        body = sum(len(b.instrs) for b in self.inside)
+        if len(instrs) > _LARGEST or body * len(yields) > _LARGEST or not yields:
+            return False
+        if any(b.handler is not None for b in g.blocks):
+            return False
+        if any(i.op in ("new_cell", "yield_from", "locals", "build_class", "name") for i in instrs):
+            return False
+        instead = {p: arguments[p.name] for p in g.params}
+        for block in g.blocks:
+            for instr in list(block.instrs):
+                if instr.op == "free_cell":
+                    instead[instr.result] = cells[instr.attrs["name"]]
+                    block.instrs.remove(instr)
+                elif instr.op == "yield":
+                    instead[instr.result] = NOTHING  # nothing is sent
+        replace(g, instead)
+        self.generator = g
+        return True
+
+    # ---- the loop with the generator's code
+
+    def take_in(self) -> None:
+        f, g, head = self.f, self.generator, self.head
+        assert g is not None
+        out = head.terminator.targets[1]
+        item = self.step.results[1]
+        into = head.terminator.targets[0]
+        entered = next(t for t in self.before.successors() if t.block is head)
+        self.block.instrs = [i for i in self.block.instrs if i is not self.call and i is not self.made]
+        # What the loop changes, and what is made in it and used behind it, comes from several places now.
+        inside = {*self.inside, head}
+        made_inside = {v for b in self.inside for v in (*b.params, *[r for i in b.instrs for r in i.results])}
+        outside = {v for b in f.blocks if b not in inside for i in b.instrs for v in uses(i)}
+        made_inside.add(item)
+        variables: dict[Value, None] = dict.fromkeys([*head.params, *[v for v in made_inside if v in outside]])
+        assigned: dict[Block, list[tuple[Value, Value]]] = {}  # at the ends of blocks
+
+        g.entry.params = []
+        resumed: list[Block] = []
+        copies: list[Block] = []
+        stands_for: dict[
+            Block, dict[Value, Value]
+        ] = {}  # per copied block what takes the place of the values of the loop
+        for block in g.blocks:
+            block.in_generator = True
+        for block in list(g.blocks):
+            while (at := next((n for n, i in enumerate(block.instrs) if i.op == "yield"), None)) is not None:
+                given = block.instrs[at]
+                after = Block(f"{block.name}.resumed")
+                after.in_generator = True
+                after.instrs = block.instrs[at + 1 :]
+                values: dict[Value, Value] = {item: given.operands[0]}
+                names = f"{block.name}.given"
+                blocks = clone_blocks(list(self.inside), values, lambda name, names=names: f"{names}.{name}")
+                originals = dict(zip(self.inside, blocks, strict=True))
+                target = Target(originals.get(into.block, into.block), [values.get(a, a) for a in into.args])
+                if into.block is head:  # a loop without a body
+                    target = Target(after)
+                    assigned[block] = list(zip(head.params, [values.get(a, a) for a in into.args], strict=True))
+                assigned.setdefault(block, []).append((item, given.operands[0]))
+                block.instrs[at:] = [Instr("jump", targets=[target], position=given.position)]
+                for copy in blocks:
+                    stands_for[copy] = values
+                    for t in copy.successors():
+                        if t.block is head:
+                            back = Block(f"{copy.name}.on")
+                            back.instrs = [Instr("jump", targets=[Target(after)], position=copy.terminator.position)]
+                            assigned[back] = list(zip(head.params, t.args, strict=True))
+                            t.block, t.args = back, []
+                            copies.append(back)
+                copies += blocks
+                resumed.append(after)
+                block = after
+        parts = [*g.blocks, *resumed]
+        for block in parts:
+            if block.terminator.op == "return":
+                ends = Instr("jump", targets=[Target(out.block, list(out.args))], position=block.terminator.position)
+                block.instrs[-1] = ends
+        self._enter(entered, g.entry, assigned)
+        at = f.blocks.index(self.before) + 1
+        f.blocks[at:at] = [*([self.other] if self.other is not None else []), *parts, *copies]
+        if self.known is None:  # the loop as it was is not wanted
+            f.blocks[:] = [b for b in f.blocks if b not in inside]
+        self._find_values(variables, assigned, stands_for)
+
+    def _enter(self, entered: Target, start: Block, assigned: dict[Block, list[tuple[Value, Value]]]) -> None:
+        """Go to the generator's code, if it is the generator that it was."""
+        position = self.call.position
+        first = Block(f"{self.before.name}.generator")
+        first.instrs = [Instr("jump", targets=[Target(start)], position=position)]
+        assigned[first] = list(zip(self.head.params, entered.args, strict=True))
+        self.other: Block | None = None
+        if self.known is None:
+            self.before.instrs[-1] = Instr("jump", targets=[Target(first)], position=position)
+        else:
+            other = self.other = Block(f"{self.before.name}.otherwise")
+            other.instrs = [self.call, self.made, self.before.terminator]
+            expected, same, truth = Value(OBJECT), Value(OBJECT), Value(BOOL)
+            operands: list[Value] = [Const(as_it_was, OBJECT), Const(self.known, OBJECT)]
+            self.before.instrs[-1:] = [
+                Instr("call_object", operands, [expected], {"keywords": ()}, [], position),
+                Instr("is", [self.call.operands[0], expected], [same], {}, [], position),
+                Instr("truth", [same], [truth], {}, [], position),
+                Instr("branch", [truth], targets=[Target(first), Target(other)], position=position),
+            ]
+        self.f.blocks.insert(self.f.blocks.index(self.before) + 1, first)
+
+    def _find_values(
+        self,
+        kept: dict[Value, None],
+        assigned: dict[Block, list[tuple[Value, Value]]],
+        stands_for: dict[Block, dict[Value, Value]],
+    ) -> None:
+        """Which value a variable has, where it is used."""
+        f = self.f
+        unbound = Value(OBJECT)
+        variables: Variables[Value] = Variables(initial=lambda v: unbound, name_of=lambda v: v.name)
+        for block in f.blocks:
+            for target in block.successors():
+                variables.add_edge(block, target)
+        original = {(block, v): k for block, values in stands_for.items() for k, v in values.items() if k in kept}
+        for block in f.blocks:
+            made: set[Value] = set()
+
+            def now(v: Value, block: Block = block, made: set[Value] = made) -> Value:
+                return variables.read(block, v) if v in kept and v not in made else v
+
+            def define(v: Value, block: Block = block, made: set[Value] = made) -> None:
+                made.add(v)
+                variable = original.get((block, v), v)
+                if variable in kept:
+                    variables.write(block, variable, v)
+
+            for p in block.params:
+                define(p)
+            for instr in block.instrs:
+                map_uses(instr, now)
+                for r in instr.results:
+                    define(r)
+            ends = [(variable, now(value)) for variable, value in assigned.get(block, []) if variable in kept]
+            for variable, value in ends:
+                variables.write(block, variable, value)
+        for block in f.blocks:
+            variables.seal(block)
+        variables.finish(f.blocks)
+        if any(v is unbound for b in f.blocks for i in b.instrs for v in uses(i)):
+            f.entry.instrs.insert(0, Instr("unbound", [], [unbound]))
+
+
+def _loops_for_yield_from(g: Function) -> None:
+    """`yield from` as a loop that yields, which it is where nothing is sent and its value is not used."""
+    counts = use_counts(g)
+    for block in list(g.blocks):
+        while (at := next((n for n, i in enumerate(block.instrs) if i.op == "yield_from"), None)) is not None:
+            instr = block.instrs[at]
+            if counts[instr.result]:
+                break
+            iterator, more, item = Value(OBJECT), Value(BOOL), Value(OBJECT)
+            head, body, after = (Block(f"{block.name}.{what}") for what in ("from", "give", "given"))
+            after.instrs = block.instrs[at + 1 :]
+            position = instr.position
+            block.instrs[at:] = [
+                Instr("iter", [instr.operands[0]], [iterator], {}, [], position),
+                Instr("jump", targets=[Target(head)], position=position),
+            ]
+            head.instrs = [
+                Instr("next", [iterator], [more, item], {}, [], position),
+                Instr("branch", [more], targets=[Target(body), Target(after)], position=position),
+            ]
+            body.instrs = [
+                Instr("yield", [item], [Value(OBJECT)], {}, [], position),
+                Instr("jump", targets=[Target(head)], position=position),
+            ]
+            where = g.blocks.index(block) + 1
+            g.blocks[where:where] = [head, body, after]
+            block = after
+
+
+__all__ = ["as_it_was", "with_generators"]
