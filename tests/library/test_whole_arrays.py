@@ -410,3 +410,22 @@ def test_messages_with_numbers_need_no_python():
         with pytest.raises(ValueError, match=r"^3 of 5 \{so far\}: 1\.00$"):
             f(x, 5)
     assert "PyObject_Call" not in str(zyg.code_llvm(refused, x, 5, optimised=False, raw=True))
+
+
+def test_small_whole_powers_are_products():
+    powers = lambda x: (x**3, x**4, x**5.0, x**-1.0, x**-2.0, np.power(x, 3))
+    drawn = np.random.default_rng(0)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1e-160, 1e-107, 1e155, -1e155, 1e103, 1.7e308, 1e-65, 1e61]
+    x = np.concatenate([special, drawn.normal(size=2000) * 10.0 ** drawn.uniform(-60, 60, size=2000)])
+    with np.errstate(all="ignore"):
+        for made, exponent in zip(zyg.jit(powers)(x), (3, 4, 5, -1, -2, 3), strict=True):
+            expected = x**exponent
+            finite = np.isfinite(expected)
+            np.testing.assert_array_equal(made[~finite], expected[~finite])
+            assert np.array_equal(np.signbit(made[finite]), np.signbit(expected[finite]))
+            exact = x[finite].astype(np.longdouble) ** exponent
+            assert np.max(np.abs(made[finite] - exact) / np.spacing(np.abs(expected[finite]))) <= 4.0
+    exact = zyg.jit(lambda x: x**3, vectormath=False)(x[14:])
+    assert np.array_equal(exact, [float(v) ** 3 for v in x[14:]])
+    points = np.array([0.0, 0.5, -1.5])
+    np.testing.assert_allclose(zyg.grad(lambda x: np.sum(x**3))(points), 3 * points**2, rtol=1e-15)

@@ -43,11 +43,30 @@ for _function, _name in (
     ufunc(_function)(_operator(_name))
 
 
+# Powers that are products of so few factors that they are off by 4 units in the last place at most, which is what vectorised
+# mathematics may be.  Overflow and underflow are where the power has them, too.
+_PRODUCTS = frozenset({-2, -1, 3, 4, 5})
+
+
 def of_elements(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
-    """An operator as ufuncs and whole arrays have it: a power of 0.5 is a square root (which -0.0 and -inf tell apart)."""
-    if name == "pow" and isinstance(a, Number) and isinstance(b, Known) and type(b.object) is float and b.object == 0.5:
-        return Number(math_op(e, "sqrt", as_numpy(e, a, F32 if a.type is F32 else F64)), True)
+    """An operator as ufuncs and whole arrays have it: a power of 0.5 is a square root (which -0.0 and -inf tell apart), small whole
+    ones are products."""
+    if name == "pow" and isinstance(a, Number) and isinstance(b, Known) and type(b.object) in (int, float):
+        if b.object == 0.5:
+            return Number(math_op(e, "sqrt", as_numpy(e, a, F32 if a.type is F32 else F64)), True)
+        if b.object in _PRODUCTS and a.type in (F64, F32) and e.options.vectormath:
+            return _product_of_factors(e, a, int(b.object))
     return binary(e, name, a, b)
+
+
+def _product_of_factors(e: Evaluator, x: Number, n: int) -> Abstract:
+    if n < 0:
+        inverse = binary(e, "truediv", Known(1), Number(x.value, True))
+        return inverse if n == -1 else binary(e, "mul", inverse, inverse)
+    x = Number(x.value, True)
+    square = binary(e, "mul", x, x)
+    product = binary(e, "mul", square, x if n == 3 else square)
+    return binary(e, "mul", product, x) if n == 5 else product
 
 
 def _sign_operator(name: str) -> Element:
