@@ -142,3 +142,18 @@ def changed_after(x):
 def test_windows_of_what_changes_are_refused(function, what):
     with pytest.raises(zyg.Unsupported, match=what):
         zyg.jit(function)(np.ones(5))
+
+
+@one_of_three(2)
+def test_an_axis_that_is_a_number_of_numpys_is_told_by_its_value():
+    f = lambda a, axis: np.sum(a, axis=axis)
+    compiled, a = zyg.jit(f), np.arange(6.0).reshape(2, 3)
+    for axis in (np.int64(0), 0, np.int64(1), np.int64(0), np.int32(1), 1, np.int64(1)):
+        assert compiled(a, axis).tolist() == f(a, axis).tolist()
+
+
+@one_of_three(0)
+def test_pieces_are_chosen_by_what_conditions_are_true():
+    f = lambda x, c: np.piecewise(x, [c], [1.0])
+    args = np.zeros(3), np.array([0, 2, 0])
+    assert zyg.jit(f)(*args).tolist() == f(*args).tolist() == [0.0, 1.0, 0.0]

@@ -127,7 +127,7 @@ class Unboxing(PythonObjects):
             return self.unbox_none(type, o, miss)
         expected = self.object(value)
         same = e.let(f"icmp eq ptr {o}, {expected}")
-        if not isinstance(value, (str, bytes, int, float, complex)):
+        if not isinstance(value, (str, bytes, int, float, complex, np.integer)):
             e.require(same, miss)
             return []
         go_on, compare = e.name("same"), e.name("compare")

@@ -326,7 +326,7 @@ def piecewise(e: Evaluator, x: Abstract, condlist: Abstract, funclist: Abstract)
     if len(functions) not in (len(conditions), len(conditions) + 1):
         n = len(conditions)
         e.throw("ValueError", f"with {n} condition(s), either {n} or {n + 1} functions are expected")
-    given = list(conditions)
+    given = [e.call(known(np.asarray), [c, Known(np.dtype(bool))]) for c in conditions]
     if len(functions) > len(given):
         none = given[0]
         for c in given[1:]:

@@ -341,8 +341,8 @@ def unique(
     *, equal_nan: bool = True,
 ) -> Any:  # fmt: skip
     a = np.asarray(ar)
+    at = 0 if axis is None else axis_index(axis, a.ndim)
     if axis is not None and a.ndim != 1:
-        at = axis_index(axis, a.ndim)
         moved = np.ascontiguousarray(np.moveaxis(a, at, 0))
         rows = moved.reshape((len(moved), product(moved.shape[1:])))
         first, inverse, counts = grouped(rows, order_of_rows(rows), equal_rows)
