@@ -86,6 +86,16 @@ def f(x):
         x = x * sum(group)
     return sum(a) * next(b) + sum(y * z for y, z in itertools.pairwise((x, 2 * x, 0.5)))
 """,
+    "a loop behind which an exception is certain": """
+def f(x):
+    if x > 1.0:
+        for z in [x, 0.5]:
+            x = x * z
+        raise ValueError(x)
+    for z in [x, 0.5]:
+        x = x * z
+    return x
+""",
     "what a handler leads to is no loop": """
 def f(x):
     y = x

@@ -12,7 +12,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 from zyg.ir.analysis import Dominators, components, use_counts
-from zyg.ir.core import Block, Const, Function, Instr, Value, const
+from zyg.ir.core import Block, Const, Function, Instr, Value, const, map_uses
 from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
@@ -94,6 +94,8 @@ class ForwardHalf:
                 block.instrs[:] = [self._recorded(block, instr) for instr in block.instrs]
                 if not brief:
                     self._record_rarely(block)
+            elif block.instrs[0].op == "item":
+                self._leave_item(block)
         for block in self.blocks:
             if block in self.live and len(self.edges[block]) > 1:
                 self._number_edges(block)
@@ -143,6 +145,21 @@ class ForwardHalf:
         entry.instrs.insert(next(n for n, i in enumerate(entry.instrs) if not is_prologue(i)), made)
         self.home[scope] = entry
         return scope
+
+    def _leave_item(self, block: Block) -> None:
+        """In a loop that ends with an exception in any case: an item that comes without a pullback stays as it is."""
+        item = block.instrs[0]
+        pair, iterator = item.operands
+        if iterator in self.wholes:
+            block.instrs[0] = self._recorded(block, item)
+        else:
+            del block.instrs[0]
+            as_it_is = lambda v: pair if v is item.result else v
+            for other in self.function.blocks:
+                for instr in other.instrs:
+                    map_uses(instr, as_it_is)
+                if other.handler is not None:
+                    other.handler.args[:] = map(as_it_is, other.handler.args)
 
     def _recorded(self, block: Block, instr: Instr) -> Instr:
         if instr in self.kinds:
