@@ -76,7 +76,24 @@ def left(x: Any, y: Any, z: Any) -> Any:
     return total + x
 
 
-PROGRAMS = [steps, nested, kinds, left]
+def ways(x: Any, y: Any, z: Any) -> Any:
+    """No loop, and many ways to the return."""
+    a, b = math.sin(float(x)) * x, [y]
+    if x > 0.1 or (y > 0.0 and z > 0.2):
+        b.append(x * z)
+        a = a * b[-1]
+        if y > z:
+            return a * Particle(a, x).energy
+        a += y * b[0] if z > 0 else x * b[-1]
+    elif y * x > 0.0:
+        b.insert(0, z * z)
+        a -= b[0] * b[1] * x
+    if not (x < y < z) and len(b) > 1:
+        a = a * a + b.pop() * z
+    return a + b[0] * x
+
+
+PROGRAMS = [steps, nested, kinds, left, ways]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -31,7 +31,8 @@ from . import (
     cells,
     class_statements,
     classes,
-    containers,
+    construction,
+    container_operators,
     contexts,
     copy_,
     dataclasses_,
@@ -56,6 +57,7 @@ from . import (
     reentry,
     stdlib_,
     structure,
+    subscripts,
     threads,
     zyg_,
 )
@@ -66,13 +68,14 @@ from .iteration import loop, pairs
 from .shadows import Shadows
 
 RULES = arithmetic.RULES
-PLAIN = containers.PLAIN
+PLAIN = construction.PLAIN
 
 RECORD = {
     **arithmetic.RECORD,
     **attributes.RECORD,
     **cells.RECORD,
-    **containers.RECORD,
+    **construction.RECORD,
+    **subscripts.RECORD,
     **queries.RECORD,
     "call_keywords": calls.record_keywords,
     "call_object": calls.record_call,
@@ -119,6 +122,7 @@ __all__ = [
     "call",
     "class_statements",
     "classes",
+    "container_operators",
     "contexts",
     "copy_",
     "dataclasses_",

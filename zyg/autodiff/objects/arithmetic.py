@@ -280,7 +280,7 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         if is_number(a) and is_number(b) or type(a) is bool or type(b) is bool:
             y = function(a, b)
             return y, number_back(rule, y, a, b) if is_number(y) else None
-        made = objects.containers.binary(op, a, b)
+        made = objects.container_operators.binary(op, a, b)
         if made is not None:
             return made
         kinds = f"{type(a).__name__} and {type(b).__name__}"
@@ -323,7 +323,7 @@ def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
             if y is not NotImplemented:
                 return y, back
             return plain(a, b)
-        made = objects.containers.inplace(op, a, b)
+        made = objects.container_operators.inplace(op, a, b)
         if made is not None:
             return made
         if find(type(a), f"__i{op}__") is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import CellType
 from typing import Any
 
-from . import attributes, calls, containers, native
+from . import attributes, calls, native, subscripts
 from .arithmetic import find
 from .cotangents import accumulate
 
@@ -100,7 +100,7 @@ def record_match_keys(mapping: Any, keys: tuple[Any, ...]) -> tuple[Any, Any]:
     for key in keys:
         if key not in mapping:
             return None, None
-        found.append(containers.record_getitem(mapping, key))
+        found.append(subscripts.record_getitem(mapping, key))
     return tuple([y for y, _ in found]), (_run_several, [back for _, back in found])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
-from . import calls, cells, containers, foreign, reentry, structure
+from . import calls, cells, foreign, reentry, structure, subscripts
 from .arithmetic import is_python
 from .calls import known
 from .cotangents import Refused
@@ -204,7 +204,7 @@ def look_up(namespace: dict[str, Any], name: str, cell: CellType | None = None) 
 @known(look_up)
 def _look_up(namespace: dict[str, Any], name: str, cell: CellType | None = None) -> tuple[Any, Any]:
     if name in namespace:
-        y, back = containers.record_getitem(namespace, name)
+        y, back = subscripts.record_getitem(namespace, name)
         return y, None if back is None else (_run_item, back)
     if cell is not None:
         y, back = cells.record_get_cell(cell, name)

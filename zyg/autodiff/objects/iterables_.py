@@ -13,7 +13,7 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import calls, containers, foreign, generators, iteration, keys, listwise, reentry
+from . import calls, construction, foreign, generators, iteration, keys, listwise, reentry, subscripts
 from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
@@ -28,7 +28,7 @@ from .sources import Until, adapted
 @known(list, exact=True)
 def _list(iterable: Any = (), /) -> tuple[Any, Any]:
     y: list[Any] = []
-    back = containers.record_fill(y, iterable)
+    back = construction.record_fill(y, iterable)
     return y, (run_made, back)
 
 
@@ -61,7 +61,7 @@ def run_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(set)
 def _set(iterable: Any = (), /) -> tuple[Any, Any]:
     y: set[Any] = set()
-    back = containers.record_set_update(y, iterable)
+    back = construction.record_set_update(y, iterable)
     return y, None if back is None else (run_made, back)
 
 
@@ -101,13 +101,13 @@ def _run_after_class(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @method(set, "__init__")
 def _set_init(x: set[Any], values: Any = ()) -> tuple[Any, Any]:
     set.clear(x)
-    return None, containers.record_set_update(x, values)
+    return None, construction.record_set_update(x, values)
 
 
 @known(dict)
 def _dict(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
     y: dict[Any, Any] = {}
-    back = containers.record_dict_update(y, args[0]) if args else None
+    back = construction.record_dict_update(y, args[0]) if args else None
     y.update(kwargs)
     return y, (run_dict, y, back, len(args), tuple(kwargs))
 
@@ -124,7 +124,7 @@ def run_dict(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(defaultdict)
 def _defaultdict(factory: Any = None, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     y: Any = defaultdict(factory)
-    back = containers.record_dict_update(y, args[0]) if args else None
+    back = construction.record_dict_update(y, args[0]) if args else None
     y.update(kwargs)
     return y, (_run_defaultdict, y, back, len(args), tuple(kwargs))
 
@@ -137,7 +137,7 @@ def _run_defaultdict(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(OrderedDict)
 def _ordered_dict(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
     y: Any = OrderedDict()
-    back = containers.record_dict_update(y, args[0]) if args else None
+    back = construction.record_dict_update(y, args[0]) if args else None
     y.update(kwargs)
     return y, (run_dict, y, back, len(args), tuple(kwargs))
 
@@ -525,7 +525,7 @@ def _backwards(x: Any) -> Any:
 
 def _backwards_by_items(x: Any) -> Any:
     for index in range(len(x) - 1, -1, -1):
-        item, back = containers.record_getitem(x, index)
+        item, back = subscripts.record_getitem(x, index)
         yield item, None if back is None else (_run_item_method, back)
 
 

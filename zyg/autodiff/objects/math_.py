@@ -15,7 +15,7 @@ from zyg.errors import Unsupported
 from zyg.ir.ops import OPS
 from zyg.ir.trace import digamma_of
 
-from . import arithmetic, builtins_, calls, containers, foreign, iteration, queries
+from . import arithmetic, builtins_, calls, foreign, iteration, queries, subscripts
 from .calls import known
 from .cotangents import NUMBERS, accumulate, is_number, real_like
 
@@ -457,9 +457,9 @@ _operator(operator.abs, arithmetic.record_abs)
 for _name, _record in queries.QUERIES.items():
     if _name != "contains":
         _operator(getattr(operator, {"not": "not_"}.get(_name, _name)), _record)
-_operator(operator.getitem, containers.record_getitem)
-known(operator.setitem)(lambda x, k, v: builtins_.shift((None, containers.record_setitem(x, k, v))))
-known(operator.delitem)(lambda x, k: builtins_.shift((None, containers.record_delitem(x, k))))
+_operator(operator.getitem, subscripts.record_getitem)
+known(operator.setitem)(lambda x, k, v: builtins_.shift((None, subscripts.record_setitem(x, k, v))))
+known(operator.delitem)(lambda x, k: builtins_.shift((None, subscripts.record_delitem(x, k))))
 _operator(operator.concat, arithmetic.BINARY_RECORD["add"])
 _operator(operator.iconcat, arithmetic.RECORD["iadd"])
 known(operator.call)(lambda f, *args, **kwargs: builtins_.shift(calls.call(f, args, kwargs)))
@@ -477,7 +477,7 @@ def getter(f: Any) -> Callable[..., tuple[Any, Any]]:
 
     if type(f) is operator.itemgetter:
         keys = f.__reduce__()[1]
-        return functools.partial(_get_all, containers.record_getitem, keys)
+        return functools.partial(_get_all, subscripts.record_getitem, keys)
     if type(f) is operator.attrgetter:
         return functools.partial(
             _get_all, functools.partial(_path, objects.attributes.record_getattr), f.__reduce__()[1]

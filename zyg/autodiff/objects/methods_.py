@@ -10,7 +10,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
 
-from . import calls, containers, foreign, iteration, reentry, structure
+from . import calls, construction, foreign, iteration, reentry, structure, subscripts
 from .arithmetic import RULES, number_back
 from .builtins_ import MISSING, ask
 from .calls import known, method
@@ -25,12 +25,12 @@ from .reach import PLAIN, check_key
 @method(list, "append", exact=True)
 def _append(x: list[Any], value: Any) -> tuple[Any, Any]:
     list.append(x, value)
-    return None, (containers.run_appended, x, len(x) - 1)
+    return None, (construction.run_appended, x, len(x) - 1)
 
 
 @method(list, "extend", exact=True)
 def _extend(x: list[Any], values: Any) -> tuple[Any, Any]:
-    return None, containers.record_list_extend(x, values)
+    return None, construction.record_list_extend(x, values)
 
 
 @method(list, "insert", exact=True)
@@ -38,7 +38,7 @@ def _insert(x: Any, index: int, value: Any) -> tuple[Any, Any]:
     index, asked = reentry.index_of(index)
     at = operator.index(index)
     at = max(at + len(x), 0) if at < 0 else min(at, len(x))
-    containers.base_of(x).insert(x, index, value)
+    subscripts.base_of(x).insert(x, index, value)
     back = (run_inserted, x, at)
     return None, back if asked is None else (reentry.run_at_index, back, asked)
 
@@ -58,7 +58,7 @@ def _pop(x: list[Any], index: int = -1) -> tuple[Any, Any]:
             with reentry.undone(asked):
                 y, back = _pop(x, index)
             return y, (reentry.run_at_index, back, asked)
-    y = x.pop(index) if type(x) is list else containers.base_of(x).pop(x, index)
+    y = x.pop(index) if type(x) is list else subscripts.base_of(x).pop(x, index)
     return y, (run_popped, x, index if index >= 0 else index + len(x) + 1)
 
 
@@ -74,10 +74,10 @@ def run_popped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @method(list, "remove", exact=True)
 def _remove(x: Any, value: Any) -> tuple[Any, Any]:
-    base = containers.base_of(x)
+    base = subscripts.base_of(x)
     index, asked = reentry.followed(base.index, (x, value))
     base.__delitem__(x, index)
-    back = (containers.run_deleted, x, (index,))
+    back = (subscripts.run_deleted, x, (index,))
     return None, back if asked is None else (_run_removed, back, asked)
 
 
@@ -88,7 +88,7 @@ def _run_removed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @method(list, "clear", exact=True)
 def _clear(x: Any) -> tuple[Any, Any]:
-    base = containers.base_of(x)
+    base = subscripts.base_of(x)
     base.__delitem__(x, slice(None)) if base is array.array else base.clear(x)
     return None, (run_cleared, x)
 
@@ -100,12 +100,12 @@ def run_cleared(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 @method(list, "copy", exact=True)
 def _list_copy(x: list[Any]) -> tuple[Any, Any]:
     y = x[:]
-    return y, (containers.run_list_slice, y, x, range(len(x)))
+    return y, (subscripts.run_list_slice, y, x, range(len(x)))
 
 
 @method(list, "reverse", exact=True)
 def _reverse(x: Any) -> tuple[Any, Any]:
-    containers.base_of(x).reverse(x)
+    subscripts.base_of(x).reverse(x)
     return None, (run_permuted, x, range(len(x) - 1, -1, -1))
 
 
@@ -159,15 +159,15 @@ def _operator_method(cls: type, name: str, handler: Callable[..., Any]) -> None:
 
 
 def _getitem_method(x: Any, key: Any) -> tuple[Any, Any]:
-    return containers.plain_getitem(x, key)
+    return subscripts.plain_getitem(x, key)
 
 
 def _setitem_method(x: Any, key: Any, value: Any) -> tuple[Any, Any]:
-    return None, containers.plain_setitem(x, key, value)
+    return None, subscripts.plain_setitem(x, key, value)
 
 
 def _delitem_method(x: Any, key: Any) -> tuple[Any, Any]:
-    return None, containers.plain_delitem(x, key)
+    return None, subscripts.plain_delitem(x, key)
 
 
 def _iter_method(x: Any) -> tuple[Any, Any]:
@@ -186,7 +186,7 @@ for _cls in (list, dict, tuple, deque, array.array):
 @method(list, "__init__")
 def _list_init(x: list[Any], values: Any = ()) -> tuple[Any, Any]:
     list.clear(x)
-    return None, containers.record_list_extend(x, values)
+    return None, construction.record_list_extend(x, values)
 
 
 @method(dict, "__init__")
@@ -218,14 +218,14 @@ def _setdefault(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, 
     if type(key) not in PLAIN:
         check_key(key)
     if dict.__contains__(x, key):
-        return containers.base_of(x).__getitem__(x, key), (iteration.run_dict_item, x, key)
-    containers.base_of(x).__setitem__(x, key, default)
+        return subscripts.base_of(x).__getitem__(x, key), (iteration.run_dict_item, x, key)
+    subscripts.base_of(x).__setitem__(x, key, default)
     return default, (_run_setdefault, x, key)
 
 
 def _run_setdefault(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, x, key = back
-    return None, containers.refused_key(x, key, shadows), accumulate(d, shadows.take_key(x, key))
+    return None, subscripts.refused_key(x, key, shadows), accumulate(d, shadows.take_key(x, key))
 
 
 @method(dict, "pop", exact=True)
@@ -233,9 +233,9 @@ def _dict_pop(x: dict[Any, Any], key: Any, default: Any = MISSING) -> tuple[Any,
     if type(key) not in PLAIN:
         check_key(key)
     if dict.__contains__(x, key):
-        return containers.base_of(x).pop(x, key), (_run_dict_popped, x, key)
+        return subscripts.base_of(x).pop(x, key), (_run_dict_popped, x, key)
     if default is MISSING:
-        containers.base_of(x).pop(x, key)  # raises the KeyError
+        subscripts.base_of(x).pop(x, key)  # raises the KeyError
     return default, _GET_DEFAULT
 
 
@@ -252,8 +252,8 @@ def _popitem(x: dict[Any, Any]) -> tuple[Any, Any]:
 
 @method(dict, "update")
 def _dict_update(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    back = containers.record_dict_update(x, args[0]) if args else None
-    containers.base_of(x).update(x, kwargs)
+    back = construction.record_dict_update(x, args[0]) if args else None
+    subscripts.base_of(x).update(x, kwargs)
     return None, (run_dict_method, x, back, tuple(kwargs), len(args))
 
 
@@ -268,7 +268,7 @@ def run_dict_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @method(dict, "copy", exact=True)
 def _dict_copy(x: dict[Any, Any]) -> tuple[Any, Any]:
-    y = containers.base_of(x).copy(x)
+    y = subscripts.base_of(x).copy(x)
     return y, (_run_dict_copy, y, x)
 
 
@@ -280,7 +280,7 @@ def _run_dict_copy(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @method(dict, "clear", exact=True)
 def _dict_clear(x: Any) -> tuple[Any, Any]:
-    containers.base_of(x).clear(x)
+    subscripts.base_of(x).clear(x)
     return None, (_run_dict_cleared, x)
 
 
@@ -335,7 +335,7 @@ def _run_fromkeys(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     total: Any = None
     for key in keys:
         total = accumulate(total, shadows.take_key(y, key))
-    refused = [containers.refused_key(y, key, shadows) if iteration.is_number_key(key) else None for key in listed]
+    refused = [subscripts.refused_key(y, key, shadows) if iteration.is_number_key(key) else None for key in listed]
     return None, iteration.give(drain, refused if any(refused) else None, shadows), total
 
 
@@ -344,7 +344,7 @@ def _run_fromkeys(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @method(set, "add", exact=True)
 def _set_add(x: Any, value: Any) -> tuple[Any, Any]:
-    return None, containers.record_set_add(x, value)
+    return None, construction.record_set_add(x, value)
 
 
 method(set, "discard", exact=True)(functools.partial(ask, set.discard))
@@ -360,7 +360,7 @@ def _set_copy(x: Any) -> tuple[Any, Any]:
 
 @method(set, "update")
 def _set_update(x: Any, *values: Any) -> tuple[Any, Any]:
-    backs = [containers.record_set_update(x, v) for v in values]
+    backs = [construction.record_set_update(x, v) for v in values]
     return None, (_run_set_updates, backs)
 
 
@@ -375,7 +375,7 @@ def _run_set_updates(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @method(set, "union")
 def _union(x: Any, *others: Any) -> tuple[Any, Any]:
     y = set(x)
-    backs = [containers.record_set_update(y, v) for v in others]
+    backs = [construction.record_set_update(y, v) for v in others]
     return y, (_run_union, y, x, backs)
 
 
@@ -402,7 +402,7 @@ def _deque_append(x: Any, value: Any) -> tuple[Any, Any]:
         deque.append(x, value)
         return None, (_run_rotated_in, x, len(x) - 1, 0)
     deque.append(x, value)
-    return None, (containers.run_appended, x, len(x) - 1)
+    return None, (construction.run_appended, x, len(x) - 1)
 
 
 def _run_rotated_in(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -446,7 +446,7 @@ def _popleft(x: Any) -> tuple[Any, Any]:
 @method(deque, "extend")
 def _deque_extend(x: Any, values: Any) -> tuple[Any, Any]:
     if x.maxlen is None:
-        return None, containers.record_list_extend(x, values)
+        return None, construction.record_list_extend(x, values)
     iterator, rec = iteration.with_backs(values)
     return None, (_run_steps, [(_deque_append(x, v)[1], b) for v, b in list(iterator)], rec)
 
@@ -477,14 +477,16 @@ def _rotate(x: Any, n: int = 1) -> tuple[Any, Any]:
 @method(deque, "copy", "__copy__")
 def _deque_copy(x: Any) -> tuple[Any, Any]:
     y = deque.copy(x)
-    return y, (containers.run_list_slice, y, x, range(len(x)))
+    return y, (subscripts.run_list_slice, y, x, range(len(x)))
 
 
 for _cls in (deque, array.array):
     for _name in ("insert", "remove", "reverse", "clear"):
         if hasattr(_cls, _name):
             method(_cls, _name, exact=True)(calls.METHODS[list, _name])
-method(array.array, "append")(lambda x, value: (array.array.append(x, value), (containers.run_appended, x, len(x) - 1)))
+method(array.array, "append")(
+    lambda x, value: (array.array.append(x, value), (construction.run_appended, x, len(x) - 1))
+)
 method(array.array, "pop", exact=True)(calls.METHODS[list, "pop"])
 method(array.array, "extend", exact=True)(calls.METHODS[list, "extend"])
 _query(array.array, "index", "count", "tobytes", "buffer_info")
@@ -493,7 +495,7 @@ _query(array.array, "index", "count", "tobytes", "buffer_info")
 @method(array.array, "tolist")
 def _tolist(x: Any) -> tuple[Any, Any]:
     y = x.tolist()
-    return y, (containers.run_list_slice, y, x, range(len(x)))
+    return y, (subscripts.run_list_slice, y, x, range(len(x)))
 
 
 # --------------------------------------------------------------------------------------- methods of immutables

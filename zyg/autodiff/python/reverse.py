@@ -12,6 +12,7 @@ from zyg.ir.types import I64, NONE, OBJECT, TAPE
 from .. import objects
 from ..objects.queries import TRUTHS
 from . import accesses, rules
+from .carrying import carried
 from .forward import ForwardHalf, Saved, extra_operands
 
 NOTHING = Const(None, NONE)
@@ -460,6 +461,14 @@ class ReverseHalf:
                 replacement[saved] = settled.setdefault(v, Value(v.type, v.name))
             else:
                 pushed.setdefault(self._place_to_push(v, block), {}).setdefault(v, []).append(saved)
+        there = self._carried(pushed)
+        if there is not None:
+            for wanted in pushed.values():
+                for v, several in wanted.items():
+                    at_end = there[v]
+                    given_there = settled.setdefault(at_end, Value(at_end.type, at_end.name))
+                    replacement.update(dict.fromkeys(several, given_there))
+            pushed = {}
         start: list[Instr] = []
         kept: list[Value] = list(settled)
         given: list[Value] = list(settled.values())
@@ -488,6 +497,17 @@ class ReverseHalf:
                 map_uses(instr, lambda v: replacement.get(v, v))
         self.cotangents.replace(lambda v: replacement.get(v, v))
         self.kept = kept
+
+    def _carried(self, pushed: dict[Block, dict[Value, list[Saved]]]) -> dict[Value, Value] | None:
+        """Per value that would be pushed, what stands for it where the function returns; None where there has to be a tape."""
+        forward = self.forward
+        if forward.marked or forward.cyclic or forward.returning is None or not pushed:
+            return None
+        if any(b.handler is not None for b in forward.blocks):
+            return None
+        order = [b for b in forward.dominators.order if b in forward.live]
+        wanted = {block: list(values) for block, values in pushed.items()}
+        return carried(wanted, order, forward.edges, forward.returning)
 
     def _place_to_push(self, v: Value, block: Block) -> Block:
         """Where `v`, which is wanted in the reverse of a block, is pushed: where the loops are left that do not change it."""

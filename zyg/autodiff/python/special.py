@@ -11,7 +11,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 
 from .. import objects
 from ..identity import note
-from ..objects import arithmetic, calls, containers, iteration
+from ..objects import arithmetic, calls, iteration, subscripts
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMBERS, NUMERIC
 from ..trying import bodies
@@ -91,7 +91,7 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
             return found[2](x, key)
     elif t is list:
         if type(key) is slice:
-            return containers.part_of_list(x, key)
+            return subscripts.part_of_list(x, key)
     elif t is deque:
         if type(key) is int:
             return x[key], (iteration.run_list_item, x, key if key >= 0 else key + len(x))
@@ -110,7 +110,7 @@ def _setitem(x: Any, key: Any, value: Any) -> Any:
     elif t is defaultdict:
         if type(key) in PLAIN_KEYS:
             x[key] = value
-            return (containers.run_dict_set, x, key)
+            return (subscripts.run_dict_set, x, key)
     else:
         _note_special(_writing, t, "__setitem__", 3)
     return objects.RECORD["setitem"](x, key, value)

@@ -1,0 +1,282 @@
+"""Displays of containers, and what is added to containers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import calls, foreign, iteration, subscripts
+from .reach import PLAIN as UNASKED
+from .reach import check_key
+
+
+def made_tuple(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
+    return d
+
+
+def made_list(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
+    taken = shadows.take_list(y)
+    if taken is None:
+        return None
+    taken.extend([None] * (len(items) - len(taken)))
+    return taken
+
+
+def made_set(shadows: Any, d: Any, y: Any, *items: Any) -> Any:
+    taken = shadows.take_dict(y)
+    return None if taken is None else [taken.pop(v, None) for v in items]
+
+
+def made_dict(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
+    taken = shadows.take_dict(y) or {}
+    if not taken and not shadows.marks:
+        return None
+    result: list[Any] = [None] * len(operands)
+    for at in range(len(operands) - 2, -1, -2):  # of a key that is there twice the last value counts
+        result[at] = subscripts.refused_key(y, operands[at], shadows) if shadows.marks else None
+        result[at + 1] = taken.pop(operands[at], None)
+    return result
+
+
+def made_frozen_key_dict(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
+    *values, keys = operands
+    taken = shadows.take_dict(y)
+    if taken is None:
+        return None
+    result = [None] * len(values)
+    for at in range(len(values) - 1, -1, -1):
+        result[at] = taken.pop(keys[at], None)
+    return result
+
+
+def made_tuple_of_list(shadows: Any, d: Any, y: Any, x: Any) -> None:
+    """`tuple(list)` at the end of a display with a star."""
+    if d is not None:
+        for index, c in enumerate(d):
+            if c is not None:
+                shadows.add_item(x, index, c)
+
+
+def made_function(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
+    """Defaults of a function: calls that leave them out add to the function's shadow. The last operand says which
+    operands there are."""
+    if not shadows.items.get(id(y)):
+        return None
+    *values, has = operands
+    taken = shadows.take_dict(y)
+    result: list[Any] = [None] * len(values)
+    for at, what in enumerate(has):
+        if what == "defaults":
+            result[at] = tuple([taken.get(k) for k in range(len(values[at]))])
+        elif what == "kwdefaults":
+            for name in values[at]:
+                if taken.get(name) is not None:
+                    shadows.add_key(values[at], name, taken[name])
+    return result
+
+
+def record_list_append(x: Any, value: Any) -> Any:
+    x.append(value)
+    return (run_appended, x, len(x) - 1)
+
+
+def run_appended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    shadow = shadows.items.get(id(back[1]))
+    if shadow and len(shadow) > back[2]:
+        return None, shadow.pop()
+    return None
+
+
+def record_set_add(x: Any, value: Any) -> Any:
+    if type(value) not in UNASKED:
+        check_key(value)
+    if value in x:
+        return None
+    set.add(x, value)
+    return (run_set_added, x, value)
+
+
+def run_set_added(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, shadows.take_key(back[1], back[2])
+
+
+def record_fill(x: Any, values: Any) -> Any:
+    """`x.extend(values)` of a new list, which the iterator does not see grow."""
+    t = type(values)
+    if t not in iteration.DRAINED and t not in iteration.DRAINS:
+        return record_list_extend(x, values)
+    start = len(x)
+    items, drain = iteration.drained(values)
+    subscripts.base_of(x).extend(x, items)
+    return (run_filled, x, start, len(items), drain)
+
+
+def run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, start, count, drain = back
+    taken = cut_off(shadows, x, start)
+    if not taken:
+        return None, iteration.give(drain, None, shadows)
+    taken.extend([None] * (count - len(taken)))
+    return None, iteration.give(drain, taken, shadows)
+
+
+def record_list_extend(x: Any, values: Any) -> Any:
+    """`x.extend(values)`."""
+    start = len(x)
+    if type(values) is list and values is not x:
+        subscripts.base_of(x).extend(x, values)
+        return (run_extended_by_list, x, start, values, len(values))
+    if values is x:
+        values = list(x)
+        subscripts.base_of(x).extend(x, values)
+        return (run_extended_by_itself, x, start)
+    iterator, rec = iteration.listed(values)
+    if rec is None:
+        subscripts.base_of(x).extend(x, iterator)
+        return (run_extended_plainly, x, start)
+    backs = []
+    append = subscripts.base_of(x).append
+    for item, back in iterator:
+        append(x, item)
+        backs.append(back)
+    return (run_extended, x, start, backs, rec)
+
+
+def cut_off(shadows: Any, x: Any, start: int) -> Any:
+    shadow = shadows.items.get(id(x))
+    if not shadow or len(shadow) <= start:
+        return ()
+    taken = shadow[start:]
+    del shadow[start:]
+    return taken
+
+
+def run_extended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, start, backs, rec = back
+    subscripts.give_each(cut_off(shadows, x, start), backs, shadows)
+    whole = rec[0](rec, None, shadows)
+    return None, None if whole is None else whole[0]
+
+
+def run_extended_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    cut_off(shadows, back[1], back[2])
+
+
+def run_extended_by_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    taken = cut_off(shadows, back[1], back[2])
+    if taken:
+        shadows.add_all(back[3], 0, taken)
+
+
+def run_extended_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    for index, c in enumerate(cut_off(shadows, back[1], back[2])):
+        if c is not None:
+            shadows.add_item(back[1], index, c)
+
+
+def record_set_update(x: Any, values: Any) -> Any:
+    iterator, rec = iteration.pairs(values)
+    if rec is None:
+        set.update(x, iterator)
+        return None
+    backs = []
+    for item, back in list(iterator):
+        if type(item) not in UNASKED:
+            check_key(item)
+        if item not in x:
+            set.add(x, item)
+            backs.append((item, back))
+    return (run_set_updated, x, backs, rec)
+
+
+def run_set_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, backs, rec = back
+    for item, inner in reversed(backs):
+        c = shadows.take_key(x, item)
+        if inner is not None:
+            inner[0](inner, c, shadows)
+    whole = rec[0](rec, None, shadows)
+    return None, None if whole is None else whole[0]
+
+
+def record_dict_setitem(x: Any, key: Any, value: Any) -> Any:
+    if type(key) not in UNASKED:
+        check_key(key)
+    x[key] = value
+    return subscripts.dict_set(x, key)
+
+
+def record_dict_update(x: Any, other: Any) -> Any:
+    """`x.update(other)` for a mapping or pairs."""
+    store = subscripts.base_of(x).__setitem__
+    if isinstance(other, dict):
+        subscripts.base_of(x).update(x, other)
+        return (run_dict_updated, x, other, tuple(other))
+    if hasattr(other, "keys"):
+        names, backs = list(other.keys()), []
+        for name in names:
+            value, back = subscripts.record_getitem(other, name)
+            store(x, name, value)
+            backs.append((name, back))
+        return (run_updated_by_pairs, x, backs, iteration.NOTHING)
+    iterator, rec = iteration.with_backs(other)
+    backs = []
+    for item, back in iterator:
+        key, value, inner = iteration.record_unpack(item, 2)
+        check_key(key)
+        store(x, key, value)
+        backs.append((key, (_run_value_of_pair, back, inner, x, key)))
+    return (run_updated_by_pairs, x, backs, rec)
+
+
+def _run_value_of_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    given = calls.run(back[2], (subscripts.refused_key(back[3], back[4], shadows), d), shadows)
+    if back[1] is not None:
+        back[1][0](back[1], None if given is None else given[0], shadows)
+
+
+def run_dict_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, x, other, keys = back
+    for key in reversed(keys):
+        c = shadows.take_key(x, key)
+        if c is not None:
+            shadows.add_key(other, key, c)
+
+
+def run_updated_by_pairs(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, backs, rec = back
+    for key, inner in reversed(backs):
+        c = shadows.take_key(x, key)
+        if inner is not None:
+            inner[0](inner, c, shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None, None if whole is None else whole[0]
+
+
+def record_dict_merge(x: Any, other: Any, function: Any) -> Any:
+    """The keyword arguments of a call."""
+    if type(other) is dict and not other:
+        return None
+    for k in other if isinstance(other, dict) or not hasattr(other, "keys") else other.keys():
+        if k in x:
+            raise TypeError(f"{foreign.name_of(function)}() got multiple values for keyword argument '{k}'")
+        if type(k) is not str and not isinstance(k, str):
+            raise TypeError("keywords must be strings")
+    back = record_dict_update(x, other)
+    return back if isinstance(other, dict) else (_run_merged, back)
+
+
+def _run_merged(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (*given, None)
+
+
+PLAIN = {
+    "tuple": made_tuple, "list": made_list, "set": made_set, "dict": made_dict,
+    "frozen_key_dict": made_frozen_key_dict, "list_to_tuple": made_tuple_of_list, "make_function": made_function,
+}  # fmt: skip
+
+RECORD = {
+    "list_append": record_list_append, "set_add": record_set_add, "list_extend": record_fill,
+    "set_update": record_set_update, "dict_setitem": record_dict_setitem, "dict_update": record_dict_update,
+    "dict_merge": record_dict_merge,
+}  # fmt: skip

@@ -1,0 +1,135 @@
+"""Operators on sequences, sets and dicts."""
+
+from __future__ import annotations
+
+import array
+import operator
+from collections import deque
+from typing import Any
+
+from . import construction, reentry
+from .cotangents import accumulate
+
+
+def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
+    """(value, back) of an operator on sequences and dicts, None if it is something else."""
+    if op == "add":
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            return a + b, (run_tuple_sum, len(a))
+        if isinstance(a, (list, deque, array.array)):
+            y: Any = operator.add(a, b)
+            return y, (run_list_sum, y, a, b, len(a))
+        if isinstance(a, (str, bytes)):
+            return a + b, None
+    elif op == "mul":
+        sequence, swapped = (a, False) if not isinstance(a, int) else (b, True)
+        if isinstance(a, (list, tuple, deque, array.array)) and not isinstance(b, int):
+            count, asked = reentry.index_of(b)
+            if asked is not None:
+                made = binary(op, a, count)
+                return None if made is None else (made[0], (reentry.run_at_index, made[1], asked))
+        if isinstance(sequence, tuple):
+            return a * b, (run_tuple_repeated, len(sequence), swapped)
+        if isinstance(sequence, (list, deque, array.array)):
+            y = a * b
+            return y, (run_list_repeated, y, sequence, len(sequence))
+        if isinstance(sequence, (str, bytes)):
+            return reentry.followed(operator.mul, (a, b))
+    elif op == "or" and isinstance(a, dict) and isinstance(b, dict):
+        y = a | b
+        return y, (run_dict_union, y, a, b, tuple(b))
+    elif op in ("or", "and", "sub", "xor") and isinstance(a, (set, frozenset)):
+        y = FUNCTIONS[op](a, b)
+        return y, (run_set_operation, y, a, b)
+    elif op == "mod" and isinstance(a, (str, bytes)):
+        return reentry.followed(operator.mod, (a, b))
+    return None
+
+
+FUNCTIONS = {"or": operator.or_, "and": operator.and_, "sub": operator.sub, "xor": operator.xor}
+
+
+def run_tuple_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (d[: back[1]] or None, d[back[1] :] or None)
+
+
+def run_list_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, y, a, b, length = back
+    for index, c in enumerate(shadows.take_list(y) or ()):
+        if c is not None:
+            if index < length:
+                shadows.add_item(a, index, c)
+            else:
+                shadows.add_item(b, index - length, c)
+
+
+def run_tuple_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, length, swapped = back
+    total: Any = None
+    for start in range(0, len(d), length or 1):
+        total = accumulate(total, tuple(d[start : start + length]))
+    return (None, total) if swapped else (total, None)
+
+
+def run_list_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, y, x, length = back
+    for index, c in enumerate(shadows.take_list(y) or ()):
+        if c is not None:
+            shadows.add_item(x, index % length, c)
+
+
+def run_dict_union(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, y, a, b, keys = back
+    for key, c in (shadows.take_dict(y) or {}).items():
+        if c is not None:
+            shadows.add_key(b if key in keys else a, key, c)
+
+
+def run_set_operation(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, y, a, b = back
+    for key, c in (shadows.take_dict(y) or {}).items():
+        if c is not None:
+            shadows.add_key(a if key in a else b, key, c)
+
+
+def inplace(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
+    """(value, back) of an in-place operator on containers; None if it is something else."""
+    if isinstance(a, (list, deque, array.array)):
+        if op == "add":
+            inner = construction.record_list_extend(a, b)
+            return a, (run_inplace, inner)
+        if op == "mul" and isinstance(b, int):
+            length = len(a)
+            a *= b
+            return a, (run_list_repeated_in_place, a, length)
+    if op == "or" and isinstance(a, dict):
+        inner = construction.record_dict_update(a, b)
+        return a, (run_inplace, inner)
+    if isinstance(a, set) and op in ("or", "and", "sub", "xor"):
+        if op == "or":
+            inner = construction.record_set_update(a, b)
+            return a, None if inner is None else (run_inplace, inner)
+        before = set(a)
+        a = INPLACE[op](a, b)
+        return a, (run_set_shrunk, a, before) if op != "xor" else None
+    return None
+
+
+INPLACE = {"and": operator.iand, "sub": operator.isub, "xor": operator.ixor}
+
+
+def run_inplace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return back[1][0](back[1], None, shadows)
+
+
+def run_set_shrunk(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Elements that left have no cotangents from later; those that stayed keep theirs."""
+
+
+def run_list_repeated_in_place(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, x, length = back
+    for index, c in enumerate(construction.cut_off(shadows, x, length)):
+        if c is not None:
+            shadows.add_item(x, index % length, c)

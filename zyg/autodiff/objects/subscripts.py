@@ -1,0 +1,377 @@
+"""Items of containers, which are read, set and deleted."""
+
+from __future__ import annotations
+
+import array
+import operator
+from collections import Counter, OrderedDict, defaultdict, deque
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from zyg.autodiff import objects
+
+from . import calls, foreign, iteration, numpy_, reentry
+from .arithmetic import find, is_python
+from .cotangents import accumulate
+from .iteration import run_list_item
+from .reach import PLAIN as UNASKED
+from .reach import check_key, entered
+
+# Exactly these types are read and written as lists and dicts are; reading what a dict has not is another matter.
+_LISTS = frozenset({deque, array.array})
+_DICTS = frozenset({defaultdict, OrderedDict, Counter})
+
+
+def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
+    t = type(x)
+    if t is list:
+        if type(key) is int:
+            return x[key], (run_list_item, x, key if key >= 0 else key + len(x))
+        return part_of_list(x, key) if type(key) is slice else plain_getitem(x, key)
+    if t is dict:
+        if type(key) not in UNASKED:
+            check_key(key)
+        return x[key], (iteration.run_dict_item, x, key)
+    if t is tuple:
+        if type(key) is int:
+            return x[key], (run_tuple_item, key if key >= 0 else key + len(x), len(x))
+        return plain_getitem(x, key)
+    return _other_item(x, key)
+
+
+# (What is frequent stands alone: second derivatives through Python differentiate these functions.)
+
+
+def _other_item(x: Any, key: Any) -> tuple[Any, Any]:
+    t = type(x)
+    if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__getitem__"))):
+        return numpy_.getitem(x, key)
+    if t is np.flatiter:
+        return numpy_.getitem(x.base, _unravelled(x, key))
+    if t is str or t is bytes or t is range:
+        key, asked = reentry.index_of(key)
+        if asked is None:
+            return x[key], None
+        with reentry.undone(asked):
+            return x[key], (reentry.run_at_index, None, asked)
+    if t in _DICTS:
+        if type(key) not in UNASKED:
+            check_key(key)
+        return (x[key], (iteration.run_dict_item, x, key)) if key in x else _missing_item(x, key)
+    if t in _LISTS and type(key) is int:
+        return x[key], (run_list_item, x, key if key >= 0 else key + len(x))
+    return _general_item(x, key)
+
+
+def _unravelled(x: np.flatiter[Any], key: Any) -> tuple[Any, ...]:
+    """Items of `a.flat` as items of `a`."""
+    return np.unravel_index(np.arange(x.base.size)[key], x.base.shape)
+
+
+def _general_item(x: Any, key: Any) -> tuple[Any, Any]:
+    t = type(x)
+    if isinstance(x, type):
+        generic: Any = x  # list[int], and enumerations by name
+        own, of_class = find(t, "__getitem__"), find(x, "__class_getitem__")
+        if entered((own,), deep=True):
+            y, back = calls.call(own.__get__(x, t), (key,))
+        elif own is None and entered((getattr(of_class, "__func__", of_class),), deep=True):
+            y, back = calls.call(generic.__class_getitem__, (key,))
+        else:
+            return generic[key], None
+        return y, None if back is None else (_run_method_item, back)
+    method = find(t, "__getitem__")
+    if is_python(method):
+        y, back = calls.call(method.__get__(x, t), (key,))
+        return y, None if back is None else (_run_method_item, back)
+    if isinstance(x, (str, bytes, range)):
+        return x[key], None
+    if isinstance(x, (tuple, list, deque, array.array)):
+        return plain_getitem(x, key)
+    if isinstance(x, dict):
+        return _missing_item(x, key)
+    mapping = objects.structure.mapping_of(x)
+    if mapping is not None:
+        return record_getitem(mapping, key)
+    memory = x.obj if t is memoryview else None
+    return foreign.result(x[key], f"a derivative through an item of a {t.__name__}", _HINT, (x, key, memory))
+
+
+_HINT = "use a list, a dict or an array, or take it out of the derivative's path with zyg.stop_gradient"
+
+
+def _run_method_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return calls.run(back[1], d, shadows)
+
+
+def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
+    """An item of a subclass of dict: `__missing__` is for what is not there."""
+    check_key(key)
+    if dict.__contains__(x, key):
+        return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
+    missing = find(type(x), "__missing__")
+    if is_python(missing):
+        y, back = calls.call(missing.__get__(x, type(x)), (key,))
+        return y, None if back is None else (_run_method_item, back)
+    if isinstance(x, defaultdict) and x.default_factory is not None:
+        y, back = calls.call(x.default_factory, ())
+        x[key] = y
+        return y, (run_default_made, x, key, back)
+    return x[key], None  # Counter gives 0; a plain dict raises
+
+
+def run_default_made(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, x, key, made = back
+    calls.run(made, accumulate(d, shadows.take_key(x, key)), shadows)
+
+
+def run_tuple_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, index, length = back
+    result = [None] * length
+    result[index] = d
+    return tuple(result), None
+
+
+def run_tuple_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    result = [None] * back[2]
+    for index, c in zip(back[1], d):
+        result[index] = c
+    return tuple(result), None
+
+
+def run_list_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The cotangents of a new list go to the items that it was made of."""
+    taken = shadows.take_list(back[1])
+    if taken is not None:
+        shadows.add_items(back[2], zip(back[3], taken))
+
+
+def run_list_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The same of items that stand one behind the other."""
+    shadow = shadows.items.get(id(back[1]))
+    if shadow:
+        shadows.add_all(back[2], back[3], shadow)
+        shadow.clear()
+
+
+_LIMITS = frozenset({int, type(None)})
+
+
+def part_of_list(x: list[Any], key: slice) -> tuple[Any, Any]:
+    """`x[a:b]` of a list."""
+    start = key.start
+    if start is None:
+        start = 0
+    if type(start) is not int or key.step is not None or type(key.stop) not in _LIMITS:
+        return plain_getitem(x, key)  # something may be asked for its index
+    y = x[key]
+    return y, (run_list_part, y, x, start if start >= 0 else max(start + len(x), 0))
+
+
+_BASES = (tuple, list, deque, array.array, OrderedDict, dict, set)
+
+
+def base_of(x: Any) -> Any:
+    """The builtin class of a container: what it does, whatever a subclass does in its place."""
+    if type(x) in _BASES:
+        return type(x)
+    return next(base for base in _BASES if isinstance(x, base))
+
+
+def plain_getitem(x: Any, key: Any) -> tuple[Any, Any]:
+    """What the builtin class of a container does for `x[key]`, also where a subclass does it in another way."""
+    base = base_of(x)
+    if type(key) is not int and not issubclass(base, dict):
+        key, asked = reentry.index_of(key)
+        if asked is not None:
+            with reentry.undone(asked):
+                y, back = plain_getitem(x, key)
+            return y, (reentry.run_at_index, back, asked)
+    y = base.__getitem__(x, key)
+    if issubclass(base, dict):
+        return y, (iteration.run_dict_item, x, key)
+    if type(key) is slice:
+        indices = range(*key.indices(len(x)))
+        return y, (run_tuple_slice, indices, len(x)) if base is tuple else (run_list_slice, y, x, indices)
+    index = operator.index(key)
+    index = index if index >= 0 else index + len(x)
+    return y, (run_tuple_item, index, len(x)) if base is tuple else (run_list_item, x, index)
+
+
+def plain_setitem(x: Any, key: Any, value: Any) -> Any:
+    """What the builtin class of a container does for `x[key] = value`."""
+    base = base_of(x)
+    if type(key) is not int and not issubclass(base, dict):
+        key, asked = reentry.index_of(key)
+        if asked is not None:
+            with reentry.undone(asked):
+                return (reentry.run_at_index, plain_setitem(x, key, value), asked)
+    if type(key) is slice:
+        return _set_slice(x, key, value)
+    base.__setitem__(x, key, value)
+    if issubclass(base, dict):
+        return (run_dict_set, x, key)
+    index = operator.index(key)
+    return (run_list_set, x, index if index >= 0 else index + len(x))
+
+
+def plain_delitem(x: Any, key: Any) -> Any:
+    """What the builtin class of a container does for `del x[key]`."""
+    base = base_of(x)
+    if issubclass(base, dict):
+        base.__delitem__(x, key)
+        return (run_dict_deleted, x, key)
+    key, asked = reentry.index_of(key)
+    if asked is not None:
+        with reentry.undone(asked):
+            return (reentry.run_at_index, plain_delitem(x, key), asked)
+    indices = range(*key.indices(len(x))) if type(key) is slice else (operator.index(key),)
+    if type(key) is not slice and indices[0] < 0:
+        indices = (indices[0] + len(x),)
+    base.__delitem__(x, key)
+    return (run_deleted, x, sorted(indices))
+
+
+# -------------------------------------------------------------------------------------------------- setitem
+
+
+def record_setitem(x: Any, key: Any, value: Any) -> Any:
+    t = type(x)
+    if t is list and type(key) is int:
+        x[key] = value
+        return (run_list_set, x, key if key >= 0 else key + len(x))
+    if t is dict or t in _DICTS:
+        if type(key) not in UNASKED:
+            check_key(key)
+        x[key] = value
+        return dict_set(x, key)
+    return _set_other_item(x, key, value)
+
+
+def _set_other_item(x: Any, key: Any, value: Any) -> Any:
+    t = type(x)
+    if t in _LISTS and type(key) is int:
+        x[key] = value
+        return (run_list_set, x, key if key >= 0 else key + len(x))
+    if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__setitem__"))):
+        return numpy_.setitem(x, key, value)
+    if t is np.flatiter:
+        return numpy_.setitem(x.base, _unravelled(x, key), value)
+    method = find(t, "__setitem__")
+    if is_python(method):
+        _, back = calls.call(method.__get__(x, t), (key, value))
+        return back
+    if isinstance(x, (list, deque, array.array)):
+        return plain_setitem(x, key, value)
+    if isinstance(x, dict):
+        check_key(key)
+        x[key] = value
+        return dict_set(x, key)
+    _, made = reentry.followed(operator.setitem, (x, key, value), deep=True)
+    back = foreign.result(None, f"a derivative through an item of a {t.__name__}", _HINT, (x, key, value))[1]
+    return back if made is None else (_run_entered, back, made)
+
+
+def _run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    called = calls.run(back[2], None, shadows)
+    return called if given is None else given if called is None else tuple(map(accumulate, given, called))
+
+
+def dict_set(x: Any, key: Any) -> Any:
+    return (_run_dict_set_by_number, x, key) if iteration.is_number_key(key) else (run_dict_set, x, key)
+
+
+def _run_dict_set_by_number(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, refused_key(back[1], back[2], shadows), shadows.take_key(back[1], back[2])
+
+
+def refused_key(x: Any, key: Any, shadows: Any) -> Any:
+    """What flows to a key of a dict that has been asked for its keys."""
+    refused = shadows.mark_of(x, keys=True)
+    if refused is None or not iteration.is_number_key(key):
+        return None
+    return objects.structure.refuse(objects.structure.form(key), refused, shadows)
+
+
+def run_list_set(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, shadows.take_item(back[1], back[2])
+
+
+def run_dict_set(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, shadows.take_key(back[1], back[2])
+
+
+def _set_slice(x: Any, key: slice, value: Any) -> Any:
+    by_itself = is_python(find(type(value), "__next__"))  # only an iterator is asked for its length
+    iterator, rec = iteration.listed(value) if by_itself else iteration.pairs(value)
+    both = list(zip(iterator, repeat(None)) if rec is None else iterator)
+    start, stop, step = key.indices(len(x))
+    x[key] = [v for v, _ in both] if isinstance(x, list) else type(x)(x.typecode, [v for v, _ in both])
+    backs = [b for _, b in both]
+    if step == 1:
+        return (run_set_slice, x, start, max(stop, start), backs, rec)
+    return (run_set_strided, x, range(start, stop, step), backs, rec)
+
+
+def run_set_slice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """`x[start:stop] = value` may have changed the length."""
+    _, x, start, stop, backs, rec = back
+    shadow = shadows.list_of(x)
+    end = start + len(backs)
+    taken = shadow[start:end]
+    if len(shadow) > start:
+        shadow[start:end] = [None] * (stop - start)
+    give_each(taken, backs, shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None, None, None if whole is None else whole[0]
+
+
+def run_set_strided(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, indices, backs, rec = back
+    taken = [shadows.take_item(x, index) for index in indices]
+    give_each(taken, backs, shadows)
+    whole = None if rec is None else rec[0](rec, None, shadows)
+    return None, None, None if whole is None else whole[0]
+
+
+def give_each(taken: Any, backs: Any, shadows: Any) -> None:
+    """Run the backs of items on what has been taken for each; where there is nothing, on None."""
+    for k in range(len(backs) - 1, -1, -1):
+        inner = backs[k]
+        if inner is not None:
+            inner[0](inner, taken[k] if k < len(taken) else None, shadows)
+
+
+def record_delitem(x: Any, key: Any) -> Any:
+    method = find(type(x), "__delitem__")
+    if is_python(method):
+        return calls.call(method.__get__(x, type(x)), (key,))[1]
+    if isinstance(x, (list, deque, array.array)):
+        return plain_delitem(x, key)
+    if isinstance(x, dict):
+        check_key(key)
+    del x[key]
+    return (run_dict_deleted, x, key) if isinstance(x, dict) else None
+
+
+def run_deleted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The items that were deleted are there again, without cotangents."""
+    shadow = shadows.items.get(id(back[1]))
+    if shadow:
+        for index in back[2]:
+            if index < len(shadow):
+                shadow.insert(index, None)
+
+
+def run_dict_deleted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    shadows.take_key(back[1], back[2])
+
+
+RECORD = {"getitem": record_getitem, "setitem": record_setitem, "delitem": record_delitem}

@@ -1,0 +1,66 @@
+"""What the reverse half of a function without loops wants to have goes to where the function returns: no tape is made.
+
+Along each way to the return a value is passed on from block to block. Values of different ways share a block parameter: the
+reverse half asks for a value only on the way on which it was made.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from zyg.ir.core import Block, Const, Target, Value
+from zyg.ir.types import OBJECT
+
+_NOTHING = Const(None, OBJECT)
+
+
+class _Carrier(NamedTuple):
+    """A value, and those for which it stands."""
+
+    value: Value
+    of: frozenset[Value]
+
+
+def carried(
+    wanted: dict[Block, list[Value]], order: list[Block], edges: dict[Block, list[tuple[Block, Target]]], end: Block
+) -> dict[Value, Value] | None:
+    """Let values that are wanted of blocks be there at the end: per value what stands for it there. None where two would have to.
+    `order`: the blocks, each behind those that it comes from."""
+    at_end: dict[Block, list[_Carrier]] = {}
+    made: list[tuple[Block, Value, list[Value]]] = []
+    for block in order:
+        coming = [at_end[source] for source, _ in edges[block]]
+        carriers = list(coming[0]) if len(coming) == 1 else []
+        if len(coming) > 1:
+            carriers = [c for c in coming[0] if all(c in other for other in coming[1:])]
+            columns = _columns([[c for c in some if c not in carriers] for some in coming])
+            if columns is None:
+                return None
+            for column in columns:
+                of = frozenset[Value]().union(*[c.of for c in column if c is not None])
+                param = Value(OBJECT)
+                made.append((block, param, [_NOTHING if c is None else c.value for c in column]))
+                carriers.append(_Carrier(param, of))
+        known = frozenset[Value]().union(*[c.of for c in carriers])
+        carriers += [_Carrier(v, frozenset({v})) for v in wanted.get(block, ()) if v not in known]
+        at_end[block] = carriers
+    for block, param, args in made:
+        block.params.append(param)
+        for (_, target), arg in zip(edges[block], args, strict=True):
+            target.args.append(arg)
+    return {v: c.value for c in at_end[end] for v in c.of}
+
+
+def _columns(coming: list[list[_Carrier]]) -> list[list[_Carrier | None]] | None:
+    """What comes along each edge, side by side: one parameter for each column. What stands for the same value has to be in one."""
+    columns: list[list[_Carrier | None]] = []
+    for edge, carriers in enumerate(coming):
+        for carrier in carriers:
+            same = [c for c in columns if any(o is not None and o.of & carrier.of for o in c)]
+            free = same or [c for c in columns if c[edge] is None]
+            if len(same) > 1 or (same and same[0][edge] is not None):
+                return None
+            if not free:
+                columns.append([None] * len(coming))
+            (free[0] if free else columns[-1])[edge] = carrier
+    return columns
