@@ -127,3 +127,20 @@ def test_masks_within_masks():
     assert by_s == pytest.approx((value(given, 0.3 + h) - value(given, 0.3 - h)) / (2 * h), abs=1e-6)
     second = zyg.hvp(lambda v: huber(0.8, 0.1, v), given, np.ones_like(given))
     np.testing.assert_allclose(second, np.where(np.abs(given - 0.1) <= 0.8, 1.0, 0.0))
+
+
+def singular(x):
+    """Rules with singular points, whose zeros are under masks."""
+    logs = np.where(x > 0, np.log(x), 0.0) + np.where(x > 2, x, np.sqrt(x)) * 3.0
+    return np.sum(logs + np.where(x < 1, 1.0, x**1.5) + np.where(x < -1, np.arctan2(x, 2.0), np.hypot(x, 0.0)))
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_second_derivatives_of_singular_rules_under_masks():
+    x = np.array([0.3, 0.5, 1.5, 2.5, 4.0])
+    expected = -1 / x**2 - np.where(x > 2, 0.0, 0.75 * x**-1.5) + np.where(x < 1, 0.0, 0.75 * x**-0.5)
+    v = draw.normal(size=5)
+    np.testing.assert_allclose(zyg.hvp(singular, x, v), expected * v, rtol=1e-12)
+    np.testing.assert_allclose(zyg.jvp(zyg.grad(singular), (x,), (v,))[1], expected * v, rtol=1e-12)
+    twice = zyg.gradient(lambda x: zyg.gradient(singular, x)[0] @ v, x)[0]
+    np.testing.assert_allclose(twice, expected * v, rtol=1e-12)

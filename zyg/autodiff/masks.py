@@ -14,6 +14,7 @@ what is left over.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import NamedTuple
 
 from zyg.ir.core import Const, Function, Instr, Value, const
@@ -91,7 +92,8 @@ class _Walk:
             values = [test, *values]
         value = self.emit(instr, instr.op, values)
         zero = const(0.0, value.type)
-        return self.emit(instr, "select", [chosen.condition, *((value, zero) if chosen.outcome else (zero, value))])
+        values = [value, zero] if chosen.outcome else [zero, value]
+        return self.emit(instr, "select", [chosen.condition, *values], {"strong"})
 
     def test_of(self, condition: Value, chosen: Masked) -> Value | None:
         """The condition of a choice among cotangents; one that asks whether a cotangent is 0 asks what is chosen."""
@@ -103,9 +105,11 @@ class _Walk:
             return None
         return self.emit(made, "eq", [mask.value, made.operands[1]])
 
-    def emit(self, like: Instr, op: str, operands: list[Value]) -> Value:
+    def emit(self, like: Instr, op: str, operands: list[Value], without: Container[str] = ()) -> Value:
+        """`without`: what is true of `like`, and not of what chooses among its results (a mask is no strong zero)."""
         result = Value(like.result.type, like.result.name)
-        self.keep(Instr(op, operands, [result], dict(like.attrs), [], like.position))
+        attrs = {name: value for name, value in like.attrs.items() if name not in without}
+        self.keep(Instr(op, operands, [result], attrs, [], like.position))
         return result
 
 
