@@ -1,4 +1,4 @@
-"""NumPy's functions and the methods of arrays: one entry for each."""
+"""NumPy's functions that work element by element, move elements, reduce and make arrays: one entry for each."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def foreign_call(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     return calls.call_foreign(f, *args, **kwargs)
 
 
-def _only(kwargs: dict[str, Any], *names: str) -> bool:
+def only(kwargs: dict[str, Any], *names: str) -> bool:
     """Whether no other keyword arguments were given."""
     return all(k in names or v is None for k, v in kwargs.items())
 
@@ -41,7 +41,7 @@ def _only(kwargs: dict[str, Any], *names: str) -> bool:
 # -------------------------------------------------------------------------------------------- universal functions
 
 
-def _ufunc(u: np.ufunc, *xs: Any, out: Any = None, casting: Any = "same_kind", **kwargs: Any) -> tuple[Any, Any]:
+def call_ufunc(u: np.ufunc, *xs: Any, out: Any = None, casting: Any = "same_kind", **kwargs: Any) -> tuple[Any, Any]:
     if len(xs) > u.nin:
         xs, out = xs[: u.nin], xs[u.nin]
     out = out[0] if isinstance(out, tuple) else out
@@ -72,12 +72,12 @@ def _sign(x: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """That of complex numbers is no constant, and has no slope that is a number."""
     if np.iscomplexobj(x):
         return foreign_call(np.sign, (x, *args), kwargs)
-    return _ufunc(np.sign, x, *args, **kwargs)
+    return call_ufunc(np.sign, x, *args, **kwargs)
 
 
 for _u in (*numpy_.UFUNCS, np.matmul):
     if _u not in calls.KNOWN:
-        known(_u)(functools.partial(_ufunc, _u))
+        known(_u)(functools.partial(call_ufunc, _u))
 builtins_.constant(*[u for u in numpy_.CONSTANT_UFUNCS if u not in calls.KNOWN])
 
 
@@ -98,7 +98,7 @@ def _run_conjugate(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 # --------------------------------------------------------------------------------------- functions that move elements
 
 
-def _moving(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+def moving(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """Each element of the result is one of the argument: a function of positions tells which."""
     if _is_written(args[2:], kwargs):
         return foreign_call(f, (x, *args), kwargs)
@@ -124,7 +124,7 @@ def _broadcast_to(x: Any, shape: Any, **kwargs: Any) -> tuple[Any, Any]:
         what = "np.broadcast_to of an array that is written afterwards, in code that is differentiated through Python"
         place = foreign.position_of(foreign.caller())
         memory.keep(x, Unsupported(what, place, hint="broadcast a copy of the array, or write before"))
-    y, back = _moving(lambda x: np.array(np.broadcast_to(x, shape)), x)
+    y, back = moving(lambda x: np.array(np.broadcast_to(x, shape)), x)
     y.flags.writeable = False
     return y, back
 
@@ -182,7 +182,7 @@ def _array(f: Any, x: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> tupl
     y = f(x, dtype, *args, **kwargs)
     if isinstance(x, np.ndarray) and owner_of(y) is owner_of(x):
         return y, None
-    return y, (_run_copied, y, x) if isinstance(x, np.ndarray) or is_number(x) else None
+    return y, (run_copied, y, x) if isinstance(x, np.ndarray) or is_number(x) else None
 
 
 def _run_array(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -195,7 +195,7 @@ def _run_array(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, structure.scatter(form, c, shadows)
 
 
-def _run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, y, x = back
     c = taken(y, d, shadows)
     return None if c is None else (None, give(x, c, shadows))
@@ -218,7 +218,7 @@ def _sorting(f: Any, x: Any, axis: int = -1, **kwargs: Any) -> tuple[Any, Any]:
 _known("sort", _sorting)
 
 
-_known(_MOVING, _moving)
+_known(_MOVING, moving)
 
 
 def _joining(f: Any, arrays: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -226,7 +226,7 @@ def _joining(f: Any, arrays: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, An
     if _is_written(args[1:], kwargs):
         return foreign_call(f, (arrays, *args), kwargs)
     if isinstance(arrays, np.ndarray):
-        return _moving(f, arrays, *args, **kwargs)
+        return moving(f, arrays, *args, **kwargs)
     items = list(arrays)
     operands = [as_operand(x) for x in items]
     y = f([x for x, _ in operands], *args, **kwargs)
@@ -289,7 +289,7 @@ def _reduction(f: Any, slope: Any) -> Any:
     """`sum` and its relatives: `slope(y, x, axis)` broadcasts against `x`, with `y` as if dimensions were kept."""
 
     def handler(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any) -> tuple[Any, Any]:
-        if dtype is not None or out is not None or not _only(kwargs, "keepdims") and kwargs:
+        if dtype is not None or out is not None or not only(kwargs, "keepdims") and kwargs:
             given = {k: v for k, v in {"axis": axis, "dtype": dtype, "out": out, **kwargs}.items() if v is not None}
             return foreign_call(f, (x,), given)
         x, made = as_operand(x)
@@ -385,7 +385,7 @@ for _name, _slope in REDUCTIONS.items():
 
 def _spread(f: Any, x: Any, axis: Any = None, ddof: int = 0, **kwargs: Any) -> tuple[Any, Any]:
     """`var` and `std`."""
-    if kwargs and not _only(kwargs, "keepdims"):
+    if kwargs and not only(kwargs, "keepdims"):
         return foreign_call(f, (x,), {"axis": axis, "ddof": ddof, **kwargs})
     x, made = as_operand(x)
     y = f(x, axis=axis, ddof=ddof, **kwargs)
@@ -489,7 +489,7 @@ def _run_linspace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @known(np.arange)
 def _arange(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
     y = np.arange(*args, **kwargs)
-    if not _only(kwargs, "dtype", "device", "like") and y.dtype.kind == "f":
+    if not only(kwargs, "dtype", "device", "like") and y.dtype.kind == "f":
         return foreign_call(np.arange, args, kwargs)
     return y, (_run_arange, y, len(args)) if len(args) > 1 and y.dtype.kind == "f" else None
 
@@ -580,158 +580,6 @@ def _round(x: Any, decimals: int = 0, **kwargs: Any) -> tuple[Any, Any]:
 def _run_zero(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     dy = taken(back[1], d, shadows)
     return None if dy is None else (None, give(back[2], dy if type(dy) is Refused else 0.0 * dy, shadows))
-
-
-# ------------------------------------------------------------------------------------------------------ products
-
-
-@known(np.dot)
-def _dot(a: Any, b: Any, out: Any = None) -> tuple[Any, Any]:
-    if out is not None:
-        return foreign_call(np.dot, (a, b), {"out": out})
-    if np.ndim(a) == 0 or np.ndim(b) == 0:
-        return _ufunc(np.multiply, a, b)
-    if np.ndim(b) > 2 or (np.ndim(a) > 2 and np.ndim(b) > 1):
-        return _tensordot(a, b, ((-1,), (-2,)))
-    return builtins_.shift(numpy_.matmul(a, b))
-
-
-@known(np.inner)
-def _inner(a: Any, b: Any) -> tuple[Any, Any]:
-    if np.ndim(a) == 0 or np.ndim(b) == 0:
-        return _ufunc(np.multiply, a, b)
-    return _tensordot(a, b, ((-1,), (-1,)))
-
-
-@known(np.vdot)
-def _vdot(a: Any, b: Any) -> tuple[Any, Any]:
-    (a, of_a), (b, of_b) = as_operand(a), as_operand(b)
-    y = np.vdot(a, b)
-    return y, (_run_vdot, a, b, saved(a), saved(b), of_a, of_b)
-
-
-def _run_vdot(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, a, b, old_a, old_b, of_a, of_b = back
-    if d is None:
-        return None
-    if type(d) is Refused:
-        first, second = refuse(a, d, shadows), refuse(b, d, shadows)
-    else:
-        first = give(a, np.reshape(np.conj(d) * np.ravel(old_b), np.shape(old_a)), shadows)
-        second = give(b, np.reshape(d * np.ravel(old_a), np.shape(old_b)), shadows)
-    first = first if of_a is None else of_a[0](of_a, None, shadows)
-    second = second if of_b is None else of_b[0](of_b, None, shadows)
-    return None, first, second
-
-
-@known(np.outer)
-def _outer(a: Any, b: Any) -> tuple[Any, Any]:
-    return _einsum_plain("i,j->ij", a, b, np.ravel)
-
-
-@known(np.tensordot)
-def _tensordot(a: Any, b: Any, axes: Any = 2) -> tuple[Any, Any]:
-    na, nb = np.ndim(a), np.ndim(b)
-    if isinstance(axes, int):
-        first, second = list(range(na - axes, na)), list(range(axes))
-    else:
-        first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
-    letters = [chr(97 + k) for k in range(na + nb)]
-    of_a, of_b = letters[:na], letters[na:]
-    for i, j in zip(first, second):
-        of_b[j] = of_a[i]
-    contracted = {of_a[i] for i in first}
-    result = [c for c in of_a if c not in contracted] + [c for c in of_b if c not in contracted]
-    return _einsum_plain(f"{''.join(of_a)},{''.join(of_b)}->{''.join(result)}", a, b)
-
-
-def _einsum_plain(subscripts: str, a: Any, b: Any, flat: Any = None) -> tuple[Any, Any]:
-    if flat is None:
-        y, back = _einsum(subscripts, a, b)
-        return y, None if back is None else (_run_without_first, back)
-    (a, of_a), (b, of_b) = as_operand(a), as_operand(b)
-    y = np.outer(a, b)
-    return y, (_run_outer, y, a, b, saved(a), saved(b), of_a, of_b)
-
-
-def _run_outer(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, a, b, old_a, old_b, of_a, of_b = back
-    dy = shadows.take_array(y)
-    if dy is None:
-        return None
-    if type(dy) is Refused:
-        first, second = refuse(a, dy, shadows), refuse(b, dy, shadows)
-    else:
-        first = give(a, np.reshape(dy @ np.conj(np.ravel(old_b)), np.shape(old_a)), shadows)
-        second = give(b, np.reshape(np.conj(np.ravel(old_a)) @ dy, np.shape(old_b)), shadows)
-    first = first if of_a is None else of_a[0](of_a, None, shadows)
-    second = second if of_b is None else of_b[0](of_b, None, shadows)
-    return None, first, second
-
-
-def _run_without_first(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    given = calls.run(back[1], d, shadows)
-    return None if given is None else (None, *given[2:])
-
-
-@known(np.einsum)
-def _einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> tuple[Any, Any]:
-    if not isinstance(subscripts, str) or "." in subscripts or not _only(kwargs, "optimize"):
-        return foreign_call(np.einsum, (subscripts, *operands), kwargs)
-    made = [as_operand(x) for x in operands]
-    arrays = [x for x, _ in made]
-    inputs, result = _subscripts(subscripts)
-    if any(len(set(s)) < len(s) for s in inputs):
-        return foreign_call(np.einsum, (subscripts, *operands), kwargs)
-    y = np.einsum(subscripts, *arrays, **kwargs)
-    return y, (_run_einsum, y, inputs, result, arrays, list(map(saved, arrays)), [back for _, back in made])
-
-
-def _subscripts(subscripts: str) -> tuple[list[str], str]:
-    subscripts = subscripts.replace(" ", "")
-    left, arrow, result = subscripts.partition("->")
-    if not arrow:
-        result = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
-    return left.split(","), result
-
-
-def _run_einsum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, inputs, result, arrays, values, lists = back
-    dy = taken(y, d, shadows)
-    if dy is None:
-        return None
-    flowing: list[Any] = []
-    for k, x in enumerate(arrays):
-        if type(dy) is Refused:
-            flowing.append(refuse(x, dy, shadows))
-            continue
-        others = [v for at, v in enumerate(values) if at != k]
-        names = [s for at, s in enumerate(inputs) if at != k]
-        have = set(result).union(*names)
-        missing = [c for c in inputs[k] if c not in have]  # summed over: the same along these axes
-        ones = [np.ones(np.shape(x)[inputs[k].index(c)]) for c in missing]
-        spec = f"{','.join([result, *names, *missing])}->{inputs[k]}"
-        flowing.append(give(x, np.einsum(spec, np.asarray(dy), *map(np.conj, others), *ones), shadows))
-    for k, made in enumerate(lists):
-        if made is not None:
-            flowing[k] = made[0](made, None, shadows)
-    return None, None, *flowing
-
-
-@known(np.trace)
-def _trace(x: Any) -> tuple[Any, Any]:
-    x, made = as_operand(x)
-    back = (_run_trace, x)
-    return np.trace(x), back if made is None else (run_moved_list, back, made)
-
-
-def _run_trace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    if d is not None:
-        if type(d) is Refused:
-            shadows.add_array(back[1], d)
-        else:
-            np.einsum("ii->i", shadows.of_array(back[1])[tuple(slice(min(back[1].shape)) for _ in range(2))])[...] += d
-    return None
 
 
 def _masking(f: Any, x: Any, k: int = 0) -> tuple[Any, Any]:

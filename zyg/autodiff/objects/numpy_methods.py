@@ -11,7 +11,7 @@ from . import builtins_, calls, numpy_, structure
 from .calls import known, method
 from .cotangents import Refused, is_number
 from .numpy_ import as_operand, give, refuse, saved, taken
-from .numpy_functions import _moving, _run_copied, foreign_call, run_moved_list
+from .numpy_functions import foreign_call, moving, run_copied, run_moved_list
 
 # ----------------------------------------------------------------------------------------------------- methods
 
@@ -47,7 +47,7 @@ for _name in ("conj", "conjugate"):
 def _moving_method(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if any(map(numpy_.is_hidden, args)):
         return calls.call_foreign(getattr(x, f.__name__), *args, **kwargs)
-    return _drop_function(_moving(f, x, *args, **kwargs))
+    return _drop_function(moving(f, x, *args, **kwargs))
 
 
 for _name in "transpose reshape ravel flatten copy squeeze swapaxes take repeat diagonal __copy__".split():
@@ -65,7 +65,7 @@ def _astype(x: np.ndarray, dtype: Any, *args: Any, **kwargs: Any) -> tuple[Any, 
     y = x.astype(dtype, *args, **kwargs)
     if y.dtype.kind not in "fc" or y is x:
         return y, None
-    return y, (calls.run_shifted, (_run_copied, y, x))
+    return y, (calls.run_shifted, (run_copied, y, x))
 
 
 @method(np.ndarray, "item")

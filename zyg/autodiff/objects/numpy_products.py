@@ -1,0 +1,162 @@
+"""NumPy's products of vectors, matrices and arrays of any dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import builtins_, calls, numpy_
+from .calls import known
+from .cotangents import Refused
+from .numpy_ import as_operand, give, refuse, saved, taken
+from .numpy_functions import call_ufunc, foreign_call, only, run_moved_list
+
+
+@known(np.dot)
+def _dot(a: Any, b: Any, out: Any = None) -> tuple[Any, Any]:
+    if out is not None:
+        return foreign_call(np.dot, (a, b), {"out": out})
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return call_ufunc(np.multiply, a, b)
+    if np.ndim(b) > 2 or (np.ndim(a) > 2 and np.ndim(b) > 1):
+        return _tensordot(a, b, ((-1,), (-2,)))
+    return builtins_.shift(numpy_.matmul(a, b))
+
+
+@known(np.inner)
+def _inner(a: Any, b: Any) -> tuple[Any, Any]:
+    if np.ndim(a) == 0 or np.ndim(b) == 0:
+        return call_ufunc(np.multiply, a, b)
+    return _tensordot(a, b, ((-1,), (-1,)))
+
+
+@known(np.vdot)
+def _vdot(a: Any, b: Any) -> tuple[Any, Any]:
+    (a, of_a), (b, of_b) = as_operand(a), as_operand(b)
+    y = np.vdot(a, b)
+    return y, (_run_vdot, a, b, saved(a), saved(b), of_a, of_b)
+
+
+def _run_vdot(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, a, b, old_a, old_b, of_a, of_b = back
+    if d is None:
+        return None
+    if type(d) is Refused:
+        first, second = refuse(a, d, shadows), refuse(b, d, shadows)
+    else:
+        first = give(a, np.reshape(np.conj(d) * np.ravel(old_b), np.shape(old_a)), shadows)
+        second = give(b, np.reshape(d * np.ravel(old_a), np.shape(old_b)), shadows)
+    first = first if of_a is None else of_a[0](of_a, None, shadows)
+    second = second if of_b is None else of_b[0](of_b, None, shadows)
+    return None, first, second
+
+
+@known(np.outer)
+def _outer(a: Any, b: Any) -> tuple[Any, Any]:
+    return _einsum_plain("i,j->ij", a, b, np.ravel)
+
+
+@known(np.tensordot)
+def _tensordot(a: Any, b: Any, axes: Any = 2) -> tuple[Any, Any]:
+    na, nb = np.ndim(a), np.ndim(b)
+    if isinstance(axes, int):
+        first, second = list(range(na - axes, na)), list(range(axes))
+    else:
+        first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
+    letters = [chr(97 + k) for k in range(na + nb)]
+    of_a, of_b = letters[:na], letters[na:]
+    for i, j in zip(first, second):
+        of_b[j] = of_a[i]
+    contracted = {of_a[i] for i in first}
+    result = [c for c in of_a if c not in contracted] + [c for c in of_b if c not in contracted]
+    return _einsum_plain(f"{''.join(of_a)},{''.join(of_b)}->{''.join(result)}", a, b)
+
+
+def _einsum_plain(subscripts: str, a: Any, b: Any, flat: Any = None) -> tuple[Any, Any]:
+    if flat is None:
+        y, back = _einsum(subscripts, a, b)
+        return y, None if back is None else (_run_without_first, back)
+    (a, of_a), (b, of_b) = as_operand(a), as_operand(b)
+    y = np.outer(a, b)
+    return y, (_run_outer, y, a, b, saved(a), saved(b), of_a, of_b)
+
+
+def _run_outer(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, a, b, old_a, old_b, of_a, of_b = back
+    dy = shadows.take_array(y)
+    if dy is None:
+        return None
+    if type(dy) is Refused:
+        first, second = refuse(a, dy, shadows), refuse(b, dy, shadows)
+    else:
+        first = give(a, np.reshape(dy @ np.conj(np.ravel(old_b)), np.shape(old_a)), shadows)
+        second = give(b, np.reshape(np.conj(np.ravel(old_a)) @ dy, np.shape(old_b)), shadows)
+    first = first if of_a is None else of_a[0](of_a, None, shadows)
+    second = second if of_b is None else of_b[0](of_b, None, shadows)
+    return None, first, second
+
+
+def _run_without_first(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (None, *given[2:])
+
+
+@known(np.einsum)
+def _einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if not isinstance(subscripts, str) or "." in subscripts or not only(kwargs, "optimize"):
+        return foreign_call(np.einsum, (subscripts, *operands), kwargs)
+    made = [as_operand(x) for x in operands]
+    arrays = [x for x, _ in made]
+    inputs, result = _subscripts(subscripts)
+    if any(len(set(s)) < len(s) for s in inputs):
+        return foreign_call(np.einsum, (subscripts, *operands), kwargs)
+    y = np.einsum(subscripts, *arrays, **kwargs)
+    return y, (_run_einsum, y, inputs, result, arrays, list(map(saved, arrays)), [back for _, back in made])
+
+
+def _subscripts(subscripts: str) -> tuple[list[str], str]:
+    subscripts = subscripts.replace(" ", "")
+    left, arrow, result = subscripts.partition("->")
+    if not arrow:
+        result = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
+    return left.split(","), result
+
+
+def _run_einsum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, inputs, result, arrays, values, lists = back
+    dy = taken(y, d, shadows)
+    if dy is None:
+        return None
+    flowing: list[Any] = []
+    for k, x in enumerate(arrays):
+        if type(dy) is Refused:
+            flowing.append(refuse(x, dy, shadows))
+            continue
+        others = [v for at, v in enumerate(values) if at != k]
+        names = [s for at, s in enumerate(inputs) if at != k]
+        have = set(result).union(*names)
+        missing = [c for c in inputs[k] if c not in have]  # summed over: the same along these axes
+        ones = [np.ones(np.shape(x)[inputs[k].index(c)]) for c in missing]
+        spec = f"{','.join([result, *names, *missing])}->{inputs[k]}"
+        flowing.append(give(x, np.einsum(spec, np.asarray(dy), *map(np.conj, others), *ones), shadows))
+    for k, made in enumerate(lists):
+        if made is not None:
+            flowing[k] = made[0](made, None, shadows)
+    return None, None, *flowing
+
+
+@known(np.trace)
+def _trace(x: Any) -> tuple[Any, Any]:
+    x, made = as_operand(x)
+    back = (_run_trace, x)
+    return np.trace(x), back if made is None else (run_moved_list, back, made)
+
+
+def _run_trace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is not None:
+        if type(d) is Refused:
+            shadows.add_array(back[1], d)
+        else:
+            np.einsum("ii->i", shadows.of_array(back[1])[tuple(slice(min(back[1].shape)) for _ in range(2))])[...] += d
+    return None
