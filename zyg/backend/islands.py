@@ -7,7 +7,6 @@ behind all other code, so that in long functions most tests had one, for a jump 
 from __future__ import annotations
 
 from itertools import islice
-from itertools import islice
 from typing import Any
 
 from bytecode import ConcreteInstr, Instr, Label
@@ -117,8 +116,8 @@ class _Islands:
 
     def _island(self, label: Label) -> None:
         """A jump to a label, or what is there, if that is a jump."""
-        behind = islice(self.code, self.index[label], None)
-        first, *_ = there = [*islice((item for item in behind if isinstance(item, Instr)), 1 + len(_END_FOR))]
+        behind = (item for item in islice(self.code, self.index[label], None) if isinstance(item, Instr))
+        first, *_ = there = [*islice(behind, max(1, len(_END_FOR)))]
         if first.name in ("JUMP_FORWARD", "JUMP_BACKWARD_NO_INTERRUPT"):
             to: Any = first.arg
             back = self.index[to] <= self.number
@@ -126,8 +125,7 @@ class _Islands:
             self._out(Instr(name, to, location=first.location))
             return
         if _END_FOR and first.name == _END_FOR[0]:
-            self._out(first)
-            for item in islice(there, len(_END_FOR) - 1):
+            for item in there:
                 self._out(item)
             label = self.behind.setdefault(label, Label())
         self._out(Instr("JUMP_FORWARD", label, location=first.location))

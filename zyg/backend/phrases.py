@@ -176,5 +176,6 @@ def store_all(e: Emitter, results: list[Value]) -> None:
 
 def store_none(e: Emitter, results: list[Value]) -> None:
     for r in results:
-        e.out("LOAD_CONST", None)
-        e.store(r)
+        if e.counts[r]:
+            e.out("LOAD_CONST", None)
+            e.store(r)

@@ -718,15 +718,18 @@ def op_accumulate(e: Emitter, tree: Tree) -> None:
         call_function(e, function, [a, b])
         e.store(instr.result)
         return
-    plain, first, second, slow, end = (Label() for _ in range(5))
+    plain, slow, end = Label(), Label(), Label()
     depth = e.depth
     given_a, given_b = instr.attrs.get("given", (False, False))
-    if not given_b:
-        e.load(b)
-        jump_if_none(e, first)
-    if not given_a:
-        e.load(a)
-        jump_if_none(e, second)
+    copies: list[tuple[Label, Value]] = []
+    for given, tested, alone in ((given_b, b, a), (given_a, a, b)):
+        if not given:
+            there = e.are_one(alone, instr.result)
+            label = end if there else Label()
+            e.load(tested)
+            jump_if_none(e, label)
+            if not there:
+                copies.append((label, alone))
     if not numbers:
         if rare:
             e.load(rare[0])
@@ -745,7 +748,7 @@ def op_accumulate(e: Emitter, tree: Tree) -> None:
         call_function(e, function, [a, b])
         e.store(instr.result)
         jump(e, end)
-        for label, v in ((second, b), (first, a)):
+        for label, v in copies:
             e.label(label, depth)
             e.load(v)
             e.store(instr.result)

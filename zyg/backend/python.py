@@ -291,6 +291,11 @@ class Emitter:
         else:
             self.out("STORE_FAST", self.slots.name_of[value])
 
+    def are_one(self, a: Value, b: Value) -> bool:
+        """Whether two values are in the same place."""
+        slot = self.slots.name_of.get(a)
+        return slot is not None and slot == self.slots.name_of.get(b)
+
     def drop_below(self, count: int) -> None:
         """Drop `count` items below the top."""
         self.out("SWAP", count + 1)

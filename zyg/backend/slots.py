@@ -151,10 +151,13 @@ class Slots:
     def _coalesce(self) -> None:
         bit = self.live.bit
         pairs: list[tuple[int, int]] = []
+        sums: list[tuple[int, int]] = []  # which are one of their terms, where there is no other
         for block in self.function.blocks:
             for instr in block.instrs:
                 if instr.op == "checked_local" and instr.operands[0] in bit:
                     pairs.append((bit[instr.operands[0]], bit[instr.results[0]]))
+                if instr.op == "accumulate":
+                    sums += [(bit[instr.result], bit[v]) for v in instr.operands[1:3] if v in bit]
             targets = block.successors()
             for target in targets:
                 pairs += [(bit[p], bit[a]) for p, a in zip(target.block.params, target.args) if a in bit]
@@ -163,7 +166,7 @@ class Slots:
                     (bit[p], bit[a]) for p, a in zip(block.handler.block.params[1:], block.handler.args) if a in bit
                 ]
         pairs.sort(key=lambda pair: self.label[pair[0]] != self.label[pair[1]])
-        for a, b in pairs:
+        for a, b in pairs + sums:
             self._join(a, b)
 
     def _assign(self, on_stack: set[Value]) -> None:
