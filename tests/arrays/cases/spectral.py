@@ -56,5 +56,12 @@ case(
     w=A("n", "d", "finite"),
     tolerance=64,
 )
+case(
+    np.histogramdd,
+    lambda a, w: np.histogramdd(a, (3, [-1.0, 0.0, 2.0]), weights=w)[0],
+    a=A("n 2", "d", "finite", 1),
+    w=A("n", "d", "finite"),
+)
+case(np.histogramdd, lambda a, b: np.histogramdd([a, b], 4, density=True), a=A("n", "dl", "finite", 1), b=A("n", "dl", "finite", 1), derivative=False)  # fmt: skip
 case(np.histogram2d, lambda a, b: np.histogram2d(a, b, 4, density=True), a=A("n", "dl", "finite", 1), b=A("n", "dl", "finite", 1), derivative=False)  # fmt: skip
 case([np.size, np.isscalar], lambda a: (np.size(a, 0), np.size(a, -1), np.isscalar(a), np.isscalar(2.0)), a=A("n|n m", "d"), derivative=False)  # fmt: skip

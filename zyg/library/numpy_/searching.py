@@ -10,7 +10,7 @@ from zyg.frontend.functions import unchecked
 
 from ..intrinsics import machine, select, unsupported
 from ..registry import implements
-from .common import inexact_dtype, is_sequence, result_dtype
+from .common import inexact_dtype, is_sequence, product, result_dtype
 from .sorting import before
 
 BLOCK = 256  # elements that are looked for together
@@ -247,34 +247,93 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any 
     first, second = np.asarray(x).astype(common), np.asarray(y).astype(common)
     ranges = (None, None) if range is None else range
     each = bins if is_sequence(bins) and len(bins) == 2 else (bins, bins)
-    across, up = edges_along(first, each[0], ranges[0]), edges_along(second, each[1], ranges[1])
-    counts = np.zeros((max(len(across) - 1, 0), max(len(up) - 1, 0)))
-    fill_table(counts, first, second, across, up, None if weights is None else np.asarray(weights))
+    counts, edges = counted((first, second), each, ranges, density, weights)
+    return counts, edges[0], edges[1]
+
+
+@implements(np.histogramdd)
+def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    """The points are counted, which has no derivative; their weights have one."""
+    if is_sequence(sample):
+        columns = coordinates(sample)
+    elif is_sequence(bins):
+        columns = columns_of(np.asarray(sample), bins)
+    elif is_sequence(range):
+        columns = columns_of(np.asarray(sample), range)
+    else:
+        unsupported(
+            "np.histogramdd of an array, by a number of bins",
+            "say how many bins there are along each dimension: bins=(10, 10)",
+        )
+    each = bins if is_sequence(bins) else [bins for _ in columns]
+    if len(each) != len(columns):
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    ranges = [None for _ in columns] if range is None else range
+    if len(ranges) != len(columns):
+        raise ValueError("range argument must have one entry per dimension")
+    counts, edges = counted(columns, each, ranges, density, weights)
+    return counts, edges
+
+
+def coordinates(sample: Any) -> Any:
+    common = result_dtype(*sample)
+    return [np.asarray(x).astype(common) for x in sample]
+
+
+def columns_of(points: Any, each: Any) -> Any:
+    """The columns of a matrix, which are as many as these."""
+    if points.ndim != 2:
+        raise ValueError("np.histogramdd takes a matrix, or a sequence of vectors")
+    if points.shape[1] != len(each):
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    return [points[:, k] for k, _ in enumerate(each)]
+
+
+def counted(columns: Any, bins: Any, ranges: Any, density: Any, weights: Any) -> Any:
+    """How many points, whose coordinates these are, are in each cell between the edges, or what they weigh; and the edges."""
+    edges = [edges_along(x, bins[k], ranges[k], k) for k, x in enumerate(columns)]
+    shape = tuple([max(len(e) - 1, 0) for e in edges])
+    places = np.zeros(len(columns[0]), np.int64)
+    for x, e in zip(columns, edges):
+        refine(places, x, e)
+    counts = np.zeros(product(shape))
+    fill_cells(counts, places, None if weights is None else np.asarray(weights))
+    table = counts.reshape(shape)
     if density:
-        counts = counts / np.diff(across)[:, None] / np.diff(up) / counts.sum()
-    return counts, across, up
+        total = table.sum()
+        for k, e in enumerate(edges):
+            table = np.moveaxis(np.moveaxis(table, k, -1) / np.diff(e), -1, k)
+        return table / total, edges
+    return table, edges
 
 
-def edges_along(a: Any, bins: Any, range: Any) -> Any:
+def edges_along(a: Any, bins: Any, range: Any, k: int) -> Any:
     if isinstance(bins, (np.ndarray, tuple, list)):
         edges = np.asarray(bins)
         if edges.ndim != 1:
-            raise ValueError("`bins[0]` must be a scalar or 1d array")
+            raise ValueError(f"`bins[{k}]` must be a scalar or 1d array")
         if np.any(edges[:-1] > edges[1:]):
-            raise ValueError("`bins[0]` must be monotonically increasing, when an array")
+            raise ValueError(f"`bins[{k}]` must be monotonically increasing, when an array")
         return edges
     if bins < 1:
-        raise ValueError("`bins[0]` must be positive, when an integer")
+        raise ValueError(f"`bins[{k}]` must be positive, when an integer")
     first, last = outer_edges(a, range)
     return np.linspace(first, last, bins + 1)
 
 
 @unchecked
-def fill_table(counts: Any, x: Any, y: Any, across: Any, up: Any, weights: Any) -> None:
+def refine(places: Any, x: Any, edges: Any) -> None:
+    """The number of the cell that each point is in, by one more of its coordinates; -1 for none."""
     for i in range(len(x)):
-        column, row = bin_between(x[i], across), bin_between(y[i], up)
-        if column >= 0 and row >= 0:
-            counts[column, row] += 1.0 if weights is None else weights[i]
+        k = bin_between(x[i], edges)
+        places[i] = places[i] * (len(edges) - 1) + k if places[i] >= 0 and k >= 0 else -1
+
+
+@unchecked
+def fill_cells(counts: Any, places: Any, weights: Any) -> None:
+    for i in range(len(places)):
+        if places[i] >= 0:
+            counts[places[i]] += 1.0 if weights is None else weights[i]
 
 
 @unchecked
