@@ -99,7 +99,7 @@ def chosen(x, y):
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, zyg.jit])
-def test_what_was_not_chosen_does_not_matter(wrap):
+def test_what_was_not_innerdoes_not_matter(wrap):
     x, y = np.array([-1.0, 0.5, 0.0, 2.0, 0.0]), np.array([np.inf, 3.0, np.nan, -2.0, -np.inf])
     by_x, by_y = wrap(zyg.grad(chosen, (0, 1)))(x, y)
     with np.errstate(all="ignore"):
@@ -107,6 +107,20 @@ def test_what_was_not_chosen_does_not_matter(wrap):
         others = np.where(x > 0, x, 0.0) + np.where(x > 1, 1 / x, 0.0)
     np.testing.assert_allclose(by_x, own, rtol=1e-14)
     np.testing.assert_allclose(by_y, others, rtol=1e-14)
+
+
+def test_what_was_not_innerwithin_what_was_chosen():
+    def f(x, y):
+        return np.sum(np.where(x < 3, np.tanh(y) * np.where(x > 0, np.log(x) * (x + y), y), 1.5))
+
+    x, y = np.array([-1.0, 0.5, 2.0, 4.0, np.inf]), np.array([0.3, -2.0, 1.0, 0.7, 0.1])
+    with np.errstate(all="ignore"):
+        by_x, by_y = zyg.gradient(f, x, y)
+        slope, near, t = 1 - np.tanh(y) ** 2, x < 3, np.tanh(y)
+        inner = np.where(x > 0, np.log(x) * (x + y), y)
+        np.testing.assert_allclose(by_x, np.where(near & (x > 0), t * ((x + y) / x + np.log(x)), 0.0), rtol=1e-12)
+        expected = np.where(near, slope * inner + t * np.where(x > 0, np.log(x), 1.0), 0.0)
+    np.testing.assert_allclose(by_y, expected, rtol=1e-12)
 
 
 def masked_twice(x, s):

@@ -90,7 +90,7 @@ class _Walk:
             if test is None:
                 return None
             values = [test, *values]
-        value = self.emit(instr, instr.op, values)
+        value = self.emit(instr, instr.op, values, nested=True)
         zero = const(0.0, value.type)
         values = [value, zero] if chosen.outcome else [zero, value]
         return self.emit(instr, "select", [chosen.condition, *values], {"strong"})
@@ -105,11 +105,18 @@ class _Walk:
             return None
         return self.emit(made, "eq", [mask.value, made.operands[1]])
 
-    def emit(self, like: Instr, op: str, operands: list[Value], without: Container[str] = ()) -> Value:
-        """`without`: what is true of `like`, and not of what chooses among its results (a mask is no strong zero)."""
+    def emit(
+        self, like: Instr, op: str, operands: list[Value], without: Container[str] = (), nested: bool = False
+    ) -> Value:
+        """`without`: what is true of `like`, and not of what chooses among its results (a mask is no strong zero).
+        `nested`: the operands may be cotangents under further masks, which come behind this instruction, too."""
         result = Value(like.result.type, like.result.name)
         attrs = {name: value for name, value in like.attrs.items() if name not in without}
-        self.keep(Instr(op, operands, [result], attrs, [], like.position))
+        made = Instr(op, operands, [result], attrs, [], like.position)
+        lifted = self.lifted(made) if nested else None
+        if lifted is not None:
+            return lifted
+        self.keep(made)
         return result
 
 
