@@ -15,10 +15,10 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
-from . import calls, foreign, iteration, reach, reentry, structure
+from . import calls, foreign, reach, reentry, structure
 from .arithmetic import BINARY_RECORD, by_methods, method_of, record_abs
 from .calls import known
-from .cotangents import NUMBERS, VALUES, is_number, real_like
+from .cotangents import VALUES, is_number, real_like
 
 
 def shift(made: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -291,126 +291,10 @@ def _pow(base: Any, exp: Any, mod: Any = None) -> tuple[Any, Any]:
     return shift(BINARY_RECORD["pow"](base, exp))
 
 
-# ---------------------------------------------------------------------------------------------- reductions
-
-
-@known(sum, exact=True)
-def _sum(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
-    t = type(iterable)
-    if t is list and (type(start) is int or type(start) is float) and _REAL.issuperset(map(type, iterable)):
-        return sum(iterable, start), (run_sum_of_list, iterable, len(iterable))
-    items, drain = iteration.drained(iterable)
-    if type(start) in NUMBERS and NUMBERS.issuperset(map(type, items)):
-        # As CPython adds them up, compensated from 3.12 on.
-        return sum(items, start), (run_sum, drain, len(items), start)
-    total = start
-    steps = []
-    for value in items:
-        total, step = BINARY_RECORD["add"](total, value)
-        steps.append(step)
-    return total, (run_sum_by_steps, steps, drain)
-
-
-_REAL = frozenset({float, int})
-
-
-def run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    if d is None:
-        return None
-    shadows.add_all(back[1], 0, [d] * back[2])
-    return None, None, d
-
-
-def run_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, drain, count, start = back
-    whole = iteration.give(drain, None if d is None else [d] * count, shadows)
-    return None, whole, d if d is None else real_like(start, d)
-
-
-def run_sum_by_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, steps, drain = back
-    ds: list[Any] = []
-    for step in reversed(steps):
-        given = calls.run(step, d, shadows)
-        ds.append(None if given is None else given[1])
-        d = None if given is None else given[0]
-    ds.reverse()
-    return None, iteration.give(drain, ds, shadows), d
+# ---------------------------------------------------------------------------------------------- attributes
 
 
 MISSING = object()
-
-
-def _extreme(function: Any) -> Any:
-    def handler(*args: Any, key: Any = None, default: Any = MISSING) -> tuple[Any, Any]:
-        if len(args) > 1:
-            if key is None and len(args) == 2 and type(args[0]) is float and type(args[1]) is float:
-                y = function(args)
-                return y, _FIRST if y is args[0] else _SECOND
-            found, asked = objects.keys.keys_of(list(args), key)
-            at, asked = objects.keys.chosen(function, found, asked)
-            return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
-        given: Any = args
-        both: list[Any] = []
-        together = key is not None and type(given[0]) is not list and not objects.keys.is_harmless(key)
-        if together:  # a key is asked for before the next item is
-            iterator, rec = iteration.with_backs(given[0])
-            both = list(objects.keys.keyed(key, iterator))
-            items = [item for (item, _), _ in both]
-            drain: Any = (iteration.give_backs, [back for _, back in both], rec)
-        else:
-            items, drain = iteration.drained(given[0])
-        if not items:
-            if default is MISSING:
-                function(())  # raises the ValueError
-            return default, (run_default, drain)
-        found, asked = ([k for (_, k), _ in both], None) if together else objects.keys.keys_of(items, key)
-        at, asked = objects.keys.chosen(function, found, asked)
-        return items[at], (run_chosen_item, at, len(items), drain, asked)
-
-    return handler
-
-
-known(min, exact=True)(_extreme(min))
-known(max, exact=True)(_extreme(max))
-
-
-def run_chosen_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """One of two floats: the other one gets zero."""
-    if d is None:
-        return None
-    return (None, 0.0 * d, d) if back[1] else (None, d, 0.0 * d)
-
-
-_FIRST, _SECOND = (run_chosen_of_two, 0), (run_chosen_of_two, 1)
-
-
-def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """What was chosen gets all; the first where several are equal, as in Python."""
-    _, at, numbers, asked = back
-    more = objects.keys.undo(asked, shadows)
-    if d is None and more is None:
-        return None
-    nothing = 0.0 * d if numbers[at] and d is not None else None
-    result = [nothing if number else None for number in numbers]
-    result[at] = d
-    return None, *(objects.keys.added(result, more) or ()), None, None
-
-
-def run_chosen_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, at, count, drain, asked = back
-    chosen: list[Any] = [0.0 * d if d is not None and is_number(d) else None] * count
-    chosen[at] = d
-    ds = chosen if d is not None else None
-    ds = objects.keys.added(ds, objects.keys.undo(asked, shadows))
-    return None, iteration.give(drain, ds, shadows), None, None
-
-
-def run_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None, iteration.give(back[1], None, shadows), d, d
-
-
-# ---------------------------------------------------------------------------------------------- attributes
 
 
 @known(getattr)

@@ -18,7 +18,7 @@ from zyg.errors import Unsupported
 from . import sources
 from .cotangents import accumulate
 from .holders import has_attribute
-from .iteration import DRAINS, SOURCES, Iterator, iterator_pairs
+from .iteration import DRAINS, LEADING, SOURCES, Iterator, iterator_pairs
 
 
 class Items:
@@ -494,6 +494,26 @@ def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
     return items, (_give_generator, generator, before, len(items), rec)
 
 
+def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
+    """What it gives as far as that is of these types; see `iteration.leading`."""
+    before, rec = generator.items, sources.whole(generator.pairs)
+    items: list[Any] = []
+    rest = None
+    try:
+        for item in generator.forward:
+            items.append(item)
+            if type(item) not in types:
+                rest = generator
+                break
+    except BaseException as error:
+        generator.items = before + len(items)
+        generator.fail(error)
+        raise
+    generator.items = before + len(items)
+    generator.done = rest is None
+    return items, (_give_generator, generator, before, len(items), rec), rest
+
+
 def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
     _, generator, before, count, rec = drain
     reversal = sources.reversal_of(generator, shadows)
@@ -506,3 +526,4 @@ def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) 
 has_attribute("reversal")
 SOURCES[Generator] = iterator_pairs
 DRAINS[Generator] = drained
+LEADING[Generator] = leading

@@ -540,6 +540,55 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     return [item for item, _ in both], (give_backs, [back for _, back in both], rec)
 
 
+def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
+    """The items of an iterable as far as they are of these types, and the first that is not; what gives them their cotangents; what is
+    left behind that one, None if all are of these types. Nothing behind it is made."""
+    t = type(x)
+    lead = LEADING.get(t)
+    if lead is not None:
+        return lead(x, types)
+    if t is list or t is tuple or t is Values:
+        items, drain = drained(x)
+        if types.issuperset(map(type, items)):
+            return items, drain, None
+    iterator, rec = with_backs(x)
+    iterator = iter(iterator)
+    items, backs = [], []
+    rest = None
+    for item, back in iterator:
+        items.append(item)
+        backs.append(back)
+        if type(item) not in types:
+            rest = Iterator(iterator)
+            break
+    return items, (give_backs, backs, rec), rest
+
+
+def _leading_directly(x: Direct, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
+    items: list[Any] = []
+    parts: list[Any] = []
+    rest = None
+    for item, part in x.base:
+        items.append(item)
+        parts.append(part)
+        if type(item) not in types:
+            rest = x
+            break
+    return items, (_give_parts, x.whole, parts), rest
+
+
+# By type, where that is shorter.
+LEADING: dict[type, Callable[[Any, frozenset[type]], tuple[list[Any], tuple[Any, ...], Any]]] = {
+    Direct: _leading_directly
+}
+
+
+def is_standing(x: Any) -> bool:
+    """Whether the items are there already: to take them runs no code."""
+    t = type(x)
+    return t is Direct or (t in SOURCES and not issubclass(t, Iterator))
+
+
 DRAINED = frozenset({list, tuple, Direct})
 
 # By type: the same for sources of another module.

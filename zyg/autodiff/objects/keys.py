@@ -15,6 +15,7 @@ from .cotangents import accumulate
 from .sources import Steps
 
 _harmless = ByIdentity()  # of a code object
+_MADE_BY_A_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE: its instances may be made by Python code
 _DOING = ("CALL", "PRECALL", "STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_", "IMPORT_", "YIELD")
 
 
@@ -25,7 +26,9 @@ def is_harmless(f: Any) -> bool:
     (True, False, True)
     """
     if type(f) is not FunctionType:
-        return f is None or type(f) in (BuiltinFunctionType, type) or type(f).__module__ == "operator"
+        if type(f) is type:
+            return not f.__flags__ & _MADE_BY_A_STATEMENT
+        return f is None or type(f) is BuiltinFunctionType or type(f).__module__ == "operator"
     found = _harmless.of(f.__code__)
     if found is None:
         found = not any(i.opname.startswith(_DOING) for i in dis.get_instructions(f.__code__))

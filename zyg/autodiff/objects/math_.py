@@ -243,28 +243,6 @@ def _run_weighted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None if whole is None else whole[0]
 
 
-@known(math.prod)
-def _prod(iterable: Any, /, *, start: Any = 1) -> tuple[Any, Any]:
-    iterator, rec = iteration.with_backs(iterable)
-    both = list(iterator)
-    items = [v for v, _ in both]
-    y = math.prod(items, start=start)
-    before = [start]  # products of what is in front of an item, and behind
-    for v in items:
-        before.append(before[-1] * v)
-    behind: Any = 1
-    weights: list[Any] = []
-    for k in range(len(items) - 1, -1, -1):
-        weights.append(before[k] * behind)
-        behind = behind * items[k]
-    return y, (_run_prod, [b for _, b in both], rec, weights[::-1], behind)
-
-
-def _run_prod(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    given = _run_weighted(back[:4], d, shadows)
-    return None, given[1], None if d is None else d * back[4]
-
-
 @known(math.dist)
 def _dist(p: Any, q: Any, /) -> tuple[Any, Any]:
     if not all(map(is_number, iteration.own_items(p))) or not all(map(is_number, iteration.own_items(q))):

@@ -1,0 +1,221 @@
+"""`sum`, `math.prod`, `min` and `max`.
+
+Items that run no code are taken all at once. Once there is another one, whose operators may run code, the rest is done one by one in
+code that is differentiated: so the steps of a generator and the operators come in CPython's order.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from zyg.autodiff import objects
+
+from . import calls, iteration, reach
+from .builtins_ import MISSING
+from .calls import known
+from .cotangents import NUMBERS, is_number, real_like
+
+# ----------------------------------------------------------------------------------------------- sums, products
+
+
+@known(sum, exact=True)
+def _sum(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
+    if type(iterable) is list and type(start) in _REAL and _REAL.issuperset(map(type, iterable)):
+        return sum(iterable, start), (run_sum_of_list, iterable, len(iterable))
+    if type(start) not in NUMBERS:
+        sum((), start)  # refuses text
+        return calls.call(_added, (iterable, start))
+    items, drain, rest = iteration.leading(iterable, NUMBERS)
+    if rest is None:
+        # As CPython adds them up, compensated from 3.12 on.
+        return sum(items, start), (run_sum, drain, len(items), start)
+    *numbers, odd = items
+    total, further = calls.call(_added_from, (sum(numbers, start), odd, rest))
+    return total, (_run_from, further, (run_sum, drain, len(numbers), start))
+
+
+_REAL = frozenset({float, int})
+
+
+def _added(items: Any, total: Any) -> Any:
+    """sum, in code that is differentiated."""
+    for item in items:
+        total = total + item
+    return total
+
+
+def _added_from(total: Any, odd: Any, rest: Any) -> Any:
+    total = total + odd
+    for item in rest:
+        total = total + item
+    return total
+
+
+def run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    shadows.add_all(back[1], 0, [d] * back[2])
+    return None, None, d
+
+
+def run_sum(back: tuple[Any, ...], d: Any, shadows: Any, behind: tuple[Any, ...] = ()) -> Any:
+    _, drain, count, start = back
+    whole = iteration.give(drain, None if d is None and not behind else [*[d] * count, *behind], shadows)
+    return None, whole, d if d is None else real_like(start, d)
+
+
+def _run_from(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The rest, with the total of the numbers and the item after them; then these numbers."""
+    _, further, numbers = back
+    given = calls.run(further, d, shadows)
+    total, odd = (None, None) if given is None else given[1:3]
+    return numbers[0](numbers, total, shadows, (odd,))
+
+
+@known(math.prod)
+def _prod(iterable: Any, /, *, start: Any = 1) -> tuple[Any, Any]:
+    if type(start) not in NUMBERS:
+        return calls.call(_multiplied, (iterable, start))
+    items, drain, rest = iteration.leading(iterable, NUMBERS)
+    numbers = items if rest is None else items[:-1]
+    y = math.prod(numbers, start=start)
+    before = [start]  # products of what is in front of a factor, and behind
+    for v in numbers:
+        before.append(before[-1] * v)
+    behind: Any = 1
+    weights: list[Any] = []
+    for k in range(len(numbers) - 1, -1, -1):
+        weights.append(before[k] * behind)
+        behind = behind * numbers[k]
+    back = (_run_prod, drain, weights[::-1], behind)
+    if rest is None:
+        return y, back
+    y, further = calls.call(_multiplied_from, (y, items[-1], rest))
+    return y, (_run_from, further, back)
+
+
+def _multiplied(items: Any, product: Any) -> Any:
+    """math.prod, in code that is differentiated."""
+    for item in items:
+        product = product * item
+    return product
+
+
+def _multiplied_from(product: Any, odd: Any, rest: Any) -> Any:
+    product = product * odd
+    for item in rest:
+        product = product * item
+    return product
+
+
+def _run_prod(back: tuple[Any, ...], d: Any, shadows: Any, beyond: tuple[Any, ...] = ()) -> Any:
+    _, drain, weights, behind = back
+    own = [None] * len(weights) if d is None else [d * w for w in weights]
+    whole = iteration.give(drain, None if d is None and not beyond else [*own, *beyond], shadows)
+    return None, whole, None if d is None else d * behind
+
+
+# ------------------------------------------------------------------------------------------------- min and max
+
+
+def _extreme(function: Any, better: Any) -> Any:
+    def handler(*args: Any, key: Any = None, default: Any = MISSING) -> tuple[Any, Any]:
+        if len(args) != 1:
+            if not args or default is not MISSING:
+                function(*args, key=key, default=default)  # raises the TypeError
+            if key is None and len(args) == 2 and type(args[0]) is float and type(args[1]) is float:
+                y = function(args)
+                return y, _FIRST if y is args[0] else _SECOND
+            found, asked = objects.keys.keys_of(list(args), key)
+            at, asked = objects.keys.chosen(function, found, asked)
+            return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
+        iterable = args[0]
+        if type(iterable) is list or (objects.keys.is_harmless(key) and iteration.is_standing(iterable)):
+            (items, drain), rest = iteration.drained(iterable), None
+        else:
+            quiet = reach.PLAIN if objects.keys.is_harmless(key) else frozenset[type]()
+            items, drain, rest = iteration.leading(iterable, quiet)
+        if not items:
+            if default is MISSING:
+                function(())  # raises the ValueError
+            return default, (run_default, drain)
+        if rest is None:
+            found, asked = objects.keys.keys_of(items, key)
+            at, asked = objects.keys.chosen(function, found, asked)
+            return items[at], (run_chosen_item, at, len(items), drain, asked)
+        *items, odd = items
+        at, asked, best, best_key = 0, None, MISSING, None
+        if items:
+            found, asked = objects.keys.keys_of(items, key)
+            at, asked = objects.keys.chosen(function, found, asked)
+            best, best_key = items[at], found[at]
+        y, further = calls.call(_best, (best, best_key, odd, rest, better, key))
+        return y, (_run_best, further, at, len(items), drain, asked)
+
+    return handler
+
+
+def _best(best: Any, best_key: Any, odd: Any, rest: Any, better: Callable[[Any, Any], bool], key: Any) -> Any:
+    """min and max from the item `odd` on, in code that is differentiated."""
+    found = odd if key is None else key(odd)
+    if best is MISSING or better(found, best_key):
+        best, best_key = odd, found
+    for item in rest:
+        found = item if key is None else key(item)
+        if better(found, best_key):
+            best, best_key = item, found
+    return best
+
+
+def _run_best(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, further, at, count, drain, asked = back
+    given = calls.run(further, d, shadows)
+    best, odd = (None, None) if given is None else (given[1], given[3])
+    ds: list[Any] = [None] * count
+    if count:
+        ds[at] = best
+    more = objects.keys.undo(asked, shadows)
+    ds = objects.keys.added(ds, more) or ds
+    return None, iteration.give(drain, [*ds, odd], shadows), None, None
+
+
+known(min, exact=True)(_extreme(min, operator.lt))
+known(max, exact=True)(_extreme(max, operator.gt))
+
+
+def run_chosen_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """One of two floats: the other one gets zero."""
+    if d is None:
+        return None
+    return (None, 0.0 * d, d) if back[1] else (None, d, 0.0 * d)
+
+
+_FIRST, _SECOND = (run_chosen_of_two, 0), (run_chosen_of_two, 1)
+
+
+def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """What was chosen gets all; the first where several are equal, as in Python."""
+    _, at, numbers, asked = back
+    more = objects.keys.undo(asked, shadows)
+    if d is None and more is None:
+        return None
+    nothing = 0.0 * d if numbers[at] and d is not None else None
+    result = [nothing if number else None for number in numbers]
+    result[at] = d
+    return None, *(objects.keys.added(result, more) or ()), None, None
+
+
+def run_chosen_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, at, count, drain, asked = back
+    chosen: list[Any] = [0.0 * d if d is not None and is_number(d) else None] * count
+    chosen[at] = d
+    ds = chosen if d is not None else None
+    ds = objects.keys.added(ds, objects.keys.undo(asked, shadows))
+    return None, iteration.give(drain, ds, shadows), None, None
+
+
+def run_default(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, iteration.give(back[1], None, shadows), d, d
