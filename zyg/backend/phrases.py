@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from bytecode import Compare, Label
@@ -49,6 +49,13 @@ def jump(e: Emitter, label: Label) -> None:
     e.out("JUMP_FORWARD", label)
 
 
+Operand = Value | Callable[[], None]  # a value, or what puts it on the stack
+
+
+def put(e: Emitter, operand: Operand) -> None:
+    e.load(operand) if isinstance(operand, Value) else operand()
+
+
 def begin_call(e: Emitter, load: Callable[[], None]) -> None:
     if not PY313:
         e.out("PUSH_NULL")
@@ -64,11 +71,11 @@ def call_function(e: Emitter, function: Value, arguments: list[Value]) -> None:
     call(e, len(arguments), ())
 
 
-def call_method(e: Emitter, receiver: Value, name: str, *arguments: Value | Callable[[], None]) -> None:
-    e.load(receiver)
+def call_method(e: Emitter, receiver: Operand, name: str, *arguments: Operand) -> None:
+    put(e, receiver)
     e.out(*(("LOAD_ATTR", (True, name)) if PY312 else ("LOAD_METHOD", name)))
     for v in arguments:
-        e.load(v) if isinstance(v, Value) else v()
+        put(e, v)
     call(e, len(arguments), ())
 
 
@@ -100,11 +107,50 @@ def call_on_top(e: Emitter, function: Callable[[Any], Any]) -> None:
     call(e, 1, ())
 
 
-def go_unless_type(e: Emitter, value: Value, types: Callable[[], None], test: str, slow: Label) -> None:
+def go_if_same(e: Emitter, a: Operand, b: Operand, label: Label, holds: bool = True) -> None:
+    put(e, a)
+    put(e, b)
+    e.out("IS_OP", 0)
+    e.jump_if("TRUE" if holds else "FALSE", label)
+
+
+def go_unless_same(e: Emitter, a: Operand, b: Operand, label: Label) -> None:
+    go_if_same(e, a, b, label, False)
+
+
+def go_if_is(e: Emitter, operand: Operand, constant: Any, label: Label, holds: bool = True) -> None:
+    go_if_same(e, operand, lambda: e.out("LOAD_CONST", constant), label, holds)
+
+
+def go_unless_is(e: Emitter, operand: Operand, constant: Any, label: Label) -> None:
+    go_if_is(e, operand, constant, label, False)
+
+
+def go_if_type(e: Emitter, value: Value, cls: type, label: Label, holds: bool = True) -> None:
+    go_if_is(e, lambda: type_of(e, value), cls, label, holds)
+
+
+def go_unless_type(e: Emitter, value: Value, cls: type, label: Label) -> None:
+    go_if_type(e, value, cls, label, False)
+
+
+def go_unless_type_in(e: Emitter, value: Value, types: Set[type], label: Label) -> None:
     type_of(e, value)
-    types()
-    e.out(test, 0)
-    e.jump_if("FALSE", slow)
+    e.out("LOAD_CONST", types)
+    e.out("CONTAINS_OP", 0)
+    e.jump_if("FALSE", label)
+
+
+def item_at(e: Emitter, x: Value, number: int) -> None:
+    e.load(x)
+    e.out("LOAD_CONST", number)
+    e.out("BINARY_SUBSCR")
+
+
+def subscript(e: Emitter, x: Value, key: Value) -> None:
+    e.load(x)
+    e.load(key)
+    e.out("BINARY_SUBSCR")
 
 
 def length(e: Emitter, x: Value) -> None:

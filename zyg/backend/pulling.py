@@ -1,9 +1,7 @@
-"""Lowering of what the adjoint pass adds to reverse halves: pullbacks, rules, sums of cotangents, and accesses to the shadows
-of objects, which are written out where the forward half did the operation plainly."""
+"""Lowering of what the adjoint pass adds to reverse halves: pullbacks, rules, and sums of cotangents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bytecode import Compare, Label
@@ -11,64 +9,28 @@ from bytecode import Compare, Label
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
 from ..ir.types import OBJECT
-from .opcodes import PY312, PY313, Tree, call
+from .opcodes import PY313, Tree, call
 from .phrases import (
     begin_call,
     call_function,
     call_method,
     expression_of,
-    get_attribute,
+    go_unless_is,
+    go_unless_type,
     is_none,
+    item_at,
     jump,
     jump_if_none,
-    length,
     operation,
     operator,
     store_all,
     store_none,
-    type_of,
-    type_on_top,
 )
+from .pullbacks import in_field, nothing, pulled
+from .shadowing import access, add_part, look_up, take_part
 
 if TYPE_CHECKING:
     from .python import Emitter
-
-
-# What was done plainly: which shadow it is about, and what tells the part of it.
-_ACCESS = {
-    "getitem": ("items", "key"), "getattr": ("holder", "name"), "get_cell": ("holder", "name"),
-    "setitem": ("items", "key"), "setattr": ("holder", "name"), "set_cell": ("holder", "name"),
-    "list_append": ("items", "back"), "get_global": ("items", "name"), "get_next": ("items", "back"),
-}  # fmt: skip
-
-
-def nothing(back: Any, d: Any, shadows: Any) -> Any:
-    """The pullback of what was recorded and carries nothing. With what a loop goes through it says that the loop's items have
-    the part of it that they are in the place of a pullback; and the function that gives what these parts have gathered to what
-    the loop goes through, unless that has a shadow."""
-    return back[2](back, d, shadows) if len(back) > 2 else None
-
-
-def in_field(back: Any, d: Any, shadows: Any) -> Any:
-    """The pullback of a field of a named tuple: (in_field, its number, how many there are)."""
-    if d is None:
-        return None
-    parts = [None] * back[2]
-    parts[back[1]] = d
-    return (tuple(parts),)
-
-
-def pulled(back: Any, d: Any, shadows: Any, wanted: tuple[int, ...]) -> Any:
-    """What a pullback gives for the operands `wanted`: for code that is brief, and does not write that out."""
-    if back is None:
-        given: Any = None
-    elif type(back) is float:
-        given = None if d is None else (None, d * back)
-    else:
-        given = back[0](back, d, shadows)
-    if given is None:
-        return (None,) * len(wanted)
-    return [given[k] for k in wanted]
 
 
 def _go_if_recorded(e: Emitter, instr: Operation, recorded: Label) -> None:
@@ -88,300 +50,6 @@ def _go_if_recorded(e: Emitter, instr: Operation, recorded: Label) -> None:
     e.out("CONTAINS_OP", 0)
     e.jump_if("TRUE", recorded)
     e.label(plain, depth)
-
-
-def _look_up(
-    e: Emitter,
-    shadows: Value,
-    x: Value,
-    kind: str,
-    last: Value,
-    shadow: Value,
-    unless: Callable[[], None] | None = None,
-) -> None:
-    """`shadow` is that of `last`, the object that was looked up last at the places where `x` is used: let it be that of `x`.
-    `unless` goes elsewhere where that has no such shadow."""
-    found = Label()
-    e.load(x)
-    e.load(last)
-    e.out("IS_OP", 0)
-    depth = e.depth - 1
-    e.jump_if("TRUE", found)
-    if unless is not None:
-        unless()
-    e.load(x)
-    e.store(last)
-    # As `items_of` and `holder_of` do where there is one.
-    new, there = Label(), Label()
-    get_attribute(e, shadows, "items" if kind == "items" else "holders")
-    e.out(*(("LOAD_ATTR", (True, "get")) if PY312 else ("LOAD_METHOD", "get")))
-    begin_call(e, lambda: e.out("LOAD_CONST", id))
-    e.load(x)
-    call(e, 1, ())
-    call(e, 1, ())
-    e.out("COPY", 1)
-    jump_if_none(e, new)
-    e.label(there, depth + 1)
-    e.store(shadow)
-    with e.aside():
-        e.label(new, depth + 1)
-        e.out("POP_TOP")
-        call_method(e, shadows, f"{kind}_of", x)
-        jump(e, there)
-    e.label(found, depth)
-
-
-def go_unless_looked_up(e: Emitter, instr: Operation, other: Label) -> None:
-    """Let `shadow` be that of `x`, or of what a loop goes through, as above, if it is of the kind that was likely."""
-    x, shadows, last, *found = instr.operands
-    of, kinds = instr.attrs["kind"]
-
-    def unless() -> None:
-        type_of(e, x)
-        e.out("LOAD_CONST", kinds)
-        e.out("IS_OP", 0)
-        e.jump_if("FALSE", other)
-
-    if of == "items":
-        _look_up(e, shadows, x, "items", last, found[0], unless)
-        return
-    known = Label()
-    e.load(x)
-    e.load(last)
-    e.out("IS_OP", 0)
-    depth = e.depth - 1
-    e.jump_if("TRUE", known)
-    e.load(x)
-    e.store(last)
-    method = "shadows_gone_through" if type(kinds) is tuple else "shadow_gone_through"
-    call_method(e, shadows, method, x, lambda: e.out("LOAD_CONST", kinds))
-    if type(kinds) is tuple:
-        e.out("UNPACK_SEQUENCE", len(kinds))
-    store_all(e, found)
-    e.label(known, depth)
-    e.load(found[-1])
-    jump_if_none(e, other)
-
-
-def _add_to_whole(
-    e: Emitter, shadows: Value, x: Value, part: Value, d: Value, last: Value, shadow: Value, number: bool
-) -> None:
-    """Add the cotangent of an item to that of what a loop went through: of a list or dict, or by a function (`x` holds it)."""
-    found, other, mapping, end = (Label() for _ in range(4))
-    e.load(x)
-    e.load(last)
-    e.out("IS_OP", 0)
-    depth = e.depth - 1
-    e.jump_if("TRUE", found)
-    e.load(x)
-    e.store(last)
-
-    def held() -> None:
-        e.load(x)
-        e.out("LOAD_CONST", 1)
-        e.out("BINARY_SUBSCR")
-
-    call_method(e, shadows, "gone_through", held)
-    e.store(shadow)
-    e.label(found, depth)
-    type_of(e, shadow)
-    e.out("LOAD_CONST", list)
-    e.out("IS_OP", 0)
-    e.jump_if("FALSE", other)
-    _add_part(e, shadows, shadow, part, d, True, None, number)
-    with e.aside():
-        e.label(other, depth)
-        type_of(e, shadow)
-        e.out("LOAD_CONST", dict)
-        e.out("IS_OP", 0)
-        e.jump_if("TRUE", mapping)
-        call_function(e, shadow, [part, d])
-        e.out("POP_TOP")
-        jump(e, end)
-        e.label(mapping, depth)
-        _add_part(e, shadows, shadow, part, d, False, None, number)
-        jump(e, end)
-    e.label(end, depth)
-
-
-def _access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
-    """What was read plainly gets its cotangent into the shadow, what was written takes it out."""
-    back, d, shadows, x, key, name, last, shadow = instr.operands
-    kind, wanted = instr.attrs["access"], instr.attrs["wanted"]
-    results = instr.results[: len(wanted)]
-    which, where = _ACCESS[kind]
-    part = {"key": key, "name": name, "back": back}[where]
-    position = True if where == "back" else None if where == "key" else False  # whether the part is known to be one
-    if position is None and isinstance(key, Const):
-        position = False if type(key.value) is not int else None
-    if "shadow" in instr.attrs:  # it has been looked up, and is of that type
-        position = instr.attrs["shadow"] is list
-    attribute = name.value if which == "holder" and isinstance(name, Const) else None
-    if attribute is not None and attribute.startswith("__"):  # of a method
-        jump(e, none)
-        return
-
-    if kind.startswith("get"):
-        if not is_none(d):
-            if not instr.attrs.get("given"):
-                e.load(d)
-                jump_if_none(e, none)
-            elsewhere = Label()
-            depth = e.depth
-
-            def unless_tuple() -> None:
-                type_of(e, x)
-                e.out("LOAD_CONST", tuple)
-                e.out("IS_OP", 0)
-                e.jump_if("TRUE", elsewhere)
-
-            if kind == "get_next" and "shadow" not in instr.attrs:
-                _add_to_whole(e, shadows, x, part, d, last, shadow, instr.attrs.get("number", False))
-                jump(e, none)
-                return
-            unless = unless_tuple if kind == "getitem" and position is None else None
-            if not instr.attrs.get("found"):
-                _look_up(e, shadows, x, which, last, shadow, unless)
-            _add_part(e, shadows, shadow, part, d, position, attribute, instr.attrs.get("number", False))
-            if unless is not None:
-                jump(e, none)
-                e.label(elsewhere, depth)
-                if "component" in instr.attrs:
-                    e.load(d)
-                    e.store(instr.results[-1])
-                    store_none(e, results)
-                    jump(e, end)
-                    return
-                elif 0 in wanted:
-                    call_method(e, shadows, "in_tuple", d, key, lambda: length(e, x))
-                    e.store(results[wanted.index(0)])
-                    store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 0])
-                    jump(e, end)
-                    return
-        jump(e, none)
-        return
-    if not instr.attrs.get("found"):
-        _look_up(e, shadows, x, which, last, shadow)
-    if attribute is not None:
-        get_attribute(e, shadow, attribute)
-        e.out("LOAD_CONST", None)
-        e.load(shadow)
-        e.out("STORE_ATTR", attribute)
-    else:
-        _take_part(e, shadow, part, position, last=kind == "list_append")
-    value = 2 if kind == "setitem" else 1
-    if value in wanted:
-        e.store(results[wanted.index(value)])
-    else:
-        e.out("POP_TOP")
-    store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != value])
-    jump(e, end)
-
-
-def _add_part(
-    e: Emitter,
-    shadows: Value,
-    shadow: Value,
-    part: Value,
-    d: Value,
-    position: bool | None,
-    attribute: str | None = None,
-    number: bool = False,
-) -> None:
-    """Add a cotangent to the part of a shadow: by position in a list, else by key in a dict, or as an attribute. `number`: it is
-    known to be a number, and so is what it is added to."""
-    mapping, read, slow, first, store, end = (Label() for _ in range(6))
-    depth = e.depth
-    if position is None:
-        type_of(e, shadow)
-        e.out("LOAD_CONST", list)
-        e.out("IS_OP", 0)
-        e.jump_if("FALSE", mapping)
-    if position is not False:
-        _go_unless_within(e, shadow, part, slow)
-        e.load(shadow)
-        e.load(part)
-        e.out("BINARY_SUBSCR")
-        if position is None:
-            jump(e, read)
-    if position is not True:
-        e.label(mapping, depth)
-        if attribute is not None:
-            get_attribute(e, shadow, attribute)
-        else:
-            call_method(e, shadow, "get", part)
-        e.label(read, depth + 1)
-    e.out("COPY", 1)
-    jump_if_none(e, first)
-    other = Label()
-    if not number:
-        type_on_top(e)
-        e.out("LOAD_CONST", float)
-        e.out("IS_OP", 0)
-        e.jump_if("FALSE", other)
-    e.load(d)
-    operator(e, "add")
-    with e.aside():
-        e.label(other, depth + 1)
-        e.out("POP_TOP")
-        e.label(slow, depth)
-        call_method(e, shadows, "add_part", shadow, part, d)
-        e.out("POP_TOP")
-        jump(e, end)
-        e.label(first, depth + 1)
-        e.out("POP_TOP")
-        e.load(d)
-        jump(e, store)
-    e.label(store, depth + 1)
-    e.load(shadow)
-    if attribute is not None:
-        e.out("STORE_ATTR", attribute)
-    else:
-        e.load(part)
-        e.out("STORE_SUBSCR")
-    e.label(end, depth)
-
-
-def _go_unless_within(e: Emitter, shadow: Value, position: Value, slow: Label) -> None:
-    """Go on if a shadow, a list, has something at a position."""
-    e.load(position)
-    begin_call(e, lambda: e.out("LOAD_CONST", len))
-    e.load(shadow)
-    call(e, 1, ())
-    e.out("COMPARE_OP", Compare.LT)
-    e.jump_if("FALSE", slow)
-
-
-def _take_part(e: Emitter, shadow: Value, part: Value, position: bool | None, last: bool) -> None:
-    """Take the part of a shadow out and leave it on the stack; `last`: with its place."""
-    mapping, absent, end = Label(), Label(), Label()
-    depth = e.depth
-    if position is None:
-        type_of(e, shadow)
-        e.out("LOAD_CONST", list)
-        e.out("IS_OP", 0)
-        e.jump_if("FALSE", mapping)
-    if position is not False:
-        _go_unless_within(e, shadow, part, absent)
-        if last:
-            call_method(e, shadow, "pop")
-        else:
-            e.load(shadow)
-            e.load(part)
-            e.out("BINARY_SUBSCR")
-            e.out("LOAD_CONST", None)
-            e.load(shadow)
-            e.load(part)
-            e.out("STORE_SUBSCR")
-        jump(e, end)
-        e.label(absent, depth)
-        e.out("LOAD_CONST", None)
-        if position is None:
-            jump(e, end)
-    if position is not True:
-        e.label(mapping, depth)
-        call_method(e, shadow, "pop", part, lambda: e.out("LOAD_CONST", None))
-    e.label(end, depth + 1)
 
 
 @operation
@@ -423,18 +91,12 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             whole = operands[0]
             e.load(whole)
             jump_if_none(e, none)
-            _first(e, whole)
-            e.out("LOAD_CONST", nothing)
-            e.out("IS_OP", 0)
-            e.jump_if("FALSE", recorded)
+            go_unless_is(e, lambda: item_at(e, whole, 0), nothing, recorded)
         elif attrs["access"] == "list_append":
-            type_of(e, back)
-            e.out("LOAD_CONST", int)
-            e.out("IS_OP", 0)
-            e.jump_if("FALSE", recorded)
+            go_unless_type(e, back, int, recorded)
         else:
             _go_if_recorded(e, instr, recorded)
-        _access(e, instr, none, end)
+        access(e, instr, none, end)
         if attrs["access"] == "get_next" and "shadow" not in attrs:
             e.label(recorded, depth)
             recorded = Label()
@@ -476,7 +138,7 @@ def op_pull(e: Emitter, tree: Tree) -> None:
     if "rare" in attrs:
         _begin_rare(e, back, attrs["rare"])
     else:
-        begin_call(e, lambda: _first(e, back))
+        begin_call(e, lambda: item_at(e, back, 0))
         e.load(back)
     for v in (d, shadows):
         e.load(v)
@@ -544,19 +206,13 @@ def _item_by_number(e: Emitter, instr: Operation, none: Label, end: Label) -> No
     results, wanted = instr.results, instr.attrs["wanted"]
     other, ordered = Label(), Label()
     depth = e.depth
-    type_of(e, back)
-    e.out("LOAD_CONST", int)
-    e.out("IS_OP", 0)
-    e.jump_if("FALSE", other)
+    go_unless_type(e, back, int, other)
     if is_none(d):
         jump(e, none)
     else:
         e.load(d)
         jump_if_none(e, none)
-        type_of(e, x)
-        e.out("LOAD_CONST", tuple)
-        e.out("IS_OP", 0)
-        e.jump_if("FALSE", ordered)
+        go_unless_type(e, x, tuple, ordered)
         if 0 in wanted:
             call_method(e, shadows, "in_tuple", d, key, back)
             e.store(results[wanted.index(0)])
@@ -565,8 +221,8 @@ def _item_by_number(e: Emitter, instr: Operation, none: Label, end: Label) -> No
         else:
             jump(e, none)
         e.label(ordered, depth)
-        _look_up(e, shadows, x, "items", last, shadow)
-        _add_part(e, shadows, shadow, back, d, True)
+        look_up(e, shadows, x, "items", last, shadow)
+        add_part(e, shadows, shadow, back, d, True)
         jump(e, none)
     e.label(other, depth)
 
@@ -576,10 +232,7 @@ def _part_by_name(e: Emitter, instr: Operation, none: Label, end: Label) -> None
     back, d = instr.operands[:2]
     other = Label()
     depth = e.depth
-    _first(e, back)
-    e.out("LOAD_CONST", in_field)
-    e.out("IS_OP", 0)
-    e.jump_if("FALSE", other)
+    go_unless_is(e, lambda: item_at(e, back, 0), in_field, other)
     e.load(d)
     e.store(instr.results[-1])
     store_none(e, instr.results[:-1])
@@ -594,18 +247,15 @@ def _undo_of_container(e: Emitter, instr: Operation, none: Label, end: Label) ->
     name = instr.attrs["inline"]
     other = Label()
     depth = e.depth
-    type_of(e, back)
-    e.out("LOAD_CONST", int)
-    e.out("IS_OP", 0)
-    e.jump_if("FALSE", other)
-    _look_up(e, shadows, x, "items", last, shadow)
+    go_unless_type(e, back, int, other)
+    look_up(e, shadows, x, "items", last, shadow)
     if name == "append":
         rotated, taken = Label(), Label()
         e.load(back)
         e.out("LOAD_CONST", 0)
         e.out("COMPARE_OP", Compare.LT)
         e.jump_if("TRUE", rotated)
-        _take_part(e, shadow, back, True, last=True)
+        take_part(e, shadow, back, True, last=True)
         e.label(taken, depth + 1)
         with e.aside():
             e.label(rotated, depth)
@@ -627,19 +277,11 @@ def _undo_of_container(e: Emitter, instr: Operation, none: Label, end: Label) ->
     e.label(other, depth)
 
 
-def _first(e: Emitter, back: Value) -> None:
-    e.load(back)
-    e.out("LOAD_CONST", 0)
-    e.out("BINARY_SUBSCR")
-
-
 def _begin_rare(e: Emitter, rare: Value, number: int) -> None:
     """Begin the call of a pullback that was recorded rarely, which is its first argument."""
     if not PY313:
         e.out("PUSH_NULL")
-    e.load(rare)
-    e.out("LOAD_CONST", number)
-    e.out("BINARY_SUBSCR")
+    item_at(e, rare, number)
     e.out("COPY", 1)
     e.out("LOAD_CONST", 0)
     e.out("BINARY_SUBSCR")
@@ -654,11 +296,8 @@ def _slope(
 ) -> None:
     """The pullback may be a float: the slope by the only argument."""
     other = Label()
-    type_of(e, back)
-    e.out("LOAD_CONST", float)
-    e.out("IS_OP", 0)
-    depth = e.depth - 1
-    e.jump_if("FALSE", other)
+    depth = e.depth
+    go_unless_type(e, back, float, other)
     if is_none(d) or not results:
         jump(e, none)
     else:
@@ -734,10 +373,7 @@ def op_accumulate(e: Emitter, tree: Tree) -> None:
         if rare:
             e.load(rare[0])
             jump_if_none(e, plain)
-        type_of(e, a)
-        e.out("LOAD_CONST", float)
-        e.out("IS_OP", 0)
-        e.jump_if("FALSE", slow)
+        go_unless_type(e, a, float, slow)
     e.label(plain, depth)
     e.load(a)
     e.load(b)

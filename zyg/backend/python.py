@@ -25,7 +25,7 @@ from bytecode.instr import CellVar, FreeVar, InstrLocation, Intrinsic1Op, TryBeg
 
 from ..ir.analysis import use_counts
 from ..ir.core import Block, Const, Function, Position, Target, Value
-from . import recording
+from . import recording, shadowing
 from .islands import with_islands
 from .layout import combined, directed
 from .opcodes import ORDER, PY312, PY313, UNBOUND, CannotEmit, Tree, is_none, lower
@@ -558,7 +558,7 @@ class Emitter:
             self._go(then)
             return
         if inner is not None and inner.operation.op == "looked_up":
-            recording.pulling.go_unless_looked_up(self, inner.operation, self._forward_label(block, other))
+            shadowing.go_unless_looked_up(self, inner.operation, self._forward_label(block, other))
             self._go(then)
             return
         if inner is not None and inner.operation.op == "truth":

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.backend.pulling import in_field
+from zyg.backend.pullbacks import in_field
 from zyg.errors import Unsupported
 
 from . import calls, classes, foreign, native, numpy_

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from zyg.backend.pulling import nothing
+from zyg.backend.pullbacks import nothing
 from zyg.errors import Unsupported
 
 from .cotangents import Refused, accumulate

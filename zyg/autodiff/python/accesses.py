@@ -9,8 +9,7 @@ from __future__ import annotations
 from types import FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
 
-from zyg.backend.pulling import in_field
-from zyg.backend.recording import PLAIN
+from zyg.backend.pullbacks import PLAIN, in_field
 from zyg.ir.core import Const
 
 from .. import objects

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from zyg.backend.recording import nothing
+from zyg.backend.pullbacks import nothing
 
 from .. import objects
 from ..objects import generators, sources

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zyg.backend.recording import NOTHING
+from zyg.backend.pullbacks import NOTHING
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT, TAPE
 

@@ -1,0 +1,41 @@
+"""What stands in the place of a pullback, or in a pullback, where emitted code knows what it means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# What is known of methods that are read as attributes, and then called.
+PLAIN = "read plainly"
+
+
+def nothing(back: Any, d: Any, shadows: Any) -> Any:
+    """The pullback of what was recorded and carries nothing. With what a loop goes through it says that the loop's items have
+    the part of it that they are in the place of a pullback; and the function that gives what these parts have gathered to what
+    the loop goes through, unless that has a shadow."""
+    return back[2](back, d, shadows) if len(back) > 2 else None
+
+
+# The pullback of an operator that was run plainly, where it has to be other than None.
+NOTHING = (nothing,)
+
+
+def in_field(back: Any, d: Any, shadows: Any) -> Any:
+    """The pullback of a field of a named tuple: (in_field, its number, how many there are)."""
+    if d is None:
+        return None
+    parts = [None] * back[2]
+    parts[back[1]] = d
+    return (tuple(parts),)
+
+
+def pulled(back: Any, d: Any, shadows: Any, wanted: tuple[int, ...]) -> Any:
+    """What a pullback gives for the operands `wanted`: for code that is brief, and does not write that out."""
+    if back is None:
+        given: Any = None
+    elif type(back) is float:
+        given = None if d is None else (None, d * back)
+    else:
+        given = back[0](back, d, shadows)
+    if given is None:
+        return (None,) * len(wanted)
+    return [given[k] for k in wanted]

@@ -1,0 +1,235 @@
+"""Lowering of recorded operations: attributes and items, which are read and set plainly where their types are known."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from bytecode import Compare, Label
+
+from ..ir.core import Const, Value
+from ..ir.core import Instr as Operation
+from ..ir.types import OBJECT
+from .opcodes import PY313, call
+from .phrases import (
+    HASHED,
+    PLAIN_KEYS,
+    call_method,
+    get_attribute,
+    go_unless_type,
+    go_unless_type_in,
+    jump,
+    jump_if_none,
+    length,
+    operator,
+    subscript,
+    type_of,
+)
+from .recorded import store_back
+
+if TYPE_CHECKING:
+    from .python import Emitter
+
+
+def _getattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
+    x, name, types = operands
+    assert isinstance(types, Const)
+    go_unless_type_in(e, x, types.value.plain, slow)
+    assert isinstance(name, Const)
+    if dense:
+        e.out("LOAD_CONST", None)
+    get_attribute(e, x, name.value)
+
+
+def _setattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
+    x, value, name, types = operands
+    assert isinstance(types, Const)
+    go_unless_type_in(e, x, types.value.plain, slow)
+    e.load(value)
+    e.load(x)
+    assert isinstance(name, Const)
+    e.out("STORE_ATTR", name.value)
+    if dense:
+        e.out("LOAD_CONST", None)
+
+
+def read_computed(e: Emitter, instr: Operation, operands: list[Value], end: Label) -> None:
+    """A property, by the forward half of its function; else the general way comes behind."""
+    *arguments, _, types = operands
+    assert isinstance(types, Const)
+    other = Label()
+    depth = e.depth
+    call_method(e, Const(types.value.properties, OBJECT), "get", lambda: type_of(e, arguments[0]))
+    e.out("COPY", 1)
+    jump_if_none(e, other)
+    e.out("PUSH_NULL")
+    if not PY313:
+        e.out("SWAP", 2)
+    for v in arguments:
+        e.load(v)
+    call(e, len(arguments), ())
+    e.out("UNPACK_SEQUENCE", 2)
+    if len(instr.results) > 1:
+        e.store(instr.results[0])
+    else:
+        e.out("POP_TOP")
+    store_back(e, instr.results[-1])
+    jump(e, end)
+    e.label(other, depth + 1)
+    e.out("POP_TOP")
+
+
+def _go_unless_natural(e: Emitter, key: Value, slow: Label) -> None:
+    if isinstance(key, Const):
+        return
+    go_unless_type(e, key, int, slow)
+    e.load(key)
+    e.out("LOAD_CONST", 0)
+    e.out("COMPARE_OP", Compare.GE)
+    e.jump_if("FALSE", slow)
+
+
+def _type_on_stack_is(e: Emitter, t: type, label: Label) -> None:
+    """Go to `label` if the type that is on the stack, and stays there, is `t`."""
+    e.out("COPY", 1)
+    e.out("LOAD_CONST", t)
+    e.out("IS_OP", 0)
+    e.jump_if("TRUE", label)
+
+
+def _is_position(key: Value) -> bool:
+    """Whether a key may be a position in a list."""
+    return not isinstance(key, Const) or type(key.value) is int
+
+
+# Items that are there are read, and set, as those of dicts.
+_DICTS = frozenset({defaultdict, OrderedDict, Counter})
+
+
+def _go_by_type_of_library(e: Emitter, x: Value, key: Value, ordered: Label, slow: Label) -> None:
+    """Neither a list nor a dict: go on if it is one of the library's dicts, or to `ordered`, with the type on the stack, if it is a
+    deque."""
+    type_of(e, x)
+    if _is_position(key):
+        _type_on_stack_is(e, deque, ordered)
+    e.out("LOAD_CONST", _DICTS)
+    e.out("CONTAINS_OP", 0)
+    e.jump_if("FALSE", slow)
+
+
+def _getitem(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
+    """An item of a list, dict or tuple; `dense`: counted from the end. Then the pullback of an item of a tuple is the tuple's
+    length, that of an item of a list the position."""
+    x, key = operands
+    ordered, of_tuple, other, there, end = (Label() for _ in range(5))
+    depth = e.depth
+
+    def get() -> None:
+        subscript(e, x, key)
+
+    type_of(e, x)
+    if _is_position(key):
+        _type_on_stack_is(e, list, ordered)
+        _type_on_stack_is(e, tuple, of_tuple if dense else ordered)
+    e.out("LOAD_CONST", dict)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", other)
+    if not isinstance(key, Const):
+        go_unless_type_in(e, key, HASHED, slow)
+    e.label(there, depth)
+    with e.aside():
+        e.label(other, depth)
+        _go_by_type_of_library(e, x, key, ordered, slow)
+        if not isinstance(key, Const):
+            go_unless_type_in(e, key, HASHED, slow)
+        e.load(key)
+        e.load(x)
+        e.out("CONTAINS_OP", 0)
+        e.jump_if("FALSE", slow)
+        jump(e, there)
+    if dense:
+        e.out("LOAD_CONST", None)
+    get()
+    if _is_position(key):
+        jump(e, end)
+        if dense:
+            e.label(of_tuple, depth + 1)
+            e.out("POP_TOP")
+            length(e, x)
+            get()
+            jump(e, end)
+        e.label(ordered, depth + 1)
+        e.out("POP_TOP")
+        if dense:
+            length(e, x)
+            e.load(key)
+            operator(e, "add")
+        else:
+            _go_unless_natural(e, key, slow)
+        get()
+    e.label(end, depth + 1 + dense)
+
+
+def _setitem(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
+    """An item of a list or dict."""
+    x, key, value = operands
+    ordered, other, of_dict, store = (Label() for _ in range(4))
+    depth = e.depth
+    if isinstance(key, Const) and type(key.value) is int and key.value < 0:
+        jump(e, slow)
+        return
+    type_of(e, x)
+    if _is_position(key):
+        _type_on_stack_is(e, list, ordered)
+    e.out("LOAD_CONST", dict)
+    e.out("IS_OP", 0)
+    e.jump_if("FALSE", other)
+    e.label(of_dict, depth)
+    with e.aside():
+        e.label(other, depth)
+        _go_by_type_of_library(e, x, key, ordered, slow)
+        jump(e, of_dict)
+    if not isinstance(key, Const):
+        go_unless_type_in(e, key, PLAIN_KEYS, slow)
+    if _is_position(key):
+        jump(e, store)
+        e.label(ordered, depth + 1)
+        e.out("POP_TOP")
+        _go_unless_natural(e, key, slow)
+    e.label(store, depth)
+    for v in (value, x, key):
+        e.load(v)
+    e.out("STORE_SUBSCR")
+
+
+def _unpack(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
+    """A tuple."""
+    x, count = operands
+    assert isinstance(count, Const)
+    go_unless_type(e, x, tuple, slow)
+    e.load(x)
+    e.out("UNPACK_SEQUENCE", count.value)
+
+
+def append(e: Emitter, x: Value, value: Callable[[], None]) -> None:
+    """Append to a list, and leave the position on the stack."""
+    length(e, x)
+    e.load(x)
+    value()
+    e.out("LIST_APPEND", 1)
+    e.out("POP_TOP")
+
+
+def _list_append(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None:
+    """Its pullback is the index of the item."""
+    x, value = operands
+    go_unless_type(e, x, list, slow)
+    append(e, x, lambda: e.load(value))
+
+
+DIRECT = {
+    "list_append": _list_append,
+    "getattr": _getattr, "setattr": _setattr, "getitem": _getitem, "setitem": _setitem,
+    "unpack": _unpack,
+}  # fmt: skip
