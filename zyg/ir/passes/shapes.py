@@ -39,11 +39,13 @@ class Shapes:
         self.back: dict[Value, list[Value]] = {}  # what comes in its place on the ways back
         self.meeting: dict[Value, list[Value]] = {}  # per parameter of another block, what comes in its place
         self.tokens: dict[Value, Token] = {}
+        self.shapes: dict[Value, list[Token]] = {}
         self.numbers: dict[Token, int] = {}
         self.find_parameters()
 
     def find_parameters(self) -> None:
         dominators = Dominators(self.function)
+        self.order = dominators.order
         position = {b: n for n, b in enumerate(dominators.order)}
         incoming: dict[Block, list[tuple[Block, list[Value]]]] = {b: [] for b in dominators.order}
         handlers = {b.handler.block for b in dominators.order if b.handler is not None}
@@ -82,10 +84,22 @@ class Shapes:
         return [v for v in known if v is not None] if None not in known else None
 
     def drop_wrong_assumptions(self) -> None:
-        while wrong := [p for p, lengths in self.assumed.items() if not self.holds(p, list(map(self.token, lengths)))]:
+        while True:
+            self.find_shapes()
+            wrong = [p for p, lengths in self.assumed.items() if not self.holds(p, list(map(self.token, lengths)))]
+            if not wrong:
+                return
             for p in wrong:
                 del self.assumed[p]
             self.tokens.clear()
+            self.shapes.clear()
+
+    def find_shapes(self) -> None:
+        """Of all arrays, each after those that it is a view of."""
+        for block in self.order:
+            for v in [*block.params, *(r for i in block.instrs for r in i.results)]:
+                if isinstance(v.type, Array):
+                    self.shape(v)
 
     def holds(self, param: Value, lengths: list[Token]) -> bool:
         return all(arg is param or self.shape(arg) == lengths for arg in self.back[param])
@@ -156,7 +170,12 @@ class Shapes:
 
     def shape(self, array: Value) -> list[Token]:
         """What stands for the lengths of an array."""
-        ndim = array_type(array).ndim
+        known = self.shapes.get(array)
+        if known is None:
+            known = self.shapes[array] = self.found_shape(array)
+        return known
+
+    def found_shape(self, array: Value) -> list[Token]:
         if array in self.assumed:
             return [self.token(v) for v in self.assumed[array]]
         instr = self.made.get(array)
@@ -170,7 +189,7 @@ class Shapes:
         shapes = [self.shape(v) for v in self.meeting.get(array, ())]
         if shapes and all(s == shapes[0] for s in shapes):
             return shapes[0]
-        return [(array, axis) for axis in range(ndim)]
+        return [(array, axis) for axis in range(array_type(array).ndim)]
 
     def of_view(self, view: Instr) -> list[Token]:
         source = iter(self.shape(view.operands[0]))
