@@ -61,6 +61,7 @@ from . import (
     structure,
     subscripts,
     threads,
+    unpacking,
     zyg_,
 )
 from .calls import call, forward_of
@@ -84,8 +85,7 @@ RECORD = {
     "call_spread": calls.record_spread,
     "iter": iteration.record_iter,
     "next": iteration.record_next,
-    "unpack": iteration.record_unpack,
-    "unpack_rest": iteration.record_unpack_rest,
+    **unpacking.RECORD,
 }
 
 # The attributes of an operation that RECORD takes behind the operands.

@@ -19,7 +19,7 @@ import numpy as np
 from zyg.autodiff import objects
 
 from . import foreign
-from .cotangents import NUMBERS, accumulate, is_number, real_like
+from .cotangents import SCALARS, accumulate, is_number, real_like
 
 COMPLEX = (complex, np.complexfloating)
 Rule = Callable[..., tuple[Any, ...]]
@@ -266,7 +266,7 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     rule = RULES.get(op, none)
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
-        if type(a) in NUMBERS and type(b) in NUMBERS:
+        if type(a) in SCALARS and type(b) in SCALARS:
             y = function(a, b)
             return y, None if rule is none else (run_rule, rule, y, a, b)
         return general(a, b)
@@ -312,7 +312,7 @@ def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     plain = BINARY_RECORD[op]
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
-        if type(a) in NUMBERS:
+        if type(a) in SCALARS:
             return plain(a, b)
 
         if isinstance(a, np.ndarray):
@@ -342,7 +342,7 @@ def unary(op: str, slot: str | None = None) -> Callable[[Any], tuple[Any, Any]]:
     slot = f"__{op}__"
 
     def record(a: Any) -> tuple[Any, Any]:
-        if type(a) in NUMBERS:
+        if type(a) in SCALARS:
             y = function(a)
             return y, None if rule is none else (run_rule, rule, y, a)
 

@@ -304,7 +304,7 @@ def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         items = tuple(args)
         y, back = record_spread(f, items, kwargs)
         return y, None if back is None else (run_spread_list, back, args)
-    items, items_back = objects.iteration.record_unpack_rest(args, 0, 0)
+    items, items_back = objects.unpacking.record_unpack_rest(args, 0, 0)
     y, back = record_spread(f, tuple(items), kwargs)
     return y, None if back is None else (run_spread_items, back, items, items_back)
 

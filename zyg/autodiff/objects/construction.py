@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import calls, foreign, iteration, subscripts
+from . import calls, foreign, iteration, subscripts, unpacking
 from .reach import PLAIN as UNASKED
 from .reach import check_key
 
@@ -221,7 +221,7 @@ def record_dict_update(x: Any, other: Any) -> Any:
     iterator, rec = iteration.with_backs(other)
     backs = []
     for item, back in iterator:
-        key, value, inner = iteration.record_unpack(item, 2)
+        key, value, inner = unpacking.record_unpack(item, 2)
         check_key(key)
         store(x, key, value)
         backs.append((key, (_run_value_of_pair, back, inner, x, key)))

@@ -13,6 +13,8 @@ import numpy as np
 
 # Exactly these types: arithmetic on them is CPython's own, and cannot run code of the user's.
 NUMBERS = frozenset({float, int, bool, complex})
+# And those of NumPy that the items of most arrays are: operators on all of these calculate, and run nothing else.
+SCALARS = NUMBERS | {np.float64, np.float32, np.int64}
 
 # Values of these types carry a cotangent that is a number.
 NUMERIC = (float, int, complex, np.number, Fraction, Decimal)

@@ -13,7 +13,7 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import calls, construction, foreign, generators, iteration, keys, listwise, reentry, subscripts
+from . import calls, construction, foreign, generators, iteration, keys, listwise, reentry, subscripts, wholes
 from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
@@ -284,9 +284,7 @@ def _enumerate(iterable: Any, start: int = 0) -> tuple[Any, Any]:
             y, back = _enumerate(iterable, start)
             return y, (reentry.run_at_index, back, asked)
     if type(iterable) is list:
-        return iteration.Direct(
-            zip(enumerate(iterable, start), count()), iteration.Numbered(iterable), "enumerate"
-        ), None
+        return iteration.Direct(zip(enumerate(iterable, start), count()), wholes.Numbered(iterable), "enumerate"), None
     iterator, rec = iteration.pairs(iterable)
     if rec is None:
         return enumerate_plainly(iterator, start), None
@@ -312,7 +310,7 @@ def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
         if tuple in map(type, iterables):
             lists = tuple([x if type(x) is list else [] for x in iterables])  # stand for the tuples
             back = (_run_zip_of_tuples, lists, iterables)
-        return iteration.Direct(zip(zip(*iterables, strict=strict), count()), iteration.Lists(lists), "zip"), back
+        return iteration.Direct(zip(zip(*iterables, strict=strict), count()), wholes.Lists(lists), "zip"), back
     sources = [iteration.with_backs(x) for x in iterables]
     iterators = [iterator for iterator, _ in sources]
     recs = tuple([rec for _, rec in sources])

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import collections
 import operator
-from abc import abstractmethod
 from collections.abc import Callable, Generator, ItemsView, KeysView, ValuesView
 from itertools import count, islice, repeat
 from typing import Any
@@ -59,7 +58,7 @@ class Iterator:
 class Direct(Iterator):
     """An iterator whose items belong to parts of what has a shadow: `base` gives (item, which part).
 
-    `whole` is the list that is gone through, or a `Whole`, which adds the cotangents of items."""
+    `whole` is the list that is gone through, or a `wholes.Whole`, which adds the cotangents of items."""
 
     __slots__ = ("_made", "base", "whole")
 
@@ -89,117 +88,6 @@ def run_part(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         shadows.add_item(whole, part, d)
     else:
         whole.add(shadows, part, d)
-
-
-class Whole:
-    """What a loop goes through, if that is not a list or dict itself."""
-
-    __slots__ = ("found",)
-
-    def __init__(self) -> None:
-        self.found: Any = (None, None)
-
-    @abstractmethod
-    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
-        """What adds the cotangent of an item, by the part that the item belongs to, in one reverse pass."""
-
-    def parts(self, shadows: Any) -> tuple[Any, ...] | None:
-        """Where items are tuples, whose items belong to one part of something each: the shadows of these, None for what has none.
-        (Compiled code adds to them by itself.)"""
-        return None
-
-    def add(self, shadows: Any, part: Any, d: Any) -> None:
-        of, adder = self.found
-        if of is not shadows:
-            adder = self.adder(shadows)
-            self.found = shadows, adder
-        adder(part, d)
-
-
-class Tuples(Whole):
-    """What gives tuples of items of lists, all at the same place."""
-
-    __slots__ = ()
-
-    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
-        found = self.parts(shadows)
-        assert found is not None
-
-        def add(part: Any, d: Any) -> None:
-            for shadow, c in zip(found, d):
-                if c is None or shadow is None:
-                    continue
-                if part < len(shadow):
-                    old = shadow[part]
-                    shadow[part] = c if old is None else old + c if type(old) is float else accumulate(old, c)
-                else:
-                    add_at(shadow, part, c)
-
-        return add
-
-
-class Lists(Tuples):
-    """What `zip` of lists goes through; lists that have nothing but a shadow stand for tuples."""
-
-    __slots__ = ("lists",)
-
-    def __init__(self, lists: tuple[Any, ...]):
-        super().__init__()
-        self.lists = lists
-
-    def parts(self, shadows: Any) -> tuple[Any, ...]:
-        return tuple([shadows.list_of(x) for x in self.lists])
-
-
-def add_at(shadow: list[Any], index: int, d: Any) -> None:
-    """Add to a place of a shadow, which may be shorter than its list."""
-    if index < len(shadow):
-        old = shadow[index]
-        shadow[index] = d if old is None else old + d if type(old) is float else accumulate(old, d)
-    else:
-        shadow.extend([None] * (index - len(shadow)))
-        shadow.append(d)
-
-
-class Numbered(Tuples):
-    """What `enumerate` of a list goes through."""
-
-    __slots__ = ("items",)
-
-    def __init__(self, items: list[Any]):
-        super().__init__()
-        self.items = items
-
-    def parts(self, shadows: Any) -> tuple[Any, ...]:
-        return None, shadows.list_of(self.items)
-
-
-class Entries(Whole):
-    """What a loop over `items()` of a dict goes through."""
-
-    __slots__ = ("mapping", "place")
-
-    def __init__(self, mapping: dict[Any, Any]):
-        super().__init__()
-        self.mapping = mapping
-        self.place = place_of_keys(mapping)
-
-    def parts(self, shadows: Any) -> tuple[Any, ...] | None:
-        return (None, shadows.dict_of(self.mapping)) if self.place is None else None
-
-    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
-        shadow = shadows.dict_of(self.mapping)
-        get = shadow.get
-
-        def add(key: Any, d: Any) -> None:
-            by_key, c = d
-            if by_key is not None:
-                mark_keys(self.mapping, key, by_key, shadows, self.place)
-            if c is not None:
-                old = get(key)
-                shadow[key] = c if old is None else old + c if type(old) is float else accumulate(old, c)
-
-        return add
 
 
 class Keys(KeysView):
@@ -705,74 +593,6 @@ def record_next(it: Any) -> tuple[Any, ...]:
     for item in iterator:
         return True, item, None
     return False, None, None
-
-
-def record_unpack(x: Any, number: int) -> Any:
-    """RECORD of `a, b, ... = x`."""
-    if not number:  # there is no result but the back
-        return unpacked(x, 0)[0]
-    return unpacked(x, number)
-
-
-def unpacked(x: Any, number: int) -> tuple[Any, ...]:
-    """The items of `x`, and their back."""
-    if type(x) is tuple and len(x) == number:
-        return (*x, (run_unpack_tuple,))
-    if type(x) is list and len(x) == number:
-        return (*x, (run_unpack_list, x))
-    iterator, rec = with_backs(x)
-    items, backs = [], []
-    for item, back in iterator:
-        if len(items) == number:
-            raise ValueError(f"too many values to unpack (expected {number})")
-        items.append(item)
-        backs.append(back)
-    if len(items) < number:
-        raise ValueError(f"not enough values to unpack (expected {number}, got {len(items)})")
-    return (*items, (run_unpack, backs, rec) if rec is not None else None)
-
-
-def run_unpack_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    for c in d:
-        if c is not None:
-            return (tuple(d),)
-    return None
-
-
-def run_unpack_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    for index, c in enumerate(d):
-        if c is not None:
-            shadows.add_item(back[1], index, c)
-
-
-def run_unpack(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, backs, rec = back
-    for k in range(len(backs) - 1, -1, -1):
-        if backs[k] is not None:
-            backs[k][0](backs[k], None if d is None else d[k], shadows)
-    return rec[0](rec, None, shadows)
-
-
-def record_unpack_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
-    """RECORD of `a, *rest, b = x`."""
-    iterator, rec = pairs(x) if before or after else listed(x)
-    both = list(zip(iterator, repeat(None)) if rec is None else iterator)
-    items = [item for item, _ in both]
-    if len(items) < before + after:
-        raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
-    end = len(items) - after
-    rest = items[before:end]
-    back = None if rec is None else (run_unpack_rest, [b for _, b in both], rec, before, end, rest)
-    return (*items[:before], rest, *items[end:], back)
-
-
-def run_unpack_rest(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, backs, rec, before, end, rest = back
-    taken = shadows.take_list(rest) or []
-    taken = [*taken, *[None] * (end - before - len(taken))]
-    first = d[:before] if d is not None else [None] * before
-    last = d[before + 1 :] if d is not None else [None] * (len(backs) - end)
-    return run_unpack((run_unpack, backs, rec), (*first, *taken, *last), shadows)
 
 
 __all__ = ["Iterator", "accumulate", "loop", "pairs", "record_iter", "record_next"]

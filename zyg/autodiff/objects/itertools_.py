@@ -16,6 +16,7 @@ from .cotangents import accumulate
 from .iteration import Iterator
 from .reentry import by_index
 from .sources import Adapted, adapted, run_down_to, sources_of
+from .wholes import Whole, add_at
 
 
 def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
@@ -45,7 +46,7 @@ def _steps_of(k: int, x: Any) -> Any:
     return ((item, (k, part)) for item, part in x.base)
 
 
-class _Chained(iteration.Whole):
+class _Chained(Whole):
     """What `chain` of lists goes through, and of what goes through lists: the parts are numbered."""
 
     __slots__ = ("wholes",)
@@ -60,13 +61,10 @@ class _Chained(iteration.Whole):
         def add(part: tuple[int, Any], d: Any) -> None:
             k, index = part
             shadow = found[k]
-            if type(shadow) is not list:
-                shadow(index, d)
-            elif index < len(shadow):
-                old = shadow[index]
-                shadow[index] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+            if type(shadow) is list:
+                add_at(shadow, index, d)
             else:
-                iteration.add_at(shadow, index, d)
+                shadow(index, d)
 
         return add
 
@@ -315,7 +313,7 @@ for _f in (itertools.product, itertools.combinations, itertools.permutations,
     known(_f)(_materialised(_f, _f.__name__))
 
 
-class _Neighbours(iteration.Whole):
+class _Neighbours(Whole):
     """What `pairwise` of a list goes through."""
 
     __slots__ = ("items", "place")
@@ -345,19 +343,15 @@ class _Neighbours(iteration.Whole):
                     hint = "go through a copy of the list"
                     raise Unsupported("`pairwise` of a list that changes", foreign.position_of(self.place), hint=hint)
                 index = ~index
-            if index + 1 >= len(shadow):
-                shadow.extend([None] * (index + 2 - len(shadow)))
             if b is not None:
-                old = shadow[index + 1]
-                shadow[index + 1] = b if old is None else old + b if type(old) is float else accumulate(old, b)
+                add_at(shadow, index + 1, b)
             if a is not None:
-                old = shadow[index]
-                shadow[index] = a if old is None else old + a if type(old) is float else accumulate(old, a)
+                add_at(shadow, index, a)
 
         return add
 
 
-class _Groups(iteration.Whole):
+class _Groups(Whole):
     """What combinations and the like of items go through: lists of the items, per group the places in them, in turn."""
 
     __slots__ = ("lists",)
@@ -368,26 +362,13 @@ class _Groups(iteration.Whole):
 
     def adder(self, shadows: Any) -> Any:
         found = [shadows.list_of(x) for x in self.lists]
-        for shadow, x in zip(found, self.lists):  # nothing changes them
-            shadow.extend([None] * (len(x) - len(shadow)))
 
         def add(places: tuple[int, ...], d: Any) -> None:
             for shadow, index, c in zip(itertools.cycle(found), places, d):
                 if c is not None:
-                    old = shadow[index]
-                    shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+                    add_at(shadow, index, c)
 
-        return _adder_of_one(found[0]) if len(found) == 1 else add
-
-
-def _adder_of_one(shadow: list[Any]) -> Any:
-    def add(places: tuple[int, ...], d: Any) -> None:
-        for index, c in zip(places, d):
-            if c is not None:
-                old = shadow[index]
-                shadow[index] = c if old is None else old + c if type(old) is float else accumulate(old, c)
-
-    return add
+        return add
 
 
 @known(itertools.pairwise)

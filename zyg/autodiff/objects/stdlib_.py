@@ -20,7 +20,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 
 from . import builtins_, calls, iteration, methods_, structure
 from .calls import known, method
-from .cotangents import is_number
+from .cotangents import SCALARS, is_number
 from .ordering import less
 
 
@@ -75,6 +75,9 @@ def _run_count(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 # -------------------------------------------------------------------------------------------------------- bisect
 
 
+_REALS = SCALARS - {complex}
+
+
 def _place(right: bool) -> Callable[..., int]:
     """bisect, in code that is differentiated. `right`: behind what is equal."""
     behind = (lambda item, x: not operator.lt(x, item)) if right else operator.lt
@@ -97,13 +100,22 @@ def _place(right: bool) -> Callable[..., int]:
 
 def _place_plainly(right: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int | None:
     """The same, as long as it meets nothing that runs code which has to be followed."""
-    if kwargs or len(args) != 2 or type(args[0]) is not list:
+    if kwargs or len(args) != 2:
         return None
     a, x = args
+    number = type(x) in _REALS
+    if type(a) is not list:
+        if type(a) is np.ndarray and a.ndim == 1 and a.dtype.kind in "fiu" and number:
+            return (bisect.bisect_right if right else bisect.bisect_left)(a, x)
+        return None
     lo, hi = 0, len(a)
     while lo < hi:
         middle = (lo + hi) // 2
-        below = less(x, a[middle]) if right else less(a[middle], x)
+        item = a[middle]
+        if number and type(item) in _REALS:
+            below = x < item if right else item < x
+        else:
+            below = less(x, item) if right else less(item, x)
         if below is None:
             return None
         if below is not right:

@@ -245,7 +245,9 @@ class ForwardHalf:
         else:
             function = special.OPERATORS.get(op) or objects.RECORD[op]
             written = rules.base(op) in rules.DIRECT or op in ("getitem", "setitem", "list_append", "unpack")
-            if written and not self._is_about_slice(instr):
+            if self._is_about_slice(instr):
+                function = special.record_part if op == "getitem" else function
+            elif written:
                 attrs["direct"] = op
             likely = self._likely_container(instr)
             if likely is not None:

@@ -10,7 +10,8 @@ from zyg.backend.pullbacks import nothing
 from .. import objects
 from ..objects import generators, sources
 from ..objects.cotangents import INERT
-from ..objects.iteration import Direct, Entries, Items, Values
+from ..objects.iteration import Direct, Items, Values
+from ..objects.wholes import Entries
 
 
 def loop(x: Any) -> tuple[Any, Any]:

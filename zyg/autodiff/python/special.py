@@ -7,13 +7,15 @@ from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
 
+import numpy as np
+
 from zyg.backend.phrases import PLAIN_KEYS
 
 from .. import objects
 from ..identity import note
-from ..objects import arithmetic, calls, iteration, subscripts
+from ..objects import arithmetic, calls, iteration, numpy_, subscripts
 from ..objects.arithmetic import find
-from ..objects.cotangents import NUMBERS, NUMERIC
+from ..objects.cotangents import NUMBERS, NUMERIC, SCALARS
 from ..trying import bodies
 from .knowledge import HEAP_TYPE, is_of_python, is_plain, note_code
 from .sites import Tables, forward_of_method, new_tables, noted
@@ -30,6 +32,8 @@ def _binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         ta, tb = type(a), type(b)
         if (ta is complex and tb in NUMBERS or tb is complex and ta in NUMBERS) and complex_back is not None:
             return function(a, b), (complex_back, a, b)
+        if ta in SCALARS and tb in SCALARS:
+            return general(a, b)
         known = tables[1 if bodies else 0]
         found = known.get((ta, tb))
         if found is None:
@@ -92,12 +96,19 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     elif t is list:
         if type(key) is slice:
             return subscripts.part_of_list(x, key)
+    elif t is np.ndarray:
+        return numpy_.getitem(x, key)
     elif t is deque:
         if type(key) is int:
             return x[key], (iteration.run_list_item, x, key if key >= 0 else key + len(x))
     else:
         _note_special(_reading, t, "__getitem__", 2)
     return objects.RECORD["getitem"](x, key)
+
+
+def record_part(x: Any, key: slice) -> tuple[Any, Any]:
+    """The same of a slice."""
+    return subscripts.part_of_list(x, key) if type(x) is list else _getitem(x, key)
 
 
 def _setitem(x: Any, key: Any, value: Any) -> Any:
@@ -107,6 +118,8 @@ def _setitem(x: Any, key: Any, value: Any) -> Any:
     if found is not None:
         if t.__setitem__ is found[1]:
             return found[2](x, key, value)[1]
+    elif t is np.ndarray:
+        return numpy_.setitem(x, key, value)
     elif t is defaultdict:
         if type(key) in PLAIN_KEYS:
             x[key] = value

@@ -1,0 +1,79 @@
+"""`a, b = x` and `a, *rest, b = x`."""
+
+from __future__ import annotations
+
+from itertools import repeat
+from typing import Any
+
+from . import iteration
+
+
+def record_unpack(x: Any, number: int) -> Any:
+    """RECORD of `a, b, ... = x`."""
+    if not number:  # there is no result but the back
+        return unpacked(x, 0)[0]
+    return unpacked(x, number)
+
+
+def unpacked(x: Any, number: int) -> tuple[Any, ...]:
+    """The items of `x`, and their back."""
+    if type(x) is tuple and len(x) == number:
+        return (*x, (run_unpack_tuple,))
+    if type(x) is list and len(x) == number:
+        return (*x, (run_unpack_list, x))
+    iterator, rec = iteration.with_backs(x)
+    items, backs = [], []
+    for item, back in iterator:
+        if len(items) == number:
+            raise ValueError(f"too many values to unpack (expected {number})")
+        items.append(item)
+        backs.append(back)
+    if len(items) < number:
+        raise ValueError(f"not enough values to unpack (expected {number}, got {len(items)})")
+    return (*items, (run_unpack, backs, rec) if rec is not None else None)
+
+
+def run_unpack_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    for c in d:
+        if c is not None:
+            return (tuple(d),)
+    return None
+
+
+def run_unpack_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    for index, c in enumerate(d):
+        if c is not None:
+            shadows.add_item(back[1], index, c)
+
+
+def run_unpack(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, backs, rec = back
+    for k in range(len(backs) - 1, -1, -1):
+        if backs[k] is not None:
+            backs[k][0](backs[k], None if d is None else d[k], shadows)
+    return rec[0](rec, None, shadows)
+
+
+def record_unpack_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
+    """RECORD of `a, *rest, b = x`."""
+    iterator, rec = iteration.pairs(x) if before or after else iteration.listed(x)
+    both = list(zip(iterator, repeat(None)) if rec is None else iterator)
+    items = [item for item, _ in both]
+    if len(items) < before + after:
+        raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
+    end = len(items) - after
+    rest = items[before:end]
+    back = None if rec is None else (run_unpack_rest, [b for _, b in both], rec, before, end, rest)
+    return (*items[:before], rest, *items[end:], back)
+
+
+def run_unpack_rest(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, backs, rec, before, end, rest = back
+    taken = shadows.take_list(rest) or []
+    taken = [*taken, *[None] * (end - before - len(taken))]
+    first = d[:before] if d is not None else [None] * before
+    last = d[before + 1 :] if d is not None else [None] * (len(backs) - end)
+    return run_unpack((run_unpack, backs, rec), (*first, *taken, *last), shadows)
+
+
+RECORD = {"unpack": record_unpack, "unpack_rest": record_unpack_rest}

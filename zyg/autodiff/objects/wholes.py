@@ -1,0 +1,119 @@
+"""What a loop goes through where that is neither a list nor a dict: the cotangents of items are added by the part of it that they
+belong to."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from .cotangents import accumulate
+from .iteration import mark_keys, place_of_keys
+
+_NOBODY = (None, None)
+
+
+class Whole:
+    """What a loop goes through, if that is not a list or dict itself."""
+
+    __slots__ = ("found",)
+
+    def __init__(self) -> None:
+        self.found: Any = _NOBODY
+
+    @abstractmethod
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        """What adds the cotangent of an item, by the part that the item belongs to, in one reverse pass."""
+
+    def parts(self, shadows: Any) -> tuple[Any, ...] | None:
+        """Where items are tuples, whose items belong to one part of something each: the shadows of these, None for what has none.
+        (Compiled code adds to them by itself.)"""
+        return None
+
+    def add(self, shadows: Any, part: Any, d: Any) -> None:
+        of, adder = self.found
+        if of is not shadows:
+            adder = self.adder(shadows)
+            self.found = shadows, adder
+        adder(part, d)
+
+
+class Tuples(Whole):
+    """What gives tuples of items of lists, all at the same place."""
+
+    __slots__ = ()
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        found = self.parts(shadows)
+        assert found is not None
+
+        def add(part: Any, d: Any) -> None:
+            for shadow, c in zip(found, d):
+                if c is not None and shadow is not None:
+                    add_at(shadow, part, c)
+
+        return add
+
+
+class Lists(Tuples):
+    """What `zip` of lists goes through; lists that have nothing but a shadow stand for tuples."""
+
+    __slots__ = ("lists",)
+
+    def __init__(self, lists: tuple[Any, ...]):  # (what small loops take is this)
+        self.found = _NOBODY
+        self.lists = lists
+
+    def parts(self, shadows: Any) -> tuple[Any, ...]:
+        return tuple([shadows.list_of(x) for x in self.lists])
+
+
+def add_at(shadow: list[Any], index: int, d: Any) -> None:
+    """Add to a place of a shadow, which may be shorter than its list."""
+    if index < len(shadow):
+        old = shadow[index]
+        shadow[index] = d if old is None else old + d if type(old) is float else accumulate(old, d)
+    else:
+        shadow.extend([None] * (index - len(shadow)))
+        shadow.append(d)
+
+
+class Numbered(Tuples):
+    """What `enumerate` of a list goes through."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: list[Any]):
+        super().__init__()
+        self.items = items
+
+    def parts(self, shadows: Any) -> tuple[Any, ...]:
+        return None, shadows.list_of(self.items)
+
+
+class Entries(Whole):
+    """What a loop over `items()` of a dict goes through."""
+
+    __slots__ = ("mapping", "place")
+
+    def __init__(self, mapping: dict[Any, Any]):
+        super().__init__()
+        self.mapping = mapping
+        self.place = place_of_keys(mapping)
+
+    def parts(self, shadows: Any) -> tuple[Any, ...] | None:
+        return (None, shadows.dict_of(self.mapping)) if self.place is None else None
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        shadow = shadows.dict_of(self.mapping)
+        get = shadow.get
+
+        def add(key: Any, d: Any) -> None:
+            by_key, c = d
+            if by_key is not None:
+                mark_keys(self.mapping, key, by_key, shadows, self.place)
+            if c is not None:
+                old = get(key)
+                shadow[key] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+
+        return add
