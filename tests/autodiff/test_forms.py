@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.turns import in_turn, one_of_three
 from zyg.autodiff.python import differentiated, is_watched
 from zyg.autodiff.trying import bodies
 from zyg.fallback import python_pullback
@@ -128,6 +129,75 @@ def made_before(x: float, safe: bool) -> float:
     return _swallowed(x, lambda k: next(items, 0.0))
 
 
+class _Counter:
+    def __init__(self, x: float):
+        self.x = x
+        self.k = 2
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> float:
+        self.k += 1
+        return _step(self.x, self.k)
+
+
+class _Sequence:
+    def __init__(self, x: float):
+        self.x = x
+
+    def __getitem__(self, k: int) -> float:
+        return _step(self.x, k + 2)
+
+
+def _mapped(x: float, ks: Any) -> Any:
+    def called(k: int) -> float:
+        return _step(x, k)
+
+    return map(called, ks)
+
+
+SOURCES: list[Callable[[float], Any]] = [
+    _Counter,
+    _Sequence,
+    lambda x: _mapped(x, [2, 3, 4]),
+    lambda x: zip(_Counter(x), _mapped(x, (2, 3, 3, 4))),
+    lambda x: filter(None, _Counter(x)),
+]
+
+
+def steps_of_loops(x: float, safe: bool) -> float:
+    total = 0.0
+    for source in SOURCES[: 1 if safe else None]:
+        try:
+            for item in source(x):
+                total += x * (item if type(item) is float else item[0] * item[1])
+                if safe:
+                    break
+        except ValueError:
+            total *= 1.5
+    return total
+
+
+def made_at_once(x: float, safe: bool) -> float:
+    """What had been called before one call raised is undone."""
+    ks = [0, 2, 3] if safe else [0, 2, 1]
+
+    def called(k: int) -> float:
+        return _step(x, k)
+
+    makers: list[Callable[[], float]] = [
+        lambda: sum([*map(called, ks)]),
+        lambda: sorted(ks, key=called)[0],
+        lambda: max(ks, key=called),
+        lambda: functools.reduce(lambda a, k: a + called(k), ks, x),
+        lambda: tuple(map(called, ks))[1],
+    ]
+    if safe:
+        return sum([make() for make in makers])
+    return sum([_swallowed(x, lambda _, make=make: make()) for make in makers])
+
+
 def generators(x: float, safe: bool) -> float:
     if safe:
         return sum(item for _, item in zip(range(1), _items(x)))
@@ -183,7 +253,7 @@ def nested(x: float, safe: bool) -> float:
 
 
 PROGRAMS = [
-    function, operators, methods, properties, made_before, generators, contexts, left_early, nested,
+    function, operators, methods, properties, steps_of_loops, made_at_once, made_before, generators, contexts, left_early, nested,
 ]  # fmt: skip
 
 
@@ -199,7 +269,7 @@ def _slope(f: Callable[[float, bool], float], x: float, safe: bool) -> float:
     return (8 * (c - b) - (d - a)) / (12 * h)
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", in_turn(PROGRAMS), ids=lambda f: f.__name__)
 def test_plain_and_watched_in_turn(program: Callable[[float, bool], float]) -> None:
     for safe in (True, False, True, False, False):
         value, back = python_pullback(_value, (program, 1.3, safe), {})
@@ -208,10 +278,10 @@ def test_plain_and_watched_in_turn(program: Callable[[float, bool], float]) -> N
         assert not bodies
 
 
-@pytest.mark.parametrize("program", [function, operators, made_before, left_early, nested], ids=lambda f: f.__name__)
-def test_second_derivatives(program: Callable[[float, bool], float]) -> None:
+@one_of_three(2)
+def test_second_derivatives() -> None:
     def slope(x: float, safe: bool) -> float:
-        return python_pullback(_value, (program, x, safe), {})[1](1.0)[1]
+        return python_pullback(_value, (function, x, safe), {})[1](1.0)[1]
 
     for safe in (True, False):
         _, back = python_pullback(slope, (1.3, safe), {})

@@ -11,7 +11,8 @@ from typing import Any
 
 from zyg.autodiff.identity import lasts, note
 
-from . import calls
+from . import calls, functions
+from .backs import run_shifted
 from .cotangents import is_number
 
 Forward = Callable[..., tuple[Any, Any]]
@@ -34,7 +35,9 @@ def adapter(f: FunctionType, count: int, names: tuple[str, ...] = (), bound: boo
     return last[3]
 
 
-def _adapter(entry: calls.Function, f: FunctionType, count: int, names: tuple[str, ...], bound: bool) -> Forward | None:
+def _adapter(
+    entry: functions.Function, f: FunctionType, count: int, names: tuple[str, ...], bound: bool
+) -> Forward | None:
     code = f.__code__
     total = code.co_argcount + code.co_kwonlyargcount
     parameters = code.co_varnames[:total]
@@ -148,7 +151,7 @@ def add_default(shadows: Any, f: Any, key: Any, d: Any) -> None:
 
 
 def _spreading(
-    entry: calls.Function, f: FunctionType, count: int, names: tuple[str, ...], bound: bool
+    entry: functions.Function, f: FunctionType, count: int, names: tuple[str, ...], bound: bool
 ) -> Forward | None:
     """The same for a function that takes `*args` or `**kwargs`, and gets all other arguments."""
     code = f.__code__
@@ -208,7 +211,7 @@ def _generally(f: FunctionType, args: tuple[Any, ...], names: tuple[str, ...], b
     """The defaults are others now."""
     split = len(args) - len(names)
     y, back = calls.call(f, args[:split], dict(zip(names, args[split:])))
-    return y, (calls.run_shifted, back) if bound and back is not None else back
+    return y, (run_shifted, back) if bound and back is not None else back
 
 
 __all__ = ["adapter", "constructing"]

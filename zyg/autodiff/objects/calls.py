@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import operator
 import types
-import weakref
 from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
@@ -22,13 +21,15 @@ import numpy as np
 
 from zyg import rules
 from zyg.autodiff import objects
-from zyg.autodiff.identity import ByIdentity, lasts, note
-from zyg.autodiff.trying import bodies
+from zyg.autodiff.identity import ByIdentity, lasts
 from zyg.library import registry
 from zyg.transforms import transform_of
 
-from . import foreign, generators, memory, native, numpy_, user_rules
-from .cotangents import accumulate, is_number
+from . import foreign, native, numpy_, user_rules
+from .backs import run as run
+from .backs import run_padded, run_shifted, run_unshifted
+from .foreign_calls import call_foreign, run_foreign
+from .functions import Function, call_bound
 from .native import NativeFirst
 
 Handler = Callable[..., tuple[Any, Any]]
@@ -77,89 +78,6 @@ def run_known(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]
     if back is None:
         return y, None
     return y, (run_padded, back, 1 + len(args) + len(kwargs))
-
-
-def run_padded(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """What is left out at the end has no cotangent."""
-    given = run(back[1], d, shadows)
-    if given is None or len(given) >= back[2]:
-        return given
-    return (*given, *[None] * (back[2] - len(given)))
-
-
-def run(back: Any, d: Any, shadows: Any) -> Any:
-    """The cotangents that a back gives, None if there are none. A float is the slope by the only argument."""
-    if back is None:
-        return None
-    if type(back) is float:
-        return None if d is None else (None, d * back)
-    return back[0](back, d, shadows)
-
-
-# --------------------------------------------------------------------------------------- Python functions
-
-
-class Function:
-    """How the functions of one code object are called under differentiation."""
-
-    __slots__ = ("_code", "codes", "generator", "made", "simple")
-
-    def __init__(self, f: FunctionType):
-        code = f.__code__
-        self._code = weakref.ref(code)
-        # The forward halves, plain and watched, as far as they have been asked for; and those for methods.
-        self.codes: list[CodeType | None] = [None] * 4
-        self.simple = not (code.co_kwonlyargcount or code.co_flags & (0x04 | 0x08))
-        self.generator = bool(code.co_flags & 0x20)
-        # What has been made for the functions that are called, in plain and in watched form: by the way of passing arguments.
-        # Without a closure one function does for all, per module.
-        self.made: tuple[dict[Any, Any], dict[Any, Any]] = {}, {}
-        self.forward(f)
-
-    @property
-    def code(self) -> CodeType:
-        code = self._code()
-        assert code is not None  # who calls a function has it
-        return code
-
-    def forward(self, f: FunctionType, bound: bool = False) -> CodeType:
-        """The forward half of `f`, one of these functions, in the form that is wanted now."""
-        number = 2 * bound + bool(bodies)
-        made = self.codes[number]
-        if made is None:
-            from zyg.autodiff.python import differentiated
-
-            made = self.codes[number] = differentiated(self.code, bound, f.__globals__, bool(bodies))
-        return made
-
-    def present(self) -> dict[Any, Any]:
-        """What has been made in the form that is wanted now."""
-        return self.made[1 if bodies else 0]
-
-    def bind(self, f: FunctionType) -> Callable[..., Any]:
-        """The forward half as a function with the globals and the closure of `f`."""
-        made = self._bind(f, False)
-        return functools.partial(generators.call, made) if self.generator else made
-
-    def bind_method(self, f: FunctionType) -> FunctionType:
-        """The same, whose pullback gives the cotangent of the bound method in the place of that of `self`."""
-        return self._bind(f, True)
-
-    def _bind(self, f: FunctionType, bound: bool) -> FunctionType:
-        present = self.present()
-        known = present.get(bound) if f.__closure__ is None else None
-        if known is not None and known.__globals__ is f.__globals__:
-            return known
-        made = _with_code(f, self.forward(f, bound))
-        if f.__closure__ is None:
-            note(present, bound, (f,), made)
-        return made
-
-
-def _with_code(f: FunctionType, code: CodeType) -> FunctionType:
-    made = FunctionType(code, f.__globals__, f.__name__, None, f.__closure__)
-    made.__qualname__ = f.__qualname__
-    return made
 
 
 _functions = ByIdentity()  # of a code object: a Function, or a handler
@@ -282,73 +200,6 @@ def record_keywords(names: tuple[str, ...], f: Any, *args: Any) -> tuple[Any, An
     return call(f, args[:split], dict(zip(names, args[split:])))
 
 
-def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[Any, Any]:
-    """RECORD of `f(*args, **kwargs)`."""
-    if type(args) is not tuple:
-        return _spread_items(f, args, kwargs)
-    forward = None
-    if type(f) is FunctionType and f.__closure__ is None and type(kwargs) in (dict, types.NoneType):
-        forward = objects.adapters.adapter(f, len(args), tuple(kwargs) if kwargs else ())
-    if forward is not None:
-        y, back = forward(*args, *kwargs.values()) if kwargs else forward(*args)
-    else:
-        y, back = call(f, args, kwargs if kwargs is None else dict(kwargs))
-    if back is None:
-        return y, None
-    return y, (run_spread, back, len(args), kwargs, tuple(kwargs)) if kwargs else (run_spread_plain, back)
-
-
-def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """The same where the arguments come from a list or another iterable, which have no cotangent that flows."""
-    if type(args) is list:
-        items = tuple(args)
-        y, back = record_spread(f, items, kwargs)
-        return y, None if back is None else (run_spread_list, back, args)
-    items, items_back = objects.unpacking.record_unpack_rest(args, 0, 0)
-    y, back = record_spread(f, tuple(items), kwargs)
-    return y, None if back is None else (run_spread_items, back, items, items_back)
-
-
-def run_spread_plain(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    inner = back[1]
-    given = inner[0](inner, d, shadows) if type(inner) is tuple else run(inner, d, shadows)
-    return None if given is None else (given[0], tuple(given[1:]), None)
-
-
-def run_spread_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, items = back
-    given = run(inner, d, shadows)
-    if given is None:
-        return None
-    if given[1] is not None:
-        for index, c in enumerate(given[1]):
-            if c is not None:
-                shadows.add_item(items, index, c)
-    return given[0], None, None
-
-
-def run_spread_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, items, items_back = back
-    given = run(inner, d, shadows)
-    if given is not None and given[1] is not None:
-        for index, c in enumerate(given[1]):
-            if c is not None:
-                shadows.add_item(items, index, c)
-    source = run(items_back, (None,), shadows)
-    return None if given is None else (given[0], None if source is None else source[0], None)
-
-
-def run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, count, kwargs, names = back
-    given = run(inner, d, shadows)
-    if given is None:
-        return None
-    for name, c in zip(names, given[1 + count :]):
-        if c is not None:
-            shadows.add_key(kwargs, name, c)
-    return given[0], tuple(given[1 : 1 + count]), None
-
-
 def _function(f: FunctionType) -> Any:
     """What to do for functions of this code object (or for this very function, if it has a rule of its own)."""
     refresh()
@@ -430,102 +281,6 @@ def _is_half(code: CodeType) -> bool:
     return is_half(code)
 
 
-def call_bound(entry: Function, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    """A call of a function with defaults, keywords, `*args` or `**kwargs`: brings the arguments in their places."""
-    slots, places = arrange(entry, f, args, kwargs)
-    y, back = entry.bind(f)(*slots)
-    if back is None or places is None:
-        return y, back
-    return y, (run_bound, back, f, *places)
-
-
-def arrange(entry: Function, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    """The values of the parameters, in the order of `co_varnames`; and where they came from, None if all were given in that
-    order."""
-    code = entry.code
-    count, given = code.co_argcount, len(args)
-    if not kwargs and given == count and entry.simple:
-        return args, None
-    names = code.co_varnames
-    total = count + code.co_kwonlyargcount
-    slots: list[Any] = [_MISSING] * total
-    taken = min(given, count)
-    slots[:taken] = args[:taken]
-    where: list[int] = list(range(taken))  # the place of each argument among the parameters
-    more: dict[str, Any] = {}
-    flags = code.co_flags
-    for name, value in kwargs.items():
-        at = names.index(name, code.co_posonlyargcount, total) if name in names[code.co_posonlyargcount : total] else -1
-        if at >= 0 and slots[at] is _MISSING:
-            slots[at] = value
-            where.append(at)
-        elif at < 0 and flags & 0x08:
-            more[name] = value
-            where.append(-1)
-        else:
-            _complain(f, args, kwargs)
-    if given > count and not flags & 0x04:
-        _complain(f, args, kwargs)
-    defaults = f.__defaults__ or ()
-    by_default: list[tuple[int, Any]] = []
-    for at in range(total):
-        if slots[at] is _MISSING:
-            if at >= count:
-                key: Any = names[at]
-                if key not in (f.__kwdefaults__ or {}):
-                    _complain(f, args, kwargs)
-                slots[at] = (f.__kwdefaults__ or {})[key]
-            else:
-                key = at - count + len(defaults)
-                if key < 0:
-                    _complain(f, args, kwargs)
-                slots[at] = defaults[key]
-            if is_number(slots[at]) or type(slots[at]) is tuple:
-                by_default.append((at, key))
-    if flags & 0x04:
-        slots.append(args[count:])
-    if flags & 0x08:
-        slots.append(more)
-    if not kwargs and not by_default and given == count and not flags & 0x0C:
-        return slots, None
-    return slots, (taken, max(given - count, 0), total, tuple(where[taken:]), tuple(kwargs), tuple(by_default), more)
-
-
-_MISSING = object()
-
-
-def run_bound(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, f, taken, spread, total, where, names, by_default, more = back
-    given = run(inner, d, shadows)
-    rest = [shadows.take_key(more, name) if at < 0 else None for at, name in zip(where, names)]
-    if given is None:
-        return (*[None] * (1 + taken + spread), *rest)
-    for at, key in by_default:
-        if given[1 + at] is not None:
-            shadows.add_key(f, key, given[1 + at])  # `make_function` takes it from there
-    if where:
-        rest = [given[1 + at] if at >= 0 else r for at, r in zip(where, rest)]
-    extra: Any = ()
-    if spread:
-        extra = given[1 + total]
-        extra = extra if extra is not None else (None,) * spread
-    return (*given[: 1 + taken], *extra, *rest)
-
-
-def _complain(f: FunctionType, args: Any, kwargs: Any) -> None:
-    """Raise the TypeError that CPython raises for these arguments."""
-    empty = (lambda: None).__code__
-    code = f.__code__.replace(
-        co_code=empty.co_code, co_consts=empty.co_consts, co_freevars=(), co_cellvars=(), co_names=(),
-        co_exceptiontable=b"", co_linetable=empty.co_linetable, co_stacksize=empty.co_stacksize,
-    )  # fmt: skip
-    stub = FunctionType(code, {}, f.__name__, f.__defaults__)
-    stub.__qualname__ = f.__qualname__
-    stub.__kwdefaults__ = f.__kwdefaults__
-    stub(*args, **kwargs)
-    raise TypeError(f"{f.__qualname__}() was called with arguments that do not fit")
-
-
 # ------------------------------------------------------------------------------------------ other callables
 
 
@@ -533,18 +288,6 @@ def call_method(f: MethodType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A bound method: its function with `self` in front."""
     y, back = call(f.__func__, (f.__self__, *args), kwargs)
     return y, None if back is None else (run_shifted, back)
-
-
-def run_shifted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """The cotangent of `self` is that of the bound method."""
-    given = run(back[1], d, shadows)
-    return None if given is None else given[1:]
-
-
-def run_unshifted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """A method called through its class: `self` is the first argument."""
-    given = run(back[1], d, shadows)
-    return None if given is None else (None, *given)
 
 
 def _resolve(f: Any, handler: Handler) -> Handler:
@@ -721,82 +464,6 @@ def is_differentiable_callable(f: Any) -> bool:
     ):
         return False
     return isinstance(f, (staticmethod, classmethod, functools.partialmethod)) or transform_of(f) is not None
-
-
-# --------------------------------------------------------------------------------------------- foreign code
-
-
-def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    """Code that zyg cannot see into: it runs, natively if the library has it."""
-    made = native.call_entry(f, args, kwargs)
-    if made is not None:
-        return made
-    return run_foreign(f, foreign.name_of(f), getattr(f, "__self__", f), args, kwargs)
-
-
-def _run_consumer(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """Foreign code that gets iterators: what it takes from these is noted."""
-    items: list[Any] = []
-    backs: list[Any] = []
-
-    def noted(x: Any) -> Any:
-        if not isinstance(x, objects.iteration.Iterator):
-            return x
-        return _noting(x, items, backs)
-
-    y, back = run_foreign(f, name, owner, tuple(map(noted, args)), {k: noted(v) for k, v in kwargs.items()}, items)
-    return y, (run_consumer, back, items, backs, 1 + len(args) + len(kwargs))
-
-
-def _noting(x: Any, items: list[Any], backs: list[Any]) -> Any:
-    for item, back in x.pairs:
-        items.append(item)
-        backs.append(back)
-        yield item
-
-
-def run_consumer(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, items, backs, count = back
-    given = run(inner, d, shadows)
-    taken = shadows.take_list(items) or []
-    for k in range(len(backs) - 1, -1, -1):
-        if backs[k] is not None:
-            backs[k][0](backs[k], taken[k] if k < len(taken) else None, shadows)
-    return None if given is None else given[:count]
-
-
-def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: Any = None) -> tuple[Any, Any]:
-    operands = (owner, *args, *kwargs.values())
-    if any(isinstance(x, objects.iteration.Iterator) for x in operands[1:]):
-        return _run_consumer(f, name, owner, args, kwargs)
-    before = objects.structure.watch(operands)
-    forms = [objects.structure.form(x) for x in operands] if before is not None else []
-    value, entered = objects.reentry.followed(f, args, kwargs, True, (owner,), before)
-    if items is not None:
-        operands = (*operands, items)
-    what = f"a derivative through `{name}`, which zyg cannot see into"
-    if user_rules.tangent_of(f) is not None:
-        what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"
-    hint = f"give it a rule with @zyg.adjoint({name}), or wrap its arguments in zyg.stop_gradient"
-    value, back = foreign.result(value, what, hint, operands)
-    if before is not None:
-        changed = objects.structure.changed(before)
-        if changed:
-            back = (objects.structure.run_changed, changed, forms, back, name, foreign.caller())
-    held = memory.held_by(value, operands)
-    if held:
-        back = foreign.holding(held, back, f"`{name}`")
-    return value, back if entered is None else (run_entered, back, entered)
-
-
-def run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """Foreign code has called Python code: what that did is undone."""
-    _, outer, inner = back
-    given = run(outer, d, shadows)
-    called = run(inner, d, shadows)
-    if given is None or called is None:
-        return given if called is None else (None, *called)
-    return [*map(accumulate, given[: 1 + len(called)], (None, *called)), *given[1 + len(called) :]]
 
 
 def _foreign_method(f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from zyg.errors import Unsupported
 
-from . import calls, cells, foreign, reentry, structure, subscripts
+from . import calls, cells, foreign, functions, reentry, structure, subscripts
 from .arithmetic import is_python
 from .calls import known
 from .cotangents import Refused
@@ -69,7 +69,7 @@ def runs_code(meta: Any) -> bool:
 
 def forward_of_body(body: FunctionType) -> Any:
     """The forward half of the body of a class, a function of the namespace."""
-    return calls.Function(body).bind(body)
+    return functions.Function(body).bind(body)
 
 
 def _resolved(bases: tuple[Any, ...], namespace: dict[str, Any]) -> tuple[Any, ...]:

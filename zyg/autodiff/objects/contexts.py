@@ -7,7 +7,7 @@ from contextvars import ContextVar, Token
 from types import FunctionType
 from typing import Any
 
-from . import calls, classes, generators
+from . import calls, classes, generators, spreading
 from .calls import known, method
 from .cotangents import accumulate
 from .generators import Generator
@@ -79,7 +79,7 @@ _enter_in_python, _exit_in_python = _in_python(_Manager.__enter__), _in_python(_
 @known(_Manager, exact=True)
 def _manager(func: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> tuple[Any, Any]:
     """The generator is made; all else that the class does on the way is about its documentation."""
-    made, back = calls.record_spread(func, args, kwds)
+    made, back = spreading.record_spread(func, args, kwds)
     if type(made) is not Generator:
         return classes.construct(_Manager, func, args, kwds)  # (what was made is no generator: nothing has run)
     manager = object.__new__(_Manager)

@@ -6,7 +6,7 @@ import functools
 from types import FunctionType
 from typing import Any
 
-from . import builtins_, calls, iteration, listwise
+from . import builtins_, calls, iteration, listwise, reentry
 from .adapters import adapter
 from .calls import known
 from .cotangents import accumulate
@@ -23,15 +23,23 @@ def _reduce(f: Any, iterable: Any, initial: Any = _MISSING, /) -> tuple[Any, Any
     steps: list[Any] = []
     total = initial
     first_back = None
-    for item, back in iterator:
-        if total is _MISSING:
-            total, first_back = item, back
-            continue
-        total, step = forward(total, item)
-        steps.append((step, back))
+    with reentry.undone((_run_steps, steps)):
+        for item, back in iterator:
+            if total is _MISSING:
+                total, first_back = item, back
+                continue
+            total, step = forward(total, item)
+            steps.append((step, back))
     if total is _MISSING:
         functools.reduce(f, ())  # raises the TypeError
     return total, (_run_reduce, steps, rec, first_back, initial is not _MISSING)
+
+
+def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The function has raised after these steps."""
+    for step, inner in reversed(back[1]):
+        calls.run(step, None, shadows)
+        calls.run(inner, None, shadows)
 
 
 def _run_reduce(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -61,9 +69,10 @@ def _reduce_list(f: Any, x: list[Any], initial: Any) -> tuple[Any, Any]:
     if total is _MISSING:
         functools.reduce(f, ())  # raises the TypeError
     steps: list[Any] = []
-    for item in iterator:
-        total, step = forward(total, item)
-        steps.append(step)
+    with reentry.gathering(steps):
+        for item in iterator:
+            total, step = forward(total, item)
+            steps.append(step)
     return total, (_run_reduce_list, x, steps, started)
 
 

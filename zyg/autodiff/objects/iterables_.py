@@ -366,9 +366,9 @@ def _run_mapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
                 shadows.add_item(x, at, c)
 
 
-def drain_mapped(mapped: Mapped) -> tuple[list[Any], tuple[Any, ...]]:
-    """All that `map` still gives."""
-    if mapped.places is None:
+def drain_mapped(mapped: Mapped, types: frozenset[type] | None = None) -> tuple[list[Any], tuple[Any, ...]]:
+    """All that `map` still gives; or up to the first item that is not of these types."""
+    if mapped.places is None and types != frozenset():
         made = _mapped_at_once(mapped)
         if made is not None:
             return made
@@ -376,11 +376,19 @@ def drain_mapped(mapped: Mapped) -> tuple[list[Any], tuple[Any, ...]]:
     items: list[Any] = []
     backs: list[Any] = []
     last = -1
-    for arguments, last in mapped.begin():  # noqa: B007
-        y, back = forward(*arguments)
-        items.append(y)
-        backs.append(back)
+    with reentry.gathering(backs):
+        for arguments, last in mapped.begin():  # noqa: B007
+            y, back = forward(*arguments)
+            items.append(y)
+            backs.append(back)
+            if types is not None and type(y) not in types:
+                break
     return items, (_give_mapped, backs, mapped.lists, last + 1 - len(items))
+
+
+def _leading_mapped(mapped: Mapped, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
+    items, drain = drain_mapped(mapped, types)
+    return items, drain, mapped if items and type(items[-1]) not in types else None
 
 
 def _mapped_at_once(mapped: Mapped) -> tuple[list[Any], tuple[Any, ...]] | None:
@@ -433,6 +441,7 @@ def _give_mapped(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> 
 
 iteration.SOURCES[Mapped] = iteration.iterator_pairs
 iteration.DRAINS[Mapped] = drain_mapped
+iteration.LEADING[Mapped] = _leading_mapped
 
 
 @known(map)

@@ -424,8 +424,13 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     iterator, rec = listed(x) if asked else pairs(x)
     if rec is None:
         iterator = zip(iterator, repeat(None))
-    both = list(iterator)
-    return [item for item, _ in both], (give_backs, [back for _, back in both], rec)
+    items: list[Any] = []
+    backs: list[Any] = []
+    with objects.reentry.gathering(backs):
+        for item, back in iterator:
+            items.append(item)
+            backs.append(back)
+    return items, (give_backs, backs, rec)
 
 
 def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:

@@ -45,8 +45,14 @@ def keys_of(items: list[Any], key: Any) -> tuple[list[Any], list[Any] | None]:
     ):
         return [key(v) for v in items], None
     forward = calls.forward_of(key)
-    made = [forward(v) for v in items]
-    return [k for k, _ in made], [back for _, back in made]
+    found: list[Any] = []
+    backs: list[Any] = []
+    with reentry.gathering(backs):
+        for v in items:
+            k, back = forward(v)
+            found.append(k)
+            backs.append(back)
+    return found, backs
 
 
 def _picks_an_item(key: Any, items: list[Any]) -> bool:

@@ -284,7 +284,8 @@ class NativeFirst:
         self.refusals = 0
 
     def call(self, f: FunctionType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        from .calls import call_bound, settle
+        from .calls import settle
+        from .functions import call_bound
 
         if not kwargs and not ((len(args) < f.__code__.co_argcount or f.__kwdefaults__) and _made_here(f)):
             made = call_native(f, args)

@@ -15,7 +15,19 @@ from zyg.autodiff import trying
 from zyg.autodiff.python import accesses, escaping, forms, inlining, knowledge
 from zyg.autodiff.python import nested as halves
 
-from . import calls, class_statements, classes, foreign, generators, native, numpy_methods, reach, structure
+from . import (
+    calls,
+    class_statements,
+    classes,
+    foreign,
+    functions,
+    generators,
+    native,
+    numpy_methods,
+    reach,
+    spreading,
+    structure,
+)  # fmt: skip
 from .arithmetic import find, is_python, method_of
 from .calls import known
 
@@ -119,7 +131,7 @@ def _call_in_python(f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
 
 def _through(forward: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """Differentiate a call of the forward half: what it gives is a value and its pullback."""
-    y, back = calls.record_spread(forward, tuple(args), kwargs or {})
+    y, back = spreading.record_spread(forward, tuple(args), kwargs or {})
     return y, None if back is None else (_run_through, back, forward)
 
 
@@ -142,15 +154,15 @@ known(native.entry_value)(native.call_entry_value)
 known(native.entry_cotangents)(native.call_entry_cotangents)
 
 
-@known(calls.call_bound)
+@known(functions.call_bound)
 def _call_bound(entry: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """Arguments are brought in their places as ever; it is the forward half that is differentiated."""
-    slots, places = calls.arrange(entry, f, args, kwargs)
+    slots, places = functions.arrange(entry, f, args, kwargs)
     pair, back = calls.call(entry.bind(f), tuple(slots))
     if places is None or pair[1] is None:
         return pair, None if back is None else (_run_bound, back)
-    made = (pair[0], (calls.run_bound, pair[1], f, *places))
-    return made, None if back is None else (_run_arranged, (calls.run_bound, (_run_inner, back), f, *places))
+    made = (pair[0], (functions.run_bound, pair[1], f, *places))
+    return made, None if back is None else (_run_arranged, (functions.run_bound, (_run_inner, back), f, *places))
 
 
 def _run_arranged(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -260,6 +260,16 @@ class undone:
             escaping.attach(error, self.back if inner is None else (run_at_index, inner, self.back))
 
 
+def gathering(backs: list[Any]) -> undone:
+    """`with gathering(backs):` the same for what is done meanwhile, whose backs come into the list."""
+    return undone((_run_gathered, backs))
+
+
+def _run_gathered(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    for inner in reversed(back[1]):
+        calls.run(inner, None, shadows)
+
+
 def _leave(error: BaseException, run: Run, operands: tuple[Any, ...]) -> None:
     """The code is left by an exception: what was called is undone where that is caught."""
     from ..python import escaping
@@ -463,4 +473,4 @@ def run_at_index(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return given
 
 
-__all__ = ["by_index", "called", "followed", "index_of", "matters", "run_at_index", "trapped", "undone"]
+__all__ = ["by_index", "called", "followed", "gathering", "index_of", "matters", "run_at_index", "trapped", "undone"]

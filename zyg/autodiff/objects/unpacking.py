@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import repeat
 from typing import Any
 
-from . import iteration
+from . import iteration, reentry
 
 
 def record_unpack(x: Any, number: int) -> Any:
@@ -23,11 +23,12 @@ def unpacked(x: Any, number: int) -> tuple[Any, ...]:
         return (*x, (run_unpack_list, x))
     iterator, rec = iteration.with_backs(x)
     items, backs = [], []
-    for item, back in iterator:
-        if len(items) == number:
-            raise ValueError(f"too many values to unpack (expected {number})")
-        items.append(item)
-        backs.append(back)
+    with reentry.gathering(backs):
+        for item, back in iterator:
+            if len(items) == number:
+                raise ValueError(f"too many values to unpack (expected {number})")
+            items.append(item)
+            backs.append(back)
     if len(items) < number:
         raise ValueError(f"not enough values to unpack (expected {number}, got {len(items)})")
     return (*items, (run_unpack, backs, rec) if rec is not None else None)

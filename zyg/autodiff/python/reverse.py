@@ -193,11 +193,14 @@ class ReverseHalf:
     def _reverse_raised(self, handler: Block, source: Block) -> None:
         """What the instruction did that raised: the callee has left its pullback."""
         instr = next((i for i in source.instrs if self.forward.kinds.get(i) == "record"), None)
-        if instr is None:
+        if instr is None and self.forward.stepped.isdisjoint(source.instrs):
+            return
+        operands = [self._primal(self.forward.taken[handler]), NOTHING, self.shadows]
+        if instr is None:  # a step of a loop: what it did before it raised
+            self.builder.emit("pull", *operands, types=(), of="raised", wanted=())
             return
         original = self.forward.originals[instr]
         wanted = self._wanted(original)
-        operands = [self._primal(self.forward.taken[handler]), NOTHING, self.shadows]
         parts = self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), of="raised", wanted=tuple(wanted))
         self._spread(original, wanted, parts)
 

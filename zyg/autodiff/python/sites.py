@@ -16,7 +16,7 @@ from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, note
-from ..objects import calls, classes
+from ..objects import calls, classes, spreading
 from ..objects.adapters import adapter, constructing
 from ..objects.arithmetic import find
 from ..trying import bodies
@@ -253,7 +253,7 @@ def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[An
         _clear(site)
         site[-1] = count
     y, back = (site[1] if f is site[0] else forward_at(f, site, count))(*args)
-    return y, None if back is None else (calls.run_spread_plain, back)
+    return y, None if back is None else (spreading.run_spread_plain, back)
 
 
 def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:

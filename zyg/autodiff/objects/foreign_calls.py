@@ -1,0 +1,87 @@
+"""Calls of code that zyg cannot see into."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zyg.autodiff import objects
+
+from . import foreign, memory, native, user_rules
+from .backs import run
+from .cotangents import accumulate
+
+
+def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """Code that zyg cannot see into: it runs, natively if the library has it."""
+    made = native.call_entry(f, args, kwargs)
+    if made is not None:
+        return made
+    return run_foreign(f, foreign.name_of(f), getattr(f, "__self__", f), args, kwargs)
+
+
+def _run_consumer(f: Any, name: str, owner: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Foreign code that gets iterators: what it takes from these is noted."""
+    items: list[Any] = []
+    backs: list[Any] = []
+
+    def noted(x: Any) -> Any:
+        if not isinstance(x, objects.iteration.Iterator):
+            return x
+        return _noting(x, items, backs)
+
+    y, back = run_foreign(f, name, owner, tuple(map(noted, args)), {k: noted(v) for k, v in kwargs.items()}, items)
+    return y, (run_consumer, back, items, backs, 1 + len(args) + len(kwargs))
+
+
+def _noting(x: Any, items: list[Any], backs: list[Any]) -> Any:
+    for item, back in x.pairs:
+        items.append(item)
+        backs.append(back)
+        yield item
+
+
+def run_consumer(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, items, backs, count = back
+    given = run(inner, d, shadows)
+    taken = shadows.take_list(items) or []
+    for k in range(len(backs) - 1, -1, -1):
+        if backs[k] is not None:
+            backs[k][0](backs[k], taken[k] if k < len(taken) else None, shadows)
+    return None if given is None else given[:count]
+
+
+def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: Any = None) -> tuple[Any, Any]:
+    operands = (owner, *args, *kwargs.values())
+    if any(isinstance(x, objects.iteration.Iterator) for x in operands[1:]):
+        return _run_consumer(f, name, owner, args, kwargs)
+    before = objects.structure.watch(operands)
+    forms = [objects.structure.form(x) for x in operands] if before is not None else []
+    value, entered = objects.reentry.followed(f, args, kwargs, True, (owner,), before)
+    if items is not None:
+        operands = (*operands, items)
+    what = f"a derivative through `{name}`, which zyg cannot see into"
+    if user_rules.tangent_of(f) is not None:
+        what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"
+    hint = f"give it a rule with @zyg.adjoint({name}), or wrap its arguments in zyg.stop_gradient"
+    value, back = foreign.result(value, what, hint, operands)
+    if before is not None:
+        changed = objects.structure.changed(before)
+        if changed:
+            back = (objects.structure.run_changed, changed, forms, back, name, foreign.caller())
+    held = memory.held_by(value, operands)
+    if held:
+        back = foreign.holding(held, back, f"`{name}`")
+    return value, back if entered is None else (run_entered, back, entered)
+
+
+def run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """Foreign code has called Python code: what that did is undone."""
+    _, outer, inner = back
+    given = run(outer, d, shadows)
+    called = run(inner, d, shadows)
+    if given is None or called is None:
+        return given if called is None else (None, *called)
+    return [*map(accumulate, given[: 1 + len(called)], (None, *called)), *given[1 + len(called) :]]
+
+
+__all__ = ["call_foreign", "run_foreign"]

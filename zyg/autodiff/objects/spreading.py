@@ -1,0 +1,81 @@
+"""Calls `f(*args, **kwargs)`: their arguments come out of a sequence and a dict."""
+
+from __future__ import annotations
+
+import types
+from types import FunctionType
+from typing import Any
+
+from . import adapters, unpacking
+from .backs import run
+from .calls import call
+
+
+def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[Any, Any]:
+    """RECORD of `f(*args, **kwargs)`."""
+    if type(args) is not tuple:
+        return _spread_items(f, args, kwargs)
+    forward = None
+    if type(f) is FunctionType and f.__closure__ is None and type(kwargs) in (dict, types.NoneType):
+        forward = adapters.adapter(f, len(args), tuple(kwargs) if kwargs else ())
+    if forward is not None:
+        y, back = forward(*args, *kwargs.values()) if kwargs else forward(*args)
+    else:
+        y, back = call(f, args, kwargs if kwargs is None else dict(kwargs))
+    if back is None:
+        return y, None
+    return y, (run_spread, back, len(args), kwargs, tuple(kwargs)) if kwargs else (run_spread_plain, back)
+
+
+def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The same where the arguments come from a list or another iterable, which have no cotangent that flows."""
+    if type(args) is list:
+        items = tuple(args)
+        y, back = record_spread(f, items, kwargs)
+        return y, None if back is None else (run_spread_list, back, args)
+    items, items_back = unpacking.record_unpack_rest(args, 0, 0)
+    y, back = record_spread(f, tuple(items), kwargs)
+    return y, None if back is None else (run_spread_items, back, items, items_back)
+
+
+def run_spread_plain(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    inner = back[1]
+    given = inner[0](inner, d, shadows) if type(inner) is tuple else run(inner, d, shadows)
+    return None if given is None else (given[0], tuple(given[1:]), None)
+
+
+def run_spread_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, items = back
+    given = run(inner, d, shadows)
+    if given is None:
+        return None
+    if given[1] is not None:
+        for index, c in enumerate(given[1]):
+            if c is not None:
+                shadows.add_item(items, index, c)
+    return given[0], None, None
+
+
+def run_spread_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, items, items_back = back
+    given = run(inner, d, shadows)
+    if given is not None and given[1] is not None:
+        for index, c in enumerate(given[1]):
+            if c is not None:
+                shadows.add_item(items, index, c)
+    source = run(items_back, (None,), shadows)
+    return None if given is None else (given[0], None if source is None else source[0], None)
+
+
+def run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, count, kwargs, names = back
+    given = run(inner, d, shadows)
+    if given is None:
+        return None
+    for name, c in zip(names, given[1 + count :]):
+        if c is not None:
+            shadows.add_key(kwargs, name, c)
+    return given[0], tuple(given[1 : 1 + count]), None
+
+
+__all__ = ["record_spread", "run_spread_plain"]
