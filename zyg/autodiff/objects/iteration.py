@@ -444,6 +444,11 @@ def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...],
         items, drain = drained(x)
         if types.issuperset(map(type, items)):
             return items, drain, None
+    return leading_pairs(x, types)
+
+
+def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
+    """The same of any iterable, item by item."""
     iterator, rec = with_backs(x)
     iterator = iter(iterator)
     items, backs = [], []
@@ -458,16 +463,15 @@ def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...],
 
 
 def _leading_directly(x: Direct, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
-    items: list[Any] = []
-    parts: list[Any] = []
+    """No code runs where it steps on, so that all items can be taken."""
+    both = list(x.base)
+    items = [item for item, _ in both]
     rest = None
-    for item, part in x.base:
-        items.append(item)
-        parts.append(part)
-        if type(item) not in types:
-            rest = x
-            break
-    return items, (_give_parts, x.whole, parts), rest
+    if not types.issuperset(map(type, items)):
+        count = next(n for n, item in enumerate(items, 1) if type(item) not in types)
+        rest = Direct(iter(both[count:]), x.whole, x.kind)
+        del items[count:], both[count:]
+    return items, (_give_parts, x.whole, [part for _, part in both]), rest
 
 
 # By type, where that is shorter.

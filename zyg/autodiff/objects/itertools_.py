@@ -195,14 +195,27 @@ class _Totals(Iterator):
 
 def _drain_totals(it: _Totals) -> tuple[list[Any], tuple[Any, ...]]:
     """All that is still to come."""
-    x = it.items
-    made = None if x is None else listwise.totals(operator.add if it.function is None else it.function, x[:])
+    made = _totals_at_once(it)
     if made is None:
         both = list(it.pairs)
         return [item for item, _ in both], (iteration.give_backs, [back for _, back in both], None)
+    return made
+
+
+def _totals_at_once(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
+    """Totals of real numbers by an operator."""
+    x = it.items
+    made = None if x is None else listwise.totals(operator.add if it.function is None else it.function, x[:])
+    if made is None:
+        return None
     it.items = None
     ys, by_total, by_item = made
     return ys, (_give_totals, x, by_total, by_item)
+
+
+def _leading_totals(it: _Totals, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
+    made = _totals_at_once(it) if types else None
+    return iteration.leading_pairs(it, types) if made is None else (*made, None)
 
 
 def _give_totals(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
@@ -213,6 +226,7 @@ def _give_totals(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> 
 
 iteration.SOURCES[_Totals] = iteration.iterator_pairs
 iteration.DRAINS[_Totals] = _drain_totals
+iteration.LEADING[_Totals] = _leading_totals
 
 
 class _Running:
