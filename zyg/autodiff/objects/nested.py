@@ -27,7 +27,7 @@ from . import (
     reach,
     spreading,
     structure,
-)  # fmt: skip
+)
 from .arithmetic import find, is_python, method_of
 from .calls import known
 
