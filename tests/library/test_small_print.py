@@ -157,3 +157,25 @@ def test_pieces_are_chosen_by_what_conditions_are_true():
     f = lambda x, c: np.piecewise(x, [c], [1.0])
     args = np.zeros(3), np.array([0, 2, 0])
     assert zyg.jit(f)(*args).tolist() == f(*args).tolist() == [0.0, 1.0, 0.0]
+
+
+def first_column(a):
+    total = np.zeros(a.shape)
+    for k in range(3):
+        total += k * a
+    return total[:, 0]
+
+
+@one_of_three(1)
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_results_through_python_that_are_views_of_what_native_code_made():
+    linalg = pytest.importorskip("scipy.linalg")
+    table = {("no", 1.5): 2.0}
+
+    def f(a, b):
+        return table[("no", 1.5)] * np.sum(linalg.solve(a, b)) + np.sum(first_column(a) ** 2)
+
+    a, b = np.eye(3) + 0.1, np.arange(3.0)
+    by_a, by_b = zyg.gradient(f, a, b)
+    assert by_b == pytest.approx(2.0 * np.linalg.inv(a).sum(0))
+    assert by_a[:, 0] - 18.0 * a[:, 0] == pytest.approx(-by_b * np.linalg.solve(a, b)[0])

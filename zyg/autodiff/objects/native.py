@@ -107,7 +107,16 @@ def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
     if made is None:
         return None
     value, back = made
-    return value, (run_native, back, args)
+    # (Several arrays may have memory in common with each other.)
+    return own(value) if type(value) is np.ndarray else value, (run_native, back, args)
+
+
+def own(value: Any) -> Any:
+    """An array that is a view of memory that native code has made, which nobody else has, as one that has its own: only of
+    such memory the type of the elements is known to who asks for the shadow."""
+    if type(value) is tuple:
+        return tuple(map(own, value))
+    return value.copy() if type(value) is np.ndarray and value.base is not None else value
 
 
 def _carries_numbers(error: Exception) -> bool:
@@ -175,7 +184,7 @@ def _pulled(called: Any, operands: tuple[Any, ...], constants: dict[str, Any]) -
     made = native_pullback(called, operands, constants, pure=True)
     if made is None:
         return None
-    value, back = made
+    value, back = own(made[0]), made[1]
     return value, (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
 
 
