@@ -96,6 +96,62 @@ def f(x):
         x = x * z
     return x
 """,
+    "what a sum has taken when a step raises, and the order of steps and operators": """
+STATE = {}
+
+
+class Steps:
+    def __init__(self, z):
+        self.z = z
+        self.n = 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.n += 1
+        STATE["k"] = STATE["k"] * 0.5 + self.z
+        if self.n > 3:
+            raise ValueError(self.z)
+        return self.z * self.n
+
+
+class Summed:
+    def __init__(self, z):
+        self.z = z
+
+    def __radd__(self, other):
+        return self + other
+
+    def __add__(self, other):
+        STATE["k"] = STATE["k"] * 0.5 + self.z
+        return Summed(self.z + (other.z if isinstance(other, Summed) else other))
+
+    def __gt__(self, other):
+        STATE["k"] += self.z * other.z
+        return self.z > other.z
+
+
+def summed(z):
+    yield z
+    for i in range(3):
+        yield Summed(STATE["k"] * z + i)
+
+
+def largest(z):
+    for i in range(3):
+        yield Summed(STATE["k"] * z + i)
+
+
+def f(x):
+    STATE["k"] = x
+    for taking in (sum, max, math.prod):
+        try:
+            taking(Steps(x))
+        except ValueError as error:
+            x = x * 0.5 + error.args[0]
+    return STATE["k"] * x + sum(summed(x)).z + max(largest(x)).z + STATE["k"]
+""",
     "what a handler leads to is no loop": """
 def f(x):
     y = x

@@ -451,14 +451,16 @@ def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any,
     """The same of any iterable, item by item."""
     iterator, rec = with_backs(x)
     iterator = iter(iterator)
-    items, backs = [], []
+    items: list[Any] = []
+    backs: list[Any] = []
     rest = None
-    for item, back in iterator:
-        items.append(item)
-        backs.append(back)
-        if type(item) not in types:
-            rest = Iterator(iterator)
-            break
+    with objects.reentry.gathering(backs):
+        for item, back in iterator:
+            items.append(item)
+            backs.append(back)
+            if type(item) not in types:
+                rest = Iterator(iterator)
+                break
     return items, (give_backs, backs, rec), rest
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from zyg.autodiff import objects
 
-from . import calls, iteration, reach
+from . import calls, iteration, reach, reentry
 from .builtins_ import MISSING
 from .calls import known
 from .cotangents import NUMBERS, is_number, real_like
@@ -33,7 +33,8 @@ def _sum(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
         # As CPython adds them up, compensated from 3.12 on.
         return sum(items, start), (run_sum, drain, len(items), start)
     *numbers, odd = items
-    total, further = calls.call(_added_from, (sum(numbers, start), odd, rest))
+    with _unless_left(drain):
+        total, further = calls.call(_added_from, (sum(numbers, start), odd, rest))
     return total, (_run_from, further, (run_sum, drain, len(numbers), start))
 
 
@@ -67,6 +68,15 @@ def run_sum(back: tuple[Any, ...], d: Any, shadows: Any, behind: tuple[Any, ...]
     return None, whole, d if d is None else real_like(start, d)
 
 
+def _unless_left(drain: tuple[Any, ...]) -> reentry.undone:
+    """Where the rest is left by an exception, the items that came before are undone."""
+    return reentry.undone((_run_left, drain))
+
+
+def _run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    iteration.give(back[1], None, shadows)
+
+
 def _run_from(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The rest, with the total of the numbers and the item after them; then these numbers."""
     _, further, numbers = back
@@ -93,7 +103,8 @@ def _prod(iterable: Any, /, *, start: Any = 1) -> tuple[Any, Any]:
     back = (_run_prod, drain, weights[::-1], behind)
     if rest is None:
         return y, back
-    y, further = calls.call(_multiplied_from, (y, items[-1], rest))
+    with _unless_left(drain):
+        y, further = calls.call(_multiplied_from, (y, items[-1], rest))
     return y, (_run_from, further, back)
 
 
@@ -152,7 +163,8 @@ def _extreme(function: Any, better: Any) -> Any:
             found, asked = objects.keys.keys_of(items, key)
             at, asked = objects.keys.chosen(function, found, asked)
             best, best_key = items[at], found[at]
-        y, further = calls.call(_best, (best, best_key, odd, rest, better, key))
+        with _unless_left(drain):
+            y, further = calls.call(_best, (best, best_key, odd, rest, better, key))
         return y, (_run_best, further, at, len(items), drain, asked)
 
     return handler
