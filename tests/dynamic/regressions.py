@@ -128,19 +128,19 @@ class Summed:
         return Summed(self.z + (other.z if isinstance(other, Summed) else other))
 
     def __gt__(self, other):
-        STATE["k"] += self.z * other.z
+        STATE["k"] = STATE["k"] * 0.5 + self.z * other.z
         return self.z > other.z
 
 
 def summed(z):
     yield z
     for i in range(3):
-        yield Summed(STATE["k"] * z + i)
+        yield Summed(math.sin(STATE["k"]) * z + i)
 
 
 def largest(z):
     for i in range(3):
-        yield Summed(STATE["k"] * z + i)
+        yield Summed(math.sin(STATE["k"]) * z + i)
 
 
 def f(x):
