@@ -179,3 +179,18 @@ def test_results_through_python_that_are_views_of_what_native_code_made():
     by_a, by_b = zyg.gradient(f, a, b)
     assert by_b == pytest.approx(2.0 * np.linalg.inv(a).sum(0))
     assert by_a[:, 0] - 18.0 * a[:, 0] == pytest.approx(-by_b * np.linalg.solve(a, b)[0])
+
+
+def test_code_for_arrays_that_cannot_be_written_is_for_no_others():
+    @zyg.jit
+    def set_first(a):
+        a[0] = 5.0
+        return a[1:]
+
+    locked = np.ones(3)
+    locked.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        set_first(locked)
+    assert set_first(np.ones(3)).flags.writeable
+    seen = zyg.jit(lambda a: a[1:])
+    assert [seen(a).flags.writeable for a in (locked, np.ones(3), locked)] == [False, True, False]

@@ -347,8 +347,8 @@ class Unboxing(PythonObjects):
     def unbox_ndarray(
         self, type: Array | ComplexArray, type_numbers: list[int], o: str, miss: str
     ) -> tuple[list[str], list[str], list[str]]:
-        """An ndarray proper (or one of a mapped file), of the right dtype in native byte order, aligned, writable if it
-        will be written: data and owner, shape, strides."""
+        """An ndarray proper (or one of a mapped file), of the right dtype in native byte order, aligned, writable or not
+        as the type says: data and owner, shape, strides."""
         e = self.e
         cls = self.field("ptr", o, layout.OB_TYPE, "type")
         plain = e.let(f"icmp eq ptr {cls}, {self.data('numpy.ndarray')}")
@@ -363,10 +363,10 @@ class Unboxing(PythonObjects):
         e.require(fits, miss)
         order = self.field("i8", descr, layout.DESCR_BYTEORDER)
         e.require(e.let(f"icmp ne i8 {order}, {ord('>')}"), miss)
-        wanted = layout.FLAG_ALIGNED | (layout.FLAG_WRITEABLE if type.writable else 0)
-        if type.layout == "C":
-            wanted |= layout.FLAG_C_CONTIGUOUS
-        flags = e.let(f"and i32 {self.field('i32', o, layout.ARRAY_FLAGS)}, {wanted}")
+        asked = layout.FLAG_ALIGNED | layout.FLAG_WRITEABLE | (layout.FLAG_C_CONTIGUOUS if type.layout == "C" else 0)
+        # What code for arrays that cannot be written gives cannot be written, either: it is for no others.
+        wanted = asked if type.writable else asked & ~layout.FLAG_WRITEABLE
+        flags = e.let(f"and i32 {self.field('i32', o, layout.ARRAY_FLAGS)}, {asked}")
         self.require_equal("i32", flags, str(wanted), miss)
         base = [self.field("ptr", o, layout.ARRAY_DATA, "data"), e.let(f"getelementptr i8, ptr {o}, i64 1", "owner")]
         numbers: list[list[str]] = []
