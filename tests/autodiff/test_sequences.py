@@ -12,9 +12,11 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.oracles.linear import check
+from zyg.fallback import python_pullback
 
 WEIGHTS = (1.0, -0.5, 2.0)
 
@@ -318,3 +320,23 @@ def test_products():
         up[k] += 1e-6
         down[k] -= 1e-6
         assert c == pytest.approx((program(up) - program(down)) / 2e-6, rel=1e-7)
+
+
+def test_places_of_numbers_of_all_kinds():
+    """`bisect` of lists and arrays of Python's and NumPy's numbers."""
+
+    def program(xs: Any, x: Any) -> Any:
+        return [bisect.bisect_left(xs, x), bisect.bisect_right(xs, x)], x * xs[bisect.bisect(xs, x) - 1]
+
+    given = [1.0, 2.0, 2.0, 3.5]
+    for xs in (
+        given,
+        [np.float64(v) for v in given],
+        np.array(given),
+        [1, np.int64(2), 2.0, 3],
+        np.array([1, 2, 2, 4]),
+    ):
+        for x in (0.5, 2.0, 4.0, np.float64(2.0), np.float32(3.5), 2, np.int64(3)):
+            value, back = python_pullback(program, (xs, x), {})
+            assert value == program(xs, x)
+            assert back((None, 1.0))[1] == program(xs, x)[1] / x

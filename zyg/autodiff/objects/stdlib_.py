@@ -113,7 +113,7 @@ def _place_plainly(right: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         middle = (lo + hi) // 2
         item = a[middle]
         if number and type(item) in _REALS:
-            below = x < item if right else item < x
+            below = bool(x < item if right else item < x)  # NumPy has booleans of its own
         else:
             below = less(x, item) if right else less(item, x)
         if below is None:
