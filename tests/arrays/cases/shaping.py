@@ -232,9 +232,7 @@ case(np.resize, lambda a: np.resize(a, (2, 3)), a=A("n|n m", "dl", least=1), exa
 
 # ------------------------------------------------------------------------------------------------- joining and splitting
 
-case(
-    np.concatenate, lambda a, b: np.concatenate((a, b)), a=A("n|n m|n m", "dfl?D"), b=A("m|k m|k k", "dflD"), exact=True
-)
+case(np.concatenate, lambda a, b: np.concatenate((a, b)), a=A("n|n m", "dfl?D"), b=A("m|k m", "dflD"), exact=True)
 case(np.concatenate, lambda a, b: np.concatenate([a, b], axis=1), a=A("n m", "dl"), b=A("n k", "dl"), exact=True)
 case(np.concatenate, lambda a, b: np.concatenate([a, b], axis=None), a=A("n m", "dl"), b=A("k", "dl"), exact=True)
 case(np.stack, lambda a, b: np.stack([a, b]), a=A("n|n m", "dfl"), b=A("n|n m", "dl"), exact=True)
