@@ -256,3 +256,17 @@ def test_shared_refusals_keep_nothing_alive():
     del data
     gc.collect()
     assert gone() is None
+
+
+def test_a_refusal_of_one_universal_function_is_none_of_another():
+    """Closures over universal functions were all refused after one of them."""
+    special = pytest.importorskip("scipy.special")
+    applied = lambda f: lambda x: np.sum(f(x, 0.5))
+    x = np.array([1.5, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        with pytest.raises(zyg.Unsupported):
+            zyg.gradient(applied(special.gammaincc), x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert zyg.gradient(applied(special.xlogy), x)[0] == pytest.approx(np.log(0.5))

@@ -7,6 +7,7 @@ kind goes to the Python back end at once, and a call after the cause was mended 
 
 from __future__ import annotations
 
+import functools
 import numbers
 import sys
 import types
@@ -130,9 +131,20 @@ def _kind(value: Any, depth: int = 0) -> Any:
     if cls is types.FunctionType:
         cells = () if value.__closure__ is None or depth >= 3 else value.__closure__  # (it may have captured itself)
         return (cls, id(value.__code__), *[cell_kind(cell, depth + 1) for cell in cells])
-    if isinstance(value, (type, types.BuiltinFunctionType, types.ModuleType)):
+    if cls is types.MethodType:
+        return (cls, _kind(value.__func__, depth), type(value.__self__))
+    if cls is functools.partial and depth < 3:
+        return (cls, _kind(value.func, depth + 1))
+    if isinstance(value, KNOWN_BY_IDENTITY):
         return (cls, id(value))
     return cls
+
+
+# Of these each is of a kind of its own: classes, modules, and functions in C, those of NumPy and universal ones among them.
+KNOWN_BY_IDENTITY = (
+    type, types.ModuleType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType,
+    types.MethodWrapperType, types.ClassMethodDescriptorType, np.ufunc, type(np.sum),
+)  # fmt: skip
 
 
 def cell_kind(cell: types.CellType, depth: int = 0) -> Any:

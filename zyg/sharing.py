@@ -12,6 +12,7 @@ What is kept here refers to no function and no cell, so it keeps nothing alive t
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 from collections.abc import Callable, Hashable
@@ -19,7 +20,7 @@ from typing import Any, TypeVar
 
 from . import rules
 from .errors import Unsupported, type_text
-from .fallback import Refusal, cell_kind, kinds_of, names_of
+from .fallback import KNOWN_BY_IDENTITY, Refusal, cell_kind, kinds_of, names_of
 from .frontend.evaluator import Input
 from .ir.records import record, replace
 from .library.registry import home
@@ -189,7 +190,7 @@ def _by_identity(value: Any) -> bool:
     """Whether the kind of a value names objects by identity, which may be gone when the call is made again."""
     if isinstance(value, tuple):
         return any(map(_by_identity, value))
-    return isinstance(value, (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type))
+    return isinstance(value, (types.FunctionType, types.MethodType, functools.partial, *KNOWN_BY_IDENTITY))
 
 
 def _is_known_by_identity(cell: types.CellType) -> bool:
