@@ -202,7 +202,9 @@ class Checker:
         if not own:
             return
         _, back = zyg.pullback(gradients, *copies(drawn).values())
-        cotangents = back(tuple(others[n] if n in own else None for n in range(len(found))))
+        # (By integers there is a gradient, too, but no difference to compare it with.)
+        nothing = [None if g is None else np.zeros_like(g) for g in found]
+        cotangents = back(tuple(others[n] if n in own else nothing[n] for n in range(len(found))))
         reverse = sum(
             inner(g, v) for g, v in zip(cotangents, directions, strict=True) if g is not None and v is not None
         )  # fmt: skip
