@@ -110,7 +110,7 @@ def within_each_other(x):
 
 
 def of_generators(x):
-    return sum(v * v for v in all_of(x)) + max([v for v in all_of(x * 0.5)])
+    return sum(v * v for v in all_of(x)) + max([v * x for v in all_of(x * 0.5)])
 
 
 def by_recursion(x):
@@ -301,3 +301,24 @@ def test_exceptions():
         pullback(stops, (0.5,))
     assert pullback(tried, (0.5,))[1](1.0)[0] == 2.0
     assert pullback(divides, (0.7,))[1](1.0)[0] == pytest.approx(differences.derivative(divides, 0.7))
+
+
+def many_within_each_other(x):
+    total = 0.0
+    for a in all_of(x):
+        for b in all_of(a):
+            for c in all_of(b):
+                total += a * b * c
+            for c in thrice(b):
+                total += c
+        for b in thrice(a):
+            for c in thrice(b):
+                total += c
+    return total
+
+
+def test_growth_is_bounded():
+    before = capture(many_within_each_other.__code__)
+    after = with_generators(before, globals())
+    count = lambda f: len(list(f.instructions()))
+    assert count(before) < count(after) < count(before) + 250

@@ -36,8 +36,8 @@ NOTHING = Const(None, NONE)
 
 # What may stand between the call and the loop: it has no effect, and does not ask whether there was a call.
 _WITHOUT_EFFECT = frozenset("is is_not truth list tuple jump branch".split())
-# How many instructions a generator may have, and all copies of a loop's body.
-_LARGEST = 200
+# By how many instructions a function may grow: each takes its time to compile.
+_GROWTH = 200
 _DEEPEST = 4  # how many generators within each other
 
 
@@ -87,8 +87,9 @@ def with_generators(function: Function, namespace: dict[str, Any], within: tuple
     if not any(i.op == "iter" for _, i in function.instructions()):
         return function
     f = clone(function)
+    limit = _size(f) + _GROWTH
     found = False
-    while (loop := _next_loop(f, namespace, (*within, code))) is not None:
+    while (loop := _next_loop(f, namespace, (*within, code), limit)) is not None:
         loop.take_in()
         found = True
     if not found:
@@ -98,7 +99,12 @@ def with_generators(function: Function, namespace: dict[str, Any], within: tuple
     return f
 
 
-def _next_loop(f: Function, namespace: dict[str, Any], within: tuple[CodeType, ...]) -> _Loop | None:
+def _size(f: Function) -> int:
+    return sum(len(b.instrs) for b in f.blocks)
+
+
+def _next_loop(f: Function, namespace: dict[str, Any], within: tuple[CodeType, ...], limit: int) -> _Loop | None:
+    """The next loop over a generator that can be taken in; the function may get as long as `limit`."""
     counts = use_counts(f)
     makers = {r: (b, i) for b, i in f.instructions() for r in i.results}
     steps: dict[Value, tuple[Block, Instr]] = {}
@@ -120,7 +126,7 @@ def _next_loop(f: Function, namespace: dict[str, Any], within: tuple[CodeType, .
                 continue
             instr.attrs["looked_at"] = True
             head, step = steps[instr.result]
-            loop = _Loop(f, block, made[1], instr, head, step)
+            loop = _Loop(f, block, made[1], instr, head, step, limit)
             if made[1].result not in passed and loop.fits() and loop.find_generator(makers, counts, namespace, within):
                 return loop
     return None
@@ -129,8 +135,9 @@ def _next_loop(f: Function, namespace: dict[str, Any], within: tuple[CodeType, .
 class _Loop:
     """A loop over what a call gives."""
 
-    def __init__(self, f: Function, block: Block, call: Instr, made: Instr, head: Block, step: Instr):
+    def __init__(self, f: Function, block: Block, call: Instr, made: Instr, head: Block, step: Instr, limit: int):
         self.f = f
+        self.room = limit - _size(f)
         self.block = block  # where the call is
         self.call = call
         self.made = made
@@ -228,7 +235,7 @@ class _Loop:
         instrs = [i for _, i in g.instructions()]
         yields = [i for i in instrs if i.op == "yield"]
         body = sum(len(b.instrs) for b in self.inside)
-        if len(instrs) > _LARGEST or body * len(yields) > _LARGEST or not yields:
+        if len(instrs) + body * len(yields) > self.room or not yields:
             return False
         if any(b.handler is not None for b in g.blocks):
             return False
