@@ -308,3 +308,46 @@ def test_arrays_in_objects_and_lists():
     agree(f, {"a": np.array([1.0, 3.0])}, [np.array([1.0, 2.0])], gradient=False)
     g = zyg.gradient(f, {"a": np.array([1.0, 3.0])}, [np.array([1.0, 2.0])])
     assert g[0]["a"].tolist() == [0.0, 2.0] and g[1][0].tolist() == [0.0, 5.0]
+
+
+def test_reversed_lists_that_change():
+    """What the list holds when its turn comes counts, as in CPython, and an end that was found stays."""
+
+    def known_length(x):
+        items, total = [x, 2.0 * x, 3.0 * x], 0.0
+        for a, b in zip(items, reversed(items)):
+            items[1] += a * b
+            total += a * b * b
+        return total
+
+    def growing(x, n=5):
+        items, total = [x], 0.0
+        for i in range(n):
+            items.append(x * i)
+        for i, q in enumerate(reversed(items)):
+            items[i // 2] = q * x
+            if i == 1:
+                items.append(x)
+            total += q * (i + 1)
+        return total + len(items)
+
+    def shrinking(x, n=6):
+        items, total = [x * i for i in range(n)], 0.0
+        for q in reversed(items):
+            total += q * x
+            if len(items) > 2:
+                items.pop()
+                items.pop()
+        return total
+
+    def by_hand(x):
+        items = [x, x * x]
+        backwards = reversed(items)
+        items.append(3.0 * x)
+        first = next(backwards)
+        items[0] = 5.0 * x
+        return first * next(backwards) + next(backwards, 2.0 * x)
+
+    for f in (known_length, growing, shrinking, by_hand):
+        assert zyg.jit(f)(0.6) == f(0.6)
+        assert zyg.jit(zyg.derivative(f))(0.6) == pytest.approx((f(0.6 + 1e-6) - f(0.6 - 1e-6)) / 2e-6, rel=1e-7)

@@ -117,10 +117,10 @@ def static_position(e: Evaluator, v: Abstract) -> Hashable | None:
     assert isinstance(meta, tuple)
     if meta[0] == "tuple":
         return record.fields[1].object
-    if meta[0] == "list":
+    if meta[0] in ("list", "reversed"):
         source, index = record.fields
         known = isinstance(index, Known) and isinstance(source, Reference) and e.heap[source.id].kind == "list"
-        return ("list", index.object) if known else None
+        return (meta[0], index.object) if known else None
     if meta[0] in ("range", "stepped", "array", "running", "done", "unclear"):
         return None
     inner = tuple(static_position(e, f) for f in record.fields if isinstance(f, Reference))
@@ -328,6 +328,32 @@ def _advance_list(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, o
     _branch(e, e.op("lt", position, growing.growing_length(e, source)), item, on_end)
 
 
+def _advance_reversed(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    """Over a list, from the index where its end was: what the list holds by then counts, as in CPython."""
+    source, index = record.fields
+    content = e.heap[source.id]
+    if content.kind == "list" and isinstance(index, Known):
+        if not 0 <= index.object < len(content.fields):
+            e.heap[id] = Record("iterator", ("done",), ())
+            on_end()
+            return
+        e.heap[id] = record.replace(1, Known(index.object - 1))
+        on_item(content.fields[index.object])
+        return
+    position = to_int(e, index)
+
+    def item() -> None:
+        e.heap[id] = record.replace(1, Number(e.op("sub", position, const(1))))
+        on_item(growing.growing_item(e, source, position))
+
+    def ended() -> None:
+        e.heap[id] = record.replace(1, Number(const(-1)))  # it stays at its end
+        on_end()
+
+    within = e.op("and", e.op("ge", position, const(0)), e.op("lt", position, growing.growing_length(e, source)))
+    _branch(e, within, item, ended)
+
+
 # ------------------------------------------------------------------------------------------- combinations
 
 
@@ -506,6 +532,7 @@ _ADVANCE: dict[str, Callable[..., None]] = {
     "tuple": _advance_tuple,
     "array": _advance_array,
     "list": _advance_list,
+    "reversed": _advance_reversed,
     "enumerate": _advance_enumerate,
     "zip": _advance_zip,
     "checkpointed": _advance_checkpointed,
@@ -548,6 +575,11 @@ def zip_(e: Evaluator, iterables: list[Abstract], strict: bool) -> Abstract:
 
 def reversed_(e: Evaluator, v: Abstract) -> Abstract:
     items = kinds.known_items(e, v)
+    if kinds.is_list(e, v):
+        last = (
+            Known(len(items) - 1) if items is not None else Number(e.op("sub", growing.growing_length(e, v), const(1)))
+        )
+        return new_iterator(e, ("reversed",), v, last)
     if items is not None:
         return new_iterator(e, ("tuple",), TupleValue(items[::-1]), Known(0))
     if isinstance(v, RangeValue):
@@ -556,10 +588,6 @@ def reversed_(e: Evaluator, v: Abstract) -> Abstract:
         from .indexing import flipped
 
         return make_iterator(e, flipped(e, v))
-    if kinds.is_list(e, v):
-        from zyg.library.builtins_ import reversed_list
-
-        return make_iterator(e, e.call(known(reversed_list), [v]))
     from .classes import refuse_unless_without
 
     refuse_unless_without(e, v, "reversed() of an object", "__reversed__", "__getitem__")

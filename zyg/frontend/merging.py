@@ -80,7 +80,7 @@ class State:
 
 # The fields of iterators that change as they advance, by kind (see iterators.py).
 COUNTERS: dict[Any, tuple[int, ...]] = {
-    "range": (0,), "stepped": (0, 1), "array": (1,), "list": (1,), "enumerate": (0, 1), "zip": tuple(range(64)),
+    "range": (0,), "stepped": (0, 1), "array": (1,), "list": (1,), "reversed": (1,), "enumerate": (0, 1), "zip": tuple(range(64)),
 }  # fmt: skip
 
 

@@ -598,11 +598,6 @@ def list_repetition(a: list[Any], count: int) -> list[Any]:
     return result
 
 
-def reversed_list(a: list[Any]) -> Any:
-    for i in range(len(a) - 1, -1, -1):
-        yield a[i]
-
-
 def copy_converted(source: Any, target: Any, count: int) -> None:
     for i in range(count):
         target[i] = source[i]
