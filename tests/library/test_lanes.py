@@ -158,3 +158,27 @@ def test_second_derivatives_of_singular_rules_under_masks():
     np.testing.assert_allclose(zyg.jvp(zyg.grad(singular), (x,), (v,))[1], expected * v, rtol=1e-12)
     twice = zyg.gradient(lambda x: zyg.gradient(singular, x)[0] @ v, x)[0]
     np.testing.assert_allclose(twice, expected * v, rtol=1e-12)
+
+
+def test_second_derivatives_where_a_first_cotangent_is_zero():
+    """A least-squares misfit at a perfect fit: what is added up is 0 there, and its derivative is not."""
+
+    def misfits(x):
+        roots = (
+            np.sqrt(x[0] * x) - 1.0,
+            np.log(x * x),
+            1.0 / (x * x) - 1.0,
+            (x * x) ** 1.5 - 1.0,
+            np.hypot(x * x, 0.0 * x) - 1.0,
+        )
+        return sum(np.sum(r * r) for r in roots)
+
+    def springs(p):
+        d = p[1:] - p[:-1]
+        return np.sum((np.linalg.norm(d, axis=1) - np.array([5.0, 4.0])) ** 2)
+
+    for f, x in ((misfits, np.ones(2)), (springs, np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]]))):
+        gradient, found = zyg.grad(f), zyg.hessian(f, x).reshape(x.size, x.size)
+        for column, unit in zip(found.T, np.eye(x.size).reshape(-1, *x.shape), strict=True):
+            slope = (gradient(x + 1e-5 * unit) - gradient(x - 1e-5 * unit)) / 2e-5
+            np.testing.assert_allclose(column, slope.ravel(), rtol=1e-8, atol=1e-8)

@@ -62,7 +62,7 @@ class _Walk:
         if instr.op not in _LINEAR or self.linear.isdisjoint(instr.operands):
             return
         self.linear.add(instr.result)
-        if instr.op == "select":
+        if instr.op == "select" and not instr.attrs.get("strong"):  # whose derivative is not under its condition
             condition, x, y = instr.operands
             if _is_zero(x) or _is_zero(y):
                 self.masked[instr.result] = Masked(condition, _is_zero(y), x if _is_zero(y) else y)
