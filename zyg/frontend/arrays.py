@@ -64,9 +64,13 @@ def numpy_dtype(scalar: Scalar) -> np.dtype:
 def _refuse_squares_of_bools(e: Evaluator, a: Abstract, b: Abstract) -> None:
     """NumPy squares them by multiplication, as int8; other powers are of int64."""
     if isinstance(a, ArrayValue) and a.type.dtype is BOOL and number_type(b) is I64:
-        square = b.object == 2 if isinstance(b, Known) else isinstance(b, Number) and not b.numpy
-        if square:
-            raise e.refuse("the square of an array of bools, which is of int8", hint="convert it first: a.astype(int)")
+        hint = "convert it first: a.astype(int)"
+        if isinstance(b, Known) and b.object == 2:
+            raise e.refuse("the square of an array of bools, which is of int8", hint=hint)
+        if isinstance(b, Number) and not b.numpy:
+            raise e.refuse(
+                "a power of an array of bools, which is of int8 if it is the second, else of int64", hint=hint
+            )
 
 
 def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:

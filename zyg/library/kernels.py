@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.backend.llvm import matrixmath
 
+from .intrinsics import compiled_only
 from .registry import emits
 
 if TYPE_CHECKING:
@@ -20,12 +21,12 @@ MOST = 128 * 128
 ROWS, COLUMNS, WORK = 4, 12, 1 << 23
 
 
+@compiled_only
 def product(
     n: int, m: int, length: int, a: Any, step_a: int, next_a: int, b: Any, step_b: int, c: Any, step_c: int, adds: int
 ) -> None:
     """c = a @ b, or c += a @ b, for matrices of doubles; `step`: from one row to the next, in elements, and `next`: from one column
     to the next. Rows of b and c lie together."""
-    raise TypeError("for compiled code")
 
 
 @emits(product)
@@ -33,9 +34,9 @@ def _product(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, "zyg_product", "vvvrvvrvmvv", args)
 
 
+@compiled_only
 def add_dots(n: int, m: int, length: int, a: Any, step_a: int, b: Any, step_b: int, c: Any, step_c: int) -> None:
     """c += a @ b.T for matrices of doubles; `step`: from one row to the next, in elements, whose rows lie together."""
-    raise TypeError("for compiled code")
 
 
 @emits(add_dots)

@@ -93,7 +93,7 @@ done:
 
 
 _PRODUCT = """
-; c[i, j] = the sum of a[i, l] * b[l, j], or adds it to c; lengths, then each matrix with the distance of its rows (and columns).
+; c[i, j] = the sum of a[i, l] * b[l, j], or adds it to c; length is at least 1 (products of few elements go elsewhere); lengths, then each matrix with the distance of its rows (and columns).
 define void @zyg_product(i64 %n, i64 %m, i64 %length, ptr %a, i64 %step_a, i64 %next_a, ptr %b, i64 %step_b, ptr %c, i64 %step_c, i64 %adds) noinline optnone {
 entry:
   %panel = alloca [$PANEL x <8 x double>], align 64

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ..analysis import Dominators, edges
 from ..core import Block, Const, Function, Instr, Value, array_type, const
-from ..types import Array
+from ..types import I64, Array
 from .rewriting import constant_key, replace_uses
 
 Token = object  # two lengths with equal tokens are equal
@@ -160,7 +160,7 @@ class Shapes:
         instr = self.made.get(condition)
         if instr is None:
             return None
-        if instr.op == "eq":
+        if instr.op == "eq" and instr.operands[0].type is I64:  # a nan is not equal to itself
             return True if self.token(instr.operands[0]) == self.token(instr.operands[1]) else None
         if instr.op in ("or", "and"):
             found = [self.truth(v) for v in instr.operands]
