@@ -42,10 +42,23 @@ ATTRIBUTE = "__zyg_transform__"
 def transform_of(value: Any) -> Transform | None:
     """The record of a callable made by zyg, or of one of zyg's own public functions; None for anything else."""
     try:
-        transform = getattr(value, ATTRIBUTE, None)
+        if _has_own_lookup(type(value)):  # which is the user's code
+            transform = object.__getattribute__(value, ATTRIBUTE)
+        else:
+            transform = getattr(value, ATTRIBUTE, None)
     except Exception:
-        return None  # a foreign __getattr__ may raise anything
+        return None
     return transform if isinstance(transform, Transform) else None
+
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class statement, for one
+
+
+def _has_own_lookup(cls: type) -> bool:
+    """Whether a class of Python code says itself what attributes its instances have."""
+    if not cls.__flags__ & _HEAP_TYPE or issubclass(cls, type):
+        return False
+    return any("__getattr__" in vars(c) or "__getattribute__" in vars(c) for c in cls.__mro__ if c is not object)
 
 
 def describe(value: Any) -> str:

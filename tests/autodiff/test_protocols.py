@@ -402,3 +402,27 @@ def test_methods_of_c_code_are_those_of_their_object():
         warnings.simplefilter("ignore", zyg.FallbackWarning)
         assert [zyg.gradient(popped, 1.0, s)[0] for s in ({2}, {4})] == [2.0, 4.0]
         assert [zyg.gradient(read, 1.0, io.StringIO(s))[0] for s in ("5\n", "7\n")] == [5.0, 7.0]
+
+
+def test_a_callable_is_not_asked_for_attributes():
+    """As in CPython, where a call looks on the class alone."""
+
+    class Asked:
+        def __init__(self, state):
+            self.__dict__["state"] = state
+
+        def __getattr__(self, name):
+            self.state[0] = self.state[0] + self.state[1]
+            return self.state[1]
+
+        def __call__(self, a):
+            return a * a
+
+    def f(x):
+        state = [0.0, x]
+        asked = Asked(state)
+        seen = asked.something
+        return asked(x) + state[0] + 0.0 * seen
+
+    value, back = pullback(f, (0.7,))
+    assert (value, back(1.0)[0]) == (f(0.7), 2.4)
