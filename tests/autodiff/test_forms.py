@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.oracles import differences
 from tests.turns import in_turn, one_of_three
 from zyg.autodiff.python import differentiated, is_watched
 from zyg.autodiff.trying import bodies
@@ -310,3 +311,37 @@ def test_what_is_called_outside_of_try_bodies_stays_plain() -> None:
     y = 1.5**2 + 1.5**3
     assert back(1.0)[0] == pytest.approx((2 * 1.5 + 3 * 1.5**2) * (1 + 2 * y))
     assert is_watched(differentiated(caught.__code__, watched=True))
+
+
+def left_with_defaults(x):
+    state = [0.0]
+
+    class Counter:
+        def add(self, v, by=2.0):
+            state[0] += v * by * x
+            raise ValueError
+
+    calls = []
+    for k in (1.0, x):
+
+        def call(v, c=k, d=0.5):
+            state[0] += v * c * d
+            raise KeyError
+
+        calls.append(call)
+    for call in calls:
+        try:
+            call(x * x)
+        except KeyError:
+            x = x * 1.5
+    try:
+        Counter().add(x)
+    except ValueError:
+        x = x + state[0]
+    return x * state[0]
+
+
+def test_arguments_that_are_left_out():
+    value, back = python_pullback(left_with_defaults, (0.6,), {})
+    assert value == left_with_defaults(0.6)
+    assert back(1.0)[0] == pytest.approx(differences.derivative(left_with_defaults, 0.6))

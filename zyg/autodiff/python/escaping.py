@@ -15,7 +15,7 @@ from typing import Any
 from zyg.errors import Unsupported
 
 from .. import trying
-from ..objects import calls, foreign, generators
+from ..objects import adapters, calls, foreign, generators
 
 generators_are_watched = False
 
@@ -98,13 +98,17 @@ def take(exception: BaseException, depth: int = 0) -> Any:
         entry = entry.tb_next
     while entry is not None and (entry.tb_frame is here or entry.tb_frame.f_code is calls.record_call.__code__):
         entry = entry.tb_next  # what `record_call` is given goes to the callee as it is
+    run = None
+    if entry is not None and adapters.passes_arguments(entry.tb_frame.f_code):
+        run = entry.tb_frame.f_locals["run"]  # brings cotangents to the arguments of the call
+        entry = entry.tb_next
     entry = _behind_plain_form(entry)
     if (
         entry is not None
         and entry.tb_frame.f_code.co_name == back[0].__name__
         and _is_its_forward(entry.tb_frame.f_code, back)
     ):
-        return back
+        return back if run is None else (run, back)
     bound = False
     shifting = (calls.call_method.__code__, sites.call_known_method.__code__)
     while entry is not None and entry.tb_frame.f_code in (*_PASSING, *shifting):
