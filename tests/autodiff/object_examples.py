@@ -510,6 +510,7 @@ PROGRAMS = {
     "list": lambda x: weighted(list((x, x * x, 1.0))),
     "tuple": lambda x: weighted(tuple([x, x * x, 1.0])) + weighted(tuple((x, 1.0))),
     "set": lambda x: sum(set([x, 2.0, x * x])) + sum(frozenset([x, 2.0])),
+    "iterators of sets": lambda x: sum(v * v for v in set.__iter__({x, 3 * x})) + max(frozenset.__iter__(frozenset([x, 2 * x]))),
     "dict": lambda x: total(dict([("a", x), ("bb", 2.0)], ccc=x * x)) + total(dict({"a": x})),
     "defaultdict": lambda x: total(defaultdict(float, {"a": x}, bb=x * x)) + defaultdict(lambda: x)["c"],
     "OrderedDict": lambda x: total(OrderedDict([("a", x)], bb=x * x)) + weighted(OrderedDict(a=x, b=2.0).values()),

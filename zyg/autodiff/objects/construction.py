@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import calls, foreign, iteration, subscripts, unpacking
+from . import calls, foreign, iteration, reentry, subscripts, unpacking
 from .reach import PLAIN as UNASKED
 from .reach import check_key
 
@@ -133,12 +133,14 @@ def record_list_extend(x: Any, values: Any) -> Any:
     if rec is None:
         subscripts.base_of(x).extend(x, iterator)
         return (run_extended_plainly, x, start)
-    backs = []
+    backs: list[Any] = []
     append = subscripts.base_of(x).append
-    for item, back in iterator:
-        append(x, item)
-        backs.append(back)
-    return (run_extended, x, start, backs, rec)
+    extended = (run_extended, x, start, backs, rec)
+    with reentry.undone(extended):  # items stay in the list when the iterator raises
+        for item, back in iterator:
+            append(x, item)
+            backs.append(back)
+    return extended
 
 
 def cut_off(shadows: Any, x: Any, start: int) -> Any:
@@ -178,14 +180,16 @@ def record_set_update(x: Any, values: Any) -> Any:
     if rec is None:
         set.update(x, iterator)
         return None
-    backs = []
-    for item, back in list(iterator):
-        if type(item) not in UNASKED:
-            check_key(item)
-        if item not in x:
-            set.add(x, item)
-            backs.append((item, back))
-    return (run_set_updated, x, backs, rec)
+    backs: list[Any] = []
+    updated = (run_set_updated, x, backs, rec)
+    with reentry.undone(updated):
+        for item, back in iterator:
+            if type(item) not in UNASKED:
+                check_key(item)
+            if item not in x:
+                set.add(x, item)
+                backs.append((item, back))
+    return updated
 
 
 def run_set_updated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -213,19 +217,23 @@ def record_dict_update(x: Any, other: Any) -> Any:
         return (run_dict_updated, x, other, tuple(other))
     if hasattr(other, "keys"):
         names, backs = list(other.keys()), []
-        for name in names:
-            value, back = subscripts.record_getitem(other, name)
-            store(x, name, value)
-            backs.append((name, back))
-        return (run_updated_by_pairs, x, backs, iteration.NOTHING)
+        updated = (run_updated_by_pairs, x, backs, iteration.NOTHING)
+        with reentry.undone(updated):
+            for name in names:
+                value, back = subscripts.record_getitem(other, name)
+                store(x, name, value)
+                backs.append((name, back))
+        return updated
     iterator, rec = iteration.with_backs(other)
     backs = []
-    for item, back in iterator:
-        key, value, inner = unpacking.record_unpack(item, 2)
-        check_key(key)
-        store(x, key, value)
-        backs.append((key, (_run_value_of_pair, back, inner, x, key)))
-    return (run_updated_by_pairs, x, backs, rec)
+    updated = (run_updated_by_pairs, x, backs, rec)
+    with reentry.undone(updated):
+        for item, back in iterator:
+            key, value, inner = unpacking.record_unpack(item, 2)
+            check_key(key)
+            store(x, key, value)
+            backs.append((key, (_run_value_of_pair, back, inner, x, key)))
+    return updated
 
 
 def _run_value_of_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

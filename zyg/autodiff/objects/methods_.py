@@ -175,9 +175,10 @@ def _iter_method(x: Any) -> tuple[Any, Any]:
     return (Iterator(iterator), None if rec is iteration.NOTHING else rec) if rec is not None else (iterator, None)
 
 
+for _cls in (list, dict, tuple, deque, array.array, set, frozenset):
+    _operator_method(_cls, "__iter__", _iter_method)
 for _cls in (list, dict, tuple, deque, array.array):
     _operator_method(_cls, "__getitem__", _getitem_method)
-    _operator_method(_cls, "__iter__", _iter_method)
     if _cls is not tuple:
         _operator_method(_cls, "__setitem__", _setitem_method)
         _operator_method(_cls, "__delitem__", _delitem_method)
@@ -447,14 +448,33 @@ def _popleft(x: Any) -> tuple[Any, Any]:
 def _deque_extend(x: Any, values: Any) -> tuple[Any, Any]:
     if x.maxlen is None:
         return None, construction.record_list_extend(x, values)
-    iterator, rec = iteration.with_backs(values)
-    return None, (_run_steps, [(_deque_append(x, v)[1], b) for v, b in list(iterator)], rec)
+    return None, _each_by(_deque_append, x, values)
 
 
 @method(deque, "extendleft")
 def _extendleft(x: Any, values: Any) -> tuple[Any, Any]:
+    return None, _each_by(_appendleft, x, values)
+
+
+def _each_by(step: Any, x: Any, values: Any) -> Any:
+    if values is x:  # its items are read first
+        items, drain = iteration.drained(values)
+        return (_run_steps_by_itself, [step(x, value)[1] for value in items], drain)
     iterator, rec = iteration.with_backs(values)
-    return None, (_run_steps, [(_appendleft(x, v)[1], b) for v, b in list(iterator)], rec)
+    steps: list[Any] = []
+    back = (_run_steps, steps, rec)
+    with reentry.undone(back):  # what came before the iterator raises stays
+        for value, inner in iterator:
+            steps.append((step(x, value)[1], inner))
+    return back
+
+
+def _run_steps_by_itself(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    taken: list[Any] = []
+    for step in reversed(back[1]):
+        given = calls.run(step, None, shadows)
+        taken.append(None if given is None else given[1])
+    iteration.give(back[2], taken[::-1], shadows)
 
 
 def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -11,6 +11,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from zyg.autodiff import objects
 
 from . import calls, iteration, reach, reentry
@@ -31,14 +33,21 @@ def _sum(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
     items, drain, rest = iteration.leading(iterable, NUMBERS)
     if rest is None:
         # As CPython adds them up, compensated from 3.12 on.
-        return sum(items, start), (run_sum, drain, len(items), start)
+        total = sum(items, start)
+        return total, (run_sum, drain, len(items), _among_complex(total, items), start)
     *numbers, odd = items
     with _unless_left(drain):
-        total, further = calls.call(_added_from, (sum(numbers, start), odd, rest))
-    return total, (_run_from, further, (run_sum, drain, len(numbers), start))
+        subtotal = sum(numbers, start)
+        total, further = calls.call(_added_from, (subtotal, odd, rest))
+    return total, (_run_from, further, (run_sum, drain, len(numbers), _among_complex(subtotal, numbers), start))
 
 
 _REAL = frozenset({float, int})
+
+
+def _among_complex(result: Any, items: Any) -> tuple[Any, ...] | None:
+    """The items if they have a complex result: the cotangents of real ones among them are real."""
+    return tuple(items) if isinstance(result, (complex, np.complexfloating)) else None
 
 
 def _added(items: Any, total: Any) -> Any:
@@ -63,8 +72,9 @@ def run_sum_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_sum(back: tuple[Any, ...], d: Any, shadows: Any, behind: tuple[Any, ...] = ()) -> Any:
-    _, drain, count, start = back
-    whole = iteration.give(drain, None if d is None and not behind else [*[d] * count, *behind], shadows)
+    _, drain, count, mixed, start = back
+    own = [d] * count if mixed is None else [real_like(x, d) for x in mixed]
+    whole = iteration.give(drain, None if d is None and not behind else [*own, *behind], shadows)
     return None, whole, d if d is None else real_like(start, d)
 
 
@@ -100,7 +110,11 @@ def _prod(iterable: Any, /, *, start: Any = 1) -> tuple[Any, Any]:
     for k in range(len(numbers) - 1, -1, -1):
         weights.append(before[k] * behind)
         behind = behind * numbers[k]
-    back = (_run_prod, drain, weights[::-1], behind)
+    weights.reverse()
+    mixed = _among_complex(y, numbers)
+    if mixed is not None:
+        weights, behind = [w.conjugate() for w in weights], behind.conjugate()
+    back = (_run_prod, drain, weights, behind, mixed, start)
     if rest is None:
         return y, back
     with _unless_left(drain):
@@ -123,10 +137,12 @@ def _multiplied_from(product: Any, odd: Any, rest: Any) -> Any:
 
 
 def _run_prod(back: tuple[Any, ...], d: Any, shadows: Any, beyond: tuple[Any, ...] = ()) -> Any:
-    _, drain, weights, behind = back
+    _, drain, weights, behind, mixed, start = back
     own = [None] * len(weights) if d is None else [d * w for w in weights]
+    if mixed is not None:
+        own = [real_like(x, c) for x, c in zip(mixed, own)]
     whole = iteration.give(drain, None if d is None and not beyond else [*own, *beyond], shadows)
-    return None, whole, None if d is None else d * behind
+    return None, whole, None if d is None else real_like(start, d * behind)
 
 
 # ------------------------------------------------------------------------------------------------- min and max
