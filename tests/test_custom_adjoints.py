@@ -588,3 +588,24 @@ def test_forward_mode_through_a_rule_without_derivatives_that_changes_its_argume
     x = np.array([1.0, 2.0, 3.0])
     with pytest.raises(zyg.Unsupported, match=r"forward mode through .*reset"):
         zyg.jit(lambda x: zyg.jvp(f, (x,), (np.ones(3),)))(x)
+
+
+def test_a_value_that_is_written_when_its_rule_has_kept_it():
+    y = np.array([1.0, -2.0])
+
+    def f(m):
+        z, i, total = np.linalg.solve(m, y), np.linalg.inv(m), 0.0
+        z[0], i[0, 0] = 0.0, 0.0
+        i *= 2.0
+        for k in range(2):
+            y_next = np.linalg.solve(m, z)
+            y_next[k] *= 2.0
+            total += y_next @ z
+        return z @ y + np.sum(i**2) + total
+
+    m = np.array([[3.0, 1.0], [0.5, 2.0]])
+    found, expected = zyg.grad(f)(m), np.zeros((2, 2))
+    for k in range(4):
+        step = np.eye(4)[k].reshape(2, 2) * 1e-6
+        expected.flat[k] = (f(m + step) - f(m - step)) / 2e-6
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8)

@@ -282,18 +282,29 @@ class ForwardPart(State):
         self.made_by[call] = (instr, self._lasting(b, instr, forward, saved))
 
     def _lasting(self, b: Builder, call: Instr, forward: Function, saved: list[Value]) -> list[Value]:
-        """What a rule saved, with copies of arrays that it was given and that may change before the reverse part runs."""
+        """What a rule saved, with copies of arrays that may change before the reverse part runs: of what it was given, and of
+        what it gave, which a solution of equations is, for instance, whose first element is set then."""
         aliases = Aliases(forward, self.module)
         returned = [i.operands for _, i in forward.instructions() if i.op == "return"]
         result = list(saved)
         changing = [p for p, v in zip(forward.params, call.operands) if isinstance(v.type, Array)
                     and not (self.settled and self.last_writes.lasts(call, v))]  # fmt: skip
         given = {aliases.find(p) for p in changing}
+        changed = [k for k, v in enumerate(call.results) if isinstance(v.type, Array) and self._changes(call, v)]
         for n, v in enumerate(saved):
             at = len(call.results) + n
-            if isinstance(v.type, Array) and any(aliases.find(values[at]) in given for values in returned):
+            if isinstance(v.type, Array) and any(
+                aliases.find(values[at]) in given.union([aliases.find(values[k]) for k in changed])
+                for values in returned
+            ):
                 result[n] = helpers.copy(b, v)
         return result
+
+    def _changes(self, reader: Instr, array: Value) -> bool:
+        """Whether an array may be written behind `reader`, by this function or by whoever sees it."""
+        if not self.last_writes.lasts(reader, array):
+            return True
+        return not self.settled and self.activity.rep(array) in self.seen_outside
 
     def _callee(self, name: str) -> Callee:
         """The out-of-line adjoint of a callee, made at its first use; recursion finds the names already there."""
