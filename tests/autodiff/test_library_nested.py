@@ -33,6 +33,7 @@ def test_second_derivatives():
     np.testing.assert_allclose(zyg.hvp(caught, A, V), slopes, rtol=1e-5, atol=1e-6)
 
 
+@one_of_three(1)
 def test_numbers_and_arrays_by_keyword_carry_derivatives():
     x = np.array([1.0, 3.0, 2.5, 7.0])
 
@@ -70,6 +71,7 @@ def test_constants_by_keyword_and_second_derivatives_by_keywords():
     assert abs(bend) > 0.001
 
 
+@one_of_three(0)
 def test_eigenvalues_of_general_matrices():
     def direct(a):
         w, v = np.linalg.eig(a)
