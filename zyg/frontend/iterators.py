@@ -575,11 +575,11 @@ def zip_(e: Evaluator, iterables: list[Abstract], strict: bool) -> Abstract:
 
 def reversed_(e: Evaluator, v: Abstract) -> Abstract:
     items = kinds.known_items(e, v)
-    if kinds.is_list(e, v):
-        last = (
-            Known(len(items) - 1) if items is not None else Number(e.op("sub", growing.growing_length(e, v), const(1)))
-        )
-        return new_iterator(e, ("reversed",), v, last)
+    if isinstance(v, Reference) and kinds.is_list(e, v):
+        if items is not None:
+            return new_iterator(e, ("reversed",), v, Known(len(items) - 1))
+        last = e.op("sub", growing.growing_length(e, v), const(1))
+        return new_iterator(e, ("reversed",), v, Number(last))
     if items is not None:
         return new_iterator(e, ("tuple",), TupleValue(items[::-1]), Known(0))
     if isinstance(v, RangeValue):
