@@ -11,6 +11,8 @@ from hypothesis import settings
 
 from zyg import pipeline
 
+from .turns import skip_unless_own_turn
+
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("explore" if os.environ.get("EXPLORE") else "same")
@@ -22,6 +24,12 @@ def verify_after_each_stage():
     pipeline.settings.verify = True
     yield
     pipeline.settings.verify = before
+
+
+@pytest.fixture
+def own_turn(request):
+    """See `turns.each_in_turn`."""
+    skip_unless_own_turn(request.node.name)
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import zlib
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -27,3 +28,12 @@ def one_of_three(turn: int) -> pytest.MarkDecorator:
     """A single expensive test that one Python has in its turn: 0 for 3.12, 1 for 3.13, 2 for 3.11."""
     skipped = turn != TURN and not os.environ.get("EVERY_TURN")
     return pytest.mark.skipif(skipped, reason="it is the turn of another Python (EVERY_TURN=1 runs all)")
+
+
+# For a module, `pytestmark = each_in_turn`: one Python runs each of its tests, by the test's name.
+each_in_turn = pytest.mark.usefixtures("own_turn")
+
+
+def skip_unless_own_turn(name: str) -> None:
+    if zlib.crc32(name.encode()) % 3 != TURN and not os.environ.get("EVERY_TURN"):
+        pytest.skip("it is the turn of another Python (EVERY_TURN=1 runs all)")

@@ -10,7 +10,10 @@ import pytest
 
 import zyg
 
+from ..turns import each_in_turn
 from .agreement import agree
+
+pytestmark = each_in_turn
 
 
 class Point:

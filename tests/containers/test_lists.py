@@ -7,8 +7,11 @@ import pytest
 
 import zyg
 
+from ..turns import each_in_turn
 from .agreement import agree
 from .test_classes import Named, Point
+
+pytestmark = each_in_turn
 
 WEIGHTS = [1.0, 2.0, 3.0]
 

@@ -8,6 +8,9 @@ import random
 import pytest
 
 from tests.frontend.running import check
+from tests.turns import each_in_turn
+
+pytestmark = each_in_turn
 
 VALUES = [
     0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.7, 1e308, -1e308, 1e-310, math.inf, math.nan, 710.0, 200.0, 171.0, -171.5,

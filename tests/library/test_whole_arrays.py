@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 import zyg
 
-from ..turns import in_turn
+from ..turns import each_in_turn, in_turn
+
+pytestmark = each_in_turn
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "lt", "le", "eq", "ne", "gt", "ge"]
 UFUNCS = [
