@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from zyg import pipeline
 
-from .turns import skip_unless_own_turn
+from .turns import skip_if_of_another_turn
 
 settings.register_profile("same", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", deadline=None)
@@ -26,10 +26,12 @@ def verify_after_each_stage():
     pipeline.settings.verify = before
 
 
-@pytest.fixture
-def own_turn(request):
-    """See `turns.each_in_turn`."""
-    skip_unless_own_turn(request.node.name)
+def pytest_configure(config):
+    config.addinivalue_line("markers", "each_in_turn: expensive, and run by one of three Pythons (tests/turns.py)")
+
+
+def pytest_runtest_setup(item):
+    skip_if_of_another_turn(item)
 
 
 @pytest.fixture(autouse=True)

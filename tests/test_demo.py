@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 from zyg.__main__ import main
 from zyg.demo import byhand, fit, model
 from zyg.demo.inc import InC
@@ -77,7 +77,7 @@ def test_the_command_shows_every_stage(capsys):
     assert "model.py" in out
 
 
-@one_of_three(0)
+@each_in_turn
 def test_a_disagreement_is_an_error(monkeypatch, capsys):
     monkeypatch.setattr(byhand, "loss_and_gradient", lambda q, h, l, s, g: 1.0 + 0.0 * q[0])
     assert main(["demo"]) == 1

@@ -4,9 +4,9 @@ import ast
 from pathlib import Path
 
 import zyg
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 
-pytestmark = one_of_three(0)
+pytestmark = each_in_turn
 
 ROOT = Path(zyg.__file__).parent
 

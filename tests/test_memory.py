@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 
 from .memory import growth, linux, resident
 from .oracles import dual
@@ -35,7 +35,7 @@ def array_work(a):
     return b
 
 
-@one_of_three(1)
+@each_in_turn
 @linux
 def test_a_million_calls_do_not_grow():
     value = zyg.jit(loop)
@@ -53,7 +53,7 @@ def test_a_million_calls_do_not_grow():
     assert growth(work, 40_000, 1_000_000) < 1 << 20
 
 
-@one_of_three(2)
+@each_in_turn
 @linux
 def test_compilations_do_not_grow():
     """In a process of its own, where malloc serves Python's objects too: a thousand take less than a megabyte."""
@@ -92,7 +92,7 @@ def test_new_lambdas_of_one_code_object_do_not_compile_again():
     assert growth(work, 2_000, 50_000) < 1 << 20
 
 
-@one_of_three(0)
+@each_in_turn
 @linux
 def test_a_tape_is_freed_when_an_exception_leaves():
     def f(x, n):
@@ -132,7 +132,7 @@ def test_arrays_are_freed_when_an_exception_leaves():
     assert growth(work, 50, 500) < 1 << 20
 
 
-@one_of_three(0)
+@each_in_turn
 @linux
 def test_arrays_made_in_a_loop_are_freed_when_dead():
     def f(x, n):
@@ -150,7 +150,7 @@ def test_arrays_made_in_a_loop_are_freed_when_dead():
     assert resident() - before < 4 << 20
 
 
-@one_of_three(1)
+@each_in_turn
 @linux
 def test_pullbacks_are_freed():
     def work(times):

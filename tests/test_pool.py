@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 from zyg.backend.llvm.engine import engine, pool_limit
 
 from .memory import linux, resident
@@ -108,7 +108,7 @@ def test_threads_share_it(made, length):
     assert not wrong
 
 
-@one_of_three(0)
+@each_in_turn
 @linux
 def test_it_keeps_no_more_than_the_limit(made, small_pool):
     made(MEGABYTE, 1.0)
@@ -122,7 +122,7 @@ def test_it_keeps_no_more_than_the_limit(made, small_pool):
     assert resident() - before < small_pool + SLACK
 
 
-@one_of_three(2)
+@each_in_turn
 @linux
 def test_sizes_that_never_come_again_do_not_stay(made, small_pool):
     made(MEGABYTE, 1.0)
@@ -132,7 +132,7 @@ def test_sizes_that_never_come_again_do_not_stay(made, small_pool):
     assert resident() - before < small_pool + SLACK
 
 
-@one_of_three(1)
+@each_in_turn
 @linux
 def test_what_lies_idle_is_freed(made):
     """When something else is given back; blocks say themselves when they came."""
@@ -150,7 +150,7 @@ def test_what_lies_idle_is_freed(made):
     assert resident() - before < -(48 << 20)
 
 
-@one_of_three(1)
+@each_in_turn
 @linux
 def test_what_is_full_is_emptied(made, small_pool):
     """Blocks that fit into it, until there are too many of them: all go, and are asked of the system anew."""

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 from zyg import rules, sharing
 from zyg.pipeline import timings
 
@@ -154,7 +154,7 @@ def test_defaults_are_told_apart():
     assert [list(arrays(w)(np.ones(2))) for w in (np.ones(2), np.arange(2.0))] == [[1.0, 1.0], [0.0, 1.0]]
 
 
-@one_of_three(0)
+@each_in_turn
 def test_what_is_captured_is_not_kept_alive():
     def run(captured):
         inner = lambda x: x * captured[0]

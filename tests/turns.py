@@ -18,22 +18,17 @@ T = TypeVar("T")
 
 TURN = sys.version_info[1] % 3
 
+# A mark of a test, or `pytestmark` of a module: by its name, each test is of one Python's turn (conftest.py reads the mark).
+each_in_turn = pytest.mark.each_in_turn
+
 
 def in_turn(cases: Sequence[T]) -> list[T]:
-    """The cases of this Python's turn: every third one, from 0 on for 3.12, 1 for 3.13, 2 for 3.11."""
+    """The parameters of this Python's turn: every third one, so that they spread evenly."""
     return list(cases if os.environ.get("EVERY_TURN") else cases[TURN::3])
 
 
-def one_of_three(turn: int) -> pytest.MarkDecorator:
-    """A single expensive test that one Python has in its turn: 0 for 3.12, 1 for 3.13, 2 for 3.11."""
-    skipped = turn != TURN and not os.environ.get("EVERY_TURN")
-    return pytest.mark.skipif(skipped, reason="it is the turn of another Python (EVERY_TURN=1 runs all)")
-
-
-# For a module, `pytestmark = each_in_turn`: one Python runs each of its tests, by the test's name.
-each_in_turn = pytest.mark.usefixtures("own_turn")
-
-
-def skip_unless_own_turn(name: str) -> None:
-    if zlib.crc32(name.encode()) % 3 != TURN and not os.environ.get("EVERY_TURN"):
+def skip_if_of_another_turn(item: pytest.Item) -> None:
+    if item.get_closest_marker("each_in_turn") is None or os.environ.get("EVERY_TURN"):
+        return
+    if zlib.crc32(item.name.encode()) % 3 != TURN:
         pytest.skip("it is the turn of another Python (EVERY_TURN=1 runs all)")

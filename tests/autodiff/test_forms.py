@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.oracles import differences
-from tests.turns import in_turn, one_of_three
+from tests.turns import each_in_turn, in_turn
 from zyg.autodiff.python import differentiated, is_watched
 from zyg.autodiff.trying import bodies
 from zyg.fallback import python_pullback
@@ -279,7 +279,7 @@ def test_plain_and_watched_in_turn(program: Callable[[float, bool], float]) -> N
         assert not bodies
 
 
-@one_of_three(2)
+@each_in_turn
 def test_second_derivatives() -> None:
     def slope(x: float, safe: bool) -> float:
         return python_pullback(_value, (function, x, safe), {})[1](1.0)[1]

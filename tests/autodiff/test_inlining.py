@@ -9,7 +9,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import in_turn, one_of_three
+from tests.turns import each_in_turn, in_turn
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python.inlining import as_it_was, with_generators
 from zyg.frontend.capture import capture
@@ -213,7 +213,7 @@ def test_gradient(f):
         assert back(1.0)[0] == pytest.approx(differences.derivative(f, x), rel=1e-6)
 
 
-@one_of_three(1)
+@each_in_turn
 def test_second_derivative():
     for f in (within_each_other, of_generators):
         slope = lambda x, f=f: pullback(f, (x,))[1](1.0)[0]

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 from zyg.backend.callable import callable_type
 from zyg.backend.calling import make_entry, new_callable, set_entries
 from zyg.backend.llvm.engine import engine
@@ -336,7 +336,7 @@ FRESH = """
     }"""
 
 
-@one_of_three(1)
+@each_in_turn
 @pytest.mark.parametrize("results", ["%a, %a, %v", "%a, %a, %v"])
 def test_fresh_arrays_that_share_memory(results):
     f = native(FRESH.replace("RESULTS", results), (I64,), Tuple((VECTOR, VECTOR, Array(F64, 1, "A"))))
@@ -696,7 +696,7 @@ SHOWN = """
     }"""
 
 
-@one_of_three(0)
+@each_in_turn
 @pytest.mark.parametrize("keeps", [False, True])
 def test_arrays_that_python_has_seen(keeps):
     seen = []
@@ -839,7 +839,7 @@ def test_pullbacks_in_threads(power):
     assert got == [expected] * 80
 
 
-@one_of_three(1)
+@each_in_turn
 def test_pullbacks_give_their_memory_back(power):
     forward, _ = power
     assert growth(repeated(lambda: forward(1.0, 100_000)), 20, 200) < 3_000_000
@@ -926,7 +926,7 @@ def test_code_is_freed():
     assert death() is None
 
 
-@one_of_three(2)
+@each_in_turn
 def test_compilations_take_little_memory():
     def work(times):
         for n in range(times):
@@ -1066,7 +1066,7 @@ def test_recursion_in_threads_with_small_stacks():
     assert len(caught) == 4
 
 
-@one_of_three(0)
+@each_in_turn
 def test_containers_that_change_while_they_are_read():
     """A field that runs Python code may take away what the entry has yet to read."""
 

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from tests.ir.generate import Generator
 from tests.ir.test_passes_random import arguments, bits, outcome
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 from zyg.ir.core import Module
 from zyg.ir.passes import optimise
 from zyg.ir.types import BOOL, F64, I64, Array, Tuple
 
 from .native import native
 
-pytestmark = one_of_three(0)
+pytestmark = each_in_turn
 
 ARRAY = Array(F64, 1)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 from zyg.backend.llvm import matrixmath
 from zyg.backend.llvm.engine import engine
 
@@ -68,7 +68,7 @@ def test_dots_are_added_and_nothing_else_is_touched():
                 assert np.array_equal(whole, before, equal_nan=True)
 
 
-@one_of_three(2)
+@each_in_turn
 def test_gradients_of_products_take_it():
     loss = lambda a, b, w: np.vdot(a @ b, w)
     by_factors, value = zyg.grad(loss, (0, 1)), zyg.jit(lambda a, b: a @ b)

@@ -3,11 +3,11 @@
 import pytest
 
 import zyg
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 
 from .aliasing import check
 
-pytestmark = one_of_three(0)
+pytestmark = each_in_turn
 
 
 @pytest.mark.parametrize("start", range(0, 40, 10))

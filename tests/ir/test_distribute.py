@@ -8,14 +8,14 @@ import time
 import numpy as np
 import pytest
 
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 from zyg.ir.core import clone
 from zyg.ir.interpret import run
 from zyg.ir.parsing import parse_function
 from zyg.ir.passes import distribute
 from zyg.ir.verify import verify
 
-pytestmark = one_of_three(1)
+pytestmark = each_in_turn
 
 MARGIN = 6  # around what the counter reaches, so that all offsets are in bounds
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 from zyg.ir.core import clone
 from zyg.ir.interpret import run
 from zyg.ir.parsing import parse_function
 from zyg.ir.passes import jam
 from zyg.ir.verify import verify
 
-pytestmark = one_of_three(2)
+pytestmark = each_in_turn
 
 MARGIN = 4
 

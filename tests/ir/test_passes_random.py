@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 from zyg.ir.core import Module
 from zyg.ir.interpret import StepLimit, run
 from zyg.ir.parsing import parse_module
@@ -35,7 +35,7 @@ from zyg.ir.verify import verify
 
 from .generate import Generator
 
-pytestmark = one_of_three(0)
+pytestmark = each_in_turn
 
 LIMIT = 200_000
 

@@ -10,7 +10,7 @@ from zyg.ir.passes import cse, dce, fold, shapes
 from zyg.ir.text import format_module
 from zyg.ir.verify import verify
 
-from ..turns import one_of_three
+from ..turns import each_in_turn
 
 LOOP = """
 func @element(%x: f64, %y: f64) -> f64 {{
@@ -80,7 +80,7 @@ def recurrences(x, h):
     return np.sum(kept * kept) + np.sum(grown * grown) + np.sum(single)
 
 
-@one_of_three(2)
+@each_in_turn
 def test_values_and_gradients_of_recurrences():
     x, step = np.random.default_rng(0).normal(size=(4, 3)), 1e-6
     compiled = zyg.value_and_grad(recurrences, 1)
@@ -104,7 +104,7 @@ def test_slices_that_leave_out_as_many_are_equally_long():
         np.testing.assert_array_equal(compiled(a), curvature(a))
 
 
-@one_of_three(0)
+@each_in_turn
 def test_lengths_of_slices():
     def lengths(a, n):
         parts = (a[1:], a[3:], a[:-1], a[:-3], a[1:-1], a[2:-3], a[3:2], a[-2:], a[-3:-1], a[1:3], a[:2], a[0:-2], a[5:-5],
@@ -121,7 +121,7 @@ def test_lengths_of_slices():
         assert compiled(np.arange(1, n + 1), n - 4) == lengths(list(range(1, n + 1)), n - 4)
 
 
-@one_of_three(1)
+@each_in_turn
 def test_what_is_changed_in_place_from_a_view_of_itself():
     def smooth(v, k):
         v = v.copy()

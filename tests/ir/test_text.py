@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 from zyg.ir import types as t
 from zyg.ir.core import Block, Const, Function, Instr, Position, Rule, Value, const
 from zyg.ir.parsing import ParseError, parse_function, parse_module, parse_type
@@ -80,7 +80,7 @@ def _with(instr: Instr) -> Function:
     return Function("f", [block])
 
 
-@one_of_three(2)
+@each_in_turn
 @settings(max_examples=300, deadline=None)
 @given(value=values)
 def test_attributes_round_trip(value):

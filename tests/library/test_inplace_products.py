@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 
-pytestmark = one_of_three(1)
+pytestmark = each_in_turn
 
 RNG = np.random.default_rng(3)
 

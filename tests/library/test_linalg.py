@@ -12,7 +12,7 @@ import pytest
 import zyg
 from zyg.library import blas
 
-from ..turns import in_turn, one_of_three
+from ..turns import each_in_turn, in_turn
 
 RNG = np.random.default_rng(7)
 
@@ -226,7 +226,7 @@ def test_equal_eigenvalues():
     assert norm.tolist() == [0.0, 0.0, 0.0]
 
 
-@one_of_three(1)
+@each_in_turn
 def test_through_python():
     class Held:
         pass
@@ -304,7 +304,7 @@ def test_an_argument_of_a_special_function_without_a_derivative_is_refused():
         zyg.gradient(lambda a: sc.gammainc(a, 1.5), 2.0)
 
 
-@one_of_three(0)
+@each_in_turn
 def test_forward_over_reverse_of_systems_in_a_loop_that_is_left_early():
     def f(p):
         a = np.array([[2.0 + p[0], 1.0], [1.0, -3.0 * p[1]]])

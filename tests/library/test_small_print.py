@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import one_of_three
+from tests.turns import each_in_turn
 
 NUMPY: Any = np
 
@@ -75,7 +75,7 @@ def test_errors_are_worded_as_theirs(function, argument):
     assert str(found.value).strip() == str(wanted.value).strip()
 
 
-@one_of_three(2)
+@each_in_turn
 def test_values_that_numpys_own_tests_ask_for():
     def f(a, z, places):
         return (
@@ -91,7 +91,7 @@ def test_values_that_numpys_own_tests_ask_for():
     assert list(map(str, zyg.jit(f)(*args))) == list(map(str, f(*args)))
 
 
-@one_of_three(0)
+@each_in_turn
 @pytest.mark.parametrize(
     ("function", "argument"),
     [
@@ -116,7 +116,7 @@ def windows_of(u):
     return WINDOWS(u, 3)
 
 
-@one_of_three(1)
+@each_in_turn
 def test_windows_are_taken_before_their_array_changes():
     def smoothed(x):
         u = x.copy()
@@ -144,7 +144,7 @@ def test_windows_of_what_changes_are_refused(function, what):
         zyg.jit(function)(np.ones(5))
 
 
-@one_of_three(2)
+@each_in_turn
 def test_an_axis_that_is_a_number_of_numpys_is_told_by_its_value():
     f = lambda a, axis: np.sum(a, axis=axis)
     compiled, a = zyg.jit(f), np.arange(6.0).reshape(2, 3)
@@ -152,7 +152,7 @@ def test_an_axis_that_is_a_number_of_numpys_is_told_by_its_value():
         assert compiled(a, axis).tolist() == f(a, axis).tolist()
 
 
-@one_of_three(0)
+@each_in_turn
 def test_pieces_are_chosen_by_what_conditions_are_true():
     f = lambda x, c: np.piecewise(x, [c], [1.0])
     args = np.zeros(3), np.array([0, 2, 0])
@@ -166,7 +166,7 @@ def first_column(a):
     return total[:, 0]
 
 
-@one_of_three(1)
+@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_results_through_python_that_are_views_of_what_native_code_made():
     linalg = pytest.importorskip("scipy.linalg")
