@@ -53,7 +53,10 @@ HOMES: dict[str, tuple[str, ...]] = {
     "numpy.linalg": (
         "numpy_.linalg",
         "numpy_.norms",
-        "numpy_.factorisations",
+        "numpy_.hermitian",
+        "numpy_.qr",
+        "numpy_.singular",
+        "numpy_.least_squares",
         "numpy_.eigen",
         "numpy_.tensors",
         "numpy_.contractions",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zyg.library.numpy_ import factorisations, linalg, signals, triangular
+from zyg.library.numpy_ import hermitian, least_squares, linalg, qr, signals, singular, triangular
 
 from ..case import case
 from ..drawing import A, Num
@@ -131,10 +131,10 @@ case(linalg.cofactors, lambda a: np.linalg.det(a / 40), a=A("n n", "d", "deficie
 case([L.slogdet, linalg.sign_and_log], lambda a: np.linalg.slogdet(a), a=A("n n", "dfD", "regular"), **LOOSE)
 case([L.cholesky, triangular.cholesky_lower], lambda a: np.linalg.cholesky(a), a=A("n n", "dfD", "definite"), **LOOSE)
 case(L.cholesky, lambda a: np.linalg.cholesky(a, upper=True), a=A("n n|p n n", "dD", "definite"), **LOOSE)
-case([L.qr, factorisations.qr_of], lambda a: np.linalg.qr(a), a=A("n n", "dfD", "regular"), **LOOSE)
+case([L.qr, qr.qr_of], lambda a: np.linalg.qr(a), a=A("n n", "dfD", "regular"), **LOOSE)
 case(L.qr, lambda a: np.linalg.qr(a), a=A("5 3|3 5", "dD", "regular"), **LOOSE)
 case(L.qr, lambda a: np.linalg.qr(a, mode="r"), a=A("5 3|4 4", "d", "regular"), **LOOSE)
-case([L.eigh, factorisations.eigh_of], lambda a: np.linalg.eigh(a)[0], a=A("n n", "dfD", "symmetric", 1), **LOOSE)
+case([L.eigh, hermitian.eigh_of], lambda a: np.linalg.eigh(a)[0], a=A("n n", "dfD", "symmetric", 1), **LOOSE)
 case(L.eigh, lambda a: np.linalg.eigh(a, "U"), a=A("3 3|4 4", "dD", "regular"), derivative=False, **LOOSE)
 case([L.eigh, L.eigvalsh], lambda a: np.abs(np.linalg.eigh(a, "U")[1]) + np.linalg.eigvalsh(a, "U"), a=A("n n", "dD", "symmetric", 1), **LOOSE)  # fmt: skip
 case(
@@ -146,7 +146,7 @@ case(
 )
 case(L.eigvalsh, lambda a: np.linalg.eigvalsh(a), a=A("n n", "dD", "symmetric", 1), **LOOSE)
 case(
-    [L.svd, factorisations.svd_of],
+    [L.svd, singular.svd_of],
     lambda a: np.linalg.svd(a, compute_uv=False),
     a=A("n m|n n", "dD", "regular", 1),
     **LOOSE,
@@ -165,7 +165,7 @@ case(
     L.lstsq, lambda a, b: np.linalg.lstsq(a, b)[0], a=A("5 3|3 3", "dD", "regular"), b=A("5|3", "dD", "finite"), **LOOSE
 )
 case(
-    [L.pinv, factorisations.pseudo_inverse],
+    [L.pinv, least_squares.pseudo_inverse],
     lambda a: np.linalg.pinv(a),
     a=A("n m|n n|p n n", "dfD", "regular", 1),
     tolerance=1e5,

@@ -144,7 +144,10 @@ _PURE = frozenset(
     f"zyg.library.{name}"
     for name in (
         "numpy_.linalg",
-        "numpy_.factorisations",
+        "numpy_.hermitian",
+        "numpy_.qr",
+        "numpy_.singular",
+        "numpy_.least_squares",
         "numpy_.norms",
         "numpy_.contractions",
         "special",

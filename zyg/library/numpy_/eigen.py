@@ -5,7 +5,7 @@ is then of one type or the other when it runs.  The cores give complex ones alwa
 
 The derivatives are for eigenvalues that differ from each other (Giles 2008, section 3.1, with complex numbers).  A vector has the
 norm 1, and its largest component is real, as LAPACK makes it; both go into its derivative.  Terms with the difference of two
-equal eigenvalues in the denominator are left out, as everywhere here (factorisations.py).
+equal eigenvalues in the denominator are left out, as everywhere here (hermitian.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zyg.rules import adjoint, tangent
 from .. import blas
 from ..intrinsics import unsupported
 from ..registry import implements
-from .factorisations import inverse_differences
+from .hermitian import inverse_differences
 from .layouts import conj_swapped, is_complex, packed, swapped
 from .linalg import square
 

@@ -1,0 +1,149 @@
+"""numpy.linalg: eigenvalues and eigenvectors of symmetric and Hermitian matrices.
+
+The core is for one matrix and has the rules; stacks are done one after the other.  The references:
+
+* M. B. Giles, "An extended collection of matrix derivative results for forward and reverse mode algorithmic
+  differentiation" (2008)
+* M. Seeger, A. Hetzel, Z. Dai, E. Meissner, N. D. Lawrence, "Auto-Differentiating Linear Algebra" (2017)
+
+Eigenvectors of an eigenvalue that occurs several times are not determined, and have no derivative.  What does not depend on
+their choice has one, and it is the one that comes out: terms with the difference of two equal eigenvalues in the denominator
+are left out.  So are, for complex matrices, their phases.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zyg.frontend.functions import shared, unchecked
+from zyg.rules import adjoint, tangent
+
+from .. import blas
+from ..registry import implements
+from .layouts import conj_swapped, is_complex, packed, swapped
+from .linalg import square
+from .triangular import lower_half
+
+EighResult = type(np.linalg.eigh(np.eye(1)))
+
+
+def inverse_differences(w: Any) -> Any:
+    """1 / (w[j] - w[i]), and 0 where they are equal."""
+    gaps = w[None, :] - w[:, None]
+    return np.where(gaps == 0, 0.0, 1.0 / np.where(gaps == 0, 1.0, gaps))
+
+
+@implements(inverse_differences)
+@unchecked
+def _inverse_differences(w: Any) -> Any:
+    n = len(w)
+    made = np.zeros((n, n), w.dtype)
+    for i in range(n):
+        for j in range(n):
+            if w[i] != w[j]:
+                made[i, j] = 1 / (w[j] - w[i])
+    return made
+
+
+@implements(np.linalg.eigh)
+def eigh(a: Any, UPLO: str = "L") -> Any:
+    x = square(a, "np.linalg.eigh")
+    w, v = eigh_stack(x, is_upper(UPLO))
+    return EighResult(w, v)
+
+
+@implements(np.linalg.eigvalsh)
+def eigvalsh(a: Any, UPLO: str = "L") -> Any:
+    x = square(a, "np.linalg.eigvalsh")
+    return eigh_stack(x, is_upper(UPLO))[0]
+
+
+def is_upper(uplo: str) -> bool:
+    if uplo == "L" or uplo == "l":
+        return False
+    if uplo == "U" or uplo == "u":
+        return True
+    raise ValueError("UPLO argument must be 'L' or 'U'")
+
+
+def eigh_stack(a: Any, upper: bool) -> tuple[Any, Any]:
+    if a.ndim == 2:
+        return eigh_of(a, upper)
+    ws, vs = np.empty(a.shape[:-1], a.real.dtype), np.empty(a.shape, a.dtype)
+    for i in range(len(a)):
+        w, v = eigh_stack(a[i], upper)
+        ws[i] = w
+        vs[i] = v
+    return ws, vs
+
+
+def eigh_of(a: Any, upper: bool) -> tuple[Any, Any]:
+    """Eigenvalues, ascending, and eigenvectors of the symmetric matrix whose lower, or upper, triangle is that of a."""
+    w, v = np.linalg.eigh(a, "U" if upper else "L")
+    return w, v
+
+
+@implements(eigh_of)
+@shared
+@unchecked
+def _eigh_of(a: Any, upper: bool) -> Any:
+    """As NumPy calls LAPACK, so that the signs of the vectors, or their phases, are NumPy's."""
+    n = len(a)
+    if is_complex(a):
+        return complex_eigh(a, upper)
+    triangle = blas.UPPER if upper else blas.LOWER
+    v, w = packed(swapped(a)), np.empty(n, a.dtype)
+    if n > 0:
+        work, whole = np.empty(1, a.dtype), np.empty(1, blas.INTEGER)
+        blas.syevd(blas.VECTORS, triangle, n, v, n, w, work, -1, whole, -1)
+        length, count = int(work[0]), int(whole[0])
+        work, whole = np.empty(length, a.dtype), np.empty(count, blas.INTEGER)
+        if blas.syevd(blas.VECTORS, triangle, n, v, n, w, work, length, whole, count) != 0:
+            raise np.linalg.LinAlgError("Eigenvalues did not converge")
+    return w, packed(swapped(v))
+
+
+@unchecked
+def complex_eigh(a: Any, upper: bool) -> Any:
+    n = len(a)
+    triangle = blas.UPPER if upper else blas.LOWER
+    v, w = packed(swapped(a)), np.empty(n, np.float64)
+    if n > 0:
+        work, more, whole = np.empty(1, a.dtype), np.empty(1, np.float64), np.empty(1, blas.INTEGER)
+        blas.heevd(blas.VECTORS, triangle, n, v, n, w, work, -1, more, -1, whole, -1)
+        length, reals, count = int(work[0].real), int(more[0]), int(whole[0])
+        work, more, whole = np.empty(length, a.dtype), np.empty(reals, np.float64), np.empty(count, blas.INTEGER)
+        if blas.heevd(blas.VECTORS, triangle, n, v, n, w, work, length, more, reals, whole, count) != 0:
+            raise np.linalg.LinAlgError("Eigenvalues did not converge")
+    return w, packed(swapped(v))
+
+
+@adjoint(eigh_of)
+def _eigh_rule(a: Any, upper: bool) -> Any:
+    """Giles (2008), section 3.1; of the triangle by which a is given."""
+    w, v = eigh_of(a, upper)
+
+    def back(d: Any) -> Any:
+        dw, dv = d
+        vh = conj_swapped(v)
+        inner = np.matmul(vh, dv)
+        inner = 0.5 * (inner - conj_swapped(inner)) * inverse_differences(w)
+        s = np.matmul(v * dw, vh) + np.matmul(np.matmul(v, inner), vh)
+        half = lower_half(s + conj_swapped(s))
+        return conj_swapped(half) if upper else half, None
+
+    return (w, v), back
+
+
+@tangent(eigh_of)
+def _eigh_tangent(a: Any, upper: bool) -> Any:
+    w, v = eigh_of(a, upper)
+
+    def push(da: Any, _: Any) -> Any:
+        low = lower_half(conj_swapped(da) if upper else da)
+        inner = np.matmul(np.matmul(conj_swapped(v), low + conj_swapped(low)), v)
+        return np.diagonal(inner.real).copy(), np.matmul(v, inner * inverse_differences(w))
+
+    return (w, v), push
