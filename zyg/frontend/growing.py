@@ -369,7 +369,7 @@ def _converted(other: Record, i: int, scalar: Scalar) -> Any:
         return array
 
     def make(e: Evaluator) -> Value:
-        from zyg.library.builtins_ import copy_converted
+        from zyg.library.iterables import copy_converted
 
         if other.state & ROW:
             raise row_of_another_type(e)

@@ -134,7 +134,7 @@ def to_tuple(e: Evaluator, v: Abstract) -> Abstract:
 
 
 def to_list(e: Evaluator, v: Abstract) -> Reference:
-    from zyg.library.builtins_ import list_of
+    from zyg.library.iterables import list_of
 
     items = all_items(e, v)
     if items is not None:
@@ -159,7 +159,7 @@ def _asked_for_room(e: Evaluator, v: Abstract) -> Abstract:
 
 
 def concatenate(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
-    from zyg.library.builtins_ import list_concatenation
+    from zyg.library.iterables import list_concatenation
 
     x, y = known_items(e, a), known_items(e, b)
     if x is not None and y is not None:
@@ -168,7 +168,7 @@ def concatenate(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
 
 
 def repeat(e: Evaluator, v: Reference, count: Abstract) -> Abstract:
-    from zyg.library.builtins_ import list_repetition
+    from zyg.library.iterables import list_repetition
 
     items = known_items(e, v)
     if items is not None and isinstance(count, Known):
@@ -187,7 +187,7 @@ def inplace(e: Evaluator, name: str, a: Reference, b: Abstract) -> Abstract:
 
 
 def extend(e: Evaluator, v: Abstract, iterable: Abstract) -> None:
-    from zyg.library.builtins_ import list_extension
+    from zyg.library.iterables import list_extension
 
     assert isinstance(v, Reference)
     record = writable_list(e, v)

@@ -415,13 +415,13 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
         from .comparison import truth
 
         return boolean(truth(e, own))
-    from zyg.library import builtins_
+    from zyg.library import iterables
 
     if isinstance(container, RangeValue) and is_index(item):
-        return e.call(known(builtins_.range_contains), [container, item])
+        return e.call(known(iterables.range_contains), [container, item])
     if isinstance(container, arrays.ARRAYS):
-        return e.call(known(builtins_.contains_in_array), [item, container])
-    return e.call(known(builtins_.contains), [item, container])
+        return e.call(known(iterables.contains_in_array), [item, container])
+    return e.call(known(iterables.contains), [item, container])
 
 
 def _is_among(e: Evaluator, item: Abstract, items: tuple[Abstract, ...]) -> Value:

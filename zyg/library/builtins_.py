@@ -1,24 +1,21 @@
-"""The builtin functions: emitters for what looks at types, Python code for the algorithms."""
+"""The builtin types and functions of numbers: emitters for what looks at types, Python code for the algorithms."""
 
 from __future__ import annotations
 
-import builtins
 import math
-import operator
-import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import classes, comparison, iterators, kinds, operators, scalars, type_names
+from zyg.frontend import classes, comparison, kinds, operators, scalars, type_names
 from zyg.frontend.later import arrays, construction, lists
 from zyg.frontend.merging import settled
 from zyg.frontend.opaque import natural
 from zyg.frontend.python_numbers import message_of
-from zyg.frontend.scalars import boolean, scalar_value
+from zyg.frontend.scalars import boolean
 from zyg.frontend.values import (
     ARRAYS,
+    NONE,
     Abstract,
     ChoiceValue,
     ComplexValue,
@@ -28,16 +25,13 @@ from zyg.frontend.values import (
     MethodValue,
     Number,
     PullbackValue,
-    RangeValue,
-    SliceValue,
     TupleValue,
     describe,
     is_number,
-    join_numbers,
     known,
     number_type,
 )
-from zyg.ir.core import Const, const
+from zyg.ir.core import Const
 from zyg.ir.types import BOOL, F32, F64
 
 from .intrinsics import check, cut, machine, python_float, select, to_f64, to_i64
@@ -47,16 +41,8 @@ if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
 
 # Defaults of emitters' parameters.
-NONE, ZERO, ZERO_FLOAT, FALSE, NO_TEXT, NO_ITEMS = (
-    Known(None),
-    Known(0),
-    Known(0.0),
-    Known(False),
-    Known(""),
-    TupleValue(()),
-)
+ZERO, ZERO_FLOAT, FALSE, NO_TEXT = Known(0), Known(0.0), Known(False), Known("")
 
-COMPENSATED = sys.version_info >= (3, 12)
 
 # ------------------------------------------------------------------------------------------------- types
 
@@ -342,342 +328,6 @@ def round_int(x: int, digits: int) -> int:
     if low * 2 > scale or (low * 2 == scale and (down // scale) % 2 == 1):
         return down + scale
     return down
-
-
-# --------------------------------------------------------------------------------------------- reductions
-
-
-def _extreme(name: str) -> Callable[..., Abstract]:
-    """min or max: the first one that no other is beyond, by Python's comparisons."""
-    op, before = ("lt", operator.lt) if name == "min" else ("gt", operator.gt)
-    empty = message_of(getattr(builtins, name), [])
-
-    def emitter(e: Evaluator, *args: Abstract, key: Abstract = NONE, default: Abstract | None = None) -> Abstract:
-        if len(args) > 1:
-            if default is not None:
-                e.type_error(f"Cannot specify a default for {name}() with multiple positional arguments")
-            items: tuple[Abstract, ...] | None = args
-        elif args:
-            items = lists.all_items(e, args[0])
-            if items is not None and not items:
-                if default is not None:
-                    return default
-                e.throw("ValueError", empty)
-        else:
-            e.type_error(f"{name} expected at least 1 argument, got 0")
-            raise AssertionError
-        no_key = isinstance(key, Known) and key.object is None
-        if items is None:
-            otherwise = default if default is not None else Known(None)
-            has_default = Known(default is not None)
-            return e.call(known(extreme), [args[0], known(before), key, has_default, otherwise, Known(empty)])
-        keyed = [v if no_key else e.call(key, [v]) for v in items]
-        best, best_key = items[0], keyed[0]
-        for v, k in zip(items[1:], keyed[1:]):
-            best, best_key = _better(e, op, v, k, best, best_key, no_key)
-        return best
-
-    return emitter
-
-
-def _better(
-    e: Evaluator, op: str, v: Abstract, k: Abstract, best: Abstract, best_key: Abstract, no_key: bool
-) -> tuple[Abstract, Abstract]:
-    flag = comparison.truth(e, comparison.compare(e, op, k, best_key))
-    if isinstance(flag, Const):
-        return (v, k) if flag.value else (best, best_key)
-    if is_number(v) and is_number(best) and join_numbers([v, best]) is not None:
-        chosen = _select_numbers(e, flag, v, best)
-        if no_key:
-            return chosen, chosen
-        if is_number(k) and is_number(best_key) and join_numbers([k, best_key]) is not None:
-            return chosen, _select_numbers(e, flag, k, best_key)
-    both = e.if_else(flag, lambda: TupleValue((v, k)), lambda: TupleValue((best, best_key)))
-    assert isinstance(both, TupleValue)
-    return both.items[0], both.items[0] if no_key else both.items[1]
-
-
-def _select_numbers(e: Evaluator, flag: Any, x: Abstract, y: Abstract) -> Abstract:
-    joined = join_numbers([x, y])
-    assert joined is not None
-    scalar, numpy = joined
-    return Number(e.op("select", flag, scalar_value(e, x, scalar), scalar_value(e, y, scalar)), numpy)
-
-
-emits(min)(_extreme("min"))
-emits(max)(_extreme("max"))
-
-
-def extreme(iterable: Any, before: Any, key: Any, has_default: bool, default: Any, empty: str) -> Any:
-    """min(iterable, key=key), where `before` is <, or max, where it is >."""
-    iterator = iter(iterable)
-    found = False
-    best = None
-    best_key = None
-    for first in iterator:
-        best = first
-        best_key = key(first) if key is not None else first
-        found = True
-        break
-    if not found:
-        if has_default:
-            return default
-        raise ValueError(empty)
-    for x in iterator:
-        k = key(x) if key is not None else x
-        better = before(k, best_key)
-        best = _choose(better, x, best)
-        best_key = _choose(better, k, best_key)
-    return best
-
-
-def _choose(condition: bool, x: Any, y: Any) -> Any:
-    """`x if condition else y`: a select for numbers, a branch for the rest."""
-    return x if condition else y
-
-
-@emits(_choose)
-def _choose_emitter(e: Evaluator, condition: Abstract, x: Abstract, y: Abstract) -> Abstract:
-    flag = comparison.truth(e, condition)
-    if isinstance(flag, Const):
-        return x if flag.value else y
-    if is_number(x) and is_number(y) and join_numbers([x, y]) is not None:
-        return _select_numbers(e, flag, x, y)
-    return e.if_else(flag, lambda: x, lambda: y)
-
-
-@implements(sum)
-def sum_(iterable: Any, /, start: Any = 0) -> Any:
-    """sum, as the running CPython adds: floats with Neumaier's compensation from 3.12 on."""
-    if isinstance(start, str):
-        raise TypeError("sum() can't sum strings [use ''.join(seq) instead]")
-    total = start
-    compensation = 0.0
-    for x in iterable:
-        if COMPENSATED and type(total) is float and type(x) is float:
-            t = total + x
-            larger = machine("ge", machine("abs", total), machine("abs", x))
-            # Exact differences, whose derivative is 0.
-            big = cut(select(larger, total, x))
-            small = cut(select(larger, x, total))
-            compensation += (big - cut(t)) + small
-            total = t
-        else:
-            total = total + x
-    if COMPENSATED and type(total) is float:
-        lost = machine("lt", machine("abs", compensation), math.inf)
-        total = total + select(lost, compensation, 0.0)
-    return total
-
-
-@implements(any)
-def any_(iterable: Any, /) -> bool:
-    for x in iterable:  # noqa: SIM110
-        if x:
-            return True
-    return False
-
-
-@implements(all)
-def all_(iterable: Any, /) -> bool:
-    for x in iterable:  # noqa: SIM110
-        if not x:
-            return False
-    return True
-
-
-# ---------------------------------------------------------------------------------------------- iteration
-
-
-@emits(range)
-def _range(e: Evaluator, *args: Abstract) -> Abstract:
-    if not 1 <= len(args) <= 3:
-        e.type_error(f"range expected at {'least 1 argument' if not args else 'most 3 arguments'}, got {len(args)}")
-    parts = []
-    for v in args:
-        v = natural(settled(e, v, "'NoneType' object cannot be interpreted as an integer"))
-        scalar = number_type(v)
-        if scalar is None or scalar.kind not in "iub" or isinstance(v, Number) and v.numpy and scalar is BOOL:
-            e.type_error(f"'{type_names.python_type_name(e, v)}' object cannot be interpreted as an integer")
-        parts.append(Known(int(v.object)) if isinstance(v, Known) else Number(scalars.to_int(e, v)))
-    if len(parts) == 1:
-        return RangeValue(Known(0), parts[0], Known(1))
-    step = parts[2] if len(parts) == 3 else Known(1)
-    nonzero = const(step.object != 0) if isinstance(step, Known) else e.op("ne", scalar_value(e, step), const(0))
-    e.guard(nonzero, "ValueError", "range() arg 3 must not be zero")
-    return RangeValue(parts[0], parts[1], step)
-
-
-@emits(slice)
-def _slice(e: Evaluator, *args: Abstract) -> Abstract:
-    if not 1 <= len(args) <= 3:
-        e.type_error(f"slice expected at {'least 1 argument' if not args else 'most 3 arguments'}, got {len(args)}")
-    start, stop, step = (Known(None), args[0], Known(None)) if len(args) == 1 else (*args, Known(None))[:3]
-    return SliceValue(start, stop, step)
-
-
-@emits(enumerate)
-def _enumerate(e: Evaluator, iterable: Abstract, start: Abstract = ZERO) -> Abstract:
-    return iterators.enumerate_(e, iterable, start)
-
-
-@emits(zip)
-def _zip(e: Evaluator, *iterables: Abstract, strict: Abstract = FALSE) -> Abstract:
-    if not isinstance(strict, Known):
-        raise e.refuse("zip() with a `strict` that is not known when compiling")
-    return iterators.zip_(e, list(iterables), bool(strict.object))
-
-
-@emits(reversed)
-def _reversed(e: Evaluator, v: Abstract) -> Abstract:
-    return iterators.reversed_(e, v)
-
-
-@emits(iter)
-def _iter(e: Evaluator, v: Abstract) -> Abstract:
-    return iterators.make_iterator(e, v)
-
-
-@emits(next)
-def _next(e: Evaluator, v: Abstract, default: Abstract | None = None) -> Abstract:
-    return iterators.next_item(e, v, default)
-
-
-@implements(map)
-def map_(function: Any, /, *iterables: Any) -> Any:
-    for items in zip(*iterables):
-        yield function(*items)
-
-
-@implements(filter)
-def filter_(function: Any, iterable: Any, /) -> Any:
-    for x in iterable:
-        if x if function is None else function(x):
-            yield x
-
-
-# ------------------------------------------------------------------------------------------------- lists
-
-
-@emits(tuple)
-def _tuple(e: Evaluator, v: Abstract = NO_ITEMS) -> Abstract:
-    return lists.to_tuple(e, settled(e, v, "'NoneType' object is not iterable"))
-
-
-@emits(list)
-def _list(e: Evaluator, v: Abstract = NO_ITEMS) -> Abstract:
-    return lists.to_list(e, settled(e, v, "'NoneType' object is not iterable"))
-
-
-def list_of(iterable: Any) -> list[Any]:
-    result = []
-    for x in iterable:
-        result.append(x)
-    return result
-
-
-def list_extension(target: list[Any], iterable: Any) -> None:
-    for x in iterable:
-        target.append(x)
-
-
-def list_concatenation(a: list[Any], b: list[Any]) -> list[Any]:
-    result = []
-    for x in a:
-        result.append(x)
-    for x in b:
-        result.append(x)
-    return result
-
-
-def list_repetition(a: list[Any], count: int) -> list[Any]:
-    result = []
-    for _ in range(count):
-        for x in a:
-            result.append(x)
-    return result
-
-
-def copy_converted(source: Any, target: Any, count: int) -> None:
-    for i in range(count):
-        target[i] = source[i]
-
-
-def contains_in_array(item: Any, container: Any) -> bool:
-    return bool((container == item).any())
-
-
-def same_item(x: Any, y: Any) -> bool:
-    """How containers compare an item of theirs."""
-    return x is y or x == y
-
-
-@emits(same_item)
-def _same_item(e: Evaluator, x: Abstract, y: Abstract) -> Abstract:
-    return boolean(comparison.same_item(e, x, y))
-
-
-def contains(item: Any, container: Any) -> bool:
-    for x in container:  # noqa: SIM110
-        if same_item(x, item):
-            return True
-    return False
-
-
-def range_contains(r: Any, item: int) -> bool:
-    if r.step > 0:
-        return r.start <= item < r.stop and (item - r.start) % r.step == 0
-    return r.stop < item <= r.start and (r.start - item) % -r.step == 0
-
-
-LIST_INDEX, TUPLE_INDEX = message_of([].index, 4.0), message_of(().index, 4.0)
-
-
-@implements((list, "index"))
-def _index(items: Any, value: Any) -> int:
-    for i in range(len(items)):
-        if same_item(items[i], value):
-            return i
-    if LIST_INDEX == "4.0 is not in list":
-        raise ValueError(f"{value!r} is not in list")
-    raise ValueError(LIST_INDEX)
-
-
-@implements((tuple, "index"))
-def _tuple_index(items: Any, value: Any) -> int:
-    for i in range(len(items)):
-        if same_item(items[i], value):
-            return i
-    raise ValueError(TUPLE_INDEX)
-
-
-@implements((tuple, "count"), (list, "count"))
-def _count(items: Any, value: Any) -> int:
-    result = 0
-    for x in items:
-        if same_item(x, value):
-            result += 1
-    return result
-
-
-@emits((tuple, "_replace"))
-def _replace(e: Evaluator, v: Abstract, **changes: Abstract) -> Abstract:
-    from zyg.frontend.values import StructValue
-
-    assert isinstance(v, StructValue)
-    unknown = [n for n in changes if n not in v.names]
-    if unknown:
-        e.throw("ValueError", f"Got unexpected field names: {unknown!r}")
-    return StructValue(v.cls, v.names, tuple(changes.get(n, i) for n, i in zip(v.names, v.items)))
-
-
-@emits((tuple, "_asdict"))
-def _asdict(e: Evaluator, v: Abstract) -> Abstract:
-    from zyg.frontend.dicts import new_dict
-    from zyg.frontend.values import StructValue
-
-    assert isinstance(v, StructValue)
-    return new_dict(e, dict(zip(v.names, v.items)))
 
 
 # ----------------------------------------------------------------------------------- methods of numbers

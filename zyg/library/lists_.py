@@ -10,7 +10,7 @@ from zyg.frontend.scalars import scalar_value, to_int
 from zyg.frontend.values import NONE, Abstract, Known, Reference, TupleValue, known
 from zyg.ir.core import const
 
-from .builtins_ import same_item
+from .iterables import same_item
 from .registry import emits, implements
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ NUMPY = (
 # modules of this package that have their entries. These are imported by need, in this order, up to the one that has what is
 # looked for: a function that comes from nowhere here imports nothing.
 HOMES: dict[str, tuple[str, ...]] = {
-    "builtins": ("builtins_", "lists_", "complex_"),
+    "builtins": ("builtins_", "reductions", "iterables", "lists_", "complex_"),
     "dataclasses": ("dataclasses_",),
     "math": ("math_",),
     "cmath": ("cmath_",),
