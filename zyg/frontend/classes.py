@@ -1,4 +1,4 @@
-"""Classes and attributes: attribute access, super, isinstance, class patterns, special methods."""
+"""Classes and attributes: attribute access, super, special methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from zyg.ir.records import record
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields
 
-from . import kinds
 from .later import arrays, complex_arrays, complexes, construction
 from .merging import conflict, settled
 from .type_names import class_of, type_name
@@ -479,83 +478,6 @@ def _frozen(e: Evaluator, name: str) -> None:
     from .exceptions import ExceptionValue, raise_value
 
     raise_value(e, ExceptionValue(FrozenInstanceError, (Known(f"cannot assign to field '{name}'"),)))
-
-
-# ------------------------------------------------------------------------------------- isinstance, match
-
-
-def is_instance(e: Evaluator, v: Abstract, classes: Abstract) -> Abstract:
-    """isinstance(v, classes)"""
-    from .scalars import boolean, negate
-
-    items = kinds.known_items(e, classes)
-    if items is None and isinstance(classes, Known) and isinstance(classes.object, python_types.UnionType):
-        items = tuple(map(Known, classes.object.__args__))
-    wanted = []
-    for c in items if items is not None else (classes,):
-        if isinstance(c, TupleValue):
-            inner = is_instance(e, v, c)
-            if isinstance(inner, Known) and inner.object:
-                return inner
-            continue
-        if not isinstance(c, Known) or not isinstance(c.object, type):
-            e.type_error("isinstance() arg 2 must be a type, a tuple of types, or a union")
-        assert isinstance(c, Known)
-        wanted.append(c.object)
-    if isinstance(v, ConflictValue):
-        raise conflict(e, v)
-    if isinstance(v, MaybeValue) and v.absent is None:
-        item = is_instance(e, v.item, classes)
-        none = any(issubclass(type(None), c) for c in wanted)
-        if isinstance(item, Known) and item.object == none:
-            return item
-        if isinstance(item, Known):
-            flag = v.present if item.object else negate(e, v.present)
-            e.facts[id(flag)] = (flag, v.present, bool(item.object), not item.object)
-            return boolean(flag)
-        raise e.refuse("isinstance of this optional value", types=[describe(v, e.heap)])
-    if isinstance(v, ChoiceValue):
-        flags = [is_instance(e, o, classes) for o in v.options]
-        if all(isinstance(f, Known) and f.object == flags[0].object for f in flags if isinstance(flags[0], Known)):
-            return flags[0]
-        raise e.refuse("isinstance of a choice between functions", types=[describe(v, e.heap)])
-    cls = class_of(e, v)
-    if cls is None:
-        raise e.refuse(f"isinstance of a {describe(v, e.heap)}")
-    return Known(any(issubclass(cls, c) for c in wanted))
-
-
-def match_class(e: Evaluator, subject: Abstract, cls: Abstract, names: Abstract, positional: int) -> Abstract:
-    """A class pattern: a tuple of attributes, or None."""
-    if not isinstance(cls, Known) or not isinstance(cls.object, type):
-        raise e.refuse("a class pattern whose class is not known when compiling")
-    matches = is_instance(e, subject, cls)
-    if isinstance(matches, Known) and not matches.object:
-        return NONE
-
-    def attributes(v: Abstract) -> Abstract:
-        assert isinstance(cls, Known)
-        wanted: list[str] = []
-        items: list[Abstract] = []
-        if positional:
-            if cls.object in (bool, float, int, str, tuple, list, bytes):
-                items.append(v)
-            else:
-                match_args = getattr(cls.object, "__match_args__", ())
-                if len(match_args) < positional:
-                    e.type_error(
-                        f"{cls.object.__name__}() accepts {len(match_args)} positional sub-pattern"
-                        f"{'' if len(match_args) == 1 else 's'} ({positional} given)"
-                    )
-                wanted.extend(match_args[:positional])
-        wanted.extend(n.object for n in kinds.known_items(e, names) or () if isinstance(n, Known))
-        items.extend(get_attribute(e, v, n) for n in wanted)
-        return TupleValue(tuple(items))
-
-    if isinstance(matches, Known):
-        return attributes(subject)
-    assert isinstance(matches, Number) and isinstance(subject, MaybeValue)
-    return MaybeValue(matches.value, attributes(subject.item), None)
 
 
 # --------------------------------------------------------------------------------------- special methods

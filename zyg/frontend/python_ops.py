@@ -10,7 +10,7 @@ from typing import Any
 from zyg.ir.core import Block, Const, Instr, Target, Value
 from zyg.typeof import UNBOUND
 
-from . import classes, comparison, environment, iterators, kinds, operators, scalars
+from . import classes, comparison, environment, instances, iterators, kinds, operators, scalars
 from .evaluator import Evaluator
 from .frames import Frame, Stop
 from .later import arrays, dicts, lists, subscripts
@@ -518,7 +518,7 @@ def _match_sequence(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
 @handler("match_class")
 def _match_class(e: Evaluator, frame: Frame, instr: Instr) -> Abstract:
     subject, cls, names = (e.read(v) for v in instr.operands)
-    return classes.match_class(e, subject, cls, names, instr.attrs["count"])
+    return instances.match_class(e, subject, cls, names, instr.attrs["count"])
 
 
 # ------------------------------------------------------------------------------------------- functions

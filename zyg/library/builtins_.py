@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import classes, comparison, kinds, operators, scalars, type_names
+from zyg.frontend import classes, comparison, instances, kinds, operators, scalars, type_names
 from zyg.frontend.later import arrays, construction, lists
 from zyg.frontend.merging import settled
 from zyg.frontend.opaque import natural
@@ -55,7 +55,7 @@ def _len(e: Evaluator, v: Abstract) -> Abstract:
 
 @emits(isinstance)
 def _isinstance(e: Evaluator, v: Abstract, classes_: Abstract) -> Abstract:
-    return classes.is_instance(e, v, classes_)
+    return instances.is_instance(e, v, classes_)
 
 
 @emits(issubclass)
