@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import math
+import time
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -85,11 +86,11 @@ def run(settings: Settings) -> dict[str, Any]:
 def against_autograd(settings: Settings, function: Any, args: tuple[Any, ...]) -> tuple[str | None, dict[str, float]]:
     """What is wrong, and the figures of a program that autograd runs, too."""
     own = lambda: through_python(function, args)
-    samplers: dict[str, Sampler] = {"CPython": python_sampler(function, *args, math), "zyg": python_sampler(own)}
+    samplers = {"CPython": interpreted(function, *args, math), "zyg": interpreted(own)}
     problem = None
     if has_autograd():
         theirs = through_autograd(function, args)
-        samplers["autograd"] = python_sampler(theirs)
+        samplers["autograd"] = interpreted(theirs)
         if not all(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12) for x, y in zip(flat(own()), flat(theirs()))):
             problem = f"zyg gives {own()}, autograd {theirs()}"
     entry, samples = measured(settings, samplers)
@@ -102,7 +103,12 @@ def everyday_program(settings: Settings, function: Any, args: tuple[Any, ...]) -
     """What is wrong, and the figures of an everyday program."""
     problem = disagreement(function, args)
     own = lambda: gradient_of(function, args)
-    return problem, measured(settings, {"CPython": python_sampler(function, *args), "zyg": python_sampler(own)})[0]
+    return problem, measured(settings, {"CPython": interpreted(function, *args), "zyg": interpreted(own)})[0]
+
+
+def interpreted(function: Any, *args: Any) -> Sampler:
+    """Calls that run in the interpreter, in one thread."""
+    return python_sampler(function, *args, clock=time.process_time)
 
 
 def measured(settings: Settings, samplers: dict[str, Sampler]) -> tuple[dict[str, float], dict[str, Samples]]:
