@@ -52,6 +52,23 @@ def test_structures():
     assert back([None, {"a": 1.0}]) == (3.0,)
 
 
+def test_lists_of_tuples():
+    def weighted(rows):
+        return sum(row[0] * len(row[1]) for row in rows if len(row) > 1)
+
+    assert gradient(weighted, [(2.0, "ab"), (3.0,), (0.5, "a")]) == ([(2.0, None), None, (1.0, None)],)
+    assert gradient(lambda rows: rows[1][0] * rows[0][1], [(1, True), (2.0, 3.0)]) == ([None, (1.0, None)],)
+    assert gradient(lambda rows: rows[0][1] * rows[2][1], [("a", 2.0), ("b",), ("c", 0.5), ()]) == (
+        [(None, 0.5), None, (None, 2.0), None],
+    )
+    assert gradient(lambda rows: len(rows) * 1.0, [(1.0, 2.0)] * 2) == (None,)
+    assert gradient(lambda rows: rows.pop()[0] * 2.0, [(1.0, 2.0), (3.0, 4.0)]) == ([None, (2.0, None)],)
+    value, back = pullback(lambda rows: [(b, a) for a, b in rows], ([(1.0, 2.0), ("x", 3.0)],))
+    assert value == [(2.0, 1.0), (3.0, "x")]
+    assert back([(1.0, None), (3.0, None)]) == ([(None, 1.0), (None, 3.0)],)
+    assert back([None, (None, None)]) == (None,)
+
+
 def test_numbers_of_other_kinds():
     assert gradient(lambda x: x * x + 1, Fraction(3, 2)) == (3.0,)
     assert gradient(lambda x: x * x / Decimal(4), Decimal("1.5")) == (0.75,)

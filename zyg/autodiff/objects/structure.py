@@ -10,8 +10,8 @@ import array
 import functools
 import gc
 from collections import deque
-from collections.abc import Iterable
-from operator import is_
+from collections.abc import Iterable, Iterator
+from itertools import chain, compress
 from types import BuiltinFunctionType, CellType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 
@@ -55,17 +55,10 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         return ("tuple", x, _flat_forms(x) or [form(v, seen) for v in x])
     if issubclass(t, SEQUENCES):
         held = x if t is list else list(iteration.own_items(x))
-        if _REALS.issuperset(map(type, held)):
+        kinds = set(map(type, held))
+        if kinds <= _REALS:
             return ("numbers", x, len(held))
-        known = _flat.get
-        return (
-            "list",
-            x,
-            [
-                ("tuple", v, forms) if type(v) is tuple and (forms := known(tuple(map(type, v)))) else form(v, seen)
-                for v in held
-            ],
-        )
+        return ("list", x, (FlatTuples.of(held) if kinds == _TUPLE else None) or [form(v, seen) for v in held])
     if issubclass(t, dict):
         return ("dict", x, {k: form(v, seen) for k, v in dict.items(x)})
     if t is MappingProxyType:
@@ -90,8 +83,6 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
 class FlatForms(tuple[Form, ...]):
     """The forms of the items of a tuple that holds nothing but numbers and what carries nothing: none of it has a shadow."""
 
-    fits: set[tuple[type, ...]]  # cotangents with items of these types are the gradient
-
     def gather(self, d: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
         """The gradient of the tuple."""
         if d is None:
@@ -99,15 +90,13 @@ class FlatForms(tuple[Form, ...]):
         if Refused in map(type, d):
             raise next(c for c in d if type(c) is Refused).error
         given = tuple([c if f is NUMBER else None for f, c in zip(self, d)])
-        if given.count(None) == len(given):
-            return None
-        if all(map(is_, given, d)) and len(self.fits) < _MANY:
-            self.fits.add(tuple(map(type, d)))
-        return given
+        return None if given.count(None) == len(given) else given
 
 
 _flat: dict[tuple[type, ...], FlatForms] = {}  # by the types of the items, for tuples of no class derived from `tuple`
 _FLAT = _REALS | INERT
+_TUPLE = {tuple}
+_FLOWING = {float, int, type(None)}
 _MANY = 1000
 
 
@@ -120,8 +109,45 @@ def _flat_forms(x: tuple[Any, ...]) -> FlatForms | None:
         if len(_flat) >= _MANY:
             _flat.clear()
         forms = _flat[types] = FlatForms([NUMBER if t in _REALS else NOTHING for t in types])
-        forms.fits = set()
     return forms
+
+
+class FlatTuples:
+    """The forms of a list of tuples that hold nothing but numbers and what carries nothing, of which there may be many: they
+    are found out when they are wanted, as such a tuple never looks different."""
+
+    __slots__ = ("_held", "_types")
+
+    def __init__(self, held: list[tuple[Any, ...]], types: list[type]):
+        self._held = held
+        self._types = types  # of all the items
+
+    @staticmethod
+    def of(held: list[tuple[Any, ...]]) -> FlatTuples | None:
+        types = list(map(type, chain.from_iterable(held)))
+        return FlatTuples(held.copy(), types) if _FLAT.issuperset(types) else None
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __iter__(self) -> Iterator[Form]:
+        return map(form, self._held)
+
+    def are_gradients(self, cotangents: list[Any]) -> bool:
+        """Whether what has come to the tuples is the gradient as it is: numbers where numbers are, in one of them at least."""
+        rows = cotangents
+        if None in rows:
+            rows = [(None,) * len(x) if d is None else d for x, d in zip(self._held, rows)]
+        if set(map(type, rows)) != _TUPLE or list(map(len, rows)) != list(map(len, self._held)):
+            return False
+        flat = list(chain.from_iterable(rows))
+        if not set(map(type, flat)) <= _FLOWING:
+            return False
+        if not _REALS.issuperset(self._types):
+            inert = list(compress(flat, map(INERT.__contains__, self._types)))
+            if inert.count(None) < len(inert):
+                return False
+        return not any((None,) * n in cotangents for n in set(map(len, rows)))
 
 
 class Names:
@@ -248,12 +274,9 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     if take:
         shadows.take_list(x)
     items.extend([None] * (len(forms) - len(items)))
-    parts = [
-        v
-        if f[0] == "tuple" and type(f[2]) is FlatForms and (v is None or tuple(map(type, v)) in f[2].fits)
-        else gather(f, v, shadows, take)
-        for f, v in zip(forms, items)
-    ]
+    if type(forms) is FlatTuples and forms.are_gradients(items):
+        return items if items.count(None) < len(items) else None
+    parts = [gather(f, v, shadows, take) for f, v in zip(forms, items)]
     if all(p is None for p in parts):
         return None
     return [0.0 if p is None and f is NUMBER else p for p, f in zip(parts, forms)]
