@@ -17,6 +17,7 @@ from .phrases import (
     expression_of,
     go_unless_is,
     go_unless_type,
+    go_unless_type_in,
     is_none,
     item_at,
     jump,
@@ -348,6 +349,10 @@ def op_cotangents(e: Emitter, tree: Tree) -> None:
     e.label(end, depth)
 
 
+# What is added plainly where numbers are likely complex.
+_ADDED = frozenset({float, complex})
+
+
 @operation
 def op_accumulate(e: Emitter, tree: Tree) -> None:
     instr = tree.operation
@@ -373,7 +378,10 @@ def op_accumulate(e: Emitter, tree: Tree) -> None:
         if rare:
             e.load(rare[0])
             jump_if_none(e, plain)
-        go_unless_type(e, a, float, slow)
+        if instr.attrs.get("complex"):
+            go_unless_type_in(e, a, _ADDED, slow)
+        else:
+            go_unless_type(e, a, float, slow)
     e.label(plain, depth)
     e.load(a)
     e.load(b)

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from .python import Emitter
 
 
+_REAL_OR_COMPLEX = REALS | {complex}
+
+
 def loads_twice(instr: Operation, k: int) -> bool:
     """Whether the code of an instruction loads operand `k` more than once, so that it has to be in a slot."""
     if instr.op == "record":
@@ -90,7 +93,9 @@ def op_record(e: Emitter, tree: Tree) -> None:
         slow = Label()
         depth = e.depth
         # It leaves the pullback (unless that is recorded rarely), and the results above it.
-        if "plain" in instr.attrs:
+        if "complex" in instr.attrs:
+            _direct_complex(e, instr, operands, slow)
+        elif "plain" in instr.attrs:
             _direct_query(e, instr, operands, flags, slow)
         elif direct in DIRECT:
             DIRECT[direct](e, operands, slow, rare is None)
@@ -146,6 +151,19 @@ def _direct_operator(e: Emitter, instr: Operation, operands: list[Value], flags:
         e.label(known, depth)
     for k in instr.attrs["tests"]:
         go_unless_real(e, operands[k], slow, int if k in instr.attrs["ints"] else float)
+    for v in operands:
+        e.load(v)
+    operator(e, instr.attrs["direct"])
+
+
+def _direct_complex(e: Emitter, instr: Operation, operands: list[Value], slow: Label) -> None:
+    """An operator on complex numbers, as it looks; the other operand may be real. The pullback is None."""
+    for v, likely in zip(operands, instr.attrs["complex"], strict=True):
+        if likely:
+            go_unless_type(e, v, complex, slow)
+        else:
+            go_unless_real(e, v, slow, types=_REAL_OR_COMPLEX if isinstance(v, Const) else REALS)
+    e.out("LOAD_CONST", None)
     for v in operands:
         e.load(v)
     operator(e, instr.attrs["direct"])

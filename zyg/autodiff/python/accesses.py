@@ -32,7 +32,7 @@ def is_rare(instr: Any) -> bool:
     direct = instr.attrs.get("direct")
     if direct is None or direct == "list_append":
         return False
-    if "computed" in instr.attrs:
+    if "computed" in instr.attrs or "complex" in instr.attrs:
         return False
     if direct == "getitem":  # from the end of a list it notes the position
         key = instr.operands[2]

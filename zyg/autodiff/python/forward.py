@@ -18,7 +18,7 @@ from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 from .. import objects
 from ..objects import queries, reach, sources
 from ..trying import ENTER, LEAVE
-from . import accesses, escaping, inlining, loops, rules, sites, slopes, special
+from . import accesses, complexes, escaping, inlining, loops, rules, sites, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .normal import is_call_of, successors
 
@@ -80,6 +80,7 @@ class ForwardHalf:
         self.makers = {r: i for _, i in function.instructions() for r in i.results}
         self.only_tested = _only_tested(function)  # comparisons whose truth alone matters
         self.counting: set[Value] = set() if brief else counting(function)
+        self.complex: set[Value] = set() if brief else complexes.likely_complex(function)
         # Attributes that are only called, by their calls; and per attribute what is known of the method.
         self.called = {} if brief else called_attributes(function)
         self.handled = {i for b in function.blocks if b.handler is not None for i in b.instrs}
@@ -244,11 +245,15 @@ class ForwardHalf:
             operands.append(Const(accesses.writers(instr.attrs["name"], instr in self.handled), OBJECT))
         else:
             function = special.OPERATORS.get(op) or objects.RECORD[op]
+            if op in special.WITH_CONSTANT and any(map(self.activity.inert, instr.operands)):
+                function = special.WITH_CONSTANT[op]
             written = rules.base(op) in rules.DIRECT or op in ("getitem", "setitem", "list_append", "unpack")
             if self._is_about_slice(instr):
                 function = special.record_part if op == "getitem" else function
             elif written:
                 attrs["direct"] = op
+            if complexes.is_about_complex(instr, self.complex):
+                attrs["complex"] = tuple(v in self.complex for v in instr.operands)
             likely = self._likely_container(instr)
             if likely is not None:
                 attrs["likely"] = likely

@@ -11,7 +11,7 @@ from zyg.ir.types import I64, NONE, OBJECT, TAPE
 
 from .. import objects
 from ..objects.queries import TRUTHS
-from . import accesses, rules
+from . import accesses, complexes, rules
 from .carrying import carried
 from .forward import ForwardHalf, Saved, extra_operands
 
@@ -257,6 +257,8 @@ class ReverseHalf:
         if not is_nothing(old):
             operands = [_ACCUMULATE, *operands]
             attrs: dict[str, Any] = {"brief": True} if self.forward.brief else {}
+            if v in self.forward.complex:
+                attrs["complex"] = True
             numbers = self.activity.number(v)
             (new,) = self.builder.emit("accumulate", *operands, types=(OBJECT,), numbers=numbers, **attrs)
         if not isinstance(new, Const) and not new.name and v.name:
@@ -417,6 +419,11 @@ class ReverseHalf:
             attrs["rare"] = instr.attrs["rare"]
         if self.forward.brief:
             attrs["brief"] = True
+        elif "complex" in instr.attrs:
+            written = attrs["expressions"] = complexes.expressions(original, self.forward.complex, wanted)
+            used = set().union(*map(rules.leaves, written))
+            y = self._primal(original.results[0]) if "y" in used else NOTHING
+            operands += [y, *[self._primal(v) if k in used else NOTHING for k, v in enumerate(original.operands)]]
         elif of in rules.EXPRESSIONS:
             attrs["expressions"] = tuple(rules.EXPRESSIONS[of][k] for k in wanted)
             operands += self._rule_operands(original, of, original.operands, wanted)
@@ -468,9 +475,10 @@ class ReverseHalf:
         if there is not None:
             for wanted in pushed.values():
                 for v, several in wanted.items():
-                    at_end = there[v]
-                    given_there = settled.setdefault(at_end, Value(at_end.type, at_end.name))
-                    replacement.update(dict.fromkeys(several, given_there))
+                    at_end = there.get(v, NOTHING)  # (of a block that every way leaves by an exception)
+                    if not is_nothing(at_end):
+                        at_end = settled.setdefault(at_end, Value(at_end.type, at_end.name))
+                    replacement.update(dict.fromkeys(several, at_end))
             pushed = {}
         start: list[Instr] = []
         kept: list[Value] = list(settled)
@@ -505,8 +513,6 @@ class ReverseHalf:
         """Per value that would be pushed, what stands for it where the function returns; None where there has to be a tape."""
         forward = self.forward
         if forward.marked or forward.cyclic or forward.returning is None or not pushed:
-            return None
-        if any(b.handler is not None for b in forward.blocks):
             return None
         order = [b for b in forward.dominators.order if b in forward.live]
         wanted = {block: list(values) for block, values in pushed.items()}

@@ -105,7 +105,7 @@ def leaves(e: Expression) -> set[Any]:
     if e[0] == "const":
         return set()
     found: set[Any] = set()
-    for part in e[1:]:
+    for part in e[2 if e[0] == "call" else 1 :]:
         found |= leaves(part)
     return found
 
