@@ -133,6 +133,12 @@ class Pullback:
 
     def run(self, seed: Any, shadows: Shadows) -> tuple[Any, ...]:
         """The same, with the shadows to look at afterwards: `gradient_of` tells what others than the arguments got."""
+        try:
+            return self._pull(seed, shadows)
+        finally:
+            shadows.end()
+
+    def _pull(self, seed: Any, shadows: Shadows) -> tuple[Any, ...]:
         d = structure.scatter(self._form, seed, shadows)
         given = calls.run(self._back, d, shadows)
         gradients = [
@@ -150,6 +156,15 @@ class Pullback:
     def __repr__(self) -> str:
         name = getattr(self._function, "__qualname__", None) or repr(self._function)
         return f"<pullback of {name}>"
+
+
+@calls.known(Pullback.run)
+def _run_in_turn_back(back: Pullback, seed: Any, shadows: Shadows) -> tuple[Any, Any]:
+    """The same where it is differentiated in turn."""
+    try:
+        return calls.call(Pullback._pull, (back, seed, shadows))
+    finally:
+        shadows.end()
 
 
 def gradient_of(x: Any, shadows: Shadows) -> Any:

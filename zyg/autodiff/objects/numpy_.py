@@ -294,12 +294,13 @@ def run_elementwise(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         return None
     if type(dy) is Refused:
         return tuple([refuse(x, dy, shadows) for x in operands])
-    with np.errstate(all="ignore"):
-        result = [
+    shadows.hush()
+    return tuple(
+        [
             give(x, _times(dy, slope, shape), shadows) if isinstance(x, np.ndarray) or is_number(x) else None
             for x, slope in zip(operands, slopes(value, *values))
         ]
-    return tuple(result)
+    )
 
 
 def _times(dy: Any, slope: Any, shape: tuple[int, ...]) -> Any:
@@ -308,7 +309,7 @@ def _times(dy: Any, slope: Any, shape: tuple[int, ...]) -> Any:
         return dy if slope == 1.0 else dy * slope
     c = dy * (np.conj(slope) if np.iscomplexobj(slope) else slope)
     if not np.isfinite(slope).all():
-        c = np.where(np.equal(dy, 0), 0.0, c)
+        c = np.where(np.equal(dy, 0) & np.isnan(c), 0.0, c)  # as numpy_plain.strong
     return np.broadcast_to(c, shape) if shape and c.shape != shape else c
 
 

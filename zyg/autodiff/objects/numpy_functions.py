@@ -323,8 +323,8 @@ def run_reduced(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     elif isinstance(dy, np.ndarray):
         dy = dy.reshape((1,) * x.ndim)
     if slope is not None:
-        with np.errstate(all="ignore"):
-            s = slope(kept, values, axis)
+        shadows.hush()
+        s = slope(kept, values, axis)
         dy = dy * (np.conj(s) if np.iscomplexobj(s) else s)
     shadows.add_array(x, np.broadcast_to(dy, x.shape))
     return None

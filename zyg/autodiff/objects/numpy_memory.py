@@ -26,9 +26,20 @@ def _plainly(function: Any) -> Any:
 
 
 for _function in (
-    Shadows.of_array, Shadows.has_array, Shadows.refusal_of, shadows.owner_of, shadows.key_of, shadows.shadow_dtype,
+    Shadows.of_array, Shadows.has_array, Shadows.refusal_of, Shadows.take_made, Shadows.hush, shadows.owner_of, shadows.key_of, shadows.shadow_dtype,
 ):  # fmt: skip
     known(_function, exact=True)(_plainly(_function))
+
+
+@known(Shadows.gain, exact=True)
+def _gain(shadows: Shadows, array: np.ndarray, d: Any) -> tuple[Any, Any]:
+    """An array that becomes a shadow is what it was."""
+    view = shadows.placed(array, d)
+    return None, None if view is None else (_run_gain, numpy_.inplace("add", view, d)[1])
+
+
+def _run_gain(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    back[1][0](back[1], None, shadows)
 
 
 @method(np.ufunc, "at")

@@ -6,11 +6,12 @@ reverse pass goes by.
 
 * a list, deque or other sequence: a list of cotangents, None where there is none; it may be shorter than its object;
 * a dict: a dict by key; a set: a dict by element; any object: a dict by attribute name; a cell: the cotangent itself;
-* an ndarray: zeros for the memory that it is a view of, seen through the same view.
+* an ndarray: an array like the one that owns its memory, seen through the same view.
 """
 
 from __future__ import annotations
 
+import ctypes
 import weakref
 from collections.abc import Iterable
 from types import CellType, ModuleType
@@ -18,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend.cpython import ARRAY_DATA
 from zyg.backend.pullbacks import nothing
 from zyg.errors import Unsupported
 
@@ -42,17 +44,25 @@ _joined: dict[int, weakref.ref[Joined]] = {}
 
 has_attribute("cell_contents")
 
+F64 = np.dtype(float)
+
 
 class Shadows:
     """What one reverse pass has gathered for mutable objects."""
 
-    __slots__ = ("arrays", "holders", "items", "kept", "marks", "refusals", "views")
+    __slots__ = ("arrays", "error_state", "holders", "items", "kept", "marks", "refusals", "views")
 
     def __init__(self) -> None:
         self.items: dict[int, Any] = {}  # by identity: the cotangents of items
         self.holders: dict[int, Holder] = {}  # by identity: the cotangents of attributes
-        self.arrays: dict[int, tuple[np.ndarray, int, int]] = {}  # by identity of the owner of memory
-        self.views: dict[int, np.ndarray] = {}  # by identity of an array: its view of the shadow
+        self.views: dict[
+            int, np.ndarray
+        ] = {}  # by identity of an array: its shadow, which may be a view of the owner's
+        # By identity of the owner of memory of which there are views: the memory of its shadow, and where its own begins.
+        self.arrays: dict[int, tuple[np.ndarray, int, int]] = {}
+        self.error_state: dict[str, Any] | None = (
+            None  # NumPy's, while it is told to ignore what the reverse pass comes to
+        )
         self.refusals: dict[int, Refused] = {}  # by identity of the owner of memory: why it has no cotangent
         self.marks: dict[
             Any, Refused
@@ -103,6 +113,19 @@ class Shadows:
             if found is not None and tuple(map(type, found)) == kinds:
                 return found
         return (None,) * len(kinds)
+
+    def shadows_apart(self, whole: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
+        """The same where each item of a tuple has a place of its own, in a list."""
+        found = None
+        if whole is not None and whole[0] is nothing and type(whole[1]) is not list and type(whole[1]) is not dict:
+            found = whole[1].apart(self, len(kinds))
+        return found or (None,) * len(kinds)
+
+    def says_where(self, whole: Any, kind: Any) -> bool | None:
+        """Whether the parts of what a loop says that it goes through name what they are parts of."""
+        if whole is not None and whole[0] is nothing and type(whole[1]) is not list and type(whole[1]) is not dict:
+            return whole[1].says_where or None
+        return None
 
     def holder_of(self, x: Any) -> Holder:
         """The shadow of the attributes of an object, made if there is none."""
@@ -326,7 +349,10 @@ class Shadows:
 
     def has_array(self, array: np.ndarray) -> bool:
         """Whether anything has been gathered for the memory of an array."""
-        return bool(self.arrays) and key_of(array) in self.arrays
+        if not self.views and not self.arrays:
+            return False
+        key = key_of(array)
+        return key in self.views or key in self.arrays
 
     def refusal_of(self, array: np.ndarray) -> Refused | None:
         """Why the memory of an array has no cotangent; None where it has one."""
@@ -334,7 +360,7 @@ class Shadows:
 
     def take_array(self, array: np.ndarray) -> Any:
         """A copy of the shadow of an array, which starts again from zero; None if there is none."""
-        if not self.arrays or key_of(array) not in self.arrays:
+        if not self.has_array(array):
             return None
         if self.refusals and key_of(array) in self.refusals:
             return self.refusals[key_of(array)]
@@ -342,6 +368,44 @@ class Shadows:
         taken = view.copy()
         view[...] = 0.0
         return taken
+
+    def take_made(self, array: np.ndarray) -> Any:
+        """The shadow of an array that an operation has made, with memory of its own: before that it had none, so there will be none
+        from now on. NumPy ignores what goes wrong from here to the end of the reverse pass."""
+        if self.error_state is None:
+            self.hush()
+        if self.arrays:
+            self.arrays.pop(id(array), None)
+        if self.refusals and id(array) in self.refusals:
+            return self.refusals[id(array)]
+        return self.views.pop(id(array), None)
+
+    def gain(self, array: np.ndarray, d: Any) -> None:
+        """Add `d` to the shadow of an array: an array of its shape and type that nobody else has, which may become the shadow."""
+        view = self.placed(array, d)
+        if view is not None:
+            view += d
+
+    def placed(self, array: np.ndarray, d: np.ndarray) -> np.ndarray | None:
+        """The shadow to which `d` is to be added; None where it has become the shadow."""
+        view = self.views.get(id(array))
+        if view is None:
+            if array.base is not None or d.dtype is not array.dtype:
+                return self.of_array(array)
+            self.views[id(array)] = d
+            self.kept.append(array)
+        return view
+
+    def hush(self) -> None:
+        """NumPy ignores overflows and the like until the end of the reverse pass."""
+        if self.error_state is None:
+            self.error_state = np.seterr(all="ignore")
+
+    def end(self) -> None:
+        """The reverse pass is over."""
+        if self.error_state is not None:
+            np.seterr(**self.error_state)
+            self.error_state = None
 
     def add_array(self, array: np.ndarray, d: Any) -> None:
         """Add `d`, an array of the same shape or a number, to the shadow of an array."""
@@ -356,25 +420,15 @@ class Shadows:
         np.add(view, d, out=view, casting="unsafe")
 
     def _view(self, array: np.ndarray) -> np.ndarray:
-        owner = owner_of(array)
-        known = self.arrays.get(key_of(owner))
         wanted = shadow_dtype(array.dtype)
-        if known is None and owner is array and array.base is None and array.flags.c_contiguous:
-            memory = np.zeros(array.size, wanted)
-            self.arrays[key_of(array)] = (memory, array.__array_interface__["data"][0], array.dtype.itemsize)
-            return memory.reshape(array.shape)
-        if known is None:
-            exporter = _exporter(owner)
-            low, high = _byte_bounds(owner if exporter is None else np.frombuffer(exporter, np.uint8))
-            base = shadow_dtype(owner.dtype)
-            size = -((low - high) // owner.dtype.itemsize)
-            if exporter is not None:
-                self.kept.append(exporter)
-            known = self.arrays[key_of(owner)] = (np.zeros(size, base), low, owner.dtype.itemsize)
-            self.kept.append(owner)
+        owner = owner_of(array)
+        if owner is array and array.base is None and id(array) not in self.arrays:
+            if array.flags.c_contiguous:
+                return np.zeros(array.shape, wanted)
+            return np.zeros_like(array, wanted, subok=False)
+        known = self.arrays.get(key_of(owner)) or self._memory_of(owner)
         memory, low, itemsize = known
         ratio = memory.dtype.itemsize // itemsize
-        offset = (array.__array_interface__["data"][0] - low) * ratio
         if wanted.itemsize != array.dtype.itemsize * ratio:
             raise Unsupported(
                 f"a view of {owner.dtype} memory as {array.dtype} on the derivative's path",
@@ -382,11 +436,38 @@ class Shadows:
             )
         if array.size == 0:
             return np.zeros(array.shape, wanted)
-        strides = tuple([s * ratio for s in array.strides])
-        return np.ndarray(array.shape, wanted, memory.data, offset, strides)
+        offset = (_address(array) - low) * ratio
+        strides = array.strides if ratio == 1 else tuple([s * ratio for s in array.strides])
+        return np.ndarray(array.shape, wanted, memory, offset, strides)
+
+    def _memory_of(self, owner: np.ndarray) -> tuple[np.ndarray, int, int]:
+        """The memory of the shadow of an array of which there are views: laid out as the array's own."""
+        exporter = _exporter(owner) if owner.base is not None else None
+        if exporter is None and owner.flags.c_contiguous:
+            low, size = _address(owner), owner.size
+        else:
+            low, high = _byte_bounds(owner if exporter is None else np.frombuffer(exporter, np.uint8))
+            size = -((low - high) // owner.dtype.itemsize)
+        memory = np.zeros(size, shadow_dtype(owner.dtype))
+        known = self.arrays[key_of(owner)] = (memory, low, owner.dtype.itemsize)
+        self.kept += [owner] if exporter is None else [owner, exporter]
+        before = self.views.pop(id(owner), None)
+        if owner.base is None:
+            view = self.views[id(owner)] = self._view(owner)
+            if before is not None:
+                view[...] = before
+        return known
 
 
 _byte_bounds: Any = np.lib.array_utils.byte_bounds if hasattr(np.lib, "array_utils") else getattr(np, "byte_bounds")  # noqa: B009
+
+
+def _address(array: np.ndarray) -> int:
+    """Where the elements of an array begin. (`array.ctypes` and the array interface take ten times as long to say so.)"""
+    return _word.from_address(id(array) + ARRAY_DATA).value
+
+
+_word = ctypes.c_size_t
 
 
 def owner_of(array: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 
 from .. import objects
 from ..identity import note
-from ..objects import arithmetic, calls, iteration, numpy_, subscripts
+from ..objects import arithmetic, calls, iteration, numpy_, numpy_plain, subscripts
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMBERS, NUMERIC, SCALARS
 from ..trying import bodies
@@ -21,8 +21,8 @@ from .knowledge import HEAP_TYPE, is_of_python, is_plain, note_code
 from .sites import Tables, forward_of_method, new_tables, noted
 
 
-def _binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
-    """RECORD of a binary operator, which remembers the operator methods of classes."""
+def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]:
+    """RECORD of a binary operator, which remembers the operator methods of classes; `short`: of arrays, most likely."""
     general = objects.RECORD[op]
     slot, reflected = f"__{op}__", f"__r{op}__"
     tables = new_tables()
@@ -30,6 +30,8 @@ def _binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         ta, tb = type(a), type(b)
+        if (ta is ndarray or tb is ndarray) and short is not None:
+            return short(a, b) or general(a, b)
         if (ta is complex and tb in NUMBERS or tb is complex and ta in NUMBERS) and complex_back is not None:
             return function(a, b), (complex_back, a, b)
         if ta in SCALARS and tb in SCALARS:
@@ -180,11 +182,14 @@ def run_exit(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     calls.run(back[1], d, shadows)
 
 
+ndarray = np.ndarray
 _entering, _leaving = new_tables(), new_tables()
 _reading, _writing, _negating = new_tables(), new_tables(), new_tables()
 OPERATORS: dict[str, Callable[..., Any]] = {
-    op: _binary(op) for op in ("add", "sub", "mul", "truediv", "matmul", "pow", "mod")
+    op: _binary(op, numpy_plain.OPERATORS.get(op)) for op in ("add", "sub", "mul", "truediv", "matmul", "pow", "mod")
 }
+# Where the cotangent of one operand is not wanted, as that of a constant.
+WITH_CONSTANT = {op: _binary(op, short) for op, short in numpy_plain.WITHOUT_NUMBERS.items()}
 OPERATORS |= {f"i{op}": _inplace(op) for op in ("add", "sub", "mul", "truediv")}
 OPERATORS |= {"neg": _neg, "getitem": _getitem, "setitem": _setitem}
 OPERATORS["with_enter"] = record_with_enter
