@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from zyg.ir.core import Block, Const, Target, Value
-from zyg.ir.types import OBJECT
+from zyg.ir.core import Block, Const, Target, Value, const
+from zyg.ir.types import BOOL, I64, OBJECT, Type
 
-_NOTHING = Const(None, OBJECT)
+_NOTHING: dict[Type, Const] = {OBJECT: Const(None, OBJECT), BOOL: const(False), I64: const(0)}
+_MOST = 300  # arguments of edges: handlers have many edges, which pass all that was made before
 
 
 class _Carrier(NamedTuple):
@@ -26,10 +27,12 @@ def carried(
 ) -> dict[Value, Value] | None:
     """Let values that are wanted of blocks be there at the end: per value what stands for it there. None where two would have to.
     `order`: the blocks, each behind those that it comes from."""
+    at_start: dict[Block, list[_Carrier]] = {}  # (what a handler gets of a block that was left by an exception)
     at_end: dict[Block, list[_Carrier]] = {}
     made: list[tuple[Block, Value, list[Value]]] = []
+    passed = 0
     for block in order:
-        coming = [at_end[source] for source, _ in edges[block]]
+        coming = [(at_start if target is source.handler else at_end)[source] for source, target in edges[block]]
         carriers = list(coming[0]) if len(coming) == 1 else []
         if len(coming) > 1:
             carriers = [c for c in coming[0] if all(c in other for other in coming[1:])]
@@ -38,9 +41,13 @@ def carried(
                 return None
             for column in columns:
                 of = frozenset[Value]().union(*[c.of for c in column if c is not None])
-                param = Value(OBJECT)
-                made.append((block, param, [_NOTHING if c is None else c.value for c in column]))
+                param = Value(_type_of(column))
+                made.append((block, param, [_NOTHING[param.type] if c is None else c.value for c in column]))
                 carriers.append(_Carrier(param, of))
+            passed += len(columns) * len(coming)
+            if passed > _MOST:
+                return None
+        at_start[block] = list(carriers)
         known = frozenset[Value]().union(*[c.of for c in carriers])
         carriers += [_Carrier(v, frozenset({v})) for v in wanted.get(block, ()) if v not in known]
         at_end[block] = carriers
@@ -57,10 +64,14 @@ def _columns(coming: list[list[_Carrier]]) -> list[list[_Carrier | None]] | None
     for edge, carriers in enumerate(coming):
         for carrier in carriers:
             same = [c for c in columns if any(o is not None and o.of & carrier.of for o in c)]
-            free = same or [c for c in columns if c[edge] is None]
+            free = same or [c for c in columns if c[edge] is None and _type_of(c) is carrier.value.type]
             if len(same) > 1 or (same and same[0][edge] is not None):
                 return None
             if not free:
                 columns.append([None] * len(coming))
             (free[0] if free else columns[-1])[edge] = carrier
     return columns
+
+
+def _type_of(column: list[_Carrier | None]) -> Type:
+    return next(c.value.type for c in column if c is not None)

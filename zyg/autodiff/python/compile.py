@@ -10,8 +10,8 @@ from typing import Any
 
 from zyg.backend.python import emit
 from zyg.frontend.capture import capture
-from zyg.ir.core import Const, Function, Instr, Value, clone
-from zyg.ir.types import OBJECT
+from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, const
+from zyg.ir.types import BOOL, OBJECT
 from zyg.pipeline import rare_collections
 
 from ..identity import ByIdentity
@@ -22,7 +22,7 @@ from .computed import computed_attributes
 from .forms import Watched, ask_at_start
 from .forward import ForwardHalf
 from .inlining import with_generators
-from .normal import has_handlers, is_call_of, normalise
+from .normal import has_handlers, normalise
 from .plain_forward import plain_forward
 from .plain_reverse import plain_reverse
 from .reverse import ReverseHalf
@@ -183,7 +183,8 @@ def halves(
     """The SSA of the two halves. The forward half returns a pair; where its pullback wants the reverse half stands None, until
     `install` puts it there.  `watched`: whether exceptions that leave the function leave its pullback with the exception.
     `brief`: the halves take less time to make and more to run. `computed`: attributes that likely are."""
-    forward = ForwardHalf(*normalise(function, watched), brief, computed)
+    normal, exits, left = normalise(function, watched)
+    forward = ForwardHalf(normal, exits, brief, computed)
     reverse = ReverseHalf(forward)
     made = reverse.run()
     half = forward.function
@@ -195,38 +196,48 @@ def halves(
     if forward.marked:
         _make_early(forward, reverse.kept)
     elif forward.returning is not None:
-        _return_pair(forward, reverse.kept)
+        _return_pair(forward, reverse.kept, left)
     return half, made
 
 
 def _make_early(forward: ForwardHalf, kept: list[Value]) -> None:
-    """What may be left at several places makes its pullback at its start: a generator gives it before anything else, a function
-    returns it, and leaves it with the exception that leaves it."""
-    half = forward.function
+    """A generator may be left at several places: it makes its pullback at its start, and gives it before anything else."""
     back = Value(OBJECT, "back")
-    made = [Instr("tuple", [Const(None, OBJECT), *kept], [back])]
-    if half.attrs.get("generator"):
-        made.append(Instr("yield", [back], [Value(OBJECT)]))
-    else:
-        for block in forward.marked:
-            first, last = block.instrs[0], block.terminator
-            if is_call_of(first, escaping.attach):
-                first.operands.append(back)
-            elif last.op == "return":
-                pair = Value(OBJECT)
-                block.instrs.insert(-1, Instr("tuple", [last.operands[0], back], [pair], {}, [], last.position))
-                last.operands[0] = pair
-    half.entry.instrs[forward.prologue : forward.prologue] = made
+    made = [
+        Instr("tuple", [Const(None, OBJECT), *kept], [back]),
+        Instr("yield", [back], [Value(OBJECT)]),
+    ]
+    forward.function.entry.instrs[forward.prologue : forward.prologue] = made
 
 
-def _return_pair(forward: ForwardHalf, kept: list[Value]) -> None:
+def _return_pair(forward: ForwardHalf, kept: list[Value], left: Block | None) -> None:
+    """The pullback is made where the function returns. What was raised in it comes there as well, from `left`: it leaves with the
+    pullback."""
     block = forward.returning
     assert block is not None
     ret = block.instrs.pop()
     back, pair = Value(OBJECT, "back"), Value(OBJECT)
     block.instrs.append(Instr("tuple", [Const(None, OBJECT), *kept], [back], {}, [], ret.position))
-    block.instrs.append(Instr("tuple", [ret.operands[0], back], [pair], {}, [], ret.position))
-    block.instrs.append(Instr("return", [pair], [], {}, [], ret.position))
+    (result,) = ret.operands
+    returns = [
+        Instr("tuple", [result, back], [pair], {}, [], ret.position),
+        Instr("return", [pair], [], {}, [], ret.position),
+    ]
+    if left is None or left not in forward.live:
+        block.instrs += returns
+        return
+    raised = Value(BOOL, "raised")
+    block.params.append(raised)
+    for source, target in forward.edges[block]:
+        target.args.append(const(source is left))
+    leaving, returning = Block(f"{block.name}.raise"), Block(f"{block.name}.return")
+    leaving.instrs = [
+        Instr("call_object", [Const(escaping.attach, OBJECT), result, back], [Value(OBJECT)], {"keywords": ()}),
+        Instr("reraise", [result]),
+    ]
+    returning.instrs = returns
+    block.instrs.append(Instr("branch", [raised], [], {}, [Target(leaving), Target(returning)]))
+    forward.function.blocks += [returning, leaving]
 
 
 def install(forward: Function, reverse: FunctionType, instead: FunctionType | None = None) -> None:

@@ -33,9 +33,10 @@ _CLEANING = frozenset("push_exception pop_exception unbound forget reraise jump"
 _WITHOUT_REVERSE = frozenset("global check_match import_name import_from".split())
 
 
-def normalise(function: Function, watched: bool = False) -> tuple[Function, list[Block]]:
-    """A copy of a decoded function, in normal form; and the blocks at which it may be left, if there may be several: the return,
-    each `yield`, and, if exceptions that leave it are `watched`, the block that these go through."""
+def normalise(function: Function, watched: bool = False) -> tuple[Function, list[Block], Block | None]:
+    """A copy of a decoded function, in normal form; for a generator the blocks at which it may be left: the return, each `yield`,
+    and what exceptions that leave it go through; and, if these are `watched`, the block that they go through. In functions it
+    goes on to the return, as if the exception were the result: `compile` has it raised again there."""
     f = clone(function)
     generator = bool(f.attrs.get("generator"))
     _drop_cleaning(f)
@@ -58,15 +59,14 @@ def normalise(function: Function, watched: bool = False) -> tuple[Function, list
     for block in list(f.blocks):
         if block.handler is not None:
             _split_at_raising(f, block)
-    several = generator or left is not None
-    _one_return(f, alone=several)
+    _one_return(f, alone=generator, left=None if generator else left)
     _single_entry_of_trying_blocks(f)
     _remove_unreachable(f)
     _tell_of_trying(f, catching)
     _unique_names(f)
     _take_pullbacks(f)
     exits = [b for b in f.blocks if b.terminator.op == "return" or b.instrs[0].op == "yield" or b is left]
-    return f, exits if several else []
+    return f, exits if generator else [], left
 
 
 def has_handlers(function: Function) -> bool:
@@ -102,14 +102,15 @@ def _handle_what_leaves(f: Function, generator: bool) -> Block | None:
         return None
     exception = Value(OBJECT, "exception")
     caught, mark, left = Block("left", [exception]), Block("left.mark"), Block("left.for_good")
-    caught.instrs = [Instr("jump", targets=[Target(mark)])]
-    mark.instrs = [Instr("jump", targets=[Target(left)])]
-    if not generator:
-        leave = Instr("call_object", [Const(escaping.attach, OBJECT), exception], [Value(OBJECT)], {"keywords": ()})
-        left.instrs.append(leave)
-    left.instrs.append(Instr("reraise", [exception]))
     for block in raising:
         block.handler = Target(caught)
+    if not generator:
+        caught.instrs = [Instr("return", [exception])]
+        f.blocks.append(caught)
+        return caught
+    caught.instrs = [Instr("jump", targets=[Target(mark)])]
+    mark.instrs = [Instr("jump", targets=[Target(left)])]
+    left.instrs.append(Instr("reraise", [exception]))
     f.blocks += [caught, mark, left]
     return left
 
@@ -242,9 +243,9 @@ def _split_at_raising(f: Function, block: Block) -> None:
         current = following
 
 
-def _one_return(f: Function, alone: bool) -> None:
+def _one_return(f: Function, alone: bool, left: Block | None) -> None:
     returning = [b for b in f.blocks if b.terminator.op == "return"]
-    if not alone and len(returning) <= 1 and not any(b.handler is not None for b in returning):
+    if not alone and left is None and len(returning) <= 1 and not any(b.handler is not None for b in returning):
         return
     value = Value(OBJECT, "")
     end = Block("end", [value])
