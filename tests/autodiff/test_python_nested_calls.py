@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
+import importlib
+import inspect
+import pkgutil
 
 import pytest
 
 import zyg
 from tests.oracles import differences
 from tests.turns import in_turn
+from zyg.autodiff import objects
+from zyg.autodiff.objects import foreign
 from zyg.fallback import python_pullback
 
 
@@ -60,8 +66,18 @@ def replaced(x):
     return q.a * q.b
 
 
+Pair = collections.namedtuple("Pair", "a b")
+
+
+def fields(x):
+    s = {1}  # noqa: F841
+    p = Pair(x, x * x)
+    q = p._replace(b=p.a * p.b)
+    return q.a * q.b
+
+
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
-@pytest.mark.parametrize("function", in_turn([decorators, spread, default, replaced]))
+@pytest.mark.parametrize("function", in_turn([decorators, spread, default, replaced, fields]))
 def test_second_derivative(function):
     got = zyg.gradient(lambda x: zyg.gradient(function, x)[0], 0.7)[0]
     assert got == pytest.approx(differences.derivative(lambda x: zyg.gradient(function, x)[0], 0.7), rel=1e-6)
@@ -81,3 +97,14 @@ def test_second_derivatives_behind_several_comparisons():
         at = 1 if function is back else 0
         _, second = python_pullback(lambda x, y, first=first, at=at: first(x, y)[at], (1.5, 5.0), {})
         assert second(1.0)[at] == pytest.approx(expected)
+
+
+def test_pullbacks_are_differentiated():
+    """What does a pullback's work is none of the functions of zyg that a second derivative takes for constants."""
+    found = {}
+    for module in pkgutil.iter_modules(objects.__path__, f"{objects.__name__}."):
+        for function in vars(importlib.import_module(module.name)).values():
+            if inspect.isfunction(function) and [*inspect.signature(function).parameters][:2] == ["back", "d"]:
+                found[function] = foreign.is_compiler(function)
+    assert len(found) > 100
+    assert [f.__qualname__ for f, constant in found.items() if constant] == []

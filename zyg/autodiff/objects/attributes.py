@@ -52,7 +52,7 @@ def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
     if type(found) is FunctionType and plain_lookup(cls):
         y = getattr(x, name)
         if type(y) is MethodType and y.__func__ is found:
-            return y, (run_bound_method,) if isinstance(x, (tuple, *NUMERIC)) else None
+            return y, (run_bound_method, y) if isinstance(x, (tuple, *NUMERIC)) else None
         return y, (run_attr, x, name)  # the instance has its own
     return _general(x, name, cls, found)
 
@@ -97,8 +97,10 @@ def run_attr(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 def run_bound_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """A method bound to what has a cotangent that flows: that is the cotangent of the method."""
-    return (d,)
+    """A method bound to what has a cotangent that flows: that is the cotangent of the method, with what is in the method's shadow
+    (`calls.forward_by_others`)."""
+    left = shadows.take_attr(back[1], "__self__")
+    return (d if left is None else accumulate(d, left),)
 
 
 def _called(made: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -144,7 +146,7 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
     y = getattr(x, name)
     if hasattr(kind, "__get__"):
         if isinstance(y, MethodType) or isinstance(y, _BOUND) and y.__self__ is x:
-            return y, (run_bound_method,) if isinstance(x, (tuple, *NUMERIC)) else None
+            return y, (run_bound_method, y) if isinstance(x, (tuple, *NUMERIC)) else None
         if kind.__name__ == "_tuplegetter":  # a field of a named tuple
             index = x._fields.index(name)
             return y, (in_field, index, len(x))
@@ -266,6 +268,8 @@ def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def _of_super(x: Any, name: str) -> tuple[Any, Any]:
     """`super().name`: a method, or a property of a base class."""
+    if name == "__self__":
+        return x.__self__, (run_bound_method, x)
     mro = x.__self_class__.__mro__
     for c in mro[mro.index(x.__thisclass__) + 1 :]:
         if name in c.__dict__:
@@ -275,7 +279,7 @@ def _of_super(x: Any, name: str) -> tuple[Any, Any]:
                 return y, None if back is None else (_run_super, back, x.__self__)
             y = getattr(x, name)
             if isinstance(x.__self__, (tuple, *NUMERIC)) and not isinstance(x.__self__, type):
-                return y, (run_bound_method,)
+                return y, (run_bound_method, y)
             return y, None
     return getattr(x, name), None
 
@@ -365,6 +369,22 @@ def _cell_contents(x: CellType) -> tuple[Any, Any]:
     return x.cell_contents, (run_attr, x, "cell_contents")
 
 
+def _bound_to(x: Any) -> tuple[Any, Any]:
+    """What a method is bound to: where that has a cotangent that flows, it is left in the method's shadow."""
+    return x.__self__, (run_attr, x, "__self__") if isinstance(x.__self__, (tuple, *NUMERIC)) else None
+
+
+def _defaults(x: FunctionType) -> tuple[Any, Any]:
+    return x.__defaults__, (_run_defaults, x) if x.__defaults__ else None
+
+
+def _run_defaults(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Where calls that leave them out add to their cotangents."""
+    for k, c in enumerate(d or ()):
+        if c is not None:
+            shadows.add_key(back[1], k, c)
+
+
 def _part_of_slice(name: str) -> Any:
     def attribute(x: slice) -> tuple[Any, Any]:
         y = getattr(x, name)
@@ -388,6 +408,8 @@ ATTRIBUTES: dict[tuple[type, str], Any] = {
     (int, "numerator"): _constant("numerator"), (int, "denominator"): _constant("denominator"),
     **{(slice, name): _part_of_slice(name) for name in ("start", "stop", "step")},
     (CellType, "cell_contents"): _cell_contents,
+    **{(of, "__self__"): _bound_to for of in (MethodType, *_BOUND)},
+    (FunctionType, "__defaults__"): _defaults,
     (range, "start"): _constant("start"), (range, "stop"): _constant("stop"), (range, "step"): _constant("step"),
     (BaseException, "args"): _exception_args, (StopIteration, "value"): _stop_value,
     (functools.partial, "func"): _constant("func"), (functools.partial, "args"): _plain_of("args"),
@@ -465,8 +487,22 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
         _changes(x, name, value)
     method = find(cls, "__setattr__")
     object.__setattr__(x, name, value) if method is object.__setattr__ or is_python(method) else setattr(x, name, value)
+    if type(x) is FunctionType and name in ("__defaults__", "__kwdefaults__"):
+        return (_run_set_defaults, x, value)
     # The globals of a module are read as items of its dict.
     return (run_set_attr, x, name)
+
+
+def _run_set_defaults(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """What calls that left defaults out have added."""
+    _, function, value = back
+    if isinstance(value, tuple):
+        return None, tuple([shadows.take_key(function, k) for k in range(len(value))])
+    for name in value or ():
+        c = shadows.take_key(function, name)
+        if c is not None:
+            shadows.add_key(value, name, c)
+    return None
 
 
 def run_set_attr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -28,6 +28,7 @@ from zyg.transforms import transform_of
 from . import foreign, native, numpy_, user_rules
 from .backs import run as run
 from .backs import run_padded, run_shifted, run_unshifted
+from .cotangents import NUMERIC
 from .foreign_calls import call_foreign, run_foreign
 from .functions import Function, call_bound
 from .native import NativeFirst
@@ -288,6 +289,27 @@ def call_method(f: MethodType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A bound method: its function with `self` in front."""
     y, back = call(f.__func__, (f.__self__, *args), kwargs)
     return y, None if back is None else (run_shifted, back)
+
+
+def forward_by_others(f: Any) -> Callable[..., tuple[Any, Any]]:
+    """`forward_of`, for what calls a function that it was given (`map`, `functools.partial`), and gives it no cotangent: that of
+    a method bound to a number or tuple is left in the method's shadow."""
+    forward = forward_of(f)
+    bound = isinstance(f, (MethodType, BuiltinFunctionType, types.MethodWrapperType))
+    return functools.partial(_leaving, f, forward) if bound and isinstance(f.__self__, (tuple, *NUMERIC)) else forward
+
+
+def _leaving(f: Any, forward: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y, back = forward(*args, **kwargs)
+    return y, None if back is None else (_run_leaving, back, f)
+
+
+def _run_leaving(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = run(back[1], d, shadows)
+    if given is None or given[0] is None:
+        return given
+    shadows.add_attr(back[2], "__self__", given[0])
+    return (None, *given[1:])
 
 
 def _resolve(f: Any, handler: Handler) -> Handler:

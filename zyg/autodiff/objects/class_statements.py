@@ -97,7 +97,17 @@ def _by_type(make: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tupl
     """A class that C code makes, which calls `__set_name__`, `__init_subclass__` and what a metaclass has. The last of `args` is the
     namespace."""
     made, back = reentry.followed(make, args, keywords, deep=True)
+    made_of(made, args[-1])
     return made, (_run_made, made, args[-1], back)
+
+
+def made_of(made: Any, namespace: dict[str, Any]) -> None:
+    """Says to a second derivative that a class was made of a namespace, where C code that calls functions has done that."""
+
+
+@known(made_of)
+def _made_of(made: Any, namespace: dict[str, Any]) -> tuple[Any, Any]:
+    return None, (_run_made, made, namespace, None)
 
 
 @known(type, exact=True)

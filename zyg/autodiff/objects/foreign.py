@@ -61,8 +61,11 @@ _RUNNING = (
     "zyg.autodiff.objects.",
     "zyg.autodiff.python.escaping",
     "zyg.autodiff.python.nested",
+    "zyg.backend.pullbacks",
     "zyg.composed",
     "zyg.fallback",
+    "zyg.ir.ops",  # rules
+    "zyg.ir.trace",
     "zyg.library.",  # rules
 )
 

@@ -19,7 +19,7 @@ def _reduce(f: Any, iterable: Any, initial: Any = _MISSING, /) -> tuple[Any, Any
     if type(iterable) is list:
         return _reduce_list(f, iterable, initial)
     iterator, rec = iteration.with_backs(iterable)
-    forward = calls.forward_of(f)
+    forward = calls.forward_by_others(f)
     steps: list[Any] = []
     total = initial
     first_back = None
@@ -63,7 +63,7 @@ def _reduce_list(f: Any, x: list[Any], initial: Any) -> tuple[Any, Any]:
     if made is not None:
         ys, by_total, by_item = made
         return ys[-1], (_run_reduced, x, by_total, by_item, started)
-    forward = calls.forward_of(f)
+    forward = calls.forward_by_others(f)
     iterator = iter(x)
     total = initial if started else next(iterator, _MISSING)
     if total is _MISSING:
@@ -141,7 +141,7 @@ def call_partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if forward is not None:
             y, back = forward(*f.args, *args, *f.keywords.values())
             return y, None if back is None else (_run_fixed, back, f, len(args))
-    y, back = calls.call(f.func, (*f.args, *args), {**f.keywords, **kwargs})
+    y, back = calls.forward_by_others(f.func)(*f.args, *args, **{**f.keywords, **kwargs})
     fixed = tuple([n for n in names if n not in kwargs])
     order = tuple({**f.keywords, **kwargs})
     return y, None if back is None else (_run_call_partial, back, f, len(args), fixed, order, tuple(kwargs))

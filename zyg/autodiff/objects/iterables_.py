@@ -351,7 +351,7 @@ class Mapped(Iterator):
         return self.places
 
     def _pairs(self) -> Any:
-        forward = calls.forward_of(self.function)
+        forward = calls.forward_by_others(self.function)
         for items, at in self.begin():
             y, back = forward(*items)
             yield y, (_run_mapped, back, self.lists, at)
@@ -372,7 +372,7 @@ def drain_mapped(mapped: Mapped, types: frozenset[type] | None = None) -> tuple[
         made = _mapped_at_once(mapped)
         if made is not None:
             return made
-    forward = calls.forward_of(mapped.function)
+    forward = calls.forward_by_others(mapped.function)
     items: list[Any] = []
     backs: list[Any] = []
     last = -1
@@ -456,7 +456,7 @@ def _map(f: Any, /, *iterables: Any) -> tuple[Any, Any]:
 
 
 def _mapped(f: Any, iterators: list[Any]) -> Any:
-    forward = calls.forward_of(f)
+    forward = calls.forward_by_others(f)
     for group in zip(*iterators):
         y, back = forward(*[item for item, _ in group])
         yield y, (iteration.run_call, back, [inner for _, inner in group])

@@ -7,16 +7,13 @@ import operator
 import sys
 from typing import Any
 
-from zyg.errors import Unsupported
-
-from . import calls, foreign, iteration, keys, listwise
+from . import calls, iteration, keys, listwise, places
 from .arithmetic import BINARY_RECORD
 from .calls import known
 from .cotangents import accumulate
 from .iteration import Iterator
 from .reentry import by_index
 from .sources import Adapted, adapted, run_down_to, sources_of
-from .wholes import Whole, add_at
 
 
 def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
@@ -28,49 +25,19 @@ def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
 
 @known(itertools.chain)
 def _chain(*iterables: Any) -> tuple[Any, Any]:
-    if iterables and _BY_PLACES.issuperset(map(type, iterables)):
-        steps = [_steps_of(k, x) for k, x in enumerate(iterables)]
-        wholes = [x if type(x) is list else x.whole for x in iterables]
-        return iteration.Direct(itertools.chain(*steps), _Chained(wholes), "chain"), None
+    direct = places.chained(iterables)
+    if direct is not None:
+        return direct, None
     sources = [iteration.with_backs(x) for x in iterables]
     iterators = [s for s, _ in sources]
     return _made(adapted(itertools.chain(*iterators), *iterators), "chain", *[rec for _, rec in sources])
 
 
-_BY_PLACES = frozenset({list, iteration.Direct})
-
-
-def _steps_of(k: int, x: Any) -> Any:
-    if type(x) is list:
-        return zip(x, zip(itertools.repeat(k), itertools.count()))
-    return ((item, (k, part)) for item, part in x.base)
-
-
-class _Chained(Whole):
-    """What `chain` of lists goes through, and of what goes through lists: the parts are numbered."""
-
-    __slots__ = ("wholes",)
-
-    def __init__(self, wholes: list[Any]):
-        super().__init__()
-        self.wholes = wholes
-
-    def adder(self, shadows: Any) -> Any:
-        found = [shadows.gone_through(x) for x in self.wholes]
-
-        def add(part: tuple[int, Any], d: Any) -> None:
-            k, index = part
-            shadow = found[k]
-            if type(shadow) is list:
-                add_at(shadow, index, d)
-            else:
-                shadow(index, d)
-
-        return add
-
-
 @known(itertools.chain.from_iterable)
 def _from_iterable(iterable: Any) -> tuple[Any, Any]:
+    direct = places.chained_from(iterable)
+    if direct is not None:
+        return direct, None
     iterator, rec = iteration.with_backs(iterable)
     running = sources_of(iterator)
     return _made(Adapted(_chained(iterator, running), running), "chain", rec)
@@ -151,7 +118,7 @@ def _starmap(f: Any, iterable: Any) -> tuple[Any, Any]:
 def _starmapped(f: Any, iterator: Any) -> Any:
     for item, back in iterator:
         args, unpacking = calls.KNOWN[tuple](item)
-        y, call_back = calls.call(f, args)
+        y, call_back = calls.forward_by_others(f)(*args)
         yield y, (_run_starmapped, call_back, unpacking, back)
 
 
@@ -247,7 +214,7 @@ def _accumulated(iterator: Any, step: Any, func: Any, initial: Any = None, place
         elif step is not None:
             total, made = step(total, item)
         else:
-            total, made = calls.call(func, (total, item))
+            total, made = calls.forward_by_others(func)(total, item)
         yield total, (_run_total, here, place, made, back, 0 if step is not None else 1)
         place = here
 
@@ -299,9 +266,7 @@ def _materialised(function: Any, kind: str) -> Any:
             return _made(_split(groups), kind, *[rec for _, rec in sources])
         made = [calls.KNOWN[list](x) for x in args[:count]]
         pools = [pool for pool, _ in made]
-        groups = function(*pools, *args[count:], **kwargs)
-        places = function(*[range(len(pool)) for pool in pools], *args[count:], **kwargs)
-        return iteration.Direct(zip(groups, places), _Groups(pools), kind), (_run_pools, [back for _, back in made])
+        return places.groups(function, pools, args[count:], kwargs), (_run_pools, [back for _, back in made])
 
     return handler
 
@@ -325,84 +290,6 @@ def _split(groups: Any) -> Any:
 for _f in (itertools.product, itertools.combinations, itertools.permutations,
            itertools.combinations_with_replacement):  # fmt: skip
     known(_f)(_materialised(_f, _f.__name__))
-
-
-class _Neighbours(Whole):
-    """What `pairwise` of a list goes through."""
-
-    __slots__ = ("items", "place")
-
-    def __init__(self, items: list[Any]):
-        super().__init__()
-        self.items = items
-        self.place = foreign.caller()
-
-    def steps(self) -> Any:
-        """The pairs, with the index of the first; below zero, where that is not there any more."""
-        items = self.items
-        iterator = iter(items)
-        for before in iterator:
-            for index, item in enumerate(iterator):
-                here = index < len(items) and items[index] is before
-                yield (before, item), index if here else ~index
-                before = item
-
-    def adder(self, shadows: Any) -> Any:
-        shadow = shadows.list_of(self.items)
-
-        def add(index: int, d: Any) -> None:
-            a, b = d
-            if index < 0:
-                if a is not None:
-                    hint = "go through a copy of the list"
-                    raise Unsupported("`pairwise` of a list that changes", foreign.position_of(self.place), hint=hint)
-                index = ~index
-            if b is not None:
-                add_at(shadow, index + 1, b)
-            if a is not None:
-                add_at(shadow, index, a)
-
-        return add
-
-
-class _Groups(Whole):
-    """What combinations and the like of items go through: lists of the items, per group the places in them, in turn."""
-
-    __slots__ = ("lists",)
-
-    def __init__(self, lists: list[list[Any]]):
-        super().__init__()
-        self.lists = lists
-
-    def adder(self, shadows: Any) -> Any:
-        found = [shadows.list_of(x) for x in self.lists]
-
-        def add(places: tuple[int, ...], d: Any) -> None:
-            for shadow, index, c in zip(itertools.cycle(found), places, d):
-                if c is not None:
-                    add_at(shadow, index, c)
-
-        return add
-
-
-@known(itertools.pairwise)
-def _pairwise(iterable: Any) -> tuple[Any, Any]:
-    if type(iterable) is list:
-        whole = _Neighbours(iterable)
-        return iteration.Direct(whole.steps(), whole, "pairwise"), None
-    return calls.call(_neighbours, (iterable,))
-
-
-def _neighbours(iterable: Any) -> Any:
-    """itertools.pairwise, in code that is differentiated: an item stands in two pairs."""
-
-    def pairs(iterator: Any) -> Any:
-        for before in iterator:
-            for item in iterator:
-                yield before, item
-                before = item
-
-    return pairs(iter(iterable))
 
 
 def _batches(iterable: Any, n: int, *, strict: bool = False) -> Any:

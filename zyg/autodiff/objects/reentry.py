@@ -158,7 +158,7 @@ class Run:
         try:
             trying.enter()  # C code may catch what is raised
             try:
-                value, back = calls.call(f, args, kwargs)
+                value, back = calls.forward_by_others(f)(*args, **kwargs)
             finally:
                 trying.leave()
         except BaseException as error:
@@ -387,7 +387,7 @@ def _run_with_traps(
     run = SecondRun(functions, log, name)
     with run:
         value = f(*args, **kwargs)
-    return value, (_run_again, value, args, kwargs, log, run.calls, name, foreign.caller()) if run.calls else None
+    return value, (_run_again, value, args, kwargs, log, run.calls, name, foreign.caller())
 
 
 def _run_again(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -396,7 +396,9 @@ def _run_again(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     taken = shadows.take_list(log) or []
     flowing: list[Any] = [None] * len(operands)
     given_by = next((k for k in range(len(made) - 1, -1, -1) if made[k][1] is value), None)
-    if d is not None and matters(d) and type(value) not in INERT and given_by is None:
+    if given_by is None and (
+        matters(d) and type(value) not in INERT if d is not None else foreign.has_shadow(value, shadows)
+    ):
         raise _refusal(f"a second derivative through what `{name}` makes of Python code that it calls", place).error
     for k in range(len(made) - 1, -1, -1):
         at, _, arguments, inner = made[k]

@@ -106,7 +106,7 @@ class Until(Steps):
     def step(self) -> tuple[bool, Any, Any]:
         if self.over:
             return False, None, None
-        item, back = objects.calls.call(self.function, ())
+        item, back = objects.calls.forward_by_others(self.function)()
         if item == self.sentinel:
             self.over = True
             return False, None, back

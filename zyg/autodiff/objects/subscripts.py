@@ -116,7 +116,7 @@ def _missing_item(x: Any, key: Any) -> tuple[Any, Any]:
         y, back = calls.call(missing.__get__(x, type(x)), (key,))
         return y, None if back is None else (_run_method_item, back)
     if isinstance(x, defaultdict) and x.default_factory is not None:
-        y, back = calls.call(x.default_factory, ())
+        y, back = calls.forward_by_others(x.default_factory)()
         x[key] = y
         return y, (run_default_made, x, key, back)
     return x[key], None  # Counter gives 0; a plain dict raises

@@ -1,0 +1,135 @@
+"""Methods bound to tuples and numbers, whose cotangent is that of what they are bound to; attributes of classes and functions: first
+and second derivatives."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import itertools
+
+import pytest
+
+from tests.oracles import differences
+from tests.turns import in_turn
+from zyg.fallback import python_pullback
+
+
+class Pair(collections.namedtuple("Pair", "a b")):
+    def area(self):
+        return self.a * self.b
+
+    def scaled(self, k):
+        return self[0] * self.b * k
+
+    def mixed(self, u, v):
+        return self.a * u + v * self.b
+
+
+class Longer(Pair):
+    def area(self):
+        return super().area() * self.a
+
+    @property
+    def twice(self):
+        return self.area() * 2.0
+
+
+class Longest(Longer):
+    @property
+    def twice(self):
+        return super().twice * self.b
+
+
+def method(x):
+    return Pair(x, x).area()
+
+
+def of_a_base_class(x):
+    return Longest(x, x).twice * Longest(x, x).area()
+
+
+def replaced(x):
+    return Pair(x, x)._replace(a=x * x).scaled(x)
+
+
+def kept(x):
+    found = {"area": [Pair(x, x).area]}
+    return found["area"][0]() * found["area"][0].__self__.a
+
+
+def mapped(x):
+    return sum(map(Pair(x, x).scaled, [x, 2.0])) + sum(map((x, x * x).__getitem__, [0, 1]))
+
+
+def star_mapped(x):
+    return sum(itertools.starmap(Pair(x, x).mixed, [(x, 1.0), (2.0, x)]))
+
+
+def reduced(x):
+    return functools.reduce(Pair(x, x).mixed, [x, 2.0, x])
+
+
+def accumulated(x):
+    return sum(itertools.accumulate([x, 2.0, x], Pair(x, x * x).mixed))
+
+
+def partial(x):
+    return sum(map(functools.partial(Pair(x, x * x).mixed, x), [2.0, x]))
+
+
+def factory(x):
+    made = collections.defaultdict(Pair(x, x).area)
+    return made["a"] * made["b"]
+
+
+def until(x):
+    steps = iter(Pair(x, x).area, 3.0)
+    return next(steps) * next(steps)
+
+
+def defaults(x):
+    def f(a=x * x):
+        return a
+
+    return f.__defaults__[0] * f()
+
+
+def other_defaults(x):
+    def f(a=1.0, *, b=1.0):
+        return a * b
+
+    f.__defaults__, f.__kwdefaults__ = (x * x,), {"b": x}
+    first = f()
+    f.__kwdefaults__ = {"b": x * x}
+    return first * f()
+
+
+def attribute_of_a_class_with_methods(x):
+    class A:
+        k = x
+
+        def __init__(self, v):
+            self.v = v
+
+        @classmethod
+        def make(cls, v):
+            return cls(v * cls.k)
+
+    return A.make(x).v * x
+
+
+PROGRAMS = [
+    method, of_a_base_class, replaced, kept, mapped, star_mapped, reduced, accumulated, partial, factory, until, defaults,
+    other_defaults, attribute_of_a_class_with_methods,
+]  # fmt: skip
+
+
+def slope(function, x):
+    return python_pullback(function, (x,), {})[1](1.0)[0]
+
+
+@pytest.mark.parametrize("function", in_turn(PROGRAMS))
+def test_derivatives(function):
+    assert slope(function, 0.7) == pytest.approx(differences.derivative(function, 0.7), rel=1e-7)
+    first = functools.partial(slope, function)
+    assert slope(lambda x: first(x), 0.7) == pytest.approx(differences.derivative(first, 0.7), rel=1e-7)
