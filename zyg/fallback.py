@@ -35,7 +35,7 @@ RENEWALS = 8
 class Refusal:
     """That native code refused calls of one kind, and why. `error` is what the compiler said."""
 
-    __slots__ = ("_kept", "epoch", "error", "names", "renewals")
+    __slots__ = ("_kept", "announced", "epoch", "error", "names", "renewals")
 
     def __init__(self, error: Unsupported, kept: Any = (), renewals: int = 0):
         self.error = error
@@ -43,6 +43,7 @@ class Refusal:
         # What the program can bind anew; builtins and the attributes of modules stay what they are.
         self.names = names_of(error) if renewals < RENEWALS else ()
         self.renewals = renewals
+        self.announced = False  # the warning has been given, or is none
         self._kept = kept  # what has its identity in the key
 
     def holds(self) -> bool:
@@ -215,20 +216,29 @@ def fall_back(transform: Transform, args: tuple[Any, ...], keywords: dict[str, A
         function, args = args[0], args[1:]
     else:
         function = transform.function
-    if transform.kind not in COMPOSED or (transform.kind == "jvp" and rules.users_tangent_rules()):
+    if not refusal.announced and (
+        transform.kind not in COMPOSED or (transform.kind == "jvp" and rules.users_tangent_rules())
+    ):
         announce(transform, function, refusal.error)
+        refusal.announced = True
     return _KINDS[transform.kind](transform, function, args, keywords)
 
 
 def python_pullback(
     function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
-    from .autodiff.objects.api import pullback
-
     for n, x in enumerate(args):
         if isinstance(x, np.ndarray) and x.dtype.hasobject:
             raise TypeError(f"argument {n + 1} is an array of objects, which has no gradient; pass an array of numbers")
-    return pullback(function, args, keywords)
+    return _back_end().pullback(function, args, keywords)
+
+
+@functools.cache
+def _back_end() -> types.ModuleType:
+    """Loaded when it is first used."""
+    from .autodiff.objects import api
+
+    return api
 
 
 class ObjectPullback:

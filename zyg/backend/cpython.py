@@ -115,7 +115,12 @@ def _check_objects() -> None:
 def type_version(cls: type) -> int:
     """A number that another one takes the place of when a class, or a base of it, changes; 0 if there is none."""
     type.__getattribute__(cls, "__init__")  # a class gets its number when something is looked up
-    return ctypes.c_uint32.from_address(id(cls) + TYPE_VERSION).value
+    return version_word(cls).value
+
+
+def version_word(cls: type) -> ctypes.c_uint32:
+    """Where that number stands, as long as the class lives."""
+    return ctypes.c_uint32.from_address(id(cls) + TYPE_VERSION)
 
 
 def _check_types() -> None:

@@ -141,11 +141,13 @@ class Pullback:
     def _pull(self, seed: Any, shadows: Shadows) -> tuple[Any, ...]:
         d = structure.scatter(self._form, seed, shadows)
         given = calls.run(self._back, d, shadows)
-        gradients = [
-            structure.gather(form, None if given is None else given[1 + k], shadows)
-            for k, form in enumerate(self._forms)
-        ]
-        if any(g is None for g in gradients) and d is not None and type(self._function) is FunctionType:
+        gradients = []
+        missing = False  # a number without a cotangent
+        for k, form in enumerate(self._forms):
+            gradient = structure.gather(form, None if given is None else given[1 + k], shadows)
+            gradients.append(gradient)
+            missing = missing or (gradient is None and form is structure.NUMBER)
+        if missing and d is not None and type(self._function) is FunctionType:
             # What a number depends on by data flow has a gradient, if only 0.0, on whichever path it was computed.
             flows = flowing(self._function.__code__)
             for k, form in enumerate(self._forms):

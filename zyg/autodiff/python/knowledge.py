@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from ctypes import c_uint32
 from operator import is_
 from types import CodeType, FunctionType
 from typing import Any
 
-from zyg.backend.cpython import type_version
+from zyg.backend.cpython import type_version, version_word
 from zyg.backend.phrases import forget_hashed
 
 from ..identity import lasts, let_go, note
@@ -53,7 +54,7 @@ def is_permanent(f: FunctionType) -> bool:
 
 # What has been found out holds as long as these are as they were: classes by their version, or else by what stands in them,
 # functions by their code.
-_classes: dict[type, tuple[int, list[Any]]] = {}
+_classes: dict[type, tuple[c_uint32, int, list[Any]]] = {}  # where the version stands, what it was, and the content
 _codes: dict[FunctionType, tuple[CodeType, Any]] = {}
 _MANY = 1000
 _settled = 0  # how many classes and functions were known when it was last looked whether they are still there
@@ -61,7 +62,7 @@ _settled = 0  # how many classes and functions were known when it was last looke
 
 def note_class(cls: type) -> None:
     if cls not in _classes:
-        note(_classes, cls, (cls,), (type_version(cls), _content(cls)))
+        note(_classes, cls, (cls,), (version_word(cls), type_version(cls), _content(cls)))
 
 
 def note_code(f: FunctionType) -> None:
@@ -88,13 +89,12 @@ def revalidate() -> None:
     for f, (code, defaults) in _codes.items():
         if f.__code__ is not code or f.__defaults__ is not defaults:
             return forget_what_is_known()
-    for cls, (version, content) in _classes.items():
-        now = type_version(cls)
-        if not now or now != version:
+    for cls, (word, version, content) in _classes.items():
+        if not version or word.value != version:
             present = _content(cls)
             if len(present) != len(content) or not all(map(is_, present, content)):
                 return forget_what_is_known()
-            _classes[cls] = now, content
+            _classes[cls] = word, type_version(cls), content
     if len(_codes) + len(_classes) > _MANY:
         forget_what_is_known()
 
@@ -123,8 +123,9 @@ def begin() -> None:
 def _end() -> None:
     _running.pop()
     if not _running:
-        _there_before.update(_met)
-        _met.clear()
+        if _met:
+            _there_before.update(_met)
+            _met.clear()
         _assigned.clear()
 
 
