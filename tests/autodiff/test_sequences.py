@@ -192,6 +192,39 @@ def chained(xs: list[Any]) -> Any:
     return total + next(names) + weighed(list(names)) + weighed(list(itertools.chain(items, reversed(items))))
 
 
+def chain(items: list[Any]) -> Any:
+    """Not itertools' one."""
+    return items
+
+
+def at_places(xs: list[Any]) -> Any:
+    items, total = [*xs, 2.0], 0.0
+    for item in chain(items):
+        total += 2.0 * item
+    for k, item in enumerate(itertools.chain(items, [xs[1]])):
+        total += 0.5 * item
+        items[(k + 2) % 6] = xs[k % 5] - item
+    for k, item in enumerate(itertools.chain.from_iterable([items, xs, [], reversed(xs), items])):
+        total += item if k % 2 else 0.5 * item
+        items[-1 - k % 3] = item
+    for item in itertools.chain.from_iterable([items, xs, items]):
+        items[0], total = 0.5 * item, total - item
+    k = 2
+    for a, b in itertools.pairwise(items):
+        total += a - 3.0 * b
+        items[k % 6] = items[k % 6] * 0.5 if k < 6 else 0.0
+        k += 1
+    for a, b in itertools.product(xs, (2.0, items[3])):
+        total += a - 0.5 * b
+        xs = xs[1:]
+    for a, b, c in itertools.permutations(items[:4], 3):
+        total += a - 0.5 * b
+        items[1] = c
+    for pair in itertools.combinations_with_replacement(items, 2):
+        total += pair[1]
+    return total + weighed(items)
+
+
 def through_dicts(xs: list[Any]) -> Any:
     values = {str(k): x for k, x in enumerate(xs)}
     doubled = {key: 2.0 * value for key, value in values.items() if key != "2"}
@@ -281,6 +314,7 @@ def test_an_order_that_changes(monkeypatch: pytest.MonkeyPatch):
 
 
 PROGRAMS = [
+    at_places,
     chained,
     through_dicts,
     by_keys,

@@ -37,6 +37,9 @@ class Linear(float):
     def __sub__(self, other: Any) -> Linear:
         return self + -1.0 * other
 
+    def __rsub__(self, other: Any) -> Linear:
+        return -self + other
+
 
 def check(program: Callable[[list[Any]], Any], xs: list[float]) -> None:
     """The gradient of a program of a list of numbers through the Python back end is that of CPython with such numbers."""

@@ -76,6 +76,16 @@ def look_up(
     e.label(found, depth)
 
 
+# How to look up the shadows of what a loop goes through: where its items have a place each; where all the items of a tuple have
+# the same place, or one each; and where each place says in what it is.
+_LOOK_UP = {
+    ("next", False): "shadow_gone_through",
+    ("next", True): "shadows_gone_through",
+    ("apart", True): "shadows_apart",
+    ("where", False): "says_where",
+}
+
+
 def go_unless_looked_up(e: Emitter, instr: Operation, other: Label) -> None:
     """Let `shadow` be that of `x`, or of what a loop goes through, as above, if it is of the kind that was likely."""
     x, shadows, last, *found = instr.operands
@@ -92,8 +102,7 @@ def go_unless_looked_up(e: Emitter, instr: Operation, other: Label) -> None:
     go_if_same(e, x, last, known)
     e.load(x)
     e.store(last)
-    method = "shadows_gone_through" if type(kinds) is tuple else "shadow_gone_through"
-    call_method(e, shadows, method, x, lambda: e.out("LOAD_CONST", kinds))
+    call_method(e, shadows, _LOOK_UP[of, type(kinds) is tuple], x, lambda: e.out("LOAD_CONST", kinds))
     if type(kinds) is tuple:
         e.out("UNPACK_SEQUENCE", len(kinds))
     store_all(e, found)

@@ -18,6 +18,8 @@ class Whole:
 
     __slots__ = ("found",)
 
+    says_where = False  # whether a part is (a list or another whole, the part of that)
+
     def __init__(self) -> None:
         self.found: Any = _NOBODY
 
@@ -28,6 +30,11 @@ class Whole:
     def parts(self, shadows: Any) -> tuple[Any, ...] | None:
         """Where items are tuples, whose items belong to one part of something each: the shadows of these, None for what has none.
         (Compiled code adds to them by itself.)"""
+        return None
+
+    def apart(self, shadows: Any, count: int) -> tuple[Any, ...] | None:
+        """Where items are tuples, whose items belong to a place each in some list, and the part is a tuple of these places: the
+        shadows of the lists. (Compiled code adds to them by itself.)"""
         return None
 
     def add(self, shadows: Any, part: Any, d: Any) -> None:

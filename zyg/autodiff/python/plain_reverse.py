@@ -9,15 +9,18 @@ from zyg.ir.types import OBJECT
 
 from .versions import NOTHING, Test, Versions, in_versions, is_nothing
 
-# What a loop goes through, by the function that is called for it: of whose items there is nothing to know, and where the items of
-# tuples come from.
+# What a loop goes through, by the function that is called for it: of whose items there is nothing to know; where the items of
+# tuples come from, all from the same place, or each from a place of its own; and whose items say where they come from.
 _OTHERS = frozenset({"range", "keys", "items", "zip", "enumerate"})
 _NONE = type(None)
+_EACH = lambda count: (list,) * count
 _PARTS = {
-    "zip": lambda count: (list,) * count,
+    "zip": _EACH,
     "enumerate": lambda count: (_NONE, list),
     "items": lambda count: (_NONE, dict),
 }
+_APART = frozenset({"pairwise", "product", "combinations", "combinations_with_replacement", "permutations"})
+_CHAINED = frozenset({"chain", "from_iterable"})
 _READ = frozenset({"getattr", "getitem"})
 _WRITTEN = frozenset({"setattr", "setitem"})
 
@@ -167,16 +170,32 @@ class _PlainReverse(Versions):
         if over in _OTHERS or is_nothing(self._of(d)):
             self._copy(instr, **self._about(d))
             return
+        if over in _CHAINED:
+            self._shadows(instr, "where", None, early=False)
+            source, place = self._unpacked(instr, 2)
+            self._begin(self.number)
+            last, shadow = self.around.looked_up(instr.operands[6], "items", list)
+            self._test(Test("looked_up", source, among=("items", list), shadows=(instr.operands[2], last, shadow)))
+            self._add(instr, self._of(d), list, shadow, place)
+            return
         kind = dict if over == "values" else list
         (shadow,) = self._shadows(instr, "next", kind, early=False)
-        self._add(instr, self._of(d), kind, shadow)
+        self._add(instr, self._of(d), kind, shadow, instr.operands[0])
 
-    def _add(self, instr: Instr, d: Value, kind: type, shadow: Value) -> None:
-        """Add a cotangent to an item in a shadow, by the part that the item is."""
+    def _unpacked(self, step: Instr, count: int) -> list[Value]:
+        """The items of the part that an item of what a loop goes through belongs to."""
+        made = [Value(OBJECT) for _ in range(count)]
+        self.here.instrs.append(
+            Instr("unpack", [self._of(step.operands[0])], made, {"count": count}, [], step.position)
+        )
+        return made
+
+    def _add(self, instr: Instr, d: Value, kind: type, shadow: Value, part: Value) -> None:
+        """Add a cotangent to a part of a shadow, for an item that a loop goes through."""
         if is_nothing(d):
             return
         attrs = {**instr.attrs, **self._about(d), "shadow": kind, "found": True}
-        operands = [instr.operands[0], d, *instr.operands[2:6], NOTHING, shadow]
+        operands = [part, d, *instr.operands[2:6], NOTHING, shadow]
         self.here.instrs.append(Instr("pull", list(map(self._of, operands)), [], attrs, [], instr.position))
 
     def _items_of_tuples(self, made: Instr) -> bool:
@@ -185,7 +204,8 @@ class _PlainReverse(Versions):
         taken, step, *_ = [*self.body[self.number + 1 : self.number + 3], None, None]
         if taken is None or step is None or taken.op != "pull" or step.attrs.get("access") != "get_next":
             return False
-        kinds = _PARTS.get(step.attrs["over"])
+        apart = step.attrs["over"] in _APART
+        kinds = _EACH if apart else _PARTS.get(step.attrs["over"])
         alone = len(taken.results) == 1 and self._used_once(made.results[0]) and self._used_once(taken.results[0])
         if (
             kinds is None
@@ -200,10 +220,11 @@ class _PlainReverse(Versions):
         if len(kinds) != len(made.operands):
             return False
         self._ask_rare(taken)
-        shadows = self._shadows(step, "next", kinds, early=False)
-        for d, kind, shadow in zip(made.operands, kinds, shadows, strict=True):
+        shadows = self._shadows(step, "apart" if apart else "next", kinds, early=False)
+        places = self._unpacked(step, len(kinds)) if apart else [step.operands[0]] * len(kinds)
+        for d, kind, shadow, place in zip(made.operands, kinds, shadows, places, strict=True):
             if kind is not _NONE:
-                self._add(step, self._of(d), kind, shadow)
+                self._add(step, self._of(d), kind, shadow, place)
         self.skipped = self.number + 3
         return True
 

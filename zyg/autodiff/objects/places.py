@@ -1,0 +1,163 @@
+"""What itertools makes of lists: items, and tuples of items, that belong to a place each in a list.
+
+Loops get them at the speed of itertools, each with its place; where that is in another list for each item, with that, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from operator import is_, itemgetter
+from typing import Any
+
+from zyg.errors import Unsupported
+
+from . import calls, foreign, iteration
+from .calls import known
+from .wholes import Whole, add_at
+
+_FIRST, _SECOND = itemgetter(0), itemgetter(1)
+
+
+# -------------------------------------------------------------------------------------------------- chain
+
+
+class Chained(Whole):
+    """What `chain` goes through."""
+
+    __slots__ = ()
+
+    says_where = True
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        def add(part: tuple[Any, Any], d: Any) -> None:
+            x, inner = part
+            if type(x) is list:
+                shadows.add_item(x, inner, d)
+            else:
+                x.add(shadows, inner, d)
+
+        return add
+
+
+def chained(iterables: tuple[Any, ...]) -> Any:
+    """`chain`, where each of the iterables has places; else None."""
+    if iterables and _BY_PLACES.issuperset(map(type, iterables)):
+        return iteration.Direct(itertools.chain(*map(_steps_of, iterables)), Chained(), "chain")
+    return None
+
+
+def chained_from(rows: Any) -> Any:
+    """`chain.from_iterable` of a list of lists; else None."""
+    if type(rows) is list and {list}.issuperset(map(type, rows)):
+        return iteration.Direct(itertools.chain.from_iterable(map(_steps_of_list, rows)), Chained(), "chain")
+    return None
+
+
+_BY_PLACES = frozenset({list, iteration.Direct})
+
+
+def _steps_of(x: Any) -> Any:
+    if type(x) is list:
+        return zip(x, zip(itertools.repeat(x), itertools.count()))
+    items, parts = itertools.tee(x.base)
+    return zip(map(_FIRST, items), zip(itertools.repeat(x.whole), map(_SECOND, parts)))
+
+
+def _steps_of_list(x: Any) -> Any:
+    if type(x) is not list:
+        hint = "let `chain.from_iterable` go through a copy of the list"
+        raise Unsupported("a list of lists that becomes another one on the way", None, hint=hint)
+    return _steps_of(x)
+
+
+# ------------------------------------------------------------------------------------------------ tuples of items
+
+
+class _Neighbours(Whole):
+    """What `pairwise` of a list goes through."""
+
+    __slots__ = ("items", "place", "stayed")
+
+    def __init__(self, items: list[Any]):
+        super().__init__()
+        self.items = items
+        self.place = foreign.caller()
+        self.stayed: dict[
+            bool, bool
+        ] = {}  # whether the first item was still at its place: False is a key if one was not
+
+    def steps(self) -> Any:
+        """The pairs, with the places of their items."""
+        pairs, others = itertools.tee(itertools.pairwise(self.items))
+        stayed = map(is_, map(_FIRST, others), iter(self.items))
+        kept = map(self.stayed.setdefault, stayed, itertools.repeat(True))
+        return zip(pairs, itertools.compress(zip(itertools.count(), itertools.count(1)), kept))
+
+    def apart(self, shadows: Any, count: int) -> tuple[Any, ...] | None:
+        return None if count != 2 or False in self.stayed else (shadows.list_of(self.items),) * 2
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        shadow = shadows.list_of(self.items)
+
+        def add(places: tuple[int, int], d: Any) -> None:
+            a, b = d
+            if a is not None and False in self.stayed:
+                hint = "go through a copy of the list"
+                raise Unsupported("`pairwise` of a list that changes", foreign.position_of(self.place), hint=hint)
+            if b is not None:
+                add_at(shadow, places[1], b)
+            if a is not None:
+                add_at(shadow, places[0], a)
+
+        return add
+
+
+class _Groups(Whole):
+    """What combinations and the like of items go through: lists of the items, per group the places in them, in turn."""
+
+    __slots__ = ("lists",)
+
+    def __init__(self, lists: list[list[Any]]):
+        super().__init__()
+        self.lists = lists
+
+    def apart(self, shadows: Any, count: int) -> tuple[Any, ...] | None:
+        return tuple(itertools.islice(itertools.cycle(map(shadows.list_of, self.lists)), count))
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        found = [shadows.list_of(x) for x in self.lists]
+
+        def add(places: tuple[int, ...], d: Any) -> None:
+            for shadow, index, c in zip(itertools.cycle(found), places, d):
+                if c is not None:
+                    add_at(shadow, index, c)
+
+        return add
+
+
+@known(itertools.pairwise)
+def _pairwise(iterable: Any) -> tuple[Any, Any]:
+    if type(iterable) is list:
+        whole = _Neighbours(iterable)
+        return iteration.Direct(whole.steps(), whole, "pairwise"), None
+    return calls.call(_neighbours, (iterable,))
+
+
+def _neighbours(iterable: Any) -> Any:
+    """itertools.pairwise, in code that is differentiated: an item stands in two pairs."""
+
+    def pairs(iterator: Any) -> Any:
+        for before in iterator:
+            for item in iterator:
+                yield before, item
+                before = item
+
+    return pairs(iter(iterable))
+
+
+def groups(function: Any, pools: list[list[Any]], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What combinations and the like give of lists that nobody changes."""
+    made = function(*pools, *args, **kwargs)
+    places = function(*[range(len(pool)) for pool in pools], *args, **kwargs)
+    return iteration.Direct(zip(made, places), _Groups(pools), function.__name__)
