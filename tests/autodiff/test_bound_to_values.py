@@ -91,7 +91,7 @@ def defaults(x):
     def f(a=x * x):
         return a
 
-    return f.__defaults__[0] * f()
+    return (f.__defaults__ or ())[0] * f()
 
 
 def other_defaults(x):
