@@ -56,6 +56,40 @@ def _goes_to_next(code: list[Any], n: int) -> bool:
     return False
 
 
+def cleared(code: list[Any]) -> tuple[list[Any], int]:
+    """The code with variables that start as None set together, from a tuple: half as many instructions, or less where one sets two
+    variables; and how much it needs on the stack for that."""
+    result: list[Any] = []
+    deepest = n = 0
+    while n < len(code):
+        count = 0
+        while count < _TOGETHER_AT_MOST and _sets_none(code, n + 2 * count):
+            count += 1
+        if count < 3:
+            result.append(code[n])
+            n += 1
+            continue
+        where, nothing = code[n].location, _nothing(count)
+        result += [Instr("LOAD_CONST", nothing, location=where), Instr("UNPACK_SEQUENCE", count, location=where)]
+        result += [Instr("STORE_FAST", store.arg, location=where) for store in code[n + 1 : n + 2 * count : 2]]
+        deepest = max(deepest, count)
+        n += 2 * count
+    return result, deepest
+
+
+_TOGETHER_AT_MOST = 32
+
+
+def _nothing(count: int) -> Any:
+    return (None,) * count
+
+
+def _sets_none(code: list[Any], n: int) -> bool:
+    if n + 1 >= len(code) or not isinstance(code[n], Instr) or not isinstance(code[n + 1], Instr):
+        return False
+    return code[n].name == "LOAD_CONST" and code[n].arg is None and code[n + 1].name == "STORE_FAST"
+
+
 def combined(code: list[Any], arguments: list[str]) -> tuple[list[Any], list[str]]:
     """The code with one instruction for two that follow each other, where there is one, and the names of the first locals: the
     arguments, and those that this takes."""
@@ -90,4 +124,4 @@ def _are_one(first: Any, second: Any) -> bool:
     )
 
 
-__all__ = ["combined", "directed"]
+__all__ = ["cleared", "combined", "directed"]

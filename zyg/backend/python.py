@@ -27,7 +27,7 @@ from ..ir.analysis import use_counts
 from ..ir.core import Block, Const, Function, Position, Target, Value
 from . import recording, shadowing
 from .islands import with_islands
-from .layout import combined, directed
+from .layout import cleared, combined, directed
 from .opcodes import ORDER, PY312, PY313, UNBOUND, CannotEmit, Tree, is_none, lower
 from .phrases import call_on_top
 from .slots import Slots, candidates, ends_in_next, variable_name
@@ -119,9 +119,10 @@ class Emitter:
             self.next_block = following
             self._block(block, trees[block])
         self._cold_code()
-        code, self.code.argnames = combined(directed(self.code), self.code.argnames)
+        code, more = cleared(directed(self.code))
+        code, self.code.argnames = combined(code, self.code.argnames)
         self.code[:] = with_islands(code)
-        return self.code.to_code(stacksize=self.deepest + 2, compute_exception_stack_depths=False)
+        return self.code.to_code(stacksize=self.deepest + 2 + more, compute_exception_stack_depths=False)
 
     # --------------------------------------------------------------------------------- signature and cells
 
