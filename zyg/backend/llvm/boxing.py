@@ -85,11 +85,11 @@ class Boxing(Unboxing):
             return e.call("ptr", made, f"double {leaves[0]}", f"double {leaves[1]}")
         if isinstance(type, Array):
             number = TYPE_NUMBERS[type.dtype][0]
-            return self.box_array(type, number, SIZES[type.dtype], leaves[:2], leaves[2:])
+            return self.box_array(type, number, SIZES[type.dtype], leaves[:2], leaves[2:], ctx)
         if isinstance(type, ComplexArray):
             n = type.ndim  # of the array of parts, the last axis goes
             shape_and_strides = leaves[2 : 2 + n] + leaves[3 + n : 3 + 2 * n]
-            return self.box_array(type, np.dtype(complex).num, 16, leaves[:2], shape_and_strides)
+            return self.box_array(type, np.dtype(complex).num, 16, leaves[:2], shape_and_strides, ctx)
         if isinstance(type, Tuple):
             made = self.checked(e.call("ptr", self.api("PyTuple_New", "ptr", "i64"), f"i64 {len(type.items)}"), failed)
             slot = self.keep(made)
@@ -179,7 +179,7 @@ class Boxing(Unboxing):
         return e.call("ptr", self.api("zyg_make_int", "ptr", "ptr, i64"), f"ptr {cls}", f"i64 {wide}")
 
     def box_array(
-        self, type: Array | ComplexArray, type_number: int, size: int, base: list[str], numbers: list[str]
+        self, type: Array | ComplexArray, type_number: int, size: int, base: list[str], numbers: list[str], ctx: str
     ) -> str:
         e = self.e
         data, owner = base
@@ -187,9 +187,9 @@ class Boxing(Unboxing):
         for k, number in enumerate(numbers):
             e.set_field("i64", number, table, 8 * k)
         strides = e.at(table, 8 * type.ndim) if type.layout != "C" and type.ndim else "null"
-        callee = self.api("zyg_box_array", "ptr", "ptr, ptr, i32, i32, ptr, ptr, i64, i1")
+        callee = self.api("zyg_box_array", "ptr", "ptr, ptr, ptr, i32, i32, ptr, ptr, i64, i1")
         boxed = e.call(
-            "ptr", callee, f"ptr {data}", f"ptr {owner}", f"i32 {type_number}", f"i32 {type.ndim}",
+            "ptr", callee, f"ptr {ctx}", f"ptr {data}", f"ptr {owner}", f"i32 {type_number}", f"i32 {type.ndim}",
             f"ptr {table}", f"ptr {strides}", f"i64 {size}", f"i1 {str(self.last).lower()}",
         )  # fmt: skip
         return boxed if type.writable else e.call("ptr", self.api("zyg_box_readonly", "ptr", "ptr"), f"ptr {boxed}")

@@ -245,8 +245,11 @@ class Engine:
             if name not in self.parts:
                 machine = self.quick
                 if name in runtime.PARTS:
-                    # Unoptimised: some ten milliseconds less before the first result, and little in it is hot.
                     module, exports = self.parse(runtime.text(name)), runtime.PARTS[name]
+                    # The others unoptimised: some ten milliseconds less before the first result, and little in them is hot.
+                    if name in runtime.HOT:
+                        machine = self.machine
+                        self.optimise(module, effort("", brief=True))
                 elif name in matrixmath.NAMES:
                     module, machine, exports = self.parse(matrixmath.text(name)), self.machine, (name,)
                 else:
@@ -261,6 +264,7 @@ class Engine:
                 elif name == "memory":
                     ctypes.c_int64.from_address(library["zyg_pool_limit"]).value = pool_limit()
                     call_around_forks(library["zyg_pool_hold"], library["zyg_pool_release"])
+                if name in ("memory", "shelves"):
                     # Arrays that are freed at the very end, and forks, call it: the code is never unloaded.
                     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
                 self.parts[name] = library
@@ -283,7 +287,7 @@ class Engine:
         """The capsule by which NumPy frees large arrays of ours."""
         with self.lock:
             if self.handler is None:
-                self.handler = layout.make_memory_handler(self.part("memory")["zyg_array_allocator"])
+                self.handler = layout.make_memory_handler(self.part("shelves")["zyg_array_allocator"])
             return self.handler
 
     def vector_variants(self, name: str, arguments: int, single: bool) -> Sequence[tuple[int, str]]:

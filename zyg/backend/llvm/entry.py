@@ -297,9 +297,16 @@ class EntryLowering:
 
     def make_ctx(self) -> str:
         e = self.e
-        ctx = e.alloca(f"[{runtime.CTX.size} x i8]", "ctx", align=16)
+        headers = FRAME_HEADERS if not self.escapes and self.makes_arrays() else 0
+        ctx = e.alloca(f"[{runtime.CTX.size + headers * runtime.HEADER.size} x i8]", "ctx", align=16)
         memset = e.module.intrinsic("llvm.memset.p0.i64", "void", "ptr, i8, i64, i1 immarg")
         e.emit(f"call void {memset}(ptr {ctx}, i8 0, i64 {runtime.CTX.zeroed}, i1 false)")
+        for k in range(headers):
+            header = e.at(ctx, runtime.CTX.size + k * runtime.HEADER.size)
+            following = e.at(header, runtime.HEADER.size) if k + 1 < headers else "null"
+            e.set_field("ptr", following, header, runtime.HEADER.next)
+            if k == 0:
+                e.set_field("ptr", header, ctx, runtime.CTX.headers, "ctx")
         if self.abi.recursive:
             limit = e.call("ptr", e.module.external("zyg_stack_limit", "ptr", "", "nounwind"))
             e.set_field("ptr", limit, ctx, runtime.CTX.stack_limit, "ctx")
@@ -309,6 +316,9 @@ class EntryLowering:
         if self.nogil:
             e.call("void", e.module.external("zyg_gil_give", "void", "ptr", "nounwind"), f"ptr {ctx}")
         return ctx
+
+    def makes_arrays(self) -> bool:
+        return any(runtime.HOMES.get(name) == "fastpaths" for name in self.lowered.module.externals)
 
     def clean_up(self, ctx: str, returned: str) -> None:
         """Free what the call used, except what a returned pullback needs."""
@@ -330,6 +340,8 @@ class EntryLowering:
                 e.call("void", finish, f"ptr {ctx}")
                 e.jump(over)
                 e.start(over)
+            elif self.makes_arrays():
+                e.call("void", finish, f"ptr {ctx}")
             else:
                 used, over = e.name("used"), e.name("over")
                 block = e.field("ptr", ctx, runtime.CTX.block, "ctx")
@@ -344,7 +356,8 @@ class EntryLowering:
 
 
 # Parts of the runtime that leave something in a context for `zyg_ctx_finish`.
-_KEEPING = {"arrays", "boxes", "saved"}
+_KEEPING = {"arrays", "boxes", "fastpaths", "saved"}
+FRAME_HEADERS = 2  # arrays whose headers lie in the entry's frame
 
 
 def _signature_text(parameters: tuple[Type, ...], results: tuple[Type, ...]) -> str:

@@ -29,21 +29,25 @@ PARTS: dict[str, tuple[str, ...]] = {
     "lists": ("zyg_list_floats", "zyg_list_ints"),
     "numbers": ("zyg_apart", "zyg_ipow"),
     "memory": (
-        "zyg_pool_take", "zyg_pool_give", "zyg_large_new", "zyg_shelf_new", "zyg_pool_limit", "zyg_array_allocator",
-        "zyg_pool_hold", "zyg_pool_release",
+        "zyg_pool_take", "zyg_pool_give", "zyg_large_new", "zyg_pool_limit", "zyg_pool_hold", "zyg_pool_release",
     ),
+    "shelves": ("zyg_shelf_new", "zyg_shelf_give", "zyg_array_allocator"),
     "arena": ("zyg_bump", "zyg_arena_finish", "zyg_arena_bytes"),
     "stacks": ("zyg_stack_grow", "zyg_stack_back", "zyg_stack_drop", "zyg_stack_reserve", "zyg_stack_rewind"),
     "arrays": (
-        "zyg_array_new", "zyg_array_make", "zyg_array_make2", "zyg_array_make3", "zyg_array_retain", "zyg_array_release", "zyg_flush_all", "zyg_free_arrays",
-        "zyg_free_kept", "zyg_ctx_finish", "zyg_keep_object", "zyg_keep",
+        "zyg_array_any", "zyg_array_retain", "zyg_array_release", "zyg_flush_all", "zyg_free_arrays", "zyg_free_kept",
+        "zyg_ctx_free", "zyg_keep_object", "zyg_keep",
+    ),
+    "fastpaths": (
+        "zyg_array_new", "zyg_array_make", "zyg_array_make2", "zyg_array_make3", "zyg_box_array", "zyg_ctx_finish",
     ),
     "saved": ("zyg_ctx_escape", "zyg_saved_new", "zyg_saved_find", "zyg_saved_name"),
     "shapes": ("zyg_reshape",),
     "generators": ("zyg_generator_ready",),
-    "boxes": ("zyg_box_array", "zyg_box_readonly", "zyg_pin"),
+    "boxes": ("zyg_box_any", "zyg_box_readonly", "zyg_pin"),
     "control": ("zyg_poll", "zyg_work", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
 }  # fmt: skip
+HOT = {"fastpaths", "shelves"}  # parts that LLVM optimises
 HOMES = {symbol: part for part, symbols in PARTS.items() for symbol in symbols}
 
 
@@ -52,4 +56,4 @@ def text(part: str) -> str:
     return import_module(f".{part}", __name__).TEXT
 
 
-__all__ = ["CALLABLE", "CTX", "GUARD", "HEADER", "HOMES", "PARTS", "POLL_WORK", "RECORD", "SAVED", "text"]
+__all__ = ["CALLABLE", "CTX", "GUARD", "HEADER", "HOMES", "HOT", "PARTS", "POLL_WORK", "RECORD", "SAVED", "text"]

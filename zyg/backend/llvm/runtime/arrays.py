@@ -1,15 +1,17 @@
 """Arrays that compiled code makes, their owners, and the end of a call that has any."""
 
-from .layout import fill
+from .layout import BUCKET, fill
 
 TEXT = fill(
-    """
+    BUCKET
+    + """
 declare i64 @llvm.umax.i64(i64, i64)
-declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)
 declare ptr @zyg_bump(ptr, i64)
 declare ptr @malloc(i64)
 declare ptr @zyg_large_new(i64, i1)
+declare ptr @aligned_alloc(i64, i64)
 declare ptr @zyg_shelf_new(i64)
+declare void @zyg_shelf_give(ptr)
 declare void @Py_DecRef(ptr)
 declare void @Py_IncRef(ptr)
 declare void @free(ptr)
@@ -17,49 +19,8 @@ declare void @zyg_pool_give(ptr)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @zyg_arena_finish(ptr)
 
-; An array of so many items; null if there is no memory.
-define ptr @zyg_array_make(ptr %ctx, i64 %length, i64 %item, i1 %zeroed) {
-  %both = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %length, i64 %item)
-  %overflow = extractvalue {i64, i1} %both, 1
-  br i1 %overflow, label %fail, label %make
-make:
-  %bytes = extractvalue {i64, i1} %both, 0
-  %header = call ptr @zyg_array_new(ptr %ctx, i64 %bytes, i1 %zeroed)
-  ret ptr %header
-fail:
-  ret ptr null
-}
-
-; The same of several dimensions; 1 if the size in bytes does not fit into 64 bits.
-define ptr @zyg_array_make2(ptr %ctx, i64 %first, i64 %second, i64 %item, i1 %zeroed) {
-  %row = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %item, i64 %first)
-  %row_overflow = extractvalue {i64, i1} %row, 1
-  %row_bytes = extractvalue {i64, i1} %row, 0
-  %both = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %row_bytes, i64 %second)
-  %overflow = extractvalue {i64, i1} %both, 1
-  %big = or i1 %row_overflow, %overflow
-  br i1 %big, label %fail, label %make
-make:
-  %bytes = extractvalue {i64, i1} %both, 0
-  %header = call ptr @zyg_array_new(ptr %ctx, i64 %bytes, i1 %zeroed)
-  ret ptr %header
-fail:
-  ret ptr inttoptr (i64 1 to ptr)
-}
-
-define ptr @zyg_array_make3(ptr %ctx, i64 %first, i64 %second, i64 %third, i64 %item, i1 %zeroed) {
-  %row = call {i64, i1} @llvm.umul.with.overflow.i64(i64 %item, i64 %first)
-  %overflow = extractvalue {i64, i1} %row, 1
-  br i1 %overflow, label %fail, label %make
-make:
-  %bytes = extractvalue {i64, i1} %row, 0
-  %header = call ptr @zyg_array_make2(ptr %ctx, i64 %second, i64 %third, i64 %bytes, i1 %zeroed)
-  ret ptr %header
-fail:
-  ret ptr inttoptr (i64 1 to ptr)
-}
-
-define ptr @zyg_array_new(ptr %ctx, i64 %bytes, i1 %zeroed) {
+; An array of so many bytes; null if there is no memory.
+define ptr @zyg_array_any(ptr %ctx, i64 %bytes, i1 %zeroed) {
 entry:
   %absurd = icmp ugt i64 %bytes, 4611686018427387904
   br i1 %absurd, label %fail, label %cached
@@ -112,10 +73,18 @@ small:
   %small_data = call ptr @malloc(i64 %one)
   br label %plain_test
 aligned:
-  %aligned_data = call ptr @zyg_shelf_new(i64 %bytes)
+  %held = call i1 @holds_gil(ptr %ctx)
+  br i1 %held, label %shelf, label %fresh
+shelf:
+  %shelf_data = call ptr @zyg_shelf_new(i64 %bytes)
+  br label %plain_test
+fresh:
+  %up = add i64 %bytes, 63
+  %rounded = and i64 %up, -64
+  %fresh_data = call ptr @aligned_alloc(i64 64, i64 %rounded)
   br label %plain_test
 plain_test:
-  %plain_data = phi ptr [ %small_data, %small ], [ %aligned_data, %aligned ]
+  %plain_data = phi ptr [ %small_data, %small ], [ %shelf_data, %shelf ], [ %fresh_data, %fresh ]
   %plain_failed = icmp eq ptr %plain_data, null
   %clear = xor i1 %plain_failed, true
   %do_clear = and i1 %clear, %zeroed
@@ -163,28 +132,30 @@ fail:
   ret ptr null
 }
 
-; Free the data of a header: to the pool if they may have come from there.
-define internal void @give(ptr %header, ptr %data) {
+define internal i1 @holds_gil(ptr %ctx) {
+  %thread_at = getelementptr i8, ptr %ctx, i64 $C_thread
+  %thread = load ptr, ptr %thread_at
+  %held = icmp eq ptr %thread, null
+  ret i1 %held
+}
+
+; Free the data of a header: to the shelves, which are for who holds the GIL, or to the pool.
+define internal void @give(ptr %header, ptr %data, i1 %held) {
   %bytes_at = getelementptr i8, ptr %header, i64 $H_bytes
   %bytes = load i64, ptr %bytes_at
   %kept = icmp uge i64 %bytes, $SHELVED
   br i1 %kept, label %back, label %plain
 back:
+  br i1 %held, label %shelf, label %pool
+shelf:
+  call void @zyg_shelf_give(ptr %data)
+  ret void
+pool:
   call void @zyg_pool_give(ptr %data)
   ret void
 plain:
   call void @free(ptr %data)
   ret void
-}
-
-define internal ptr @bucket(ptr %ctx, i64 %bytes) {
-  %blocks = lshr i64 %bytes, 6
-  %high = lshr i64 %bytes, 9
-  %mixed = xor i64 %blocks, %high
-  %number = and i64 %mixed, 7
-  %base = getelementptr i8, ptr %ctx, i64 $C_cache
-  %at = getelementptr ptr, ptr %base, i64 %number
-  ret ptr %at
 }
 
 ; Whether compiled code counts the owners: not of Python objects (lowest bit set), not of null.
@@ -304,6 +275,7 @@ later:
 ; Free what a bucket keeps; the headers become free ones.
 define internal void @flush(ptr %ctx, ptr %bucket) {
 entry:
+  %held = call i1 @holds_gil(ptr %ctx)
   %free_at = getelementptr i8, ptr %ctx, i64 $C_headers
   br label %each
 each:
@@ -313,7 +285,7 @@ each:
 one:
   %data_at = getelementptr i8, ptr %h, i64 $H_data
   %data = load ptr, ptr %data_at
-  call void @give(ptr %h, ptr %data)
+  call void @give(ptr %h, ptr %data, i1 %held)
   %next_at = getelementptr i8, ptr %h, i64 $H_next
   %next = load ptr, ptr %next_at
   store ptr %next, ptr %bucket
@@ -340,7 +312,7 @@ done:
   ret void
 }
 
-; Free the data of all arrays of a list, or give up the reference where an ndarray owns them.
+; Free the data of all arrays of a list, with the GIL held, or give up the reference where an ndarray owns them.
 define void @zyg_free_arrays(ptr %list) {
 entry:
   br label %each
@@ -358,7 +330,7 @@ one:
 release:
   %data_at = getelementptr i8, ptr %h, i64 $H_data
   %data = load ptr, ptr %data_at
-  call void @give(ptr %h, ptr %data)
+  call void @give(ptr %h, ptr %data, i1 true)
   br label %freed
 theirs:
   %pin_at = getelementptr i8, ptr %h, i64 $H_pin
@@ -389,12 +361,8 @@ done:
   ret void
 }
 
-define void @zyg_ctx_finish(ptr %ctx) {
-  %block_at = getelementptr i8, ptr %ctx, i64 $C_block
-  %block = load ptr, ptr %block_at
-  %unused = icmp eq ptr %block, null
-  br i1 %unused, label %done, label %finish
-finish:
+; The end of a call that has left something behind. The GIL is held.
+define void @zyg_ctx_free(ptr %ctx) {
   %arrays_at = getelementptr i8, ptr %ctx, i64 $C_arrays
   %arrays = load ptr, ptr %arrays_at
   call void @zyg_free_arrays(ptr %arrays)
@@ -403,8 +371,6 @@ finish:
   %kept = load ptr, ptr %kept_at
   call void @zyg_free_kept(ptr %kept)
   call void @zyg_arena_finish(ptr %ctx)
-  br label %done
-done:
   ret void
 }
 

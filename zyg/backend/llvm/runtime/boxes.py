@@ -196,7 +196,7 @@ done:
 }
 
 ; An array for Python: the argument that it is, a view, or a fresh array; a new reference or null.
-define ptr @zyg_box_array(ptr %data, ptr %owner, i32 %type, i32 %nd, ptr %dims, ptr %strides, i64 %itemsize,
+define ptr @zyg_box_any(ptr %data, ptr %owner, i32 %type, i32 %nd, ptr %dims, ptr %strides, i64 %itemsize,
                           i1 %last) {
 entry:
   %number = ptrtoint ptr %owner to i64

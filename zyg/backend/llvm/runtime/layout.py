@@ -129,6 +129,19 @@ _NAMES = {
     **{k: v for k, v in globals().copy().items() if k.isupper() and isinstance(v, int | str)},
 }
 
+# Where a context keeps the released arrays of a size.
+BUCKET = """
+define internal ptr @bucket(ptr %ctx, i64 %bytes) {
+  %blocks = lshr i64 %bytes, 6
+  %high = lshr i64 %bytes, 9
+  %mixed = xor i64 %blocks, %high
+  %number = and i64 %mixed, 7
+  %base = getelementptr i8, ptr %ctx, i64 $C_cache
+  %at = getelementptr ptr, ptr %base, i64 %number
+  ret ptr %at
+}
+"""
+
 
 def fill(template: str) -> str:
     """Replace $NAME by what it stands for."""

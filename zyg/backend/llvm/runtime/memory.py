@@ -2,20 +2,14 @@
 pages again, which takes several times as long as most of what is computed in them.
 
 Blocks of POOLED bytes and more come from the pool and go back to it: those of arenas, the data of arrays, also of those that
-Python owned in the meantime (NumPy frees them through `zyg_array_allocator`, its "memory handler", NEP 49).  All are the C
-library's (malloc), so the pool is a list of what could be freed as well.  It keeps at most `zyg_pool_limit` bytes; if more
+Python owned in the meantime.  All are the C library's (malloc), so the pool is a list of what could be freed as well.  It keeps at most `zyg_pool_limit` bytes; if more
 is given back, it is emptied first.  What nobody took for IDLE seconds is freed when something is given back.  The system is
 told that it may have the pages of large blocks while they lie in the pool (MADV_FREE), which it takes when it runs short.
 
 A block in the pool has in it: the next one, its size, when it came.  One list for each power of two.
-
-Blocks of SHELVED bytes and more have shelves, a list for each number of cache lines: the C library takes longer to find and
-to join those than small functions of arrays take to compute.  SHELF_BYTES at most lie there, then they are emptied.
 """
 
 from .layout import fill
-
-_ALLOCATOR = "zyg".ljust(127, "\0").replace("\0", "\\00")
 
 TEXT = fill(
     """
@@ -23,23 +17,15 @@ declare i32 @clock_gettime(i32, ptr)
 declare i32 @madvise(ptr, i64, i32)
 declare i32 @sched_yield()
 declare i64 @llvm.ctlz.i64(i64, i1)
-declare i64 @llvm.umin.i64(i64, i64)
 declare i64 @$USABLE_SIZE(ptr)
 declare ptr @aligned_alloc(i64, i64)
 declare ptr @calloc(i64, i64)
-declare ptr @malloc(i64)
-declare ptr @realloc(ptr, i64)
 declare void @free(ptr)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 @pool = internal global [64 x ptr] zeroinitializer
 @pool_bytes = internal global i64 0
 @pool_lock = internal global i32 0
 @zyg_pool_limit = global i64 0
-@shelves = internal global [$SHELVES x ptr] zeroinitializer
-@shelf_bytes = internal global i64 0
-; NumPy's PyDataMem_Handler: a name, the version, then a context and what allocates and frees.
-@zyg_array_allocator = global {[127 x i8], i8, ptr, ptr, ptr, ptr, ptr} {[127 x i8] c"$ALLOCATOR", i8 1, ptr null,
-  ptr @array_malloc, ptr @array_calloc, ptr @array_realloc, ptr @array_free}
 
 define internal void @lock() {
 entry:
@@ -147,13 +133,9 @@ measure:
   %size = call i64 @$USABLE_SIZE(ptr %block)
   %limit = load i64, ptr @zyg_pool_limit
   %small = icmp ult i64 %size, $POOLED
-  br i1 %small, label %shelve, label %fit
-shelve:
-  call void @shelve(ptr %block, i64 %size)
-  br label %done
-fit:
   %large = icmp ugt i64 %size, %limit
-  br i1 %large, label %free, label %keep
+  %unfit = or i1 %small, %large
+  br i1 %unfit, label %free, label %keep
 free:
   call void @free(ptr %block)
   br label %done
@@ -197,103 +179,6 @@ one:
   call void @free(ptr %b)
   br label %each
 done:
-  ret void
-}
-
-; A block of less than POOLED bytes, and no less than SHELVED, from a shelf or the C library; null if there is none.
-define ptr @zyg_shelf_new(i64 %bytes) {
-entry:
-  %up = add i64 %bytes, 63
-  %lines = lshr i64 %up, 6
-  %shelf = getelementptr ptr, ptr @shelves, i64 %lines
-  %seen = load atomic ptr, ptr %shelf monotonic, align 8
-  %none = icmp eq ptr %seen, null
-  br i1 %none, label %fresh, label %locked
-locked:
-  call void @lock()
-  %first = load ptr, ptr %shelf
-  %gone = icmp eq ptr %first, null
-  br i1 %gone, label %unlock, label %take
-take:
-  %next = load ptr, ptr %first
-  store ptr %next, ptr %shelf
-  %size = shl i64 %lines, 6
-  %kept = load i64, ptr @shelf_bytes
-  %left = sub i64 %kept, %size
-  store i64 %left, ptr @shelf_bytes
-  call void @unlock()
-  ret ptr %first
-unlock:
-  call void @unlock()
-  br label %fresh
-fresh:
-  %rounded = shl i64 %lines, 6
-  %new = call ptr @aligned_alloc(i64 64, i64 %rounded)
-  ret ptr %new
-}
-
-; Back to a shelf. What is not aligned (NumPy has made it larger in the meantime) goes to the C library.
-define internal void @shelve(ptr %block, i64 %usable) {
-entry:
-  %address = ptrtoint ptr %block to i64
-  %below = and i64 %address, 63
-  %odd = icmp ne i64 %below, 0
-  %tiny = icmp ult i64 %usable, $SHELVED
-  %unfit = or i1 %odd, %tiny
-  br i1 %unfit, label %free, label %keep
-free:
-  call void @free(ptr %block)
-  ret void
-keep:
-  %lines = lshr i64 %usable, 6
-  %size = shl i64 %lines, 6
-  %shelf = getelementptr ptr, ptr @shelves, i64 %lines
-  %limit = load i64, ptr @zyg_pool_limit
-  %most = call i64 @llvm.umin.i64(i64 %limit, i64 $SHELF_BYTES)
-  call void @lock()
-  %kept = load i64, ptr @shelf_bytes
-  %total = add i64 %kept, %size
-  %full = icmp ugt i64 %total, %most
-  br i1 %full, label %empty, label %put
-empty:
-  call void @unlock()
-  call void @free(ptr %block)
-  call void @clear_shelves()
-  ret void
-put:
-  store i64 %total, ptr @shelf_bytes
-  %head = load ptr, ptr %shelf
-  store ptr %head, ptr %block
-  store ptr %block, ptr %shelf
-  call void @unlock()
-  ret void
-}
-
-define internal void @clear_shelves() {
-entry:
-  call void @lock()
-  br label %each
-each:
-  %k = phi i64 [ $FIRST_SHELF, %entry ], [ %k1, %next ]
-  %shelf = getelementptr ptr, ptr @shelves, i64 %k
-  %first = load ptr, ptr %shelf
-  store ptr null, ptr %shelf
-  br label %one
-one:
-  %block = phi ptr [ %first, %each ], [ %following, %some ]
-  %end = icmp eq ptr %block, null
-  br i1 %end, label %next, label %some
-some:
-  %following = load ptr, ptr %block
-  call void @free(ptr %block)
-  br label %one
-next:
-  %k1 = add i64 %k, 1
-  %more = icmp ult i64 %k1, $SHELVES
-  br i1 %more, label %each, label %done
-done:
-  store i64 0, ptr @shelf_bytes
-  call void @unlock()
   ret void
 }
 
@@ -420,25 +305,5 @@ advise:
 return:
   ret ptr %new
 }
-
-define internal ptr @array_malloc(ptr %self, i64 %bytes) {
-  %new = call ptr @malloc(i64 %bytes)
-  ret ptr %new
-}
-
-define internal ptr @array_calloc(ptr %self, i64 %count, i64 %bytes) {
-  %new = call ptr @calloc(i64 %count, i64 %bytes)
-  ret ptr %new
-}
-
-define internal ptr @array_realloc(ptr %self, ptr %old, i64 %bytes) {
-  %new = call ptr @realloc(ptr %old, i64 %bytes)
-  ret ptr %new
-}
-
-define internal void @array_free(ptr %self, ptr %data, i64 %bytes) {
-  call void @zyg_pool_give(ptr %data)
-  ret void
-}
-""".replace("$ALLOCATOR", _ALLOCATOR)
+"""
 )
