@@ -253,8 +253,59 @@ def nested(x: float, safe: bool) -> float:
     return total
 
 
+class _Odd:
+    """Its operations note what they do, give plain numbers, and one of them raises an error halfway."""
+
+    left = 0  # operations until then
+
+    def __init__(self, value: float):
+        self.value = value
+
+    def _done(self, other: float) -> float:
+        log.append(self.value)
+        _Odd.left -= 1
+        if not _Odd.left:
+            raise ValueError(self.value * self.value)
+        log.append(self.value * other)
+        return self.value * other + other
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __getitem__ = _done
+    computed = property(lambda self: self._done(2.5))
+
+    def __truediv__(self, other: float) -> Any:
+        return _Odd(self._done(other))
+
+    def __lt__(self, other: float) -> bool:
+        return self._done(other) > 0.0
+
+    def __iter__(self) -> Any:
+        return iter((self._done(1.5), self.value))
+
+
+def halfway(x: float, safe: bool) -> float:
+    """Several operations in one go, of plain numbers and of others: each of them may be the one that raises."""
+    total = 0.0
+    for _Odd.left in (0,) if safe else (3, 0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11):
+        a, b, c = (_Odd(x * k) for k in (1.0, 1.5, 2.0))
+        first = second = x
+        try:
+            total += _mixed(x, a if total < 50.0 else x, b)
+            first = ((a + x) * x - (b * (x * x + 1.0))) / ((a - x) + 2.5)
+            first, second = c / (b.computed * first)
+            total += x * (a < first * x) + (x + second * c[first]) * (x - second)
+        except ValueError as error:
+            total += error.args[0] * first * second
+        total *= 0.3
+    return total
+
+
+def _mixed(x: float, a: Any, b: _Odd) -> float:
+    y = x * x
+    return (a * (x + y) - y) * (y * b[2.0 * y] + x)
+
+
 PROGRAMS = [
-    function, operators, methods, properties, steps_of_loops, made_at_once, made_before, generators, contexts, left_early, nested,
+    halfway, function, operators, methods, properties, steps_of_loops, made_at_once, made_before, generators, contexts, left_early, nested,
 ]  # fmt: skip
 
 

@@ -586,6 +586,8 @@ python("record", "function, arguments: what op attrs['of'] gives, and last its p
 python("nothing_recorded", "what a block records rarely, by attrs['rare'] of a `record`, which then has no pullback and takes this as "
        "its last operand: None at first, a dict where something was recorded; of a parameter: None if it is a real number",
        OBJECT)  # fmt: skip
+python("so_far", "in a block of a forward half with a handler: what this takes, besides the number of the operation that raised, as "
+       "far as it has been computed")  # fmt: skip
 python("item", "what an iterator gave, the pullback of all it goes through: if there is one, the former is a pair of an item "
        "and its pullback, else it is the item, and its pullback is None", OBJECT, OBJECT)  # fmt: skip
 python("pull", "pullback, cotangent, shadows: run a pullback, which gives a tuple; the results are its items "

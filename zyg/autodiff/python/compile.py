@@ -183,8 +183,8 @@ def halves(
     """The SSA of the two halves. The forward half returns a pair; where its pullback wants the reverse half stands None, until
     `install` puts it there.  `watched`: whether exceptions that leave the function leave its pullback with the exception.
     `brief`: the halves take less time to make and more to run. `computed`: attributes that likely are."""
-    normal, exits, left = normalise(function, watched)
-    forward = ForwardHalf(normal, exits, brief, computed)
+    normal = normalise(function, watched, brief)
+    forward = ForwardHalf(normal, brief, computed)
     reverse = ReverseHalf(forward)
     made = reverse.run()
     half = forward.function
@@ -196,7 +196,7 @@ def halves(
     if forward.marked:
         _make_early(forward, reverse.kept)
     elif forward.returning is not None:
-        _return_pair(forward, reverse.kept, left)
+        _return_pair(forward, reverse.kept, normal.left)
     return half, made
 
 

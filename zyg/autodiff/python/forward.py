@@ -20,7 +20,7 @@ from ..objects import queries, reach, sources
 from ..trying import ENTER, LEAVE
 from . import accesses, complexes, escaping, inlining, loops, rules, sites, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
-from .normal import is_call_of, successors
+from .normal import Normal, is_call_of, successors
 
 QUERIES = queries.DIRECT
 # What gives exactly a bool.
@@ -45,10 +45,8 @@ class Saved(Value):
 class ForwardHalf:
     """A function in normal form, which becomes the forward half, and what is known about it."""
 
-    def __init__(
-        self, function: Function, marked: list[Block], brief: bool = False, computed: AbstractSet[str] = frozenset()
-    ):
-        self.function = function
+    def __init__(self, normal: Normal, brief: bool = False, computed: AbstractSet[str] = frozenset()):
+        self.function = function = normal.function
         self.brief = brief  # nothing is written out that a run-time function does, too
         self.computed = computed  # names of attributes that likely are
         self.params = list(function.params)
@@ -58,7 +56,8 @@ class ForwardHalf:
         self.dominators = Dominators(function)
         self.cyclic = blocks_in_cycles(function)
         self.returning = next((b for b in function.blocks if b.terminator.op == "return"), None)
-        self.marked = marked  # where the reverse half may start, if at more than one place
+        self.marked = normal.exits  # where the reverse half may start, if at more than one place
+        self.landings = normal.landings
         self.live = self._live()
         self.home = {p: b for b in function.blocks for p in b.params}
         self.home |= {r: b for b, i in function.instructions() for r in i.results}

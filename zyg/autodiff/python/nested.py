@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from zyg.backend.pullbacks import NOTHING
-from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
+from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, const
 from zyg.ir.types import BOOL, OBJECT, TAPE
 
 from .. import objects
-from . import escaping, loops, sites, special
+from . import escaping, landing, loops, sites, special
 
 
 def plain(half: Function) -> Function:
@@ -37,13 +37,19 @@ class _Expansion:
         self.function = function
         self.block = block
         self.instrs: list[Instr] = []
+        self.here = block
+        self.made: set[Value] = set()  # what the block's instructions have given
 
     def run(self) -> None:
         self.rarely: list[Value] = []  # the pullbacks that the block records rarely
         self.rare: Value | None = None
-        for instr in self.block.instrs:
+        taken = landing.so_far(self.block)
+        instrs, last = list(self.block.instrs), self.block.terminator
+        for instr in instrs:
             self.position = instr.position
-            ends = instr.op == "push" or instr is self.block.terminator
+            if taken is not None and instr.op == "record":
+                self._split_before(instr, taken.operands, sum("rare" in i.attrs for i in instrs))
+            ends = instr.op == "push" or instr is last
             if self.rare is not None and (ends or (instr.op == "tuple" and self.rare in instr.operands)):
                 self.emit("tuple", list(self.rarely), [self.rare])
                 self.rare = None
@@ -52,7 +58,34 @@ class _Expansion:
                 self.instrs.append(instr)
             else:
                 method(instr)
-        self.block.instrs[:] = self.instrs
+            self.made.update(instr.results)
+        self.here.instrs = self.instrs
+
+    def _split_before(self, instr: Instr, taken: list[Value], count: int) -> None:
+        """The block's landing gets what has been computed and recorded by then."""
+        handler = self.block.handler
+        assert handler is not None
+        place = instr.attrs.get("place", 0)
+        following = Block(f"{self.block.name}.{len(self.instrs)}.{place}")
+        following.in_generator = self.block.in_generator
+        rare = Value(OBJECT)
+        if self.rare in taken:
+            self.emit("tuple", [*self.rarely, *[Const(None, OBJECT)] * (count - len(self.rarely))], [rare])
+        args = [rare if v is self.rare else v if v in self.made else landing.absent(v) for v in taken]
+        following.handler = Target(handler.block, [const(place), *args])
+        self.instrs.append(Instr("jump", targets=[Target(following)]))
+        self.here.instrs, self.instrs = self.instrs, []
+        self.function.blocks.insert(self.function.blocks.index(self.here) + 1, following)
+        self.here = following
+
+    def _so_far(self, instr: Instr) -> None:
+        """Blocks are split where that changes; before the first operation nothing has been recorded."""
+        handler = self.block.handler
+        assert handler is not None
+        handler.args[1:] = [
+            Const((None,) * len(self.rarely), OBJECT) if v is self.rare else a
+            for v, a in zip(instr.operands, handler.args[1:], strict=True)
+        ]
 
     def emit(self, op: str, operands: list[Value], results: list[Value], **attrs: Any) -> None:
         self.instrs.append(Instr(op, operands, results, attrs, [], self.position))

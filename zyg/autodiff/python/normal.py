@@ -3,6 +3,7 @@
 * Every block can be reached, and one block returns.
 * A block with a handler has at most one instruction that has a reverse and may raise, and none that may raise behind it.  An
   exception then means that nothing of the block has happened, and the way back from the handler leads to the start of it.
+  Or it has several that only look, and a landing for exceptions (`landing`).
 * Such a block has one edge into it and no parameters, so that nothing has to be known of it when it was not completed.
 * What a `for` loop goes through gives items that an `item` instruction takes apart, at the head of the loop's body.
 * A `yield` is alone in its block; so is, in a generator, the return.
@@ -10,7 +11,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from zyg.ir.analysis import use_counts
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
@@ -19,7 +20,7 @@ from zyg.ir.types import BOOL, OBJECT
 from .. import objects
 from ..objects import reach, sources
 from ..trying import ENTER, LEAVE
-from . import escaping
+from . import escaping, landing
 
 # Ops that do not raise, so that a block may hold any number of them.
 _SILENT = frozenset(
@@ -33,10 +34,21 @@ _CLEANING = frozenset("push_exception pop_exception unbound forget reraise jump"
 _WITHOUT_REVERSE = frozenset("global check_match import_name import_from".split())
 
 
-def normalise(function: Function, watched: bool = False) -> tuple[Function, list[Block], Block | None]:
-    """A copy of a decoded function, in normal form; for a generator the blocks at which it may be left: the return, each `yield`,
-    and what exceptions that leave it go through; and, if these are `watched`, the block that they go through. In functions it
-    goes on to the return, as if the exception were the result: `compile` has it raised again there."""
+class Normal(NamedTuple):
+    """A function in normal form."""
+
+    function: Function
+    exits: list[
+        Block
+    ]  # where a generator may be left: the return, each `yield`, and what exceptions that leave it go through
+    # What exceptions that leave a watched function go through. It goes on to the return, as if the exception were the result:
+    # `compile` has it raised again there.
+    left: Block | None
+    landings: dict[Block, Block]  # of blocks with several operations
+
+
+def normalise(function: Function, watched: bool = False, brief: bool = False) -> Normal:
+    """A copy of a decoded function, in normal form; in `brief` each operation has a block of its own where there is a handler."""
     f = clone(function)
     generator = bool(f.attrs.get("generator"))
     _drop_cleaning(f)
@@ -56,17 +68,19 @@ def normalise(function: Function, watched: bool = False) -> tuple[Function, list
     handlers = {b.handler.block for b in f.blocks if b.handler is not None}
     catching = {h for h in handlers if not _only_cleans_up(h)}
     left = _handle_what_leaves(f, generator) if watched else None
+    several: list[Block] = []
     for block in list(f.blocks):
         if block.handler is not None:
-            _split_at_raising(f, block)
+            several += _split_at_raising(f, block, brief)
     _one_return(f, alone=generator, left=None if generator else left)
     _single_entry_of_trying_blocks(f)
     _remove_unreachable(f)
     _tell_of_trying(f, catching)
+    landings = landing.add_landings(f, several)
     _unique_names(f)
     _take_pullbacks(f)
     exits = [b for b in f.blocks if b.terminator.op == "return" or b.instrs[0].op == "yield" or b is left]
-    return f, exits if generator else [], left
+    return Normal(f, exits if generator else [], left, landings)
 
 
 def has_handlers(function: Function) -> bool:
@@ -218,21 +232,30 @@ def _remove_unreachable(f: Function) -> None:
     f.blocks[:] = [b for b in f.blocks if b in seen]
 
 
-def _split_at_raising(f: Function, block: Block) -> None:
-    """End a block behind each instruction that has a reverse and may raise, before the next one that may raise."""
+def _split_at_raising(f: Function, block: Block, brief: bool) -> list[Block]:
+    """End a block behind each instruction that has a reverse and may raise, before the next one that may raise; but let those that
+    only look share blocks, unless in `brief`. The blocks with several are returned."""
     handler = block.handler
     assert handler is not None
     groups: list[list[Instr]] = [[]]
     full = True  # what comes before the first one that may raise needs no handler
+    looking = [0]  # per group how many only look
     for instr in block.instrs:
         if may_raise(instr):
-            if full:
+            reverses = instr.op not in _WITHOUT_REVERSE
+            looks = not brief and landing.only_looks(instr)
+            if full or (looking[-1] and reverses and (not looks or looking[-1] == landing.MOST)):
                 groups.append([])
-            full = instr.op not in _WITHOUT_REVERSE
+                looking.append(0)
+            full = reverses and not looks
+            looking[-1] += looks
+        elif looking[-1] and not landing.stands_between(instr):
+            full = True
         groups[-1].append(instr)
     block.instrs = groups[0]
     block.handler = None
     current, at = block, f.blocks.index(block)
+    several: list[Block] = []
     for n, group in enumerate(groups[1:], 1):
         following = Block(f"{block.name}.{n}")
         following.instrs = group
@@ -241,6 +264,9 @@ def _split_at_raising(f: Function, block: Block) -> None:
         current.instrs.append(Instr("jump", targets=[Target(following)], position=group[0].position))
         f.blocks.insert(at + n, following)
         current = following
+        if looking[n] > 1:
+            several.append(following)
+    return several
 
 
 def _one_return(f: Function, alone: bool, left: Block | None) -> None:

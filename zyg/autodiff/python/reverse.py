@@ -11,7 +11,7 @@ from zyg.ir.types import I64, NONE, OBJECT, TAPE
 
 from .. import objects
 from ..objects.queries import TRUTHS
-from . import accesses, complexes, rules
+from . import accesses, complexes, landing, rules
 from .carrying import carried
 from .forward import ForwardHalf, Saved, extra_operands
 
@@ -47,6 +47,10 @@ class ReverseHalf:
         self.bodies: dict[Block, Block] = {}  # where the reverse of a block begins
         self.tails: dict[Block, Block] = {}  # where it goes on to the blocks before
         self.current = forward.blocks[0]
+        self.halfway: Block | None = None  # the block whose reverse is being made for a landing
+        self.taken: dict[
+            Block, dict[Value, Value]
+        ] = {}  # per such block, values of it and what they are in its landing
         self.loops: Loops | None = None
         # Per value that may be a tuple, the numbers of the items that are read: these have cotangents of their own, which become
         # part of the tuple's where that is wanted.
@@ -86,6 +90,8 @@ class ReverseHalf:
             if block not in self.cotangents.sealed:
                 self.cotangents.seal(block)
         self.function.blocks[:] = layout
+        for block, taken in self.taken.items():
+            landing.tell_so_far(block, list(taken))
         self._keep(entry)
         self.cotangents.finish(self.function.blocks)
         drop_zeros(self.function)
@@ -182,9 +188,12 @@ class ReverseHalf:
 
     def _reverse_edge(self, block: Block, source: Block, target: Target, taken: dict[Value, Value]) -> None:
         raised = target is source.handler
-        if raised and block in self.forward.taken:
-            self._reverse_raised(block, source)
         params = block.params[1:] if raised else block.params
+        if source in self.forward.landings and raised:
+            self._reverse_halfway(block, source)
+            params = []
+        elif raised and block in self.forward.taken:
+            self._reverse_raised(block, source)
         for p, arg in zip(params, target.args, strict=True):
             if p in taken:
                 self._add(arg, taken[p])
@@ -195,14 +204,45 @@ class ReverseHalf:
         instr = next((i for i in source.instrs if self.forward.kinds.get(i) == "record"), None)
         if instr is None and self.forward.stepped.isdisjoint(source.instrs):
             return
-        operands = [self._primal(self.forward.taken[handler]), NOTHING, self.shadows]
         if instr is None:  # a step of a loop: what it did before it raised
+            operands = [self._primal(self.forward.taken[handler]), NOTHING, self.shadows]
             self.builder.emit("pull", *operands, types=(), of="raised", wanted=())
             return
-        original = self.forward.originals[instr]
+        self._reverse_raised_in(handler, self.forward.originals[instr])
+
+    def _reverse_raised_in(self, handler: Block, original: Instr) -> None:
+        operands = [self._primal(self.forward.taken[handler]), NOTHING, self.shadows]
         wanted = self._wanted(original)
         parts = self.builder.emit("pull", *operands, types=(OBJECT,) * len(wanted), of="raised", wanted=tuple(wanted))
         self._spread(original, wanted, parts)
+
+    def _reverse_halfway(self, handler: Block, source: Block) -> None:
+        """What the operations of a block did that an exception left halfway: the one that raised, then those before."""
+        forward, b = self.forward, self.builder
+        done = [i for i in source.instrs if landing.is_undone(forward.originals.get(i, i))]
+        recorded = [i for i in done if i in forward.originals]
+        place = Value(I64, "place")
+        handler.params.append(place)
+        forward.home[place] = handler
+        self.taken[source] = {}
+        if recorded:
+            after = b.new_block(f"{source.name}.halfway.r")
+            ways = [b.new_block(f"{source.name}.{k}.raised.r") for k in range(len(recorded))]
+            b.switch(self._primal(place), *ways)
+            for target in self._here.terminator.targets:
+                self.cotangents.add_edge(self._here, target)
+            for k, (way, made) in enumerate(zip(ways, recorded, strict=True)):
+                made.attrs["place"] = k
+                self.cotangents.seal(way)
+                b.at(way)
+                self._reverse_raised_in(handler, forward.originals[made])
+                self._go(after)
+            self.cotangents.seal(after)
+            b.at(after)
+        self.halfway = source
+        for instr in reversed(done):
+            self._reverse_instr(instr)
+        self.halfway = None
 
     # ---- cotangents
 
@@ -269,10 +309,22 @@ class ReverseHalf:
         """A value of the forward half."""
         if isinstance(v, Const):
             return v
+        if self.halfway is not None and self.forward.home.get(v) is self.halfway:
+            v = self._taken_by_landing(v, self.halfway)
         key = (v, self.current)
         if key not in self.saved:
             self.saved[key] = Saved(v, self.current)
         return self.saved[key]
+
+    def _taken_by_landing(self, v: Value, block: Block) -> Value:
+        """A value of a block that was left halfway, if it had been computed."""
+        taken = self.taken[block]
+        if v not in taken:
+            handler = self.forward.landings[block]
+            taken[v] = Value(v.type)
+            handler.params.append(taken[v])
+            self.forward.home[taken[v]] = handler
+        return taken[v]
 
     def _looked_up(self, v: Value, kind: str) -> list[Value]:
         """For accesses to the objects that `v` is: variables with the last of them, and its shadow."""

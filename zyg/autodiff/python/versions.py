@@ -17,6 +17,7 @@ Where a test fails, control goes on in the general version, behind what has been
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone, use
 from zyg.ir.types import BOOL, NONE, OBJECT
 
 from .forward import blocks_in_cycles
+from .landing import so_far, split_halfway
 from .taping import join_chains, push_early
 
 NOTHING = Const(None, NONE)
@@ -39,19 +41,25 @@ def in_versions(function: Function, versions: type[Versions], chosen: Callable[[
     function = clone(function)
     push_early(function)
     join_chains(function)
-    if not any(chosen(instr) for _, instr in function.instructions()):
-        return function
     around = _Around(function)
     behind: list[Block] = []
     layout: list[Block] = []
     for block in function.blocks:
         layout.append(block)
         places = [n for n, instr in enumerate(block.instrs) if chosen(instr)]
+        taken = so_far(block)
         if len(places) >= enough and _can_be_left(block):
             last = max(n for n, instr in enumerate(block.instrs) if n == places[-1] or _profits(instr))
+            if taken is not None:
+                last = block.instrs.index(taken) - 1
             made = versions(block, places[0], last + 1, around)
+            if taken is not None:
+                made.split_halfway(taken)
             layout += made.plain
             behind += made.general
+        elif taken is not None:
+            results = {r for instr in block.instrs for r in instr.results}
+            layout += split_halfway([block], taken.operands, lambda v: v, set(), results)[1:]
     function.blocks[:] = layout + behind
     return function
 
@@ -121,6 +129,10 @@ def _can_be_left(block: Block) -> bool:
 
 def is_nothing(v: Value) -> bool:
     return isinstance(v, Const) and v.value is None
+
+
+def _resolved(passed: dict[Value, Value], v: Value) -> Value:
+    return passed.get(v, v)
 
 
 class Test(NamedTuple):
@@ -200,6 +212,7 @@ class Versions:
         later = {v for instr in rest for v in uses(instr)}
         outs = [v for v in self.made_at if v in later or used_in.get(v, set()) - {block}]
         self.plain: list[Block] = []
+        self.general: list[Block] = []
         self.end = self._new("end")
         self.end.params = list(outs)
         self.end.instrs = rest
@@ -214,10 +227,19 @@ class Versions:
         self._general_versions(outs)
         self.plain.append(self.end)
 
-    @property
-    def general(self) -> list[Block]:
-        """The blocks of the general version."""
-        return [segment.general for segment in self.segments]
+    def split_halfway(self, taken: Instr) -> None:
+        """Let the block's landing get what each version has computed."""
+        every = [self.block, *self.plain, *self.general]
+        made = {v for b in every for v in (*b.params, *[r for instr in b.instrs for r in instr.results])} - {
+            *self.block.params
+        }
+        at_start = {r for instr in self.block.instrs for r in instr.results}
+        self.plain = split_halfway([self.block, *self.plain], taken.operands, self._of, set(), made)[1:]
+        general: list[Block] = []
+        for block, passed in zip(self.general, self.passed, strict=True):
+            current = functools.partial(_resolved, passed)
+            general += split_halfway([block], taken.operands, current, at_start | set(block.params), made, general=True)
+        self.general = general
 
     @abstractmethod
     def _translate(self, instr: Instr) -> None:
@@ -258,6 +280,8 @@ class Versions:
     def _general_versions(self, outs: list[Value]) -> None:
         """The general version of each segment, and the tests that lead there."""
         passed: dict[Value, Value] = {}
+        self.general = [segment.general for segment in self.segments]
+        self.passed: list[dict[Value, Value]] = []  # per general version, what it has in the place of a value
         ends = [segment.begun for segment in self.segments[1:]] + [len(self.body)]
         for k, (segment, end) in enumerate(zip(self.segments, ends, strict=True)):
             block = segment.general
@@ -266,6 +290,7 @@ class Versions:
             if k:
                 self._jump(self.general[k - 1], block, [passed.get(v, v) for v in needed])
             passed = dict(zip(needed, block.params, strict=True))
+            self.passed.append(passed)
             self._lay_out(segment, [segment.values.get(v, v) for v in needed])
             for instr in self.body[segment.begun : end]:
                 operands = [passed.get(v, v) for v in instr.operands]
