@@ -131,7 +131,7 @@ class Filter:
         self.state = self.motion @ self.state
         self.spread = self.motion @ self.spread @ self.motion.T + self.noise
 
-    def update(self, z: float) -> float:
+    def update(self, z: float) -> Any:
         residual = z - self.seen @ self.state
         s = self.seen @ self.spread @ self.seen + self.error
         gain = self.spread @ self.seen / s
@@ -141,7 +141,7 @@ class Filter:
 
 
 @program(0.02, 0.1, [math.sin(0.1 * k) for k in range(40)])
-def kalman(noise: float, error: float, measured: list[float]) -> float:
+def kalman(noise: float, error: float, measured: list[float]) -> Any:
     """The likelihood of measurements."""
     own = Filter(noise, error)
     total = 0.0
@@ -213,7 +213,7 @@ def spline(values: Any, tension: float) -> float:
 
 
 @program(numbers(4, 4), numbers(4))
-def tape(matrix: Any, x: Any) -> float:
+def tape(matrix: Any, x: Any) -> Any:
     """States of a recurrence in a list, rows of which are looked at afterwards."""
     states = [x]
     for _ in range(40):

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import foreign, memory
 from .cotangents import Refused, is_number
-from .shadows import owner_of
+from .shadows import F64, owner_of
 
 Slopes = Callable[..., tuple[Any, ...]]
 
@@ -91,7 +91,8 @@ CONSTANT_UFUNCS = (
 
 
 def _power_slopes(y: Any, a: Any, b: Any) -> tuple[Any, Any]:
-    first = np.where(b == 0, 0.0, b * np.power(a * 1.0, np.where(b == 0, 1.0, b * 1.0) - 1.0))
+    nothing = (a == 0) & (b == 0)  # where 0 ** -1 is infinite
+    first = np.where(nothing, 0.0, b * np.power(a * 1.0, np.where(nothing, 1.0, b * 1.0) - 1.0))
     if np.iscomplexobj(y):
         return first, y * np.log(np.where(a == 0, 1.0, a))
     return first, np.where(a > 0, y * np.log(np.where(a > 0, a, 1.0)), 0.0)
@@ -227,6 +228,8 @@ def unbroadcast(c: Any, shape: tuple[int, ...]) -> Any:
     c = np.asarray(c)
     if c.shape == shape:
         return c
+    if c.ndim < len(shape):  # `x[0] = v`, where v has a leading axis of one element more
+        c = c.reshape((1,) * (len(shape) - c.ndim) + c.shape)
     if c.ndim > len(shape):
         c = c.sum(axis=tuple(range(c.ndim - len(shape))))
     axes = tuple([k for k, n in enumerate(shape) if n == 1 and k < c.ndim and c.shape[k] != 1])
@@ -269,12 +272,12 @@ def run_array_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 # --------------------------------------------------------------------------------------------------- elementwise
 
 
-def elementwise(u: np.ufunc, *xs: Any) -> tuple[Any, Any]:
-    """(value, back) of a universal function."""
+def elementwise(u: np.ufunc, *xs: Any, function: Any = None) -> tuple[Any, Any]:
+    """(value, back) of a universal function, or of another one that is the same but for the order in memory."""
     rule = UFUNCS[u]
     made = [as_operand(x) for x in xs]
     operands = [x for x, _ in made]
-    y = u(*operands)
+    y = (function or u)(*operands)
     lists = [back for _, back in made]
     back = _elementwise_back(rule, y, operands, operands)
     return y, (run_of_lists, back, lists) if any(lists) else back
@@ -418,11 +421,11 @@ def run_inplace_matmul(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 # --------------------------------------------------------------------------------------------------- matrix product
 
 
-def matmul(a: Any, b: Any) -> tuple[Any, Any]:
-    """(value, back) of `a @ b`."""
+def matmul(a: Any, b: Any, function: Any = np.matmul) -> tuple[Any, Any]:
+    """(value, back) of `a @ b`, or of another function that is the same but for rounding."""
     a, of_a = as_operand(a)
     b, of_b = as_operand(b)
-    y = np.matmul(a, b)
+    y = function(a, b)
     back = (run_matmul, y, a, b, saved(a), saved(b))
     return y, (run_of_lists, back, (of_a, of_b)) if of_a or of_b else back
 
@@ -464,6 +467,9 @@ def matmul_cotangents(dy: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 def getitem(x: np.ndarray, key: Any) -> tuple[Any, Any]:
     """(value, back) of `x[key]`: a number, a view, or a copy."""
+    if (type(key) is int or type(key) is slice) and x.dtype is F64 and type(x) is np.ndarray:
+        y = x[key]
+        return y, (run_number, x, key) if type(y) is np.float64 else None
     if type(key) not in _KEYS:
         from . import reentry
 
@@ -539,9 +545,7 @@ def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
         return back
     watched = memory.writing(x)
     value, made = as_operand(value)
-    if isinstance(value, np.ndarray) and np.may_share_memory(x, value) and value is not x:
-        pass  # NumPy reads before it writes; so does the reverse
-    x[key] = value
+    x[key] = value  # NumPy reads before it writes; so does the reverse
     memory.written(watched)
     if x.dtype.kind not in "fciu":
         return None

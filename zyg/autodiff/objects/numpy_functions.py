@@ -357,15 +357,21 @@ def _first_of(y: Any, x: Any, axis: Any) -> Any:
 
 
 def _prod_slope(y: Any, x: Any, axis: Any) -> Any:
-    """The product of the others, also where one of them is zero."""
-    zeros = (x == 0).sum(axis=axis, keepdims=True)
-    without = np.prod(np.where(x == 0, 1.0, x), axis=axis, keepdims=True)
-    some = np.where(zeros == 1, np.where(x == 0, without, 0.0), 0.0)
-    return np.where(zeros == 0, y / np.where(x == 0, 1.0, x), some)
+    """The product of the others; where there are zeros, of those before and those after, which has derivatives of all orders."""
+    if np.all(x != 0):
+        return y / x
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    order = [a % x.ndim for a in axes] + [k for k in range(x.ndim) if k not in {a % x.ndim for a in axes}]
+    moved = np.transpose(x, order)
+    rows = moved.reshape((-1, *moved.shape[len(axes) :]))
+    before, after = np.ones_like(rows), np.ones_like(rows)
+    before[1:] = np.cumprod(rows[:-1], 0)
+    after[:-1] = np.cumprod(rows[:0:-1], 0)[::-1]
+    return np.transpose((before * after).reshape(moved.shape), np.argsort(order))
 
 
 def _mean_slope(y: Any, x: Any, axis: Any) -> Any:
-    return 1.0 / _count(x, axis)
+    return 1.0 / (_count(x, axis) or 1)  # of nothing there is no mean, and nothing to give anything to
 
 
 REDUCTIONS: dict[str, Any] = {

@@ -26,7 +26,7 @@ def _plainly(function: Any) -> Any:
 
 
 for _function in (
-    Shadows.of_array, Shadows.has_array, Shadows.refusal_of, Shadows.take_made, Shadows.hush, shadows.owner_of, shadows.key_of, shadows.shadow_dtype,
+    Shadows.of_array, Shadows.has_array, Shadows.refusal_of, Shadows.take_made, Shadows.found_of, Shadows.hush, shadows.owner_of, shadows.key_of, shadows.shadow_dtype,
 ):  # fmt: skip
     known(_function, exact=True)(_plainly(_function))
 

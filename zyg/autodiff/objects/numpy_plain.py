@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from . import numpy_
+from . import builtins_, calls, memory, numpy_, numpy_functions, numpy_methods, numpy_products
 from .cotangents import Refused
 from .numpy_ import refuse, unbroadcast
 from .shadows import F64
@@ -27,6 +27,7 @@ Made = tuple[Any, Any] | None  # (value, back); None where the general entry has
 Short = Callable[..., Made]
 _REAL = frozenset({float, int, np.float64})
 _vdot, _isfinite = np.vdot, math.isfinite
+_GENERAL = numpy_functions, numpy_methods, numpy_products  # whose entries are there first
 
 
 def strong(c: Any, dy: Any, slope: Any) -> Any:
@@ -267,3 +268,320 @@ WITHOUT_NUMBERS: dict[str, Short] = {}
 for _name, _u in numpy_.OPERATORS.items():
     if _u in _BY_UFUNC:
         OPERATORS[_name], WITHOUT_NUMBERS[_name] = _operator(*_BY_UFUNC[_u])
+
+
+# -------------------------------------------------------------------------------------------- in-place operators
+
+
+def _inplace(function: Any, arrays: Any, number: Any, keeps: str, keeps_b: bool) -> Short:
+    """(value, back) of an in-place operator. arrays, number: functions of the shadow, what is kept of the array, and the other operand
+    (a copy of it, if it is kept), that change the shadow in place and give the cotangent of the other operand."""
+
+    def record(a: Any, b: Any) -> Made:
+        if a.dtype is not F64:
+            return None
+        if type(b) is ndarray:
+            if b.dtype is not F64 or arrays is None:
+                return None
+            run, part = run_inplace, arrays
+        elif type(b) in _REAL and number is not None:
+            run, part = run_inplace_number, number
+        else:
+            return None
+        watched = memory.writing(a)
+        before = a.copy() if keeps == "before" else None
+        other = b.copy() if keeps_b and run is run_inplace else b
+        function(a, b)
+        memory.written(watched)
+        return a, (run, a, b, part, a.copy() if keeps == "after" else before, other)
+
+    return record
+
+
+def run_inplace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, a, b, part, kept, other = back
+    shadow = shadows.found_of(a)
+    if shadow is not None:
+        if type(shadow) is Refused:
+            return None, refuse(b, shadow, shadows)
+        db = part(shadow, kept, other)
+        if a.shape == b.shape:
+            shadows.gain(b, db)
+        else:
+            shadows.add_array(b, unbroadcast(db, b.shape))
+    return None
+
+
+def run_inplace_number(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, a, _, part, kept, other = back
+    shadow = shadows.found_of(a)
+    if shadow is None:
+        return None
+    return None, shadow if type(shadow) is Refused else part(shadow, kept, other)
+
+
+def _add_to(shadow: Any, kept: Any, b: Any) -> Any:
+    return shadow.copy()
+
+
+def _subtract_from(shadow: Any, kept: Any, b: Any) -> Any:
+    return -shadow
+
+
+def _multiply_by(shadow: Any, before: Any, b: Any) -> Any:
+    db = times(shadow, before)
+    shadow[...] = times(shadow, b)
+    return db
+
+
+def _divide_by(shadow: Any, after: Any, b: Any) -> Any:
+    da, db = _of_quotient(shadow, after, None, b)
+    shadow[...] = da
+    return db
+
+
+def _multiply_by_number(shadow: Any, before: Any, s: Any) -> Any:
+    ds = summed(shadow, before)
+    shadow[...] = _scaled(shadow, s, None)
+    return ds
+
+
+def _divide_by_number(shadow: Any, after: Any, s: Any) -> Any:
+    ds = _of_divisor(shadow, s, after)
+    shadow[...] = _divided(shadow, s, None)
+    return ds
+
+
+INPLACE: dict[str, Short] = {
+    "add": _inplace(operator.iadd, _add_to, _total, "", False),
+    "sub": _inplace(operator.isub, _subtract_from, _minus_total, "", False),
+    "mul": _inplace(operator.imul, _multiply_by, _multiply_by_number, "before", True),
+    "truediv": _inplace(operator.itruediv, _divide_by, _divide_by_number, "after", True),
+}
+
+
+# ---------------------------------------------------------------------------------------------------- functions
+
+
+def _function(u: np.ufunc) -> Short:
+    """Of a function of elements, of one argument."""
+    uses_y, uses_x, slopes = numpy_.UFUNCS[u]
+
+    def short(x: Any, *others: Any, **options: Any) -> Made:
+        if type(x) is not ndarray or x.dtype is not F64 or others or options:
+            return None
+        y = u(x)
+        if type(y) is not ndarray:
+            return None
+        return y, (run_function, y, x, slopes, y.copy() if uses_y else None, x.copy() if uses_x else None)
+
+    return short
+
+
+def run_function(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, x, slopes, vy, vx = back
+    dy = shadows.take_made(y)
+    if dy is not None:
+        if type(dy) is Refused:
+            refuse(x, dy, shadows)
+        else:
+            shadows.gain(x, times(dy, slopes(vy, vx)[0]))
+    return None
+
+
+def _called(u: np.ufunc) -> Short:
+    """Of the function that an operator calls."""
+    record = OPERATORS[_NAMES[u]]
+
+    def short(*operands: Any, **options: Any) -> Made:
+        if len(operands) != 2 or options or not (type(operands[0]) is ndarray or type(operands[1]) is ndarray):
+            return None
+        made = record(*operands)
+        return None if made is None else (made[0], (builtins_.run_shift, made[1]))
+
+    return short
+
+
+_NAMES = {u: name for name, u in numpy_.OPERATORS.items() if name in OPERATORS}
+
+
+def _product(function: Any) -> Short:
+    """Of a product of vectors and matrices."""
+
+    def short(a: Any, b: Any = None, *others: Any, **options: Any) -> Made:
+        if type(a) is not ndarray or type(b) is not ndarray or others or options:
+            return None
+        if a.dtype is not F64 or b.dtype is not F64:
+            return None
+        run = _PRODUCTS.get((a.ndim, b.ndim))
+        if run is None:
+            return None
+        y = function(a, b)
+        return y, (run, y, a, b, a.copy(), b.copy())
+
+    return short
+
+
+def run_dot(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """Of two vectors."""
+    _, _, a, b, va, vb = back
+    if d is not None:
+        if type(d) is Refused:
+            refuse(a, d, shadows)
+            refuse(b, d, shadows)
+        else:
+            shadows.gain(a, vb * d)
+            shadows.gain(b, va * d)
+    return None
+
+
+def run_matrix_vector(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, a, b, va, vb = back
+    dy = shadows.take_made(y)
+    if dy is not None:
+        if type(dy) is Refused:
+            refuse(a, dy, shadows)
+            refuse(b, dy, shadows)
+        else:
+            shadows.gain(a, dy.reshape(-1, 1).dot(vb.reshape(1, -1)))
+            shadows.gain(b, dy.dot(va))
+    return None
+
+
+def run_vector_matrix(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, a, b, va, vb = back
+    dy = shadows.take_made(y)
+    if dy is not None:
+        if type(dy) is Refused:
+            refuse(a, dy, shadows)
+            refuse(b, dy, shadows)
+        else:
+            shadows.gain(a, vb.dot(dy))
+            shadows.gain(b, va.reshape(-1, 1).dot(dy.reshape(1, -1)))
+    return None
+
+
+def run_matrices(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, a, b, va, vb = back
+    dy = shadows.take_made(y)
+    if dy is not None:
+        if type(dy) is Refused:
+            refuse(a, dy, shadows)
+            refuse(b, dy, shadows)
+        else:
+            shadows.gain(a, dy.dot(vb.T))
+            shadows.gain(b, va.T.dot(dy))
+    return None
+
+
+_PRODUCTS = {(1, 1): run_dot, (2, 1): run_matrix_vector, (1, 2): run_vector_matrix, (2, 2): run_matrices}
+
+
+def _reduction(function: Any, is_mean: bool) -> Short:
+    """Of sums and means, of all elements or along one axis."""
+
+    def short(x: Any, axis: Any = None, *others: Any, **options: Any) -> Made:
+        if type(x) is not ndarray or x.dtype is not F64 or others or options or x.size == 0:
+            return None
+        if axis is None:
+            return function(x), (run_total, x, x.size if is_mean else 1)
+        if type(axis) is not int or x.ndim == 1:
+            return None
+        y = function(x, axis)
+        shape = list(x.shape)
+        count, shape[axis] = shape[axis], 1
+        return y, (run_totals, y, x, tuple(shape), count if is_mean else 1)
+
+    return short
+
+
+def run_total(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, x, count = back
+    if d is not None:
+        if type(d) is Refused:
+            refuse(x, d, shadows)
+        else:
+            c = np.empty(x.shape)
+            c.fill(d / count)
+            shadows.gain(x, c)
+    return None
+
+
+def run_totals(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, x, shape, count = back
+    dy = shadows.take_made(y)
+    if dy is not None:
+        if type(dy) is Refused:
+            refuse(x, dy, shadows)
+        else:
+            c = np.empty(x.shape)
+            c[...] = dy.reshape(shape)
+            shadows.gain(x, c if count == 1 else c / count)
+    return None
+
+
+def _copied(x: Any, *others: Any, **options: Any) -> Made:
+    if type(x) is not ndarray or x.dtype is not F64 or others or options:
+        return None
+    y = x.copy()
+    return y, (run_copy, y, x)
+
+
+def run_copy(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, x = back
+    dy = shadows.take_made(y)
+    if dy is not None:
+        if type(dy) is Refused:
+            refuse(x, dy, shadows)
+        else:
+            shadows.gain(x, dy)
+    return None
+
+
+def _made_of_numbers(x: Any, *others: Any, **options: Any) -> Made:
+    """`np.array` of a list of floats."""
+    if type(x) is not list or others or options or not x or not _FLOATS.issuperset(map(type, x)):
+        return None
+    y = np.array(x)
+    return y, (run_made_of_numbers, y, x)
+
+
+_FLOATS = frozenset({float, np.float64})
+
+
+def run_made_of_numbers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, x = back
+    dy = shadows.take_made(y)
+    if dy is not None:
+        shadows.add_all(x, 0, [dy] * len(y) if type(dy) is Refused else dy.tolist())
+    return None
+
+
+def _entry(short: Short, general: Any) -> Any:
+    """A function of NumPy where it is called: by the short path, if that takes the arguments."""
+
+    def entry(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        return (short(*args, **kwargs) if args else None) or general(*args, **kwargs)
+
+    return entry
+
+
+FUNCTIONS: dict[Any, Short] = {
+    **{u: _function(u) for u in numpy_.UFUNCS if u.nin == 1},
+    **{u: _called(u) for u in _NAMES},
+    **{f: _product(f) for f in (np.dot, np.matmul)},
+    np.sum: _reduction(np.sum, False),
+    np.mean: _reduction(np.mean, True),
+    np.array: _made_of_numbers,
+}
+METHODS: dict[str, Short] = {
+    "sum": _reduction(ndarray.sum, False),
+    "mean": _reduction(ndarray.mean, True),
+    "dot": _product(ndarray.dot),
+    "copy": _copied,
+}
+OPERATORS["matmul"] = WITHOUT_NUMBERS["matmul"] = _product(operator.matmul)
+for _f, _short in FUNCTIONS.items():
+    calls.KNOWN[_f] = _entry(_short, calls.KNOWN[_f])
+for _name, _short in METHODS.items():
+    calls.METHODS[ndarray, _name] = _entry(_short, calls.METHODS[ndarray, _name])

@@ -10,7 +10,7 @@ from . import builtins_, calls, numpy_
 from .calls import known
 from .cotangents import Refused
 from .numpy_ import as_operand, give, refuse, saved, taken
-from .numpy_functions import call_ufunc, foreign_call, only, run_moved_list
+from .numpy_functions import foreign_call, only, run_moved_list
 
 
 @known(np.dot)
@@ -18,16 +18,16 @@ def _dot(a: Any, b: Any, out: Any = None) -> tuple[Any, Any]:
     if out is not None:
         return foreign_call(np.dot, (a, b), {"out": out})
     if np.ndim(a) == 0 or np.ndim(b) == 0:
-        return call_ufunc(np.multiply, a, b)
+        return builtins_.shift(numpy_.elementwise(np.multiply, a, b, function=np.dot))
     if np.ndim(b) > 2 or (np.ndim(a) > 2 and np.ndim(b) > 1):
         return _tensordot(a, b, ((-1,), (-2,)))
-    return builtins_.shift(numpy_.matmul(a, b))
+    return builtins_.shift(numpy_.matmul(a, b, np.dot))
 
 
 @known(np.inner)
 def _inner(a: Any, b: Any) -> tuple[Any, Any]:
     if np.ndim(a) == 0 or np.ndim(b) == 0:
-        return call_ufunc(np.multiply, a, b)
+        return builtins_.shift(numpy_.elementwise(np.multiply, a, b, function=np.inner))
     return _tensordot(a, b, ((-1,), (-1,)))
 
 
@@ -158,5 +158,6 @@ def _run_trace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         if type(d) is Refused:
             shadows.add_array(back[1], d)
         else:
-            np.einsum("ii->i", shadows.of_array(back[1])[tuple(slice(min(back[1].shape)) for _ in range(2))])[...] += d
+            diagonal = np.arange(min(back[1].shape))
+            shadows.of_array(back[1])[diagonal, diagonal] += d
     return None

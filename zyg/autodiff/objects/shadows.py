@@ -23,6 +23,7 @@ from zyg.backend.cpython import ARRAY_DATA
 from zyg.backend.pullbacks import nothing
 from zyg.errors import Unsupported
 
+from ..identity import ByIdentity
 from .cotangents import Refused, accumulate
 from .holders import Holder, has_attribute, made_for
 
@@ -35,11 +36,10 @@ class Joined:
     def __init__(self, owner: Any, mapping: dict[Any, Any]):
         self.owner = owner
         self.mapping = mapping
-        key = id(self)
-        _joined[key] = weakref.ref(self, lambda _: _joined.pop(key, None))
+        _joined.note(self, weakref.ref(self))
 
 
-_joined: dict[int, weakref.ref[Joined]] = {}
+_joined = ByIdentity()
 
 
 has_attribute("cell_contents")
@@ -93,7 +93,14 @@ class Shadows:
     def items_of(self, x: Any) -> Any:
         """The shadow of the items of a list or dict, made if there is none."""
         shadow = self.items.get(id(x))
-        return shadow if shadow is not None else self.dict_of(x) if isinstance(x, dict) else self.list_of(x)
+        return self.new_items(x) if shadow is None else shadow
+
+    def new_items(self, x: Any) -> Any:
+        """The shadow of the items of a list or dict that has none yet."""
+        shadow: Any = {} if isinstance(x, dict) else []
+        self.items[id(x)] = shadow
+        self.kept.append(x)
+        return shadow
 
     def gone_through(self, x: Any) -> Any:
         """The shadow of the items of a list or dict that a loop goes through; of something else what adds to its parts."""
@@ -130,11 +137,14 @@ class Shadows:
     def holder_of(self, x: Any) -> Holder:
         """The shadow of the attributes of an object, made if there is none."""
         holder = self.holders.get(id(x))
-        if holder is None:
-            if isinstance(x, ModuleType):  # its attributes are the global variables of its functions
-                return self._share(x, x.__dict__)
-            holder = self.holders[id(x)] = made_for(x)
-            self.kept.append(x)
+        return self.new_holder(x) if holder is None else holder
+
+    def new_holder(self, x: Any) -> Holder:
+        """The shadow of the attributes of an object that has none yet."""
+        if isinstance(x, ModuleType):  # its attributes are the global variables of its functions
+            return self._share(x, x.__dict__)
+        holder = self.holders[id(x)] = made_for(x)
+        self.kept.append(x)
         return holder
 
     def _share(self, x: Any, mapping: dict[Any, Any]) -> Holder:
@@ -379,6 +389,17 @@ class Shadows:
         if self.refusals and id(array) in self.refusals:
             return self.refusals[id(array)]
         return self.views.pop(id(array), None)
+
+    def found_of(self, array: np.ndarray) -> Any:
+        """The shadow of an array, None if there is none, or why it has none."""
+        if self.error_state is None:
+            self.hush()
+        if self.refusals:
+            refused = self.refusal_of(array)
+            if refused is not None:
+                return refused
+        shadow = self.views.get(id(array))
+        return self.of_array(array) if shadow is None and self.has_array(array) else shadow
 
     def gain(self, array: np.ndarray, d: Any) -> None:
         """Add `d` to the shadow of an array: an array of its shape and type that nobody else has, which may become the shadow."""

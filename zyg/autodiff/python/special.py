@@ -30,29 +30,28 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         ta, tb = type(a), type(b)
-        if (ta is ndarray or tb is ndarray) and short is not None:
-            return short(a, b) or general(a, b)
-        if (ta is complex and tb in NUMBERS or tb is complex and ta in NUMBERS) and complex_back is not None:
-            return function(a, b), (complex_back, a, b)
-        if ta in SCALARS and tb in SCALARS:
-            return general(a, b)
         known = tables[1 if bodies else 0]
         found = known.get((ta, tb))
-        if found is None:
-            if ta in NUMBERS:
-                if tb not in NUMBERS and not issubclass(tb, NUMERIC):
-                    noted(known, (ta, tb), (tb,), tb, reflected, 2, True)
-            elif ta is tb or not issubclass(tb, ta):
-                noted(known, (ta, tb), (ta, tb), ta, slot, 2, False)
-        elif found[0]:
-            if getattr(tb, reflected) is found[1]:
-                y, back = found[2](b, a)
-                if y is not NotImplemented:
-                    return y, None if back is None else (run_reflected, back)
-        elif getattr(ta, slot) is found[1]:
-            made = found[2](a, b)
-            if made[0] is not NotImplemented:
-                return made
+        if found is not None:
+            by_second, method, forward = found
+            if by_second:
+                if getattr(tb, reflected) is method:
+                    y, back = forward(b, a)
+                    if y is not NotImplemented:
+                        return y, None if back is None else (run_reflected, back)
+            elif getattr(ta, slot) is method:
+                made = forward(a, b)
+                if made[0] is not NotImplemented:
+                    return made
+        elif (ta is ndarray or tb is ndarray) and short is not None:
+            return short(a, b) or general(a, b)
+        elif (ta is complex and tb in NUMBERS or tb is complex and ta in NUMBERS) and complex_back is not None:
+            return function(a, b), (complex_back, a, b)
+        elif ta in NUMBERS:
+            if tb not in NUMBERS and not issubclass(tb, NUMERIC):
+                noted(known, (ta, tb), (tb,), tb, reflected, 2, True)
+        elif ta not in SCALARS and (ta is tb or not issubclass(tb, ta)):
+            noted(known, (ta, tb), (ta, tb), ta, slot, 2, False)
         return general(a, b)
 
     record.__name__ = record.__qualname__ = f"record_{op}"
@@ -69,9 +68,12 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     """RECORD of an in-place operator; classes without a method for it have the plain operator."""
     general, plain = objects.RECORD[f"i{op}"], OPERATORS[op]
     slot = f"__i{op}__"
+    short = numpy_plain.INPLACE[op]
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         cls = type(a)
+        if cls is ndarray:
+            return short(a, b) or general(a, b)
         if cls is complex or type(b) is complex and cls in NUMBERS:
             return plain(a, b)
         if cls.__dictoffset__ and find(cls, slot) is None and is_of_python(cls):
