@@ -306,11 +306,11 @@ _SEQUENCES = frozenset({list, tuple})
 @known(zip, exact=True)
 def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
     if iterables and _SEQUENCES.issuperset(map(type, iterables)):
-        lists, back = iterables, None
+        whole, back = wholes.Lists(iterables), None
         if tuple in map(type, iterables):
-            lists = tuple([x if type(x) is list else [] for x in iterables])  # stand for the tuples
-            back = (_run_zip_of_tuples, lists, iterables)
-        return iteration.Direct(zip(zip(*iterables, strict=strict), count()), wholes.Lists(lists), "zip"), back
+            whole = wholes.ListsAndTuples(iterables)
+            back = (_run_zip_of_tuples, whole)
+        return iteration.Direct(zip(zip(*iterables, strict=strict), count()), whole, "zip"), back
     sources = [iteration.with_backs(x) for x in iterables]
     iterators = [iterator for iterator, _ in sources]
     recs = tuple([rec for _, rec in sources])
@@ -320,12 +320,7 @@ def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
 
 
 def _run_zip_of_tuples(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, lists, iterables = back
-    given: list[Any] = [None]
-    for gathered, x in zip(lists, iterables):
-        taken = None if gathered is x else shadows.take_list(gathered)
-        given.append(None if taken is None else (*taken, *[None] * (len(x) - len(taken))))
-    return given
+    return [None, *back[1].taken(shadows)]
 
 
 def _zipped(iterators: list[Any], strict: bool) -> Any:

@@ -182,11 +182,16 @@ def whole(iterator: Any) -> Any:
 # ------------------------------------------------------------------------------------------------- the end of a loop
 
 
+_NOTHING_DONE = (None, None)
+
+
 def finish(iterator: Any) -> None:
     """A loop is over: what its iterator did after the last item belongs here."""
 
 
 def record_finish(iterator: Any) -> tuple[Any, Any]:
+    if type(iterator) in _WITHOUT_STEPS:
+        return _NOTHING_DONE
     sources = sources_of(iterator)
     return None, (run_finished, sources, iterator.before) if sources else None
 

@@ -63,7 +63,7 @@ class Tuples(Whole):
 
 
 class Lists(Tuples):
-    """What `zip` of lists goes through; lists that have nothing but a shadow stand for tuples."""
+    """What `zip` of lists goes through."""
 
     __slots__ = ("lists",)
 
@@ -73,6 +73,32 @@ class Lists(Tuples):
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
         return tuple([shadows.list_of(x) for x in self.lists])
+
+
+class ListsAndTuples(Tuples):
+    """What `zip` goes through where there are tuples: what comes to their items gathers in lists, until it is taken."""
+
+    __slots__ = ("gathered", "iterables")
+
+    def __init__(self, iterables: tuple[Any, ...]):
+        self.found = _NOBODY
+        self.gathered: Any = _NOBODY
+        self.iterables = iterables
+
+    def parts(self, shadows: Any) -> tuple[Any, ...]:
+        of, gathered = self.gathered
+        if of is not shadows:
+            gathered = tuple([shadows.list_of(x) if type(x) is list else [None] * len(x) for x in self.iterables])
+            self.gathered = shadows, gathered
+        return gathered
+
+    def taken(self, shadows: Any) -> list[Any]:
+        """What has come to tuples; None for lists."""
+        of, gathered = self.gathered
+        if of is not shadows:
+            return [None] * len(self.iterables)
+        self.gathered = _NOBODY
+        return [tuple(ds) if type(x) is tuple else None for x, ds in zip(self.iterables, gathered)]
 
 
 def add_at(shadow: list[Any], index: int, d: Any) -> None:
