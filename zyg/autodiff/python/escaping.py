@@ -7,15 +7,17 @@ is a handler at all, generator functions have the watched form alone.
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
-from types import FrameType, TracebackType
+from collections.abc import Callable, Mapping
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from zyg.errors import Unsupported
 
 from .. import trying
-from ..objects import adapters, calls, foreign, generators
+from ..objects import adapters, calls, foreign, functions, generators, native
 
 generators_are_watched = False
 
@@ -87,7 +89,6 @@ def take(exception: BaseException, depth: int = 0) -> Any:
     back = exception.__dict__.pop(name_at(depth), None)
     if back is None:
         return None
-    from . import sites
     from .compile import is_half
 
     here: FrameType | None = sys._getframe(1)
@@ -96,28 +97,55 @@ def take(exception: BaseException, depth: int = 0) -> Any:
     entry = exception.__traceback__
     while entry is not None and entry.tb_frame is not here:
         entry = entry.tb_next
-    while entry is not None and (entry.tb_frame is here or entry.tb_frame.f_code is calls.record_call.__code__):
-        entry = entry.tb_next  # what `record_call` is given goes to the callee as it is
-    run = None
-    if entry is not None and adapters.passes_arguments(entry.tb_frame.f_code):
-        run = entry.tb_frame.f_locals["run"]  # brings cotangents to the arguments of the call
+    while entry is not None and entry.tb_frame is here:
+        entry = entry.tb_next
+    around: list[
+        tuple[Any, ...]
+    ] = []  # what brings cotangents to the arguments of the call, from outside, with what it takes
+    while entry is not None and (passes := _passing_on(entry.tb_frame.f_code)) is not None:
+        around += passes(entry.tb_frame.f_locals)
         entry = entry.tb_next
     entry = _behind_plain_form(entry)
-    if (
-        entry is not None
-        and entry.tb_frame.f_code.co_name == back[0].__name__
-        and _is_its_forward(entry.tb_frame.f_code, back)
+    if entry is not None and (
+        entry.tb_frame.f_code is generators.record_send.__code__ or _is_forward_of(entry.tb_frame.f_code, back)
     ):
-        return back if run is None else (run, back)
-    bound = False
-    shifting = (calls.call_method.__code__, sites.call_known_method.__code__)
-    while entry is not None and entry.tb_frame.f_code in (*_PASSING, *shifting):
-        bound = bound or entry.tb_frame.f_code in shifting
-        entry = entry.tb_next
-    entry = _behind_plain_form(entry)
-    if entry is not None and entry.tb_frame.f_code is generators.record_send.__code__:
-        return (calls.run_shifted, back) if bound else back
+        for run, *more in reversed(around):
+            back = (run, back, *more)
+        return back
     return (run_elsewhere, back, foreign.caller(), ())
+
+
+# What makes a call on behalf of a half, and has the pullback bring cotangents to its arguments: by its code, how it does so.
+_Passing = Callable[[Mapping[str, Any]], list[tuple[Any, ...]]]
+
+
+@functools.cache
+def _known_passing() -> dict[int, _Passing]:
+    """By the identity of the code: code objects compare by value."""
+    from . import sites
+
+    as_they_are = (
+        calls.record_call, calls.call, native.NativeFirst.call, sites.record_keywords, calls.record_keywords,
+    )  # fmt: skip
+    table: dict[int, _Passing] = {id(f.__code__): lambda variables: [] for f in as_they_are}
+    for shifting in (calls.call_method, sites.call_known_method):  # what they give is that of a bound method
+        table[id(shifting.__code__)] = lambda variables: [(calls.run_shifted,)]
+    table[id(functions.call_bound.__code__)] = _by_places
+    table[id(calls.run_known.__code__)] = lambda variables: [
+        (calls.run_padded, 1 + len(variables["args"]) + len(variables["kwargs"]))
+    ]
+    return table
+
+
+def _by_places(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    places = variables["places"]
+    return [] if places is None else [(functions.run_bound, variables["f"], *places)]
+
+
+def _passing_on(code: CodeType) -> _Passing | None:
+    if adapters.passes_arguments(code):
+        return lambda variables: [(variables["run"],)]
+    return _known_passing().get(id(code))
 
 
 def _behind_plain_form(entry: TracebackType | None) -> TracebackType | None:
@@ -130,10 +158,6 @@ def _behind_plain_form(entry: TracebackType | None) -> TracebackType | None:
     return entry
 
 
-# What passes the arguments of a call on as they are. (Others give those of a bound method.)
-_PASSING = (calls.call.__code__, calls.run_known.__code__)
-
-
 def swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, ...] = ()) -> Any:
     """What undoes a call that was left by an exception which the run-time rules handle, at the place where they do; or None.
     `constants`: where the callee is a Python function, which of its cotangents are those of constants."""
@@ -141,8 +165,8 @@ def swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, ..
     return None if back is None else (run_elsewhere, back, foreign.caller(), constants)
 
 
-def _is_its_forward(code: Any, back: Any) -> bool:
-    return any(constant is back[0] for constant in code.co_consts)
+def _is_forward_of(code: CodeType, back: Any) -> bool:
+    return code.co_name == back[0].__name__ and any(constant is back[0] for constant in code.co_consts)
 
 
 def run_elsewhere(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -41,6 +41,8 @@ def in_versions(function: Function, versions: type[Versions], chosen: Callable[[
     function = clone(function)
     push_early(function)
     join_chains(function)
+    if not any(chosen(instr) or instr.op == "so_far" for _, instr in function.instructions()):
+        return function
     around = _Around(function)
     behind: list[Block] = []
     layout: list[Block] = []
