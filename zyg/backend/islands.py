@@ -116,7 +116,8 @@ class _Islands:
 
     def _island(self, label: Label) -> None:
         """A jump to a label, or what is there, if that is a jump."""
-        behind = (item for item in islice(self.code, self.index[label], None) if isinstance(item, Instr))
+        places = range(self.index[label], len(self.code))
+        behind = (item for n in places if isinstance(item := self.code[n], Instr))
         first, *_ = there = [*islice(behind, max(1, len(_END_FOR)))]
         if first.name in ("JUMP_FORWARD", "JUMP_BACKWARD_NO_INTERRUPT"):
             to: Any = first.arg

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 from bytecode import Instr, Label
@@ -21,7 +21,7 @@ _NUMBERS = 16  # both locals have to be among the first
 
 def directed(code: list[Any]) -> list[Any]:
     """The code with jumps that are forward or backward as their labels lie, and without those to what comes next anyway."""
-    code = [item for n, item in enumerate(code) if not _goes_to_next(code, n)]
+    code = _without_idle_jumps(code)
     at = {item: n for n, item in enumerate(code) if isinstance(item, Label)}
     result: list[Any] = []
     behind: list[Any] = []
@@ -44,16 +44,20 @@ def directed(code: list[Any]) -> list[Any]:
     return result + behind
 
 
-def _goes_to_next(code: list[Any], n: int) -> bool:
-    item = code[n]
-    if not isinstance(item, Instr) or item.name != "JUMP_FORWARD":
-        return False
-    for following in islice(code, n + 1, None):
-        if following is item.arg:
-            return True
-        if not isinstance(following, Label):
-            return False
-    return False
+def _without_idle_jumps(code: list[Any]) -> list[Any]:
+    """The code without jumps forward to what comes next."""
+    result: list[Any] = []
+    here: set[Label] = set()  # the labels that come next
+    for item in reversed(code):
+        if isinstance(item, Label):
+            here.add(item)
+        elif isinstance(item, Instr) and item.name == "JUMP_FORWARD" and item.arg in here:
+            continue
+        else:
+            here.clear()
+        result.append(item)
+    result.reverse()
+    return result
 
 
 def cleared(code: list[Any]) -> tuple[list[Any], int]:
