@@ -71,7 +71,7 @@ def look_up(
     with e.aside():
         e.label(new, depth + 1)
         e.out("POP_TOP")
-        call_method(e, shadows, f"{kind}_of", x)
+        call_method(e, shadows, f"new_{kind}", x)
         jump(e, there)
     e.label(found, depth)
 

@@ -121,6 +121,11 @@ def passes_arguments(code: CodeType) -> bool:
     return code.co_filename == _FILE and "run" in code.co_freevars and "more" not in code.co_varnames
 
 
+def constructs(code: CodeType) -> bool:
+    """Whether code is that of a function of `constructing`, which gives the pullback of `__init__` as it is."""
+    return code.co_filename == _FILE and code.co_name == "construct"
+
+
 def _compiled(lines: list[str], **names: Any) -> Any:
     """What the function `make` is that these lines define."""
     scope: dict[str, Any] = {"__name__": __name__, **names}
@@ -199,7 +204,7 @@ def _made_spreading(
         "    def run(back, d, shadows):",
         "        inner = back[1]",
         "        given = inner[0](inner, d, shadows)",
-        *[f"        {k} = shadows.take_key(back[2], {name!r})" for name, k in zip(names, named)],
+        *_taken_from("back[2]", names, named),
         "        if given is None:",
         f"            return {_listed([*['None'] * (before + spread), *named]) if before + spread + len(names) else None}",
     ]
@@ -213,6 +218,19 @@ def _made_spreading(
         "    return call",
     ]
     return _compiled(lines)
+
+
+def _taken_from(mapping: str, names: tuple[str, ...], to: list[str]) -> list[str]:
+    """Take the cotangents of items of a dict, as `Shadows.take_key` does one by one."""
+    if not names:
+        return []
+    return [
+        f"        items = shadows.items.get(id({mapping}))",
+        "        if items is None:",
+        f"            {' = '.join(to)} = None",
+        "        else:",
+        *[f"            {k} = items.pop({name!r}, None)" for name, k in zip(names, to)],
+    ]
 
 
 def _generally(f: FunctionType, args: tuple[Any, ...], names: tuple[str, ...], bound: bool) -> tuple[Any, Any]:

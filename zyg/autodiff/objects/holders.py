@@ -44,14 +44,20 @@ def has_attribute(name: str) -> bool:
     return True
 
 
-def made_for(x: Any) -> Holder:
-    """A holder with nothing in it, for an object."""
-    if _DEFAULTS_BY_CLASS:
+if _DEFAULTS_BY_CLASS:
+
+    def made_for(x: Any) -> Holder:
+        """A holder with nothing in it, for an object."""
         return Holder()
-    made = _classes.get(id(type(x)))
-    if made is None or made.__asked__:
-        made = _class_for(x, made)
-    return made()
+
+else:
+
+    def made_for(x: Any) -> Holder:
+        """A holder with nothing in it, for an object."""
+        made = _classes.get(id(type(x)))
+        if made is None or made.__asked__:
+            made = _class_for(x, made)
+        return made()
 
 
 # From 3.12 on: the holders of instances of a class are of a class of their own, and have from the start the attributes that the first

@@ -202,8 +202,9 @@ def _dict_init(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 def _get(x: dict[Any, Any], key: Any, default: Any = None) -> tuple[Any, Any]:
     if type(key) not in PLAIN:
         check_key(key)
-    if dict.__contains__(x, key):
-        return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
+    value = dict.get(x, key, MISSING)
+    if value is not MISSING:
+        return value, (iteration.run_dict_item, x, key)
     return default, None if default is None else _GET_DEFAULT
 
 
