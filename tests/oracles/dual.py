@@ -80,7 +80,7 @@ def _binary(
 
 
 def _power_by_x(x: Number, y: Number, out: Number) -> Number:
-    return 0.0 if value_of(y) == 0 else y * x ** (y - 1)
+    return 0.0 if value_of(x) == 0 and value_of(y) == 0 else y * x ** (y - 1)
 
 
 def _power_by_y(x: Number, y: Number, out: Number) -> Number:

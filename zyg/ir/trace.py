@@ -199,7 +199,8 @@ def zero_where_zero(d: Any, quotient: Any) -> Any:
     """
     if isinstance(d, Traced):
         return d.apply("select", equal(d, 0.0), 0.0, quotient, strong=True)
-    return where(equal(d, 0.0), 0.0, quotient)
+    # What happens to be 0 may have a derivative, where the quotient is a number.
+    return where(equal(d, 0.0), where(equal(quotient, quotient), quotient, 0.0), quotient)
 
 
 def digamma_of(x: float) -> float:

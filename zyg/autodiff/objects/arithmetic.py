@@ -68,15 +68,17 @@ def pow_(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
     if type(y) is not float and isinstance(y, COMPLEX):
         return _complex_pow(d, y, a, b)
     if type(b) is int:
-        if b == 0:
-            return 0.0, _pow_exponent(d, y, a)
         if b == 1:
             return d, _pow_exponent(d, y, a)
         if b == 2:
             return d * (2.0 * a), _pow_exponent(d, y, a)
-    if b == 0 or d == 0:
-        return 0.0, _pow_exponent(d, y, a)
-    return d * b * _real_pow(a, b - 1), _pow_exponent(d, y, a)
+    return strong(d * b, _real_pow(a, b - 1)), _pow_exponent(d, y, a)
+
+
+def strong(d: Any, slope: Any) -> Any:
+    """`d * slope`, where 0 times an infinite slope is 0. What happens to be 0 may have a derivative: so the product is asked."""
+    c = d * slope
+    return c if c == c or d != 0 else 0.0
 
 
 def _real_pow(a: Any, b: Any) -> float:
@@ -90,9 +92,9 @@ def _real_pow(a: Any, b: Any) -> float:
 
 def _pow_exponent(d: Any, y: Any, a: Any) -> Any:
     """The slope by the exponent; 0 where there is none, at a base below 0, and at a base of 0."""
-    if y == 0 or d == 0 or a <= 0:
+    if y == 0 or a <= 0:
         return 0.0
-    return d * y * math.log(a)
+    return strong(d, y * math.log(a))
 
 
 def _complex_pow(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:

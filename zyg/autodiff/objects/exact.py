@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from . import foreign
+from . import arithmetic, foreign
 from .calls import known, method
 from .cotangents import is_number
 
@@ -71,7 +71,7 @@ def _decimal_method(name: str, slope: Callable[[float, float], float]) -> None:
 
 
 def _run_slope(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None if d is None else (d * back[1] if d != 0 else 0.0,)
+    return None if d is None else (arithmetic.strong(d, back[1]),)
 
 
 for _name, _slope in _SLOPES.items():

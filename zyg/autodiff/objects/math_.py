@@ -116,7 +116,7 @@ def _of_numbers(handler: Callable[..., tuple[Any, Any]], to: Any = float) -> Cal
 
 
 def run_infinite(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None if d is None else (None, d * back[1] if d != 0 else 0.0)
+    return None if d is None else (None, arithmetic.strong(d, back[1]))
 
 
 for _f, _slope in SLOPES.items():
@@ -316,7 +316,13 @@ def _run_complex_unary(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, slope, y, z = back
     if d is None:
         return None
-    return None, real_like(z, d * slope(y, complex(z)).conjugate() if d != 0 else 0j)
+    try:
+        c = arithmetic.strong(d, slope(y, complex(z)).conjugate())
+    except ZeroDivisionError:
+        if d != 0:
+            raise
+        c = 0j
+    return None, real_like(z, c)
 
 
 for _f, _slope in COMPLEX_SLOPES.items():

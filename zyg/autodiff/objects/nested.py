@@ -23,7 +23,6 @@ from . import (
     functions,
     generators,
     native,
-    numpy_methods,
     reach,
     spreading,
     structure,
@@ -43,7 +42,7 @@ for _function in (
     calls.refresh, calls.known_function, reach.entered, structure.form, knowledge.begin, knowledge.release, accesses.readers, accesses.writers, inlining.as_it_was,
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, method_of, class_statements.metaclass, class_statements.forward_of_body,
-    class_statements.runs_code, generators.cleans_up, generators.begin, generators.end, generators.forget, numpy_methods.is_regular, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
+    class_statements.runs_code, generators.cleans_up, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
 
@@ -71,6 +70,12 @@ def _bound_to(forward: Any, shadows: Any) -> Any:
 
 
 known(generators.step)(generators.record_step)
+
+
+@known(foreign.vanishes)
+def _vanishes(shadow: Any) -> tuple[bool, None]:
+    """What happens to be 0, as the cotangent of a misfit where the fit is perfect, has a derivative."""
+    return False, None
 
 
 @known(halves.attach, escaping.attach)

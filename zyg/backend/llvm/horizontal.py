@@ -21,6 +21,14 @@ def add_up(let: Callable[[str], str], type: str, vectors: list[str], width: int)
             even = sorted((p for p in places if p[1] % 2 == 0), key=lambda p: (p[1], p[0]))
             given = f"<{length} x {type}>"
             second = pair[-1][0] if len(pair) > 1 else "poison"
+            if len(pair) > 1 and len(pair[-1][1]) < length:
+                # The last one of an odd number had nothing to share its vector with.
+                fewer = len(pair[-1][1])
+                lanes = [f"i32 {k}" if k < fewer else "i32 poison" for k in range(length)]
+                second = let(
+                    f"shufflevector <{fewer} x {type}> {second}, <{fewer} x {type}> poison, "
+                    f"<{length} x i32> <{', '.join(lanes)}>"
+                )
             halves = [
                 let(
                     f"shufflevector {given} {pair[0][0]}, {given} {second}, "

@@ -1,0 +1,81 @@
+"""Second derivatives through Python where random inputs do not come: perfect fits, zeros, equal elements. There first cotangents
+are 0 whose derivatives are not. (Natively, and many more points: `python -m tests.arrays.points`.)"""
+
+import math
+
+import numpy as np
+import pytest
+
+import zyg
+from tests.oracles import dual
+from zyg.autodiff.objects.api import pullback
+
+# Each is 0 where it is taken, or has a factor that is.
+NUMBERS = [
+    (lambda x: (x**3 - 8.0) ** 2, 2.0),
+    (lambda x: (x**1.5 - 8.0) ** 2, 4.0),
+    (lambda x: (2.0**x - 8.0) ** 2, 3.0),
+    (lambda x: (x**x - 4.0) ** 2, 2.0),
+    (lambda x: (math.pow(x, 2) - 1.0) ** 2, 1.0),
+    (lambda x: x**2, 0.0),
+    (lambda x: x**2.0 + (x + 1.0) ** x, 0.0),
+    (lambda x: (2.0 / x - 1.0) ** 2, 2.0),
+    (lambda x: (math.sqrt(x) - 2.0) ** 2, 4.0),
+    (lambda x: (x - 4.0) * math.sqrt(x), 4.0),
+    (lambda x: math.log(x) ** 2 + math.log(x, 2.0) ** 2, 1.0),
+    (lambda x: (math.atan2(x, 1.0) - math.atan2(1.0, 1.0)) ** 2, 1.0),
+    (lambda x: (math.hypot(x, 3.0) - 5.0) ** 2, 4.0),
+    (lambda x: (math.fmod(x, 2.0) - 1.0) ** 2, 3.0),
+    (lambda x: (math.copysign(x, -1.0) + 2.0) ** 2, 2.0),
+    (lambda x: (math.remainder(x, 2.0) - 0.5) ** 2, 0.5),
+    (lambda x: math.lgamma(x), 1.0),
+    (lambda x: math.prod([x, x, 3.0]), 0.0),
+]
+
+
+def test_of_numbers():
+    points = tuple(x for _, x in NUMBERS)
+    total = lambda *xs: sum([f(x) for (f, _), x in zip(NUMBERS, xs)])
+    found = pullback(lambda *xs: zyg.gradient(total, *xs), points)[1](tuple(1.0 for _ in points))
+    wanted = [dual.derivative(f, 2)(x) for f, x in NUMBERS]
+    assert found == pytest.approx(wanted, rel=1e-9)
+
+
+ONES, ZEROS = np.ones(3), np.array([0.0, 2.0, 0.0])
+ARRAYS = [
+    (lambda a: np.sum((a**3 - 1.0) ** 2), ONES),
+    (lambda a: np.sum((np.sqrt(a * np.array([0.0, 1.0, 1.0])) - 1.0)[1:] ** 2), ONES),
+    (lambda a: (a[0] ** 3 - 1.0) ** 2 + (2.0 / a[1] - 2.0) ** 2 + np.log(a[2]) ** 2, ONES),
+    (lambda a: a[1] ** a[0] + a[2] ** 2, ZEROS),
+    (lambda a: np.sum(np.where(a > 0, np.log(a), 0.0) ** 2), np.array([1.0, -1.0, 2.0])),
+    (lambda a: np.prod(a) + a.prod(), ZEROS),
+    (lambda a: np.sum(np.prod(np.outer(a, a), axis=0)), ZEROS),
+    (lambda a: np.linalg.det(a[:2, None] * a[1:]) + np.linalg.det(np.diag(a)), np.zeros(3)),
+    (lambda a: (np.trace(np.outer(a, a)) - 3.0) ** 2, ONES),
+    (lambda a: np.sum(np.hypot(a, 2.0) * a) + np.sum(np.logaddexp(a, 0.0)), ZEROS),
+    (lambda a: np.sum(a * a[::-1]) + np.sum(a[1:] * a[:-1]), ZEROS),
+]
+
+
+def _hessian(f, x, h=1e-3):
+    """By differences."""
+    steps = ((-2, 1.0), (-1, -8.0), (1, 8.0), (2, -1.0))
+    at = lambda *moves: f(x + sum(m * h * e for m, e in moves))
+    rows = np.eye(len(x))
+    return np.array([[sum(p * q * at((m, u), (n, v)) for m, p in steps for n, q in steps) for u in rows] for v in rows]) / (144 * h * h)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(ARRAYS)))
+def test_of_arrays(number):
+    f, x = ARRAYS[number]
+    with np.errstate(all="ignore"):
+        wanted = _hessian(f, x)
+        _, back = pullback(lambda a: zyg.gradient(f, a)[0], (x.copy(),))
+    found = np.array([back(e)[0] for e in np.eye(len(x))])
+    np.testing.assert_allclose(found, wanted, atol=1e-6 * (1.0 + np.abs(wanted).max()))
+
+
+def test_what_is_not_seen_into_is_refused_at_a_perfect_fit():
+    f = lambda a: np.sum((np.sinc(a) - 1.0) ** 2)
+    with pytest.raises(zyg.Unsupported, match="sinc"):
+        pullback(lambda a: zyg.gradient(f, a)[0], (np.zeros(2),))[1](np.ones(2))
