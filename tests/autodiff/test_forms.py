@@ -396,3 +396,73 @@ def test_arguments_that_are_left_out():
     value, back = python_pullback(left_with_defaults, (0.6,), {})
     assert value == left_with_defaults(0.6)
     assert back(1.0)[0] == pytest.approx(differences.derivative(left_with_defaults, 0.6))
+
+
+def _climbing(x, n, step=0.5):
+    """Has a loop, so that native code is tried first."""
+    for _ in range(n):
+        x *= 1.0 + step
+        if x > 0.9:
+            raise ValueError(x * step)
+    return x
+
+
+class _Falling:
+    def __init__(self, value, limit=0.0):
+        self.value = value * value
+        if limit > 1.0:
+            raise ValueError(limit * value)
+
+    def fall(self, x, n):
+        self.value += x * n
+        if n == 0:
+            raise ValueError(self.value * x)
+        try:
+            return self.fall(x * x, n - 1)
+        except ValueError as error:
+            if n == 3:
+                return error.args[0] * x
+            raise ValueError(error.args[0] + self.value) from error
+        finally:
+            log.append(self.value * x)
+
+    def __call__(self, x):
+        for k in range(3):
+            self.value += x * k
+            if self.value > 1.0:
+                raise ValueError(self.value * x)
+        return x
+
+
+def _left(x):
+    """By what calls functions the first time, and functions with defaults, keywords and `self`."""
+    total = 0.0
+    a = _Falling(x)
+    calls = [
+        lambda: _climbing(x, 5), lambda: _climbing(x * 0.7, 5, x), lambda: _climbing(x=x, n=4), lambda: a.fall(x, 3),
+        lambda: a(x * 0.9), lambda: _Falling(x, x + 1.0).value, lambda: _Falling(value=x, limit=x + 2.0).value,
+    ]  # fmt: skip
+    for call in calls:
+        try:
+            total += call()
+        except ValueError as error:
+            total += error.args[0]
+        total *= 1.5
+    try:
+        total += _climbing(x, 3) * _climbing(x, n=2)
+    except ValueError as error:
+        total += error.args[0] * x
+    return total + a.value + sum(log)
+
+
+def test_calls_that_are_left_have_derivatives_by_their_arguments() -> None:
+    def value(x: float) -> float:
+        log.clear()
+        return _left(x)
+
+    for x in (0.8, 0.8, 0.35):
+        expected = (8 * (value(x + 1e-3) - value(x - 1e-3)) - (value(x + 2e-3) - value(x - 2e-3))) / 12e-3
+        log.clear()
+        found, back = python_pullback(_left, (x,), {})
+        assert found == value(x)
+        assert back(1.0)[0] == pytest.approx(expected, rel=1e-8)

@@ -11,7 +11,7 @@ import functools
 import sys
 import threading
 from collections.abc import Callable, Mapping
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any
 
 from zyg.errors import Unsupported
@@ -99,9 +99,8 @@ def take(exception: BaseException, depth: int = 0) -> Any:
         entry = entry.tb_next
     while entry is not None and entry.tb_frame is here:
         entry = entry.tb_next
-    around: list[
-        tuple[Any, ...]
-    ] = []  # what brings cotangents to the arguments of the call, from outside, with what it takes
+    # What brings cotangents to the arguments of the call, from outside, with what it takes besides the pullback.
+    around: list[tuple[Any, ...]] = []
     while entry is not None and (passes := _passing_on(entry.tb_frame.f_code)) is not None:
         around += passes(entry.tb_frame.f_locals)
         entry = entry.tb_next
@@ -130,6 +129,9 @@ def _known_passing() -> dict[int, _Passing]:
     table: dict[int, _Passing] = {id(f.__code__): lambda variables: [] for f in as_they_are}
     for shifting in (calls.call_method, sites.call_known_method):  # what they give is that of a bound method
         table[id(shifting.__code__)] = lambda variables: [(calls.run_shifted,)]
+    table[id(calls.call_object.__code__)] = lambda variables: (
+        [(calls.run_shifted,)] if type(variables["found"]) is FunctionType else []
+    )
     table[id(functions.call_bound.__code__)] = _by_places
     table[id(calls.run_known.__code__)] = lambda variables: [
         (calls.run_padded, 1 + len(variables["args"]) + len(variables["kwargs"]))
@@ -145,6 +147,8 @@ def _by_places(variables: Mapping[str, Any]) -> list[tuple[Any, ...]]:
 def _passing_on(code: CodeType) -> _Passing | None:
     if adapters.passes_arguments(code):
         return lambda variables: [(variables["run"],)]
+    if adapters.constructs(code):
+        return lambda variables: []
     return _known_passing().get(id(code))
 
 
@@ -177,7 +181,7 @@ def run_elsewhere(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         raise Unsupported(
             "the derivative of a call that was left by an exception, which was caught",
             foreign.position_of(place),
-            hint="call a plain function, by position, in the `try` block; or pass on numbers as attributes of objects",
+            hint="call a function or method, not by way of a builtin or an operator, in the `try` block; or pass on numbers as attributes of objects",
         )
 
 
