@@ -13,7 +13,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import in_turn
+from tests.turns import each_in_turn
 from zyg.autodiff import objects
 from zyg.autodiff.objects import foreign
 from zyg.fallback import python_pullback
@@ -76,8 +76,49 @@ def fields(x):
     return q.a * q.b
 
 
+def steps(x):
+    following = iter([x, x * x]).__next__
+    return following() * following()
+
+
+@functools.lru_cache
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+def cached(x):
+    return x * fibonacci(6) * x
+
+
+class Reason(Exception):
+    def __init__(self, text, at=None, *, hint=None):
+        super().__init__(text)
+        self.at, self.hint = at, hint
+
+
+def raised(x):
+    try:
+        raise Reason(x, hint=x * x)
+    except Reason as reason:
+        return reason.hint * reason.args[0]
+
+
+class Attributes:
+    def __init__(self, **held):
+        self.__dict__.update(held)
+
+
+def joined(x):
+    made = Attributes(a=x * x)
+    return made.a * made.a
+
+
+PROGRAMS = [decorators, spread, default, replaced, fields, steps, cached, raised, joined]
+
+
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
-@pytest.mark.parametrize("function", in_turn([decorators, spread, default, replaced, fields]))
+@each_in_turn
+@pytest.mark.parametrize("function", PROGRAMS)
 def test_second_derivative(function):
     got = zyg.gradient(lambda x: zyg.gradient(function, x)[0], 0.7)[0]
     assert got == pytest.approx(differences.derivative(lambda x: zyg.gradient(function, x)[0], 0.7), rel=1e-6)

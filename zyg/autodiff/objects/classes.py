@@ -151,7 +151,7 @@ def make_exception(cls: type[BaseException], /, *args: Any, **kwargs: Any) -> tu
     """(value, back) of a call of a class of exceptions without code of its own."""
     made = cls(*args, **kwargs)
     made.__dict__[_KNOWN_ARGUMENTS] = True
-    return made, (_run_exception, made, len(args))
+    return made, (_run_exception, made, len(args) + len(kwargs))
 
 
 def has_known_arguments(exception: Any) -> bool:
@@ -159,11 +159,10 @@ def has_known_arguments(exception: Any) -> bool:
 
 
 def _run_exception(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """The arguments of an exception are its `args`."""
-    held = shadows.take_attr(back[1], "args")
+    """The arguments of an exception are its `args`; those by keyword are none of them."""
+    held = shadows.take_attr(back[1], "args") or ()
     first = shadows.take_attr(back[1], "value")
-    if held is None:
-        held = (None,) * back[2]
+    held = (*held, *[None] * (back[2] - len(held)))
     if first is not None:
         held = (accumulate(held[0], first), *held[1:])
     return (None, *held)
@@ -202,7 +201,7 @@ def _number_new(cls: type, /, *args: Any) -> tuple[Any, Any]:
 def exception_new(base: Any, cls: type, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """`__new__` of an exception keeps the arguments."""
     made = arguments_are_known(base.__new__(cls, *args, **kwargs))
-    return made, (_run_exception_new, made, len(args))
+    return made, (_run_exception_new, made, len(args) + len(kwargs))
 
 
 def _run_exception_new(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -293,7 +292,7 @@ def _object_init(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 
 def _exception_init(cls: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     cls.__init__(arguments_are_known(x), *args, **kwargs)
-    return None, (_run_exception, x, len(args))
+    return None, (_run_exception, x, len(args) + len(kwargs))
 
 
 EXCEPTIONS = {c for c in vars(builtins).values() if isinstance(c, type) and issubclass(c, BaseException)}

@@ -344,8 +344,10 @@ class SecondRun(Run):
 
     __slots__ = ("calls", "name")
 
-    def __init__(self, functions: list[FunctionType], log: list[tuple[Any, tuple[Any, ...], Any]], name: str):
-        super().__init__(functions, log)
+    def __init__(
+        self, functions: list[FunctionType], log: list[tuple[Any, tuple[Any, ...], Any]], name: str, watched: Any
+    ):
+        super().__init__(functions, log, watched)
         self.name = name
         self.calls: list[tuple[int, Any, tuple[Any, ...], Any]] = []  # (place in the log, value, arguments, back)
 
@@ -363,8 +365,7 @@ class SecondRun(Run):
         if inner is not None:
             at = len(self.log)
             self.log.append((value, (*args, *kwargs.values()), inner))
-        if back is not None:
-            self.calls.append((at, value, args, back))
+        self.calls.append((at, value, args, back))
         return value
 
 
@@ -382,11 +383,11 @@ def _run_with_traps(
 ) -> tuple[Any, Any]:
     """A second derivative: the log is a list like others."""
     name = foreign.name_of(f)
-    if watched is not None:
-        raise refused_again(name)
-    run = SecondRun(functions, log, name)
+    run = SecondRun(functions, log, name, watched)
     with run:
         value = f(*args, **kwargs)
+    if watched is not None and log:
+        run.settle(watched)
     return value, (_run_again, value, args, kwargs, log, run.calls, name, foreign.caller())
 
 
@@ -399,7 +400,8 @@ def _run_again(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if given_by is None and (
         matters(d) and type(value) not in INERT if d is not None else foreign.has_shadow(value, shadows)
     ):
-        raise _refusal(f"a second derivative through what `{name}` makes of Python code that it calls", place).error
+        refused = _refusal(f"a second derivative through what `{name}` makes of Python code that it calls", place)
+        flowing = [structure.refuse(structure.form(v), refused, shadows) for v in operands]
     for k in range(len(made) - 1, -1, -1):
         at, _, arguments, inner = made[k]
         entry = taken[at] if 0 <= at < len(taken) else None

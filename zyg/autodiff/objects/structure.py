@@ -189,7 +189,9 @@ def fields_of(x: Any) -> tuple[str, ...]:
             if name not in ("__dict__", "__weakref__"):
                 if name.startswith("__") and not name.endswith("__"):
                     name = f"_{c.__name__.lstrip('_')}{name}"
-                if hasattr(x, name):
+                # (A class may have a property under the name of a slot of its base.)
+                owner = next((k for k in cls.__mro__ if name in k.__dict__), None)
+                if owner is c and hasattr(x, name):
                     names[name] = None
     return tuple(names)
 
