@@ -6,7 +6,7 @@ import pytest
 from benchmarks import cases, dynamic, programs
 from benchmarks.cases import BENCHMARKS, flat_gradient
 from benchmarks.sections.settings import builds
-from tests.turns import in_turn
+from tests.turns import each_in_turn
 
 from .oracles import differences, dual
 
@@ -19,7 +19,8 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("name", in_turn(list(BENCHMARKS)))
+@each_in_turn
+@pytest.mark.parametrize("name", list(BENCHMARKS))
 def test_c_agrees_with_python(name):
     benchmark = BENCHMARKS[name]
     args, make_case = SMALL[name]()

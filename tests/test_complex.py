@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import zyg
 
-from .turns import in_turn
+from .turns import each_in_turn
 
 FAST = settings(max_examples=100, deadline=None)
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e300, 1.7e308, 5e-324, -1e-310, 710.0, 1e-160]
@@ -282,7 +282,8 @@ POINTS = [0.3 + 0.4j, -1.2 + 0.7j, 0.5 - 2.0j, -0.6 - 0.1j, 1.5 + 1e-9j, 0.4 + 0
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("z", in_turn(POINTS))
+@each_in_turn
+@pytest.mark.parametrize("z", POINTS)
 def test_derivative_of_cmath(name, z):
     """The pullback is multiplication by the conjugate of the derivative; the pushforward by the derivative."""
     slope = DERIVATIVES[name](z)
@@ -293,7 +294,8 @@ def test_derivative_of_cmath(name, z):
         assert zyg.jvp(getattr(cmath, name), (z,), (complex(d),))[1] == pytest.approx(slope * d, rel=1e-13)
 
 
-@pytest.mark.parametrize("name", in_turn(FUNCTIONS))
+@each_in_turn
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_second_derivative_of_cmath(name):
     """Of Re f'(z), against differences of the closed form along both axes."""
     f, h = getattr(cmath, name), 1e-5
@@ -610,7 +612,8 @@ WHOLE_ARRAYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", in_turn(WHOLE_ARRAYS))
+@each_in_turn
+@pytest.mark.parametrize("f", WHOLE_ARRAYS)
 def test_whole_arrays(f):
     found, expected = zyg.jit(f)(*operands()), f(*operands())
     assert np.shape(found) == np.shape(expected) and np.asarray(found).dtype == np.asarray(expected).dtype
@@ -622,9 +625,10 @@ def test_whole_arrays_that_do_not_fit():
         zyg.jit(lambda a: a + a[:2])(vector())
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     "f",
-    in_turn([
+    [
         lambda a, b, m, x: abs((a * b - m).sum()),
         lambda a, b, m, x: (a / b + m * 2j).sum().imag,
         lambda a, b, m, x: (np.exp(1j * x) * a).sum().real,
@@ -632,7 +636,7 @@ def test_whole_arrays_that_do_not_fit():
         lambda a, b, m, x: (np.conj(a) * b).sum().real + ((m + a) ** 2).sum().imag,
         lambda a, b, m, x: (np.sqrt(a) + np.log(b) + np.sin(a * x)).sum().imag,
         lambda a, b, m, x: (m[1] * a - m[0] / b).sum().real + (a.real * x).sum(),
-    ]),
+    ],
 )  # fmt: skip
 def test_derivatives_of_whole_arrays(f):
     args = operands()

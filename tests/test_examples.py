@@ -12,7 +12,7 @@ import pytest
 import zyg
 
 from .oracles import differences
-from .turns import in_turn
+from .turns import each_in_turn
 
 FOLDER = Path(__file__).parents[1] / "docs" / "examples"
 
@@ -76,6 +76,7 @@ def test_every_example_is_checked():
     assert {path.stem for path in FOLDER.glob("*.py")} == {*EXAMPLES, *elsewhere}
 
 
-@pytest.mark.parametrize("name", in_turn(list(EXAMPLES)))
+@each_in_turn
+@pytest.mark.parametrize("name", list(EXAMPLES))
 def test_examples(name):
     EXAMPLES[name]()

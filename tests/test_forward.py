@@ -14,7 +14,7 @@ import zyg
 from zyg.library.drivers import several
 
 from .oracles import dual
-from .turns import in_turn
+from .turns import each_in_turn
 
 
 def forward(f):
@@ -129,7 +129,8 @@ MIXES += [(p, m) for p in (loop_and_branch, mutation, recursive_mutation) for m 
 MIXES += [(p, m) for p in (mutual, swapped, closure) for m in ("FRF", "RFR")]
 
 
-@pytest.mark.parametrize(("program", "modes"), in_turn(MIXES), ids=lambda x: getattr(x, "__name__", x))
+@each_in_turn
+@pytest.mark.parametrize(("program", "modes"), MIXES, ids=lambda x: getattr(x, "__name__", x))
 def test_every_mix_of_modes(program, modes):
     x = 0.7
     expected = dual.derivative(program, len(modes))(x)

@@ -13,7 +13,7 @@ import pytest
 import zyg
 
 from .oracles import dual
-from .turns import each_in_turn, in_turn
+from .turns import each_in_turn
 
 PATH = Path(__file__).parent.parent / "docs" / "examples" / "nested_optimisation.py"
 SPEC = importlib.util.spec_from_file_location("nested_optimisation", PATH)
@@ -38,7 +38,8 @@ def test_saddle(outer, inner):
     assert q == pytest.approx((8.246324826140356e-06,) * 2, rel=1e-12)
 
 
-@pytest.mark.parametrize(("outer", "inner"), in_turn(PAIRINGS))
+@each_in_turn
+@pytest.mark.parametrize(("outer", "inner"), PAIRINGS)
 def test_particle(outer, inner):
     assert zyg.jit(lambda: example.particle(outer, inner))() == pytest.approx(0.20719187464861194, rel=1e-12)
 
@@ -49,7 +50,8 @@ def test_saddle_by_duals():
     assert found[0] == found[1] == pytest.approx((8.246324826140356e-06,) * 2, rel=1e-12)
 
 
-@pytest.mark.parametrize(("outer", "inner"), in_turn(PAIRINGS))
+@each_in_turn
+@pytest.mark.parametrize(("outer", "inner"), PAIRINGS)
 def test_the_slope_of_the_flight(outer, inner):
     flight = dual.lift(example.flight)
     for w in (0.0, 0.3, -1.5):

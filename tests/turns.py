@@ -9,22 +9,14 @@ from __future__ import annotations
 import os
 import sys
 import zlib
-from collections.abc import Sequence
-from typing import TypeVar
 
 import pytest
 
-T = TypeVar("T")
-
 TURN = sys.version_info[1] % 3
 
-# A mark of a test, or `pytestmark` of a module: by its name, each test is of one Python's turn (conftest.py reads the mark).
+# A mark of a test, or `pytestmark` of a module. By the test's name and parameters, it is one Python's turn (conftest.py reads
+# the mark).
 each_in_turn = pytest.mark.each_in_turn
-
-
-def in_turn(cases: Sequence[T]) -> list[T]:
-    """The parameters of this Python's turn: every third one, so that they spread evenly."""
-    return list(cases if os.environ.get("EVERY_TURN") else cases[TURN::3])
 
 
 def skip_if_of_another_turn(item: pytest.Item) -> None:

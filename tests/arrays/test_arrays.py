@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from ..turns import in_turn
+from ..turns import each_in_turn
 from . import programs
 from .cases import CASES
 from .check import Checker, Refused, of_floats
@@ -75,14 +75,16 @@ def test_every_rule_has_a_case():
     assert not missing, f"write cases with a derivative for them in tests/arrays/cases: {', '.join(missing)}"
 
 
-@pytest.mark.parametrize("name", in_turn(RULES))
+@each_in_turn
+@pytest.mark.parametrize("name", RULES)
 def test_every_rule_is_right(name):
     case = of_rule(name)
     assert case is not None
     assert not list(Checker(case).derivatives(np.random.default_rng(SLICE)))
 
 
-@pytest.mark.parametrize("case", in_turn([c for c in CASES if c.derivative])[::2], ids=str)
+@each_in_turn
+@pytest.mark.parametrize("case", [c for c in CASES if c.derivative][::2], ids=str)
 def test_derivatives_by_the_python_back_end(case):
     # Every second one of the turn; all of them: python -m tests.arrays --what python.
     with contextlib.suppress(Refused):

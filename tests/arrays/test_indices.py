@@ -10,7 +10,7 @@ import pytest
 import zyg
 from zyg.autodiff.objects.api import pullback
 
-from ..turns import TURN, in_turn
+from ..turns import TURN, each_in_turn
 from . import indices
 
 
@@ -70,7 +70,8 @@ RAISING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", in_turn(RAISING))
+@each_in_turn
+@pytest.mark.parametrize("f", RAISING)
 def test_errors_are_those_of_numpy(f):
     assert outcome(zyg.jit(f), A.copy()) == outcome(f, A.copy())
 
@@ -90,7 +91,8 @@ def test_another_shape_is_a_view_where_the_strides_allow_one():
         assert np.array_equal(expected, found) and np.shares_memory(expected, A) == np.shares_memory(found, A)
 
 
-@pytest.mark.parametrize("mode", in_turn(["forward", "reverse", "second"]))
+@each_in_turn
+@pytest.mark.parametrize("mode", ["forward", "reverse", "second"])
 def test_derivatives_of_the_family(mode):
     def f(a):
         b = a * 1.0

@@ -10,7 +10,7 @@ import itertools
 import pytest
 
 from tests.oracles import differences
-from tests.turns import in_turn
+from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
 
 
@@ -128,7 +128,8 @@ def slope(function, x):
     return python_pullback(function, (x,), {})[1](1.0)[0]
 
 
-@pytest.mark.parametrize("function", in_turn(PROGRAMS))
+@each_in_turn
+@pytest.mark.parametrize("function", PROGRAMS)
 def test_derivatives(function):
     assert slope(function, 0.7) == pytest.approx(differences.derivative(function, 0.7), rel=1e-7)
     first = functools.partial(slope, function)

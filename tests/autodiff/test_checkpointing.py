@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import zyg
-from tests.turns import in_turn
+from tests.turns import each_in_turn
 from zyg.inspection import tape_bytes
 
 
@@ -213,7 +213,8 @@ def same(got, wanted):
     return got is not None and np.allclose(got, wanted, rtol=1e-12, atol=0.0)
 
 
-@pytest.mark.parametrize(("program", "schedule"), in_turn(list(itertools.product(PROGRAMS, SCHEDULES))),
+@each_in_turn
+@pytest.mark.parametrize(("program", "schedule"), list(itertools.product(PROGRAMS, SCHEDULES)),
                          ids=lambda x: getattr(x, "__name__", x))  # fmt: skip
 def test_gradient_and_value_are_those_of_the_plain_loop(program, schedule):
     f, args = program(plain)
@@ -226,7 +227,8 @@ def test_gradient_and_value_are_those_of_the_plain_loop(program, schedule):
 
 
 @pytest.mark.parametrize("schedule", ["snapshots=3"])
-@pytest.mark.parametrize("program", in_turn(PROGRAMS), ids=lambda p: p.__name__)
+@each_in_turn
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_a_pullback_can_be_called_again_after_the_arguments_have_changed(program, schedule):
     f, args = program(plain)
     g, _ = program(SCHEDULES[schedule])
@@ -241,7 +243,8 @@ def test_a_pullback_can_be_called_again_after_the_arguments_have_changed(program
 
 
 @pytest.mark.parametrize("schedule", ["every=3", "snapshots=3"])
-@pytest.mark.parametrize("program", in_turn([scalars, in_place, two_buffers, arrays_made_in_the_loop, nested, in_a_callee]),
+@each_in_turn
+@pytest.mark.parametrize("program", [scalars, in_place, two_buffers, arrays_made_in_the_loop, nested, in_a_callee],
                          ids=lambda p: p.__name__)  # fmt: skip
 def test_second_derivatives(program, schedule):
     def second(f, args):

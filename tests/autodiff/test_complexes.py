@@ -7,7 +7,7 @@ import cmath
 import pytest
 
 from tests.oracles import differences
-from tests.turns import in_turn
+from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 
@@ -42,7 +42,8 @@ def not_always_complex(x):
     return abs(z) * (z * (1 + 0j)).real
 
 
-@pytest.mark.parametrize("f", in_turn([iterated, all_operators, not_always_complex]))
+@each_in_turn
+@pytest.mark.parametrize("f", [iterated, all_operators, not_always_complex])
 def test_derivatives(f):
     for x in (0.1, 0.3, 0.7):
         value, back = pullback(f, (x,))

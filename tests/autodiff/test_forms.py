@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.oracles import differences
-from tests.turns import each_in_turn, in_turn
+from tests.turns import each_in_turn
 from zyg.autodiff.python import differentiated, is_watched
 from zyg.autodiff.trying import bodies
 from zyg.fallback import python_pullback
@@ -270,7 +270,12 @@ class _Odd:
         return self.value * other + other
 
     __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __getitem__ = _done
-    computed = property(lambda self: self._done(2.5))
+    computed = property(lambda self: self._done(2.5), lambda self, value: self._written(1, value))
+
+    def _written(self, key: int, value: float) -> None:
+        self.value += key * self._done(value)
+
+    __setitem__ = _written
 
     def __truediv__(self, other: float) -> Any:
         return _Odd(self._done(other))
@@ -285,13 +290,15 @@ class _Odd:
 def halfway(x: float, safe: bool) -> float:
     """Several operations in one go, of plain numbers and of others: each of them may be the one that raises."""
     total = 0.0
-    for _Odd.left in (0,) if safe else (3, 0, 1, 2, 4, 5, 6, 7, 8, 9, 10, 11):
+    for _Odd.left in (0,) if safe else (3, 0, 1, 2, *range(4, 17)):
         a, b, c = (_Odd(x * k) for k in (1.0, 1.5, 2.0))
         first = second = x
         try:
             total += _mixed(x, a if total < 50.0 else x, b)
             first = ((a + x) * x - (b * (x * x + 1.0))) / ((a - x) + 2.5)
             first, second = c / (b.computed * first)
+            c.computed = (a + second) * x
+            b[2] = x * c[x] * first
             total += x * (a < first * x) + (x + second * c[first]) * (x - second)
         except ValueError as error:
             total += error.args[0] * first * second
@@ -321,7 +328,8 @@ def _slope(f: Callable[[float, bool], float], x: float, safe: bool) -> float:
     return (8 * (c - b) - (d - a)) / (12 * h)
 
 
-@pytest.mark.parametrize("program", in_turn(PROGRAMS), ids=lambda f: f.__name__)
+@each_in_turn
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_plain_and_watched_in_turn(program: Callable[[float, bool], float]) -> None:
     for safe in (True, False, True, False, False):
         value, back = python_pullback(_value, (program, 1.3, safe), {})

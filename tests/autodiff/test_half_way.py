@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import zyg
-from tests.turns import in_turn
+from tests.turns import each_in_turn
 
 
 def extended(x):
@@ -86,7 +86,8 @@ def mixed(x):
         return x
 
 
-@pytest.mark.parametrize("f", in_turn((extended, updated, bounded, in_a_set, mixed)))
+@each_in_turn
+@pytest.mark.parametrize("f", (extended, updated, bounded, in_a_set, mixed))
 def test_derivatives(f: Callable[..., Any]):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", zyg.FallbackWarning)

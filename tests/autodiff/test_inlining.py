@@ -9,7 +9,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
-from tests.turns import each_in_turn, in_turn
+from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python.inlining import as_it_was, with_generators
 from zyg.frontend.capture import capture
@@ -205,7 +205,8 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", in_turn(PROGRAMS))
+@each_in_turn
+@pytest.mark.parametrize("f", PROGRAMS)
 def test_gradient(f):
     for x in (0.7, 0.3):
         value, back = pullback(f, (x,))

@@ -12,14 +12,15 @@ from tests.autodiff.library_examples import cached_with_equal_numbers
 from tests.autodiff.object_examples import PROGRAMS as OBJECTS
 from tests.autodiff.reentry_examples import PROGRAMS as REENTRY
 from tests.oracles import differences
-from tests.turns import in_turn
+from tests.turns import each_in_turn
 from zyg.autodiff.objects import builtins_, calls, classes, numpy_
 from zyg.autodiff.objects.api import pullback
 
 PROGRAMS = {**OBJECTS, **LIBRARY, **{f"entered_{name}": program for name, program in REENTRY.items()}}
 
 
-@pytest.mark.parametrize("name", in_turn(list(PROGRAMS)))
+@each_in_turn
+@pytest.mark.parametrize("name", list(PROGRAMS))
 def test_example(name):
     program = PROGRAMS[name]
     value, back = pullback(program, (0.7,))

@@ -13,7 +13,7 @@ import pytest
 import zyg
 from tests.autodiff import python_programs
 from tests.oracles import differences
-from tests.turns import in_turn
+from tests.turns import each_in_turn
 from zyg.autodiff import objects
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.python.compile import halves
@@ -29,7 +29,8 @@ def gradient(function: Any, x: float) -> Any:
 NAMES = "while_loop mutual_recursion".split()
 
 
-@pytest.mark.parametrize("name", in_turn(NAMES))
+@each_in_turn
+@pytest.mark.parametrize("name", NAMES)
 def test_second_derivatives(name):
     function = getattr(python_programs, name)
     got = gradient(lambda x: zyg.gradient(function, x)[0], 0.7)
@@ -129,7 +130,8 @@ def raised(x):
     return x
 
 
-@pytest.mark.parametrize("function", in_turn([hooked, conjugated, unguarded, managed, raised]))
+@each_in_turn
+@pytest.mark.parametrize("function", [hooked, conjugated, unguarded, managed, raised])
 def test_calls(function):
     got = gradient(lambda x: zyg.gradient(function, x)[0], 0.7)
     assert got == pytest.approx(differences.derivative(lambda x: gradient(function, x), 0.7), rel=1e-6)
@@ -187,7 +189,8 @@ ARRAY_FUNCTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("function", in_turn(ARRAY_FUNCTIONS))
+@each_in_turn
+@pytest.mark.parametrize("function", ARRAY_FUNCTIONS)
 def test_arrays(function):
     a, v = np.array([0.5, -1.0, 2.0, 0.3]), np.array([1.0, -0.5, 0.25, 2.0])
 

@@ -10,7 +10,7 @@ import pytest
 
 import zyg
 
-from ..turns import in_turn
+from ..turns import each_in_turn
 
 RNG = np.random.default_rng(8)
 A, X = RNG.normal(size=(3, 4)), RNG.normal(size=4)
@@ -67,7 +67,8 @@ def natively():
         yield
 
 
-@pytest.mark.parametrize("f", in_turn([joined, recurrence, with_numbers, of_other_kinds, kernel]))
+@each_in_turn
+@pytest.mark.parametrize("f", [joined, recurrence, with_numbers, of_other_kinds, kernel])
 def test_values_and_derivatives(f: Callable[..., Any]):
     assert zyg.jit(f)(A) == pytest.approx(f(A), rel=1e-13)
     gradient = zyg.gradient(f, A)[0]

@@ -15,7 +15,7 @@ from zyg.ir.passes import dce, fold, guards, licm, loop_simplify, ranges, simpli
 from zyg.ir.text import format_function
 from zyg.ir.verify import verify
 
-from ..turns import in_turn
+from ..turns import each_in_turn
 
 EXTREMES = (2**63 - 1, 2**63 - 2, 2**62, 2**55, 2**55 + 1, -(2**63), -(2**63) + 1, -(2**62), -(2**55) - 1)
 
@@ -122,7 +122,8 @@ def test_one_loop(op, step, offset, arithmetic):
 NESTS = [("0", "3"), ("%i", "%stop"), ("0", "%i"), ("%start", "%stop"), ("1", "%c")]
 
 
-@pytest.mark.parametrize(("start", "stop"), in_turn(NESTS))
+@each_in_turn
+@pytest.mark.parametrize(("start", "stop"), NESTS)
 def test_nests(start, stop):
     before = nest(start, stop)
     after = optimised(before)

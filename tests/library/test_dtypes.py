@@ -10,7 +10,7 @@ import pytest
 
 import zyg
 
-from ..turns import in_turn
+from ..turns import each_in_turn
 
 DTYPES = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_]
 # Types that native code does not have: what would be one of these is refused.
@@ -52,7 +52,8 @@ def agree(mine, numpys, what):
     np.testing.assert_allclose(mine, numpys, rtol=3e-7 if mine.dtype == np.float32 else 1e-14, err_msg=str(what))
 
 
-@pytest.mark.parametrize("function", in_turn(OPERATORS + FUNCTIONS), ids=lambda f: f.__name__)
+@each_in_turn
+@pytest.mark.parametrize("function", OPERATORS + FUNCTIONS, ids=lambda f: f.__name__)
 def test_pairs_of_element_types(function):
     used = (lambda a, b: np.where(a > 0, a, b)) if function is np.where else function
     mine = zyg.jit(lambda a, b: used(a, b))
@@ -150,8 +151,9 @@ CONVERSIONS = [
 ]  # fmt: skip
 
 
+@each_in_turn
 @pytest.mark.parametrize(
-    ("function", "dtype"), in_turn([(f, d) for f in CONVERSIONS for d in (np.uint8, np.int32, np.int64)][::2])
+    ("function", "dtype"), [(f, d) for f in CONVERSIONS for d in (np.uint8, np.int32, np.int64)][::2]
 )
 def test_numbers_become_elements_as_numpy_has_it(function, dtype):
     """Whole arrays are converted as C does it; a single element as Python's `int` does, with its exceptions."""
@@ -174,7 +176,8 @@ INTO = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("function", in_turn(INTO))
+@each_in_turn
+@pytest.mark.parametrize("function", INTO)
 def test_out_of_another_kind(function):
     mine = zyg.jit(lambda a, o: function(a, o))
     for a, dtype in ((X, np.float32), (X, np.int64), (I, np.float64), (I, np.uint8)):
@@ -186,13 +189,18 @@ def test_out_of_another_kind(function):
             assert found is ours and np.array_equal(ours, theirs)
 
 
-def test_the_gradient_by_integers_is_of_floats():
+@each_in_turn
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64])
+def test_the_gradient_by_integers_is_of_floats(dtype):
     f = lambda i: np.sum(np.sin(i.astype(float)) * i)
-    for dtype in in_turn([np.uint8, np.int32, np.int64]):
-        i = np.arange(3).astype(dtype)
-        (given,), x = zyg.gradient(f, i), i.astype(float)
-        assert given.dtype == float and np.allclose(given, np.sin(x) + x * np.cos(x))
-        assert np.allclose(zyg.hvp(f, i, np.ones(3)), 2 * np.cos(x) - x * np.sin(x))
+    i = np.arange(3).astype(dtype)
+    (given,), x = zyg.gradient(f, i), i.astype(float)
+    assert given.dtype == float and np.allclose(given, np.sin(x) + x * np.cos(x))
+    assert np.allclose(zyg.hvp(f, i, np.ones(3)), 2 * np.cos(x) - x * np.sin(x))
+
+
+def test_there_is_no_gradient_by_truth_values():
+    f = lambda i: np.sum(np.sin(i.astype(float)) * i)
     assert zyg.gradient(f, np.arange(3) > 1) == (None,)
 
 

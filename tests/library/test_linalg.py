@@ -12,7 +12,7 @@ import pytest
 import zyg
 from zyg.library import blas
 
-from ..turns import each_in_turn, in_turn
+from ..turns import each_in_turn
 
 RNG = np.random.default_rng(7)
 
@@ -55,7 +55,8 @@ def definite(n):
 LARGE = [((40, 30), (30, 50)), ((60,), (60, 5)), ((60, 5), (5,)), ((3, 20, 4), (4, 30))]
 
 
-@pytest.mark.parametrize(("left", "right"), in_turn(LARGE))
+@each_in_turn
+@pytest.mark.parametrize(("left", "right"), LARGE)
 def test_large_products_of_all_layouts(left, right):
     """By BLAS: transposed, strided and reversed operands."""
     f = zyg.jit(lambda a, b: a @ b)
@@ -161,7 +162,8 @@ MODES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("check", in_turn(MODES))
+@each_in_turn
+@pytest.mark.parametrize("check", MODES)
 def test_every_mode(check):
     check()
 
@@ -177,24 +179,23 @@ def raised(f, *args):
     return None
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     ("f", "args"),
-    in_turn(
-        [
-            (lambda a, b: np.linalg.solve(a, b), (np.ones((3, 3)), np.ones(3))),
-            (lambda a, b: np.linalg.solve(a, b), (np.zeros((20, 20)), np.ones(20))),
-            (lambda a, b: np.linalg.solve(a, b), (np.eye(3), np.ones(4))),
-            (lambda a: np.linalg.inv(a), (np.zeros((2, 3, 3)),)),
-            (lambda a: np.linalg.inv(a), (np.zeros((2, 3)),)),
-            (lambda a: np.linalg.inv(a), (np.zeros(3),)),
-            (lambda a: np.linalg.cholesky(a), (-np.eye(3),)),
-            (lambda a: np.linalg.cholesky(a), (-np.eye(20),)),
-            (lambda a: np.linalg.matrix_power(a, 2), (np.ones((2, 3)),)),
-            (lambda a, b: a @ b, (np.ones((2, 3)), np.ones((2, 3)))),
-            (lambda a, b: np.dot(a, b), (np.ones((2, 3)), np.ones((2, 3)))),
-            (lambda a, b: np.einsum("ij,kl->im", a, b), (np.ones((2, 3)), np.ones((2, 3)))),
-        ]
-    ),
+    [
+        (lambda a, b: np.linalg.solve(a, b), (np.ones((3, 3)), np.ones(3))),
+        (lambda a, b: np.linalg.solve(a, b), (np.zeros((20, 20)), np.ones(20))),
+        (lambda a, b: np.linalg.solve(a, b), (np.eye(3), np.ones(4))),
+        (lambda a: np.linalg.inv(a), (np.zeros((2, 3, 3)),)),
+        (lambda a: np.linalg.inv(a), (np.zeros((2, 3)),)),
+        (lambda a: np.linalg.inv(a), (np.zeros(3),)),
+        (lambda a: np.linalg.cholesky(a), (-np.eye(3),)),
+        (lambda a: np.linalg.cholesky(a), (-np.eye(20),)),
+        (lambda a: np.linalg.matrix_power(a, 2), (np.ones((2, 3)),)),
+        (lambda a, b: a @ b, (np.ones((2, 3)), np.ones((2, 3)))),
+        (lambda a, b: np.dot(a, b), (np.ones((2, 3)), np.ones((2, 3)))),
+        (lambda a, b: np.einsum("ij,kl->im", a, b), (np.ones((2, 3)), np.ones((2, 3)))),
+    ],
 )
 def test_the_same_exceptions_as_numpy(f, args):
     expected = raised(f, *args)

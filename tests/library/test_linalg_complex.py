@@ -8,7 +8,7 @@ import pytest
 
 import zyg
 
-from ..turns import in_turn
+from ..turns import each_in_turn
 
 L = np.linalg
 H = 1e-4
@@ -84,7 +84,8 @@ def inner(x, y):
     return np.sum(np.real(np.conj(x) * y))
 
 
-@pytest.mark.parametrize("f", in_turn([systems, triangular_factors, spectrum, singular, inverses]))
+@each_in_turn
+@pytest.mark.parametrize("f", [systems, triangular_factors, spectrum, singular, inverses])
 def test_derivatives(f):
     for n in (3, 10):
         a, d = definite(n), numbers(n, n, seed=1)
@@ -94,7 +95,8 @@ def test_derivatives(f):
         assert zyg.jvp(f, (a,), (d,))[1] == slope
 
 
-@pytest.mark.parametrize("f", in_turn([lambda a: size(L.solve(a, a[0])), lambda a: size(L.cholesky(a))]))
+@each_in_turn
+@pytest.mark.parametrize("f", [lambda a: size(L.solve(a, a[0])), lambda a: size(L.cholesky(a))])
 def test_second_derivatives(f):
     a, d = definite(3), numbers(3, 3, seed=1)
     d = d + d.conj().T

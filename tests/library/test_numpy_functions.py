@@ -9,7 +9,7 @@ import pytest
 import zyg
 from zyg.errors import Unsupported
 
-from ..turns import in_turn
+from ..turns import each_in_turn
 
 RNG = np.random.default_rng(1)
 A = np.arange(6.0).reshape(2, 3)
@@ -157,12 +157,14 @@ def signals_and_statistics():
 FAMILIES = [sorting, signals_and_statistics, constructors, searching, joining]
 
 
-@pytest.mark.parametrize("check", in_turn(FAMILIES))
+@each_in_turn
+@pytest.mark.parametrize("check", FAMILIES)
 def test_families(check):
     check()
 
 
-@pytest.mark.parametrize("name", in_turn(["fft", "ifft", "rfft", "irfft"]))
+@each_in_turn
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
 def test_transforms(name):
     function = eval(f"lambda a: (np.fft.{name}(a, axis=0), np.fft.{name}(a, 4, norm='ortho'), np.fft.{name}(a, 9))")
     agree(function, (X,), (X[:, ::2].astype(int),), *([] if name == "rfft" else [(Z.T,)]))
@@ -179,7 +181,8 @@ SMOOTH = [
 ]
 
 
-@pytest.mark.parametrize("n", in_turn(range(len(SMOOTH))))
+@each_in_turn
+@pytest.mark.parametrize("n", range(len(SMOOTH)))
 def test_derivatives(n):
     function, x = SMOOTH[n]
     step = RNG.normal(size=x.shape) + (1j * RNG.normal(size=x.shape) if x.dtype == complex else 0)
