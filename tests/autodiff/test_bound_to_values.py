@@ -91,7 +91,7 @@ def defaults(x):
     def f(a=x * x):
         return a
 
-    return (f.__defaults__ or ())[0] * f()
+    return sum(f.__defaults__ or ()) * f()
 
 
 def other_defaults(x):

@@ -110,7 +110,7 @@ class Attributes:
 
 def joined(x):
     made = Attributes(a=x * x)
-    return made.a * made.a
+    return vars(made)["a"] * vars(made)["a"]
 
 
 PROGRAMS = [decorators, spread, default, replaced, fields, steps, cached, raised, joined]
