@@ -41,7 +41,14 @@ def test_of_numbers():
     assert found == pytest.approx(wanted, rel=1e-9)
 
 
-ONES, ZEROS = np.ones(3), np.array([0.0, 2.0, 0.0])
+def _parts_changed(a):
+    b = a.copy()
+    b *= a
+    b[1:] -= a[:-1]
+    return np.sum((b - np.array([0.49, 0.99, 3.11])) ** 2)
+
+
+ONES, SOME, ZEROS = np.ones(3), np.array([0.7, 1.3, 2.1]), np.array([0.0, 2.0, 0.0])
 ARRAYS = [
     (lambda a: np.sum((a**3 - 1.0) ** 2), ONES),
     (lambda a: np.sum((np.sqrt(a * np.array([0.0, 1.0, 1.0])) - 1.0)[1:] ** 2), ONES),
@@ -54,6 +61,7 @@ ARRAYS = [
     (lambda a: (np.trace(np.outer(a, a)) - 3.0) ** 2, ONES),
     (lambda a: np.sum(np.hypot(a, 2.0) * a) + np.sum(np.logaddexp(a, 0.0)), ZEROS),
     (lambda a: np.sum(a * a[::-1]) + np.sum(a[1:] * a[:-1]), ZEROS),
+    (_parts_changed, SOME),
 ]
 
 

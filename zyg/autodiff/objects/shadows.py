@@ -25,7 +25,7 @@ from zyg.errors import Unsupported
 
 from ..identity import ByIdentity
 from .cotangents import Refused, accumulate
-from .holders import Holder, has_attribute, made_for
+from .holders import CLASSES, Holder, class_for, has_attribute
 
 
 class Joined:
@@ -141,9 +141,12 @@ class Shadows:
 
     def new_holder(self, x: Any) -> Holder:
         """The shadow of the attributes of an object that has none yet."""
-        if isinstance(x, ModuleType):  # its attributes are the global variables of its functions
-            return self._share(x, x.__dict__)
-        holder = self.holders[id(x)] = made_for(x)
+        made = CLASSES.get(id(type(x)))
+        if made is None or made.__asked__:
+            if isinstance(x, ModuleType):  # its attributes are the global variables of its functions
+                return self._share(x, x.__dict__)
+            made = class_for(x, made)
+        holder = self.holders[id(x)] = made()
         self.kept.append(x)
         return holder
 
@@ -411,7 +414,7 @@ class Shadows:
         """The shadow to which `d` is to be added; None where it has become the shadow."""
         view = self.views.get(id(array))
         if view is None:
-            if array.base is not None or d.dtype is not array.dtype:
+            if array.base is not None or d.dtype is not array.dtype or d.strides != array.strides:
                 return self.of_array(array)
             self.views[id(array)] = d
             self.kept.append(array)
@@ -469,14 +472,12 @@ class Shadows:
         else:
             low, high = _byte_bounds(owner if exporter is None else np.frombuffer(exporter, np.uint8))
             size = -((low - high) // owner.dtype.itemsize)
-        memory = np.zeros(size, shadow_dtype(owner.dtype))
+        before = self.views.get(id(owner))  # of the same strides: its memory serves, with what has come there and its own shadow
+        memory = np.zeros(size, shadow_dtype(owner.dtype)) if before is None else before.ravel("K")
         known = self.arrays[key_of(owner)] = (memory, low, owner.dtype.itemsize)
         self.kept += [owner] if exporter is None else [owner, exporter]
-        before = self.views.pop(id(owner), None)
         if owner.base is None:
-            view = self.views[id(owner)] = self._view(owner)
-            if before is not None:
-                view[...] = before
+            self.views[id(owner)] = self._view(owner)
         return known
 
 
