@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import types
+from itertools import accumulate
 
 import pytest
 
@@ -198,8 +200,60 @@ def loop_in_a_generator(x):
     return sum([v * x for v in doubled(x)])
 
 
+def of_itertools(x):
+    xs, scale = [x, 2.0, x * x, 0.5 - x], x * 0.5
+    total = 0.0
+    for v in itertools.accumulate(xs):
+        total = total * x + v
+        xs[2] = xs[2] * scale
+    for v in itertools.accumulate(xs, lambda a, b: a * b + scale):
+        if v > 1.61:
+            continue
+        total += v * v
+    for v in accumulate(never(x)):
+        total = total * v
+    for v in accumulate(tuple(xs), operator.mul):
+        total += v
+    for v in map(lambda a, b: a * b * b, xs, xs[1:]):
+        total += v * scale
+    for v in itertools.starmap(pow, [(x, 2), (2.0, x)]):
+        total += v * v
+    for v in itertools.starmap(min, (xs, xs[:2])):
+        total += v * v
+    return total
+
+
+def of_tests(x):
+    xs, asked = [x, 2.0, -x, 0.5, x * x], [1.0]
+
+    def small(v):
+        asked.append(asked[-1] * v)
+        return abs(v) < 1.0
+
+    there, total = iter(xs), 0.0
+    for v in itertools.takewhile(small, there):
+        total += v * v
+    for v in there:
+        total = total * v
+    for v in itertools.dropwhile(small, xs):
+        total = total * x + v
+    for v in itertools.filterfalse(small, xs):
+        total += v * v
+    for v in filter(small, xs):
+        total += v * v * v
+    for v in filter(None, xs):
+        total += v * 0.5
+    for k, v in enumerate(map(abs, xs)):
+        total += k * v * v
+        if v < x:
+            break
+    for v in map(small, [x, x * x]):
+        total += v * x
+    return total + sum([v * asked[-1] for v in map(lambda v: v * v * x, xs)])  # noqa: C417
+
+
 PROGRAMS = [
-    several_yields, left_early, returns_in_the_loop, returns_the_first, nothing_given, within_each_other, of_generators,
+    of_itertools, of_tests, several_yields, left_early, returns_in_the_loop, returns_the_first, nothing_given, within_each_other, of_generators,
     by_recursion, changes_what_the_loop_sees, of_the_function_around, called_for_other_things, sends, state_in_generator,
     loop_in_a_generator,
 ]  # fmt: skip
@@ -238,6 +292,25 @@ def test_another_function_of_that_name(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(thrice, "__code__", never.__code__)
     assert pullback(several_yields, (0.5,))[1](1.0)[0] == pytest.approx(differences.derivative(several_yields, 0.5))
+
+
+def total_of_totals(xs):
+    total = 0.0
+    for v in accumulate(xs):
+        total += v * v
+    return total
+
+
+def test_another_function_of_the_library(monkeypatch):
+    assert pullback(total_of_totals, ([1.0, 2.0],))[1](1.0) == ([8.0, 6.0],)
+    assert "yield" not in [
+        i.op for _, i in with_generators(capture(total_of_totals.__code__), globals()).instructions()
+    ]
+    monkeypatch.setitem(globals(), "accumulate", reversed)
+    assert pullback(total_of_totals, ([1.0, 2.0],))[1](1.0) == ([2.0, 4.0],)
+    with pytest.raises(TypeError, match="not iterable"):
+        monkeypatch.undo()
+        pullback(total_of_totals, (2.0,))
 
 
 RULED = """

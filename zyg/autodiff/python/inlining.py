@@ -31,6 +31,7 @@ from ..identity import lasts
 from ..objects import calls, foreign, reentry, user_rules
 from .comprehensions import drop_unused, plain_variables, replace, taken_in
 from .normal import steps_a_loop
+from .stepping import generator_of
 
 NOTHING = Const(None, NONE)
 
@@ -42,34 +43,37 @@ _DEEPEST = 4  # how many generators within each other
 
 
 class Known:
-    """A generator function that a name stood for when a function was compiled."""
+    """A generator function that a name stood for when a function was compiled, or what the library has in the place of one."""
 
     __slots__ = ("code", "epoch", "function")
 
-    def __init__(self, function: FunctionType):
+    def __init__(self, function: Any):
         self.function = function
-        self.code = function.__code__
+        self.code = function.__code__ if type(function) is FunctionType else None
         self.epoch = rules.epoch()
 
 
 def as_it_was(known: Known) -> Any:
     """The function that was taken in, if its code still says what it does; else None."""
     f = known.function
-    if f.__code__ is not known.code:
+    if known.code is not None and f.__code__ is not known.code:
         return None
     if known.epoch != rules.epoch():
-        if not _is_its_code(f):
+        if _has_rule(f) if known.code is None else not _is_its_code(f):
             return None
         known.epoch = rules.epoch()
     return f
+
+
+def _has_rule(f: Any) -> bool:
+    return rules.rule_for(f) is not None or user_rules.tangent_of(f) is not None
 
 
 def _is_its_code(f: FunctionType) -> bool:
     """Whether nothing but its code says what a call of a function is under differentiation."""
     return not (
         rules.singled_out(f.__code__)
-        or rules.rule_for(f) is not None
-        or user_rules.tangent_of(f) is not None
+        or _has_rule(f)
         or f in calls.KNOWN
         or transform_of(f) is not None
         or foreign.is_compiler(f)
@@ -189,6 +193,13 @@ class _Loop:
         if made is None or self.call.attrs["keywords"]:
             return False
         cells: dict[str, Value] = {}
+        library = generator_of(makers, self.call, namespace)
+        if library is not None:
+            called, code = library
+            if _has_rule(called):
+                return False
+            self.known = Known(called)
+            return self._prepare(code, dict(zip(code.co_varnames, arguments)), cells, namespace, within, True)
         if made[1].op == "global":
             f = namespace.get(made[1].attrs["name"])
             if type(f) is not FunctionType or f.__globals__ is not namespace or f.__closure__ is not None:
@@ -227,6 +238,7 @@ class _Loop:
         cells: dict[str, Value],
         namespace: dict[str, Any],
         within: tuple[CodeType, ...],
+        of_library: bool = False,
     ) -> bool:
         """The generator's own code, with arguments and cells in the places of parameters and free variables."""
         g = clone(taken_in(capture(code), namespace))
@@ -241,6 +253,9 @@ class _Loop:
             return False
         if any(i.op in ("new_cell", "yield_from", "locals", "build_class", "name") for i in instrs):
             return False
+        if of_library:
+            for instr in instrs:
+                instr.position = self.call.position
         instead = {p: arguments[p.name] for p in g.params}
         for block in g.blocks:
             for instr in list(block.instrs):
