@@ -13,9 +13,10 @@ from zyg.backend.phrases import PLAIN_KEYS
 
 from .. import objects
 from ..identity import note
-from ..objects import arithmetic, calls, iteration, numpy_, numpy_plain, subscripts
+from ..objects import arithmetic, calls, iteration, numpy_, numpy_numbers, numpy_plain, subscripts
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMBERS, NUMERIC, SCALARS
+from ..objects.numpy_numbers import PAIRS
 from ..trying import bodies
 from .knowledge import HEAP_TYPE, is_of_python, is_plain, note_code
 from .sites import Tables, forward_of_method, new_tables, noted
@@ -27,6 +28,7 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
     slot, reflected = f"__{op}__", f"__r{op}__"
     tables = new_tables()
     function, complex_back = arithmetic.FUNCTIONS[op], arithmetic.COMPLEX_BACKS.get(op)
+    back_of_numbers = numpy_numbers.BACKS.get(op)
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         ta, tb = type(a), type(b)
@@ -43,6 +45,9 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
                 made = forward(a, b)
                 if made[0] is not NotImplemented:
                     return made
+        elif back_of_numbers is not None and (ta, tb) in PAIRS:
+            y = function(a, b)
+            return y, back_of_numbers(y, a, b)
         elif (ta is ndarray or tb is ndarray) and short is not None:
             return short(a, b) or general(a, b)
         elif (ta is complex and tb in NUMBERS or tb is complex and ta in NUMBERS) and complex_back is not None:
@@ -93,6 +98,8 @@ def _note_special(tables: Tables, cls: type, slot: str, arity: int) -> None:
 def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     """RECORD["getitem"], with what is frequent first."""
     t = type(x)
+    if t is ndarray:
+        return numpy_.getitem(x, key)
     found = _reading[1 if bodies else 0].get(t)
     if found is not None:
         if t.__getitem__ is found[1]:
@@ -100,8 +107,6 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     elif t is list:
         if type(key) is slice:
             return subscripts.part_of_list(x, key)
-    elif t is np.ndarray:
-        return numpy_.getitem(x, key)
     elif t is deque:
         if type(key) is int:
             return x[key], (iteration.run_list_item, x, key if key >= 0 else key + len(x))
