@@ -43,6 +43,7 @@ def without_derivative(handler):
     )
 
 
+@each_in_turn
 def test_every_entry_has_an_example(monkeypatch):
     used = set()
 

@@ -14,6 +14,8 @@ from zyg.library import blas
 
 from ..turns import each_in_turn
 
+pytestmark = each_in_turn
+
 RNG = np.random.default_rng(7)
 
 
@@ -55,7 +57,6 @@ def definite(n):
 LARGE = [((40, 30), (30, 50)), ((60,), (60, 5)), ((60, 5), (5,)), ((3, 20, 4), (4, 30))]
 
 
-@each_in_turn
 @pytest.mark.parametrize(("left", "right"), LARGE)
 def test_large_products_of_all_layouts(left, right):
     """By BLAS: transposed, strided and reversed operands."""
@@ -162,7 +163,6 @@ MODES = [
 ]  # fmt: skip
 
 
-@each_in_turn
 @pytest.mark.parametrize("check", MODES)
 def test_every_mode(check):
     check()
@@ -179,7 +179,6 @@ def raised(f, *args):
     return None
 
 
-@each_in_turn
 @pytest.mark.parametrize(
     ("f", "args"),
     [
@@ -227,7 +226,6 @@ def test_equal_eigenvalues():
     assert norm.tolist() == [0.0, 0.0, 0.0]
 
 
-@each_in_turn
 def test_through_python():
     class Held:
         pass
@@ -305,7 +303,6 @@ def test_an_argument_of_a_special_function_without_a_derivative_is_refused():
         zyg.gradient(lambda a: sc.gammainc(a, 1.5), 2.0)
 
 
-@each_in_turn
 def test_forward_over_reverse_of_systems_in_a_loop_that_is_left_early():
     def f(p):
         a = np.array([[2.0 + p[0], 1.0], [1.0, -3.0 * p[1]]])

@@ -10,6 +10,8 @@ import zyg
 
 from ..turns import each_in_turn
 
+pytestmark = each_in_turn
+
 L = np.linalg
 H = 1e-4
 
@@ -84,7 +86,6 @@ def inner(x, y):
     return np.sum(np.real(np.conj(x) * y))
 
 
-@each_in_turn
 @pytest.mark.parametrize("f", [systems, triangular_factors, spectrum, singular, inverses])
 def test_derivatives(f):
     for n in (3, 10):
@@ -95,7 +96,6 @@ def test_derivatives(f):
         assert zyg.jvp(f, (a,), (d,))[1] == slope
 
 
-@each_in_turn
 @pytest.mark.parametrize("f", [lambda a: size(L.solve(a, a[0])), lambda a: size(L.cholesky(a))])
 def test_second_derivatives(f):
     a, d = definite(3), numbers(3, 3, seed=1)
