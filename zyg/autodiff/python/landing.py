@@ -20,6 +20,7 @@ from zyg.ir.types import BOOL, I64, OBJECT, Type
 from ..objects import queries
 from . import rules
 
+_WRITES = frozenset("setattr setitem list_append".split())
 _READS = frozenset("getattr getitem unpack get_cell checked_local".split())
 # What does not raise and may stand between such operations: it needs no undoing.
 _BETWEEN = frozenset("tuple is is_not string unbound free_cell".split())
@@ -32,6 +33,11 @@ _ABSENT: dict[Type, Const] = {OBJECT: Const(None, OBJECT), BOOL: const(False), I
 def only_looks(instr: Instr) -> bool:
     """Whether an operation that is run plainly has no effect."""
     return instr.op in _READS or instr.op in _QUERIES or rules.base(instr.op) in rules.DIRECT
+
+
+def may_be_last(instr: Instr) -> bool:
+    """Whether an operation may follow those that only look in their block: where it raises, it has not been done."""
+    return instr.op in _WRITES
 
 
 def stands_between(instr: Instr) -> bool:

@@ -239,16 +239,17 @@ def _split_at_raising(f: Function, block: Block, brief: bool) -> list[Block]:
     assert handler is not None
     groups: list[list[Instr]] = [[]]
     full = True  # what comes before the first one that may raise needs no handler
-    looking = [0]  # per group how many only look
+    looking = [0]  # per group how many operations share it
     for instr in block.instrs:
         if may_raise(instr):
             reverses = instr.op not in _WITHOUT_REVERSE
             looks = not brief and landing.only_looks(instr)
-            if full or (looking[-1] and reverses and (not looks or looking[-1] == landing.MOST)):
+            shares = looks or landing.may_be_last(instr)
+            if full or (looking[-1] and reverses and (not shares or looking[-1] == landing.MOST)):
                 groups.append([])
                 looking.append(0)
             full = reverses and not looks
-            looking[-1] += looks
+            looking[-1] += shares
         elif looking[-1] and not landing.stands_between(instr):
             full = True
         groups[-1].append(instr)

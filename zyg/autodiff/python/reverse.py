@@ -220,7 +220,7 @@ class ReverseHalf:
         """What the operations of a block did that an exception left halfway: the one that raised, then those before."""
         forward, b = self.forward, self.builder
         done = [i for i in source.instrs if landing.is_undone(forward.originals.get(i, i))]
-        recorded = [i for i in done if i in forward.originals]
+        recorded = [i for i in source.instrs if i in forward.originals]
         place = Value(I64, "place")
         handler.params.append(place)
         forward.home[place] = handler
