@@ -163,11 +163,11 @@ def _items(
     jump_if_none(e, nothing)
     depth = e.depth
     for r, k in zip(results, wanted, strict=True):
-        e.out("COPY", 1)
+        if r is not results[-1]:
+            e.out("COPY", 1)
         e.out("LOAD_CONST", k)
         e.out("BINARY_SUBSCR")
         e.store(r)
-    e.out("POP_TOP")
     store_none(e, others or [])
     jump(e, end)
     e.label(nothing, depth)

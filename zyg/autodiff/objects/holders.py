@@ -44,28 +44,15 @@ def has_attribute(name: str) -> bool:
     return True
 
 
-if _DEFAULTS_BY_CLASS:
-
-    def made_for(x: Any) -> Holder:
-        """A holder with nothing in it, for an object."""
-        return Holder()
-
-else:
-
-    def made_for(x: Any) -> Holder:
-        """A holder with nothing in it, for an object."""
-        made = _classes.get(id(type(x)))
-        if made is None or made.__asked__:
-            made = _class_for(x, made)
-        return made()
-
-
 # From 3.12 on: the holders of instances of a class are of a class of their own, and have from the start the attributes that the first
 # of these instances had, or that were asked for later.
-_classes = ByIdentity()
+CLASSES = ByIdentity()
 
 
-def _class_for(x: Any, before: Any) -> Any:
+def class_for(x: Any, before: Any) -> type[Holder]:
+    """The class of holders for an object, where CLASSES has none for its class, or only one that lacks attributes (`before`)."""
+    if _DEFAULTS_BY_CLASS:
+        return Holder
     if before is None:
         names = _attributes(x)
     else:
@@ -75,7 +62,7 @@ def _class_for(x: Any, before: Any) -> Any:
     lines = "".join(f"\n    self.{name} = None" for name in sorted(filter(_is_name, names & _names)))
     exec(f"def __init__(self):{lines or ' pass'}", scope)
     made = type("Holder", (Holder,), {"__init__": scope["__init__"], "__named__": names, "__asked__": set()})
-    _classes.note(type(x), made)
+    CLASSES.note(type(x), made)
     return made
 
 
@@ -90,4 +77,4 @@ def _attributes(x: Any) -> set[str]:
     return kept | set(object.__getattribute__(x, "__dict__") if cls.__dictoffset__ else ())
 
 
-__all__ = ["Holder", "has_attribute", "made_for"]
+__all__ = ["CLASSES", "Holder", "class_for", "has_attribute"]
