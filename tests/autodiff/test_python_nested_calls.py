@@ -113,7 +113,11 @@ def joined(x):
     return vars(made)["a"] * vars(made)["a"]
 
 
-PROGRAMS = [decorators, spread, default, replaced, fields, steps, cached, raised, joined]
+def frozen(x):
+    return sum(v * v for v in frozenset([x, x * x, x])) * max(frozenset([x]) | {x * x})
+
+
+PROGRAMS = [decorators, spread, default, replaced, fields, steps, cached, raised, joined, frozen]
 
 
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")

@@ -67,21 +67,25 @@ def _set(iterable: Any = (), /) -> tuple[Any, Any]:
 
 def _frozen(cls: type, iterable: Any = (), /) -> tuple[Any, Any]:
     iterator, rec = iteration.with_backs(iterable)
-    both: dict[Any, Any] = {}
+    items: set[Any] = set()
+    pairs: list[tuple[Any, Any]] = []
     for item, back in iterator:
         check_key(item)
-        both.setdefault(item, back)
-    y = frozenset.__new__(cls, both)
-    return y, (_run_frozen, y, both, rec)
+        count = len(items)
+        items.add(item)
+        if len(items) > count:  # equal ones are the first
+            pairs.append((item, back))
+    y = frozenset.__new__(cls, items)
+    return y, (_run_frozen, y, pairs, rec)
 
 
 known(frozenset)(functools.partial(_frozen, frozenset))
 
 
 def _run_frozen(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, both, rec = back
+    _, y, pairs, rec = back
     taken = shadows.take_dict(y) or {}
-    for item, inner in reversed(both.items()):
+    for item, inner in reversed(pairs):
         if inner is not None:
             inner[0](inner, taken.get(item), shadows)
     whole = None if rec is None else rec[0](rec, None, shadows)
