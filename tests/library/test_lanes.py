@@ -182,3 +182,29 @@ def test_second_derivatives_where_a_first_cotangent_is_zero():
         for column, unit in zip(found.T, np.eye(x.size).reshape(-1, *x.shape), strict=True):
             slope = (gradient(x + 1e-5 * unit) - gradient(x - 1e-5 * unit)) / 2e-5
             np.testing.assert_allclose(column, slope.ravel(), rtol=1e-8, atol=1e-8)
+
+
+def distances(a, b, c, x):
+    return np.sum(np.abs(x - a)) + 2.0 * np.sum(np.abs(x - b)) + 3.0 * np.sum(np.abs(x - c))
+
+
+def test_an_odd_number_of_sums_in_one_loop():
+    value_and_grad = zyg.value_and_grad(distances, (0, 1, 2))
+    for n in SIZES:
+        x = draw.normal(size=n)
+        value, slopes = value_and_grad(-0.5, 0.0, 0.5, x)
+        assert value == pytest.approx(distances(-0.5, 0.0, 0.5, x), rel=1e-14)
+        assert slopes == pytest.approx([-(k + 1) * np.sum(np.sign(x - m)) for k, m in enumerate((-0.5, 0.0, 0.5))])
+
+
+def slices(x):
+    ends = np.sum(np.abs(x[1:] - x[:-1])) + np.sum(x[::2][: len(x) // 2] * x[1::2] ** 2)
+    return ends + np.sum((x[2:] - 2.0 * x[1:-1] + x[:-2]) ** 2 * x[1:-1]) + np.sum(x * x[::-1] ** 2)
+
+
+def test_shifted_slices_of_one_array():
+    for n in (3, 50, 1001):
+        x, direction = draw.normal(size=n), draw.normal(size=n)
+        (slope,) = zyg.gradient(slices, x)
+        expected = (slices(x + 1e-6 * direction) - slices(x - 1e-6 * direction)) / 2e-6
+        assert slope @ direction == pytest.approx(expected, rel=1e-6, abs=1e-6)

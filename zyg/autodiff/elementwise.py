@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from .instructions import ReverseInstructions
 
 
+_MOST_PARTS = 8
+
+
 class Reversal(NamedTuple):
     """What the forward part found out about the reverse of one `apply`."""
 
@@ -50,19 +53,43 @@ def _wanted(a: ForwardPart, apply: Instr) -> tuple[list[int], list[int]]:
 def forward_apply(a: ForwardPart, b: Builder, apply: Instr) -> None:
     wanted, seeded = _wanted(a, apply)
     if wanted and seeded:
-        reverse, used = reverse_function(a.module, apply.attrs["callee"], wanted, seeded)
         ins = _split(apply)[1]
-        kept = {
-            k: a._kept(b, apply, ins[k]) if isinstance(ins[k].type, Array) else ins[k]
-            for k in used
-        }  # fmt: skip
-        a.made_by[apply] = (apply, Reversal(reverse, kept, wanted, seeded))
+        holders: dict[int, Value] = {}
+        reversals: list[Reversal] = []
+        for part in _apart(a, apply, wanted):
+            arrays = sum(isinstance(ins[k].type, Array) for k in part)
+            reverse, used = reverse_function(a.module, apply.attrs["callee"], part, seeded, arrays)
+            for k in used:
+                if k not in holders:
+                    holders[k] = a._kept(b, apply, ins[k]) if isinstance(ins[k].type, Array) else ins[k]
+            reversals.append(Reversal(reverse, {k: holders[k] for k in used}, part, seeded))
+        a.made_by[apply] = (apply, reversals)
     b.append(apply)
 
 
-def reverse_apply(a: ReverseInstructions, apply: Instr) -> None:
-    b = a.builder
+def _apart(a: ForwardPart, apply: Instr, wanted: list[int]) -> list[list[int]]:
+    """The arguments that get cotangents, in parts: those that are shifted views of one array (`x[1:] - x[:-1]`) get them in
+    loops of their own, since a loop that adds to both waits for each element, and takes longer than one for each in which
+    the elements are computed again."""
     outs, ins = _split(apply)
+    first: list[int] = []
+    others: list[list[int]] = []
+    seen: dict[Value, Value] = {}
+    for k in wanted:
+        v = ins[k]
+        if v in a.slices and seen.setdefault(a.activity.rep(v), v) is not v:
+            others.append([k])
+        else:
+            first.append(k)
+    in_place = any(a.activity.rep(v) in seen for v in outs)
+    simple = len(a.module.functions[apply.attrs["callee"]].blocks) == 1
+    if in_place or not simple or len(others) >= _MOST_PARTS:
+        return [wanted]
+    return [first, *others]
+
+
+def reverse_apply(a: ReverseInstructions, apply: Instr) -> None:
+    outs = _split(apply)[0]
     modes = apply.attrs["modes"]
     set_outs = [v for v, mode in zip(outs, modes) if mode == "set" and a._active_memory(v)]
     made = a.made_by.get(apply)
@@ -70,8 +97,21 @@ def reverse_apply(a: ReverseInstructions, apply: Instr) -> None:
         for v in set_outs:
             _clear(a, v)
         return
-    assert isinstance(made[1], Reversal)
-    reverse, kept, wanted, seeded = made[1]
+    assert isinstance(made[1], list)
+    taken: dict[Value, Value] = {}
+    for n, reversal in enumerate(made[1]):
+        assert isinstance(reversal, Reversal)
+        _reverse(a, apply, reversal, set_outs if n == len(made[1]) - 1 else [], taken)
+
+
+def _reverse(
+    a: ReverseInstructions, apply: Instr, reversal: Reversal, set_outs: list[Value], taken: dict[Value, Value]
+) -> None:
+    """`set_outs`: the arrays that the operation has set, whose shadows are 0 then; `taken`: the cotangents of the numbers that
+    it has given, for all parts."""
+    b = a.builder
+    outs, ins = _split(apply)
+    reverse, kept, wanted, seeded = reversal
     # In place, as in `a *= b`: what is read is what is set, element by element, and so are the shadows.
     cotangents = {k: v for k, v in enumerate([*outs, *apply.results]) if k in seeded}
     receiving = [k for k in wanted if isinstance(ins[k].type, Array)]
@@ -89,7 +129,9 @@ def reverse_apply(a: ReverseInstructions, apply: Instr) -> None:
                     clear.remove(v)
             seeds.append(shadow)
         else:
-            seeds.append(a._take(v) if a.active(v) else const(0.0, cotangent_type(v.type)))
+            if v not in taken:
+                taken[v] = a._take(v) if a.active(v) else const(0.0, cotangent_type(v.type))
+            seeds.append(taken[v])
     arguments = [a.need(v, a.current) for v in kept.values()]
     targets = [a._needed_shadow(ins[k]) for k in receiving]
     scalars = [k for k in wanted if k not in receiving]
@@ -114,9 +156,12 @@ def _clear(a: ReverseInstructions, array: Value) -> None:
     a.builder.emit("fill", shadow, const(0.0, helpers.dtype(shadow)))
 
 
-def reverse_function(module: Module, name: str, wanted: list[int], seeded: list[int]) -> tuple[str, list[int]]:
+def reverse_function(
+    module: Module, name: str, wanted: list[int], seeded: list[int], arrays: int
+) -> tuple[str, list[int]]:
     """The function that gives the cotangents of the parameters `wanted` of function `name`, in this order, from those of its
-    parameters that it uses and the cotangents of the results `seeded`; and which parameters these are."""
+    parameters that it uses and the cotangents of the results `seeded`; and which parameters these are.  The first `arrays`
+    cotangents are those of elements of arrays, the others are summed up."""
     from .adjoint import adjoint
 
     own = module.unique_name(f"{name}.rev")
@@ -142,6 +187,7 @@ def reverse_function(module: Module, name: str, wanted: list[int], seeded: list[
     masks.run(function, list(given.values()))
     for simplify in (fold.run, cse.run, dce.run, simplify_cfg.run):
         simplify(function)
+    masks.add_nothing(function, arrays)
     mentioned = {v for _, i in function.instructions() for v in [*i.operands, *[x for t in i.targets for x in t.args]]}
     used = [k for k, p in enumerate(params) if p in mentioned]
     function.entry.params = [*[params[k] for k in used], *given.values()]

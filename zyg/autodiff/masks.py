@@ -14,11 +14,13 @@ what is left over.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container
 from typing import NamedTuple
 
-from zyg.ir.core import Const, Function, Instr, Value, const
+from zyg.ir.core import Const, Function, Instr, Value, const, uses
 from zyg.ir.passes.rewriting import replace_uses, substitute
+from zyg.ir.types import is_float
 
 
 class Masked(NamedTuple):
@@ -32,6 +34,18 @@ class Masked(NamedTuple):
 def run(function: Function, seeds: list[Value]) -> None:
     """`seeds`: the parameters of the function that everything it gives is linear in."""
     _Walk(function, seeds).run()
+
+
+def add_nothing(function: Function, first: int) -> None:
+    """Where a result from number `first` on, which is only summed up, is chosen, or 0: let it be -0.0 instead, which changes no
+    sum, so that a processor with masks adds nothing, instead of choosing zeros to add."""
+    blocks = [b for b in function.blocks if b.instrs[-1].op == "return"]
+    made = {r: i for _, i in function.instructions() for r in i.results}
+    counts = Counter(v for _, i in function.instructions() for v in uses(i))
+    for result in [v for b in blocks for v in b.instrs[-1].operands[first:]]:
+        choice = made.get(result)
+        if choice is not None and choice.op == "select" and counts[result] == 1 and is_float(result.type):
+            choice.operands[1:] = [const(-0.0, v.type) if _is_zero(v) else v for v in choice.operands[1:]]
 
 
 class _Walk:

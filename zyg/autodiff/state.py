@@ -197,6 +197,9 @@ class State(ABC):
         self.seed_params: list[Value] = []
         self.reverse_tape = Value(TAPE, "tape")  # parameter of the reverse half of a callee
         self.activity = Activity(self.function, module, summaries)
+        self.slices = {
+            i.result for _, i in self.function.instructions() if i.op == "view" and set(i.attrs["spec"]) <= set(":sn")
+        }  # all but those by which arrays fall into parts that have no element in common
         self.bits = sum(1 << k for k, chosen in enumerate(wrt) if chosen)
         results = range(len(self.function.results)) if outputs is None else outputs
         self.seeds = tuple(r for r in results if differentiable(self.function.results[r]))

@@ -251,7 +251,7 @@ def _pow_vjp(d: Any, out: Any, x: Any, y: Any) -> Any:
 op("pow", _same("f", True), "x ** y as C's pow", eval=ieee_pow, vjp=_pow_vjp)
 
 op("abs", _same(_num), "|x|; slope 0 at 0", eval=abs,
-   vjp=lambda d, out, x: (where(x > 0, d, where(x < 0, -d, 0.0)),))  # fmt: skip
+   vjp=lambda d, out, x: (where(abs(x) > 0.0, d * copysign(1.0, x), 0.0),))  # fmt: skip
 
 
 def _fmin(x: float, y: float) -> float:

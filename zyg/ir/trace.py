@@ -67,6 +67,9 @@ class Traced:
     def __neg__(self) -> Traced:
         return self.apply("neg", self)
 
+    def __abs__(self) -> Traced:
+        return self.apply("abs", self)
+
     def __lt__(self, other: Any) -> Traced:
         return self.apply("lt", self, other)
 

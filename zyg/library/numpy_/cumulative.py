@@ -189,10 +189,16 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = 
     if append is not None:
         a = np.concatenate((a, _end(append, a, axis)), axis=axis)
     result = np.moveaxis(a, axis, -1)
-    for _ in range(n):
-        following, before = result[..., 1:], result[..., :-1]
-        result = (following != before) if a.dtype.kind == "b" else following - before
+    if n > 0:
+        result = _between_neighbours(result)  # apart from the loop, which usually is none
+    for _ in range(n - 1):
+        result = _between_neighbours(result)
     return np.moveaxis(result, -1, axis)
+
+
+def _between_neighbours(a: Any) -> Any:
+    following, before = a[..., 1:], a[..., :-1]
+    return (following != before) if a.dtype.kind == "b" else following - before
 
 
 def _end(v: Any, a: Any, axis: Any) -> Any:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
 
 NONE, FALSE, YES = Known(None), Known(False), Known(True)
+_BLOCK = 64
 EMPTY = "zero-size array to reduction operation {} which has no identity"
 
 
@@ -139,6 +140,14 @@ def first_equal(row: Any, value: Any) -> int:
     """The place of the first element that is `value`, or the first nan if it is one; the length if there is none."""
     n = len(row)
     i = 0
+    # Blocks that do not have it, in which the processor looks at several elements at once.
+    while i + _BLOCK <= n:
+        found = 0
+        for k in range(_BLOCK):
+            found += (row[i + k] == value) | ((value != value) & (row[i + k] != row[i + k]))
+        if found > 0:
+            break
+        i += _BLOCK
     if value != value:
         while i < n and row[i] == row[i]:
             i += 1
