@@ -80,10 +80,11 @@ def test_gradients_of_dynamic_programs(name):
 
 
 def test_gradients_of_everyday_programs():
-    from benchmarks import everyday
+    from benchmarks import everyday, small_arrays
     from benchmarks.sections.dynamic import disagreement
 
-    wrong = {name: disagreement(*program) for name, program in everyday.PROGRAMS.items()}
+    every = everyday.PROGRAMS | small_arrays.PROGRAMS
+    wrong = {name: disagreement(*program) for name, program in every.items()}
     assert {name: problem for name, problem in wrong.items() if problem} == {}
 
 

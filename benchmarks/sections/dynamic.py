@@ -11,10 +11,12 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 import zyg
 from zyg.fallback import python_pullback
 
-from .. import everyday
+from .. import everyday, small_arrays
 from ..dynamic import ORBIT, PROGRAMS, WAYS
 from ..measure import Sampler, Samples, apart, python_sampler, side_by_side
 from ..report import duration, ratio, table
@@ -47,7 +49,9 @@ def through_autograd(function: Any, args: tuple[Any, ...]) -> Any:
 def flat(value: Any) -> Iterable[float]:
     if isinstance(value, dict):
         value = [value[k] for k in sorted(value)]
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, np.ndarray):
+        yield from map(float, value.ravel())
+    elif isinstance(value, (list, tuple)):
         for item in value:
             yield from flat(item)
     else:
@@ -79,6 +83,7 @@ def run(settings: Settings) -> dict[str, Any]:
         print("  DISAGREE " + problem)
     print()
     of_everyday(settings, figures)
+    of_small_arrays(settings, figures)
     native(settings, figures)
     return figures
 
@@ -128,6 +133,8 @@ def moved(value: Any, by: Callable[[], float]) -> Any:
     """The same with something added to each float."""
     if isinstance(value, float):
         return value + by()
+    if isinstance(value, np.ndarray):
+        return np.array([x + by() for x in value.ravel()]).reshape(value.shape)
     if isinstance(value, dict):
         return {k: moved(v, by) for k, v in value.items()}
     return type(value)([moved(v, by) for v in value]) if isinstance(value, (list, tuple)) else value
@@ -137,6 +144,8 @@ def floats(value: Any, gradient: Any) -> Iterable[float]:
     """The gradient by each float, in the order of `moved`."""
     if isinstance(value, float):
         yield 0.0 if gradient is None else float(gradient)
+    elif isinstance(value, np.ndarray):
+        yield from map(float, np.zeros(value.size) if gradient is None else gradient.ravel())
     elif isinstance(value, (list, tuple, dict)):
         keys = value if isinstance(value, dict) else range(len(value))
         for k in keys:
@@ -170,6 +179,60 @@ def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
     print("everyday programs, through the Python back end")
     header = ["", "CPython, value", "zyg, gradient", "ratio", f"less {duration(LEVEL_SECONDS)} (<{LEVEL_TIMES:.0f})"]
     print(table(header, rows))
+    for problem in figures["wrong"]:
+        print("  DISAGREE " + problem)
+    print()
+
+
+def small_arrays_program(settings: Settings, name: str) -> tuple[str | None, dict[str, float]]:
+    """What is wrong, and the figures of a program with small arrays; autograd's too, if it runs it."""
+    function, args = small_arrays.PROGRAMS[name]
+    problem = disagreement(function, args)
+    own = lambda: gradient_of(function, args)
+    samplers = {"CPython": interpreted(function, *args), "zyg": interpreted(own)}
+    theirs = by_autograd(name) if has_autograd() else None
+    if theirs is not None:
+        samplers["autograd"] = interpreted(theirs)
+        if not np.allclose(list(flat(own())), list(flat(theirs())), rtol=1e-9, atol=1e-12):
+            problem = f"zyg gives {own()}, autograd {theirs()}"
+    entry, samples = measured(settings, samplers)
+    if theirs is not None:
+        entry["autograd to zyg"] = samples["autograd"].ratio(samples["zyg"])
+    return problem, entry
+
+
+def by_autograd(name: str) -> Callable[[], Any] | None:
+    """autograd's gradient of a program with small arrays; None if it refuses: it has none of what writes to arrays."""
+    import autograd
+    import autograd.numpy as anp
+
+    function, args = small_arrays.with_numpy(anp)[name]
+    gradient = autograd.grad(function, tuple(range(len(args))))
+    try:
+        gradient(*args)
+    except (TypeError, ValueError):
+        return None
+    return lambda: gradient(*args)
+
+
+def of_small_arrays(settings: Settings, figures: dict[str, Any]) -> None:
+    rows = []
+    for name in small_arrays.PROGRAMS:
+        problem, entry = apart(lambda name=name: small_arrays_program(settings, name))
+        figures[f"small arrays: {name}"] = entry
+        if problem:
+            figures["wrong"].append(f"{name}: {problem}")
+        row = [name, duration(entry["CPython"]), duration(entry["zyg"]), f"{entry['to CPython']:.1f}x"]
+        row.append(ratio(entry["above"], LEVEL_TIMES))
+        if "autograd" in entry:
+            ahead = entry["autograd to zyg"]
+            row += [duration(entry["autograd"]), f"{ahead:.1f}x {'ok' if ahead >= LEVEL_AUTOGRAD else '!!'}"]
+        else:
+            row += ["-", "-"]
+        rows.append(row)
+    print("objects and containers with small arrays, through the Python back end")
+    header = ["", "CPython, value", "zyg, gradient", "ratio", f"less {duration(LEVEL_SECONDS)} (<{LEVEL_TIMES:.0f})"]
+    print(table([*header, "autograd", f"autograd/zyg (>{LEVEL_AUTOGRAD:.0f})"], rows))
     for problem in figures["wrong"]:
         print("  DISAGREE " + problem)
     print()
