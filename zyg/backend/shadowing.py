@@ -251,9 +251,21 @@ def add_part(
     e.load(d)
     operator(e, "add")
     with e.aside():
+        call = Label()
+        if position is not False:
+            e.label(slow, depth)
+            e.load(part)
+            length(e, shadow)
+            e.out("COMPARE_OP", Compare.EQ)
+            e.jump_if("FALSE", call)
+            e.load(shadow)  # a loop that went from the end comes back from the start
+            e.load(d)
+            e.out("LIST_APPEND", 1)
+            e.out("POP_TOP")
+            jump(e, end)
         e.label(other, depth + 1)
         e.out("POP_TOP")
-        e.label(slow, depth)
+        e.label(call, depth)
         call_method(e, shadows, "add_part", shadow, part, d)
         e.out("POP_TOP")
         jump(e, end)
