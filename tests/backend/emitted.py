@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bytecode import Instr, Label
+from bytecode import Label
 from bytecode.instr import TryBegin, TryEnd
+
+from zyg.backend.assembly import Instruction, stack_effect
 
 _ENDS = frozenset("JUMP_FORWARD JUMP_BACKWARD JUMP_BACKWARD_NO_INTERRUPT RETURN_VALUE RERAISE RAISE_VARARGS".split())
 _NEVER_RAISE = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
@@ -42,7 +44,7 @@ def faults(code: list[Any], params: list[str]) -> list[str]:
         n = work.pop()
         depth, filled = states[n]
         item = code[n]
-        if not isinstance(item, Instr):
+        if type(item) is not Instruction:
             go(n + 1, depth, filled)
             continue
         if n in region and item.name not in _NEVER_RAISE:
@@ -60,7 +62,7 @@ def faults(code: list[Any], params: list[str]) -> list[str]:
             if "DELETE" in step or "CLEAR" in item.name:
                 filled -= {name}
         if isinstance(item.arg, Label):
-            go(at[item.arg], depth + item.stack_effect(jump=True), filled)
+            go(at[item.arg], depth + stack_effect(item.name, item.arg, jump=True), filled)
         if item.name not in _ENDS:
-            go(n + 1, depth + item.stack_effect(jump=False), filled)
+            go(n + 1, depth + stack_effect(item.name, item.arg), filled)
     return list(found)

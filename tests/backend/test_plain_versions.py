@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bytecode import Instr
 
 from tests.backend.emitted import faults
 from zyg.backend import python as emitter
+from zyg.backend.assembly import Instruction
 from zyg.fallback import python_pullback
 
 
@@ -227,7 +227,7 @@ def test_tuples_that_loops_go_through():
 
 def test_emitted_code_is_sound(monkeypatch: pytest.MonkeyPatch):
     """The depth of the stack is the same on all ways, and no local is read where it may be empty."""
-    assert faults([Instr("LOAD_FAST", "x"), Instr("RETURN_VALUE")], []) == ["0: x may be empty"]
+    assert faults([Instruction("LOAD_FAST", "x"), Instruction("RETURN_VALUE")], []) == ["0: x may be empty"]
     seen: list[str] = []
     checks = 0
     combined, with_islands = emitter.combined, emitter.with_islands

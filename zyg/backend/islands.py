@@ -9,8 +9,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from bytecode import ConcreteInstr, Instr, Label
+from bytecode import Label
 
+from .assembly import Instruction, length
 from .opcodes import PY312, PY313
 
 _REACH = 255
@@ -22,27 +23,14 @@ _ENDS = ("STORE_FAST", "POP_TOP", "POP_JUMP")
 # What FOR_ITER wants to find where it goes at the end of an iterator, and steps over.
 _END_FOR = ("END_FOR", "POP_TOP") if PY313 else ("END_FOR",) if PY312 else ()
 
-_sizes: dict[str, int] = {}
-
 
 def with_islands(code: list[Any]) -> list[Any]:
     """The code with islands for its conditional jumps forward, as far as they need them."""
     return _Islands(code).run()
 
 
-def _size(item: Any) -> int:
-    """The length of an instruction with its caches."""
-    if not isinstance(item, Instr):
-        return 0
-    found = _sizes.get(item.name)
-    if found is None:
-        concrete = ConcreteInstr(item.name, 0) if item.require_arg() else ConcreteInstr(item.name)
-        found = _sizes[item.name] = 1 + concrete.use_cache_opcodes()
-    return found
-
-
 def _is_final(item: Any) -> bool:
-    return isinstance(item, Instr) and item.name in _FINAL
+    return type(item) is Instruction and item.name in _FINAL
 
 
 class _Islands:
@@ -50,7 +38,7 @@ class _Islands:
         self.code = code
         self.places = [0]  # of the items, and the end, as they are without islands
         for item in code:
-            self.places.append(self.places[-1] + _size(item))
+            self.places.append(self.places[-1] + length(item))
         self.index = {item: n for n, item in enumerate(code) if isinstance(item, Label)}
         self.number = 0  # of the item that was put out last
         self.result: list[Any] = []
@@ -67,10 +55,10 @@ class _Islands:
             if isinstance(item, Label) and item in self.wanted:
                 self._place_islands()
             self.number = n
-            if isinstance(item, Instr) and (item.name.startswith("POP_JUMP") or item.name == "FOR_ITER"):
+            if type(item) is Instruction and (item.name.startswith("POP_JUMP") or item.name == "FOR_ITER"):
                 item = self._reaching(item, n)
             self._out(item)
-            if self.wanted and isinstance(item, Instr):
+            if self.wanted and type(item) is Instruction:
                 room = self.begun + _REACH - _SLACK - _ISLAND * len(self.wanted) - self.at
                 late = (
                     self.places[free[n + 1]] - self.places[n + 1] > room
@@ -86,7 +74,7 @@ class _Islands:
             found[n] = n + 1 if _is_final(self.code[n]) else found[n + 1]
         return found
 
-    def _reaching(self, jump: Instr, n: int) -> Instr:
+    def _reaching(self, jump: Instruction, n: int) -> Instruction:
         """A jump, to an island if where it goes is far away."""
         label: Any = jump.arg
         if self.places[self.index[label]] - self.places[n] <= _REACH - _SLACK:
@@ -95,18 +83,18 @@ class _Islands:
             if not self.wanted:
                 self.begun = self.at
             self.wanted[label] = Label()
-        return Instr(jump.name, self.wanted[label], location=jump.location)
+        return Instruction(jump.name, self.wanted[label], jump.location)
 
     def _out(self, item: Any) -> None:
         self.result.append(item)
-        self.at += _size(item)
+        self.at += length(item)
 
     def _place_islands(self) -> None:
         last = self.result[-1]
         over = None
         if not _is_final(last):
             over = Label()
-            self._out(Instr("JUMP_FORWARD", over))
+            self._out(Instruction("JUMP_FORWARD", over))
         for label, island in self.wanted.items():
             self._out(island)
             self._island(label)
@@ -117,19 +105,19 @@ class _Islands:
     def _island(self, label: Label) -> None:
         """A jump to a label, or what is there, if that is a jump."""
         places = range(self.index[label], len(self.code))
-        behind = (item for n in places if isinstance(item := self.code[n], Instr))
+        behind = (item for n in places if type(item := self.code[n]) is Instruction)
         first, *_ = there = [*islice(behind, max(1, len(_END_FOR)))]
         if first.name in ("JUMP_FORWARD", "JUMP_BACKWARD_NO_INTERRUPT"):
             to: Any = first.arg
             back = self.index[to] <= self.number
             name = "JUMP_BACKWARD_NO_INTERRUPT" if back else "JUMP_FORWARD"
-            self._out(Instr(name, to, location=first.location))
+            self._out(Instruction(name, to, first.location))
             return
         if _END_FOR and first.name == _END_FOR[0]:
             for item in there:
                 self._out(item)
             label = self.behind.setdefault(label, Label())
-        self._out(Instr("JUMP_FORWARD", label, location=first.location))
+        self._out(Instruction("JUMP_FORWARD", label, first.location))
 
     def _with_places_behind(self) -> list[Any]:
         if not self.behind:
@@ -140,7 +128,7 @@ class _Islands:
             made.append(item)
             if isinstance(item, Label) and item in self.behind:
                 behind, left = self.behind[item], len(_END_FOR)
-            elif left and isinstance(item, Instr):
+            elif left and type(item) is Instruction:
                 left -= 1
                 if not left:
                     made.append(behind)

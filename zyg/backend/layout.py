@@ -6,8 +6,9 @@ from collections import Counter
 from itertools import pairwise
 from typing import Any
 
-from bytecode import Instr, Label
+from bytecode import Label
 
+from .assembly import Instruction
 from .opcodes import PY312, PY313
 
 # 3.13 makes one instruction of two that are about fast locals; before, the interpreter did by itself.
@@ -26,20 +27,20 @@ def directed(code: list[Any]) -> list[Any]:
     result: list[Any] = []
     behind: list[Any] = []
     for n, item in enumerate(code):
-        target = item.arg if isinstance(item, Instr) else None
+        target = item.arg if type(item) is Instruction else None
         if isinstance(target, Label):
             forward = at[target] > n
             if item.name == "JUMP_FORWARD" and not forward:
-                item = Instr("JUMP_BACKWARD_NO_INTERRUPT", target, location=item.location)
+                item = Instruction("JUMP_BACKWARD_NO_INTERRUPT", target, item.location)
             elif item.name == "JUMP_BACKWARD" and forward:
-                item = Instr("JUMP_FORWARD", target, location=item.location)
+                item = Instruction("JUMP_FORWARD", target, item.location)
             elif item.name.startswith("POP_JUMP") and not forward:
                 if PY312:  # such a jump is forward there
                     way = Label()
-                    behind += [way, Instr("JUMP_BACKWARD_NO_INTERRUPT", target, location=item.location)]
-                    item = Instr(item.name, way, location=item.location)
+                    behind += [way, Instruction("JUMP_BACKWARD_NO_INTERRUPT", target, item.location)]
+                    item = Instruction(item.name, way, item.location)
                 else:
-                    item = Instr(item.name.replace("FORWARD", "BACKWARD"), target, location=item.location)
+                    item = Instruction(item.name.replace("FORWARD", "BACKWARD"), target, item.location)
         result.append(item)
     return result + behind
 
@@ -51,7 +52,7 @@ def _without_idle_jumps(code: list[Any]) -> list[Any]:
     for item in reversed(code):
         if isinstance(item, Label):
             here.add(item)
-        elif isinstance(item, Instr) and item.name == "JUMP_FORWARD" and item.arg in here:
+        elif type(item) is Instruction and item.name == "JUMP_FORWARD" and item.arg in here:
             continue
         else:
             here.clear()
@@ -74,8 +75,8 @@ def cleared(code: list[Any]) -> tuple[list[Any], int]:
             n += 1
             continue
         where, nothing = code[n].location, _nothing(count)
-        result += [Instr("LOAD_CONST", nothing, location=where), Instr("UNPACK_SEQUENCE", count, location=where)]
-        result += [Instr("STORE_FAST", store.arg, location=where) for store in code[n + 1 : n + 2 * count : 2]]
+        result += [Instruction("LOAD_CONST", nothing, where), Instruction("UNPACK_SEQUENCE", count, where)]
+        result += [Instruction("STORE_FAST", store.arg, where) for store in code[n + 1 : n + 2 * count : 2]]
         deepest = max(deepest, count)
         n += 2 * count
     return result, deepest
@@ -89,7 +90,7 @@ def _nothing(count: int) -> Any:
 
 
 def _sets_none(code: list[Any], n: int) -> bool:
-    if n + 1 >= len(code) or not isinstance(code[n], Instr) or not isinstance(code[n + 1], Instr):
+    if n + 1 >= len(code) or type(code[n]) is not Instruction or type(code[n + 1]) is not Instruction:
         return False
     return code[n].name == "LOAD_CONST" and code[n].arg is None and code[n + 1].name == "STORE_FAST"
 
@@ -111,7 +112,7 @@ def combined(code: list[Any], arguments: list[str]) -> tuple[list[Any], list[str
         last: Any = result[-1] if result else None
         if _are_one(last, item) and last.arg in numbered and item.arg in numbered:
             both: Any = (last.arg, item.arg)
-            result[-1] = Instr(_TOGETHER[last.name, item.name], both, location=last.location)
+            result[-1] = Instruction(_TOGETHER[last.name, item.name], both, last.location)
         else:
             result.append(item)
     return result, names
@@ -119,8 +120,8 @@ def combined(code: list[Any], arguments: list[str]) -> tuple[list[Any], list[str
 
 def _are_one(first: Any, second: Any) -> bool:
     return (
-        isinstance(first, Instr)
-        and isinstance(second, Instr)
+        type(first) is Instruction
+        and type(second) is Instruction
         and (first.name, second.name) in _TOGETHER
         and first.location == second.location
         and type(first.arg) is str

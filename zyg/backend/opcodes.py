@@ -402,7 +402,7 @@ def _refuse_frame_access(e: Emitter, instr: Operation) -> None:
         return
     name = maker.attrs["name"]
     if _FRAME_READERS.get(name) == len(instr.operands) - 1:
-        raise CannotEmit(f"{name}() of the variables of {e.code.qualname}", instr.position)
+        raise CannotEmit(f"{name}() of the variables of {e.signature.qualname}", instr.position)
 
 
 def op_call_spread(e: Emitter, tree: Tree) -> None:

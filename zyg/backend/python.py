@@ -20,12 +20,13 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType
 from typing import Any
 
-from bytecode import Bytecode, Compare, CompilerFlags, Instr, Label
-from bytecode.instr import CellVar, FreeVar, InstrLocation, Intrinsic1Op, TryBegin, TryEnd
+from bytecode import Compare, Label
+from bytecode.instr import CellVar, FreeVar, Intrinsic1Op, TryBegin, TryEnd
 
 from ..ir.analysis import use_counts
 from ..ir.core import Block, Const, Function, Position, Target, Value
 from . import recording, shadowing
+from .assembly import Instruction, Location, Signature, assemble, stack_effect
 from .islands import with_islands
 from .layout import cleared, combined, directed
 from .opcodes import ORDER, PY312, PY313, UNBOUND, CannotEmit, Tree, is_none, lower
@@ -38,9 +39,6 @@ Nested = Callable[[CodeType], CodeType]
 # Ops whose results are not left on the stack.
 IN_SLOTS = frozenset({"unbound", "new_cell", *recording.OPS})
 _SMALL = 257  # ints below are one object each
-# The last column that a short entry of a line table holds. `bytecode` writes later ones there, too, which reads as more entries:
-# a table that is longer than the code, behind whose end tracing and profiling write.
-_LAST_COLUMN = 127
 _NESTING = 150  # how deep an expression may get on the stack, so that recursion here stays shallow
 
 
@@ -75,7 +73,8 @@ class Emitter:
         self.function = function
         self.template = template
         self.nested = nested
-        self.code = Bytecode()
+        self.code: list[Any] = []  # instructions, labels, begins and ends of regions with a handler
+        self.signature = Signature()
         self.sink: list[Any] = self.code  # where instructions go to
         self.asides: list[tuple[list[Any], Label | None]] = []  # code that runs rarely, with its landing pad
         self.generator = bool(function.attrs.get("generator"))
@@ -84,7 +83,7 @@ class Emitter:
         self.cells: dict[Value, CellVar | FreeVar] = {}
         self.labels: dict[Block, Label] = {b: Label() for b in function.blocks}
         self.position: Position | None = None
-        self.location: InstrLocation | None = None
+        self.location: Location | None = None
         self.depth = 0
         self.deepest = 2
         self.remaining: dict[Value, int] = {}  # loads to come in this block, of scratch values that die in it
@@ -120,9 +119,8 @@ class Emitter:
             self._block(block, trees[block])
         self._cold_code()
         code, more = cleared(directed(self.code))
-        code, self.code.argnames = combined(code, self.code.argnames)
-        self.code[:] = with_islands(code)
-        return self.code.to_code(stacksize=self.deepest + 2 + more, compute_exception_stack_depths=False)
+        code, self.signature.argument_names = combined(code, self.signature.argument_names)
+        return assemble(self.signature, with_islands(code), self.deepest + 2 + more)
 
     # --------------------------------------------------------------------------------- signature and cells
 
@@ -155,30 +153,27 @@ class Emitter:
         return names
 
     def _signature(self) -> None:
-        code, template, function = self.code, self.template, self.function
-        code.argnames = [p.name for p in function.params]
-        code.cellvars = self.cell_names
-        code.freevars = self.free_names
+        made, template, function = self.signature, self.template, self.function
+        made.argument_names = [p.name for p in function.params]
+        made.cells = self.cell_names
+        made.free = self.free_names
         if template is None:
-            code.argcount = len(function.params)
-            code.name = code.qualname = function.attrs.get("name", function.name)
-            code.filename = function.attrs.get("file", "<zyg>")
-            code.first_lineno = function.attrs.get("line", 1)
-            code.flags = CompilerFlags(0x3 | (0x20 if self.generator else 0))
-            code.docstring = None
+            made.counts = (len(function.params), 0, 0)
+            made.name = made.qualname = function.attrs.get("name", function.name)
+            made.filename = function.attrs.get("file", "<zyg>")
+            made.first_line = function.attrs.get("line", 1)
+            made.flags = 0x3 | (0x20 if self.generator else 0)
             return
-        code.argcount = template.co_argcount
-        code.posonlyargcount = template.co_posonlyargcount
-        code.kwonlyargcount = template.co_kwonlyargcount
-        code.name, code.qualname = template.co_name, template.co_qualname
-        code.filename, code.first_lineno = template.co_filename, template.co_firstlineno
-        code.flags = CompilerFlags(template.co_flags)
+        made.counts = (template.co_argcount, template.co_posonlyargcount, template.co_kwonlyargcount)
+        made.name, made.qualname = template.co_name, template.co_qualname
+        made.filename, made.first_line = template.co_filename, template.co_firstlineno
+        made.flags = template.co_flags
         if template.co_flags & 0x1:
             first = template.co_consts[0] if template.co_consts else None
-            code.docstring = first if isinstance(first, str) else None
+            made.docstring = first if isinstance(first, str) else None
 
     def _prologue(self) -> None:
-        self.location = InstrLocation(self.code.first_lineno, None, None, None)
+        self.location = (self.signature.first_line, None, None, None)
         if self.free_names:
             self.out("COPY_FREE_VARS", len(self.free_names))
         for name in self.cell_names:
@@ -238,9 +233,9 @@ class Emitter:
     # ----------------------------------------------------------------------------------- instructions out
 
     def out(self, name: str, *arg: Any) -> None:
-        instr = Instr(name, *arg, location=self.location)
-        self.sink.append(instr)
-        self.depth += instr.stack_effect(jump=False)
+        argument = arg[0] if arg else None
+        self.sink.append(Instruction(name, argument, self.location))
+        self.depth += stack_effect(name, argument)
         self.deepest = max(self.deepest, self.depth)
 
     def label(self, label: Label, depth: int = 0) -> None:
@@ -280,7 +275,7 @@ class Emitter:
     def _load_last(self, slot: str) -> None:
         """Load, and leave the slot empty."""
         # In module and class scope LOAD_FAST_AND_CLEAR hides the slot, and locals() is then not the namespace.
-        if PY312 and self.code.flags & 0x1:
+        if PY312 and self.signature.flags & 0x1:
             self.out("LOAD_FAST_AND_CLEAR", slot)
         else:
             self.out("LOAD_FAST", slot)
@@ -310,12 +305,9 @@ class Emitter:
         if position.end_line >= position.line:
             same = position.end_line == position.line
             end = max(position.end_column, position.column) if same else position.end_column
-            if same and end > _LAST_COLUMN:
-                self.location = InstrLocation(position.line, None, None, None)
-            else:
-                self.location = InstrLocation(position.line, position.end_line, position.column, end)
+            self.location = (position.line, position.end_line, position.column, end)
         else:
-            self.location = InstrLocation(position.line, None, None, None)
+            self.location = (position.line, None, None, None)
 
     # --------------------------------------------------------------------------------------------- blocks
 
@@ -538,7 +530,7 @@ class Emitter:
         them."""
         if not self.function.attrs.get("keep") or all(b.handler is None for b in self.function.blocks):
             return
-        kept = {*self.code.argnames, *self.cell_names, *self.free_names}
+        kept = {*self.signature.argument_names, *self.cell_names, *self.free_names}
         for name in dict.fromkeys(self.slots.name_of.values()):
             if name not in kept:
                 self.out("LOAD_CONST", None)
@@ -622,10 +614,10 @@ class Emitter:
     def end_for(self) -> None:
         """What an exhausted FOR_ITER wants to find; the interpreter steps over it with the iterator popped."""
         if PY313:
-            self.sink.append(Instr("END_FOR", location=self.location))
-            self.sink.append(Instr("POP_TOP", location=self.location))
+            self.sink.append(Instruction("END_FOR", None, self.location))
+            self.sink.append(Instruction("POP_TOP", None, self.location))
         elif PY312:
-            self.sink.append(Instr("END_FOR", location=self.location))
+            self.sink.append(Instruction("END_FOR", None, self.location))
 
     # ------------------------------------------------------------------------------------------ operations
 
