@@ -231,7 +231,7 @@ case(np.argpartition, lambda a: a[np.argpartition(a, 1)][:1], a=A("n", "d", leas
 case(np.lexsort, lambda a, b: np.lexsort((a, b)), a=A("n", "dl", "ties"), b=A("n", "l", "ties"), derivative=False)
 case(
     [np.searchsorted, (np.ndarray, "searchsorted")],
-    lambda a, v: (np.searchsorted(a, v), a.searchsorted(v, side="right")),
+    lambda a, v: (np.searchsorted(a, v), a.searchsorted(v, side="right"), a.searchsorted(v, sorter=np.argsort(a))),
     a=A("n", "dl", "ascending"),
     v=A("p|p q|", "dl", "finite"),
     derivative=False,

@@ -27,6 +27,14 @@ case(
     tolerance=64,
 )
 case(np.matmul, lambda a, b: a @ b, a=A("n|n m|n m|m", D, "finite"), b=A("n|m k|m|m k", D, "finite"), tolerance=64)
+case(
+    np.matmul,
+    lambda a, b, c: np.matmul(a, b, out=c) + c,
+    a=A("n m", "d", "finite"),
+    b=A("m k", "d", "finite"),
+    c=A("n k", "d", "finite"),
+    tolerance=64,
+)
 case(np.matmul, lambda a: a.T @ a, a=A("n m", "dl", "finite"), tolerance=64)
 case(np.vdot, lambda a, b: np.vdot(a, b), a=A("n|n m", "dlD", "finite"), b=A("n|n m", "dD", "finite"), tolerance=64)
 case(np.inner, lambda a, b: np.inner(a, b), a=A("n|m n", "dl", "finite"), b=A("n|k n", "dl", "finite"), tolerance=64)

@@ -236,6 +236,7 @@ case(np.concatenate, lambda a, b: np.concatenate((a, b)), a=A("n|n m", "dfl?D"),
 case(np.concatenate, lambda a, b: np.concatenate([a, b], axis=1), a=A("n m", "dl"), b=A("n k", "dl"), exact=True)
 case(np.concatenate, lambda a, b: np.concatenate([a, b], axis=None), a=A("n m", "dl"), b=A("k", "dl"), exact=True)
 case(np.stack, lambda a, b: np.stack([a, b]), a=A("n|n m", "dfl"), b=A("n|n m", "dl"), exact=True)
+case(np.stack, lambda a, b, c: np.stack((a, b), out=c) + c, a=A("n", "d"), b=A("n", "d"), c=A("2 n", "d"), exact=True)
 case(np.stack, lambda a, b: np.stack((a, b), axis=-1), a=A("n|n m", "dl"), b=A("n|n m", "dl"), exact=True)
 case(np.vstack, lambda a, b: np.vstack([a, b]), a=A("m|n m", "dl"), b=A("m|k m", "dl"), exact=True)
 case(np.hstack, lambda a, b: np.hstack([a, b]), a=A("n|n m", "dl"), b=A("m|n k", "dl"), exact=True)

@@ -179,7 +179,15 @@ def joined(parts: Any, axis: int, dtype: Any) -> Any:
 
 
 @implements(np.stack)
-def stack(arrays: Any, axis: int = 0, *, dtype: Any = None) -> Any:
+def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) -> Any:
+    if out is not None:
+        if dtype is not None:
+            raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+        return put_into(stacked(arrays, axis, None), out)
+    return stacked(arrays, axis, dtype)
+
+
+def stacked(arrays: Any, axis: int, dtype: Any) -> Any:
     arrays = numbers_joined(arrays)
     if isinstance(arrays, np.ndarray):
         return np.moveaxis(arrays, 0, axis).copy()

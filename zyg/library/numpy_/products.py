@@ -19,6 +19,7 @@ from zyg.ir.types import BOOL
 from zyg.rules import adjoint, tangent
 
 from .. import blas, kernels
+from ..intrinsics import unsupported
 from ..registry import emits, implements
 from .common import put_into_alike
 from .layouts import general, is_complex, is_packed, packed, stack_shape, step, swapped
@@ -38,14 +39,28 @@ MATMUL_CORE = CORE.format(1)
 # ------------------------------------------------------------------------------------------------ entries
 
 
-@emits(np.matmul, np.linalg.matmul)
-def matmul(e: Evaluator, x1: Abstract, x2: Abstract) -> Abstract:
+@emits(np.linalg.matmul)
+def linalg_matmul(e: Evaluator, x1: Abstract, x2: Abstract) -> Abstract:
+    return matmul(e, x1, x2)
+
+
+@emits(np.matmul)
+def matmul(e: Evaluator, x1: Abstract, x2: Abstract, out: Abstract = NONE) -> Abstract:
     a, b = settled(e, x1, "None is no array"), settled(e, x2, "None is no array")
     for n, v in enumerate((a, b)):
         if is_numeric(v) or isinstance(v, arrays.ARRAYS) and arrays.ndim(v) == 0:
             e.throw("ValueError", f"matmul: Input operand {n} does not have enough dimensions (has 0, gufunc core with "
                     "signature (n?,k),(k,m?)->(n?,m?) requires 1)")  # fmt: skip
-    return e.call(known(matmul_arrays), operands(e, "np.matmul", a, b))
+    made = e.call(known(matmul_arrays), operands(e, "np.matmul", a, b))
+    return made if isinstance(out, Known) and out.object is None else e.call(known(matmul_into), [made, out])
+
+
+def matmul_into(made: Any, out: Any) -> Any:
+    if np.ndim(made) != out.ndim:
+        unsupported(
+            "np.matmul(out=...) of other dimensions than the result, in native code", "assign it: out[...] = ..."
+        )
+    return put_into_alike(made, out, "np.matmul", "matmul: Output operand 0 has a mismatch in its core dimension")
 
 
 @emits((np.ndarray, "dot"), np.dot)

@@ -63,14 +63,29 @@ def shaped(result: Any, like: Any) -> Any:
     return result[0] if like.ndim == 0 else result.reshape(like.shape)
 
 
-@implements(np.searchsorted, (np.ndarray, "searchsorted"), instead={"sorter": "sort the array first: a[sorter]"})
-def searchsorted(a: Any, v: Any, side: Any = "left") -> Any:
+@implements(np.searchsorted, (np.ndarray, "searchsorted"))
+def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> Any:
     right = is_right(side)
     common = result_dtype(a, v)
     source, wanted = np.asarray(a).astype(common), np.asarray(v).astype(common)
     if source.ndim != 1:
         raise ValueError("object too deep for desired array")
+    if sorter is not None:
+        source = in_order(source, np.asarray(sorter))
     return shaped(places(source, wanted.ravel(), right), wanted)
+
+
+def in_order(a: Any, sorter: Any) -> Any:
+    """An array in the order of these indices."""
+    if sorter.dtype.kind != "i":
+        raise TypeError("sorter must only contain integers")
+    if sorter.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    if len(sorter) != len(a):
+        raise ValueError("sorter.size must equal a.size")
+    if np.any((sorter < 0) | (sorter >= len(a))):
+        raise ValueError("Sorter index out of range.")
+    return a[sorter]
 
 
 @implements(np.digitize)
