@@ -83,6 +83,17 @@ def test_of_arrays(number):
     np.testing.assert_allclose(found, wanted, atol=1e-6 * (1.0 + np.abs(wanted).max()))
 
 
+def test_what_is_written_may_be_equal_to_what_was_there():
+    def f(a, v):
+        b = a.copy()
+        np.copyto(b, v)
+        return np.sum(b)
+
+    _, back = pullback(f, (np.ones(2), np.ones(2)))
+    with pytest.raises(zyg.Unsupported, match="copyto"):
+        back(1.0)
+
+
 def test_what_is_not_seen_into_is_refused_at_a_perfect_fit():
     f = lambda a: np.sum((np.sinc(a) - 1.0) ** 2)
     with pytest.raises(zyg.Unsupported, match="sinc"):

@@ -181,17 +181,19 @@ MIXES = {
 }
 
 
-def check_second(program: Program, f: Callable[..., Any]) -> bool:
-    """The second derivative in the first argument, in all mixes of modes, as by duals of duals."""
+def check_second(program: Program, f: Callable[..., Any], value: float) -> bool:
+    """The second derivative in the first argument, in all mixes of modes, as by duals of duals; and that of a perfect fit, where
+    first cotangents are 0."""
     rest = program.fresh_args()[1:]
     copies = lambda: tuple(a.copy() if isinstance(a, np.ndarray) else a for a in rest)
     lifted = dual.lift(f)
     inner = lambda x: dual.gradient(lambda x: lifted(x, *map(dual.promote, copies())), x)[0]
     try:
+        slope = dual.value_of(inner(program.args[0]))
         expected = dual.value_of(dual.gradient(inner, program.args[0])[0])
     except (ArithmeticError, ValueError):
         return False
-    if not math.isfinite(expected) or abs(expected) > 1e8:
+    if not math.isfinite(expected) or abs(expected) > 1e8 or abs(slope) > 1e4:
         return False
     if zyg.grad(f)(program.args[0], *copies()) is None:
         return False
@@ -201,6 +203,11 @@ def check_second(program: Program, f: Callable[..., Any]) -> bool:
             nearby = [dual.value_of(dual.gradient(inner, program.args[0] * (1 + e))[0]) for e in (1e-11, -1e-11)]
             if all(abs(v - expected) <= 1e-7 * (1 + abs(expected)) for v in nearby):
                 raise Mismatch(f"duals of duals give the second derivative {expected}, zyg by {name} {actual}")
+    misfit = lambda x, *rest: (f(x, *rest) - value) ** 2
+    for name, (outer, inner_mode) in MIXES.items():
+        actual = outer(inner_mode(misfit))(program.args[0], *copies())
+        if abs((actual or 0.0) - 2.0 * slope**2) > 1e-7 * (1 + 2.0 * slope**2 + abs(expected)):
+            raise Mismatch(f"a perfect fit has the second derivative {2.0 * slope**2}, zyg by {name} {actual}")
     return True
 
 
@@ -216,4 +223,4 @@ def check(program: Program, what: str = "gradient") -> None:
         and what == "second"
         and value[0] == "value"
     ):
-        check_second(program, f)
+        check_second(program, f, value[1])

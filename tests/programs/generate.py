@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-FLOATS = (0.7, 1.3, -0.4, 0.25, 2.1, -1.6, 0.9, 0.5, -0.8, 1.0, 0.0)
+FLOATS: tuple[float, ...] = (0.7, 1.3, -0.4, 0.25, 2.1, -1.6, 0.9, 0.5, -0.8, 1.0, 0.0, -1.0, 2.0, -0.0)
 CONSTANTS = ("0.5", "1.0", "2.0", "-1.0", "0.25", "3", "1", "2", "-2", "0.1", "1.5")
 
 
@@ -81,6 +81,7 @@ class Writer:
         self.inside_helper = False
         self.globals: list[str] = []
         self.tools: set[str] = set()  # which of the fixed helpers the program has
+        self.floats = FLOATS  # what arguments are drawn from
         self.scoped = 0  # inside a lambda or comprehension
 
     # ------------------------------------------------------------------------------------------------ choices
@@ -655,14 +656,16 @@ class Writer:
             if self.chance(percent):
                 parameters[name] = kind
         self.function("f", parameters, self.budget)
+        if self.chance(15):
+            self.floats = (self.choose(FLOATS),)  # all are equal
         args = tuple(self.argument(kind) for kind in parameters.values())
         return Program("\n".join(self.lines), tuple(parameters), args)
 
     def argument(self, kind: str) -> Any:
-        values = lambda count: [self.choose(FLOATS) for _ in range(count)]
+        values = lambda count: [self.choose(self.floats) for _ in range(count)]
         match kind:
             case "f":
-                return self.choose(FLOATS)
+                return self.choose(self.floats)
             case "i":
                 return self.number(0, 4)
             case "a":

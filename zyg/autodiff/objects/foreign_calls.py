@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from zyg.autodiff import objects
 
 from . import foreign, memory, native, user_rules
@@ -66,12 +68,26 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     value, back = foreign.result(value, what, hint, operands)
     if before is not None:
         changed = objects.structure.changed(before)
+        written = _written(f, owner, args, kwargs)
+        changed += [x for x in written if not any(x is y for y in changed)]
         if changed:
             back = (objects.structure.run_changed, changed, forms, back, name, foreign.caller())
     held = memory.held_by(value, operands)
     if held:
         back = foreign.holding(held, back, f"`{name}`")
     return value, back if entered is None else (run_entered, back, entered)
+
+
+# They write to an array, with whatever was there: what they write may be equal to it.
+_WRITING = frozenset({np.copyto, np.put, np.putmask, np.place, np.put_along_axis, np.fill_diagonal})
+
+
+def _written(f: Any, owner: Any, args: Any, kwargs: Any) -> list[np.ndarray]:
+    """The arrays that NumPy's functions say they write to."""
+    into = [kwargs.get("out"), *(args[:1] if f in _WRITING else ())]
+    if isinstance(owner, np.ndarray) and f.__name__ == "put":
+        into.append(owner)
+    return [x for x in into if isinstance(x, np.ndarray)]
 
 
 def run_entered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
