@@ -413,12 +413,12 @@ def test_messages_with_numbers_need_no_python():
 
 
 def test_small_whole_powers_are_products():
-    powers = lambda x: (x**3, x**4, x**5.0, x**-1.0, x**-2.0, np.power(x, 3))
+    powers = lambda x: (x**3, x**4, x**5.0, x**-1.0, x**-2.0, np.power(x, 3), x**1.5, x**2.5)
     drawn = np.random.default_rng(0)
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -1e-160, 1e-107, 1e155, -1e155, 1e103, 1.7e308, 1e-65, 1e61]
     x = np.concatenate([special, drawn.normal(size=2000) * 10.0 ** drawn.uniform(-60, 60, size=2000)])
     with np.errstate(all="ignore"):
-        for made, exponent in zip(zyg.jit(powers)(x), (3, 4, 5, -1, -2, 3), strict=True):
+        for made, exponent in zip(zyg.jit(powers)(x), (3, 4, 5, -1, -2, 3, 1.5, 2.5), strict=True):
             expected = x**exponent
             finite = np.isfinite(expected)
             np.testing.assert_array_equal(made[~finite], expected[~finite])
@@ -429,3 +429,8 @@ def test_small_whole_powers_are_products():
     assert np.array_equal(exact, [float(v) ** 3 for v in x[14:]])
     points = np.array([0.0, 0.5, -1.5])
     np.testing.assert_allclose(zyg.grad(lambda x: np.sum(x**3))(points), 3 * points**2, rtol=1e-15)
+    slope = zyg.grad(lambda x: np.sum(x**1.5 + x**2.5))
+    np.testing.assert_allclose(slope(np.array([0.0, 0.5, 4.0])), [0.0, 1.9445436482630056, 23.0], rtol=1e-15)
+    assert zyg.jit(lambda x: x**1.5, vectormath=False)(x[14:].clip(0.0)).tolist() == [
+        v**1.5 for v in x[14:].clip(0.0).tolist()
+    ]

@@ -46,16 +46,19 @@ for _function, _name in (
 # Powers that are products of so few factors that they are off by 4 units in the last place at most, which is what vectorised
 # mathematics may be.  Overflow and underflow are where the power has them, too.
 _PRODUCTS = frozenset({-2, -1, 3, 4, 5})
+_ROOTS = frozenset({1.5, 2.5})  # and those that are a product with a square root
 
 
 def of_elements(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     """An operator as ufuncs and whole arrays have it: a power of 0.5 is a square root (which -0.0 and -inf tell apart), small whole
-    ones are products."""
+    ones are products, also with a square root."""
     if name == "pow" and isinstance(a, Number) and isinstance(b, Known) and type(b.object) in (int, float):
         if b.object == 0.5:
             return Number(math_op(e, "sqrt", as_numpy(e, a, F32 if a.type is F32 else F64)), True)
         if b.object in _PRODUCTS and a.type in (F64, F32) and e.options.vectormath:
             return _product_of_factors(e, a, int(b.object))
+        if b.object in _ROOTS and a.type in (F64, F32) and e.options.vectormath:
+            return _product_with_root(e, a, b.object)
     return binary(e, name, a, b)
 
 
@@ -67,6 +70,17 @@ def _product_of_factors(e: Evaluator, x: Number, n: int) -> Abstract:
     square = binary(e, "mul", x, x)
     product = binary(e, "mul", square, x if n == 3 else square)
     return binary(e, "mul", product, x) if n == 5 else product
+
+
+def _product_with_root(e: Evaluator, x: Number, exponent: float) -> Number:
+    """With the slope that a power has, at 0 too."""
+    x = Number(x.value, True)
+    lower = Number(e.op("sqrt", x.value), True) if exponent == 1.5 else _product_with_root(e, x, exponent - 1.0)
+    infinite = e.op("eq", x.value, const(-math.inf, x.type))
+    product = e.op("abs", e.op("mul", x.value, lower.value))  # of -0.0 as well
+    value = e.op("select", infinite, const(math.inf, x.type), product)
+    slope = e.op("mul", const(exponent, x.type), lower.value)
+    return Number(e.op("slope", e.op("stop", value), slope, x.value), True)
 
 
 def _sign_operator(name: str) -> Element:
