@@ -159,7 +159,8 @@ def forward_of_partial(f: Any, arity: int) -> Any:
     end = start + arity
 
     def call(*args: Any) -> tuple[Any, Any]:
-        if f.args is not fixed or f.keywords is not keywords or [*keywords] != names:  # the object has been changed
+        # (The object may have been changed.)
+        if f.args is not fixed or f.keywords is not keywords or [*keywords] != names:
             return call_partial(f, *args)
         y, back = forward(*fixed, *args, *keywords.values())
         return y, None if back is None else (run, back)
@@ -169,12 +170,33 @@ def forward_of_partial(f: Any, arity: int) -> Any:
         given = inner[0](inner, d, shadows)
         if given is None:
             return None
-        if start > 1 and any(c is not None for c in given[1:start]):
+        if start > 1:
             holder = shadows.holders.get(id(f)) or shadows.holder_of(f)
-            holder.args = accumulate(getattr(holder, "args", None), tuple(given[1:start]))
-        for name, c in zip(names, given[end:]):
-            if c is not None:
-                shadows.add_key(keywords, name, c)
+            before = getattr(holder, "args", None)
+            holder.args = (
+                tuple(given[1:start])
+                if before is None
+                else tuple(
+                    [
+                        new
+                        if old is None
+                        else old
+                        if new is None
+                        else old + new
+                        if type(old) is float
+                        else accumulate(old, new)
+                        for old, new in zip(before, given[1:start])
+                    ]
+                )
+            )
+        if names:
+            shadow = shadows.items.get(id(keywords))
+            if shadow is None:
+                shadow = shadows.dict_of(keywords)
+            for name, new in zip(names, given[end:]):
+                if new is not None:
+                    old = shadow.get(name)
+                    shadow[name] = new if old is None else old + new if type(old) is float else accumulate(old, new)
         return None, *given[start:end]
 
     return call

@@ -109,6 +109,16 @@ def _clear(site: Site) -> None:
 def forward_at(f: Any, site: Site, arity: int) -> Any:
     """The forward half of `f` for `arity` arguments, which the place remembers."""
     t = type(f)
+    if t is FunctionType and type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
+        # A function that is made anew each time: it is not worth remembering.
+        code = f.__code__
+        entry = calls.known_function(code)
+        if entry is not None and entry.simple and f.__defaults__ is None and arity == code.co_argcount:
+            if f.__closure__ is None or entry.generator:
+                return entry.bind(f)
+            return FunctionType(
+                entry.codes[1 if bodies else 0] or entry.forward(f), f.__globals__, code.co_name, None, f.__closure__
+            )
     if t is MethodType:
         known = _of_methods[1 if bodies else 0]
         made = known.get((f.__func__, arity))
@@ -129,16 +139,6 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         known = site[_MANY_AT].get(f)
         if known is not None:
             return known
-    if t is FunctionType and type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
-        # A function that is made anew each time: it is not worth remembering.
-        code = f.__code__
-        entry = calls.known_function(code)
-        if entry is not None and entry.simple and f.__defaults__ is None and arity == code.co_argcount:
-            if f.__closure__ is None or entry.generator:
-                return entry.bind(f)
-            return FunctionType(
-                entry.codes[1 if bodies else 0] or entry.forward(f), f.__globals__, code.co_name, None, f.__closure__
-            )
     if t is partial and not has_ruled_instances(t):
         made = objects.functools_.forward_of_partial(f, arity)
         if made is not None:
