@@ -357,7 +357,7 @@ class EntryLowering:
 
 # Parts of the runtime that leave something in a context for `zyg_ctx_finish`.
 _KEEPING = {"arrays", "boxes", "fastpaths", "saved"}
-FRAME_HEADERS = 2  # arrays whose headers lie in the entry's frame
+FRAME_HEADERS = 4  # arrays whose headers lie in the entry's frame
 
 
 def _signature_text(parameters: tuple[Type, ...], results: tuple[Type, ...]) -> str:
