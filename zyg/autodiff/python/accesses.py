@@ -9,6 +9,8 @@ from __future__ import annotations
 from types import FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
 
+import numpy as np
+
 from zyg.backend.pullbacks import PLAIN, in_field
 from zyg.ir.core import Const
 
@@ -111,7 +113,7 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
 
 def _getter(cls: type, name: str) -> Any:
     """What reads a property or a field of a named tuple, and gives value and pullback; None for others."""
-    if cls is complex or cls in classes.EXCEPTIONS:
+    if cls is complex or cls is np.ndarray or cls in classes.EXCEPTIONS:
         return attributes.attribute_handler(cls, name)
     found = find(cls, name)
     if not attributes.plain_lookup(cls) or issubclass(cls, type):

@@ -13,7 +13,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 
 from .. import objects
 from ..identity import note
-from ..objects import arithmetic, calls, iteration, numpy_, numpy_numbers, numpy_plain, subscripts
+from ..objects import arithmetic, calls, iteration, numpy_, numpy_numbers, numpy_operators, subscripts
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMBERS, NUMERIC, SCALARS
 from ..objects.numpy_numbers import PAIRS
@@ -73,7 +73,7 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
     """RECORD of an in-place operator; classes without a method for it have the plain operator."""
     general, plain = objects.RECORD[f"i{op}"], OPERATORS[op]
     slot = f"__i{op}__"
-    short = numpy_plain.INPLACE[op]
+    short = numpy_operators.INPLACE[op]
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         cls = type(a)
@@ -193,10 +193,11 @@ ndarray = np.ndarray
 _entering, _leaving = new_tables(), new_tables()
 _reading, _writing, _negating = new_tables(), new_tables(), new_tables()
 OPERATORS: dict[str, Callable[..., Any]] = {
-    op: _binary(op, numpy_plain.OPERATORS.get(op)) for op in ("add", "sub", "mul", "truediv", "matmul", "pow", "mod")
+    op: _binary(op, numpy_operators.OPERATORS.get(op))
+    for op in ("add", "sub", "mul", "truediv", "matmul", "pow", "mod")
 }
 # Where the cotangent of one operand is not wanted, as that of a constant.
-WITH_CONSTANT = {op: _binary(op, short) for op, short in numpy_plain.WITHOUT_NUMBERS.items()}
+WITH_CONSTANT = {op: _binary(op, short) for op, short in numpy_operators.WITHOUT_NUMBERS.items()}
 OPERATORS |= {f"i{op}": _inplace(op) for op in ("add", "sub", "mul", "truediv")}
 OPERATORS |= {"neg": _neg, "getitem": _getitem, "setitem": _setitem}
 OPERATORS["with_enter"] = record_with_enter
