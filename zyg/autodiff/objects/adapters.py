@@ -21,7 +21,7 @@ Forward = Callable[..., tuple[Any, Any]]
 def adapter(f: FunctionType, count: int, names: tuple[str, ...] = (), bound: bool = False) -> Forward | None:
     """The forward half of a plain function for `count` arguments by position and further ones by these keywords; None where the
     arguments do not fit. `bound`: for a method, whose pullback gives no cotangent of the function."""
-    entry = calls.known_function(f.__code__)
+    entry = calls.known_entry(f)
     if entry is None or entry.generator:
         return None
     if f.__closure__ is not None and not lasts(f):  # it is not kept

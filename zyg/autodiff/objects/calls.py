@@ -81,7 +81,8 @@ def run_known(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]
     return y, (run_padded, back, 1 + len(args) + len(kwargs))
 
 
-_functions = ByIdentity()  # of a code object: a Function, or a handler
+# Of a code object (or a function that is not like others of its code): a Function, or a handler.
+_functions = ByIdentity()
 _CACHED = type(functools.lru_cache(lambda: None))
 _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 _GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
@@ -208,6 +209,9 @@ def _function(f: FunctionType) -> Any:
     if plain is not None:
         return functools.partial(_call_trapped, plain)
     code = f.__code__
+    own = _functions.of(f)
+    if own is not None:
+        return own
     tangent = user_rules.tangent_of(f)
     if tangent is not None:
         entry = _reverse_mode(f)
@@ -219,8 +223,10 @@ def _function(f: FunctionType) -> Any:
     one_of_several = rules.singled_out(code) or (
         f.__closure__ and (id(code) in _told_apart or rules.rule_for(f) is not None)
     )
-    if one_of_several or foreign.is_foreign(f):
-        return handler  # not what functions of this code are in general
+    if one_of_several or foreign.is_foreign(f):  # not what functions of this code are in general
+        if type(handler) is Function and lasts(f):
+            _functions.note(f, handler)
+        return handler
     _functions.note(code, handler)
     return handler
 
@@ -260,6 +266,12 @@ def _reverse_mode(f: FunctionType) -> Any:
 def known_function(code: CodeType) -> Function | None:
     """The entry of a code object whose functions are differentiated as Python code, if that is known already."""
     entry = _functions.get(id(code))
+    return entry if type(entry) is Function else None
+
+
+def known_entry(f: FunctionType) -> Function | None:
+    """The same of a function, which may be one that is not like others of its code."""
+    entry = _functions.get(id(f.__code__)) or _functions.of(f)
     return entry if type(entry) is Function else None
 
 

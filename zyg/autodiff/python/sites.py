@@ -224,7 +224,7 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
     else:
         made = None
         if t is FunctionType:
-            if is_permanent(f) and calls.known_function(f.__code__) is not None:
+            if is_permanent(f) and calls.known_entry(f) is not None:
                 made = adapter(f, len(args) - len(names), names)
                 note_code(f)
         elif isinstance(f, type):
