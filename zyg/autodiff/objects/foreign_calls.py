@@ -80,13 +80,19 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
 
 # They write to an array, with whatever was there: what they write may be equal to it.
 _WRITING = frozenset({np.copyto, np.put, np.putmask, np.place, np.put_along_axis, np.fill_diagonal})
+_FUNCTIONS = frozenset(map(type, _WRITING))
 
 
 def _written(f: Any, owner: Any, args: Any, kwargs: Any) -> list[np.ndarray]:
     """The arrays that NumPy's functions say they write to."""
-    into = [kwargs.get("out"), *(args[:1] if f in _WRITING else ())]
-    if isinstance(owner, np.ndarray) and f.__name__ == "put":
+    into = [kwargs.get("out")]
+    name = getattr(f, "__name__", "")
+    if name == "put" and isinstance(owner, np.ndarray):
         into.append(owner)
+    elif type(f) in _FUNCTIONS and f in _WRITING:
+        into += args[:1]
+    elif name == "shuffle":
+        into += args[:2]  # of the generator's class it is an argument
     return [x for x in into if isinstance(x, np.ndarray)]
 
 
