@@ -45,6 +45,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "cmath": ("cmath_",),
     "operator": ("operator_",),
     "_operator": ("operator_",),
+    "_bisect": ("bisect_",),
     "functools": ("operator_",),
     "_functools": ("operator_",),
     "numpy": (*(f"numpy_.{name}" for name in NUMPY), "complex_"),
