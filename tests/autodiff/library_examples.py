@@ -70,6 +70,24 @@ def cached_recursion(x):
     return first + f(3)
 
 
+def cached_lists(x):
+    @functools.lru_cache
+    def f(n, y=1.0, *, by=2.0):
+        if n > 2:
+            raise ValueError(n)
+        return [n * x * y * by, x * x]
+
+    made = f(1)
+    made[0] = made[0] * x
+    total = f(1)[0] * made[1] + f(2, y=x, by=x)[0] * f(2, y=x, by=x)[1]
+    for n in range(5):
+        try:
+            total += f(n)[0] * f(1)[1]
+        except ValueError:
+            total += x
+    return total
+
+
 def of_data(x):
     data = [x, 2.0 * x, x * x, 3.0]
     return sum(f(data) for f in (statistics.mean, statistics.fmean, statistics.median, statistics.variance, statistics.pvariance,
@@ -282,6 +300,7 @@ PROGRAMS = {
             inserted,
             cached_by_number,
             cached_recursion,
+            cached_lists,
             of_data,
             first_out,
             exact,

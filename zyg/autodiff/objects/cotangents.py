@@ -88,13 +88,15 @@ def accumulate(x: Any, y: Any) -> Any:
             return x if type(x) is Refused else y
         if type(x) is not tuple or type(y) is not tuple or len(x) != len(y):
             raise TypeError(f"cotangents {x!r} and {y!r} cannot be added")
-        return tuple(
-            [
-                b if a is None else a if b is None else a + b if type(a) is float else accumulate(a, b)
-                for a, b in zip(x, y)
-            ]
-        )
+        return sums(x, y)
     return x + y
+
+
+def sums(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The sums of the cotangents of items."""
+    return tuple(
+        [b if a is None else a if b is None else a + b if type(a) is float else accumulate(a, b) for a, b in zip(x, y)]
+    )
 
 
 def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from . import builtins_, calls, iteration, listwise, reentry
 from .adapters import adapter
 from .calls import known
-from .cotangents import accumulate
+from .cotangents import accumulate, sums
 
 _MISSING = object()
 
@@ -173,22 +173,8 @@ def forward_of_partial(f: Any, arity: int) -> Any:
         if start > 1:
             holder = shadows.holders.get(id(f)) or shadows.holder_of(f)
             before = getattr(holder, "args", None)
-            holder.args = (
-                tuple(given[1:start])
-                if before is None
-                else tuple(
-                    [
-                        new
-                        if old is None
-                        else old
-                        if new is None
-                        else old + new
-                        if type(old) is float
-                        else accumulate(old, new)
-                        for old, new in zip(before, given[1:start])
-                    ]
-                )
-            )
+            given_fixed = tuple(given[1:start])
+            holder.args = given_fixed if before is None else sums(before, given_fixed)
         if names:
             shadow = shadows.items.get(id(keywords))
             if shadow is None:

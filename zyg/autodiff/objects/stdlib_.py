@@ -20,7 +20,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 
 from . import builtins_, calls, iteration, methods_, structure
 from .calls import known, method
-from .cotangents import SCALARS, is_number
+from .cotangents import SCALARS, accumulate, is_number
 from .ordering import less
 
 
@@ -293,31 +293,43 @@ def end() -> None:
 def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a function with `lru_cache`. What may carry a derivative is computed anew, once in a pullback: what the cache
     has is a constant."""
-    function = f.__wrapped__
-    given = [structure.form(x) for x in (function, *args, *kwargs.values()) if type(x) is not int]
-    if not _memos.tables or not any(map(structure.holds_numbers, given)):
-        return calls.call_foreign(f, *args, **kwargs)
-    memo = _memos.tables[-1].setdefault(id(f), (f, {}))[1]
-    y, back = calls.call(_cached_call, (memo, _key(args, kwargs), function, args, kwargs))
-    return y, None if back is None else (_run_cached, back, len(args), kwargs, tuple(kwargs))
+    tables = _memos.tables
+    known = tables[-1].get(id(f)) if tables else None
+    if known is None:  # once it is followed, it is to the end
+        given = [structure.form(x) for x in (f.__wrapped__, *args, *kwargs.values()) if type(x) is not int]
+        if not tables or not any(map(structure.holds_numbers, given)):
+            return calls.call_foreign(f, *args, **kwargs)
+        known = tables[-1][id(f)] = f, {}
+    memo = known[1]
+    key = _key(args, kwargs)
+    made = memo.get(key)
+    if made is None:
+        value, back = calls.call(f.__wrapped__, args, kwargs)
+        made = memo[key] = _Kept(), value, args, kwargs
+        return value, (_run_made, made[0], back)
+    return made[1], (_run_found, made[0])
 
 
-def _cached_call(memo: dict[Any, Any], key: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if key not in memo:
-        memo[key] = function(*args, **kwargs), args
-    return memo[key][0]
+class _Kept:
+    """Has the cotangent of a value that was kept as an attribute of its shadow."""
+
+    __slots__ = ()
 
 
-def _run_cached(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, count, kwargs, names = back
-    given = calls.run(inner, d, shadows)
-    if given is None:
-        return None
-    return (None, *(given[4] or (None,) * count), *[shadows.take_key(kwargs, name) for name in names])
+def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, kept, inner = back
+    return calls.run(inner, accumulate(d, shadows.take_attr(kept, "value")), shadows)
+
+
+def _run_found(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.add_attr(back[1], "value", d)
 
 
 def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Numbers by what they are, not by what they are equal to: equal ones may have different derivatives."""
+    if not kwargs and _UNCHANGED.issuperset(map(type, args)):
+        return args
     return tuple(map(_part, args)), tuple([(name, _part(v)) for name, v in kwargs.items()])
 
 
@@ -325,6 +337,9 @@ def _part(x: Any) -> Any:
     if is_number(x) and type(x) is not int or isinstance(x, np.ndarray):
         return _Identity, id(x)
     return tuple(map(_part, x)) if type(x) is tuple else x
+
+
+_UNCHANGED = frozenset({int, str, bool})
 
 
 class _Identity:
