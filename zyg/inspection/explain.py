@@ -288,7 +288,7 @@ def _record_calls(function: Any, args: tuple[Any, ...], keywords: dict[str, Any]
         if event != "call" or code in found:
             return
         found[code] = None
-        if _is_users(code) and not str(frame.f_globals.get("__name__")).startswith(_OTHERS):
+        if _is_users(code) and not _finds_modules(frame) and not str(frame.f_globals.get("__name__")).startswith(_OTHERS):
             sys.setprofile(None)
             try:
                 found[code] = _call_of(frame)
@@ -329,6 +329,12 @@ def _is_users(code: types.CodeType) -> bool:
     inner = name.startswith("<") and name != "<lambda>"  # comprehensions belong to the function around them
     made = file == "<string>" and name.startswith("__")  # by @dataclass and its like
     return not inner and not made and not file.startswith((_PACKAGE, _LIBRARY, "<frozen", "<__array_function__"))
+
+
+def _finds_modules(frame: types.FrameType) -> bool:
+    """Whether the import system calls a function: what others have put into `sys.meta_path`."""
+    caller = frame.f_back
+    return caller is not None and caller.f_code.co_filename.startswith("<frozen importlib")
 
 
 # What differentiation knows as a whole, or not at all: nobody asks what is inside.
