@@ -1,4 +1,5 @@
-"""Elementwise expressions that end in a sum: one text for NumPy, zyg, Numba and (with another `np`) JAX; loops for Numba."""
+"""Elementwise expressions that end in a sum: one text for NumPy, zyg, Numba and (with another `np`) JAX; loops for Numba.
+And short ones of everyday, for NumPy, zyg and JAX."""
 
 from __future__ import annotations
 
@@ -74,6 +75,52 @@ def with_namespace(function: Callable[..., Any], np: Any) -> Callable[..., Any]:
 def _normal(n: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=n)
 
+
+def sum_of_squares(x):
+    return np.sum(x * x)
+
+
+def clipped(x):
+    return np.sum(np.clip(x, -1.0, 1.0))
+
+
+def variation(x):
+    return np.sum(np.abs(x[1:] - x[:-1]))
+
+
+def variance(x):
+    return np.var(x)
+
+
+def largest(x):
+    return np.max(x)
+
+
+def log_sum_exp(x):
+    m = np.max(x)
+    return m + np.log(np.sum(np.exp(x - m)))
+
+
+def softplus(x):
+    return np.sum(np.log1p(np.exp(x)))
+
+
+def power(x):
+    return np.sum(np.abs(x) ** 1.7)
+
+
+def cosine(x):
+    y = x[::-1] + 1.0
+    return np.sum(x * y) / np.sqrt(np.sum(x * x) * np.sum(y * y))
+
+
+def ordered(x):
+    return np.sum(np.sort(x) * x)
+
+
+EVERYDAY: tuple[Callable[..., Any], ...] = (
+    sum_of_squares, clipped, variation, variance, largest, log_sum_exp, softplus, power, cosine, ordered,
+)  # fmt: skip
 
 EXPRESSIONS = (
     Expression("gaussian", gaussian, gaussian_loop, lambda n: (0.3, 0.7, _normal(n, 0))),

@@ -9,7 +9,7 @@ import numpy as np
 import zyg
 
 from ..adbench.peers import configure_jax
-from ..elementwise import EXPRESSIONS, Expression, with_namespace
+from ..elementwise import EVERYDAY, EXPRESSIONS, Expression, with_namespace
 from ..measure import Sampler, Samples, python_sampler, side_by_side
 from ..report import duration, ratio, table
 from .settings import Settings, fast_builds, has, say_what_is_absent
@@ -125,9 +125,62 @@ def run(settings: Settings) -> dict[str, Any]:
         header = ["doubles", "zyg", f"to NumPy (<{NUMPY_LEVEL})", f"to Numba (<{NUMBA_LEVEL})", "to C", "zyg v+g",
                   f"to value (<{GRADIENT_LEVEL})", "to JAX (<1)", "to C", "fast to JAX"]  # fmt: skip
         print(table(header, rows) + "\n", flush=True)
+    everyday(settings, figures)
     for problem in figures["wrong"]:
         print("  DISAGREE " + problem)
     return figures
+
+
+def everyday(settings: Settings, figures: dict[str, Any]) -> None:
+    """Short expressions: the least times of many short samples."""
+    rows = []
+    for function in EVERYDAY[:1] if settings.quick else EVERYDAY:
+        value, both = zyg.jit(function), zyg.jit(zyg.value_and_grad(function))
+        jax_both = None
+        if has("jax"):
+            import jax
+            import jax.numpy as jnp
+
+            configure_jax()
+            jitted = jax.jit(jax.value_and_grad(with_namespace(function, jnp)))
+            jax_both = lambda x, jitted=jitted, jax=jax: jax.block_until_ready(jitted(x))
+        for size in (1000,) if settings.quick else (10**3, 10**4, 10**5):
+            x = np.random.default_rng(4).normal(size=size)
+            if not np.isclose(value(x), function(x), rtol=1e-12):
+                figures["wrong"].append(f"{function.__name__}: {value(x)} instead of {function(x)}")
+            timed = {
+                "NumPy": python_sampler(function, x), "zyg": python_sampler(value, x), "both": python_sampler(both, x)
+            }  # fmt: skip
+            if jax_both is not None:
+                given = jnp.asarray(x)
+                if not np.allclose(jax_both(given)[1], both(x)[1], rtol=1e-8, atol=1e-12):
+                    figures["wrong"].append(f"{function.__name__}: another gradient than JAX's")
+                timed["jax"] = python_sampler(jax_both, given)
+            sampled = side_by_side(timed, 8 * settings.rounds, settings.seconds / 50)
+            least = {label: samples.least for label, samples in sampled.items()}
+            entry = {
+                "value to NumPy": least["zyg"] / least["NumPy"],
+                "gradient to value": least["both"] / least["zyg"],
+                **({"gradient to jax": least["both"] / least["jax"]} if "jax" in least else {}),
+            }
+            figures[f"{function.__name__}, {size}"] = entry
+            rows.append([
+                function.__name__, f"{size:.0e}".replace("e+0", "e"), duration(least["zyg"]),
+                ratio(entry["value to NumPy"], NUMPY_LEVEL), duration(least["both"]),
+                ratio(entry["gradient to value"], GRADIENT_LEVEL),
+                ratio(entry["gradient to jax"], JAX_LEVEL) if "jax" in least else "-",
+            ])  # fmt: skip
+    print("everyday expressions, the least of all rounds")
+    header = [
+        "",
+        "doubles",
+        "zyg",
+        f"to NumPy (<{NUMPY_LEVEL})",
+        "zyg v+g",
+        f"to value (<{GRADIENT_LEVEL})",
+        "to JAX (<1)",
+    ]
+    print(table(header, rows) + "\n", flush=True)
 
 
 def summary(values: dict[str, Samples], gradients: dict[str, Samples]) -> dict[str, float]:
