@@ -14,6 +14,7 @@ from ..turns import each_in_turn
 from . import programs
 from .cases import CASES
 from .check import Checker, Refused, of_floats
+from .points import Points
 from .registered import (
     covered,
     entries,
@@ -142,6 +143,13 @@ def without_derivative(name, own):
 def test_every_derivative_has_a_second_one():
     missing = sorted(name for name in entries() if without_second(name) == "")
     assert not missing, f"cases with second derivatives, or reasons why there are none: {', '.join(missing)}"
+
+
+@each_in_turn
+@pytest.mark.parametrize("name", ["std#0", "prod#0"])
+def test_derivatives_at_special_points(name):
+    case = next(c for c in CASES if c.name == name)
+    assert not list(Points(case, np.random.default_rng(SLICE)).run(draws=4, second=True))
 
 
 @pytest.mark.parametrize("seed", range(100 * SLICE, 100 * SLICE + 2))

@@ -19,12 +19,24 @@ from zyg.frontend.values import (
 )
 
 from ..intrinsics import unsupported
-from ..registry import emits
+from ..registry import emits, implements
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
 
 SUPPORTED = tuple(map(np.dtype, ("float64", "float32", "int64", "int32", "uint8", "bool", "complex128")))
+
+
+def root(s: Any) -> Any:
+    """The square root of what is not negative; its slope at 0 is 0."""
+    return np.where(s > 0, np.sqrt(np.where(s > 0, s, 1.0)), s)
+
+
+@implements(root)
+def _root(s: Any) -> Any:
+    if isinstance(s, np.ndarray):
+        return np.where(s > 0, np.sqrt(np.where(s > 0, s, s.dtype.type(1))), s)
+    return np.sqrt(s) if s > 0 else s
 
 
 def result_dtype(*values: Any) -> Any:

@@ -12,7 +12,7 @@ from zyg.frontend.functions import unchecked
 from zyg.frontend.values import Abstract, ArrayValue, ComplexArrayValue, Known, TupleValue, known
 
 from ..registry import emits, implements
-from .common import axis_index, from_lines, lines
+from .common import axis_index, from_lines, lines, root
 from .extrema import _rows, as_array_value, kept_shape
 from .reductions import (
     UNSET,
@@ -285,4 +285,4 @@ def nanstd(
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Any:  # fmt: skip
     spread = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store(np.sqrt(spread), out, "sqrt")
+    return store(root(spread), out, "sqrt")

@@ -8,20 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..registry import implements
+from .common import root
 from .linalg import floats
 from .triangular import squared
-
-
-def root(s: Any) -> Any:
-    """The square root of what is not negative; its slope at 0 is 0."""
-    return np.where(s > 0, np.sqrt(np.where(s > 0, s, 1.0)), s)
-
-
-@implements(root)
-def _root(s: Any) -> Any:
-    if isinstance(s, np.ndarray):
-        return np.where(s > 0, np.sqrt(np.where(s > 0, s, s.dtype.type(1))), s)
-    return np.sqrt(s) if s > 0 else s
 
 
 @implements(np.linalg.norm)

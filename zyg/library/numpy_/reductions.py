@@ -27,6 +27,7 @@ from zyg.frontend.values import (
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
 from ..registry import emits, implements
+from .common import root
 from .ufuncs import as_type, check_output, fits_kind, strong
 
 if TYPE_CHECKING:
@@ -387,7 +388,7 @@ def std(
     where: Any = True, mean: Any = None, correction: Any = None,
 ) -> Any:  # fmt: skip
     spread = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return store(np.sqrt(spread), out, "sqrt")
+    return store(root(spread), out, "sqrt")
 
 
 @implements(np.average)
