@@ -282,13 +282,14 @@ class _Call:
 def _record_calls(function: Any, args: tuple[Any, ...], keywords: dict[str, Any], notes: list[str]) -> list[_Call]:
     """Run the function on copies, and note each Python function of the user's that is called, at its first call."""
     found: dict[types.CodeType, _Call | None] = {}
+    start = sys._getframe()
 
     def watch(frame: types.FrameType, event: str, argument: Any) -> None:
         code = frame.f_code
-        if event != "call" or code in found:
+        if event != "call" or code in found or _imports(frame, start):
             return
         found[code] = None
-        if _is_users(code) and not _finds_modules(frame) and not str(frame.f_globals.get("__name__")).startswith(_OTHERS):
+        if _is_users(code) and not str(frame.f_globals.get("__name__")).startswith(_OTHERS):
             sys.setprofile(None)
             try:
                 found[code] = _call_of(frame)
@@ -331,10 +332,13 @@ def _is_users(code: types.CodeType) -> bool:
     return not inner and not made and not file.startswith((_PACKAGE, _LIBRARY, "<frozen", "<__array_function__"))
 
 
-def _finds_modules(frame: types.FrameType) -> bool:
-    """Whether the import system calls a function: what others have put into `sys.meta_path`."""
-    caller = frame.f_back
-    return caller is not None and caller.f_code.co_filename.startswith("<frozen importlib")
+def _imports(frame: types.FrameType | None, start: types.FrameType) -> bool:
+    """Whether a call is made by an import since `start`: of a finder in `sys.meta_path`, or by the body of a module."""
+    while frame is not None and frame is not start:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 # What differentiation knows as a whole, or not at all: nobody asks what is inside.
