@@ -43,6 +43,8 @@ def on_deque(xs: list[Any], script: list[tuple[str, int, float]], length: int | 
         elif what == "set":
             values[k % size] = weight * values[-1]
             values[-1] = xs[k]
+        elif what == "sum":
+            total += weight * sum(values) + 0.5 * max(values) - [xs[k], *values][-1]
         elif what == "rotate":
             values.rotate(k - 2)
         elif what == "reverse":
@@ -54,7 +56,7 @@ def on_deque(xs: list[Any], script: list[tuple[str, int, float]], length: int | 
     return total
 
 
-DEQUES = "append append append appendleft extend pop popleft read read set rotate reverse delete".split()
+DEQUES = "append append append appendleft extend pop popleft read read sum set rotate reverse delete".split()
 
 
 @pytest.mark.parametrize("length", [None, 0, 1, 4])

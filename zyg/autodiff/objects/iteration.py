@@ -413,6 +413,8 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     t = type(x)
     if t is list:
         return x[:], (_give_list, x)
+    if t is collections.deque:
+        return list(x), (_give_list, x)
     if t is tuple:
         return list(x), (_give_tuple,)
     if t is Direct:
@@ -433,6 +435,9 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     return items, (give_backs, backs, rec)
 
 
+_STANDING = frozenset({list, tuple, collections.deque, Values})
+
+
 def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
     """The items of an iterable as far as they are of these types, and the first that is not; what gives them their cotangents; what is
     left behind that one, None if all are of these types. Nothing behind it is made."""
@@ -440,7 +445,7 @@ def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...],
     lead = LEADING.get(t)
     if lead is not None:
         return lead(x, types)
-    if t is list or t is tuple or t is Values:
+    if t in _STANDING:
         items, drain = drained(x)
         if types.issuperset(map(type, items)):
             return items, drain, None
@@ -488,7 +493,7 @@ def is_standing(x: Any) -> bool:
     return t is Direct or (t in SOURCES and not issubclass(t, Iterator))
 
 
-DRAINED = frozenset({list, tuple, Direct})
+DRAINED = frozenset({list, tuple, collections.deque, Direct})
 
 # By type: the same for sources of another module.
 DRAINS: dict[type, Callable[[Any], tuple[list[Any], tuple[Any, ...]]]] = {}

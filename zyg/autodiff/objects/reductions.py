@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ from .cotangents import NUMBERS, is_number, real_like
 
 @known(sum, exact=True)
 def _sum(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
-    if type(iterable) is list and type(start) in _REAL and _REAL.issuperset(map(type, iterable)):
+    if type(iterable) in _ROWS and type(start) in _REAL and _REAL.issuperset(map(type, iterable)):
         return sum(iterable, start), (run_sum_of_list, iterable, len(iterable))
     if type(start) not in NUMBERS:
         sum((), start)  # refuses text
@@ -43,6 +44,7 @@ def _sum(iterable: Any, /, start: Any = 0) -> tuple[Any, Any]:
 
 
 _REAL = frozenset({float, int})
+_ROWS = frozenset({list, deque})
 
 
 def _among_complex(result: Any, items: Any) -> tuple[Any, ...] | None:
