@@ -467,9 +467,8 @@ def matmul_cotangents(dy: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 def getitem(x: np.ndarray, key: Any) -> tuple[Any, Any]:
     """(value, back) of `x[key]`: a number, a view, or a copy."""
-    if (type(key) is int or type(key) is slice) and x.dtype is F64 and type(x) is np.ndarray:
-        y = x[key]
-        return y, (run_number, x, key) if type(y) is np.float64 else None
+    if type(key) is slice and x.dtype is F64 and type(x) is np.ndarray:
+        return x[key], None
     if type(key) not in _KEYS:
         from . import reentry
 

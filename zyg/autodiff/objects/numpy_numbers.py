@@ -1,6 +1,6 @@
 """Operators on NumPy's numbers of type float64, which elements of arrays, and sums of them, are.
 
-What is kept of them are Python's floats, with which the reverse pass calculates four times as fast.
+The reverse pass makes Python's floats of them, with which it calculates four times as fast.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ _BESIDE = float, int, bool, np.float64, np.float32, np.int64
 PAIRS = frozenset({pair for t in _BESIDE for pair in ((np.float64, t), (t, np.float64))})
 
 
+# Backs are (run, y, a, b).
+
+
 def run_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if d is None else (d, d)
 
@@ -26,25 +29,19 @@ def run_difference(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_product(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None if d is None else (d * back[2], d * back[1])
+    return None if d is None else (d * float(back[3]), d * float(back[2]))
 
 
 def run_quotient(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if d is None:
         return None
-    _, y, b = back
+    _, y, a, b = back
     if b == 0:
-        return arithmetic.truediv(d, y, None, b)
-    c = d / b
-    return c, -c * y
+        return arithmetic.truediv(d, y, a, b)
+    c = d / float(b)
+    return c, -c * float(y)
 
 
-_SUM, _DIFFERENCE = (run_sum,), (run_difference,)
-
-# By the name of an operator: the back, from the result and the operands.
-BACKS: dict[str, Callable[[Any, Any, Any], tuple[Any, ...]]] = {
-    "add": lambda y, a, b: _SUM,
-    "sub": lambda y, a, b: _DIFFERENCE,
-    "mul": lambda y, a, b: (run_product, float(a), float(b)),
-    "truediv": lambda y, a, b: (run_quotient, float(y), float(b)),
-}
+BACKS: dict[str, Callable[..., Any]] = {
+    "add": run_sum, "sub": run_difference, "mul": run_product, "truediv": run_quotient,
+}  # fmt: skip

@@ -17,6 +17,7 @@ from ..objects import arithmetic, calls, iteration, numpy_, numpy_numbers, numpy
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMBERS, NUMERIC, SCALARS
 from ..objects.numpy_numbers import PAIRS
+from ..objects.shadows import F64
 from ..trying import bodies
 from .knowledge import HEAP_TYPE, is_of_python, is_plain, note_code
 from .sites import Tables, forward_of_method, new_tables, noted
@@ -28,12 +29,12 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
     slot, reflected = f"__{op}__", f"__r{op}__"
     tables = new_tables()
     function, complex_back = arithmetic.FUNCTIONS[op], arithmetic.COMPLEX_BACKS.get(op)
-    back_of_numbers = numpy_numbers.BACKS.get(op)
+    run_numbers = numpy_numbers.BACKS.get(op)
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
-        ta, tb = type(a), type(b)
+        ta, tb = types = type(a), type(b)
         known = tables[1 if bodies else 0]
-        found = known.get((ta, tb))
+        found = known.get(types)
         if found is not None:
             by_second, method, forward = found
             if by_second:
@@ -45,18 +46,18 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
                 made = forward(a, b)
                 if made[0] is not NotImplemented:
                     return made
-        elif back_of_numbers is not None and (ta, tb) in PAIRS:
+        elif run_numbers is not None and types in PAIRS:
             y = function(a, b)
-            return y, back_of_numbers(y, a, b)
+            return y, (run_numbers, y, a, b)
         elif (ta is ndarray or tb is ndarray) and short is not None:
             return short(a, b) or general(a, b)
         elif (ta is complex and tb in NUMBERS or tb is complex and ta in NUMBERS) and complex_back is not None:
             return function(a, b), (complex_back, a, b)
         elif ta in NUMBERS:
             if tb not in NUMBERS and not issubclass(tb, NUMERIC):
-                noted(known, (ta, tb), (tb,), tb, reflected, 2, True)
+                noted(known, types, (tb,), tb, reflected, 2, True)
         elif ta not in SCALARS and (ta is tb or not issubclass(tb, ta)):
-            noted(known, (ta, tb), (ta, tb), ta, slot, 2, False)
+            noted(known, types, types, ta, slot, 2, False)
         return general(a, b)
 
     record.__name__ = record.__qualname__ = f"record_{op}"
@@ -79,7 +80,7 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         cls = type(a)
         if cls is ndarray:
             return short(a, b) or general(a, b)
-        if cls is complex or type(b) is complex and cls in NUMBERS:
+        if cls in SCALARS:
             return plain(a, b)
         if cls.__dictoffset__ and find(cls, slot) is None and is_of_python(cls):
             return plain(a, b)
@@ -99,6 +100,9 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     """RECORD["getitem"], with what is frequent first."""
     t = type(x)
     if t is ndarray:
+        if type(key) is int and x.dtype is F64:
+            y = x[key]
+            return y, (numpy_.run_number, x, key) if type(y) is np.float64 else None
         return numpy_.getitem(x, key)
     found = _reading[1 if bodies else 0].get(t)
     if found is not None:
