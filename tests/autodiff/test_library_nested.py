@@ -85,3 +85,15 @@ def test_eigenvalues_of_general_matrices():
 
     for a in (A, A - A.T + np.diag([1.0, 2.0, 4.0])):
         np.testing.assert_allclose(zyg.gradient(indirect, a)[0], zyg.gradient(direct, a)[0], rtol=1e-11)
+
+
+@each_in_turn
+def test_histograms_of_matrices_by_a_number_of_bins():
+    """How many columns there are is known when the code runs."""
+    points, weights = np.array([[0.7, 1.3], [2.1, 0.2], [0.5, 0.4], [0.6, 0.3]]), np.array([1.0, 2.0, 3.0, 4.0])
+
+    def squares(a, w, bins):
+        return np.sum(np.histogramdd(a, bins, weights=w)[0] ** 2)
+
+    found = zyg.gradient(squares, points, weights, 3)[1]
+    np.testing.assert_allclose(found, [2.0, 4.0, 14.0, 14.0])

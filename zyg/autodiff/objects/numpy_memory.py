@@ -89,6 +89,16 @@ def _histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, w
     return np.histogram(a, bins, range), None
 
 
+@known(np.histogramdd)
+def _histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, Any]:
+    """Of a matrix here the number of columns is known, which native code wants to have."""
+    if isinstance(sample, np.ndarray) and sample.ndim == 2 and isinstance(bins, (int, np.integer)):
+        bins = (bins,) * sample.shape[1]
+    return call_foreign(np.histogramdd, sample, bins, range, density, weights)
+
+
 @known(np.unique)
 def _unique(x: Any, **kwargs: Any) -> tuple[Any, Any]:
     if kwargs:
