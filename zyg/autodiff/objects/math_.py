@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import functools
+import keyword
 import math
 import operator
 import sys
@@ -463,10 +464,18 @@ def getter(f: Any) -> Callable[..., tuple[Any, Any]]:
         keys = f.__reduce__()[1]
         return functools.partial(_get_all, subscripts.record_getitem, keys)
     if type(f) is operator.attrgetter:
-        return functools.partial(
-            _get_all, functools.partial(_path, objects.attributes.record_getattr), f.__reduce__()[1]
-        )
+        names = f.__reduce__()[1]
+        if all(part.isidentifier() and not keyword.iskeyword(part) for name in names for part in name.split(".")):
+            return calls.forward_of(_reader(names))
+        return functools.partial(_get_all, functools.partial(_path, objects.attributes.record_getattr), names)
     return functools.partial(_call_method, f)
+
+
+@functools.lru_cache(1000)
+def _reader(names: tuple[str, ...]) -> Any:
+    """`attrgetter(*names)` as a function in Python."""
+    read = ", ".join([f"x.{name}" for name in names])
+    return eval(f"lambda x: ({read})", {})
 
 
 def _call_method(f: Any, x: Any) -> tuple[Any, Any]:
