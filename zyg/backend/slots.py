@@ -69,7 +69,7 @@ class Slots:
                     self.live.bit[value] = len(self.live.values)
                     self.live.values.append(value)
         count = len(self.live.values)
-        self.conflicts = [0] * count
+        self.conflicts = [0] * count  # each pair may be noted with one of the two
         self.members = [1 << n for n in range(count)]
         self.parent = list(range(count))
         self.label = [variable_name(v, makers.get(v)) for v in self.live.values]
@@ -125,11 +125,6 @@ class Slots:
                 conflicts[bit[p]] |= live | params
         for number in range(len(conflicts)):
             conflicts[number] &= ~(1 << number)
-            rest = conflicts[number]
-            while rest:
-                low = rest & -rest
-                conflicts[low.bit_length() - 1] |= 1 << number
-                rest ^= low
 
     def find(self, number: int) -> int:
         while self.parent[number] != number:
@@ -139,7 +134,7 @@ class Slots:
 
     def _join(self, a: int, b: int) -> None:
         a, b = self.find(a), self.find(b)
-        if a == b or self.conflicts[a] & self.members[b]:
+        if a == b or self.conflicts[a] & self.members[b] or self.conflicts[b] & self.members[a]:
             return
         if self.label[a] and self.label[b] and self.label[a] != self.label[b]:
             return
@@ -170,7 +165,8 @@ class Slots:
             self._join(a, b)
 
     def _assign(self, on_stack: set[Value]) -> None:
-        occupied: dict[str, int] = {}
+        # The values that are in a slot, and those that these may not share it with.
+        occupied: dict[str, tuple[int, int]] = {}
         done: dict[int, str] = {}
         bit = self.live.bit
         params = self.function.params
@@ -178,7 +174,7 @@ class Slots:
         for param in params:
             root = self.find(bit[param])
             done[root] = param.name
-            occupied[param.name] = self.members[root]
+            occupied[param.name] = self.members[root], self.conflicts[root]
         for value in self.live.values:
             if value in on_stack:
                 continue
@@ -189,12 +185,13 @@ class Slots:
         for param in params:
             self.name_of[param] = param.name
 
-    def _free_slot(self, root: int, occupied: dict[str, int]) -> str:
-        label = self.label[root]
+    def _free_slot(self, root: int, occupied: dict[str, tuple[int, int]]) -> str:
+        label, members, conflicts = self.label[root], self.members[root], self.conflicts[root]
         for name in candidates(label):
-            if name in self.taken or occupied.get(name, 0) & self.conflicts[root]:
+            inside, apart = occupied.get(name, (0, 0))
+            if name in self.taken or inside & conflicts or apart & members:
                 continue
-            occupied[name] = occupied.get(name, 0) | self.members[root]
+            occupied[name] = inside | members, apart | conflicts
             if not label:
                 self.scratch.add(name)
             return name

@@ -241,6 +241,10 @@ class Variables(Generic[V]):
             value = self.initial(variable)
             self.write(block, variable, value)
             return value
+        if sealed and edges > 1:
+            sole = self._sole(block, variable, work)
+            if sole is not None:
+                return sole
         param = Value(self.type_of(variable), self.name_of(variable))
         self.params.setdefault(block, []).append(param)
         self.write(block, variable, param)
@@ -249,6 +253,35 @@ class Variables(Generic[V]):
         else:
             self.incomplete.setdefault(block, {})[variable] = param
         return param
+
+    def _sole(self, block: Block, variable: V, work: list[tuple[Block, V, Value]]) -> Value | None:
+        """The one value that comes on all ways into a block, if there is one: parameters are then not made to be found redundant,
+        which is what would happen to most where many variables pass many blocks."""
+        between = [block]
+        seen = {block}
+        sole: Value | None = None
+        for b in between:
+            for source, _ in self.edges[b]:
+                if source in seen:
+                    continue
+                seen.add(source)
+                value = self.current.setdefault(source, {}).get(variable)
+                if value is None and self.at_start is not None:
+                    value = self.at_start(source, variable)
+                if value is None and source in self.sealed and self.edges.get(source):
+                    between.append(source)
+                    continue
+                if value is None:
+                    value = self._begin(source, variable, 0, work)
+                value = self.resolve(value)
+                if sole is None:
+                    sole = value
+                elif not _same_value(value, sole):
+                    return None
+        if sole is not None:
+            for b in between:
+                self.write(b, variable, sole)
+        return sole
 
     def seal(self, block: Block) -> None:
         """All edges into `block` are known from now on."""

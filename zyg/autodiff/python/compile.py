@@ -97,6 +97,14 @@ def forget() -> None:
     _cache.clear()
 
 
+def forget_unwatched() -> None:
+    """Compile anew what is other where there are handlers: generators, and derivatives of halves, which ask for their form."""
+    forget_callees()
+    for key, forms in list(_cache.items()):
+        if key in _halves or any(_halves[id(made)][0].attrs.get("generator") for made in forms.values()):
+            _cache.pop(key, None)
+
+
 def forget_callees() -> None:
     """Let compiled code look its callees up again: there are new rules."""
     sites.forget_sites([half for forms in list(_cache.values()) for half in forms.values()])

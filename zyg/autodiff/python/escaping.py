@@ -33,9 +33,9 @@ def watch_generators() -> None:
     global generators_are_watched
     if not generators_are_watched:
         generators_are_watched = True
-        from .compile import forget
+        from .compile import forget_unwatched
 
-        forget()
+        forget_unwatched()
         calls.forget()
 
 

@@ -81,7 +81,17 @@ class ReverseHalf:
                     self.tails[block] = self.builder.new_block(f"{block.name}.not.r")
         self._start(entry)
         layout = [entry]
+        # Per block those that come after it, as long as their reverses are not made.
+        behind: dict[Block, set[Block]] = {}
+        for block, edges in forward.edges.items():
+            for source, _ in edges:
+                if block in forward.live:
+                    behind.setdefault(source, set()).add(block)
         for block in self._order():
+            if not behind.get(block):  # what comes into a loop's reverse is known at the end
+                self.cotangents.seal(self.bodies[block])
+            for source, _ in forward.edges[block]:
+                behind[source].discard(block)
             layout += dict.fromkeys([self.bodies[block], self.tails[block]])
             made = len(self.function.blocks)
             self._reverse_block(block)
@@ -154,6 +164,8 @@ class ReverseHalf:
         tail = self.tails[block]
         if tail is not self.bodies[block]:
             self._go(tail)
+            if self.bodies[block] in self.cotangents.sealed:
+                self.cotangents.seal(tail)
             b.at(tail)
         if block is self.forward.function.entry:
             b.ret(b.op("tuple", NOTHING, *[self._read(p) for p in self.forward.params]))
