@@ -84,6 +84,8 @@ def run(program: list[Step], x: Any, w: Any, s: float) -> Any:
             y = np.sum(a, 0) + a.sum(axis=-1)[0]
         elif op == "mean":
             y = np.mean(a) - np.mean(a, axis=0) + a.mean()
+        elif op == "larger":
+            y = np.maximum(a, 0.1) + np.minimum(a, b) * np.maximum(s, b)
         elif op == "extreme":
             y = np.max(a) - a.min()
         elif op == "extreme along":
@@ -141,7 +143,7 @@ def run(program: list[Step], x: Any, w: Any, s: float) -> Any:
     return total
 
 
-NEW = """add sub mul div inverse,with constant,of constant,square cube root power neg tanh exp sin log dot matmul method outer sum,sum along,extreme,extreme along,of element,mean
+NEW = """add sub mul div inverse,with constant,of constant,square cube root power neg tanh exp sin log dot matmul method outer sum,sum along,extreme,extreme along,of element,mean larger
  item slice reversed transposed flat copy stack concatenate multiply hold held add sub mul add sub mul div""".replace(
     "\n", ""
 )
@@ -149,7 +151,9 @@ IN_PLACE = "iadd,isub,imul,idiv,iscale,iover,ishift,set,set slice,set all".split
 OPS = [
     name
     for part in NEW.split(",")
-    for name in ([part] if part in ("with constant", "of constant", "sum along", "extreme along", "of element") else part.split())
+    for name in (
+        [part] if part in ("with constant", "of constant", "sum along", "extreme along", "of element") else part.split()
+    )
 ]
 START = 17  # how many are in the pool before the first step
 CONSTANTS = 10, 11
@@ -183,7 +187,12 @@ def drawn(seed: int, length: int) -> tuple[list[Step], tuple[Any, ...]]:
             continue
         try:
             along(run, [*program, step], args, directions(args, 0))
-        except (TypeError, ValueError, AttributeError, IndexError):  # what is made of real numbers alone takes no complex ones in place
+        except (
+            TypeError,
+            ValueError,
+            AttributeError,
+            IndexError,
+        ):  # what is made of real numbers alone takes no complex ones in place
             continue
         program.append(step)
         count += not in_place

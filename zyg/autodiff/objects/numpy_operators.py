@@ -25,7 +25,7 @@ from .shadows import F64
 ndarray = np.ndarray
 Made = tuple[Any, Any] | None  # (value, back); None where the general entry has to do it
 Short = Callable[..., Made]
-_REAL = frozenset({float, int, np.float64})
+REAL = frozenset({float, int, np.float64})
 _vdot, isfinite = np.vdot, math.isfinite
 
 
@@ -102,9 +102,9 @@ def _operator(function: Any, arrays: Any, left: _Side | None, right: _Side | Non
                 if a.dtype is F64:
                     if type(b) is ndarray:
                         return of_arrays(a, b) if b.dtype is F64 and arrays is not None else None
-                    if type(b) in _REAL and left is not None:
+                    if type(b) in REAL and left is not None:
                         return with_number(function(a, b), a, b, left, run_left)
-            elif type(a) in _REAL and b.dtype is F64 and type(b) is ndarray and right is not None:
+            elif type(a) in REAL and b.dtype is F64 and type(b) is ndarray and right is not None:
                 return with_number(function(a, b), b, a, right, run_right)
             return None
 
@@ -283,7 +283,7 @@ def _inplace(function: Any, arrays: Any, number: Any, keeps: str, keeps_b: bool)
             if b.dtype is not F64 or arrays is None:
                 return None
             run, part = run_inplace, arrays
-        elif type(b) in _REAL and number is not None:
+        elif type(b) in REAL and number is not None:
             run, part = run_inplace_number, number
         else:
             return None

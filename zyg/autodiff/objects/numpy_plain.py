@@ -10,7 +10,7 @@ import numpy as np
 from . import builtins_, calls, numpy_, numpy_functions, numpy_methods, numpy_products
 from .cotangents import Refused
 from .numpy_ import refuse
-from .numpy_operators import OPERATORS, WITHOUT_NUMBERS, Made, Short, isfinite, ndarray, strong, times
+from .numpy_operators import OPERATORS, REAL, WITHOUT_NUMBERS, Made, Short, isfinite, ndarray, strong, times
 from .shadows import F64
 
 _GENERAL = numpy_functions, numpy_methods, numpy_products  # whose entries are there first
@@ -69,6 +69,60 @@ def _called(u: np.ufunc) -> Short:
 
 
 _NAMES = {u: name for name, u in numpy_.OPERATORS.items() if name in OPERATORS}
+
+
+def _choice(u: np.ufunc, wins: Any) -> Short:
+    """Of the larger or smaller one of two arrays, or of an array and a number: where the second one wins, it gets the cotangent."""
+
+    def short(a: Any, b: Any = None, *others: Any, **options: Any) -> Made:
+        if others or options:
+            return None
+        if type(a) is ndarray and a.dtype is F64:
+            if type(b) is ndarray:
+                if b.dtype is not F64 or a.shape != b.shape:
+                    return None
+                run = run_choice
+            elif type(b) in REAL:
+                run = run_choice_with_number
+            else:
+                return None
+        elif type(a) in REAL and type(b) is ndarray and b.dtype is F64:
+            run = run_choice_with_number
+        else:
+            return None
+        y = u(a, b)
+        if type(y) is not ndarray:
+            return None
+        return y, (run, y, a, b, ~wins(b, a) & (b == b))
+
+    return short
+
+
+def run_choice(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, a, b, first = back
+    dy = shadows.take_made(y)
+    if dy is not None:
+        if type(dy) is Refused:
+            refuse(a, dy, shadows)
+            refuse(b, dy, shadows)
+        else:
+            shadows.gain(a, dy * first)
+            shadows.gain(b, dy * ~first)
+    return None
+
+
+def run_choice_with_number(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, a, b, first = back
+    dy = shadows.take_made(y)
+    if dy is None:
+        return None
+    if type(dy) is Refused:
+        return None, refuse(a, dy, shadows), refuse(b, dy, shadows)
+    if type(a) is ndarray:
+        shadows.gain(a, dy * first)
+        return None, None, float(np.add.reduce(dy * ~first, None))
+    shadows.gain(b, dy * ~first)
+    return None, float(np.add.reduce(dy * first, None)), None
 
 
 def _product(function: Any) -> Short:
@@ -303,6 +357,8 @@ FUNCTIONS: dict[Any, Short] = {
     **{u: _function(u) for u in numpy_.UFUNCS if u.nin == 1},
     **{u: _called(u) for u in _NAMES},
     **{f: _product(f) for f in (np.dot, np.matmul)},
+    np.maximum: _choice(np.maximum, operator.gt),
+    np.minimum: _choice(np.minimum, operator.lt),
     np.sum: _reduction(np.sum, False),
     np.mean: _reduction(np.mean, True),
     np.max: _extreme(np.max, ndarray.argmax),

@@ -13,7 +13,7 @@ from zyg.backend.phrases import PLAIN_KEYS
 
 from .. import objects
 from ..identity import note
-from ..objects import arithmetic, calls, iteration, numpy_, numpy_numbers, numpy_operators, subscripts
+from ..objects import arithmetic, calls, iteration, numpy_, numpy_numbers, numpy_operators, numpy_plain, subscripts
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMBERS, NUMERIC, SCALARS
 from ..objects.numpy_numbers import PAIRS
@@ -145,6 +145,8 @@ def _setitem(x: Any, key: Any, value: Any) -> Any:
 def _neg(x: Any) -> tuple[Any, Any]:
     """RECORD["neg"]."""
     t = type(x)
+    if t is ndarray:
+        return numpy_plain.FUNCTIONS[np.negative](x) or objects.RECORD["neg"](x)
     found = _negating[1 if bodies else 0].get(t)
     if found is None:
         _note_special(_negating, t, "__neg__", 1)
