@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from zyg.frontend.values import (
     number_type,
 )
 from zyg.ir.core import Const, Value, const
-from zyg.ir.types import BOOL, F32, F64, Array
+from zyg.ir.types import BOOL, F32, F64, Array, Scalar
 from zyg.typeof import dtype_scalar
 
 from ..registry import emits, implements
@@ -87,12 +88,19 @@ def extremum(op: str) -> Element:
         _refuse_complex(e, a, b)
         scalar = promote(e, a, b)
         x, y = as_numpy(e, a, scalar), as_numpy(e, b, scalar)
-        first = e.op(op, x, y)
-        if scalar.kind == "f":
-            first = e.op("or", first, e.op("ne", x, x))
-        return Number(e.op("select", first, x, y), True)
+        return Number(_better(e, op, x, y, scalar), True)
 
     return emitter
+
+
+def _better(e: Evaluator, op: str, x: Value, y: Value, scalar: Scalar) -> Value:
+    """x where it is as good as y, or a nan, else y."""
+    if scalar.kind == "f" and isinstance(y, Const) and not math.isnan(y.value):
+        return e.op("select", e.op({"ge": "lt", "le": "gt"}[op], x, y), y, x)  # a nan is not worse than a number
+    first = e.op(op, x, y)
+    if scalar.kind == "f":
+        first = e.op("or", first, e.op("ne", x, x))
+    return e.op("select", first, x, y)
 
 
 def _refuse_complex(e: Evaluator, *numbers: Abstract) -> None:
@@ -139,11 +147,7 @@ def _clipped(e: Evaluator, x: Abstract, low: Abstract, high: Abstract) -> Abstra
     value = Number(as_numpy(e, given[0], scalar), True)
     for bound, op in ((low, "ge"), (high, "le")):
         if not (isinstance(bound, Known) and bound.object is None):
-            other = as_numpy(e, next(bounds), scalar)
-            kept = e.op(op, value.value, other)
-            if scalar.kind == "f":
-                kept = e.op("or", kept, e.op("ne", value.value, value.value))
-            value = Number(e.op("select", kept, value.value, other), True)
+            value = Number(_better(e, op, value.value, as_numpy(e, next(bounds), scalar), scalar), True)
     return value
 
 
