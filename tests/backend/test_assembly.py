@@ -1,4 +1,4 @@
-"""The assembler against that of the package `bytecode`."""
+"""Code objects of the assembler against what `Bytecode`, which does all of it, makes of the same instructions."""
 
 from __future__ import annotations
 
@@ -129,4 +129,5 @@ def test_jumps_over_much_code(count: int) -> None:
     assert described(code)["steps"] == described(by_package(signature, items, 2))["steps"]
     places = list(code.co_positions())
     assert len(places) == len(code.co_code) // 2
-    assert (2, 3, 200, 4) in places and (7, 7, 130, 150) in places and places[-1] == (5, 5, 3, 9)
+    # (of columns beyond 127 the line is kept)
+    assert (2, 3, 200, 4) in places and (7, 7, None, None) in places and places[-1] == (5, 5, 3, 9)

@@ -1,20 +1,34 @@
 """From instructions with labels, names and constants to a code object.
 
-What the package `bytecode` does in general, for what the emitter emits: this is a third of the time that a compilation takes.
-Instructions are checked by nobody; tests compare code objects with those that `bytecode` makes.
+Numbering names and constants and finding how far jumps go is done here, for just what the emitter emits; what code objects are
+like is left to `ConcreteBytecode` of the package `bytecode`. (Its `Bytecode`, which does all of it and checks each instruction
+twice, took a third of the time that a compilation takes; tests compare what comes out.)
 """
 
 from __future__ import annotations
 
 import dis
-import opcode
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate
+from operator import add
 from types import CodeType
 from typing import Any, Final
 
-from bytecode import Compare, Label
-from bytecode.instr import BITFLAG2_OPCODES, BITFLAG_OPCODES, DUAL_ARG_OPCODES, CellVar, FreeVar, TryBegin, TryEnd
+from bytecode import Compare, CompilerFlags, ConcreteBytecode, ConcreteInstr, Label
+from bytecode.concrete import ExceptionTableEntry
+from bytecode.instr import (
+    BITFLAG2_OPCODES,
+    BITFLAG_OPCODES,
+    DUAL_ARG_OPCODES,
+    CellVar,
+    FreeVar,
+    InstrLocation,
+    TryBegin,
+    TryEnd,
+    opcode_has_argument,
+)
 
 from .cpython import VERSION
 
@@ -60,37 +74,28 @@ _NONE, _CONSTANT, _LOCAL, _PAIR, _NAME, _FLAG_AND_NAME, _FLAGS_AND_NAME, _CELL, 
 class _Kind:
     """What is known of all instructions with a name."""
 
-    __slots__ = ("back", "caches", "effect", "effects", "kind", "opcode")
+    __slots__ = ("back", "caches", "effect", "effects", "kind", "name")
 
     def __init__(self, name: str):
-        self.opcode: Final = opcode.opmap[name]
-        self.kind: Final = _kind_of(self.opcode)
-        # From 3.13 on the table goes by name.
-        table: Any = dis._inline_cache_entries  # type: ignore[attr-defined]
-        self.caches: Final[int] = table.get(name, 0) if isinstance(table, dict) else table[self.opcode]
-        self.back: Final = "BACKWARD" in name
-        self.effects: dict[int, int] = {}  # by argument
+        number = dis.opmap[name]
+        self.name: Final = name
+        self.kind: Final = _kind_of(number)
+        sample = ConcreteInstr(name) if self.kind == _NONE else ConcreteInstr(name, 0)
+        self.caches: Final = sample.use_cache_opcodes()
+        self.back: Final = sample.is_backward_rel_jump()
+        self.effects: dict[tuple[int, bool], int] = {}  # by argument, and whether it jumps
         # The same for all, if the argument is not a number.
-        self.effect: int | None = None
-        if self.kind == _NONE:
-            self.effect = dis.stack_effect(self.opcode, jump=False)
-        elif self.kind not in (_FLAG_AND_NAME, _FLAGS_AND_NAME, _NUMBER):
-            self.effect = dis.stack_effect(self.opcode, 0, jump=False)
-
-
-def _takes_argument(number: int) -> bool:
-    # From 3.12 on there is a table, and numbers have an order no more.
-    table: Any = getattr(opcode, "hasarg", None)
-    return number in table if table is not None else number >= opcode.HAVE_ARGUMENT
+        by_argument = self.kind in (_FLAG_AND_NAME, _FLAGS_AND_NAME, _NUMBER)
+        self.effect: Final = None if by_argument else sample.stack_effect(jump=False)
 
 
 def _kind_of(number: int) -> int:
-    if not _takes_argument(number):
+    if not opcode_has_argument(number):
         return _NONE
     tables: tuple[tuple[Any, int], ...] = (
-        (opcode.hasconst, _CONSTANT), (DUAL_ARG_OPCODES, _PAIR), (opcode.haslocal, _LOCAL), (BITFLAG_OPCODES, _FLAG_AND_NAME),
-        (BITFLAG2_OPCODES, _FLAGS_AND_NAME), (opcode.hasname, _NAME), (opcode.hasfree, _CELL), (opcode.hascompare, _COMPARISON),
-        (opcode.hasjrel, _JUMP), (opcode.hasjabs, _JUMP),
+        (dis.hasconst, _CONSTANT), (DUAL_ARG_OPCODES, _PAIR), (dis.haslocal, _LOCAL), (BITFLAG_OPCODES, _FLAG_AND_NAME),
+        (BITFLAG2_OPCODES, _FLAGS_AND_NAME), (dis.hasname, _NAME), (dis.hasfree, _CELL), (dis.hascompare, _COMPARISON),
+        (dis.hasjrel, _JUMP), (dis.hasjabs, _JUMP),
     )  # fmt: skip
     return next((kind for table, kind in tables if number in table), _NUMBER)
 
@@ -112,14 +117,12 @@ def length(item: Any) -> int:
 def stack_effect(name: str, arg: Any, jump: bool = False) -> int:
     """By how much the stack is longer behind an instruction, where it jumps or where it does not."""
     kind = _KINDS[name]
-    if jump:
-        return dis.stack_effect(kind.opcode, 0, jump=True)
-    if kind.effect is not None:
+    if kind.effect is not None and not jump:
         return kind.effect
-    number = int(arg[0] if type(arg) is tuple else arg)
-    found = kind.effects.get(number)
+    number = 0 if jump else int(arg[0] if type(arg) is tuple else arg)
+    found = kind.effects.get((number, jump))
     if found is None:
-        found = kind.effects[number] = dis.stack_effect(kind.opcode, number, jump=False)
+        found = kind.effects[number, jump] = ConcreteInstr(name, number).stack_effect(jump=jump)
     return found
 
 
@@ -165,11 +168,10 @@ class _Assembly:
         self.constants: list[Any] = [signature.docstring]
         self.constant_numbers[type(None) if signature.docstring is None else str, signature.docstring]
         # Per instruction:
-        self.opcodes: list[int] = []
+        self.kinds: list[_Kind] = []
         self.args: list[int] = []
-        self.caches: list[int] = []
-        self.sizes: list[int] = []  # without caches
-        self.locations: list[Location] = []
+        self.extended: list[int] = []  # by how many units the argument makes it longer
+        self.locations: list[Location | None] = []
         self.labels: dict[Label, int] = {}
         self.jumps: list[tuple[int, Label, bool]] = []
         self.cells: list[tuple[int, CellVar | FreeVar]] = []
@@ -180,39 +182,41 @@ class _Assembly:
         self._place_cells()
         starts = self._place_jumps()
         signature = self.signature
-        return CodeType(
-            *signature.counts, len(self.locals), depth, signature.flags, self._code(), tuple(self.constants), tuple(self.names),
-            tuple(self.locals), signature.filename, signature.name, signature.qualname, signature.first_line,
-            self._lines(), self._exceptions(starts), tuple(signature.free), tuple(signature.cells),
+        made = ConcreteBytecode(
+            list(self._instructions()), consts=tuple(self.constants), names=tuple(self.names), varnames=self.locals,
+            exception_table=list(self._exceptions(starts)),
         )  # fmt: skip
+        made.argcount, made.posonlyargcount, made.kwonlyargcount = signature.counts
+        made.cellvars, made.freevars = signature.cells, signature.free
+        made.name, made.qualname, made.filename = signature.name, signature.qualname, signature.filename
+        made.first_lineno, made.flags = signature.first_line, CompilerFlags(signature.flags)
+        return made.to_code(stacksize=depth, compute_exception_stack_depths=False)
 
     def _number(self) -> None:
-        """Opcodes and arguments, but for those of jumps and cells."""
-        opcodes, args, caches, locations = self.opcodes, self.args, self.caches, self.locations
-        kinds, local_numbers = _KINDS, self.locals
-        location: Location = (self.signature.first_line, None, None, None)
+        """Kinds and arguments, but for those of jumps and cells."""
+        kinds, args, locations, local_numbers = self.kinds, self.args, self.locations, self.locals
         begun: dict[TryBegin, int] = {}
         for item in self.items:
             if type(item) is not Instruction:
                 if isinstance(item, Label):
-                    self.labels[item] = len(opcodes)
+                    self.labels[item] = len(kinds)
                 elif isinstance(item, TryBegin):
-                    begun[item] = len(opcodes)
+                    begun[item] = len(kinds)
                 elif isinstance(item, TryEnd):
-                    self.regions.append((item.entry, begun[item.entry], len(opcodes)))
+                    self.regions.append((item.entry, begun[item.entry], len(kinds)))
                 continue
-            kind = kinds[item.name]
+            kind = _KINDS[item.name]
             which, arg = kind.kind, item.arg
             number = 0
             if which == _LOCAL:
                 if isinstance(arg, str):
                     number = local_numbers[arg]
                 else:
-                    self.cells.append((len(opcodes), arg))
+                    self.cells.append((len(kinds), arg))
             elif which == _CONSTANT:
                 number = self._constant(arg)
             elif which == _JUMP:
-                self.jumps.append((len(opcodes), arg, kind.back))
+                self.jumps.append((len(kinds), arg, kind.back))
             elif which == _NUMBER:
                 number = int(arg)
             elif which == _NAME:
@@ -224,15 +228,12 @@ class _Assembly:
             elif which == _PAIR:
                 number = (local_numbers[arg[0]] << 4) + local_numbers[arg[1]]
             elif which == _CELL:
-                self.cells.append((len(opcodes), arg))
+                self.cells.append((len(kinds), arg))
             elif which == _FLAGS_AND_NAME:
                 number = arg[0] + 2 * arg[1] + (self.names[arg[2]] << 2)
-            if item.location is not None:
-                location = item.location
-            opcodes.append(kind.opcode)
+            kinds.append(kind)
             args.append(number)
-            caches.append(kind.caches)
-            locations.append(location)
+            locations.append(item.location)
 
     def _constant(self, value: Any) -> int:
         """Equal strings and small numbers are one constant; all else goes by its identity."""
@@ -262,14 +263,12 @@ class _Assembly:
     def _place_jumps(self) -> list[int]:
         """Find the arguments of jumps; the places of the instructions, and of the end, when that is done. An argument that takes
         more than a byte makes the code longer, which may make others longer: until that ends."""
-        args, caches = self.args, self.caches
-        extended = [0] * len(args)
-        for n, arg in enumerate(args):
-            if arg > 255:
-                extended[n] = (arg.bit_length() - 1) // 8
+        args = self.args
+        lengths = [1 + kind.caches for kind in self.kinds]
+        extended = self.extended = [0 if arg < 256 else (arg.bit_length() - 1) // 8 for arg in args]
         jumps = [(at, self.labels[label], back) for at, label, back in self.jumps]
         while True:
-            starts = list(accumulate(map(_unit_sum, extended, caches), initial=0))
+            starts = list(accumulate(map(add, extended, lengths), initial=0))
             longer = False
             for at, to, back in jumps:
                 arg = starts[to] - starts[at + 1]
@@ -279,90 +278,50 @@ class _Assembly:
                     extended[at] = needed
                     longer = True
             if not longer:
-                self.sizes = extended
                 return starts
 
-    def _code(self) -> bytes:
-        out = bytearray()
-        for number, arg, more, caches in zip(self.opcodes, self.args, self.sizes, self.caches):
-            for k in range(more, 0, -1):
-                out += bytes((opcode.EXTENDED_ARG, arg >> 8 * k & 255))
-            out.append(number)
-            out.append(arg & 255)
-            if caches:
-                out += bytes(2 * caches)
-        return bytes(out)
-
-    # ---- tables
-
-    def _lines(self) -> bytes:
-        out = bytearray()
-        line = self.signature.first_line
-        units = 0
+    def _instructions(self) -> Iterator[ConcreteInstr]:
+        """An instruction that says nothing of its location has that of the one before it."""
         current: Location | None = None
-        for location, more, caches in zip(self.locations, self.sizes, self.caches):
-            if location is not current and location != current:
-                if current is not None:
-                    line = _put_location(out, units, line, current)
-                current, units = location, 0
-            units += 1 + more + caches
-        if current is not None:
-            _put_location(out, units, line, current)
-        return bytes(out)
+        for kind, arg, extended, location in zip(self.kinds, self.args, self.extended, self.locations):
+            if location is current:
+                location = None
+            elif location is not None:
+                current = location
+            yield _concrete(kind.name, arg, extended, location)
+            for _ in range(kind.caches):
+                yield _CACHE
 
-    def _exceptions(self, starts: list[int]) -> bytes:
-        out = bytearray()
+    def _exceptions(self, starts: list[int]) -> Iterator[ExceptionTableEntry]:
         for region, first, last in self.regions:
             assert isinstance(region.target, Label) and isinstance(region.stack_depth, int)
-            begin = starts[first]
-            depth = (region.stack_depth << 1) + region.push_lasti
-            for n, value in enumerate((begin, starts[last] - begin, starts[self.labels[region.target]], depth)):
-                _put_varint(out, value, 128 if n == 0 else 0)
-        return bytes(out)
+            target = starts[self.labels[region.target]]
+            yield ExceptionTableEntry(starts[first], starts[last] - 1, target, region.stack_depth, region.push_lasti)
 
 
-def _unit_sum(extended: int, caches: int) -> int:
-    return 1 + extended + caches
+_CACHE = ConcreteInstr("CACHE", 0)
 
 
-def _put_varint(out: bytearray, value: int, mark: int) -> None:
-    """Six bits a byte, the highest first, as tables of exceptions have them."""
-    shifts = range(6 * ((max(value.bit_length(), 1) - 1) // 6), -1, -6)
-    for shift in shifts:
-        out.append(value >> shift & 63 | (64 if shift else 0) | mark)
-        mark = 0
+@lru_cache(8192)
+def _concrete(name: str, arg: int, extended: int, location: Location | None) -> ConcreteInstr:
+    """Most instructions of a program are alike."""
+    place = None if location is None else _place(location)
+    if _KINDS[name].kind == _NONE:
+        return ConcreteInstr(name, location=place)
+    return ConcreteInstr(name, arg, location=place, extended_args=extended or None)
 
 
-def _put_location(out: bytearray, units: int, line: int, location: Location) -> int:
-    """Add so many units of code to a table of lines (as CPython's Objects/locations.md says), behind code of `line`."""
-    first, last, column, end = location
-    while units > 0:
-        step = min(units, 8)
-        units -= step
-        delta = first - line
-        line = first
-        if last is None or column is None or end is None:
-            out.append(0x80 + (13 << 3) + step - 1)
-            _put_small(out, delta << 1 if delta >= 0 else -delta << 1 | 1)
-        elif last == first and delta == 0 and column < 72 and 0 <= end - column <= 15:
-            out.append(0x80 + (column // 8 << 3) + step - 1)
-            out.append((column % 8 << 4) + end - column)
-        elif last == first and delta in (0, 1, 2) and column < 128 and end < 128:
-            out += bytes((0x80 + (10 + delta << 3) + step - 1, column, end))
-        else:
-            out.append(0x80 + (14 << 3) + step - 1)
-            _put_small(out, delta << 1 if delta >= 0 else -delta << 1 | 1)
-            for value in (last - first, column + 1, end + 1):
-                _put_small(out, value)
-    return line
+# The last column that a short entry of a line table holds. `bytecode` writes later ones there, too, which reads as more entries:
+# a table that is longer than the code, behind whose end tracing and profiling write.
+_LAST_COLUMN = 127
 
 
-def _put_small(out: bytearray, value: int) -> None:
-    """Six bits a byte, the lowest first, as tables of lines have them."""
-    while value > 63:
-        out.append(value & 63 | 64)
-        value >>= 6
-    out.append(value)
+@lru_cache(1024)
+def _place(location: Location) -> InstrLocation:
+    line, last_line, _, end = location
+    if last_line == line and end is not None and end > _LAST_COLUMN:
+        return InstrLocation(line, None, None, None)
+    return InstrLocation(*location)
 
 
 __all__ = ["Instruction", "Location", "Signature", "assemble", "length", "stack_effect"]
