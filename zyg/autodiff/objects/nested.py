@@ -22,6 +22,8 @@ from . import (
     foreign,
     functions,
     generators,
+    holders,
+    iteration,
     native,
     reach,
     spreading,
@@ -43,6 +45,7 @@ for _function in (
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, method_of, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.cleans_up, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
+    holders.class_for, iteration.is_number_key, iteration.place_of_keys,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
 
