@@ -8,6 +8,7 @@ import pytest
 
 import zyg
 from tests.oracles import dual
+from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 
 # Each is 0 where it is taken, or has a factor that is.
@@ -101,3 +102,12 @@ def test_what_is_not_seen_into_is_refused_at_a_perfect_fit():
     f = lambda a: np.sum((np.sinc(a) - 1.0) ** 2)
     with pytest.raises(zyg.Unsupported, match="sinc"):
         pullback(lambda a: zyg.gradient(f, a)[0], (np.zeros(2),))[1](np.ones(2))
+
+
+@each_in_turn
+def test_special_functions_where_a_quotient_of_zeros_is_meant():
+    special = pytest.importorskip("scipy.special")
+    assert zyg.grad(zyg.grad(lambda z: special.spence(z)))(1.0) == pytest.approx(0.5)
+    assert zyg.grad(zyg.grad(zyg.grad(lambda x: special.j1(x))))(0.0) == pytest.approx(-3 / 8)
+    slope = lambda x: zyg.grad(lambda y: special.xlogy(x, y))(2.0)
+    assert zyg.grad(slope)(0.0) == pytest.approx(0.5)

@@ -12,7 +12,7 @@ from scipy import special as sc
 from .special import special
 
 special("i0", "i0", lambda x, y: sc.i1(x))
-special("i1", "i1", lambda x, y: sc.i0(x) - (0.5 if x == 0 else y / x))
+special("i1", "i1", lambda x, y: sc.i0(x) - (0.5 + x * x / 16.0 if x == 0 else y / x))
 special("i0e", "i0e", lambda x, y: sc.i1e(x) - np.sign(x) * y)
 special("i1e", "i1e", lambda x, y: sc.i0e(x) - np.sign(x) * y - (0.5 if x == 0 else y / x))
 special("k0", "k0", lambda x, y: -sc.k1(x))
@@ -20,7 +20,7 @@ special("k1", "k1", lambda x, y: -sc.k0(x) - y / x)
 special("k0e", "k0e", lambda x, y: y - sc.k1e(x))
 special("k1e", "k1e", lambda x, y: y - sc.k0e(x) - y / x)
 special("j0", "j0", lambda x, y: -sc.j1(x))
-special("j1", "j1", lambda x, y: sc.j0(x) - (0.5 if x == 0 else y / x))
+special("j1", "j1", lambda x, y: sc.j0(x) - (0.5 - x * x / 16.0 if x == 0 else y / x))
 special("y0", "y0", lambda x, y: -sc.y1(x))
 special("y1", "y1", lambda x, y: sc.y0(x) - y / x)
 

@@ -167,6 +167,17 @@ def ellipkinc_slope(phi: float, m: float, y: float) -> float:
     return (sc.ellipeinc(phi, m) / (1.0 - m) - y) / (2.0 * m) - rest
 
 
+def spence_slope(z: float) -> float:
+    """log(z) / (1 - z), near 1 by its series."""
+    u = z - 1.0
+    if abs(u) >= 0.01:
+        return -np.log(z) / u
+    total = 0.0
+    for n in range(9, 0, -1):
+        total = 1.0 / n - u * total
+    return -total
+
+
 special("ellipk", "ellipk", lambda m, y: ellipk_slope(m))
 special("ellipkm1", "ellipkm1", lambda p, y: -ellipk_slope(1.0 - p))
 special("ellipe", "ellipe", lambda m, y: ellipe_slope(m))
@@ -174,7 +185,7 @@ special("ellipkinc", "ellipkinc", lambda phi, m, y: 1.0 / np.sqrt(1.0 - m * np.s
         lambda phi, m, y: ellipkinc_slope(phi, m, y))  # fmt: skip
 special("ellipeinc", "ellipeinc", lambda phi, m, y: np.sqrt(1.0 - m * np.sin(phi) ** 2),
         lambda phi, m, y: incomplete_slope(phi, m, -1.0) if abs(m) < 0.125 else (y - sc.ellipkinc(phi, m)) / (2.0 * m))  # fmt: skip
-special("spence", "spence", lambda z, y: -1.0 if z == 1.0 else np.log(z) / (1.0 - z))
+special("spence", "spence", lambda z, y: spence_slope(z))
 special("expi", "expi", lambda x, y: np.exp(x) / x)
 special("exp1", "exp1", lambda x, y: -np.exp(-x) / x)
 special("expn", "expn", None, lambda n, x, y: -y * (1.0 + 1.0 / x) if n < 1.0 else -sc.expn(n - 1.0, x))

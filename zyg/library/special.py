@@ -150,7 +150,8 @@ def kl_div(x: float, y: float) -> float:
 
 
 def quotient(x: float, y: float) -> float:
-    return 0.0 if x == 0 else x / y
+    """x / y; 0 where both are 0."""
+    return 0.0 if x == 0 and y == 0 else x / y
 
 
 def trigamma(x: float) -> float:
