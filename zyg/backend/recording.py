@@ -13,7 +13,7 @@ from bytecode import Label
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
 from . import pulling, tape
-from .opcodes import Tree, call, convert_value, format_value
+from .opcodes import CannotEmit, Tree, call, convert_value, format_value
 from .phrases import (
     REALS,
     begin_call,
@@ -211,6 +211,11 @@ def op_item(e: Emitter, tree: Tree) -> None:
     e.out("LOAD_CONST", None)
     e.store(back)
     e.label(end, depth)
+
+
+@operation
+def op_so_far(e: Emitter, tree: Tree) -> None:
+    raise CannotEmit("so_far: the block has to be split before (autodiff/python/landing.py)", tree.operation.position)
 
 
 @operation
