@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import adbench, calls, compiling, dynamic, elementwise, first, growth, linalg, programs
+from . import adbench, calls, compiling, dynamic, dynamic_first, elementwise, first, growth, linalg, programs
 from .settings import Settings
 
 SECTIONS = {
@@ -14,6 +14,7 @@ SECTIONS = {
     "linalg": linalg.run,
     "adbench": adbench.run,
     "first": first.run,
+    "dynamic-first": dynamic_first.run,
     "compiling": compiling.run,
 }
 
