@@ -366,7 +366,23 @@ FUNCTIONS: dict[Any, Short] = {
     np.outer: _outer,
     np.array: _made_of_numbers,
 }
-METHODS: dict[str, Short] = {
+
+
+def _method_entry(name: str, short: Short | None, general: Any) -> Any:
+    """A method of arrays where it is called, whatever the array holds."""
+
+    def entry(x: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        made = None if short is None else short(x, *args, **kwargs)
+        if made is not None:
+            return made
+        if numpy_.of_objects(x):
+            return calls.method_handler_of(getattr(x, name))(x, *args, **kwargs)
+        return general(x, *args, **kwargs)
+
+    return entry
+
+
+_METHODS: dict[str, Short] = {
     "sum": _reduction(ndarray.sum, False),
     "mean": _reduction(ndarray.mean, True),
     "max": _extreme(ndarray.max, ndarray.argmax),
@@ -377,5 +393,11 @@ METHODS: dict[str, Short] = {
 OPERATORS["matmul"] = WITHOUT_NUMBERS["matmul"] = _product(operator.matmul)
 for _f, _short in FUNCTIONS.items():
     calls.KNOWN[_f] = _entry(_short, calls.KNOWN[_f])
-for _name, _short in METHODS.items():
-    calls.METHODS[ndarray, _name] = _entry(_short, calls.METHODS[ndarray, _name])
+
+# By name, what places remember of methods of arrays.
+METHODS: dict[str, Any] = {
+    name: _method_entry(name, _METHODS.get(name), general)
+    for (cls, name), general in calls.METHODS.items()
+    if cls is ndarray
+}
+calls.METHODS.update({(ndarray, name): entry for name, entry in METHODS.items()})

@@ -12,11 +12,13 @@ from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
 
+import numpy as np
+
 from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, note
-from ..objects import calls, classes, spreading
+from ..objects import calls, classes, numpy_plain, spreading
 from ..objects.adapters import adapter, constructing
 from ..objects.arithmetic import find
 from ..trying import bodies
@@ -183,8 +185,11 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         _passing.append(site)
     elif t is BuiltinFunctionType:
         table = site[_TABLE]
-        if table is not None and type(f.__self__) in CONTAINERS and f.__name__ == table.name:
-            table[type(f.__self__)] = calls.method_handler_of(f)
+        if table is not None and f.__name__ == table.name:
+            if type(f.__self__) in CONTAINERS:
+                table[type(f.__self__)] = calls.method_handler_of(f)
+            elif type(f.__self__) is np.ndarray and calls.method_handler_of(f) is numpy_plain.METHODS.get(f.__name__):
+                table[np.ndarray] = numpy_plain.METHODS[f.__name__]
     return forward
 
 
