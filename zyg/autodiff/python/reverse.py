@@ -7,15 +7,15 @@ from typing import Any
 from zyg.ir.analysis import Loops
 from zyg.ir.builder import Builder, Variables
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, map_uses
-from zyg.ir.types import I64, NONE, OBJECT, TAPE
+from zyg.ir.types import I64, OBJECT, TAPE
 
 from .. import objects
 from ..objects.queries import TRUTHS
 from . import accesses, complexes, landing, rules
 from .carrying import carried
 from .forward import ForwardHalf, Saved, extra_operands
+from .zeros import NOTHING, drop_zeros, is_nothing
 
-NOTHING = Const(None, NONE)
 _TAKE_CELL = Const(objects.Shadows.take_cell, OBJECT)
 _ACCUMULATE = Const(objects.accumulate, OBJECT)
 _JOINED = Const(objects.joined, OBJECT)
@@ -628,55 +628,3 @@ def _place_of_push(block: Block, values: list[Value]) -> int:
     if at and block.handler is None and block.instrs[at - 1].op == "next":
         at -= not any(r in values for r in block.instrs[at - 1].results)
     return at
-
-
-def drop_zeros(function: Function) -> None:
-    """Fold sums with what turned out to be zero, and block parameters that only ever get zero."""
-    replaced: dict[Value, Value] = {}
-
-    def resolve(v: Value) -> Value:
-        while v in replaced:
-            v = replaced[v]
-        return v
-
-    changed = True
-    while changed:
-        changed = False
-        incoming: dict[Value, list[Value]] = {}
-        for block in function.blocks:
-            kept = []
-            for instr in block.instrs:
-                map_uses(instr, resolve)
-                if instr.op == "accumulate" and any(map(is_nothing, instr.operands[1:3])):
-                    _, a, b = instr.operands[:3]
-                    replaced[instr.result] = b if is_nothing(a) else a
-                    changed = True
-                elif instr.op == "join" and all(map(is_nothing, instr.operands[4:])):
-                    replaced[instr.result] = instr.operands[1]
-                    changed = True
-                else:
-                    kept.append(instr)
-                for target in instr.targets:
-                    for p, a in zip(target.block.params, target.args, strict=True):
-                        incoming.setdefault(p, []).append(a)
-            block.instrs[:] = kept
-        zero = set(incoming)
-        while True:  # optimistically: a cycle of parameters that pass zero around is zero
-            still = {p for p in zero if all(is_nothing(a) or a in zero for a in map(resolve, incoming[p]))}
-            if still == zero:
-                break
-            zero = still
-        for block in function.blocks:
-            gone = [k for k, p in enumerate(block.params) if p in zero]
-            if gone:
-                changed = True
-                replaced.update((block.params[k], NOTHING) for k in gone)
-                for b in function.blocks:
-                    for target in b.successors():
-                        if target.block is block:
-                            target.args[:] = [a for k, a in enumerate(target.args) if k not in gone]
-                block.params[:] = [p for p in block.params if p not in zero]
-
-
-def is_nothing(v: Value) -> bool:
-    return isinstance(v, Const) and v.value is None
