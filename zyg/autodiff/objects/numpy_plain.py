@@ -11,7 +11,7 @@ from . import builtins_, calls, numpy_, numpy_functions, numpy_methods, numpy_pr
 from .cotangents import Refused
 from .numpy_ import refuse
 from .numpy_operators import OPERATORS, REAL, WITHOUT_NUMBERS, Made, Short, isfinite, ndarray, strong, times
-from .shadows import F64
+from .shadows import F64, owner_of
 
 _GENERAL = numpy_functions, numpy_methods, numpy_products  # whose entries are there first
 
@@ -307,6 +307,25 @@ def run_elements(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None
 
 
+def _viewed(function: Any) -> Short:
+    """Of a method that gives a view of the same memory, if it does here: the shadow of a view is one."""
+
+    def short(x: Any, *sizes: Any, **options: Any) -> Made:
+        if type(x) is not ndarray or x.dtype is not F64 or options or not all(map(_is_size, sizes)):
+            return None
+        y = function(x, *sizes)
+        return (y, None) if owner_of(y) is owner_of(x) else None
+
+    return short
+
+
+def _is_size(x: Any) -> bool:
+    return type(x) is int or (type(x) is tuple and _INTS.issuperset(map(type, x)))
+
+
+_INTS = frozenset({int})
+
+
 def _copied(x: Any, *others: Any, **options: Any) -> Made:
     if type(x) is not ndarray or x.dtype is not F64 or others or options:
         return None
@@ -389,6 +408,7 @@ _METHODS: dict[str, Short] = {
     "min": _extreme(ndarray.min, ndarray.argmin),
     "dot": _product(ndarray.dot),
     "copy": _copied,
+    **{name: _viewed(getattr(ndarray, name)) for name in ("reshape", "ravel", "transpose", "swapaxes")},
 }
 OPERATORS["matmul"] = WITHOUT_NUMBERS["matmul"] = _product(operator.matmul)
 for _f, _short in FUNCTIONS.items():
