@@ -111,3 +111,12 @@ def test_special_functions_where_a_quotient_of_zeros_is_meant():
     assert zyg.grad(zyg.grad(zyg.grad(lambda x: special.j1(x))))(0.0) == pytest.approx(-3 / 8)
     slope = lambda x: zyg.grad(lambda y: special.xlogy(x, y))(2.0)
     assert zyg.grad(slope)(0.0) == pytest.approx(0.5)
+
+
+@each_in_turn
+def test_a_perfect_fit_of_exponentials_of_matrices():
+    linalg = pytest.importorskip("scipy.linalg")
+    x, v = np.eye(2), np.array([[1.0, 0.5], [-0.3, 0.7]])
+    misfit = lambda a: np.sum((linalg.expm(a) - np.e * np.eye(2)) ** 2)
+    # exp(1 + h * v) is e * exp(h * v), so the Jacobian times v is e * v.
+    np.testing.assert_allclose(np.sum(zyg.hvp(misfit, x, v) * v), 2 * np.e**2 * np.sum(v * v), rtol=1e-9)

@@ -130,8 +130,10 @@ def frechet(a: Any, change: Any) -> Any:
     T. F. Havel, "Derivatives of the matrix exponential and their computation" (1995)."""
     n = len(a)
     size = float(stop_gradient(one_norm(change)))
-    if not 0.0 < size < math.inf:
-        return a * change  # zeros, or nan
+    if not size < math.inf:
+        return a * change  # nan
+    if size == 0.0:
+        size = 1.0  # what happens to be 0 has a derivative, too
     both = np.zeros((2 * n, 2 * n), a.dtype)
     both[:n, :n] = a
     both[n:, n:] = a
