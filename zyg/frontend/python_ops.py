@@ -119,7 +119,7 @@ UNSUPPORTED: dict[str, tuple[str, str]] = {
 }
 # What only the adjoint pass emits, for the Python back end.
 UNSUPPORTED |= dict.fromkeys(
-    "record nothing_recorded item pull rule cotangents accumulate join nothing_looked_up".split(),
+    "record nothing_recorded so_far item pull rule cotangents accumulate join nothing_looked_up".split(),
     ("a half of an object adjoint", ""),
 )
 
