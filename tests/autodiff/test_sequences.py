@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.oracles import differences
 from tests.oracles.linear import check
 from zyg.fallback import python_pullback
 
@@ -376,3 +377,28 @@ def test_places_of_numbers_of_all_kinds():
             value, back = python_pullback(program, (xs, x), {})
             assert value == program(xs, x)
             assert back((None, 1.0))[1] == program(xs, x)[1] / x
+
+
+def made_rows(x: float, y: float) -> float:
+    """Rows that calls make as the chain comes to them, which note what they did; some have no items, the last too."""
+    noted: list[float] = []
+    chained = itertools.chain.from_iterable
+
+    def row(k: float) -> list[float]:
+        noted.append(k * x)
+        return [k, y * noted[-1]] if len(noted) % 3 else []
+
+    total = x * next(chained(map(row, [y, x]))) + sum(map(operator.mul, chained(map(row, [x, y, x, 2.0, y])), [y] * 9))
+    for k, v in enumerate(chained([(a, b), [b * y], (c * a for c in [x, y])] for a, b in [(x, y), (y, 0.5)])):
+        total += sum(v) * (k % 3 - 0.5)
+    return total + sum(noted)
+
+
+def test_rows_that_are_made_for_a_chain():
+    value, back = python_pullback(made_rows, (0.7, 1.3), {})
+    assert value == made_rows(0.7, 1.3)
+    slopes = (
+        differences.derivative(lambda x: made_rows(x, 1.3), 0.7),
+        differences.derivative(lambda y: made_rows(0.7, y), 1.3),
+    )
+    assert back(1.0) == pytest.approx(slopes, rel=1e-7)

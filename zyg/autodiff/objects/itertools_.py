@@ -13,7 +13,7 @@ from .calls import known
 from .cotangents import accumulate
 from .iteration import Iterator
 from .reentry import by_index
-from .sources import Adapted, adapted, run_down_to, sources_of
+from .sources import Adapted, Steps, adapted, record_finish, run_down_to, sources_of
 
 
 def _made(pairs: Any, kind: str, *recs: Any) -> tuple[Any, Any]:
@@ -39,30 +39,42 @@ def _from_iterable(iterable: Any) -> tuple[Any, Any]:
     if direct is not None:
         return direct, None
     iterator, rec = iteration.with_backs(iterable)
-    running = sources_of(iterator)
-    return _made(Adapted(_chained(iterator, running), running), "chain", rec)
+    rows = _Rows(iterator)
+    running: list[Any] = [rows]
+    return _made(Adapted(_chained(rows, running), running), "chain", rec)
 
 
-def _chained(iterator: Any, running: list[Any]) -> Any:
-    for item, back in iterator:
-        inner, rec = iteration.with_backs(item)
-        running += sources_of(inner)
-        if rec is None or rec is iteration.NOTHING or rec[0] is run_down_to:
-            yield from inner
-            continue
-        both = list(inner)
-        for k, (value, inner_back) in enumerate(both):
-            # The first item is the last that the reverse pass comes to: then the whole has its cotangent.
-            yield value, inner_back if k else (_run_first_of, inner_back, rec, back)
+def _chained(rows: _Rows, running: list[Any]) -> Any:
+    for row, _ in rows:
+        running += sources_of(row)
+        yield from row
 
 
-def _run_first_of(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, inner, rec, outer = back
-    if inner is not None:
-        inner[0](inner, d, shadows)
-    whole = rec[0](rec, None, shadows)
+class _Rows(Steps):
+    """What `chain.from_iterable` goes through, one after the other. What has made one of them is undone when all of its items are:
+    then it has its cotangent."""
+
+    __slots__ = ("iterator",)
+
+    def __init__(self, iterator: Any):
+        super().__init__()
+        self.iterator = iterator
+
+    def step(self) -> tuple[bool, Any, Any]:
+        pair = next(self.iterator, None)
+        if pair is None:
+            return (False, *record_finish(self.iterator))
+        item, back = pair
+        row, rec = iteration.with_backs(item)
+        whole = None if rec is None or rec is iteration.NOTHING or rec[0] is run_down_to else rec
+        return True, row, None if whole is None and back is None else (_run_row, whole, back)
+
+
+def _run_row(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, whole, outer = back
+    given = None if whole is None else whole[0](whole, None, shadows)
     if outer is not None:
-        outer[0](outer, None if whole is None else whole[0], shadows)
+        outer[0](outer, None if given is None else given[0], shadows)
 
 
 @known(itertools.islice)
