@@ -16,6 +16,8 @@ import zyg
 
 from .turns import each_in_turn
 
+pytestmark = each_in_turn
+
 FAST = settings(max_examples=100, deadline=None)
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e300, 1.7e308, 5e-324, -1e-310, 710.0, 1e-160]
 floats = st.one_of(st.sampled_from(SPECIAL), st.floats(-100, 100), st.floats())
@@ -282,7 +284,6 @@ POINTS = [0.3 + 0.4j, -1.2 + 0.7j, 0.5 - 2.0j, -0.6 - 0.1j, 1.5 + 1e-9j, 0.4 + 0
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@each_in_turn
 @pytest.mark.parametrize("z", POINTS)
 def test_derivative_of_cmath(name, z):
     """The pullback is multiplication by the conjugate of the derivative; the pushforward by the derivative."""
@@ -294,7 +295,6 @@ def test_derivative_of_cmath(name, z):
         assert zyg.jvp(getattr(cmath, name), (z,), (complex(d),))[1] == pytest.approx(slope * d, rel=1e-13)
 
 
-@each_in_turn
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_second_derivative_of_cmath(name):
     """Of Re f'(z), against differences of the closed form along both axes."""
@@ -612,7 +612,6 @@ WHOLE_ARRAYS = [
 ]  # fmt: skip
 
 
-@each_in_turn
 @pytest.mark.parametrize("f", WHOLE_ARRAYS)
 def test_whole_arrays(f):
     found, expected = zyg.jit(f)(*operands()), f(*operands())
@@ -625,7 +624,6 @@ def test_whole_arrays_that_do_not_fit():
         zyg.jit(lambda a: a + a[:2])(vector())
 
 
-@each_in_turn
 @pytest.mark.parametrize(
     "f",
     [

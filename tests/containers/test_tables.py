@@ -11,7 +11,10 @@ import pytest
 
 import zyg
 
+from ..turns import each_in_turn
 from . import tables
+
+pytestmark = each_in_turn
 
 
 def sums(x: float, n: int, m: int) -> float:

@@ -12,6 +12,8 @@ import zyg
 
 from ..turns import each_in_turn
 
+pytestmark = each_in_turn
+
 DTYPES = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_]
 # Types that native code does not have: what would be one of these is refused.
 ABSENT = (np.float16, np.int8, np.int16, np.uint16, np.uint32, np.uint64)
@@ -52,7 +54,6 @@ def agree(mine, numpys, what):
     np.testing.assert_allclose(mine, numpys, rtol=3e-7 if mine.dtype == np.float32 else 1e-14, err_msg=str(what))
 
 
-@each_in_turn
 @pytest.mark.parametrize("function", OPERATORS + FUNCTIONS, ids=lambda f: f.__name__)
 def test_pairs_of_element_types(function):
     used = (lambda a, b: np.where(a > 0, a, b)) if function is np.where else function
@@ -151,7 +152,6 @@ CONVERSIONS = [
 ]  # fmt: skip
 
 
-@each_in_turn
 @pytest.mark.parametrize(
     ("function", "dtype"), [(f, d) for f in CONVERSIONS for d in (np.uint8, np.int32, np.int64)][::2]
 )
@@ -176,7 +176,6 @@ INTO = [
 ]  # fmt: skip
 
 
-@each_in_turn
 @pytest.mark.parametrize("function", INTO)
 def test_out_of_another_kind(function):
     mine = zyg.jit(lambda a, o: function(a, o))
@@ -189,7 +188,6 @@ def test_out_of_another_kind(function):
             assert found is ours and np.array_equal(ours, theirs)
 
 
-@each_in_turn
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64])
 def test_the_gradient_by_integers_is_of_floats(dtype):
     f = lambda i: np.sum(np.sin(i.astype(float)) * i)

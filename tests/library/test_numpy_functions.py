@@ -11,6 +11,8 @@ from zyg.errors import Unsupported
 
 from ..turns import each_in_turn
 
+pytestmark = each_in_turn
+
 RNG = np.random.default_rng(1)
 A = np.arange(6.0).reshape(2, 3)
 V = A[0]
@@ -157,13 +159,11 @@ def signals_and_statistics():
 FAMILIES = [sorting, signals_and_statistics, constructors, searching, joining]
 
 
-@each_in_turn
 @pytest.mark.parametrize("check", FAMILIES)
 def test_families(check):
     check()
 
 
-@each_in_turn
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
 def test_transforms(name):
     function = eval(f"lambda a: (np.fft.{name}(a, axis=0), np.fft.{name}(a, 4, norm='ortho'), np.fft.{name}(a, 9))")
@@ -181,7 +181,6 @@ SMOOTH = [
 ]
 
 
-@each_in_turn
 @pytest.mark.parametrize("n", range(len(SMOOTH)))
 def test_derivatives(n):
     function, x = SMOOTH[n]
