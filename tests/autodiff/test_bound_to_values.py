@@ -24,6 +24,9 @@ class Pair(collections.namedtuple("Pair", "a b")):
     def mixed(self, u, v):
         return self.a * u + v * self.b
 
+    def __sub__(self, other):
+        return Pair(self.a - other.a, self.b * other.b)
+
 
 class Longer(Pair):
     def area(self):
@@ -50,6 +53,10 @@ def of_a_base_class(x):
 
 def replaced(x):
     return Pair(x, x)._replace(a=x * x).scaled(x)
+
+
+def operators(x):
+    return (Pair(x, x * x) - Pair(1.0, x)).area() * Pair.area.__get__(Pair(x, 2.0))()
 
 
 def kept(x):
@@ -119,7 +126,7 @@ def attribute_of_a_class_with_methods(x):
 
 
 PROGRAMS = [
-    method, of_a_base_class, replaced, kept, mapped, star_mapped, reduced, accumulated, partial, factory, until, defaults,
+    method, of_a_base_class, replaced, operators, kept, mapped, star_mapped, reduced, accumulated, partial, factory, until, defaults,
     other_defaults, attribute_of_a_class_with_methods,
 ]  # fmt: skip
 

@@ -369,6 +369,16 @@ def _cell_contents(x: CellType) -> tuple[Any, Any]:
     return x.cell_contents, (run_attr, x, "cell_contents")
 
 
+@calls.method(FunctionType, "__get__")
+def _bind(f: FunctionType, x: Any, cls: Any = None) -> tuple[Any, Any]:
+    y = f.__get__(x, cls)
+    return y, (_run_bind, y) if isinstance(x, (tuple, *NUMERIC)) else None
+
+
+def _run_bind(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, *run_bound_method(back, d, shadows)
+
+
 def _bound_to(x: Any) -> tuple[Any, Any]:
     """What a method is bound to: where that has a cotangent that flows, it is left in the method's shadow."""
     return x.__self__, (run_attr, x, "__self__") if isinstance(x.__self__, (tuple, *NUMERIC)) else None
