@@ -186,6 +186,9 @@ class Dual:
     def __format__(self, spec: str) -> str:
         return format(value_of(self), spec)
 
+    def __str__(self) -> str:
+        return str(value_of(self))
+
     def __int__(self) -> int:
         return int(value_of(self))
 
