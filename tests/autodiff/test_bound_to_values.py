@@ -125,9 +125,20 @@ def attribute_of_a_class_with_methods(x):
     return A.make(x).v * x
 
 
+def keywords_of_a_class(x):
+    class A:
+        def __init_subclass__(cls, k=1.0, **more):
+            cls.k = k * x
+
+    class B(A, k=x * x):
+        pass
+
+    return B.k * x
+
+
 PROGRAMS = [
     method, of_a_base_class, replaced, operators, kept, mapped, star_mapped, reduced, accumulated, partial, factory, until, defaults,
-    other_defaults, attribute_of_a_class_with_methods,
+    other_defaults, attribute_of_a_class_with_methods, keywords_of_a_class,
 ]  # fmt: skip
 
 

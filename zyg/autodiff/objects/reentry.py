@@ -349,7 +349,8 @@ class SecondRun(Run):
     ):
         super().__init__(functions, log, watched)
         self.name = name
-        self.calls: list[tuple[int, Any, tuple[Any, ...], Any]] = []  # (place in the log, value, arguments, back)
+        # (place in the log, value, arguments, those by keyword, back)
+        self.calls: list[tuple[int, Any, tuple[Any, ...], dict[str, Any], Any]] = []
 
     def call(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.pause()
@@ -365,7 +366,7 @@ class SecondRun(Run):
         if inner is not None:
             at = len(self.log)
             self.log.append((value, (*args, *kwargs.values()), inner))
-        self.calls.append((at, value, args, back))
+        self.calls.append((at, value, args, kwargs, back))
         return value
 
 
@@ -397,23 +398,26 @@ def _run_again(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     taken = shadows.take_list(log) or []
     flowing: list[Any] = [None] * len(operands)
     given_by = next((k for k in range(len(made) - 1, -1, -1) if made[k][1] is value), None)
-    if given_by is None and (
-        matters(d) and type(value) not in INERT if d is not None else foreign.has_shadow(value, shadows)
-    ):
-        refused = _refusal(f"a second derivative through what `{name}` makes of Python code that it calls", place)
-        flowing = [structure.refuse(structure.form(v), refused, shadows) for v in operands]
     for k in range(len(made) - 1, -1, -1):
-        at, _, arguments, inner = made[k]
+        at, _, by_position, by_name, inner = made[k]
         entry = taken[at] if 0 <= at < len(taken) else None
         of_value, of_arguments, of_back = (None, None, None) if entry is None else entry
         if k == given_by:
             of_value = accumulate(of_value, d)
         given = calls.run(inner, (of_value, of_back), shadows)
-        parts = given[2] if given is not None and given[2] is not None else [None] * len(arguments)
+        arguments = (*by_position, *by_name.values())
+        parts = list(given[2] if given is not None and given[2] is not None else [None] * len(by_position))
+        parts += [shadows.take_key(by_name, key) for key in by_name]
         for x, part, more in zip(arguments, parts, of_arguments or [None] * len(arguments)):
             part = accumulate(part, more)
             if part is not None:
                 _give(x, part, operands, (), flowing, shadows, place, name)
+    if given_by is None and (
+        matters(d) and type(value) not in INERT if d is not None else foreign.has_shadow(value, shadows)
+    ):
+        refused = _refusal(f"a second derivative through what `{name}` makes of Python code that it calls", place)
+        for k, v in enumerate(operands):
+            flowing[k] = accumulate(flowing[k], structure.refuse(structure.form(v), refused, shadows))
     for key, c in zip(kwargs, flowing[len(args) :]):
         if c is not None:
             shadows.add_key(kwargs, key, c)
