@@ -88,6 +88,16 @@ def cached_lists(x):
     return total
 
 
+def cached_truths(x):
+    """True is 1 where it is to the cache."""
+
+    def weight(k, times=1):
+        return x * times * (2.0 if k is True else x)
+
+    plain, typed = functools.lru_cache(weight), functools.lru_cache(typed=True)(weight)
+    return plain(1) + 3.0 * plain(True) + 5.0 * plain(1, 2) + 7.0 * plain(True, 2) + typed(1, 2) * typed(True, times=2)
+
+
 def of_data(x):
     data = [x, 2.0 * x, x * x, 3.0]
     return sum(f(data) for f in (statistics.mean, statistics.fmean, statistics.median, statistics.variance, statistics.pvariance,
@@ -301,6 +311,7 @@ PROGRAMS = {
             cached_by_number,
             cached_recursion,
             cached_lists,
+            cached_truths,
             of_data,
             first_out,
             exact,

@@ -274,7 +274,7 @@ class _Memos(threading.local):
     """Per pullback that is being made: by identity of a cached function, that function and what it gave."""
 
     def __init__(self) -> None:
-        self.tables: list[dict[int, tuple[Any, dict[Any, Any]]]] = []
+        self.tables: list[dict[int, tuple[Any, dict[Any, Any], bool]]] = []
 
 
 _memos = _Memos()
@@ -299,9 +299,9 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         given = [structure.form(x) for x in (f.__wrapped__, *args, *kwargs.values()) if type(x) is not int]
         if not tables or not any(map(structure.holds_numbers, given)):
             return calls.call_foreign(f, *args, **kwargs)
-        known = tables[-1][id(f)] = f, {}
-    memo = known[1]
-    key = _key(args, kwargs)
+        known = tables[-1][id(f)] = f, {}, f.cache_parameters()["typed"]
+    _, memo, typed = known
+    key = _key(args, kwargs, typed)
     made = memo.get(key)
     if made is None:
         value, back = calls.call(f.__wrapped__, args, kwargs)
@@ -326,15 +326,20 @@ def _run_found(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
         shadows.add_attr(back[1], "value", d)
 
 
-def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Numbers by what they are, not by what they are equal to: equal ones may have different derivatives."""
-    if not kwargs and _UNCHANGED.issuperset(map(type, args)):
-        return args
-    return tuple(map(_part, args)), tuple([(name, _part(v)) for name, v in kwargs.items()])
+def _key(args: tuple[Any, ...], kwargs: dict[str, Any], typed: bool) -> Any:
+    """Numbers by what they are, not by what they are equal to: equal ones may have different derivatives. True is 1 where it is
+    to `lru_cache`: not if types count, nor as the only argument."""
+    if kwargs or not _UNCHANGED.issuperset(map(type, args)):
+        key = tuple(map(_part, args)), tuple([(name, _part(v)) for name, v in kwargs.items()])
+    else:
+        key = args
+    if typed or (len(args) == 1 and type(args[0]) is bool and not kwargs):
+        return key, *map(type, args), *map(type, kwargs.values())
+    return key
 
 
 def _part(x: Any) -> Any:
-    if is_number(x) and type(x) is not int or isinstance(x, np.ndarray):
+    if is_number(x) and type(x) not in _UNCHANGED or isinstance(x, np.ndarray):
         return _Identity, id(x)
     return tuple(map(_part, x)) if type(x) is tuple else x
 
