@@ -242,6 +242,22 @@ def test_a_returned_view_keeps_its_array():
     assert ballast
 
 
+@pytest.mark.parametrize(
+    ("array", "part"),
+    [
+        (np.array([True, False, True]), slice(1, None)),
+        (np.zeros(0), slice(None, None, -1)),
+        (np.arange(3), slice(0, 2)),
+    ],
+)
+def test_a_part_is_returned_before_the_whole(array, part):
+    compiled = zyg.jit(lambda a: (lambda b: (b[part], b))(a.copy()))
+    shown, whole = compiled(array)
+    assert (shown.dtype, whole.dtype) == (array.dtype, array.dtype)
+    assert (shown.tolist(), whole.tolist()) == (array[part].tolist(), array.tolist())
+    assert np.shares_memory(shown, whole) == bool(array.size)
+
+
 def test_a_returned_argument_is_the_argument():
     def f(a):
         a[0] += 1.0

@@ -58,6 +58,7 @@ DESCR_TYPE_NUMBER = OB_HEAD + 12
 _HANDLER_NAME = b"mem_handler"  # of NumPy's capsules: kept here, since a capsule does not copy it
 
 COMPLEX128 = np.dtype(np.complex128).num
+UBYTE = np.dtype(np.uint8).num
 
 FLAG_C_CONTIGUOUS = 0x0001
 FLAG_OWNDATA = 0x0004

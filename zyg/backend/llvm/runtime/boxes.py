@@ -78,7 +78,12 @@ same_data:
   ; The real part of a complex array starts where that does, with the same strides.
   %it_is_complex = icmp eq i32 %its_type, $COMPLEX128
   %shown_is_complex = icmp eq i32 %type, $COMPLEX128
-  %kind_equal = icmp eq i1 %it_is_complex, %shown_is_complex
+  %parts_equal = icmp eq i1 %it_is_complex, %shown_is_complex
+  ; Memory of which a part was shown before is owned by an array of bytes, as many as it may have of items.
+  %it_is_bytes = icmp eq i32 %its_type, $UBYTE
+  %shown_is_bytes = icmp eq i32 %type, $UBYTE
+  %bytes_equal = icmp eq i1 %it_is_bytes, %shown_is_bytes
+  %kind_equal = and i1 %parts_equal, %bytes_equal
   %place_equal = and i1 %data_equal, %nd_equal
   %both = and i1 %place_equal, %kind_equal
   br i1 %both, label %contiguity, label %no
@@ -255,7 +260,7 @@ part:
   %part_bytes_at = getelementptr i8, ptr %owner, i64 $H_bytes
   %part_bytes = load i64, ptr %part_bytes_at
   store i64 %part_bytes, ptr %size
-  %memory = call ptr @hand_over(ptr %owner, i32 2, i32 1, ptr %size, i1 %last)
+  %memory = call ptr @hand_over(ptr %owner, i32 $UBYTE, i32 1, ptr %size, i1 %last)
   %no_memory = icmp eq ptr %memory, null
   br i1 %no_memory, label %null, label %show
 show:
