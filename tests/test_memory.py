@@ -208,6 +208,41 @@ def test_a_pullback_outlives_its_arguments():
     assert len(ballast) == 100
 
 
+class Keeper:
+    def __init__(self):
+        self.back = None
+
+
+def into_an_object(x, keeper):
+    y, back = zyg.pullback(array_work, x)
+    keeper.back = back
+    return y.sum()
+
+
+def on_one_path(x, other):
+    back = zyg.pullback(array_work, x)[1]
+    after = zyg.pullback(array_work, 2.0 * x)[1]
+    return (after if other else None), back
+
+
+@each_in_turn
+def test_pullbacks_outlive_a_call_wherever_they_go():
+    x, ones = np.linspace(0.0, 1.0, 50), np.ones(50)
+    expected = zyg.pullback(array_work, x)[1](ones)[0]
+    store, give = zyg.jit(into_an_object), zyg.jit(on_one_path)
+    keepers = [Keeper() for _ in range(3)]
+    for keeper in keepers:
+        store(x, keeper)
+    pairs = [give(x, other) for other in (False, True, False)]
+    assert [pair[0] is None for pair in pairs] == [True, False, True]
+    gc.collect()
+    for _ in range(20):
+        store(ones, Keeper())
+        give(ones, False)
+    for back in [*(keeper.back for keeper in keepers), *(pair[1] for pair in pairs)]:
+        np.testing.assert_array_equal(back(ones)[0], expected)
+
+
 def test_a_pullback_outlives_its_function():
     def make():
         def f(x):

@@ -236,14 +236,19 @@ class Boxing(Unboxing):
         """A capsule with a record of the saved leaves; the first one will own the memory of the context."""
         e = self.e
         record = Record(type.saved)
-        parent = e.let(f"load ptr, ptr {self.saved_slot}") if self.saved_slot else "null"
+        if self.saved_slot is None:
+            self.saved_slot = self.slot()
+        owner = self.saved_slot
+        parent = e.let(f"load ptr, ptr {owner}")
         new = self.api("zyg_saved_new", "ptr", "i64, i64, ptr")
         layout_number = f"i64 {saved_layout(type)}"
         made = e.call("ptr", new, layout_number, f"i64 {max(8, record.size)}", f"ptr {parent}", hint="capsule")
         capsule = self.checked(made, failed)
-        slot = self.keep(capsule)
-        if self.saved_slot is None:
-            self.saved_slot = slot
+        self.keep(capsule)
+        first = e.let(f"icmp eq ptr {parent}, null")
+        # Known when running only: pullbacks may be on one path and not on others.
+        self.incref(e.let(f"select i1 {first}, ptr {capsule}, ptr null"))
+        e.emit(f"store ptr {e.let(f'select i1 {first}, ptr {capsule}, ptr {parent}')}, ptr {owner}")
         saved = self.field("ptr", capsule, layout.CAPSULE_POINTER, "saved")
         words: list[str] = []
         index = 0

@@ -24,6 +24,7 @@ from ...ir.types import (
     Struct,
     Tuple,
     Type,
+    children,
     flatten,
 )
 from .. import cpython as layout
@@ -94,7 +95,7 @@ class EntryLowering:
             given = _signature_text(leaves, returned)
             its = _signature_text(self.abi.params, self.abi.results)
             raise TypeError(f"the signature {given} is not that of @{entry}: {its}")
-        self.escapes = _has_pullback(signature.result)
+        self.escapes = any(map(_has_pullback, results))
         self.nogil = options.nogil
         self.needs_ctx = self.abi.needs_ctx or self.escapes or self.nogil
         self.runs_python = (
@@ -259,7 +260,7 @@ class EntryLowering:
 
         e.start(done)
         returned = e.let("phi ptr " + ", ".join(f"[ {v}, %{label} ]" for v, label in incoming), "boxed")
-        self.clean_up(ctx, returned)
+        self.clean_up(ctx)
         return returned
 
     def box_result(self, parts: list[str], ctx: str, failed: str) -> str:
@@ -320,8 +321,8 @@ class EntryLowering:
     def makes_arrays(self) -> bool:
         return any(runtime.HOMES.get(name) == "fastpaths" for name in self.lowered.module.externals)
 
-    def clean_up(self, ctx: str, returned: str) -> None:
-        """Free what the call used, except what a returned pullback needs."""
+    def clean_up(self, ctx: str) -> None:
+        """Free what the call used; what a pullback needs that Python has got, also one of a call that failed, is freed with it."""
         e = self.e
         if self.needs_ctx:
             # Code without arrays does not need the part of the runtime that frees them.
@@ -332,9 +333,10 @@ class EntryLowering:
             if self.boxing.saved_slot is not None:
                 escape = e.module.external("zyg_ctx_escape", "void", "ptr, ptr", "nounwind")
                 escaping, ending, over = e.name("escape"), e.name("end"), e.name("over")
-                e.branch(e.let(f"icmp ne ptr {returned}, null"), escaping, ending)
+                owner = e.let(f"load ptr, ptr {self.boxing.saved_slot}")
+                e.branch(e.let(f"icmp ne ptr {owner}, null"), escaping, ending)
                 e.start(escaping)
-                e.call("void", escape, f"ptr {ctx}", f"ptr {e.let(f'load ptr, ptr {self.boxing.saved_slot}')}")
+                e.call("void", escape, f"ptr {ctx}", f"ptr {owner}")
                 e.jump(over)
                 e.start(ending)
                 e.call("void", finish, f"ptr {ctx}")
@@ -365,11 +367,7 @@ def _signature_text(parameters: tuple[Type, ...], results: tuple[Type, ...]) -> 
 
 
 def _has_pullback(type: Type) -> bool:
-    if isinstance(type, PullbackType):
-        return True
-    if isinstance(type, (Tuple, ListType, Struct, Closure, DictType, ObjectOf)):
-        return any(map(_has_pullback, type.items))
-    return isinstance(type, Optional) and _has_pullback(type.item)
+    return isinstance(type, PullbackType) or any(map(_has_pullback, children(type)))
 
 
 def _plain(type: Type) -> bool:
