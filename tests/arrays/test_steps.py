@@ -138,6 +138,27 @@ class Quiet(np.ndarray):
     """Does nothing in its own way."""
 
 
+def test_updates_by_arrays_without_dimensions():
+    """NumPy calculates numbers from them, which are no shadows."""
+
+    def twice(x):
+        b, a = np.zeros(()), np.zeros(())
+        b += x[0]
+        a -= b
+        a -= b
+        return float(a)
+
+    def read_before(x):
+        b, a = np.array(x.sum()), np.zeros(())
+        c = b.copy()
+        a -= b
+        c *= b
+        return float(a) + float(c)
+
+    assert pullback(twice, (X,))[1](1.0)[0].tolist() == [-2.0, 0.0, 0.0]
+    assert pullback(read_before, (X,))[1](1.0)[0] == pytest.approx(np.full(3, 2.0 * X.sum() - 1.0))
+
+
 def test_classes_of_arrays_take_no_short_path():
     def f(x):
         y = x.view(Quiet) * 2.0

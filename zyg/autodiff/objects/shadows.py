@@ -413,8 +413,8 @@ class Shadows:
     def placed(self, array: np.ndarray, d: np.ndarray) -> np.ndarray | None:
         """The shadow to which `d` is to be added; None where it has become the shadow."""
         view = self.views.get(id(array))
-        if view is None:
-            if array.base is not None or d.dtype is not array.dtype or d.strides != array.strides:
+        if view is None:  # (what NumPy calculates from arrays without dimensions are numbers)
+            if array.base is not None or not array.ndim or d.dtype is not array.dtype or d.strides != array.strides:
                 return self.of_array(array)
             self.views[id(array)] = d
             self.kept.append(array)
@@ -472,7 +472,8 @@ class Shadows:
         else:
             low, high = _byte_bounds(owner if exporter is None else np.frombuffer(exporter, np.uint8))
             size = -((low - high) // owner.dtype.itemsize)
-        before = self.views.get(id(owner))  # of the same strides: its memory serves, with what has come there and its own shadow
+        # Its own shadow has the same strides: that memory serves, with what has come there.
+        before = self.views.get(id(owner))
         memory = np.zeros(size, shadow_dtype(owner.dtype)) if before is None else before.ravel("K")
         known = self.arrays[key_of(owner)] = (memory, low, owner.dtype.itemsize)
         self.kept += [owner] if exporter is None else [owner, exporter]
