@@ -60,9 +60,8 @@ class Shadows:
         ] = {}  # by identity of an array: its shadow, which may be a view of the owner's
         # By identity of the owner of memory of which there are views: the memory of its shadow, and where its own begins.
         self.arrays: dict[int, tuple[np.ndarray, int, int]] = {}
-        self.error_state: dict[str, Any] | None = (
-            None  # NumPy's, while it is told to ignore what the reverse pass comes to
-        )
+        # NumPy's (a dict), while it is told to ignore what the reverse pass comes to.
+        self.error_state: Any = None
         self.refusals: dict[int, Refused] = {}  # by identity of the owner of memory: why it has no cotangent
         self.marks: dict[
             Any, Refused
