@@ -173,6 +173,9 @@ def test_it_works_with_every_allocator_of_python(allocator):
                 total = total * a[i] + 1j
             return abs(total)
         print(zyg.gradient(f, 0.5, np.ones(3))[0])
+        twice = zyg.jit(lambda n: (np.zeros(n), np.ones(n)[1:]))
+        for n in (0, 1, 3):
+            kept = [twice(n) for _ in range(50)]  # more than NumPy keeps for reuse
         """
     run = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONMALLOC": allocator},
                          cwd=ROOT, capture_output=True, text=True, check=True)  # fmt: skip

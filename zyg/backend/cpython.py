@@ -207,16 +207,11 @@ def numpy_api(name: str) -> int:
     return address
 
 
-def array_memory_handler() -> object:
-    """The capsule of functions by which NumPy frees the memory of its arrays (malloc and free, by default)."""
-    array = np.empty(1)
-    handler = ctypes.py_object.from_address(id(array) + ARRAY_HANDLER).value
-    _require(type(handler).__name__ == "PyCapsule" and '"mem_handler"' in repr(handler), "arrays")
-    return handler
-
-
 def make_memory_handler(handler: int) -> object:
-    """A capsule as that of `array_memory_handler`, of the C structure (PyDataMem_Handler) at an address."""
+    """A capsule of functions by which NumPy frees the memory of arrays, of the C structure (PyDataMem_Handler) at an address."""
+    array = np.empty(1)
+    usual = ctypes.py_object.from_address(id(array) + ARRAY_HANDLER).value
+    _require(type(usual).__name__ == "PyCapsule" and '"mem_handler"' in repr(usual), "arrays")
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
     capsule: object = make(("PyCapsule_New", ctypes.pythonapi))(handler, _HANDLER_NAME, None)
     # It is counted by hand, by arrays that are there until the very end.

@@ -284,7 +284,7 @@ class Engine:
             self.parts |= dict.fromkeys(names, self.link([image], imports, names, {}))
 
     def array_handler(self) -> object:
-        """The capsule by which NumPy frees large arrays of ours."""
+        """The capsule by which NumPy frees arrays of ours."""
         with self.lock:
             if self.handler is None:
                 self.handler = layout.make_memory_handler(self.part("shelves")["zyg_array_allocator"])
@@ -396,8 +396,6 @@ def call_around_forks(before: Address, after: Address) -> None:
 def _numpy_address(name: str) -> Address:
     if name in layout.numpy_functions():
         return layout.numpy_api(name)
-    if name == "numpy.data_handler":
-        return id(layout.array_memory_handler())
     objects = {"ndarray": np.ndarray, "memmap": np.memmap, "complex128": np.complex128,
                **{cls.__name__: cls for cls in NUMPY_SCALARS.values()}}  # fmt: skip
     return id(objects[name.removeprefix("numpy.")])

@@ -10,7 +10,6 @@ declare i1 @zyg_keep_object(ptr, ptr)
 declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
 declare void @Py_DecRef(ptr)
 declare void @Py_IncRef(ptr)
-@numpy.data_handler = external global i8
 @zyg_array_handler = external global i8
 @numpy.memmap = external global i8
 @numpy.ndarray = external global i8
@@ -177,13 +176,9 @@ own:
   %flags = load i32, ptr %flags_at
   %owning = or i32 %flags, $FLAG_OWNDATA
   store i32 %owning, ptr %flags_at
-  %bytes_at = getelementptr i8, ptr %header, i64 $H_bytes
-  %bytes = load i64, ptr %bytes_at
-  %kept = icmp uge i64 %bytes, $SHELVED
-  %handler = select i1 %kept, ptr @zyg_array_handler, ptr @numpy.data_handler
-  call void @Py_IncRef(ptr %handler)
+  call void @Py_IncRef(ptr @zyg_array_handler)
   %handler_at = getelementptr i8, ptr %made, i64 $ARRAY_HANDLER
-  store ptr %handler, ptr %handler_at
+  store ptr @zyg_array_handler, ptr %handler_at
   br i1 %last, label %pinned, label %make_pin
 make_pin:
   %weak = call ptr @PyWeakref_NewRef(ptr %made, ptr null)

@@ -20,7 +20,6 @@ declare ptr @zyg_shelf_new(i64)
 declare void @Py_IncRef(ptr)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @zyg_ctx_free(ptr)
-@numpy.data_handler = external global i8
 @zyg_array_handler = external global i8
 @numpy.ndarray = external global i8
 
@@ -190,11 +189,9 @@ own:
   %flags = load i32, ptr %flags_at
   %owning = or i32 %flags, $FLAG_OWNDATA
   store i32 %owning, ptr %flags_at
-  %kept = icmp uge i64 %bytes, $SHELVED
-  %handler = select i1 %kept, ptr @zyg_array_handler, ptr @numpy.data_handler
-  call void @Py_IncRef(ptr %handler)
+  call void @Py_IncRef(ptr @zyg_array_handler)
   %handler_at = getelementptr i8, ptr %made, i64 $ARRAY_HANDLER
-  store ptr %handler, ptr %handler_at
+  store ptr @zyg_array_handler, ptr %handler_at
   store ptr %made, ptr %object_at
   %next_at = getelementptr i8, ptr %owner, i64 $H_next
   %next = load ptr, ptr %next_at
