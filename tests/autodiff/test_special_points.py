@@ -120,3 +120,18 @@ def test_a_perfect_fit_of_exponentials_of_matrices():
     misfit = lambda a: np.sum((linalg.expm(a) - np.e * np.eye(2)) ** 2)
     # exp(1 + h * v) is e * exp(h * v), so the Jacobian times v is e * v.
     np.testing.assert_allclose(np.sum(zyg.hvp(misfit, x, v) * v), 2 * np.e**2 * np.sum(v * v), rtol=1e-9)
+
+
+class _Pair:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __getitem__(self, key):
+        if key > 1:
+            raise IndexError(key)
+        return self.b if key else self.a
+
+
+def test_second_derivatives_where_an_index_error_ends_a_loop():
+    f = lambda x: sum([z * z * z for z in _Pair(x, 2.0 * x)])
+    assert pullback(lambda x: zyg.gradient(f, x)[0], (1.5,))[1](1.0) == (pytest.approx(6 * 9 * 1.5),)

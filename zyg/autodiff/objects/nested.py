@@ -98,8 +98,8 @@ def _take(exception: BaseException, depth: int = 0) -> tuple[Any, Any]:
 
 
 @known(escaping.swallowed)
-def _swallowed(exception: BaseException, depth: int = 0) -> tuple[Any, Any]:
-    return _taken(escaping.swallowed(exception, depth + 1), exception, depth)
+def _swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, ...] = ()) -> tuple[Any, Any]:
+    return _taken(escaping.swallowed(exception, depth + 1, constants), exception, depth)
 
 
 def _taken(back: Any, exception: BaseException, depth: int) -> tuple[Any, Any]:
