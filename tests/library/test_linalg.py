@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import zyg
+from zyg.autodiff.objects.api import pullback as python_pullback
 from zyg.library import blas
 
 from ..turns import each_in_turn
@@ -214,14 +215,30 @@ def test_the_determinant_of_a_singular_matrix_has_a_derivative():
 
 
 def test_equal_eigenvalues():
-    """What does not depend on the choice of the eigenvectors has its derivative."""
+    """Vectors of equal values have no derivative; the values have theirs."""
+    c = np.arange(9.0).reshape(3, 3)
 
-    def f(a):
+    def spectral(a):
         w, v = np.linalg.eigh(a)
-        return np.sum(((v * np.exp(w)) @ v.T)[0])
+        return np.sum(c * ((v * np.exp(w)) @ v.T))
 
-    (given,) = zyg.gradient(f, np.diag([1.0, 1.0, 1.0]))
-    assert np.isfinite(given).all() and np.isclose(given[0, 0], np.e)
+    def rebuilt(a):
+        u, s, vt = np.linalg.svd(a)
+        return np.sum(c * ((u * s) @ vt))
+
+    def values(a):
+        return np.sum(np.linalg.eigvalsh(a) ** 2) + np.sum(np.linalg.svd(a)[1])
+
+    same, two, apart = np.eye(3), np.diag([1.0, 1.0, 2.0]), np.diag([1.0, 1.5, 2.0])
+    for f in (spectral, rebuilt):
+        for gradient in (zyg.grad(f), lambda a, f=f: python_pullback(f, (a,))[1](1.0)[0]):
+            assert np.isfinite(gradient(apart)).all()
+            assert np.isnan(gradient(same)).any() and np.isnan(gradient(two)).any()
+        assert np.isnan(zyg.jvp(f, (two,), (c,))[1])
+    assert np.allclose(zyg.gradient(values, same)[0], 3.0 * same)
+    assert np.allclose(zyg.jvp(values, (same,), (c,))[1], np.sum(3.0 * same * c))
+    one_column = lambda a: np.linalg.eigh(a)[1][0, 2] ** 2  # of a value that is alone
+    assert np.isfinite(zyg.gradient(one_column, two)[0]).all()
     (norm,) = zyg.gradient(lambda x: np.linalg.norm(x), np.zeros(3))
     assert norm.tolist() == [0.0, 0.0, 0.0]
 

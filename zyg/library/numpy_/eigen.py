@@ -4,8 +4,8 @@ Those of a real matrix are complex in general; NumPy gives real arrays where all
 is then of one type or the other when it runs.  The cores give complex ones always.
 
 The derivatives are for eigenvalues that differ from each other (Giles 2008, section 3.1, with complex numbers).  A vector has the
-norm 1, and its largest component is real, as LAPACK makes it; both go into its derivative.  Terms with the difference of two
-equal eigenvalues in the denominator are left out, as everywhere here (hermitian.py).
+norm 1, and its largest component is real, as LAPACK makes it; both go into its derivative.  Vectors of equal eigenvalues have
+none (hermitian.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zyg.rules import adjoint, tangent
 from .. import blas
 from ..intrinsics import unsupported
 from ..registry import implements
-from .hermitian import inverse_differences
+from .hermitian import inverse_differences, undetermined
 from .layouts import conj_swapped, is_complex, packed, swapped
 from .linalg import square
 
@@ -191,7 +191,8 @@ def _eig_rule(a: Any) -> Any:
         turned = dv - v * along.real
         for j in range(len(rows)):
             turned[rows[j], j] -= 1j * (along[j].imag / v[rows[j], j].real)
-        inner = np.matmul(vh, turned) * np.conj(inverse_differences(w)) + np.diag(dw)
+        inner = np.matmul(vh, turned)
+        inner = inner * np.conj(inverse_differences(w)) + undetermined(w, inner) + np.diag(dw)
         return (of_kind(np.linalg.solve(vh, np.matmul(inner, vh)), a),)
 
     return (w, v), back
@@ -203,7 +204,7 @@ def _eig_tangent(a: Any) -> Any:
 
     def push(da: Any) -> Any:
         inner = np.linalg.solve(v, np.matmul(da, v))
-        dv, rows = np.matmul(v, inner * inverse_differences(w)), largest(v)
+        dv, rows = np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner)), largest(v)
         along = np.sum(np.conj(v) * dv, axis=0).real
         turn = np.zeros(len(w), np.complex128)
         for j in range(len(rows)):

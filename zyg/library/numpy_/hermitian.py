@@ -6,9 +6,9 @@ The core is for one matrix and has the rules; stacks are done one after the othe
   differentiation" (2008)
 * M. Seeger, A. Hetzel, Z. Dai, E. Meissner, N. D. Lawrence, "Auto-Differentiating Linear Algebra" (2017)
 
-Eigenvectors of an eigenvalue that occurs several times are not determined, and have no derivative.  What does not depend on
-their choice has one, and it is the one that comes out: terms with the difference of two equal eigenvalues in the denominator
-are left out.  So are, for complex matrices, their phases.
+Eigenvectors of an eigenvalue that occurs several times are not determined, and have no derivative: where a cotangent comes to
+them, that of the matrix is nan (`undetermined`).  The eigenvalues have their derivatives.  The phases of complex eigenvectors are
+left out.
 """
 
 from __future__ import annotations
@@ -44,6 +44,28 @@ def _inverse_differences(w: Any) -> Any:
         for j in range(n):
             if w[i] != w[j]:
                 made[i, j] = 1 / (w[j] - w[i])
+    return made
+
+
+def undetermined(w: Any, inner: Any) -> Any:
+    """nan for a pair of vectors that turn into each other, whose values are equal and of which `inner` has something; else 0.
+
+    What depends on the vectors' choice has no derivative. What does not may have one, but not by these terms: of V f(w) V^T
+    they are 0 / 0, and the limit is f'(w).
+    """
+    tied = (w[None, :] == w[:, None]) & ((inner != 0) | (inner.T != 0))
+    return np.where(tied & ~np.eye(len(w), dtype=bool), np.nan, 0.0)
+
+
+@implements(undetermined)
+@unchecked
+def _undetermined(w: Any, inner: Any) -> Any:
+    n = len(w)
+    made = np.zeros((n, n), inner.real.dtype)
+    for i in range(n):
+        for j in range(n):
+            if i != j and w[i] == w[j] and (inner[i, j] != 0 or inner[j, i] != 0):
+                made[i, j] = np.nan
     return made
 
 
@@ -129,7 +151,7 @@ def _eigh_rule(a: Any, upper: bool) -> Any:
         dw, dv = d
         vh = conj_swapped(v)
         inner = np.matmul(vh, dv)
-        inner = 0.5 * (inner - conj_swapped(inner)) * inverse_differences(w)
+        inner = 0.5 * (inner - conj_swapped(inner)) * inverse_differences(w) + undetermined(w, inner)
         s = np.matmul(v * dw, vh) + np.matmul(np.matmul(v, inner), vh)
         half = lower_half(s + conj_swapped(s))
         return conj_swapped(half) if upper else half, None
@@ -144,6 +166,6 @@ def _eigh_tangent(a: Any, upper: bool) -> Any:
     def push(da: Any, _: Any) -> Any:
         low = lower_half(conj_swapped(da) if upper else da)
         inner = np.matmul(np.matmul(conj_swapped(v), low + conj_swapped(low)), v)
-        return np.diagonal(inner.real).copy(), np.matmul(v, inner * inverse_differences(w))
+        return np.diagonal(inner.real).copy(), np.matmul(v, inner * inverse_differences(w) + undetermined(w, inner))
 
     return (w, v), push

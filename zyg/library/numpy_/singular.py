@@ -5,8 +5,7 @@ The core is for one matrix and has the rules; stacks are done one after the othe
 * J. Townsend, "Differentiating the Singular Value Decomposition" (2016)
 * Z.-Q. Wan, S.-X. Zhang, "Automatic Differentiation for Complex Valued SVD" (2019): phases of complex matrices
 
-Singular vectors of a singular value that occurs several times are not determined: as for eigenvectors (hermitian.py), what does
-not depend on their choice has the derivative that comes out.
+Singular vectors of a singular value that occurs several times have no derivative, as eigenvectors (hermitian.py).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from zyg.rules import adjoint, tangent
 
 from .. import blas
 from ..registry import implements
-from .hermitian import inverse_differences
+from .hermitian import inverse_differences, undetermined
 from .layouts import conj_swapped, is_complex, packed, swapped
 from .linalg import matrices
 
@@ -146,6 +145,7 @@ def svd_cotangent(u: Any, s: Any, vt: Any, du: Any, ds: Any, dvt: Any) -> Any:
     f = inverse_differences(s * s)
     left, right = np.matmul(conj_swapped(u), du), np.matmul(vt, conj_swapped(dvt))
     middle = (f * (left - conj_swapped(left))) * s + s[:, None] * (f * (right - conj_swapped(right)))
+    middle = middle + undetermined(s, left) + undetermined(s, right)
     over = inverses(s)
     for i in range(k):
         middle[i, i] += ds[i]
@@ -182,9 +182,9 @@ def svd_tangents(u: Any, s: Any, vt: Any, da: Any) -> Any:
     inner = np.matmul(np.matmul(uh, da), v)
     turned = conj_swapped(inner)
     f, over = inverse_differences(s * s), inverses(s)
-    row = s[:, None]
-    du = np.matmul(u, f * (inner * s + row * turned))
-    dvt = np.matmul(conj_swapped(f * (row * inner + turned * s)), vt)
+    row, tied = s[:, None], undetermined(s, inner)
+    du = np.matmul(u, f * (inner * s + row * turned) + tied)
+    dvt = np.matmul(conj_swapped(f * (row * inner + turned * s) + tied), vt)
     if is_complex(u):
         du = du + u * (1j * (np.diagonal(inner.imag) * over))
     if m > k:
