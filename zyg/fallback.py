@@ -388,7 +388,7 @@ def _is_object(type: Any) -> bool:
 
 
 def native_pullback(
-    function: Any, args: Iterable[Any], keywords: dict[str, Any] | None = None, pure: bool = False
+    function: Any, args: Iterable[Any], pure: bool = False
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
     """(value, back) of a call that native code takes; None if it does not, and then nothing has run. For jitted functions
     there is no None: they raise Unsupported.  `pure` says that what the function gives shares no memory with anything.
@@ -409,7 +409,7 @@ def native_pullback(
         while len(_natives) >= _NATIVES:
             _natives.pop(next(iter(_natives)), None)
         _natives[id(anchor)] = native
-    return native(function, *args, **keywords) if keywords else native(function, *args)
+    return native(function, *args)
 
 
 def _not_native(transform: Transform, args: tuple[Any, ...], keywords: dict[str, Any], refusal: Refusal) -> None:

@@ -299,10 +299,25 @@ def eigenvalues(x):
     return float(w[0] * w[0] * w[1] + np.sum(np.linalg.eigvals(a * x)))
 
 
+def histograms(x):
+    points = np.array([[0.1, 0.2], [0.8, 0.9], [0.4, 0.6]])
+    counts, _ = np.histogramdd(points, bins=2, weights=np.array([x, x * x, 2.0]))
+    return float(np.sum(counts * np.array([[1.0, 2.0], [3.0, 4.0]])))
+
+
+def bound_by_hand(x):
+    def scaled(v, k):
+        return v * k * x
+
+    return scaled.__get__(x)(3.0)
+
+
 PROGRAMS = {
     f.__name__: f
     for f in (
         eigenvalues,
+        histograms,
+        bound_by_hand,
         *(
             heap,
             heap_of_pairs,

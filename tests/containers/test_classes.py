@@ -817,3 +817,41 @@ def test_pow_and_round_of_objects():
     agree(lambda x: round(Rounded(x)) * 2.0, 1.3)
     with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
         zyg.jit(lambda x: round(Rounded(x), 1))(1.3)
+
+
+class Deferred:
+    __array_ufunc__ = None  # NumPy leaves operators to the methods here
+
+    def __init__(self, v):
+        self.v = v
+
+    def __add__(self, other):
+        return Deferred(self.v + 2 * other)
+
+    def __radd__(self, other):
+        return Deferred(other + self.v)
+
+    def __rmatmul__(self, other):
+        return Deferred(self.v * np.sum(other))
+
+
+class Asked:
+    def __init__(self, v):
+        self.v = v
+
+    def __add__(self, other):
+        return Asked(self.v + 3 * other)
+
+    def __radd__(self, other):
+        return Asked(self.v + 5 * other)
+
+
+def test_operators_on_an_array_and_an_object():
+    a = np.array([1.0, 2.0, 3.0])
+    f = lambda x: np.sum((a + Deferred(x)).v + (Deferred(x) + a).v + (Asked(x) + a).v) + np.sum((a @ Deferred(x)).v * x)
+    x = np.array([0.5, -1.0, 2.0])
+    assert zyg.jit(f)(x) == f(x)
+    np.testing.assert_allclose(zyg.gradient(f, x)[0], 3.0 + 12.0 * x)
+    g = lambda x: (a + Asked(x[0]))[1].v  # an array of objects
+    with pytest.raises(zyg.Unsupported, match="passes elements"):
+        zyg.jit(g)(x)

@@ -21,12 +21,13 @@ from zyg.ir.types import BOOL, F64, I32, I64, U8, Array, Scalar
 from zyg.typeof import dtype_scalar
 
 from . import kinds, lists
+from .classes import is_object_class
 from .merging import settled
 from .numpy_numbers import as_numpy
 from .opaque import refuse_opaque
 from .python_numbers import SYMBOLS
 from .scalars import scalar_value, to_int
-from .type_names import python_type_name
+from .type_names import class_of, python_type_name
 from .values import (
     ARRAYS,
     Abstract,
@@ -102,6 +103,12 @@ def elementwise(e: Evaluator, name: str, *operands: Abstract) -> Abstract:
                 types = [describe(o, e.heap) for o in operands]
                 raise e.refuse(
                     "a comparison of an array with something else than numbers", types=types, hint="use `is`"
+                )
+            if is_object_class(class_of(e, v)):
+                raise e.refuse(
+                    f"the operator {SYMBOLS.get(name, name)} on an array and an object, to whose methods NumPy passes elements",
+                    types=[describe(o, e.heap) for o in operands],
+                    hint="write `__array_ufunc__ = None` in the class, so that its methods get the array",
                 )
             e.type_error(
                 f"unsupported operand type(s) for {SYMBOLS.get(name, name)}: "

@@ -14,14 +14,14 @@ from zyg.ir.core import Const
 from zyg.ir.types import F32, F64
 
 from . import kinds
-from .classes import operator_method, refuse_unless_without
+from .classes import is_object_class, look_up, operator_method, refuse_unless_without
 from .comparison import compare, plain_tuple, truth
 from .later import arrays, complexes, dicts, lists, numpy_numbers
 from .merging import settled
 from .opaque import natural
 from .python_numbers import COMPARISONS, PYTHON, SYMBOLS, python_arithmetic, python_unary
 from .scalars import negate
-from .type_names import operand_name, python_type_name
+from .type_names import class_of, operand_name, python_type_name
 from .values import (
     ARRAYS,
     NUMBER_CLASSES,
@@ -94,9 +94,22 @@ def fold(e: Evaluator, function: Callable[..., Any], *args: Any) -> Abstract:
     return known(result)
 
 
+def _beside_an_array(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract | None:
+    """An operator on an array and an object by the object's method: one in front of an array is asked first, one behind it where
+    its class tells NumPy to leave it alone (`__array_ufunc__ = None`)."""
+    if is_object_class(class_of(e, a)):
+        return operator_method(e, name, a, b)
+    cls = class_of(e, b)
+    if not is_object_class(cls):
+        return None
+    found = look_up(e, cls, "__array_ufunc__")
+    return operator_method(e, name, a, b) if found is not None and found[1] is None else None
+
+
 def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     if isinstance(a, ARRAYS) or isinstance(b, ARRAYS):
-        return arrays.elementwise(e, name, a, b)
+        own = _beside_an_array(e, name, a, b)
+        return own if own is not None else arrays.elementwise(e, name, a, b)
     own = operator_method(e, name, a, b) if isinstance(a, StructValue) or isinstance(b, StructValue) else None
     if own is not None:
         return own

@@ -175,16 +175,16 @@ def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     found = recognised(f, args, kwargs)
     if found is None:
         return None
-    called, names, constants, order = found
-    made = _pulled(called, (*args, *[kwargs[n] for n in names]), constants)
+    called, names, order = found
+    made = _pulled(called, (*args, *[kwargs[n] for n in names]))
     return None if made is None else (made[0], (*made[1][:2], f, *made[1][3:7], len(args), order))
 
 
-def _pulled(called: Any, operands: tuple[Any, ...], constants: dict[str, Any]) -> tuple[Any, Any] | None:
+def _pulled(called: Any, operands: tuple[Any, ...]) -> tuple[Any, Any] | None:
     from . import structure
 
     forms = [structure.form(a) for a in operands]
-    made = native_pullback(called, operands, constants, pure=True)
+    made = native_pullback(called, operands, pure=True)
     if made is None:
         return None
     value, back = own(made[0]), made[1]
@@ -193,13 +193,15 @@ def _pulled(called: Any, operands: tuple[Any, ...], constants: dict[str, Any]) -
 
 def recognised(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
     """How a function that the library knows is called natively: what is called, which keywords go by position behind the other
-    arguments, since they may carry a derivative, the constants, and where the cotangents of keywords are found."""
+    arguments, since they may carry a derivative, and where the cotangents of keywords are found."""
     from zyg.library import registry
 
     from . import structure
 
     entry = registry.find(f)
-    if entry is None or entry.module not in _PURE or user_rules.in_forward_mode():
+    if entry is None or user_rules.in_forward_mode():
+        return None
+    if entry.module not in _PURE and not (type(f) is np.ufunc and not kwargs and len(args) == f.nin):
         return None
     names = tuple([n for n, v in kwargs.items() if type(v) in (float, int) or type(v) in _OF_NUMPY])
     constants = {n: v for n, v in kwargs.items() if n not in names}
@@ -209,18 +211,19 @@ def recognised(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     if any(type(v) not in _PLAIN for v in constants.values()):
         return None
     if not kwargs:
-        return f, (), constants, None
+        return f, (), None
     place = {n: len(args) + k for k, n in enumerate(names)}
     order = [(place.get(n, user_rules.BEYOND), structure.form(v)) for n, v in kwargs.items()]
-    return by_position(f, len(args), names) if names else f, names, constants, order
+    return by_position(f, len(args), names, tuple(constants.items())), names, order
 
 
 @lru_cache(None)
-def by_position(f: Any, count: int, names: tuple[str, ...]) -> Any:
-    """What makes of f(a, b, q=...) a function of a, b and q."""
+def by_position(f: Any, count: int, names: tuple[str, ...], constants: tuple[tuple[str, Any], ...]) -> Any:
+    """What makes of f(a, b, q=..., full=False) a function of a, b and q, which has the constants (bools, texts, None) in its code:
+    what f gives may go by them."""
     given = [f"a{k}" for k in range(count)]
-    passed = ", ".join([*given, *(f"{n}={n}" for n in names), "**constants"])
-    return eval(f"lambda f: lambda {', '.join([*given, *names])}, **constants: f({passed})", {})(f)
+    passed = ", ".join([*given, *(f"{n}={n}" for n in names), *(f"{n}={v!r}" for n, v in constants)])
+    return eval(f"lambda f: lambda {', '.join([*given, *names])}: f({passed})", {})(f)
 
 
 # The same in Python, for second derivatives: its parts are native, and so are their derivatives (nested.py).
@@ -229,12 +232,12 @@ def by_position(f: Any, count: int, names: tuple[str, ...]) -> Any:
 def entry_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     from . import structure
 
-    called, names, constants, order = required(f, args, kwargs)
+    called, names, order = required(f, args, kwargs)
     operands = (*args, *[kwargs[n] for n in names])
-    value = entry_value(called, constants, *operands)
+    value = entry_value(called, *operands)
 
     def back(d: Any) -> Any:
-        return entry_cotangents(called, constants, d, *operands)
+        return entry_cotangents(called, d, *operands)
 
     forms = [structure.form(a) for a in operands]
     return value, (user_rules.run, back, f, forms, structure.form(value), None, (), len(args), order)
@@ -246,36 +249,36 @@ def required(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any
     return found
 
 
-def entry_value(called: Any, constants: dict[str, Any], *operands: Any) -> Any:
-    return called(*operands, **constants)
+def entry_value(called: Any, *operands: Any) -> Any:
+    return called(*operands)
 
 
-def entry_cotangents(called: Any, constants: dict[str, Any], d: Any, *operands: Any) -> tuple[Any, ...]:
-    made = native_pullback(called, operands, constants, pure=True)
+def entry_cotangents(called: Any, d: Any, *operands: Any) -> tuple[Any, ...]:
+    made = native_pullback(called, operands, pure=True)
     assert made is not None
     return made[1](d)
 
 
-def call_entry_value(called: Any, constants: dict[str, Any], *operands: Any) -> tuple[Any, Any]:
-    made = _pulled(called, operands, constants)
+def call_entry_value(called: Any, *operands: Any) -> tuple[Any, Any]:
+    made = _pulled(called, operands)
     assert made is not None
-    return made[0], (run_operands, made[1], 2)
+    return made[0], (run_operands, made[1], 1)
 
 
-def call_entry_cotangents(called: Any, constants: dict[str, Any], d: Any, *operands: Any) -> tuple[Any, Any]:
-    made = _pulled(pulled_back(called), (d, *operands), constants)
+def call_entry_cotangents(called: Any, d: Any, *operands: Any) -> tuple[Any, Any]:
+    made = _pulled(pulled_back(called), (d, *operands))
     if made is None:
         name = getattr(called, "__name__", "a function")
         raise Unsupported(f"a second derivative of {name} by way of Python", hint="differentiate it natively: zyg.jit")
-    return made[0], (run_operands, made[1], 2)
+    return made[0], (run_operands, made[1], 1)
 
 
 @lru_cache(None)
 def pulled_back(f: Any) -> Any:
     """The pullback of a function, as a function of the cotangent and the arguments."""
 
-    def pulled(d: Any, *args: Any, **kwargs: Any) -> Any:
-        return zyg.pullback(f, *args, **kwargs)[1](d)
+    def pulled(d: Any, *args: Any) -> Any:
+        return zyg.pullback(f, *args)[1](d)
 
     return pulled
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -387,18 +388,14 @@ FUNCTIONS: dict[Any, Short] = {
 }
 
 
-def _method_entry(name: str, short: Short | None, general: Any) -> Any:
+def run_method(name: str, short: Short | None, general: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A method of arrays where it is called, whatever the array holds."""
-
-    def entry(x: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        made = None if short is None else short(x, *args, **kwargs)
-        if made is not None:
-            return made
-        if numpy_.of_objects(x):
-            return calls.method_handler_of(getattr(x, name))(x, *args, **kwargs)
-        return general(x, *args, **kwargs)
-
-    return entry
+    made = None if short is None else short(x, *args, **kwargs)
+    if made is not None:
+        return made
+    if numpy_.of_objects(x):
+        return calls.method_handler_of(getattr(x, name))(x, *args, **kwargs)
+    return general(x, *args, **kwargs)
 
 
 _METHODS: dict[str, Short] = {
@@ -416,7 +413,7 @@ for _f, _short in FUNCTIONS.items():
 
 # By name, what places remember of methods of arrays.
 METHODS: dict[str, Any] = {
-    name: _method_entry(name, _METHODS.get(name), general)
+    name: functools.partial(run_method, name, _METHODS.get(name), general)
     for (cls, name), general in calls.METHODS.items()
     if cls is ndarray
 }
