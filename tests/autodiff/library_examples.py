@@ -305,6 +305,10 @@ def histograms(x):
     return float(np.sum(counts * np.array([[1.0, 2.0], [3.0, 4.0]])))
 
 
+def larger_and_smaller(x):
+    return float(np.fmax(x, 2.0 * x) * np.fmin(3.0 * x, x * x + 9.0) + np.fmax(2.0 * x, x) * np.fmin(9.0, x))
+
+
 def bound_by_hand(x):
     def scaled(v, k):
         return v * k * x
@@ -317,6 +321,7 @@ PROGRAMS = {
     for f in (
         eigenvalues,
         histograms,
+        larger_and_smaller,
         bound_by_hand,
         *(
             heap,
