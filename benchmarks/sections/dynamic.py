@@ -61,7 +61,7 @@ def flat(value: Any) -> Iterable[float]:
 def run(settings: Settings) -> dict[str, Any]:
     figures: dict[str, Any] = {"wrong": []}
     rows = []
-    for name, (function, args) in PROGRAMS.items():
+    for name, (function, args) in settings.few(PROGRAMS.items()):
         # Each program in a process of its own: one that handles exceptions lets functions of all others leave pullbacks with them.
         problem, entry = apart(lambda function=function, args=args: against_autograd(settings, function, args))
         figures[name] = entry
@@ -169,7 +169,7 @@ def disagreement(function: Any, args: tuple[Any, ...]) -> str | None:
 
 def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
     rows = []
-    for name, (function, args) in everyday.PROGRAMS.items():
+    for name, (function, args) in settings.few(everyday.PROGRAMS.items()):
         problem, entry = apart(lambda function=function, args=args: everyday_program(settings, function, args))
         figures[name] = entry
         if problem:
@@ -217,7 +217,7 @@ def by_autograd(name: str) -> Callable[[], Any] | None:
 
 def of_small_arrays(settings: Settings, figures: dict[str, Any]) -> None:
     rows = []
-    for name in small_arrays.PROGRAMS:
+    for name in settings.few(small_arrays.PROGRAMS):
         problem, entry = apart(lambda name=name: small_arrays_program(settings, name))
         figures[f"small arrays: {name}"] = entry
         if problem:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import importlib.util
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import native
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,10 @@ class Settings:
     def seconds(self) -> float:
         """The length of one sample."""
         return 0.002 if self.quick else 0.01
+
+    def few(self, cases: Iterable[T]) -> list[T]:
+        """The cases; if it has to be quick, every eighth. (The tests check the results of all.)"""
+        return list(cases)[:: 8 if self.quick else 1]
 
     def describe(self) -> str:
         found = ", ".join(Path(path).name for path in native.compilers().values()) or "no C compiler: no ratios to C"
