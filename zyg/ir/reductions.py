@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .builder import Builder
 from .core import Const, Value, const
 from .types import BOOL, Scalar
+
+_ORDERED = frozenset({"nnan", "nsz"})
 
 REDUCING = ("add", "mul", "max", "min", "and", "or")
 
@@ -37,3 +40,33 @@ def combine(b: Builder, kind: str, x: Value, y: Value, **attrs: Any) -> Value:
     if type is BOOL:
         return b.op("and" if kind in ("and", "mul") else "or", x, y)
     return b.op(kind, x, y, **attrs)
+
+
+class Running:
+    """A reduction in a loop: what it carries along, its step, and what it comes to.
+
+    Maxima and minima of floats carry whether there was a nan beside the largest of the other elements: two short chains of
+    operations, which LLVM does for several vectors at once, instead of a long one.  Once there was a nan the other one is
+    undefined, and nobody looks at it.  A zero may be of either sign, as NumPy's is.
+    """
+
+    def __init__(self, kind: str, type: Scalar):
+        self.kind, self.type = kind, type
+        self.apart = kind in ("max", "min") and type.kind == "f"
+
+    def start(self) -> list[Const]:
+        first = identity(self.kind, self.type)
+        return [first, const(False)] if self.apart else [first]
+
+    def step(self, b: Builder, carried: list[Value], term: Value) -> list[Value]:
+        if not self.apart:
+            return [combine(b, self.kind, carried[0], term)]
+        best, nan = carried
+        better = b.op("gt" if self.kind == "max" else "lt", term, best, fast=_ORDERED)
+        return [b.op("select", better, term, best, fast=_ORDERED), b.op("or", nan, b.op("ne", term, term))]
+
+    def result(self, b: Builder, carried: list[Value]) -> Value:
+        if not self.apart:
+            return carried[0]
+        best, nan = carried
+        return b.op("select", nan, const(math.nan, self.type), best)

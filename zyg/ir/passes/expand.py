@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from ..builder import Builder
 from ..core import Block, Function, Instr, Module, Value, array_type, clone_blocks, const
 from ..core import Target as Edge
-from ..reductions import combine, identity
+from ..reductions import Running, combine, identity
 from ..types import I64, Array, Scalar
 from .accesses import Access, Assumption, Views, groups
 
@@ -295,17 +295,26 @@ class Expansion:
 
             sums = pairwise(self, indices, held, kinds)
         else:
-            start: list[Value] = [identity(kind, t) for kind, t in zip(kinds, types, strict=True)]
-
-            def step(i: Value, running: list[Value]) -> list[Value]:
-                terms = self.element([*indices, i], held)
-                return [combine(b, kind, t, x) for kind, t, x in zip(kinds, running, terms, strict=True)]
-
-            sums = self.loop(const(0), self.lengths[-1], start, step)
+            sums = self.reduced(indices, held, [Running(kind, t) for kind, t in zip(kinds, types, strict=True)])
         for k, total in zip(held, sums, strict=False):
             self.put(k, self.modes[k], [total], [*indices, const(0)])
         rest = zip(self.kinds, totals, sums[len(held) :], strict=True)
         return [combine(b, kind, t, x) for kind, t, x in rest]
+
+    def reduced(self, indices: list[Value], held: list[int], reductions: list[Running]) -> list[Value]:
+        """What the terms of the innermost loop come to, in any order."""
+        b = self.b
+
+        def parts(carried: list[Value]) -> list[list[Value]]:
+            left = iter(carried)
+            return [[next(left) for _ in r.start()] for r in reductions]
+
+        def step(i: Value, carried: list[Value]) -> list[Value]:
+            terms = self.element([*indices, i], held)
+            return [v for r, own, x in zip(reductions, parts(carried), terms, strict=True) for v in r.step(b, own, x)]
+
+        ends = self.loop(const(0), self.lengths[-1], [v for r in reductions for v in r.start()], step)
+        return [r.result(b, own) for r, own in zip(reductions, parts(ends), strict=True)]
 
     def takes_several_rows(self, depth: int) -> bool:
         """Whether rows are reduced into one, by a small function."""
