@@ -332,3 +332,68 @@ def test_attributes_of_arrays_that_are_assigned_to(name, value):
 
 def test_mapping_proxies_of_numbers():
     assert pullback(lambda x: types.MappingProxyType({"a": x})["a"] * x, (1.5,))[1](1.0) == (3.0,)
+
+
+class Held:
+    k = 0.0
+
+
+SHOWN = vars(Held)
+
+
+def by_vars(x):
+    Held.k = x * x
+    return vars(Held)["k"]
+
+
+def by_dict(x):
+    Held.k = x * x
+    return Held.__dict__["k"] * Held.k
+
+
+def by_get(x):
+    Held.k = x * x
+    return Held.__dict__.get("k")
+
+
+def by_items(x):
+    Held.k = x * x
+    return sum(v for name, v in vars(Held).items() if name == "k")
+
+
+def taken_outside(x):
+    Held.k = x * x
+    return SHOWN["k"] + SHOWN.get("k")
+
+
+def of_a_class_made_here(x):
+    class Own:
+        k = x * x
+
+    made = type("Made", (Own,), {"m": x})
+    return vars(Own)["k"] * made.__dict__["m"]
+
+
+def set_again(x):
+    Held.k = x
+    first = vars(Held)["k"]
+    Held.k = Held.k * first
+    return vars(Held)["k"] * first
+
+
+CLASS_DICTS = {
+    by_vars: 6.0,
+    by_dict: 108.0,
+    by_get: 6.0,
+    by_items: 6.0,
+    taken_outside: 12.0,
+    of_a_class_made_here: 27.0,
+    set_again: 27.0,
+}
+
+
+@pytest.mark.parametrize("f", CLASS_DICTS, ids=lambda f: f.__name__)
+def test_attributes_of_a_class_by_its_dict(f):
+    y, back = pullback(f, (3.0,))
+    assert y == f(3.0)
+    assert back(1.0) == (CLASS_DICTS[f],)

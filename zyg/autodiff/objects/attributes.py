@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import collections
 import functools
+import gc
 from types import (
     BuiltinFunctionType,
     CellType,
     FunctionType,
     GetSetDescriptorType,
+    MappingProxyType,
     MemberDescriptorType,
     MethodType,
     MethodWrapperType,
@@ -115,7 +117,7 @@ def _run_called(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
     if issubclass(cls, type):  # (isinstance would ask `x.__class__`, which may run code)
-        return _of_class(x, name)
+        return of_class(x, name)
     if issubclass(cls, super):
         return _of_super(x, name)
     if issubclass(cls, ModuleType):
@@ -241,7 +243,7 @@ def _run_cached(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[1],)
 
 
-def _of_class(x: type, name: str) -> tuple[Any, Any]:
+def of_class(x: type, name: str) -> tuple[Any, Any]:
     """A class attribute. Its number may have been set by code that is differentiated."""
     found = find(type(x), name)
     if type(found) is property and found.fget is not None:
@@ -255,6 +257,8 @@ def _of_class(x: type, name: str) -> tuple[Any, Any]:
         y, back = calls.call(find(type(x), "__getattr__").__get__(x, type(x)), (name,))
         return y, None if back is None else (_run_asked, back)
     y = getattr(x, name)
+    if type(y) is MappingProxyType and name == "__dict__":
+        return y, (_run_instance_dict, Joined(x, gc.get_referents(y)[0]))
     if is_number(y) or type(y) is tuple:
         owner = next((c for c in x.__mro__ if name in c.__dict__), x)
         return y, (run_attr, owner, name)

@@ -284,6 +284,11 @@ def _object_getattribute(x: Any, name: str) -> tuple[Any, Any]:
     return object.__getattribute__(x, name), (objects.attributes.run_attr, x, name)
 
 
+@calls.method(type, "__getattribute__")
+def _type_getattribute(x: type, name: str) -> tuple[Any, Any]:
+    return objects.attributes.of_class(x, name)
+
+
 @calls.method(object, "__init__")
 def _object_init(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     object.__init__(x)

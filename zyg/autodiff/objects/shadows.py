@@ -12,6 +12,7 @@ reverse pass goes by.
 from __future__ import annotations
 
 import ctypes
+import gc
 import weakref
 from collections.abc import Iterable
 from types import CellType, ModuleType
@@ -40,6 +41,21 @@ class Joined:
 
 
 _joined = ByIdentity()
+_of_classes: list[Joined] = []  # where code that is not differentiated had taken the dict of a class
+
+
+def join_class(mapping: dict[Any, Any]) -> None:
+    """If a dict is that of a class, its items and the attributes of the class are one from now on."""
+    if any((joined := r()) is not None and joined.mapping is mapping for r in list(_joined.values())):
+        return
+    owner = next((c for c in gc.get_referrers(mapping) if isinstance(c, type) and _dict_of(c) is mapping), None)
+    if owner is not None:
+        _of_classes.append(Joined(owner, mapping))
+
+
+def _dict_of(cls: type) -> Any:
+    """What `cls.__dict__` shows."""
+    return gc.get_referents(type.__dict__["__dict__"].__get__(cls))[0]
 
 
 has_attribute("cell_contents")

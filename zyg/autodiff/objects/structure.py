@@ -22,7 +22,7 @@ from zyg.library.cotangents import closure_gradient_class, gradient_class
 
 from . import foreign, iteration
 from .cotangents import INERT, Refused, accumulate, is_number
-from .shadows import shadow_dtype
+from .shadows import join_class, shadow_dtype
 
 Form = tuple[Any, ...]
 NUMBER: Form = ("number",)
@@ -62,8 +62,8 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
     if issubclass(t, dict):
         return ("dict", x, {k: form(v, seen) for k, v in dict.items(x)})
     if t is MappingProxyType:
-        mapping = mapping_of(x)
-        return NOTHING if mapping is None else form(mapping, seen)
+        mapping = gc.get_referents(x)[0]
+        return form(mapping, seen) if type(mapping) is dict and "__module__" not in mapping else NOTHING
     if issubclass(t, FunctionType):
         if not x.__closure__:
             return NOTHING
@@ -161,11 +161,15 @@ class Names:
 
 
 def mapping_of(x: Any) -> dict[Any, Any] | None:
-    """The dict that a MappingProxyType shows, if it is not that of a class, whose attributes have another shadow."""
+    """The dict that a MappingProxyType shows, that of a class with its attributes."""
     if type(x) is not MappingProxyType:
         return None
     mapping = gc.get_referents(x)[0]
-    return mapping if type(mapping) is dict and "__module__" not in mapping else None
+    if type(mapping) is not dict:
+        return None
+    if "__module__" in mapping:
+        join_class(mapping)
+    return mapping
 
 
 def content(cell: CellType) -> Any:
