@@ -12,6 +12,7 @@ from zyg.backend.llvm.engine import engine
 
 ULPS = {"exp": 1.0, "expm1": 2.0, "log": 1.0, "log1p": 1.0, "tanh": 2.5}
 FEATURES = llvm.get_host_cpu_features()
+WIDE = bool(FEATURES.get("avx512f") and FEATURES.get("avx512dq"))
 precise = pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="the oracle is in extended precision")
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e-310, 709.9, -745.0, -746.0, 1e308, -1e308, 1.0, -1.0, -2.0])  # fmt: skip
 
@@ -68,12 +69,10 @@ def drawn(name: str, n: int) -> np.ndarray:
 
 @precise
 @pytest.mark.skipif(not (FEATURES.get("fma") and FEATURES.get("avx2")), reason="no fused multiply-add")
+@pytest.mark.parametrize("wide", [False, pytest.param(True, marks=pytest.mark.skipif(not WIDE, reason="no AVX-512"))])
 @pytest.mark.parametrize("symbol", vectormath.NAMES)
-def test_accuracy(symbol):
-    name, lanes = vectormath.NAMES[symbol]
-    wide = bool(FEATURES.get("avx512f"))
-    if lanes > 4 and not wide:
-        pytest.skip("no registers of so many lanes")
+def test_accuracy(symbol, wide):
+    name, _ = vectormath.NAMES[symbol]
     function = over_arrays(symbol, wide)
     x = drawn(name, 8000)
     y = function(x)
@@ -100,3 +99,38 @@ def test_compiled_code_calls_them():
     slope = zyg.gradient(lambda x: np.sum(f(x)), x)[0]
     expected = 2 * np.exp(x) + 1 / (x + 3.0) + 1 / (x + 2.5) + 1 / np.cosh(x) ** 2
     np.testing.assert_allclose(slope, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("n", [0, 3, 8, 71, 513, 1030])
+@pytest.mark.parametrize("own", [True, False])
+def test_sums_in_lanes(n, own, monkeypatch):
+    """The formulas in a loop that sums, or the C library's functions lane by lane where the machine has no such vectors."""
+    if not own:
+        monkeypatch.setattr(type(engine()), "vector_variants", lambda self, name, arguments, single: ())
+
+    def f(x):
+        return np.sum(np.exp(-x * x) * np.tanh(x) + np.log(x + 3.0) * np.log1p(x + 1.5) - np.expm1(x))
+
+    x = np.random.default_rng(2).uniform(-2, 2, n)
+    value, (slope,) = zyg.value_and_grad(f)(x)[0], zyg.gradient(f, x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-13, atol=1e-14)
+    exp, tanh = np.exp(-x * x), np.tanh(x)
+    expected = (
+        exp * (1 - tanh * tanh - 2 * x * tanh) + np.log1p(x + 1.5) / (x + 3.0) + np.log(x + 3.0) / (x + 2.5) - np.exp(x)
+    )
+    np.testing.assert_allclose(slope, expected, rtol=1e-12, atol=1e-14)
+    both, slopes = zyg.jit(zyg.value_and_grad(f))(x)
+    np.testing.assert_allclose(both, value, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(slopes, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_special_values_in_lanes():
+    """Each in every lane."""
+    for name in ULPS:
+        f = getattr(np, name)
+        with np.errstate(all="ignore"):
+            for special in SPECIAL:
+                x = np.full(16, 0.25)
+                x[5] = special
+                found = zyg.jit(lambda x, f=f: np.sum(f(x)))(x)
+                np.testing.assert_allclose(found, np.sum(f(x)), rtol=1e-14)

@@ -314,7 +314,8 @@ def _features() -> llvm.targets.FeatureMap:
 
 
 def _is_wide() -> bool:
-    return bool(_features().get("avx512f"))
+    """Whether there is AVX-512 with all that vectormath.py takes of it."""
+    return bool(_features().get("avx512f") and _features().get("avx512dq"))
 
 
 def _vector_lanes() -> list[tuple[str, int]]:
@@ -325,7 +326,7 @@ def _vector_lanes() -> list[tuple[str, int]]:
     lanes = []
     if features.get("avx2"):
         lanes.append(("d", 256))
-    if features.get("avx512f"):
+    if _is_wide():
         lanes.append(("e", 512))
     return lanes or [("b", 128)]
 

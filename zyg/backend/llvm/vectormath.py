@@ -2,10 +2,12 @@
 
 `exp`, `expm1`, `log`, `log1p` and `tanh` of doubles, for machines with fused multiply-add: at most 2 ulp off (tests measure),
 special values as in C.  They take a third to two thirds of the time of glibc's vector functions; where this module has no
-function, or the machine no such instructions, those are called.
+function, or the machine no such instructions, those are called.  Sums in lanes have the formulas in their loops
+(lowering/vectors.py); loops that LLVM vectorises call them as functions.
 
 Arguments are reduced as in Sun's fdlibm (Ng, 1993): exp(x) = 2**n exp(r), log(x) = k log 2 + log(m) with the series in
-s = f / (2 + f); the polynomials are those through the Chebyshev nodes.  There are no tables, so nothing is gathered.
+s = f / (2 + f); the polynomials are those through the Chebyshev nodes.  Nothing is gathered: the one table there is has
+eight entries, which are a register of AVX-512.
 """
 
 from __future__ import annotations
@@ -26,12 +28,26 @@ HALF_BITS = 0x3FE0000000000000
 TWO_BITS = 0x4000000000000000
 SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 EXPONENT_BITS = 0xFFF0000000000000 - (1 << 64)
+ZEROS, INFINITY = 2 | 4, 8  # bits of AVX-512's classes of numbers
 SMALLEST_NORMAL = 2.2250738585072014e-308
 # (exp(r) - 1 - r) / r**2 for abs(r) <= log(2) / 2, ascending.
 EXP = (
     0.5, 0.1666666666666667, 0.04166666666666667, 0.008333333333326129,
     0.0013888888888883744, 0.00019841269874840768, 2.4801587325562125e-05, 2.7557255374658744e-06,
     2.755727362486648e-07, 2.510522763655176e-08, 2.0914694560351592e-09,
+)  # fmt: skip
+# The same for abs(r) <= log(2) / 16, and 2**(k / 8), rounded, with what was left.
+EXP_OF_AN_EIGHTH = (
+    0.5000000000000051, 0.16666666666666724, 0.0416666666173296, 0.008333333327851467, 0.0013889588505409305,
+    0.00019842047189636849,
+)  # fmt: skip
+EIGHTHS = (
+    1.0, 1.0905077326652577, 1.189207115002721, 1.2968395546510096, 1.4142135623730951, 1.5422108254079407,
+    1.681792830507429, 1.8340080864093424,
+)  # fmt: skip
+EIGHTHS_LO = (
+    0.0, -3.046782079812471e-17, 3.982015231465646e-17, 2.5382502794888315e-17, -9.667293313452913e-17,
+    7.949834809697621e-17, 8.199010020581497e-17, 3.283107224245627e-17,
 )  # fmt: skip
 EXP_TWICE = tuple(c * 2.0 ** (k + 1) for k, c in enumerate(EXP))  # (exp(2r) - 1 - 2r) / 2 / r**2
 # (log((1 + s) / (1 - s)) - 2s) / s**3 as powers of s**2, for abs(s) <= 0.2.
@@ -57,6 +73,9 @@ class Vector:
 
     def __mul__(self, other: Operand) -> Vector:
         return self.writer.binary("fmul", self, other)
+
+    def __truediv__(self, other: Operand) -> Vector:
+        return self.writer.binary("fdiv", self, other)
 
     def __neg__(self) -> Vector:
         w = self.writer
@@ -105,7 +124,7 @@ class Writer:
         self.lanes, self.parts, self.wide = lanes, parts, wide and lanes == 8
         self.types = {"type": f"<{lanes} x double>", "integers": f"<{lanes} x i64>", "masks": f"<{lanes} x i1>"}
         self.lines: list[str] = []
-        self.declared: set[str] = set()
+        self.declared: dict[str, str] = {}  # LLVM's functions that are called
 
     def let(self, what: str) -> str:
         name = f"%t{len(self.lines)}"
@@ -122,14 +141,13 @@ class Writer:
     def of(self, x: Operand) -> Names:
         if isinstance(x, Vector):
             return x.names
-        bits = struct.unpack("<Q", struct.pack("<d", x))[0]
-        return self.all(f"splat (double 0x{bits:016X})")
+        return self.all(f"splat ({_constant(x)})")
 
     def call(self, name: str, *args: Operand, more: tuple[str, ...] = ()) -> Vector:
         """A call of one of LLVM's functions; `more` are constant arguments behind the vectors."""
         type = self.types["type"]
         types = [type] * len(args) + [m.split()[0] if not m.startswith("<") else type for m in more]
-        self.declared.add(f"declare {type} @{name}({', '.join(types)})")
+        self.declared[name] = f"declare {type} @{name}({', '.join(types)})"
         given = ", ".join([*(f"{{type}} {{{k}}}" for k in range(len(args))), *more])
         return Vector(self, self.each(f"call {{type}} @{name}({given})", *map(self.of, args)))
 
@@ -160,16 +178,18 @@ class Writer:
         """One of AVX-512's operations, for all lanes."""
         return self.call(f"llvm.x86.avx512.{name}.pd.512", *args, more=more)
 
-    def quotient(self, x: Vector, y: Vector) -> Vector:
-        """x / y for y neither tiny nor huge, off by a little more than half an ulp."""
-        if not self.wide:
-            return self.binary("fdiv", x, y)
-        # From 14 bits to 28 by Newton's iteration, to all by the remainder: a division takes three times as long.
-        about = self.processor("rcp14", y, more=self.unmasked())
-        minus = -y
-        inverse = self.fma(self.fma(minus, about, 1.0), about, about)
-        q = x * inverse
-        return self.fma(self.fma(minus, q, x), inverse, q)
+    def looked_up(self, table: tuple[float, ...], at: Bits) -> Vector:
+        """The entries of a table of eight that the lowest three bits name, by AVX-512."""
+        name, type, integers = "llvm.x86.avx512.permvar.df.512", self.types["type"], self.types["integers"]
+        self.declared[name] = f"declare {type} @{name}({type}, {integers})"
+        entries = f"{type} <{', '.join(map(_constant, table))}>"
+        return Vector(self, self.each(f"call {type} @{name}({entries}, {integers} {{0}})", at.names))
+
+    def of_class(self, x: Vector, kinds: int) -> Names:
+        """Whether the numbers are of some kinds, by AVX-512."""
+        name, type, masks = "llvm.x86.avx512.fpclass.pd.512", self.types["type"], self.types["masks"]
+        self.declared[name] = f"declare {masks} @{name}({type}, i32)"
+        return self.each(f"call {masks} @{name}({type} {{0}}, i32 {kinds})", x.names)
 
     def unmasked(self) -> tuple[str, ...]:
         return f"{self.types['type']} zeroinitializer", "i8 -1"
@@ -188,12 +208,12 @@ class Writer:
         return result
 
 
-def _reduced(w: Writer, x: Vector) -> tuple[Vector, Vector, Vector]:
-    """n as a number and as ROUND + n, and exp(r) - 1, where x = n log 2 + r."""
+def _reduced(w: Writer, x: Vector) -> tuple[Vector, Vector]:
+    """ROUND + n, and exp(r) - 1, where x = n log 2 + r."""
     shifted = w.fma(x, LOG2_E, ROUND)
     n = shifted - ROUND
     r = w.fma(n, -LN2_LO, w.fma(n, -LN2_HI, x))
-    return n, shifted, w.fma(r * r, w.polynomial(r, EXP), r)
+    return shifted, w.fma(r * r, w.polynomial(r, EXP), r)
 
 
 def _power_of_two(shifted: Vector, first: int = ONE_BITS) -> Vector:
@@ -201,11 +221,14 @@ def _power_of_two(shifted: Vector, first: int = ONE_BITS) -> Vector:
     return shifted.bits().op("shl", 52).op("add", first).number()
 
 
-def _scaled(w: Writer, x: Vector, n: Vector, shifted: Vector) -> Vector:
-    """x * 2**n for x about 1, over the whole range of results."""
-    if w.wide:
-        # 4: rounding as the processor is set.
-        return w.processor("mask.scalef", x, n, more=(*w.unmasked(), "i32 4"))
+def _scaled(w: Writer, x: Vector, n: Vector) -> Vector:
+    """x * 2**n, rounded down if it is no integer, by AVX-512."""
+    # 4: rounding as the processor is set.
+    return w.processor("mask.scalef", x, n, more=(*w.unmasked(), "i32 4"))
+
+
+def _scaled_by_halves(x: Vector, shifted: Vector) -> Vector:
+    """x * 2**n of ROUND + n for x about 1, over the whole range of results."""
     half = shifted.bits().op("sub", ROUND_BITS).op("add", 1 << 20).op("lshr", 1).op("sub", 1 << 19)
     rest = shifted.bits().op("sub", ROUND_BITS).op("sub", half)
     power = lambda k: k.op("add", 1023).op("shl", 52).number()
@@ -216,14 +239,22 @@ def exp(w: Writer, x: Vector) -> Vector:
     # Beyond, the result is 0 or inf; a nan stays one.
     x = w.select(x.below(-1000.0), -1000.0, x)
     x = w.select(x.above(1000.0), 1000.0, x)
-    n, shifted, rest = _reduced(w, x)
-    return _scaled(w, rest + 1.0, n, shifted)
+    if w.wide:
+        # n in eighths: 2**n is an entry of the table times a power of 2, of which the processor takes the floor.
+        shifted = w.fma(x, LOG2_E, ROUND / 8)
+        n = shifted - ROUND / 8
+        r = w.fma(n, -LN2_LO, w.fma(n, -LN2_HI, x))
+        rest = w.fma(r * r, w.polynomial(r, EXP_OF_AN_EIGHTH), r)
+        entry, left = (w.looked_up(table, shifted.bits()) for table in (EIGHTHS, EIGHTHS_LO))
+        return _scaled(w, w.fma(entry, rest, left) + entry, n)
+    shifted, rest = _reduced(w, x)
+    return _scaled_by_halves(rest + 1.0, shifted)
 
 
 def expm1(w: Writer, x: Vector) -> Vector:
     low = w.select(x.below(-40.0), -40.0, x)
     low = w.select(low.above(710.0), 710.0, low)
-    _, shifted, rest = _reduced(w, low)
+    shifted, rest = _reduced(w, low)
     # Half of it first, which cannot overflow.
     power = _power_of_two(shifted, HALF_BITS)
     result = w.fma(power, rest, power - 0.5) * 2.0
@@ -240,12 +271,12 @@ def tanh(w: Writer, x: Vector) -> Vector:
     half = w.fma(r * r, w.polynomial(r, EXP_TWICE), r)
     power = _power_of_two(shifted, TWO_BITS)
     grown = w.fma(power, half, w.fma(power, 0.5, -1.0))
-    return w.copysign(w.quotient(grown, grown + 2.0), x)
+    return w.copysign(grown / (grown + 2.0), x)
 
 
 def _logarithm(w: Writer, k: Vector, f: Vector, small: Vector | None) -> Vector:
     """k log 2 + log(1 + f); `small` is added."""
-    s = w.quotient(f, f + 2.0)
+    s = f / (f + 2.0)
     z = s * s
     half = f * f * 0.5
     tail = k * LN2_LO if small is None else w.fma(k, LN2_LO, small)
@@ -279,18 +310,17 @@ def log(w: Writer, x: Vector) -> Vector:
 
 def log1p(w: Writer, x: Vector) -> Vector:
     u = x + 1.0
+    lost = x - (u - 1.0)
     m, k = _apart(w, u)
+    if w.wide:
+        # What was lost in the sum, as a part of m - 1: where u is about 1 that gives x again.
+        f = (m - 1.0) + _scaled(w, lost, -w.select(k.below(-2000.0), -2000.0, k))
+        return w.select(w.of_class(x, ZEROS | INFINITY), x, _logarithm(w, k, f, None))
     # Near 0 x itself is taken, and nothing is lost.
     f = w.select(k.equals(0.0), x, m - 1.0)
-    far = w.compare("one", k, 0.0)
-    if w.wide:
-        far = w.both(far, w.abs(k).below(math.inf))
-    lost = x - (u - 1.0)
     # Some bits of it will do.
-    lost = lost * w.processor("rcp14", u, more=w.unmasked()) if w.wide else w.binary("fdiv", lost, u)
-    lost = w.select(far, lost, 0.0)
-    result = _logarithm(w, k, f, lost)
-    return w.select(x.equals(0.0), x, result if w.wide else _beyond(w, u, result))  # of -0.0
+    lost = w.select(w.compare("one", k, 0.0), lost / u, 0.0)
+    return w.select(x.equals(0.0), x, _beyond(w, u, _logarithm(w, k, f, lost)))  # of -0.0
 
 
 def _beyond(w: Writer, x: Vector, result: Vector) -> Vector:
@@ -332,18 +362,31 @@ def text(symbol: str, wide: bool) -> tuple[set[str], str]:
         return {f"declare <8 x double> @{half}(<8 x double>)"}, _by_half(symbol, half)
     register = min(lanes, 8 if wide else 4)
     w = Writer(register, lanes // register, wide)
+    whole, result = f"<{lanes} x double>", written(w, name, "%x")
+    lines = [f"define {whole} @{symbol}({whole} %x) nounwind willreturn memory(none) {{", *w.lines]
+    return set(w.declared.values()), "\n".join([*lines, f"  ret {whole} {result}", "}", ""])
+
+
+def written(w: Writer, name: str, x: str) -> str:
+    """Write a function of a vector as wide as all parts; gives the name of the result."""
+    if w.parts == 1:
+        return FUNCTIONS[name](w, Vector(w, (x,))).names[0]
+    register, lanes = w.lanes, w.lanes * w.parts
     whole = f"<{lanes} x double>"
     parts = [_numbers(range(k, k + register)) for k in range(0, lanes, register)]
-    x = Vector(w, tuple(w.let(f"shufflevector {whole} %x, {whole} poison, {part}") for part in parts))
-    results = list(FUNCTIONS[name](w, x).names)
+    vector = Vector(w, tuple(w.let(f"shufflevector {whole} {x}, {whole} poison, {part}") for part in parts))
+    results = list(FUNCTIONS[name](w, vector).names)
     width = register
     while len(results) > 1:
         type = f"<{width} x double>"
         width *= 2
         join = _numbers(range(width))
         results = [w.let(f"shufflevector {type} {a}, {type} {b}, {join}") for a, b in zip(results[::2], results[1::2])]
-    lines = [f"define {whole} @{symbol}({whole} %x) nounwind willreturn memory(none) {{", *w.lines]
-    return w.declared, "\n".join([*lines, f"  ret {whole} {results[0]}", "}", ""])
+    return results[0]
+
+
+def _constant(x: float) -> str:
+    return f"double 0x{struct.unpack('<Q', struct.pack('<d', x))[0]:016X}"
 
 
 def _numbers(lanes: range) -> str:

@@ -3,8 +3,9 @@ accuracy of floating point summation", SIAM J. Sci. Comput. 14, 1993).
 
 The eight sums are the lanes of vectors, in a function of its own that stands for one of them (`lane`); a call of it with
 attrs["vector"] gives all eight, added up (backend/llvm/lowering/vectors.py).  Where a function cannot be done in vectors, what is done for an
-element is written eight times.  The order within a block is free, and LLVM makes vectors as it likes: where the terms take mathematical functions that are vectorised, which are
-approximate themselves, and in reverse parts (`any_order`), which have no order of NumPy's.  In the version for arrays that are
+element is written eight times.  The order within a block is free where the terms take mathematical functions that are vectorised, which are
+approximate themselves, and in reverse parts (`any_order`), which have no order of NumPy's.  There LLVM makes vectors as it
+likes, unless all of these functions are among those that can be written into the lanes.  In the version for arrays that are
 not contiguous the function calls itself for each of the eight sums (`lane`).
 
 It is a function that calls itself for the halves, made for one `apply` while it is written out (expand.py). It calls itself
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Value, const, scalar_type
 from ..reductions import combine, identity
-from ..types import BOOL, I64, Array, Scalar
+from ..types import BOOL, F64, I64, Array, Scalar
 from .accesses import Access
 from .expand import Expansion
 
@@ -94,6 +95,8 @@ class _PairwiseSum:
         body = [i for _, i in e.callee.instructions()]
         free = e.apply.attrs.get("any_order") or any("reassoc" in i.attrs.get("fast", ()) for i in body)
         any_order = free or any(i.attrs.get("vectormath") and i.op not in _VECTORISABLE for i in body)
+        formulas = any(i.op in _FORMULAS for i in body)
+        in_vectors = (formulas or not any_order) and e.contiguous and e.vectors and self.is_vectorisable()
         start, count, lane = Value(I64, "start"), Value(I64, "count"), Value(BOOL, "lane")
         e.function.entry.params = [*self.params.values(), start, count, lane]
         types = [t for t in e.function.results if isinstance(t, Scalar)]
@@ -119,11 +122,11 @@ class _PairwiseSum:
         right = self.sums(b.op("add", start, half), b.op("sub", count, half))
         b.ret(*self.add(left, right))
         b.at(base)
-        if any_order:
+        if any_order and not in_vectors:
             b.ret(*e.loop(start, stop, nothing, one))
             return
         whole_stop = b.op("sub", stop, b.op("and", count, const(_LANES - 1)))
-        if e.contiguous and e.vectors and self.is_vectorisable():
+        if in_vectors:
             total = self.in_lanes(start, whole_stop)
         elif e.contiguous:
             total = self.added(self.unrolled(start, whole_stop, nothing))
@@ -224,6 +227,7 @@ _VECTORISABLE = frozenset(
         "load",
     }
 )  # fmt: skip
+_FORMULAS = frozenset({"exp", "expm1", "log", "log1p", "tanh"})  # that can be written into a loop in lanes
 
 
 def in_lanes(function: Function) -> bool:
@@ -233,6 +237,8 @@ def in_lanes(function: Function) -> bool:
 
 def vectorisable(instr: Instr) -> bool:
     """Whether an instruction can be done for several elements at once."""
+    if instr.op in _FORMULAS and instr.attrs.get("vectormath") and instr.result.type is F64:
+        return True
     if instr.op not in _VECTORISABLE or not all(isinstance(r.type, Scalar) for r in instr.results):
         return False
     if instr.op in ("abs", "cast"):

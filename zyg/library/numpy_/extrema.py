@@ -141,24 +141,17 @@ def first_equal(row: Any, value: Any) -> int:
     n = len(row)
     i = 0
     # Blocks that do not have it, in which the processor looks at several elements at once.
+    while i + _BLOCK <= n:
+        found = False
+        for k in range(_BLOCK):
+            found |= (row[i + k] == value) | ((value != value) & (row[i + k] != row[i + k]))
+        if found:
+            break
+        i += _BLOCK
     if value != value:
-        while i + _BLOCK <= n:
-            found = False
-            for k in range(_BLOCK):
-                found |= row[i + k] != row[i + k]
-            if found:
-                break
-            i += _BLOCK
         while i < n and row[i] == row[i]:
             i += 1
     else:
-        while i + _BLOCK <= n:
-            found = False
-            for k in range(_BLOCK):
-                found |= row[i + k] == value
-            if found:
-                break
-            i += _BLOCK
         while i < n and row[i] != value:
             i += 1
     return i

@@ -15,7 +15,8 @@ from ....ir.core import Const, Instr, Target, Value
 from ....ir.types import BOOL, Array, Scalar
 from ..horizontal import add_up
 from ..lowered import LoweringError
-from ..text import MEMORY_TYPES, SCALAR_TYPES, SIZES, literal
+from ..text import MATH, MEMORY_TYPES, SCALAR_TYPES, SIZES, literal
+from ..vectormath import FUNCTIONS, NAMES, Writer, written
 from .arithmetic import BINARY, binary, neg
 from .arrays import access, element, parts_of
 from .control import give
@@ -210,6 +211,38 @@ def _cast(e: FunctionLowering, instr: Instr) -> None:
     e.define(instr, [e.let(text, instr.result.name)])
 
 
+class _InPlace(Writer):
+    """Writes formulas of vectormath.py where they are used: constants stay in registers, and nothing is saved for a call."""
+
+    def __init__(self, e: FunctionLowering, lanes: int, parts: int, wide: bool):
+        super().__init__(lanes, parts, wide)
+        self.e = e
+
+    def let(self, what: str) -> str:
+        return self.e.let(what)
+
+
+def _function(e: FunctionLowering, instr: Instr) -> None:
+    """A mathematical function of doubles."""
+    assert isinstance(e, VectorLowering)
+    x = e.vector(instr.operands[0])
+    own = [lanes for lanes, symbol in e.vector_variants(instr.op, 1, False) if symbol in NAMES]
+    if own:
+        lanes = min(e.width, max(own))
+        w = _InPlace(e, lanes, e.width // lanes, wide=lanes == 8)
+        e.define(instr, [written(w, instr.op, x)])
+        for name, declaration in w.declared.items():
+            e.module.externals.setdefault(name, declaration)
+        return
+    type, callee = e.vector_type("double"), e.module.external(instr.op, "double", "double", MATH)
+    result = "poison"
+    for lane in range(e.width):
+        one = e.let(f"extractelement {type} {x}, i64 {lane}")
+        value = e.call("double", callee, f"double {one}", attributes=MATH)
+        result = e.let(f"insertelement {type} {result}, double {value}, i64 {lane}")
+    e.define(instr, [result])
+
+
 def _load(e: FunctionLowering, instr: Instr) -> None:
     assert isinstance(e, VectorLowering)
     array, *indices = instr.operands
@@ -285,4 +318,5 @@ _LOWERED: dict[str, Callable[[FunctionLowering, Instr], None]] = {
     "store": _store,
     "accum": _accum,
 }
+_LOWERED |= dict.fromkeys(FUNCTIONS, _function)
 _ACCESSES = frozenset({"load", "store", "accum"})
