@@ -17,6 +17,7 @@ import numpy as np
 from zyg.errors import NeedsConstant
 from zyg.ir.core import Const, Value, const
 from zyg.ir.dtypes import NUMPY_SCALARS
+from zyg.ir.overtaking import OVERTAKING
 from zyg.ir.types import BOOL, F64, I32, I64, U8, Array, Scalar
 from zyg.typeof import dtype_scalar
 
@@ -371,8 +372,8 @@ def check_writable(e: Evaluator, a: ArrayValue) -> None:
         e.throw("ValueError", "assignment destination is read-only" + (f": '{name}'" if name else ""))
 
 
-def assign(e: Evaluator, target: Abstract, value: Abstract) -> None:
-    """target[...] = value, broadcast to the shape of the target."""
+def assign(e: Evaluator, target: Abstract, value: Abstract, apart: bool = True) -> None:
+    """target[...] = value, broadcast to the shape of the target; they may share memory unless they are said to be `apart`."""
     from zyg.library.numpy_.constructors import array
 
     value = settled(e, value, "float() argument must be a string or a real number, not 'NoneType'")
@@ -397,9 +398,21 @@ def assign(e: Evaluator, target: Abstract, value: Abstract) -> None:
             types=[describe(target), describe(value, e.heap)],
             hint="assign a number, or an array" + " of real numbers" * isinstance(value, ComplexArrayValue),
         )
-    copy_elements(
-        e, target, fitted(e, value, dims(e, target), "could not broadcast input array from shape", "into shape")
-    )
+    given = fitted(e, value, dims(e, target), "could not broadcast input array from shape", "into shape")
+    if not apart:
+        _refuse_overtaking(e, target, given)
+    copy_elements(e, target, given)
+
+
+def _refuse_overtaking(e: Evaluator, target: Abstract, value: Abstract) -> None:
+    """ValueError where NumPy, which copies vectors element by element, would read what it has just written."""
+    to, source = memory(target), memory(value)
+    contiguous = to.type.layout == source.type.layout == "C"
+    if ndim(target) != 1 or contiguous or to.value is source.value or source.value in e.inference.fresh:
+        return
+    if type(target) is type(value) and to.type.dtype is source.type.dtype:
+        wrong = e.op("overlap", to.value, source.value, copying=True)
+        e.guard(e.op("not", wrong), "ValueError", OVERTAKING)
 
 
 def copy_elements(e: Evaluator, target: Abstract, value: Abstract) -> None:

@@ -81,7 +81,7 @@ def set_item(e: Evaluator, a: Abstract, key: Abstract, value: Abstract) -> None:
         origin = e.views.get(id(given))
         if origin is not None and origin[0] is given and origin[1] is memory(a).value and origin[2] is key:
             return  # `a[i:j] += x` has written through the view already
-    arrays.assign(e, basic_view(e, a, parts), value)
+    arrays.assign(e, basic_view(e, a, parts), value, apart=False)
 
 
 def load(e: Evaluator, a: Abstract, positions: list[Value]) -> Abstract:

@@ -23,6 +23,7 @@ from .core import Block, Const, Function, Instr, Module, Target, Value, scalar_t
 from .dtypes import NUMPY_SCALARS, single
 from .foreign import ARRAYS, address_of
 from .ops import OPS
+from .overtaking import overtakes
 from .types import BOOL, F32, F64, I32, I64, U8, Array, Scalar, Stack, Tape, Type
 
 _INT_BITS: dict[Type, tuple[int, bool]] = {I64: (64, True), I32: (32, True), U8: (8, False)}
@@ -599,6 +600,8 @@ def _sum(terms: Any) -> Any:
 
 @_runs
 def _overlap(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]:
+    if instr.attrs.get("copying"):
+        return [overtakes(*operands)]
     return [bool(np.may_share_memory(operands[0], operands[1]))]
 
 

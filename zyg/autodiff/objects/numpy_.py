@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.ir.overtaking import OVERTAKING, overtakes
+
 from . import foreign, memory
 from .cotangents import Refused, is_number
 from .shadows import F64, owner_of
@@ -544,12 +546,25 @@ def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
         return back
     watched = memory.writing(x)
     value, made = as_operand(value)
+    if isinstance(value, np.ndarray) and (x if x.base is None else x.base) is (
+        value if value.base is None else value.base
+    ):
+        _refuse_overtaking(x, key, value)
     x[key] = value  # NumPy reads before it writes; so does the reverse
     memory.written(watched)
     if x.dtype.kind not in "fciu":
         return None
     back = (run_setitem, x, frozen(key), value)
     return back if made is None else (_run_setitem_of_list, back, made)
+
+
+def _refuse_overtaking(x: np.ndarray, key: Any, value: np.ndarray) -> None:
+    """An assignment within one array that NumPy carries out one element after the other, and reads what it has written."""
+    target = np.ndarray.__getitem__(x, key)
+    if not isinstance(target, np.ndarray) or target.ndim != 1 or value.size != target.size:
+        return
+    if np.may_share_memory(target, value) and overtakes(target, value[(0,) * (value.ndim - 1)]):
+        raise ValueError(OVERTAKING)
 
 
 def run_setitem(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -466,7 +466,7 @@ def copyto(e: Evaluator, dst: Abstract, src: Abstract, *, where: Abstract = YES)
     _array_to_write(e, dst, "copyto")
     _check_cast(e, src, dst)
     if isinstance(where, Known) and where.object is True:
-        arrays.assign(e, dst, src)
+        arrays.assign(e, dst, src, apart=False)
         return NONE
     shape = arrays.dims(e, dst)
     text = "could not broadcast where mask from shape", "into shape"

@@ -206,7 +206,7 @@ def overlap(e: FunctionLowering, instr: Instr) -> None:
     look, done = e.name("look"), e.name("overlap")
     e.branch(meets, look, done, likely=False)
     e.start(look)
-    shared = elements_overlap(e, a, b)
+    shared = overtakes(e, a, b) if instr.attrs.get("copying") else elements_overlap(e, a, b)
     e.jump(done)
     e.start(done)
     e.define(instr, [e.let(f"phi i1 [ false, %{before} ], [ {shared}, %{look} ]", instr.result.name)])
@@ -224,6 +224,13 @@ def elements_overlap(e: FunctionLowering, a: ArrayParts, b: ArrayParts) -> str:
     sizes = [f"i64 {SIZES[x.type.dtype]}" for x in (a, b)]
     arguments = [f"ptr {a.data}", f"ptr {b.data}", *sizes, f"ptr {table}", f"i64 {count}"]
     return e.let(f"xor i1 {e.call('i1', callee, *arguments)}, true")
+
+
+def overtakes(e: FunctionLowering, a: ArrayParts, b: ArrayParts) -> str:
+    """Whether NumPy, copying b to a, would read what it has just written (of vectors, of complex numbers too)."""
+    strides = [f"i64 {strides_of(e, x)[0]}" for x in (a, b)]
+    callee = e.module.external("zyg_overtakes", "i1", "ptr, ptr, i64, i64, i64", RUNTIME)
+    return e.call("i1", callee, f"ptr {a.data}", f"ptr {b.data}", f"i64 {a.shape[0]}", *strides)
 
 
 def ranges_meet(e: FunctionLowering, a: ArrayParts, b: ArrayParts) -> str:

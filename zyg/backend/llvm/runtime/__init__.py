@@ -27,7 +27,7 @@ PARTS: dict[str, tuple[str, ...]] = {
         "zyg_long", "zyg_getattr", "zyg_lookup", "zyg_call_or_null", "zyg_wrong_result", "zyg_make_float", "zyg_make_int",
     ),
     "lists": ("zyg_list_floats", "zyg_list_ints"),
-    "numbers": ("zyg_apart", "zyg_ipow"),
+    "numbers": ("zyg_apart", "zyg_overtakes", "zyg_ipow"),
     "memory": (
         "zyg_pool_take", "zyg_pool_give", "zyg_large_new", "zyg_pool_limit", "zyg_pool_hold", "zyg_pool_release",
     ),

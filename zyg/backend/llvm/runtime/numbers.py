@@ -53,6 +53,68 @@ no:
   ret i1 false
 }
 
+; Whether copying n elements of the array at b, whose stride is sb, to that at a, one after the other as NumPy does it for arrays of
+; one dimension, reads an element that it has written. NumPy begins at the end where b lies before a and reaches it; strides that
+; go opposite ways take a temporary there.
+define i1 @zyg_overtakes(ptr %a, ptr %b, i64 %n, i64 %sa, i64 %sb) {
+entry:
+  %directions = xor i64 %sa, %sb
+  %opposed = icmp slt i64 %directions, 0
+  %equal = icmp eq i64 %sa, %sb
+  %a_stays = icmp eq i64 %sa, 0
+  %b_stays = icmp eq i64 %sb, 0
+  %one = or i1 %opposed, %equal
+  %two = or i1 %a_stays, %b_stays
+  %fine = or i1 %one, %two
+  br i1 %fine, label %no, label %begin
+begin:
+  %down = icmp slt i64 %sa, 0
+  %last = sub i64 %n, 1
+  %a_first = ptrtoint ptr %a to i64
+  %b_first = ptrtoint ptr %b to i64
+  %a_span = mul i64 %last, %sa
+  %b_span = mul i64 %last, %sb
+  %a_last = add i64 %a_first, %a_span
+  %b_last = add i64 %b_first, %b_span
+  %a_low = select i1 %down, i64 %a_last, i64 %a_first
+  %b_low = select i1 %down, i64 %b_last, i64 %b_first
+  %a_step = call i64 @llvm.abs.i64(i64 %sa, i1 false)
+  %b_step = call i64 @llvm.abs.i64(i64 %sb, i1 false)
+  %b_length = mul i64 %n, %b_step
+  %b_end = add i64 %b_low, %b_length
+  %lower = icmp ult i64 %b_low, %a_low
+  %reaches = icmp ugt i64 %b_end, %a_low
+  %backwards = and i1 %lower, %reaches
+  %start = sub i64 %b_low, %a_low
+  br label %next
+next:
+  %k = phi i64 [ 0, %begin ], [ %k1, %on ]
+  %at = phi i64 [ %start, %begin ], [ %at1, %on ]
+  %more = icmp slt i64 %k, %n
+  br i1 %more, label %look, label %no
+look:
+  %place = sdiv i64 %at, %a_step
+  %rest = srem i64 %at, %a_step
+  %meets = icmp eq i64 %rest, 0
+  %above = icmp sge i64 %at, 0
+  %below = icmp slt i64 %place, %n
+  %inside = and i1 %above, %below
+  %written = and i1 %meets, %inside
+  %earlier = icmp slt i64 %place, %k
+  %later = icmp sgt i64 %place, %k
+  %before = select i1 %backwards, i1 %later, i1 %earlier
+  %wrong = and i1 %written, %before
+  br i1 %wrong, label %yes, label %on
+on:
+  %k1 = add i64 %k, 1
+  %at1 = add i64 %at, %b_step
+  br label %next
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
 ; x ** n for n >= 0 by squaring; the flag tells of overflow.
 define {i64, i1} @zyg_ipow(i64 %x, i64 %n) {
 entry:
