@@ -53,7 +53,7 @@ def _later(module: str, name: str = "run") -> Callable[..., bool]:
 
 
 _distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
-_jam = _later("jam")
+_idle, _jam = _later("idle"), _later("jam")
 _shapes = _later("shapes")
 _mem2reg, _rare, _stacks, _upward = _later("mem2reg"), _later("rare"), _later("stacks"), _later("upward")
 _side_by_side = _later("fuse", "side_by_side")
@@ -121,6 +121,7 @@ FULL: list[Pass] = [
     Pass("licm", licm.run, "what is invariant leaves the loop"),
     Pass("stacks", _stacks, "what left the loop need not be remembered for each of its iterations"),
     Pass("dce", dce.run, "stacks that nobody reads any more"),
+    Pass("idle", _idle, "loops that fed them"),
     Pass("guards", guards.run, "needs invariants outside of loops; only what ranges could not decide is left"),
     Pass("fold", _fold_final, "the fast versions of loops without their checks"),
     Pass("simplify_cfg", simplify_cfg.run, "empty preheaders, guards that fold decided"),

@@ -28,6 +28,11 @@ def run(function: Function) -> bool:
     return _Marker(function).sweep()
 
 
+def removable(instr: Instr) -> bool:
+    """Whether an instruction whose results nobody needs may go."""
+    return instr.op in REMOVABLE or (instr.op == "call" and "pure" in instr.attrs)
+
+
 class _Marker:
     """Marks needed values from the roots: effects, terminators, results."""
 
@@ -62,7 +67,7 @@ class _Marker:
                     self.root[instr.results[0]] = instr.results[0]
                 elif op in _ALIASES or op in _WRITES or op in _COPIES or op in ("apply", "foreign"):
                     pending.append(instr)
-                elif op not in REMOVABLE:
+                elif not removable(instr):
                     roots.append(instr)
         # A use may stand before its definition in the list of blocks; one more look settles chains of views.
         for _ in range(2):

@@ -2,7 +2,7 @@
 
 Input: any function, best after licm.  Output: what every push on a stack of this function gives it, because it does not
 change while the stack lives, is used directly where it was popped; so is a field of a record that equals another field.
-Records lose such fields, and dce removes stacks that nobody reads any more.  (The adjoint pass saves what it sees to
+Records lose such fields, and those that nobody uses where they are popped; dce removes stacks that nobody reads any more.  (The adjoint pass saves what it sees to
 change; that something is invariant shows only when its computation has left the loop.)
 
 Invariant: stacks that escape from the function, and tapes, are left alone.
@@ -10,10 +10,10 @@ Invariant: stacks that escape from the function, and tapes, are left alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
-from ..analysis import Dominators, Loops, definitions
+from ..analysis import Dominators, Loops, definitions, use_counts
 from ..core import Block, Const, Function, Instr, Value, uses
 from ..records import field, record
 from ..types import Stack, Tuple, Type
@@ -41,6 +41,8 @@ def run(function: Function) -> bool:
     loops = Loops(function, dominators)
     defined = definitions(function)
     replaced: dict[Value, Value] = {}
+    used = use_counts(function)
+    changed = False
 
     def invariant(stack: Local, value: Value) -> bool:
         """Whether `value` stays what it is while `stack` lives, and is there wherever it is popped."""
@@ -60,9 +62,9 @@ def run(function: Function) -> bool:
 
     for stack in stacks:
         if stack.pushes and stack.pops and all(dominators.reachable(b) for b, _, _ in stack.pops):
-            _shrink(stack, replaced, partial(invariant, stack))
+            changed |= _shrink(stack, replaced, partial(invariant, stack), used)
     replace_uses(function, replaced)
-    return bool(replaced)
+    return changed
 
 
 def find_local(function: Function) -> list[Local]:
@@ -97,12 +99,16 @@ def find_local(function: Function) -> list[Local]:
     return [s for value, s in owner.items() if s.values[0] is value and id(s) not in escaping]
 
 
-def _shrink(stack: Local, replaced: dict[Value, Value], invariant: Callable[[Value], bool]) -> None:
-    """Find fields that are known without the stack, and take them out."""
+def _shrink(
+    stack: Local, replaced: dict[Value, Value], invariant: Callable[[Value], bool], used: Mapping[Value, int]
+) -> bool:
+    """Find fields that are known without the stack, or that nobody wants to know, and take them out."""
     count = len(stack.pushes[0].operands) - 1
     columns = [[push.operands[1 + n] for push in stack.pushes] for n in range(count)]
     keep: list[int] = []
     for n, column in enumerate(columns):
+        if not any(pop.results[n] in used for _, _, pop in stack.pops):
+            continue
         twin = next((k for k in keep if all(map(same, columns[k], column))), None)
         if twin is not None:
             for _, _, pop in stack.pops:
@@ -113,7 +119,7 @@ def _shrink(stack: Local, replaced: dict[Value, Value], invariant: Callable[[Val
         else:
             keep.append(n)
     if len(keep) == count or not keep:  # nothing to do here, or nothing left: then dce takes the stack away
-        return
+        return len(keep) < count
     item: Type = stack.values[0].type
     assert isinstance(item, Stack) and isinstance(item.item, Tuple)
     items = tuple(item.item.items[n] for n in keep)
@@ -123,3 +129,4 @@ def _shrink(stack: Local, replaced: dict[Value, Value], invariant: Callable[[Val
         push.operands[1:] = [push.operands[1 + n] for n in keep]
     for _, _, pop in stack.pops:
         pop.results[:] = [pop.results[n] for n in keep]
+    return True

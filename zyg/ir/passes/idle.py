@@ -1,0 +1,54 @@
+"""Remove loops that do nothing.
+
+Input: any function, best after dce.  Output: a counted loop that has no effect, gives nothing to what comes after it and is left at
+one place only is not entered: control goes on behind it.  (In a gradient such loops are what is left of the forward part where
+the reverse part needs nothing of it.)
+
+Invariant: loops of which it is not known that they end stay.
+"""
+
+from __future__ import annotations
+
+from ..analysis import Loop, Loops
+from ..core import Block, Function, Target, Value, uses
+from ..counters import find_counter
+from .dce import removable
+from .rewriting import remove_blocks
+
+
+def run(function: Function) -> bool:
+    gone: set[Block] = set()
+    for loop in reversed(Loops(function).all):  # inner before outer
+        behind = _behind(loop, gone)
+        if behind is not None and not _is_used(function, loop, gone):
+            for _, target in loop.entering:
+                target.block, target.args = behind.block, list(behind.args)
+            gone |= loop.blocks
+    return bool(gone) and remove_blocks(function, {b for b in function.blocks if b not in gone})
+
+
+def _behind(loop: Loop, gone: set[Block]) -> Target | None:
+    """Where a loop leads that only counts."""
+    counter = find_counter(loop)
+    if counter is None or not counter.ends or counter.op == "ne" or len(loop.exits) != 1:
+        return None  # (one that waits for a number to be met may have gone past it)
+    for block in loop.blocks - gone:
+        if block.handler is not None or not all(removable(i) for i in block.instrs[:-1]):
+            return None
+    return loop.exits[0][1]
+
+
+def _is_used(function: Function, loop: Loop, gone: set[Block]) -> bool:
+    """Whether what comes after a loop uses something of it."""
+    made: set[Value] = {v for b in loop.blocks for v in b.params}
+    made.update(v for b in loop.blocks for i in b.instrs for v in i.results)
+    if not made.isdisjoint(loop.exits[0][1].args):
+        return True
+    for block in function.blocks:
+        if block in loop.blocks or block in gone:
+            continue
+        if block.handler is not None and not made.isdisjoint(block.handler.args):
+            return True
+        if any(v in made for instr in block.instrs for v in uses(instr)):
+            return True
+    return False
