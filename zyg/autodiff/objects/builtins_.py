@@ -85,7 +85,8 @@ queries(print, deep=True)
 def _len(x: Any, /) -> tuple[Any, Any]:
     if type(x) in reach.SIZED:
         return len(x), None
-    return reentry.called(len, (x,), {})
+    made = objects.queries.sized(x)
+    return reentry.called(len, (x,), {}) if made is None else shift(made)
 
 
 def _checked(f: Any) -> Any:

@@ -11,21 +11,64 @@ from typing import Any
 from zyg.backend.phrases import HASHED
 from zyg.errors import Unsupported
 
+from ..identity import note
 from . import calls, foreign
+from .arithmetic import find, is_python
 from .reach import PLAIN, SIZED, check_key, entered
-from .reentry import followed, matters
+from .reentry import followed, index_of, matters, run_at_index
+
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
 # In these `x in c` asks x for its hash only, and what has the same.
 _HASHED = frozenset({dict, set, frozenset, str, bytes, range})
 
 
 def _comparison(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any, Any]]:
+    by_identity = f in (operator.eq, operator.ne)
+
     def record(a: Any, b: Any) -> tuple[Any, Any]:
+        if by_identity and _is_equated(type(a)) and _is_equated(type(b)):
+            return f(a, b), None
         if (type(a) in PLAIN or _is_plain_tuple(a)) and (type(b) in PLAIN or _is_plain_tuple(b)):
             return f(a, b), None
         return followed(f, (a, b))
 
     return record
+
+
+# What `==` and `!=` compare by identity, or without running Python code, and what is true, or asked for its length, without doing so,
+# whatever the instance: as far as is known.
+EQUATED: set[type] = set(PLAIN)
+TESTED: set[type] = set(SIZED)
+
+
+def forget_classes() -> None:
+    """Classes may have changed."""
+    EQUATED.intersection_update(PLAIN)
+    TESTED.intersection_update(SIZED)
+
+
+def _is_equated(cls: type) -> bool:
+    if cls in EQUATED:
+        return True
+    by_identity = find(cls, "__eq__") is object.__eq__ and find(cls, "__ne__") is object.__ne__
+    return by_identity and _note(EQUATED, cls)
+
+
+def _is_tested(cls: type) -> bool:
+    if cls in TESTED:
+        return True
+    if is_python(find(cls, "__bool__")) or is_python(find(cls, "__len__")):
+        return False
+    return all(c.__flags__ & HEAP_TYPE or c is object or c in SIZED for c in cls.__mro__) and _note(TESTED, cls)
+
+
+def _note(known: set[type], cls: type) -> bool:
+    from ..python import knowledge
+
+    knowledge.note_class(cls)
+    note(known, cls, (cls,))
+    return True
 
 
 def _is_plain_tuple(x: Any) -> bool:
@@ -38,21 +81,66 @@ def _contains(item: Any, container: Any) -> tuple[Any, Any]:
         if t is not str and type(item) not in PLAIN:
             check_key(item)
         return item in container, None
-    y, back = followed(operator.contains, (container, item))
+    made = _by_method("__contains__", container, item)
+    if made is None:
+        y, back = followed(operator.contains, (container, item))
+    else:
+        y, back = made
+        if type(y) is not bool:
+            y, second = _truth(y)
+            back = back if second is None else (_run_both, second, back)
     return y, None if back is None else (_run_query, back, "in", foreign.caller())
 
 
 def _truth(x: Any) -> tuple[Any, Any]:
-    return (bool(x), None) if type(x) in SIZED else _tested(bool, x)
+    return (bool(x), None) if _is_tested(type(x)) else _tested(bool, x)
 
 
 def _not(x: Any) -> tuple[Any, Any]:
-    return (not x, None) if type(x) in SIZED else _tested(operator.not_, x)
+    return (not x, None) if _is_tested(type(x)) else _tested(operator.not_, x)
 
 
 def _tested(f: Callable[[Any], bool], x: Any) -> tuple[Any, Any]:
-    y, back = followed(f, (x,))
+    made = _by_method("__bool__", x)
+    if made is not None:
+        y, back = f(made[0] if type(made[0]) is bool else _Answer(made[0])), made[1]
+    elif find(type(x), "__bool__") is None and (made := sized(x)) is not None:
+        y, back = f(made[0]), made[1]
+    else:
+        y, back = followed(f, (x,))
     return y, None if back is None else (_run_query, back, "the truth", foreign.caller())
+
+
+class _Answer:
+    """Has CPython complain about what a special method has given."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __bool__(self) -> Any:
+        return self.value
+
+    def __len__(self) -> Any:
+        return self.value
+
+
+def sized(x: Any) -> tuple[Any, Any] | None:
+    """(length, back), by a `__len__` that is a plain function or runs no Python code; None for others, and nothing has run."""
+    if _is_tested(type(x)):
+        return len(x), None
+    made = _by_method("__len__", x)
+    if made is None or type(made[0]) is int and made[0] >= 0:
+        return made
+    n, asked = index_of(made[0])
+    return len(_Answer(n)), made[1] if asked is None else (run_at_index, made[1], asked)
+
+
+def _by_method(slot: str, x: Any, *args: Any) -> tuple[Any, Any] | None:
+    """(value, back) of a special method of `x` that is a plain function; None, and nothing has run, if it is none."""
+    from ..python import special
+
+    forward = special.special_method(slot, type(x), 1 + len(args))
+    return None if forward is None else forward(x, *args)
 
 
 def _run_query(back: tuple[Any, ...], d: Any, shadows: Any, constants: tuple[int, ...] = ()) -> None:
@@ -92,10 +180,11 @@ def _run_formatted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 # What such an operation may be done plainly on, by operand.
 DIRECT: dict[str, tuple[AbstractSet[type], ...]] = {
-    **dict.fromkeys(("lt", "le", "eq", "ne", "gt", "ge"), (PLAIN, PLAIN)),
+    **dict.fromkeys(("lt", "le", "gt", "ge"), (PLAIN, PLAIN)),
+    **dict.fromkeys(("eq", "ne"), (EQUATED, EQUATED)),
     "contains": (HASHED, _HASHED),
-    "not": (SIZED,),
-    "truth": (SIZED,),
+    "not": (TESTED,),
+    "truth": (TESTED,),
     "format": (PLAIN, PLAIN),
     "convert": (PLAIN,),
 }
@@ -164,4 +253,4 @@ def _run_about(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _run_query(back[1], d, shadows, back[2])
 
 
-__all__ = ["DIRECT", "QUERIES", "RECORD", "TRUTHS", "record_of"]
+__all__ = ["DIRECT", "QUERIES", "RECORD", "TRUTHS", "forget_classes", "record_of", "sized"]

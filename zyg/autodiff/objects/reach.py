@@ -167,11 +167,12 @@ def _held(x: Any, t: type) -> Iterable[Any]:
 
 
 def _add(found: dict[int, FunctionType], f: FunctionType) -> None:
-    if id(f) not in found and not f.__code__.co_flags & 0x280 and _is_followed(f):
+    if id(f) not in found and not f.__code__.co_flags & 0x280 and is_followed(f):
         found[id(f)] = f
 
 
-def _is_followed(f: FunctionType) -> bool:
+def is_followed(f: FunctionType) -> bool:
+    """Whether what C code calls there is differentiated: it is not of a library that calls nothing of the user's."""
     module = f.__globals__.get("__name__")
     if isinstance(module, str) and module != _OWN and (module.partition(".")[0] in _CLOSED or foreign.is_foreign(f)):
         return False
@@ -207,7 +208,7 @@ def _methods_of(cls: type) -> tuple[int, tuple[FunctionType, ...], tuple[Functio
             if name.startswith("__") and name.endswith("__"):
                 special += functions
                 harmless = harmless and (
-                    name in _OTHERS or not any(_is_followed(f) and not only_calculates(f) for f in functions)
+                    name in _OTHERS or not any(is_followed(f) and not only_calculates(f) for f in functions)
                 )
     made = version, tuple(special), tuple(every), harmless
     if len(_methods) > _MANY:
@@ -288,4 +289,4 @@ def _check_keys(*keys: Any) -> tuple[Any, Any]:
     return None, None
 
 
-__all__ = ["PLAIN", "SIZED", "check_key", "check_keys", "entered"]
+__all__ = ["PLAIN", "SIZED", "check_key", "check_keys", "entered", "is_followed"]

@@ -6,21 +6,21 @@ gives no bound method with a cotangent. The general functions add to these sets 
 
 from __future__ import annotations
 
+import functools
 from types import FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
 
-import numpy as np
-
-from zyg.backend.pullbacks import PLAIN, in_field
+from zyg.backend.pullbacks import PLAIN
 from zyg.ir.core import Const
 
 from .. import objects
 from ..identity import note
-from ..objects import attributes, classes
+from ..objects import attributes
 from ..objects.arithmetic import find
 from ..objects.cotangents import INERT, NUMERIC, VALUES
-from .knowledge import HEAP_TYPE, forgets, is_constant_number, is_of_python, is_plain, note_class, note_code
-from .sites import CONTAINERS, Methods, forward_of_method, nobody
+from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number, note_class
+from .readers import reader, reader_of_class, setter
+from .sites import CONTAINERS, Methods, nobody
 
 MemberDescriptorType = attributes.MemberDescriptorType
 
@@ -42,8 +42,8 @@ def is_rare(instr: Any) -> bool:
     return True
 
 
-class Properties(dict):
-    """Per class the forward half of the getter, or setter, of a property. (It is equal to itself alone: a constant of code.)"""
+class Readers(dict):
+    """Per class what reads, or sets, an attribute that is not read plainly. (It is equal to itself alone: a constant of code.)"""
 
     __slots__ = ()
     __module__ = __name__
@@ -63,7 +63,8 @@ class Types:
         # Those whose attribute may be read (or set) plainly: exactly a set, in which code looks a type up at once. (What stands
         # for no type makes it a constant of its own.)
         self.plain: set[Any] = {nobody}
-        self.properties = Properties()
+        self.properties = Readers()
+        self.of_classes: dict[type, Any] = {}  # of an attribute of a class itself
 
 
 readable: dict[tuple[str, bool], Types] = {}
@@ -89,14 +90,15 @@ def _forget() -> None:
     for types in (*readable.values(), *writable.values()):
         types.plain.intersection_update((ModuleType, nobody))
         types.properties.clear()
+        types.of_classes.clear()
 
 
 def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
     """RECORD["getattr"], which notes types that may be read plainly."""
     cls = type(x)
-    getter = types.properties.get(cls)
-    if getter is not None:
-        return getter(x)
+    read = types.properties.get(cls)
+    if read is not None:
+        return read(x)
     if cls is ModuleType:
         if name in vars(x):  # else it may have a `__getattr__`
             types.plain.add(ModuleType)
@@ -104,31 +106,24 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
         note_class(cls)
         note(types.plain, cls, (cls,))
     else:
-        getter = _getter(cls, name)
-        if getter is not None:
+        read = functools.partial(_of_class, types, name) if _is_metaclass(cls) else reader(cls, name)
+        if read is not None:
             note_class(cls)
-            note(types.properties, cls, (cls,), getter)
+            note(types.properties, cls, (cls,), read)
+            return read(x)
     return objects.RECORD["getattr"](x, name)
 
 
-def _getter(cls: type, name: str) -> Any:
-    """What reads a property or a field of a named tuple, and gives value and pullback; None for others."""
-    if cls is complex or cls is np.ndarray or cls in classes.EXCEPTIONS:
-        return attributes.attribute_handler(cls, name)
-    found = find(cls, name)
-    if not attributes.plain_lookup(cls) or issubclass(cls, type):
-        return None
-    if type(found) is property:
-        function: Any = found.fget
-        if not is_plain(function) or not is_of_python(cls) or find(cls, "__getattr__") is not None:
-            return None
-        note_code(function)
-        return forward_of_method(function, 1)
-    fields = getattr(cls, "_fields", ())
-    if type(found).__name__ != "_tuplegetter" or name not in fields:
-        return None
-    get, back = type(found).__get__, (in_field, fields.index(name), len(fields))
-    return lambda x: (get(found, x, cls), back)
+def _of_class(types: Types, name: str, x: Any) -> tuple[Any, Any]:
+    """What a class itself holds under a name, by what is known of this class."""
+    reader = types.of_classes.get(x)
+    if reader is None:
+        reader = reader_of_class(x, name)
+        if reader is None:
+            return objects.RECORD["getattr"](x, name)
+        note_class(x)
+        note(types.of_classes, x, (x,), reader)
+    return reader(x)
 
 
 def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
@@ -162,30 +157,29 @@ def _of_it(cls: type, name: str) -> bool:
 def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
     """RECORD["setattr"], which notes types that may be written plainly."""
     cls = type(x)
-    setter = types.properties.get(cls)
-    if setter is not None:
-        return setter(x, value)[1]
+    write = types.properties.get(cls)
+    if write is not None:
+        return write(x, value)[1]
     if _writes_plainly(cls, name):
         note_class(cls)
         note(types.plain, cls, (cls,))
     else:
-        setter = _setter(cls, name)
-        if setter is not None:
+        write = setter(cls, name)
+        if write is not None:
             note_class(cls)
-            note(types.properties, cls, (cls,), setter)
+            note(types.properties, cls, (cls,), write)
+            return write(x, value)[1]
     return objects.RECORD["setattr"](x, value, name)
 
 
-def _setter(cls: type, name: str) -> Any:
-    """The forward half of the setter of a property; None for what is set in another way."""
-    found = find(cls, name)
-    if type(found) is not property or not is_plain(found.fset) or issubclass(cls, type):
-        return None
-    if not is_of_python(cls) or find(cls, "__setattr__") is not object.__setattr__:
-        return None
-    function: Any = found.fset
-    note_code(function)
-    return forward_of_method(function, 2)
+def _is_metaclass(cls: type) -> bool:
+    """Whether what is of this class is a class, whose attributes are found in Python's usual way, and which is equal to itself
+    alone."""
+    return (
+        issubclass(cls, type)
+        and find(cls, "__getattribute__") is type.__getattribute__
+        and (cls.__hash__, cls.__eq__) == (type.__hash__, type.__eq__)
+    )
 
 
 def _reads_plainly(cls: type, name: str) -> bool:
@@ -194,7 +188,7 @@ def _reads_plainly(cls: type, name: str) -> bool:
     found = find(cls, name)
     if cls in CONTAINERS:
         return type(found) is MethodDescriptorType
-    if not attributes.plain_lookup(cls) or not is_of_python(cls):
+    if not attributes.plain_lookup(cls) or not has_plain_shadow(cls):
         return False
     if found is None:
         return find(cls, "__getattr__") is None
@@ -213,7 +207,7 @@ def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:
 
 
 def _writes_plainly(cls: type, name: str) -> bool:
-    if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or not is_of_python(cls):
+    if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or not has_plain_shadow(cls):
         return False
     found = find(cls, name)
     if found is not None and type(found) is not MemberDescriptorType and hasattr(type(found), "__set__"):

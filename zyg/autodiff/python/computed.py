@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Iterator
+from functools import cached_property
 from types import CodeType, FunctionType
 from typing import Any, TypeGuard
 
@@ -14,13 +15,16 @@ _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 def computed_attributes(code: CodeType, namespace: dict[str, Any]) -> frozenset[str]:
-    """Names of properties, and of fields of named tuples, of the classes that a function with these global variables mentions,
+    """Names of properties and other descriptors, of fields of named tuples, and of members of enumerations, of the classes that a function with these global variables mentions,
     or is a method of; if there is no such class, of all, but for names that are other things elsewhere. Such attributes are
     recorded as often as not."""
     around: Any = namespace.get(code.co_qualname.partition(".")[0])
     mentioned = [c for c in (around, *map(namespace.get, _names(code))) if _is_class(c)]
     if mentioned:
-        return frozenset().union(*map(_computed, mentioned))
+        found = frozenset().union(*map(_computed, mentioned))
+        if any(type(find(c, "__getattr__")) is FunctionType for c in mentioned):  # which has any name
+            found |= {name for name in _names(code) if not any(type(find(c, name)) is FunctionType for c in mentioned)}
+        return found
     known = [c for c in list(namespace.values()) if _is_class(c) and c.__flags__ & _HEAP_TYPE]
     plain = {
         name for c in known if type(init := find(c, "__init__")) is FunctionType for name in init.__code__.co_names
@@ -41,7 +45,12 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _computed(cls: type) -> set[str]:
-    return {k for c in cls.__mro__ for k, v in list(vars(c).items()) if type(v) in _KINDS}
+    return {
+        k
+        for c in cls.__mro__
+        for k, v in list(vars(c).items())
+        if type(v) in _KINDS or type(find(type(v), "__get__")) is FunctionType or type(v) is cls
+    }
 
 
-_KINDS = (property, type(vars(namedtuple("_Example", "x"))["x"]))
+_KINDS = (property, cached_property, type(vars(namedtuple("_Example", "x"))["x"]))

@@ -8,6 +8,7 @@ all is forgotten if something is no longer as it was (`revalidate`); what is not
 from __future__ import annotations
 
 import weakref
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from ctypes import c_uint32
 from operator import is_
@@ -18,7 +19,7 @@ from zyg.backend.cpython import type_version, version_word
 from zyg.backend.phrases import forget_hashed
 
 from ..identity import lasts, let_go, note
-from ..objects import calls, classes
+from ..objects import calls, classes, queries
 
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
@@ -41,6 +42,15 @@ def lets_go(function: Callable[[], None]) -> Callable[[], None]:
 def is_of_python(cls: type) -> bool:
     """Whether a class and all its bases are made by class statements."""
     return all(c is object or c.__flags__ & HEAP_TYPE for c in cls.__mro__)
+
+
+def has_plain_shadow(cls: type) -> bool:
+    """Whether instances have shadows, and attributes as those of other classes made by class statements: these may be derived from
+    containers, too."""
+    return all(c in _BASES or c.__flags__ & HEAP_TYPE for c in cls.__mro__)
+
+
+_BASES = frozenset({object, list, dict, set, deque, OrderedDict, defaultdict})
 
 
 def is_plain(f: Any) -> bool:
@@ -104,6 +114,7 @@ def revalidate() -> None:
 _there_before: weakref.WeakSet[type] = weakref.WeakSet()
 _met: list[type] = []
 _assigned: set[tuple[type, str]] = set()
+_relied_on: set[tuple[type, str]] = set()  # numbers that have been taken for constants
 _running: list[None] = []
 
 
@@ -112,7 +123,10 @@ def is_constant_number(owner: type, name: str) -> bool:
     if owner not in _there_before:
         _met.append(owner)
         return False
-    return (owner, name) not in _assigned
+    if (owner, name) in _assigned:
+        return False
+    _relied_on.add((owner, name))
+    return True
 
 
 def begin() -> None:
@@ -139,7 +153,7 @@ def changes(x: Any, name: str, value: Any = None) -> None:
     elif (x, name) not in _assigned:
         # A number in the place of a number makes no difference but for instances that take it for theirs.
         _assigned.add((x, name))
-        if x in _there_before:
+        if (x, name) in _relied_on:
             forget_what_is_known()
 
 
@@ -149,9 +163,11 @@ def forget_what_is_known() -> None:
     for forget in _when_changed:
         forget()
     classes.plainly_set.clear()
+    _relied_on.clear()
     _classes.clear()
     _codes.clear()
     forget_hashed()
+    queries.forget_classes()
     calls.forget_made()
     forget_callees()
 

@@ -13,13 +13,23 @@ from zyg.backend.phrases import PLAIN_KEYS
 
 from .. import objects
 from ..identity import note
-from ..objects import arithmetic, calls, iteration, numpy_, numpy_numbers, numpy_operators, numpy_plain, subscripts
+from ..objects import (
+    arithmetic,
+    calls,
+    iteration,
+    numpy_,
+    numpy_numbers,
+    numpy_operators,
+    numpy_plain,
+    reach,
+    subscripts,
+)
 from ..objects.arithmetic import find
 from ..objects.cotangents import NUMBERS, NUMERIC, SCALARS
 from ..objects.numpy_numbers import PAIRS
 from ..objects.shadows import F64
 from ..trying import bodies
-from .knowledge import HEAP_TYPE, is_of_python, is_plain, note_code
+from .knowledge import HEAP_TYPE, has_plain_shadow, is_of_python, is_plain, note_class, note_code
 from .sites import Tables, forward_of_method, new_tables, noted
 
 
@@ -94,6 +104,28 @@ def _note_special(tables: Tables, cls: type, slot: str, arity: int) -> None:
     """Note a special method of the first operand, of which nothing but the value counts."""
     if cls.__flags__ & HEAP_TYPE and is_of_python(cls):
         noted(tables[1 if bodies else 0], cls, (cls,), cls, slot, arity, False)
+
+
+_asked: dict[str, Tables] = {}  # by the name of a special method
+
+
+def special_method(slot: str, cls: type, arity: int) -> Any:
+    """The forward half of a special method for `arity` arguments with `self`, whose pullback gives the cotangent of `self` first, if
+    a plain function is it in that class; else None."""
+    if slot not in _asked:
+        _asked[slot] = new_tables()
+    table = _asked[slot][1 if bodies else 0]
+    found = table.get(cls)
+    if found is None:
+        method = find(cls, slot)
+        if type(method) is not FunctionType or not has_plain_shadow(cls) or not reach.is_followed(method):
+            return None
+        noted(table, cls, (cls,), cls, slot, arity, False)
+        found = table.get(cls)
+        if found is None:
+            return None
+        note_class(cls)
+    return found[2] if getattr(cls, slot) is found[1] else None
 
 
 def _getitem(x: Any, key: Any) -> tuple[Any, Any]:

@@ -1,0 +1,178 @@
+"""Attributes that are not read and set plainly: by class of the object a function that reads (or sets) one and gives its pullback too.
+
+What Python's protocol comes to is found out once per class: the property, the descriptor, `__getattr__`, what a class itself holds.
+`accesses` keeps these functions as long as the classes are as they were; where there is none, the general functions do the work.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import (
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    NoneType,
+    WrapperDescriptorType,
+)
+from typing import Any
+
+import numpy as np
+
+from zyg.backend.pullbacks import in_field
+
+from ..objects import attributes, calls, classes
+from ..objects.arithmetic import find, is_python
+from ..objects.cotangents import accumulate, is_number
+from .knowledge import has_plain_shadow, is_plain, note_class, note_code
+from .sites import forward_of_method
+
+Reader = Callable[[Any], tuple[Any, Any]]
+
+
+def reader(cls: type, name: str) -> Reader | None:
+    """What reads the attribute of instances of a class, and gives value and pullback; None if that is not known."""
+    if cls is complex or cls is np.ndarray or cls in classes.EXCEPTIONS:
+        return attributes.attribute_handler(cls, name)
+    found = find(cls, name)
+    if not attributes.plain_lookup(cls) or issubclass(cls, type):
+        return None
+    fields = getattr(cls, "_fields", ())
+    if type(found).__name__ == "_tuplegetter" and name in fields:
+        return functools.partial(_field, type(found).__get__, found, cls, (in_field, fields.index(name), len(fields)))
+    if not has_plain_shadow(cls):
+        return None
+    if name == "__dict__":
+        return attributes.instance_dict if type(found) in (GetSetDescriptorType, NoneType) else None
+    other = find(cls, "__getattr__")
+    if found is None or type(found) is MemberDescriptorType:
+        forward = _forward_of(other, 2)
+        return None if forward is None else functools.partial(_read_or_asked, name, forward)
+    if type(found) is property:
+        return _forward_of(found.fget, 1) if other is None else None
+    if other is not None:
+        return None
+    if type(found) is functools.cached_property:
+        forward = _forward_of(found.func, 1)
+        return None if forward is None else functools.partial(_kept, name, functools.partial(_keep, name, forward))
+    forward = _forward_of(find(type(found), "__get__"), 3)
+    if forward is None:
+        return None
+    made = functools.partial(_by_descriptor, forward, found, cls)
+    note_class(type(found))
+    return made if find(type(found), "__set__") is not None else functools.partial(_kept, name, made)
+
+
+def _forward_of(f: Any, arity: int) -> Any:
+    """The forward half of a plain function for `arity` arguments, which is noted, or of a method of a builtin class; None for
+    others."""
+    if type(f) in (WrapperDescriptorType, MethodDescriptorType):
+        return calls.method_handler(f.__objclass__, f.__name__)
+    if not is_plain(f):
+        return None
+    note_code(f)
+    return forward_of_method(f, arity)
+
+
+def _field(get: Any, found: Any, cls: type, back: tuple[Any, ...], x: Any) -> tuple[Any, Any]:
+    """A field of a named tuple."""
+    return get(found, x, cls), back
+
+
+def _read_or_asked(name: str, forward: Any, x: Any) -> tuple[Any, Any]:
+    """`__getattr__` is asked for what an instance has not."""
+    try:
+        return object.__getattribute__(x, name), (attributes.run_attr, x, name)
+    except AttributeError:
+        pass
+    return forward(x, name)
+
+
+def _kept(name: str, otherwise: Reader, x: Any) -> tuple[Any, Any]:
+    """An attribute of the instance comes before what its class says."""
+    held = x.__dict__
+    if name in held:
+        return held[name], (attributes.run_attr, x, name)
+    return otherwise(x)
+
+
+def _keep(name: str, forward: Any, x: Any) -> tuple[Any, Any]:
+    """The first time the function of a cached property is called, and what it gives becomes an attribute."""
+    y, back = forward(x)
+    x.__dict__[name] = y
+    return y, (_run_keep, back, x, name)
+
+
+def _run_keep(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, x, name = back
+    return calls.run(inner, accumulate(d, shadows.take_attr(x, name)), shadows)
+
+
+def _by_descriptor(forward: Any, found: Any, cls: type, x: Any) -> tuple[Any, Any]:
+    y, back = forward(found, x, cls)
+    return y, None if back is None else (_run_by_descriptor, back)
+
+
+def _run_by_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (given[1],)
+
+
+def reader_of_class(cls: type, name: str) -> Reader | None:
+    """What reads the attribute of a class itself; None if that may run code."""
+    of_metaclass, held = find(type(cls), name), find(cls, name)
+    if name == "__dict__" or (of_metaclass is not None and type(of_metaclass) is not GetSetDescriptorType):
+        return None
+    if (held is None and of_metaclass is None) or is_python(find(type(held), "__get__")):
+        return None
+    kind = type(y := getattr(cls, name))
+    owner = next((c for c in cls.__mro__ if name in c.__dict__), cls)
+    back = (attributes.run_attr, owner, name) if is_number(y) or kind is tuple else None
+    return functools.partial(_held_by_class, name, kind, back)
+
+
+def _held_by_class(name: str, kind: type, back: Any, cls: type) -> tuple[Any, Any]:
+    y = getattr(cls, name)
+    return (y, back) if type(y) is kind else attributes.record_getattr(cls, name)
+
+
+def setter(cls: type, name: str) -> Any:
+    """The forward half of what sets the attribute of instances of a class, called with the object and the value; None for what is
+    set in another way."""
+    if issubclass(cls, type) or not has_plain_shadow(cls):
+        return None
+    method = find(cls, "__setattr__")
+    if method is not object.__setattr__:
+        forward = _forward_of(method, 3)
+        return None if forward is None else functools.partial(_by_setattr, forward, name)
+    found = find(cls, name)
+    if type(found) is property:
+        return _forward_of(found.fset, 2)
+    forward = _forward_of(find(type(found), "__set__"), 3)
+    if forward is None:
+        return None
+    note_class(type(found))
+    return functools.partial(_by_setting_descriptor, forward, found)
+
+
+def _by_setattr(forward: Any, name: str, x: Any, value: Any) -> tuple[Any, Any]:
+    y, back = forward(x, name, value)
+    return y, None if back is None else (_run_by_setattr, back)
+
+
+def _run_by_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else (given[0], given[2])
+
+
+def _by_setting_descriptor(forward: Any, found: Any, x: Any, value: Any) -> tuple[Any, Any]:
+    y, back = forward(found, x, value)
+    return y, None if back is None else (_run_by_setting_descriptor, back)
+
+
+def _run_by_setting_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else given[1:]
+
+
+__all__ = ["reader", "reader_of_class", "setter"]
