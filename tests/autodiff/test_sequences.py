@@ -402,3 +402,35 @@ def test_rows_that_are_made_for_a_chain():
         differences.derivative(lambda y: made_rows(0.7, y), 1.3),
     )
     assert back(1.0) == pytest.approx(slopes, rel=1e-7)
+
+
+def out_of_order(p: Any) -> Any:
+    return p[0] + p[2] * 10.0 + p[1] * 100.0
+
+
+def as_many_as_there_are(p: Any) -> Any:
+    return p[0] * p[2] if len(p) > 2 else p[0] * p[1]
+
+
+def from_both_ends(*p: float) -> Any:
+    return p[0] * p[1] + 0.5 * p[-1] + p[-2]
+
+
+def passed_on(a: float, b: float) -> Any:
+    return from_both_ends(a, b) + 10.0 * from_both_ends(b, a, a * b)
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "expected"),
+    [
+        (out_of_order, ((1.0, 2.0, 3.0),), ((1.0, 100.0, 10.0),)),
+        (as_many_as_there_are, ((2.0, 3.0),), ((3.0, 2.0),)),
+        (as_many_as_there_are, ((2.0, 3.0, 4.0),), ((4.0, None, 2.0),)),
+        # a * b + 0.5 * b + a + 10 * (b * a + 0.5 * a * b + a)
+        (passed_on, (2.0, 3.0), (16.0 * 3.0 + 11.0, 16.0 * 2.0 + 0.5)),
+    ],
+)
+def test_items_of_tuples_by_position(f: Any, args: tuple[Any, ...], expected: Any):
+    value, back = python_pullback(f, args, {})
+    assert value == f(*args)
+    assert back(1.0) == expected

@@ -100,10 +100,10 @@ def sums(x: tuple[Any, ...], y: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> Any:
-    """The cotangent of a tuple, `d`, with those of its items at some places.
+    """The cotangent of a tuple, `d`, with those of its items at some places, which are in order.
 
-    >>> joined((1.0, None), (2.0, 3.0), (1,), 5.0)
-    (1.0, 5.0)
+    >>> joined((1.0, None), (2.0, 3.0), (1,), 5.0), joined(None, (2.0, 3.0), (-1, 0, 2), 5.0, 1.0, None)
+    ((1.0, 5.0), (1.0, 5.0))
     """
     if type(d) is tuple:
         items = list(d)
@@ -113,10 +113,11 @@ def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> 
                 items[at] = c if old is None else old + c if type(old) is float else accumulate(old, c)
         return tuple(items)
     count = len(x)
-    if len(places) < count or places[0]:
+    if len(places) != count or places[0]:
         items = [None] * count
         for at, c in zip(places, parts):
-            items[at] = c
+            if c is not None:  # (of what was not read there may be no item)
+                items[at] = c if items[at] is None else accumulate(items[at], c)
         parts = tuple(items)
     return parts if d is None else accumulate(d, parts)
 

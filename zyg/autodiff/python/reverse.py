@@ -270,7 +270,7 @@ class ReverseHalf:
 
     def _join(self, v: Value) -> None:
         """The cotangents of items become part of that of the tuple."""
-        places = self.places[v]
+        places = sorted(self.places[v], key=lambda at: (type(at) is str, at))
         parts = [self.cotangents.read(self._here, (v, at)) for at in places]
         if all(map(is_nothing, parts)):
             return
