@@ -138,6 +138,85 @@ def test_break_at_the_first_iteration_and_else():
         check(f, 2.0, n)
 
 
+def test_a_loop_that_is_left_from_the_middle_only():
+    """What is computed before the test is used behind it: the next iteration computes it anew before that is differentiated."""
+
+    def f(x, n):
+        total = 0.0
+        while True:
+            y = x * 1.1
+            if n <= 0:
+                break
+            total += y * y * x
+            x = y
+            n -= 1
+        return total
+
+    for n in (0, 1, 2, 5):
+        check(f, 1.3, n)
+
+
+def test_a_loop_that_goes_on_before_the_test_that_leaves_it():
+    def f(x, n):
+        total = 0.0
+        while True:
+            y = math.sin(x) * x
+            n -= 1
+            if n % 3 == 0:
+                x = x + y * y
+                continue
+            total += y * x
+            if n < 0:
+                break
+        return total
+
+    for n in (0, 1, 3, 7):
+        check(f, 1.3, n)
+
+
+def test_an_inner_loop_that_the_function_is_left_from():
+    def f(x, n):
+        total = 0.0
+        while True:
+            y = math.sin(x) * x
+            w = np.array([y * y, x])
+            while True:
+                w = w * math.cos(y) + x
+                n -= 1
+                if n % 4 == 0:
+                    break
+                if n % 4 == 1:
+                    x = x * w[0] * 0.5
+                    continue
+                y = y * w[1]
+                if n < 0:
+                    return total + x * y
+            total += y * x * w[0]
+            x = x * 0.9 + 0.01 * y
+
+    for n in (1, 6, 12):
+        check(f, 0.8, n)
+
+
+def test_a_generator_whose_first_item_is_taken_by_itself():
+    def powers(x, n):
+        for i in range(n):
+            yield x * i
+            x = x * 1.1
+
+    def f(x, n):
+        items = powers(x, n)
+        last = next(items)
+        total = 0.0
+        for item in items:
+            total += last * item
+            last = item
+        return total
+
+    for n in (1, 2, 5):
+        check(f, 1.3, n)
+
+
 def test_nested_loops():
     def f(x, n, m):
         total = 0.0

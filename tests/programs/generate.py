@@ -74,7 +74,7 @@ class Writer:
         self.doubtful: list[str] = []  # what is bound on some paths only
         self.frozen: set[str] = set()  # loop counters, which only the loop changes
         self.counter = 0
-        self.loops: list[str] = []  # "for" or "while", innermost last
+        self.loops: list[str] = []  # "for", "while" or "middle", innermost last
         self.scalar_helpers: list[tuple[str, int]] = []
         self.array_helpers: list[str] = []
         self.closures: list[str] = []
@@ -490,6 +490,9 @@ class Writer:
         self.kinds[name] = "i"
         self.frozen.add(name)
         condition = f"{name} < {bound}" + (f" and {self.condition(0)}" if self.chance(30) else "")
+        if self.chance(25):
+            self.leave_from_the_middle(name, condition)
+            return
         with self.block(f"while {condition}:"):
             self.line(f"{name} += 1")
             self.loops.append("while")
@@ -498,6 +501,21 @@ class Writer:
         if self.chance(15):
             with self.block("else:"):
                 self.statements(2)
+
+    def leave_from_the_middle(self, name: str, condition: str) -> None:
+        """`while True` with statements before the test and behind it."""
+        with self.block("while True:"):
+            self.line(f"{name} += 1")
+            self.loops.append("middle")
+            self.statements(2)
+            if self.chance(30):
+                with self.block(f"if {name} < 5 and {self.condition()}:"):
+                    self.statements(1)
+                    self.line("continue")
+            with self.block(f"if not ({condition}):"):
+                self.line(self.choose(("break", "break", "return " + self.float(1))))
+            self.statements(3)
+            self.loops.pop()
 
     def do_iterate(self) -> None:
         arrays = self.named("a")
@@ -523,7 +541,8 @@ class Writer:
         with self.block(f"if {self.condition()}:"):
             if self.chance(30):
                 self.statements(1)
-            self.line(self.choose(("break", "continue")))
+            # `continue` in front of the only test that leaves a loop might go on for ever.
+            self.line("break" if self.loops[-1] == "middle" else self.choose(("break", "continue")))
 
     def do_return(self) -> None:
         if self.chance(40):

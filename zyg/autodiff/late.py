@@ -17,15 +17,24 @@ from zyg.ir.builder import Builder
 from zyg.ir.core import VIEWS, Block, Instr, Value, uses
 
 if TYPE_CHECKING:
+    from zyg.ir.analysis import Loop
+
     from .instructions import ReverseInstructions
 
 
 class LateShadows:
     """The shadows of one adjoint that are made late."""
 
-    def __init__(self, adjoint: ReverseInstructions, place: Callable[[Block], Block]):
-        """`place`: the last block that is executed exactly when a given one is, in the same loop."""
+    def __init__(
+        self,
+        adjoint: ReverseInstructions,
+        place: Callable[[Block], Block],
+        follows: Callable[[Block, Block, Loop | None], bool],
+    ):
+        """`place`: the last block that is executed exactly when a given one is, in the same loop. `follows`: whether a block is
+        executed behind another one, in the same iteration of a loop."""
         self.a = adjoint
+        self.follows = follows
         self.root: dict[Value, Value] = {}  # per shadow, or view of one: the shadow
         self.made_in: dict[Value, Block] = {}  # the forward block in whose reverse a shadow is made
         self.made: dict[Value, Value] = {}
@@ -70,7 +79,7 @@ class LateShadows:
         loop = a.loop_of[home]
         if loop is not None and block not in loop.blocks or a.loop_of[at] is not loop:
             return False
-        return at is block or a.postdominators.post_dominates(at, block)
+        return self.follows(at, block, loop)
 
     def make(self, shadow: Value, resolve: Callable[[Value, Block], Value]) -> list[Instr]:
         """What makes the shadow; `resolve` gives values of the forward part."""

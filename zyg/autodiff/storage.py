@@ -60,13 +60,14 @@ class Storage:
         self.representative: dict[Block, Block] = {}
         self.carrier: Variables[Value] | None = None
         self.reached: dict[Block, set[Block]] = {}  # by paths from a block
+        self.following: dict[tuple[Block, Block, Loop], bool] = {}
         self.undefined: dict[Value, Value] = {}
         self.replacement: dict[Value, Value] = {}
 
     def run(self) -> None:
         """Replace every Need in the reverse part."""
         a = self.a
-        self.late = LateShadows(a, self._last_equivalent)
+        self.late = LateShadows(a, self._last_equivalent, self._follows)
         needs = sorted(a.needs.values(), key=self._key)
         replacement = self.replacement
         for need in needs:
@@ -184,16 +185,41 @@ class Storage:
         """Whether the pop in the reverse of `place` gives the `v` that the reverse of `block` wants: it comes first, and
         `v` is not defined anew between the two."""
         a = self.a
-        if place is not block and not a.postdominators.post_dominates(place, block):
-            return False
         home = a.where.block[v]
         loop = a.loop_of[block]
-        while loop is not None and place not in loop.blocks:
+        while loop is not None and not (place in loop.blocks and home in loop.blocks):
             if home in loop.blocks:
                 return False
             loop = loop.parent
         outer = a.loop_of[place]
-        return outer is None or block in outer.blocks
+        return self._follows(place, block, loop) and (outer is None or block in outer.blocks)
+
+    def _follows(self, place: Block, block: Block, loop: Loop | None) -> bool:
+        """Whether `place` is executed behind `block` on each path that returns, in the same iteration of `loop`. (In a loop that
+        is left from the middle, what post-dominates may be executed in the next iteration only.)"""
+        if place is block:
+            return True
+        if not self.a.postdominators.post_dominates(place, block):
+            return False
+        if loop is None:
+            return True
+        key = (place, block, loop)
+        if key not in self.following:
+            self.following[key] = place is not loop.header and self._always_met(place, block, loop)
+        return self.following[key]
+
+    def _always_met(self, place: Block, block: Block, loop: Loop) -> bool:
+        seen, work = {place}, [block]
+        while work:
+            for target in work.pop().successors():
+                following = target.block
+                if following in seen or not self.a.postdominators.returns(following):
+                    continue
+                if following is loop.header or following not in loop.blocks:
+                    return False
+                seen.add(following)
+                work.append(following)
+        return True
 
     # ---- recomputing
 
@@ -369,6 +395,8 @@ class Storage:
                 if candidate is block or candidate is (loop.header if loop else None):
                     break
                 if a.loop_of[candidate] is loop and a.dominators.dominates(block, candidate):
+                    if not self._follows(candidate, block, loop):
+                        break
                     last = candidate
                 candidate = a.postdominators.immediate.get(candidate)
             self.representative[block] = last
