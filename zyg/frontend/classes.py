@@ -15,7 +15,7 @@ from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fie
 
 from .later import arrays, complex_arrays, complexes, construction
 from .merging import conflict, settled
-from .type_names import class_of, type_name
+from .type_names import certain, class_of, type_name
 from .values import (
     LISTED,
     NONE,
@@ -351,6 +351,8 @@ def _number_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
     cls = class_of(e, v)
     if name == "real":
         return v
+    if name != "conjugate":
+        certain(e, v, f"the attribute '{name}'")
     if name == "imag":
         return Known(0.0 if cls is float else 0)
     if name == "dtype" and isinstance(v, Number) and v.numpy:

@@ -20,7 +20,7 @@ from .comparison import compare
 from .operators import fold
 from .python_numbers import COMPARISONS, PYTHON, SYMBOLS, message_of
 from .scalars import any_of, finite_or_nan, math_op, negate, nonzero, not_finite, scalar_value, to_float
-from .type_names import python_type_name
+from .type_names import certain, python_type_name
 from .values import Abstract, ComplexValue, Known, MethodValue, Number, TupleValue, as_complex, describe, known
 
 if TYPE_CHECKING:
@@ -327,6 +327,8 @@ def attribute(e: Evaluator, v: ComplexValue, name: str) -> Abstract | None:
 
     if name in ("real", "imag"):
         return part(v, name)
+    if name != "conjugate":
+        certain(e, v, f"the attribute '{name}'")
     cls = np.complex128 if v.numpy else complex
     if name == "__class__":
         return Known(cls)

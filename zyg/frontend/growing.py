@@ -13,6 +13,8 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zyg.ir.core import Instr, Value, array_type, const
 from zyg.ir.records import record as as_record
 from zyg.ir.types import I64, Array, Scalar
@@ -41,7 +43,9 @@ from .values import (
     is_number,
     is_numeric,
     join_numbers,
+    joined_number,
     known,
+    met,
     reachable,
     references,
 )
@@ -187,11 +191,13 @@ def common_layout(items: list[Abstract]) -> Layout | None:
             if joined is None:
                 return None
             leaves.append(joined)
-            return Number(Value(joined[0]), joined[1])
+            return joined_number(Value(joined[0]), joined[1], vs)
         if any(isinstance(v, ComplexValue) for v in vs) and all(map(is_numeric, vs)):
             numbers: list[ComplexValue] = [as_complex(v) for v in vs]
-            first = ComplexValue(numbers[0].re, numbers[0].im, any(v.numpy for v in numbers))
-            vs = [ComplexValue(v.re, v.im, first.numpy) for v in numbers]
+            numpy = any(v.numpy for v in numbers)
+            classes = met(vs, np.complex128 if numpy else complex)
+            vs = [ComplexValue(v.re, v.im, numpy, classes) for v in numbers]
+            first = vs[0]
         if isinstance(first, ListValue):
             lists = [v for v in vs if isinstance(v, ListValue)]
             inner = common_layout([v.layout.example for v in lists if v.layout is not None])
@@ -396,7 +402,7 @@ def require_growing(e: Evaluator, v: Reference, example: list[Abstract]) -> Layo
     if record.kind == "growing" and record.meta == layout:
         return layout
     if record.state & ROW:
-        raise row_of_another_type(e)
+        return _of_row(e, record.meta, layout)
     merged = Record("growing", layout, ())
     fields = [f(e) if callable(f) and not isinstance(f, Value) else f for f in growing_fields(merged, record, e.heap)]
     e.heap[v.id] = Record("growing", layout, tuple(fields), record.state)
@@ -454,7 +460,7 @@ def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:
 
     def build(example: Any) -> Any:
         if isinstance(example, Number):
-            return Number(e.op("load", next(values), position), example.numpy)
+            return Number(e.op("load", next(values), position), example.numpy, example.classes)
         if isinstance(example, ListValue):
             assert example.layout is not None
             count = e.op("load", next(values), position)
@@ -510,12 +516,18 @@ def _store_in_row(e: Evaluator, v: Reference, position: Value, item: Abstract) -
     """An item of a list that is an item of a growing list: in the memory of that one (listed.py sees to other names for it)."""
     layout = growing_meta(e, v)
     item = by_value(item, e.heap)
-    if common_layout([layout.example, item]) != layout:
-        raise row_of_another_type(e)
+    _of_row(e, layout, common_layout([layout.example, item]))
     columns, _ = layout.parts(e.heap[v.id])
     for column, (_, leaf), (scalar, _) in zip(columns, item_leaves(item, layout), layout.leaves):
         e.emit("store", column, scalar_value(e, leaf, scalar), position)
         e.inference.row_stores.add(e.latest)
+
+
+def _of_row(e: Evaluator, own: Any, wanted: Layout | None) -> Layout:
+    """The layout of a list that is an item of a list: it takes what has its type, whatever class that would have in CPython."""
+    if not isinstance(own, Layout) or wanted is None or (own.leaves, own.pools) != (wanted.leaves, wanted.pools):
+        raise row_of_another_type(e)
+    return own
 
 
 def row_of_another_type(e: Evaluator) -> Exception:

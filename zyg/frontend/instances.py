@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING
 from . import classes, kinds
 from .merging import conflict
 from .scalars import boolean, negate
-from .type_names import class_of
-from .values import NONE, Abstract, ChoiceValue, ConflictValue, Known, MaybeValue, Number, TupleValue, describe
+from .type_names import certain, class_of
+from .values import (
+    NONE,
+    Abstract,
+    ChoiceValue,
+    ComplexValue,
+    ConflictValue,
+    Known,
+    MaybeValue,
+    Number,
+    TupleValue,
+    describe,
+)
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -48,10 +59,13 @@ def is_instance(e: Evaluator, v: Abstract, classinfo: Abstract) -> Abstract:
         if all(isinstance(f, Known) and f.object == flags[0].object for f in flags if isinstance(flags[0], Known)):
             return flags[0]
         raise e.refuse("isinstance of a choice between functions", types=[describe(v, e.heap)])
+    v = certain(e, v, "a test of the type", lambda cls: issubclass(cls, tuple(wanted)))
     cls = class_of(e, v)
     if cls is None:
         raise e.refuse(f"isinstance of a {describe(v, e.heap)}")
-    return Known(any(issubclass(cls, c) for c in wanted))
+    if isinstance(v, (Number, ComplexValue)) and v.classes:
+        cls = next(iter(v.classes))
+    return Known(issubclass(cls, tuple(wanted)))
 
 
 def match_class(e: Evaluator, subject: Abstract, cls: Abstract, names: Abstract, positional: int) -> Abstract:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zyg.ir import types as t
 from zyg.ir.core import Const, Value, const
 from zyg.ir.records import field, record
@@ -39,6 +41,8 @@ from .values import (
     is_number,
     is_reference,
     join_numbers,
+    joined_number,
+    met,
     option_kind,
     reachable,
     references,
@@ -237,9 +241,8 @@ class Merge:
             scalar = F64
         values = [DEFAULT if v is DEFAULT else number_leaf(v, scalar) for v in vs]
         leaf = self.leaf(path_leaf, scalar, values, force)
-        if isinstance(first, Number) and leaf is first.value and first.numpy == numpy:
-            return first
-        return Number(leaf, numpy)
+        number = joined_number(leaf, numpy, present)
+        return first if same(first, number) else number
 
     def array(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
         present = [v for v in vs if v is not DEFAULT]
@@ -285,8 +288,9 @@ class Merge:
                 # It stays complex when this is evaluated again, so that the iteration settles.
                 self.parameters.setdefault((*path, "complex"), _RENAMED)
             numpy = any(isinstance(v, (ComplexValue, Number)) and v.numpy for v in present)
+            classes = met(present, np.complex128 if numpy else complex)
             vs = [v if v is DEFAULT else as_complex(_python_number(v)) for v in vs]
-            vs = [v if v is DEFAULT or v.numpy == numpy else ComplexValue(v.re, v.im, numpy) for v in vs]
+            vs = [v if v is DEFAULT else ComplexValue(v.re, v.im, numpy, classes) for v in vs]
             present = [v for v in vs if v is not DEFAULT]
         return vs, present
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zyg.ir.core import Const
 from zyg.ir.types import F32, F64
 
-from . import kinds
+from . import kinds, mixed
 from .classes import is_object_class, look_up, operator_method, refuse_unless_without
 from .comparison import compare, plain_tuple, truth
 from .later import arrays, complexes, dicts, lists, numpy_numbers
@@ -62,13 +62,16 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
 
         a, b = settled(e, a, message), settled(e, b, message)
     if (isinstance(a, ComplexValue) or isinstance(b, ComplexValue)) and is_numeric(a) and is_numeric(b):
-        return complexes.arithmetic(e, name, a, b)
+        result = complexes.arithmetic(e, name, a, b)
+        return mixed.of_operator(name, result, a, b) if mixed.is_mixed(a) or mixed.is_mixed(b) else result
     if isinstance(a, Known) and isinstance(b, Known) and _foldable(a) and _foldable(b):
         return fold(e, PYTHON[name], a.object, b.object)
     if is_number(a) and is_number(b):
         if isinstance(a, Number) and a.numpy or isinstance(b, Number) and b.numpy:
-            return numpy_numbers.numpy_arithmetic(e, name, a, b)
-        return python_arithmetic(e, name, a, b)
+            result = numpy_numbers.numpy_arithmetic(e, name, a, b)
+        else:
+            result = python_arithmetic(e, name, a, b)
+        return mixed.of_operator(name, result, a, b) if mixed.is_mixed(a) or mixed.is_mixed(b) else result
     return _other_binary(e, name, a, b)
 
 
@@ -125,7 +128,7 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
             if (isinstance(sequence, TupleValue) or kinds.is_list(e, sequence)) and number_type(count) in (F64, F32):
                 if isinstance(count, Number) and count.numpy:
                     raise e.refuse("a list or a tuple times a NumPy scalar", hint="make an array of it: np.array(...)")
-                e.type_error("can't multiply sequence by non-int of type 'float'")
+                e.type_error(f"can't multiply sequence by non-int of type '{python_type_name(e, count)}'")
             known_count = isinstance(count, Known) and type(count.object) in (int, bool)
             if known_count and isinstance(sequence, TupleValue) and isinstance(count, Known):
                 return TupleValue(sequence.items * count.object)
@@ -166,9 +169,11 @@ def unary(e: Evaluator, name: str, v: Abstract) -> Abstract:
             return Known(~int(v.object))
         return fold(e, PYTHON[name], v.object)
     if isinstance(v, Number):
-        return numpy_numbers.numpy_unary(e, name, v) if v.numpy else python_unary(e, name, v)
+        result = numpy_numbers.numpy_unary(e, name, v) if v.numpy else python_unary(e, name, v)
+        return mixed.of_operator(name, result, v) if mixed.is_mixed(v) else result
     if isinstance(v, ComplexValue):
-        return complexes.unary(e, name, v)
+        result = complexes.unary(e, name, v)
+        return mixed.of_operator(name, result, v) if mixed.is_mixed(v) else result
     if isinstance(v, (ArrayValue, ComplexArrayValue)):
         return arrays.elementwise(e, name, v)
     result = operator_method(e, name, v)

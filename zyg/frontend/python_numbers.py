@@ -66,6 +66,7 @@ NEGATIVE_SHIFT = message_of(operator.lshift, 1, -1)
 
 
 def python_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
+    """`a <operator> b` of numbers that are Python's both."""
     ta, tb = number_type(a), number_type(b)
     if ta is F64 or tb is F64:
         return _float_arithmetic(e, name, a, b)

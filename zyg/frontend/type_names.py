@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import types as python_types
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from zyg.ir.dtypes import NUMPY_SCALARS
-from zyg.ir.types import BOOL, F64, I64, Scalar
 
 from .merging import conflict
 from .opaque import refuse_opaque
@@ -30,21 +28,19 @@ from .values import (
     StructValue,
     TupleValue,
     describe,
+    number_class,
 )
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
 
 
-_PYTHON_CLASS: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}
-
-
 def class_of(e: Evaluator, v: Abstract) -> Any:
-    """type(v), a class; None where it is not known."""
+    """type(v), a class; None where it is not known. Of numbers that became one type where they met, that type (see `certain`)."""
     if isinstance(v, Known):
         return type(v.object)
     if isinstance(v, Number):
-        return NUMPY_SCALARS[v.type] if v.numpy else _PYTHON_CLASS.get(v.type)
+        return number_class(v.type, v.numpy)
     if isinstance(v, TupleValue):
         return tuple
     if isinstance(v, ComplexValue):
@@ -80,11 +76,25 @@ def class_of(e: Evaluator, v: Abstract) -> Any:
     return None
 
 
+def certain(e: Evaluator, v: Abstract, construct: str, told: Callable[[type], object] = lambda cls: cls) -> Abstract:
+    """A value about whose class something is asked. What numbers of several classes became where they met is refused, if what is
+    told of these differs."""
+    if isinstance(v, (Number, ComplexValue)) and v.classes is not None and len(set(map(told, v.classes))) > 1:
+        names = sorted(map(type_name, v.classes))
+        raise e.refuse(
+            f"{construct} of a number that is {' on one path and '.join(names)} on another",
+            types=[describe(v)],
+            hint="make them one type before they meet: begin with 1.0 instead of 1, or write float(x)",
+        )
+    return v
+
+
 def python_type_name(e: Evaluator, v: Abstract) -> str:
     """What CPython's messages call the type of what an abstract value stands for."""
     if isinstance(v, ConflictValue):
         raise conflict(e, v)
     refuse_opaque(e, "this operation on", v)  # it may well have it
+    v = certain(e, v, "this operation")
     cls = class_of(e, v)
     return describe(v, e.heap) if getattr(cls, "__name__", None) is None else type_name(cls)
 

@@ -11,14 +11,14 @@ Where edges meet, their states are joined (merging.py); boundary.py takes values
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from zyg.ir import types as t
 from zyg.ir.core import Const, Value, const
-from zyg.ir.dtypes import single
+from zyg.ir.dtypes import NUMPY_SCALARS, single
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F32, F64, I64, Scalar
 from zyg.typeof import UNBOUND, dtype_scalar
@@ -41,10 +41,14 @@ class Abstract:
 
 @record(slots=True, eq=False)
 class Number(Abstract):
-    """A scalar in SSA. `numpy` tells a NumPy scalar, which follows NumPy's rules, from a Python number."""
+    """A scalar in SSA. `numpy` tells a NumPy scalar, which follows NumPy's rules, from a Python number.
+
+    `classes` are those that it may have in CPython, where these are not the one of its type: numbers that met were made one type.
+    """
 
     value: Value
     numpy: bool = False
+    classes: frozenset[type] | None = None
 
     @property
     def type(self) -> Scalar:
@@ -52,13 +56,13 @@ class Number(Abstract):
         return self.value.type
 
     def head(self) -> Hashable:
-        return ("number", self.numpy)
+        return ("number", self.numpy, self.classes)
 
     def parts(self) -> tuple[Any, ...]:
         return (self.value,)
 
     def with_parts(self, parts: list[Any]) -> Abstract:
-        return Number(parts[0], self.numpy)
+        return Number(parts[0], self.numpy, self.classes)
 
 
 @record(slots=True, eq=False)
@@ -129,15 +133,16 @@ class ComplexValue(Abstract):
     re: Abstract
     im: Abstract
     numpy: bool = False
+    classes: frozenset[type] | None = None  # as of a Number
 
     def head(self) -> Hashable:
-        return ("complex", self.numpy)
+        return ("complex", self.numpy, self.classes)
 
     def parts(self) -> tuple[Any, ...]:
         return (self.re, self.im)
 
     def with_parts(self, parts: list[Any]) -> Abstract:
-        return ComplexValue(parts[0], parts[1], self.numpy)
+        return ComplexValue(parts[0], parts[1], self.numpy, self.classes)
 
 
 @record(slots=True, eq=False)
@@ -686,6 +691,39 @@ def join_numbers(vs: list[Any]) -> tuple[Scalar, bool] | None:
         return scalar, True
     types = [type for v in vs if (type := number_type(v)) is not None]
     return max(types, key=_RANK.__getitem__), False
+
+
+_PYTHON_CLASSES: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}
+
+
+def number_class(scalar: Scalar, numpy: bool) -> type:
+    return _PYTHON_CLASSES.get(scalar, float) if not numpy else NUMPY_SCALARS[scalar]
+
+
+def classes_of(v: Any) -> frozenset[type]:
+    """The classes that a number may have in CPython."""
+    if isinstance(v, Known):
+        return frozenset({type(v.object)})
+    if v.classes is not None:
+        return v.classes
+    if isinstance(v, ComplexValue):
+        return frozenset({np.complex128 if v.numpy else complex})
+    return frozenset({number_class(v.type, v.numpy)})
+
+
+def met(vs: Iterable[Any], own: type) -> frozenset[type] | None:
+    """The classes of a number that became of class `own` where these met; None if it is of that class anyway."""
+    found = frozenset().union(*map(classes_of, vs))
+    return found if found != {own} else None
+
+
+def joined_number(value: Value, numpy: bool, vs: Sequence[Any]) -> Number:
+    """The number that is one of `vs`, of their common type."""
+    scalar = value.type
+    assert isinstance(scalar, Scalar)
+    if all(type(v) is Number and v.classes is None and v.value.type is scalar and v.numpy == numpy for v in vs):
+        return Number(value, numpy)
+    return Number(value, numpy, met(vs, number_class(scalar, numpy)))
 
 
 def _fits(value: Any, scalar: Scalar) -> bool:

@@ -68,7 +68,7 @@ def _issubclass(e: Evaluator, cls: Abstract, classes_: Abstract) -> Abstract:
 
 @emits(type)
 def _type(e: Evaluator, v: Abstract) -> Abstract:
-    cls = type_names.class_of(e, v)
+    cls = type_names.class_of(e, type_names.certain(e, v, "the type"))
     if cls is None:
         raise e.refuse(
             f"type() of a {describe(v, e.heap)}", hint="test for None first" if isinstance(v, MaybeValue) else ""

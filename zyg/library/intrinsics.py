@@ -58,6 +58,11 @@ def to_i64(x: float) -> int:
     return int(x)
 
 
+def is_now(x: Any, cls: type) -> bool:
+    """Whether a number is of a class in machine code, where an int that met a float has become one."""
+    return type(x) is cls
+
+
 def check(ok: bool, exception: type[Exception], message: str) -> None:
     """Raise unless `ok`."""
     if not ok:
@@ -100,7 +105,7 @@ def _machine(e: Evaluator, op: Any, *operands: Abstract) -> Abstract:
 def _select(e: Evaluator, condition: Abstract, x: Abstract, y: Abstract) -> Abstract:
     from zyg.frontend.comparison import truth
     from zyg.frontend.scalars import scalar_value
-    from zyg.frontend.values import Number, join_numbers
+    from zyg.frontend.values import join_numbers, joined_number
     from zyg.ir.core import Const
 
     flag = truth(e, condition)
@@ -108,7 +113,16 @@ def _select(e: Evaluator, condition: Abstract, x: Abstract, y: Abstract) -> Abst
         return x if flag.value else y
     joined = join_numbers([x, y])
     assert joined is not None
-    return Number(e.op("select", flag, scalar_value(e, x, joined[0]), scalar_value(e, y, joined[0])), joined[1])
+    chosen = e.op("select", flag, scalar_value(e, x, joined[0]), scalar_value(e, y, joined[0]))
+    return joined_number(chosen, joined[1], (x, y))
+
+
+@emits(is_now)
+def _is_now(e: Evaluator, x: Abstract, cls: Any) -> Abstract:
+    from zyg.frontend.type_names import class_of
+    from zyg.frontend.values import Known
+
+    return Known(class_of(e, x) is cls.object)
 
 
 @emits(cut)

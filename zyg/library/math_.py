@@ -18,7 +18,7 @@ from zyg.frontend.values import Abstract, ArrayValue, Known, Number, TupleValue,
 from zyg.ir.core import Const, Value, const
 
 from .builtins_ import int_of_float
-from .intrinsics import check, cut, machine, select, to_f64
+from .intrinsics import check, cut, is_now, machine, select, to_f64
 from .registry import emits, implements
 
 if TYPE_CHECKING:
@@ -540,7 +540,7 @@ if sys.version_info >= (3, 12):
         if len(p) != len(q):
             raise ValueError("Inputs are not the same length")
         for x, y in zip(p, q, strict=True):
-            if type(x) is int and type(y) is int:
+            if is_now(x, int) and is_now(y, int):
                 total += x * y
             else:
                 floats = True
@@ -554,7 +554,7 @@ if sys.version_info >= (3, 12):
                 high = sum_high
                 low = r2_high
                 tiny += r1_low + r2_low
-        if type(total) is int and not floats:
+        if is_now(total, int) and not floats:
             return total
         last_high, last_low = two_sum(low, tiny)
         top, rest = two_sum(high, last_high)

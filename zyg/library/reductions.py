@@ -13,10 +13,10 @@ from zyg.frontend import comparison
 from zyg.frontend.later import lists
 from zyg.frontend.python_numbers import message_of
 from zyg.frontend.scalars import scalar_value
-from zyg.frontend.values import NONE, Abstract, Known, Number, TupleValue, is_number, join_numbers, known
+from zyg.frontend.values import NONE, Abstract, Known, TupleValue, is_number, join_numbers, joined_number, known
 from zyg.ir.core import Const
 
-from .intrinsics import cut, machine, select
+from .intrinsics import cut, is_now, machine, select
 from .registry import emits, implements
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ def _select_numbers(e: Evaluator, flag: Any, x: Abstract, y: Abstract) -> Abstra
     joined = join_numbers([x, y])
     assert joined is not None
     scalar, numpy = joined
-    return Number(e.op("select", flag, scalar_value(e, x, scalar), scalar_value(e, y, scalar)), numpy)
+    chosen = e.op("select", flag, scalar_value(e, x, scalar), scalar_value(e, y, scalar))
+    return joined_number(chosen, numpy, (x, y))
 
 
 emits(min)(_extreme("min"))
@@ -133,7 +134,7 @@ def sum_(iterable: Any, /, start: Any = 0) -> Any:
     total = start
     compensation = 0.0
     for x in iterable:
-        if COMPENSATED and type(total) is float and type(x) is float:
+        if COMPENSATED and is_now(total, float) and is_now(x, float):
             t = total + x
             larger = machine("ge", machine("abs", total), machine("abs", x))
             # Exact differences, whose derivative is 0.
@@ -143,9 +144,9 @@ def sum_(iterable: Any, /, start: Any = 0) -> Any:
             total = t
         else:
             total = total + x
-    if COMPENSATED and type(total) is float:
+    if COMPENSATED and is_now(total, float):
         lost = machine("lt", machine("abs", compensation), math.inf)
-        total = total + select(lost, compensation, 0.0)
+        total = select(lost, total + compensation, total)
     return total
 
 

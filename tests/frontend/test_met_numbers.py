@@ -1,0 +1,171 @@
+"""What CPython would call an int and machine code a float, since the two met where control flow joins: nothing is said about
+its class that CPython might answer otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+import zyg
+
+
+def power(x, n):
+    r = 1
+    for _ in range(n):
+        r *= x
+    return r
+
+
+def by_type(x, n):
+    return 1.0 if type(power(x, n)) is float else 2.0
+
+
+def by_isinstance(x, n):
+    return 1.0 if isinstance(power(x, n), int) else 2.0
+
+
+def by_pattern(x, n):
+    match power(x, n):
+        case int():
+            return 1.0
+        case float():
+            return 2.0
+    return 3.0
+
+
+def by_attribute(x, n):
+    return power(x, n).__class__ is int
+
+
+def after_arithmetic(x, n):
+    return isinstance(-power(x, n) * 2 + 1, int)
+
+
+def a_flag(x, n):
+    y = x > n or 2.5
+    return isinstance(y, bool)
+
+
+def the_larger(x, n):
+    return isinstance(max(n, x), int)
+
+
+def complex_or_not(x, n):
+    z = 1
+    for _ in range(n):
+        z = z * (x + 1j)
+    return isinstance(z, complex)
+
+
+def in_a_list(x, n):
+    xs = [1]
+    for _ in range(n):
+        xs.append(x)
+    return isinstance(xs[0], int)
+
+
+def in_a_dict(x, n):
+    d = {"a": 1}
+    if n:
+        d["a"] = x
+    return isinstance(d["a"], int)
+
+
+def in_a_tuple(x, n):
+    t = (1, 2)
+    if n:
+        t = (x, 2)
+    return isinstance(t[0], int)
+
+
+def of_a_recursive_function(x, n):
+    return type(recursive(x, n)) is float
+
+
+def recursive(x, n):
+    return 1 if n == 0 else recursive(x, n - 1) * x
+
+
+def of_a_sum(x, n):
+    xs = [x]
+    for _ in range(n):
+        xs.append(x)
+    return isinstance(sum(xs), int)
+
+
+def called(x, n):
+    return type(power(x, n))(2.5)
+
+
+def shifted(x, n):
+    return power(x, n) << 2
+
+
+def repeated(x, n):
+    return len([1.0] * power(x, n))
+
+
+def bits(x, n):
+    return power(x, n).bit_length()
+
+
+REFUSED = [
+    by_type, by_isinstance, by_pattern, by_attribute, after_arithmetic, a_flag, the_larger, complex_or_not, in_a_list, in_a_dict,
+    in_a_tuple, of_a_recursive_function, of_a_sum, called, shifted, repeated, bits,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", REFUSED, ids=lambda f: f.__name__)
+def test_a_question_that_has_no_one_answer_is_refused(f):
+    with pytest.raises(zyg.Unsupported, match=r"on one path and .* on another") as caught:
+        zyg.jit(f)(2.5, 0)
+    assert "begin with 1.0 instead of 1" in str(caught.value)
+
+
+def both_allowed(x, n):
+    return isinstance(power(x, n), (int, float))
+
+
+def a_float_anyway(x, n):
+    return isinstance(power(x, n) * 2.0, float), isinstance(power(x, n) / 2, float)
+
+
+def an_int_all_along(x, n):
+    r = 1
+    for _ in range(n):
+        r *= 3
+    return isinstance(r, int), type(r) is int, r << 2
+
+
+def before_they_meet(x, n):
+    r = 1
+    known = isinstance(r, int)
+    for _ in range(n):
+        r *= x
+    return known
+
+
+def real_part(x, n):
+    return power(x, n).real, power(x, n).conjugate()
+
+
+@pytest.mark.parametrize("f", [both_allowed, a_float_anyway, an_int_all_along, before_they_meet, real_part])
+@pytest.mark.parametrize("n", [0, 3])
+def test_what_has_one_answer_is_compiled(f, n):
+    assert zyg.jit(f)(2.5, n) == f(2.5, n)
+
+
+def test_the_number_itself_is_a_float():
+    result = zyg.jit(power)(2.5, 0)
+    assert result == 1 and type(result) is float
+
+
+def test_gradients_fall_back_to_python():
+    def f(x, n):
+        r = 1
+        for _ in range(n):
+            r *= x
+        return x * 2 if isinstance(r, int) else r
+
+    with pytest.warns(zyg.FallbackWarning, match="a test of the type"):
+        assert zyg.gradient(f, 3.0, 0) == (2.0, None)
+    assert zyg.gradient(f, 3.0, 2) == (6.0, None)
