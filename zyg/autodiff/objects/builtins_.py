@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from types import CodeType
@@ -89,14 +90,23 @@ def _len(x: Any, /) -> tuple[Any, Any]:
     return reentry.called(len, (x,), {}) if made is None else shift(made)
 
 
+def _classes_in(cls: Any) -> Iterator[Any]:
+    """What `isinstance` takes for classes, which may be in tuples of tuples."""
+    if isinstance(cls, tuple):
+        for part in cls:
+            yield from _classes_in(part)
+    else:
+        yield cls
+
+
 def _checked(f: Any) -> Any:
     def handler(x: Any, cls: Any, /) -> tuple[Any, Any]:
         if type(cls) is type or type(cls) is tuple and all(type(c) is type for c in cls):
             t = type(x)
             if t in reach.SIZED or issubclass(t, cls) or objects.attributes.plain_lookup(t):
                 return f(x, cls), None  # else it asks for `x.__class__`
-        classes = cls if isinstance(cls, tuple) else (cls,)
-        return shift(reentry.followed(f, (x, cls), others=tuple(map(type, classes))))
+        classes = list(_classes_in(cls))
+        return shift(reentry.followed(f, (x, cls), others=(*classes, *map(type, classes)), inside=False))
 
     return handler
 

@@ -221,16 +221,17 @@ def _run_both(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 TRUTHS = {name: _truth_of(name) for name in ("lt", "le", "eq", "ne", "gt", "ge")}
 
 
-def _of_second_order(record: Callable[..., tuple[Any, Any]]) -> None:
+def _of_second_order(record: Callable[..., tuple[Any, Any]], op: str) -> None:
     @calls.known(record)
     def of_second_order(*operands: Any) -> tuple[Any, Any]:
-        if entered(operands):
+        by_hash = op == "contains" and type(operands[1]) in _HASHED  # which never has a pullback
+        if not by_hash and entered(operands):
             return calls.differentiated(record)(*operands)
         return record(*operands), None
 
 
-for _record in (*RECORD.values(), *TRUTHS.values()):
-    _of_second_order(_record)
+for _op, _record in (*RECORD.items(), *TRUTHS.items()):
+    _of_second_order(_record, _op)
 
 
 @functools.cache
@@ -245,7 +246,7 @@ def record_of(op: str, only_tested: bool, constants: tuple[int, ...]) -> Callabl
         y, back = record(*operands)
         return y, back if back is None or back[0] is not _run_query else (_run_about, back, constants)
 
-    _of_second_order(record_about)
+    _of_second_order(record_about, op)
     return record_about
 
 

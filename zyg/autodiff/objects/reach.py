@@ -66,9 +66,9 @@ _OTHERS = frozenset(
 # ------------------------------------------------------------------------------------------------------- which functions
 
 
-def entered(values: Iterable[Any], deep: bool = False) -> list[FunctionType]:
-    """The Python functions that C code may call which works on these values: special methods of their classes; with `deep` any
-    methods, and the values are called if they can be.
+def entered(values: Iterable[Any], deep: bool = False, inside: bool = True) -> list[FunctionType]:
+    """The Python functions that C code may call which works on these values, and on what is inside of containers: special methods
+    of their classes; with `deep` any methods, and the values are called if they can be.
 
     >>> from collections import UserList
     >>> entered([3.0, "a", [1, (2.0, None)]]), "__lt__" in [f.__name__ for f in entered([UserList([1.0])])]
@@ -85,6 +85,8 @@ def entered(values: Iterable[Any], deep: bool = False) -> list[FunctionType]:
             continue
         if t.__flags__ & _HEAP and issubclass(t, _CONTAINERS) and not _methods_of(t)[3]:
             _add_methods(found, t, deep, seen)
+        if not inside and issubclass(t, _CONTAINERS):
+            continue
         if issubclass(t, _SEQUENCES):
             if not plain.issuperset(map(type, x)) and id(x) not in seen:
                 seen.add(id(x))

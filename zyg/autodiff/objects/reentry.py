@@ -203,14 +203,16 @@ def followed(
     deep: bool = False,
     others: tuple[Any, ...] = (),
     watched: Any = None,
+    inside: bool = True,
 ) -> tuple[Any, Any]:
     """(value, back) of a call of C code; the back gives a cotangent for each argument, and for each keyword argument.
 
-    others: what else the code works on. deep: it may call any method, and what it gets.
+    others: what else the code works on. deep: it may call any method, and what it gets. inside: it may look at what containers
+    hold.
     """
     kwargs = kwargs or {}
     operands = (*args, *kwargs.values())
-    functions = entered((*operands, *others), deep)
+    functions = entered((*operands, *others), deep, inside)
     if not functions:
         return f(*args, **kwargs), None
     log: list[tuple[Any, tuple[Any, ...], Any]] = []
