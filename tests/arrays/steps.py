@@ -21,6 +21,7 @@ import zyg
 from zyg.fallback import python_pullback
 
 Step = tuple[str, int, int]
+TWICE = np.array([0, 2, 0])
 SOME_INTS, OTHER_INTS = np.array([1, -2, 3]), np.array([3, 0, -1], np.int32)
 
 
@@ -110,6 +111,46 @@ def run(program: list[Step], x: Any, w: Any, s: float) -> Any:
             y = np.concatenate([a, b])
         elif op == "multiply":
             y = np.multiply(a, b) - np.add(a, s)
+        elif op == "hstack":
+            y = np.hstack([a, b])
+        elif op == "vstack":
+            y = np.vstack((a, b))
+        elif op == "columns":
+            y = np.column_stack([a, b])
+        elif op == "append":
+            y = np.append(a, b)
+        elif op == "beside":
+            y = np.concatenate([a, b], axis=-1) - np.stack([a, a], axis=1).sum()
+        elif op == "array of":
+            y = np.array([a, b]) * np.array([[s, 1.0], [0.5, s]])[0, 0]
+        elif op == "where":
+            y = np.where(a.real > 0.1, a, b) + np.where(a.real < 0.3, 0.5, s)
+        elif op == "clip":
+            y = np.clip(a, -0.4, 0.5) + a.clip(s, 9.0)
+        elif op == "masked":
+            y = a * (b.real > 0) - (a.real < 0.2) / 2.0
+        elif op == "picked":
+            y = a[a.real > -0.1]
+        elif op == "gathered":
+            y = a[TWICE] * b[TWICE, None]
+        elif op == "at":
+            y = a[TWICE, TWICE] + a[0, TWICE]
+        elif op == "columns of":
+            y = a[:, None] * b - a[..., 0]
+        elif op == "part":
+            y = a[1:, ::2]
+        elif op == "roll":
+            y = np.roll(a, 1) - np.roll(b, (1, 2), (0, 1))
+        elif op == "rolled":
+            y = np.roll(a, -1, axis=0) * 0.5
+        elif op == "kept":
+            y = a / (np.sum(a * a, axis=-1, keepdims=True) + 1.5) - np.mean(b, keepdims=True)
+        elif op == "sums":
+            y = np.sum(a, axis=(0, 1)) * np.mean(b, (0,))
+        elif op == "of two":
+            y = np.power(a * a + 1.5, b) + np.logaddexp(s, 0.5) * np.maximum(s, 0.5)
+        elif op == "moved":
+            y = np.expand_dims(a, 0) * np.transpose(b) + np.reshape(a, -1)[0]
         elif op == "hold":
             y = holder.value = holder.value + a
         elif op == "held":
@@ -135,6 +176,18 @@ def run(program: list[Step], x: Any, w: Any, s: float) -> Any:
                 a[1:] = b
             elif op == "set all":
                 a[:] = b
+            elif op == "set masked":
+                a[a.real > 0.3] = s
+            elif op == "set where":
+                a[b.real > 0.3] = b[b.real > 0.3]
+            elif op == "set column":
+                a[:, 0] = b
+            elif op == "set each":
+                a[TWICE] = b
+            elif op == "set number":
+                a[..., -1] = s
+            elif op == "mask":
+                a *= b.real > 0.2
             continue
         pool.append(y)
     total = np.sum(holder.value)
@@ -144,17 +197,15 @@ def run(program: list[Step], x: Any, w: Any, s: float) -> Any:
 
 
 NEW = """add sub mul div inverse,with constant,of constant,square cube root power neg tanh exp sin log dot matmul method outer sum,sum along,extreme,extreme along,of element,mean larger
- item slice reversed transposed flat copy stack concatenate multiply hold held add sub mul add sub mul div""".replace(
+ item slice reversed transposed flat copy stack concatenate multiply hold held add sub mul add sub mul div
+ hstack vstack columns append beside,array of,where clip masked picked gathered at,columns of,part roll rolled kept sums,of two,moved""".replace(
     "\n", ""
 )
-IN_PLACE = "iadd,isub,imul,idiv,iscale,iover,ishift,set,set slice,set all".split(",")
-OPS = [
-    name
-    for part in NEW.split(",")
-    for name in (
-        [part] if part in ("with constant", "of constant", "sum along", "extreme along", "of element") else part.split()
-    )
-]
+IN_PLACE = "iadd,isub,imul,idiv,iscale,iover,ishift,mask,set,set slice,set all,set masked,set where,set column,set each,set number".split(
+    ","
+)
+SEVERAL_WORDS = "with constant,of constant,sum along,extreme along,of element,array of,columns of,of two".split(",")
+OPS = [name for part in NEW.split(",") for name in ([part] if part in SEVERAL_WORDS else part.split())]
 START = 17  # how many are in the pool before the first step
 CONSTANTS = 10, 11
 

@@ -13,7 +13,7 @@ from tests.autodiff.object_examples import PROGRAMS as OBJECTS
 from tests.autodiff.reentry_examples import PROGRAMS as REENTRY
 from tests.oracles import differences
 from tests.turns import each_in_turn
-from zyg.autodiff.objects import builtins_, calls, classes, numpy_, numpy_plain
+from zyg.autodiff.objects import builtins_, calls, classes, numpy_, numpy_shortcuts
 from zyg.autodiff.objects.api import pullback
 
 PROGRAMS = {**OBJECTS, **LIBRARY, **{f"entered_{name}": program for name, program in REENTRY.items()}}
@@ -33,7 +33,7 @@ def test_example(name):
 
 def without_derivative(handler):
     """Whether an entry says that its function carries no derivative."""
-    if isinstance(handler, functools.partial) and handler.func in (numpy_.guarded, numpy_plain.run_method):
+    if isinstance(handler, functools.partial) and handler.func in (numpy_.guarded, numpy_shortcuts.run_method):
         handler = handler.args[-1]
     return isinstance(handler, functools.partial) and handler.func in (
         builtins_._constant,

@@ -1,4 +1,4 @@
-"""NumPy's arrays as values: operators, universal functions, indexing.
+"""NumPy's arrays as values: operators, universal functions, attributes. (Items are in `numpy_items`.)
 
 An array's cotangent is in its shadow, which views share as they share memory: what gives a view needs no rule. What gives a
 new array takes the shadow of that in the reverse pass, and adds to those of what it was computed from.  Arrays may be written
@@ -15,11 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from zyg.ir.overtaking import OVERTAKING, overtakes
-
 from . import foreign, memory
 from .cotangents import Refused, is_number
-from .shadows import F64, owner_of
 
 Slopes = Callable[..., tuple[Any, ...]]
 
@@ -111,7 +108,7 @@ def _quotient(a: Any, y: Any) -> Any:
 # ----------------------------------------------------------------------------------------------- values and cotangents
 
 # What is refused of them, and the remedy.
-_OF_OBJECTS = (
+OF_OBJECTS = (
     "a derivative through an array of objects or records, or of a subclass of ndarray",
     "use an array of numbers (np.asarray), or a list",
 )
@@ -185,7 +182,7 @@ def guarded(f: Any, handler: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, An
         return calls.call_foreign(f, *args, **kwargs)
     y, back = handler(*args, **kwargs)
     if type(y) is np.ndarray and y.dtype.kind == "O":
-        return foreign.result(y, *_OF_OBJECTS, (None, *args, *kwargs.values()))
+        return foreign.result(y, *OF_OBJECTS, (None, *args, *kwargs.values()))
     return y, back
 
 
@@ -314,7 +311,7 @@ def _times(dy: Any, slope: Any, shape: tuple[int, ...]) -> Any:
         return dy if slope == 1.0 else dy * slope
     c = dy * (np.conj(slope) if np.iscomplexobj(slope) else slope)
     if not np.isfinite(slope).all():
-        c = np.where(np.equal(dy, 0) & np.isnan(c), 0.0, c)  # as numpy_plain.strong
+        c = np.where(np.equal(dy, 0) & np.isnan(c), 0.0, c)  # as numpy_backs.strong
     return np.broadcast_to(c, shape) if shape and c.shape != shape else c
 
 
@@ -342,7 +339,7 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any]:
 
     if of_objects(a) or of_objects(b):
         made = arithmetic.by_methods(op, a, b)
-        return made or foreign.result(arithmetic.FUNCTIONS[op](a, b), *_OF_OBJECTS, (a, b))
+        return made or foreign.result(arithmetic.FUNCTIONS[op](a, b), *OF_OBJECTS, (a, b))
     for this in (a, b):
         if isinstance(this, np.ndarray):
             continue
@@ -372,7 +369,7 @@ def unary(op: str, a: np.ndarray) -> tuple[Any, Any]:
         method = arithmetic.method_of(a, f"__{op}__")
         if method is not None:
             return calls.call(method, ())
-        return foreign.result({"neg": -a, "pos": a.copy(), "abs": abs(a)}[op], *_OF_OBJECTS, (a,))
+        return foreign.result({"neg": -a, "pos": a.copy(), "abs": abs(a)}[op], *OF_OBJECTS, (a,))
     return elementwise({"neg": np.negative, "pos": np.positive, "abs": np.absolute}[op], a)
 
 
@@ -384,7 +381,7 @@ def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
         method = arithmetic.method_of(a, f"__i{op}__")
         if method is not None:
             return calls.call(method, (b,))
-        return foreign.result(arithmetic.INPLACE[op](a, b), *_OF_OBJECTS, (a, b))
+        return foreign.result(arithmetic.INPLACE[op](a, b), *OF_OBJECTS, (a, b))
     watched = memory.writing(a)
     if op == "matmul":
         y, back = matmul(a, b)
@@ -462,134 +459,6 @@ def matmul_cotangents(dy: Any, a: Any, b: Any) -> tuple[Any, Any]:
     if b.ndim == 1:
         db = db[..., :, 0]
     return da, db
-
-
-# --------------------------------------------------------------------------------------------------------- items
-
-
-def getitem(x: np.ndarray, key: Any) -> tuple[Any, Any]:
-    """(value, back) of `x[key]`: a number, a view, or a copy."""
-    if type(key) is slice and x.dtype is F64 and type(x) is np.ndarray:
-        return x[key], None
-    if type(key) not in _KEYS:
-        from . import reentry
-
-        key, asked = reentry.index_of(key)
-        if asked is not None:
-            with reentry.undone(asked):
-                y, back = getitem(x, key)
-            return y, (reentry.run_at_index, back, asked)
-    y = x[key]
-    if of_objects(x):
-        return foreign.result(y, *_OF_OBJECTS, (x,))
-    if not isinstance(y, np.ndarray):
-        if x.dtype.kind not in "fciu":
-            return y, None
-        return y, (run_number, x, key if type(key) is int else frozen(key))
-    if x.dtype.kind not in "fciu" or owner_of(y) is owner_of(x):
-        return y, None
-    return y, (run_getitem, y, x, frozen(key))
-
-
-_KEYS = frozenset({int, tuple, np.ndarray, list, type(None), type(...), bool})
-
-
-def frozen(key: Any) -> Any:
-    if isinstance(key, np.ndarray):
-        return key.copy()
-    if isinstance(key, list):
-        return np.array(key) if key else np.array(key, int)
-    if isinstance(key, tuple):
-        return tuple([frozen(k) for k in key])
-    return key
-
-
-def run_number(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    if d is not None:
-        if type(d) is Refused:
-            shadows.add_array(back[1], d)
-        else:
-            shadows.of_array(back[1])[back[2]] += d
-
-
-def run_getitem(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, y, x, key = back
-    dy = shadows.take_array(y)
-    if dy is None:
-        return
-    if type(dy) is Refused:
-        shadows.add_array(x, dy)
-    elif _repeats(key):
-        np.add.at(shadows.of_array(x), key, dy)
-    else:
-        shadows.of_array(x)[key] += dy
-
-
-def _repeats(key: Any) -> bool:
-    """Whether an index may name an element twice."""
-    parts = key if isinstance(key, tuple) else (key,)
-    return any(isinstance(k, np.ndarray) and k.dtype.kind != "b" for k in parts)
-
-
-def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
-    """The back of `x[key] = value`."""
-    if type(key) not in _KEYS:
-        from . import reentry
-
-        key, asked = reentry.index_of(key)
-        if asked is not None:
-            with reentry.undone(asked):
-                return (reentry.run_at_index, setitem(x, key, value), asked)
-    if of_objects(x):
-        x[key] = value
-        back = foreign.result(None, *_OF_OBJECTS, (x, None, value))[1]
-        return back
-    watched = memory.writing(x)
-    value, made = as_operand(value)
-    if isinstance(value, np.ndarray) and (x if x.base is None else x.base) is (
-        value if value.base is None else value.base
-    ):
-        _refuse_overtaking(x, key, value)
-    x[key] = value  # NumPy reads before it writes; so does the reverse
-    memory.written(watched)
-    if x.dtype.kind not in "fciu":
-        return None
-    back = (run_setitem, x, frozen(key), value)
-    return back if made is None else (_run_setitem_of_list, back, made)
-
-
-def _refuse_overtaking(x: np.ndarray, key: Any, value: np.ndarray) -> None:
-    """An assignment within one array that NumPy carries out one element after the other, and reads what it has written."""
-    target = np.ndarray.__getitem__(x, key)
-    if not isinstance(target, np.ndarray) or target.ndim != 1 or value.size != target.size:
-        return
-    if np.may_share_memory(target, value) and overtakes(target, value[(0,) * (value.ndim - 1)]):
-        raise ValueError(OVERTAKING)
-
-
-def run_setitem(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, x, key, value = back
-    if not shadows.has_array(x):
-        return None
-    refused = shadows.refusal_of(x)
-    if refused is not None:
-        return None, None, refuse(value, refused, shadows)
-    shadow = shadows.of_array(x)
-    dy = shadow[key]
-    if isinstance(dy, np.ndarray):
-        dy = dy.copy()
-        if _repeats(key):  # the last of those that are written to one place stays
-            places = np.arange(x.size).reshape(x.shape)[key].ravel()
-            last = np.empty(x.size, int)
-            last[places] = np.arange(places.size)
-            dy = np.where((last[places] == np.arange(places.size)).reshape(dy.shape), dy, 0.0)
-    shadow[key] = 0.0
-    return None, None, give(value, dy, shadows)
-
-
-def _run_setitem_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    run_setitem(back[1], None, shadows)
-    return None, None, back[2][0](back[2], None, shadows)
 
 
 # ---------------------------------------------------------------------------------------------------- attributes

@@ -10,7 +10,7 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import builtins_, calls, foreign, memory, numpy_, structure
+from . import builtins_, calls, foreign, memory, numpy_, numpy_items, structure
 from .calls import known
 from .cotangents import Refused, is_number
 from .numpy_ import as_operand, elementwise, give, refuse, saved, taken
@@ -55,7 +55,7 @@ def call_ufunc(u: np.ufunc, *xs: Any, out: Any = None, casting: Any = "same_kind
         return y, (builtins_.run_shift, back)
     if not np.can_cast(np.asarray(y).dtype, out.dtype, casting):
         u(*xs, out=out, casting=casting)  # raises
-    writing = numpy_.setitem(out, ..., y)
+    writing = numpy_items.setitem(out, ..., y)
     return out, (run_out, back, writing, y, len(xs))
 
 

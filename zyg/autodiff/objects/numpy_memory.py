@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import numpy_, shadows
+from . import numpy_, numpy_items, shadows
 from .calls import call_foreign, known, method
 from .cotangents import INERT, Refused
 from .numpy_ import as_operand, give, refuse, saved, taken
@@ -38,8 +38,11 @@ def _gain(shadows: Shadows, array: np.ndarray, d: Any) -> tuple[Any, Any]:
     return None, None if view is None else (_run_gain, numpy_.inplace("add", view, d)[1])
 
 
-def _run_gain(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    back[1][0](back[1], None, shadows)
+def _run_gain(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = back[1][0](back[1], None, shadows)
+    return (
+        None if given is None else (None, None, None, given[1])
+    )  # (of an array without dimensions it may be a number)
 
 
 @method(np.ufunc, "at")
@@ -48,7 +51,7 @@ def _at(u: np.ufunc, a: Any, indices: Any, *operands: Any) -> tuple[Any, Any]:
         return call_foreign(u.at, a, indices, *operands)
     b, made = as_operand(operands[0])
     u.at(a, indices, b)
-    return None, (_run_at, u is np.subtract, a, numpy_.frozen(indices), b, made)
+    return None, (_run_at, u is np.subtract, a, numpy_items.frozen(indices), b, made)
 
 
 def _run_at(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

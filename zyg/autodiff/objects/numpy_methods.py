@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import builtins_, calls, numpy_, structure
+from . import builtins_, calls, numpy_, numpy_items, structure
 from .calls import known, method
 from .cotangents import Refused, is_number
 from .numpy_ import as_operand, give, refuse, saved, taken
@@ -72,7 +72,7 @@ def _astype(x: np.ndarray, dtype: Any, *args: Any, **kwargs: Any) -> tuple[Any, 
 def _item(x: np.ndarray, *index: Any) -> tuple[Any, Any]:
     y = x.item(*index)
     where = index if len(index) != 1 else np.unravel_index(operator_index(index[0], x.size), x.shape)
-    return y, (numpy_.run_number, x, tuple(where) if index else (0,) * x.ndim) if is_number(y) else None
+    return y, (numpy_items.run_number, x, tuple(where) if index else (0,) * x.ndim) if is_number(y) else None
 
 
 def operator_index(k: Any, size: int) -> Any:
@@ -110,7 +110,7 @@ def _filled(c: Any, shape: tuple[int, ...]) -> Any:
 
 @method(np.ndarray, "fill")
 def _fill(x: np.ndarray, value: Any) -> tuple[Any, Any]:
-    return None, (_run_fill, numpy_.setitem(x, ..., value))
+    return None, (_run_fill, numpy_items.setitem(x, ..., value))
 
 
 def _run_fill(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -136,12 +136,12 @@ def _run_sort(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 @method(np.ndarray, "__getitem__")
 def _getitem(x: np.ndarray, key: Any) -> tuple[Any, Any]:
-    return numpy_.getitem(x, key)
+    return numpy_items.getitem(x, key)
 
 
 @method(np.ndarray, "__setitem__")
 def _setitem(x: np.ndarray, key: Any, value: Any) -> tuple[Any, Any]:
-    return None, numpy_.setitem(x, key, value)
+    return None, numpy_items.setitem(x, key, value)
 
 
 # ------------------------------------------------------------------------------------------------ numpy.linalg

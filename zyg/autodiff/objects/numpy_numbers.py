@@ -39,7 +39,8 @@ def run_quotient(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if b == 0:
         return arithmetic.truediv(d, y, a, b)
     c = d / float(b)
-    return c, -c * float(y)
+    e = -c * float(y)
+    return c, e if e == e or d != 0 else 0.0  # nothing times an infinite slope is nothing
 
 
 BACKS: dict[str, Callable[..., Any]] = {

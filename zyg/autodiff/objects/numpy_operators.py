@@ -1,66 +1,49 @@
-"""Short paths for arrays of float64: operators, in place too. (Functions are in `numpy_plain`.)
-
-Small arrays are mostly overhead: to find out what an operation on an array means takes ten times as long as NumPy takes for it. Here
-types are looked at once, where the operation is run, and its back is a function for just this case. What is not exactly an array of
-float64, or a real number beside one, is left to the general entries; so are results that are numbers where they might be arrays.
-
-A back takes over the shadow of what the operation has made (`Shadows.take_made`), as nothing before the operation can know of it, and
-gives arrays that nobody else has (`Shadows.gain`), which become shadows themselves.
-"""
+"""Short paths for arrays of floats: operators, in place too. (`numpy_backs` says what for.)"""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import memory, numpy_
 from .cotangents import Refused
-from .numpy_ import refuse, unbroadcast
+from .numpy_ import refuse
+from .numpy_backs import (
+    BESIDE,
+    BOOL,
+    F32,
+    FLOATS,
+    REAL,
+    Made,
+    Short,
+    given,
+    isfinite,
+    ndarray,
+    over,
+    run_left,
+    run_one,
+    run_right,
+    run_two,
+    run_two_spread,
+    strong,
+    summed,
+    times,
+)
 from .shadows import F64
-
-ndarray = np.ndarray
-Made = tuple[Any, Any] | None  # (value, back); None where the general entry has to do it
-Short = Callable[..., Made]
-REAL = frozenset({float, int, np.float64})
-_vdot, isfinite = np.vdot, math.isfinite
-
-
-def strong(c: Any, dy: Any, slope: Any) -> Any:
-    """A product of a cotangent and slopes that is not finite: nothing times an infinite slope is nothing. (Elsewhere what happens
-    to be 0 may have a derivative.)"""
-    return c if np.isfinite(slope).all() else np.where(np.equal(dy, 0) & np.isnan(c), 0.0, c)
-
-
-def times(dy: Any, slope: Any) -> Any:
-    c = dy * slope
-    return c if isfinite(c.dot(c) if c.ndim == 1 else _vdot(c, c)) else strong(c, dy, slope)
-
-
-def over(dy: Any, b: Any) -> Any:
-    c = dy / b
-    return c if isfinite(c.dot(c) if c.ndim == 1 else _vdot(c, c)) else strong(c, dy, 1.0 / b)
-
-
-def summed(dy: Any, slope: Any) -> float:
-    """The cotangent of a number beside an array: the sum of the products."""
-    c = float(_vdot(dy, slope))
-    return c if isfinite(c) else float(np.sum(strong(dy * slope, dy, slope)))
-
 
 # --------------------------------------------------------------------------------------------------- operators
 
 
 class _Side:
     """A number at one side of an operator: what is kept of the array `x` and of the result `y`, and functions of dy, the number, and
-    what is kept, that give the cotangents of the array and of the number. That of the number may take more, or not be had here."""
+    what is kept, that give the cotangents of the array and of the number. That of the number may take more."""
 
-    def __init__(self, alone: Any, keeps: str = "", number: Any = None, keeps_for_number: str | None = None):
+    def __init__(self, alone: Any, keeps: str, number: Any, keeps_for_number: str | None = None, beside: Any = None):
         self.alone = alone, _KEEP[keeps]
-        self.both = None if number is None else (number, _KEEP[keeps if keeps_for_number is None else keeps_for_number])
+        self.both = beside or alone, number, _KEEP[keeps if keeps_for_number is None else keeps_for_number]
 
 
 _KEEP: dict[str, Any] = {
@@ -71,40 +54,45 @@ _KEEP: dict[str, Any] = {
 def _operator(function: Any, arrays: Any, left: _Side | None, right: _Side | None) -> tuple[Short, Short]:
     """(value, back) of an operator: where the cotangents of numbers are wanted, and where they are not.
 
-    arrays: whether y, a, and b are kept, and a function of dy and these that gives the cotangents of both. left, right: of a number
-    behind an array, and in front of one.
+    arrays: whether y, a, and b are kept, a function of dy and these that gives the cotangents of both, and functions of dy and the
+    other one that give the cotangent of an array behind which, or in front of which, an array of bools stands. left, right: of a
+    number behind an array, and in front of one.
     """
-    if arrays is not None:
-        keeps_y, keeps_a, keeps_b, parts = arrays
 
     def of_arrays(a: Any, b: Any) -> Made:
-        y = function(a, b)
-        if type(y) is not ndarray:
+        if not (a.dtype is F64 and b.dtype is F64) and not (a.dtype in BESIDE and b.dtype in BESIDE):
             return None
-        run = run_of_arrays if a.shape == b.shape else run_of_broadcast
+        y = function(a, b)
+        if type(y) is not ndarray or not (y.dtype is F64 or y.dtype is F32):
+            return None
+        keeps_y, keeps_a, keeps_b, parts, before_bools, behind_bools = arrays
+        if b.dtype is BOOL:
+            return (y, (run_one, y, a, before_bools, b.copy(), None)) if a.shape == y.shape and before_bools else None
+        if a.dtype is BOOL:
+            return (y, (run_one, y, b, behind_bools, a.copy(), None)) if b.shape == y.shape and behind_bools else None
+        run = run_two if a.shape == b.shape else run_two_spread
         return y, (run, y, a, b, parts, y.copy() if keeps_y else None, a.copy() if keeps_a else None, b.copy() if keeps_b else None)  # fmt: skip
 
     def alone(y: Any, x: Any, s: Any, side: _Side, run: Any) -> Made:
         if type(y) is not ndarray:
             return None
         part, keep = side.alone
-        return y, (run_alone, y, x, s, part, None if keep is None else keep(y, x))
+        return y, (run_one, y, x, part, s, None if keep is None else keep(y, x))
 
     def both(y: Any, x: Any, s: Any, side: _Side, run: Any) -> Made:
-        if type(y) is not ndarray or side.both is None:
+        if type(y) is not ndarray:
             return None
-        number, keep = side.both
-        return y, (run, y, x, s, side.alone[0], number, None if keep is None else keep(y, x))
+        part, number, keep = side.both
+        return y, (run, y, x, s, part, number, None if keep is None else keep(y, x))
 
     def recording(with_number: Any) -> Short:
         def record(a: Any, b: Any) -> Made:
             if type(a) is ndarray:
-                if a.dtype is F64:
-                    if type(b) is ndarray:
-                        return of_arrays(a, b) if b.dtype is F64 and arrays is not None else None
-                    if type(b) in REAL and left is not None:
-                        return with_number(function(a, b), a, b, left, run_left)
-            elif type(a) in REAL and b.dtype is F64 and type(b) is ndarray and right is not None:
+                if type(b) is ndarray:
+                    return None if arrays is None else of_arrays(a, b)
+                if type(b) in REAL and left is not None and _is_beside(b, a.dtype):
+                    return with_number(function(a, b), a, b, left, run_left)
+            elif type(a) in REAL and right is not None and type(b) is ndarray and _is_beside(a, b.dtype):
                 return with_number(function(a, b), b, a, right, run_right)
             return None
 
@@ -113,70 +101,9 @@ def _operator(function: Any, arrays: Any, left: _Side | None, right: _Side | Non
     return recording(both), recording(alone)
 
 
-def run_of_arrays(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, a, b, parts, vy, va, vb = back
-    dy = shadows.take_made(y)
-    if dy is not None:
-        if type(dy) is Refused:
-            refuse(a, dy, shadows)
-            refuse(b, dy, shadows)
-            return None
-        da, db = parts(dy, vy, va, vb)
-        shadows.gain(b, db)
-        shadows.gain(a, da)
-    return None
-
-
-def run_of_broadcast(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, a, b, parts, vy, va, vb = back
-    dy = shadows.take_made(y)
-    if dy is not None:
-        if type(dy) is Refused:
-            refuse(a, dy, shadows)
-            refuse(b, dy, shadows)
-            return None
-        da, db = parts(dy, vy, va, vb)
-        shadows.add_array(b, unbroadcast(db, b.shape))
-        shadows.add_array(a, unbroadcast(da, a.shape))
-    return None
-
-
-def run_alone(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, x, s, alone, kept = back
-    dy = shadows.take_made(y)
-    if dy is not None:
-        if type(dy) is Refused:
-            refuse(x, dy, shadows)
-        else:
-            shadows.gain(x, alone(dy, s, kept))
-    return None
-
-
-def run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """Of an array and a number."""
-    _, y, x, s, alone, number, kept = back
-    dy = shadows.take_made(y)
-    if dy is None:
-        return None
-    if type(dy) is Refused:
-        return refuse(x, dy, shadows), dy
-    ds = number(dy, s, kept)
-    shadows.gain(x, alone(dy, s, kept))
-    return None, ds
-
-
-def run_right(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """Of a number and an array."""
-    _, y, x, s, alone, number, kept = back
-    dy = shadows.take_made(y)
-    if dy is None:
-        return None
-    if type(dy) is Refused:
-        refuse(x, dy, shadows)
-        return dy, None
-    ds = number(dy, s, kept)
-    shadows.gain(x, alone(dy, s, kept))
-    return ds, None
+def _is_beside(number: Any, dtype: Any) -> bool:
+    """Whether an operator with an array of floats and a number gives an array of such floats."""
+    return dtype is F64 or (dtype is F32 and type(number) is not np.float64)
 
 
 def _of_sum(dy: Any, y: Any, a: Any, b: Any) -> Any:
@@ -194,7 +121,7 @@ def _of_product(dy: Any, y: Any, a: Any, b: Any) -> Any:
 def _of_quotient(dy: Any, y: Any, a: Any, b: Any) -> Any:
     da = over(dy, b)
     db = -da * y
-    return da, db if isfinite(_vdot(db, db)) else strong(db, dy, -y / b)
+    return da, db if isfinite(np.vdot(db, db)) else strong(db, dy, -y / b)
 
 
 def _same(dy: Any, s: Any, kept: Any) -> Any:
@@ -249,16 +176,33 @@ def _of_power(dy: Any, n: Any, x: Any) -> Any:
     return times(dy, n * x ** (n - 1)) if n != 0 else 0.0 * dy
 
 
-_SUM = False, False, False, _of_sum
-_DIFFERENCE = False, False, False, _of_difference
-_PRODUCT = False, True, True, _of_product
-_QUOTIENT = True, False, True, _of_quotient
+def _of_base(dy: Any, n: Any, kept: Any) -> Any:
+    return _of_power(dy, n, kept[0])
+
+
+def _of_exponent(dy: Any, n: Any, kept: Any) -> Any:
+    x, y = kept
+    return summed(dy, np.where(x > 0, y * np.log(np.where(x > 0, x, 1.0)), 0.0))
+
+
+def _times_bools(dy: Any, bools: Any, kept: Any) -> Any:
+    return dy * bools
+
+
+def _over_bools(dy: Any, bools: Any, kept: Any) -> Any:
+    return over(dy, bools)
+
+
+_SUM = False, False, False, _of_sum, _same, _same
+_DIFFERENCE = False, False, False, _of_difference, _same, _negative
+_PRODUCT = False, True, True, _of_product, _times_bools, _times_bools
+_QUOTIENT = True, False, True, _of_quotient, _over_bools, None
 _BY_UFUNC: dict[np.ufunc, Any] = {
     np.add: (operator.add, _SUM, _Side(_same, "", _total), _Side(_same, "", _total)),
     np.subtract: (operator.sub, _DIFFERENCE, _Side(_same, "", _minus_total), _Side(_negative, "", _total)),
     np.multiply: (operator.mul, _PRODUCT, _Side(_scaled, "", _of_scale, "x"), _Side(_scaled, "", _of_scale, "x")),
     np.divide: (operator.truediv, _QUOTIENT, _Side(_divided, "", _of_divisor, "y"), _Side(_of_inverse, "xy", _of_inverted)),
-    np.power: (operator.pow, None, _Side(_of_power, "x"), None),
+    np.power: (operator.pow, None, _Side(_of_power, "x", _of_exponent, "xy", _of_base), None),
 }  # fmt: skip
 
 # By the name of an operator: (value, back), where cotangents of numbers are wanted, and where they are not.
@@ -277,13 +221,11 @@ def _inplace(function: Any, arrays: Any, number: Any, keeps: str, keeps_b: bool)
     (a copy of it, if it is kept), that change the shadow in place and give the cotangent of the other operand."""
 
     def record(a: Any, b: Any) -> Made:
-        if a.dtype is not F64:
-            return None
         if type(b) is ndarray:
-            if b.dtype is not F64 or arrays is None:
+            if not (a.dtype is F64 and b.dtype is F64) and not (a.dtype in FLOATS and b.dtype in BESIDE):
                 return None
             run, part = run_inplace, arrays
-        elif type(b) in REAL and number is not None:
+        elif type(b) in REAL and a.dtype in FLOATS:
             run, part = run_inplace_number, number
         else:
             return None
@@ -303,11 +245,7 @@ def run_inplace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if shadow is not None:
         if type(shadow) is Refused:
             return None, refuse(b, shadow, shadows)
-        db = part(shadow, kept, other)
-        if a.shape == b.shape:
-            shadows.gain(b, db)
-        else:
-            shadows.add_array(b, unbroadcast(db, b.shape))
+        given(b, part(shadow, kept, other), shadows)
     return None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from zyg.autodiff import objects
 
-from . import calls, foreign, iteration, numpy_, reentry
+from . import calls, foreign, iteration, numpy_items, reentry
 from .arithmetic import find, is_python
 from .cotangents import accumulate
 from .iteration import run_list_item
@@ -47,9 +47,9 @@ def record_getitem(x: Any, key: Any) -> tuple[Any, Any]:
 def _other_item(x: Any, key: Any) -> tuple[Any, Any]:
     t = type(x)
     if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__getitem__"))):
-        return numpy_.getitem(x, key)
+        return numpy_items.getitem(x, key)
     if t is np.flatiter:
-        return numpy_.getitem(x.base, _unravelled(x, key))
+        return numpy_items.getitem(x.base, _unravelled(x, key))
     if t is str or t is bytes or t is range:
         key, asked = reentry.index_of(key)
         if asked is None:
@@ -260,9 +260,9 @@ def _set_other_item(x: Any, key: Any, value: Any) -> Any:
         x[key] = value
         return (run_list_set, x, key if key >= 0 else key + len(x))
     if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__setitem__"))):
-        return numpy_.setitem(x, key, value)
+        return numpy_items.setitem(x, key, value)
     if t is np.flatiter:
-        return numpy_.setitem(x.base, _unravelled(x, key), value)
+        return numpy_items.setitem(x.base, _unravelled(x, key), value)
     method = find(t, "__setitem__")
     if is_python(method):
         _, back = calls.call(method.__get__(x, t), (key, value))

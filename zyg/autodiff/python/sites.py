@@ -18,7 +18,7 @@ from zyg.rules import has_ruled_instances
 
 from .. import objects
 from ..identity import lasts, note
-from ..objects import calls, classes, numpy_plain, spreading
+from ..objects import calls, classes, numpy_shortcuts, spreading
 from ..objects.adapters import adapter, constructing
 from ..objects.arithmetic import find
 from ..trying import bodies
@@ -188,8 +188,8 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if table is not None and f.__name__ == table.name:
             if type(f.__self__) in CONTAINERS:
                 table[type(f.__self__)] = calls.method_handler_of(f)
-            elif type(f.__self__) is np.ndarray and calls.method_handler_of(f) is numpy_plain.METHODS.get(f.__name__):
-                table[np.ndarray] = numpy_plain.METHODS[f.__name__]
+            elif type(f.__self__) is np.ndarray and calls.method_handler_of(f) is numpy_shortcuts.METHODS.get(f.__name__):
+                table[np.ndarray] = numpy_shortcuts.METHODS[f.__name__]
     return forward
 
 

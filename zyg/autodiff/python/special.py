@@ -17,10 +17,10 @@ from ..objects import (
     arithmetic,
     calls,
     iteration,
-    numpy_,
+    numpy_items,
     numpy_numbers,
     numpy_operators,
-    numpy_plain,
+    numpy_shortcuts,
     reach,
     subscripts,
 )
@@ -134,8 +134,8 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     if t is ndarray:
         if type(key) is int and x.dtype is F64:
             y = x[key]
-            return y, (numpy_.run_number, x, key) if type(y) is np.float64 else None
-        return numpy_.getitem(x, key)
+            return y, (numpy_items.run_number, x, key) if type(y) is np.float64 else None
+        return numpy_items.getitem(x, key)
     found = _reading[1 if bodies else 0].get(t)
     if found is not None:
         if t.__getitem__ is found[1]:
@@ -164,7 +164,7 @@ def _setitem(x: Any, key: Any, value: Any) -> Any:
         if t.__setitem__ is found[1]:
             return found[2](x, key, value)[1]
     elif t is np.ndarray:
-        return numpy_.setitem(x, key, value)
+        return numpy_items.setitem(x, key, value)
     elif t is defaultdict:
         if type(key) in PLAIN_KEYS:
             x[key] = value
@@ -178,7 +178,7 @@ def _neg(x: Any) -> tuple[Any, Any]:
     """RECORD["neg"]."""
     t = type(x)
     if t is ndarray:
-        return numpy_plain.FUNCTIONS[np.negative](x) or objects.RECORD["neg"](x)
+        return numpy_shortcuts.FUNCTIONS[np.negative](x) or objects.RECORD["neg"](x)
     found = _negating[1 if bodies else 0].get(t)
     if found is None:
         _note_special(_negating, t, "__neg__", 1)
