@@ -17,6 +17,7 @@ from .kinds import is_dict, known_items
 from .values import (
     NONE,
     Abstract,
+    DictView,
     Known,
     MaybeValue,
     Record,
@@ -151,6 +152,14 @@ def values(e: Evaluator, v: Abstract) -> TupleValue:
 
 def pairs(e: Evaluator, v: Abstract) -> TupleValue:
     return TupleValue(tuple(TupleValue((Known(k), x)) for k, x in named_items(e, v).items()))
+
+
+VIEWS = {"keys": keys, "values": values, "items": pairs}
+
+
+def view(e: Evaluator, name: str, v: Abstract) -> Abstract:
+    """v.keys(), v.values(), v.items()"""
+    return DictView(name, v) if isinstance(v, Reference) else VIEWS[name](e, v)
 
 
 # ----------------------------------------------------------------------------------------------- methods

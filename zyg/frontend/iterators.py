@@ -27,6 +27,7 @@ from .values import (
     ArrayValue,
     ChoiceValue,
     ComplexArrayValue,
+    DictView,
     FunctionValue,
     Known,
     Number,
@@ -67,6 +68,9 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
     if is_iterator(e, v):
         assert isinstance(v, Reference)
         return v
+    if isinstance(v, DictView) or kinds.is_dict(e, v):
+        name, of = (v.name, v.of) if isinstance(v, DictView) else ("keys", v)
+        return new_iterator(e, ("dict", name, tuple(dicts.named_items(e, of))), of, Known(0))
     items = kinds.known_items(e, v)
     if items is not None and not kinds.is_list(e, v):
         return new_iterator(e, ("tuple",), TupleValue(items), Known(0))
@@ -88,8 +92,6 @@ def make_iterator(e: Evaluator, v: Abstract) -> Reference:
         made = e.each(v, lambda option: make_iterator(e, option))
         assert isinstance(made, Reference)
         return made
-    if kinds.is_dict(e, v):
-        return new_iterator(e, ("tuple",), dicts.keys(e, v), Known(0))
     if isinstance(v, Known) and type(v.object) in (str, frozenset):
         return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, v.object))), Known(0))
     from .classes import refuse_unless_without, user_iterator
@@ -115,7 +117,7 @@ def static_position(e: Evaluator, v: Abstract) -> Hashable | None:
         return None
     meta = record.meta
     assert isinstance(meta, tuple)
-    if meta[0] == "tuple":
+    if meta[0] in ("tuple", "dict"):
         return record.fields[1].object
     if meta[0] in ("list", "reversed"):
         source, index = record.fields
@@ -278,6 +280,22 @@ def _advance_tuple(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, 
         return
     e.heap[id] = record.replace(1, Known(index.object + 1))
     on_item(items.items[index.object])
+
+
+def _advance_dict(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
+    assert isinstance(record.meta, tuple)
+    _, name, keys = record.meta
+    of, index = record.fields
+    now = tuple(dicts.named_items(e, of))
+    if len(now) != len(keys):
+        e.throw("RuntimeError", "dictionary changed size during iteration")
+    if now != keys:
+        raise e.refuse("a dictionary whose keys become others while it is looped over", hint="loop over tuple(d)")
+    if index.object >= len(keys):
+        on_end()
+        return
+    e.heap[id] = record.replace(1, Known(index.object + 1))
+    on_item(dicts.VIEWS[name](e, of).items[index.object])
 
 
 def _advance_array(e: Evaluator, id: Hashable, record: Record, on_item: OnItem, on_end: OnEnd) -> None:
@@ -530,6 +548,7 @@ _ADVANCE: dict[str, Callable[..., None]] = {
     "range": _advance_range,
     "stepped": _advance_stepped,
     "tuple": _advance_tuple,
+    "dict": _advance_dict,
     "array": _advance_array,
     "list": _advance_list,
     "reversed": _advance_reversed,

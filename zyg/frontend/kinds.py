@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .values import Abstract, Reference, StructValue, TupleValue
+from .later import dicts
+from .values import Abstract, DictView, Reference, StructValue, TupleValue
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -24,7 +25,7 @@ def is_dict(e: Evaluator, v: Abstract) -> bool:
 
 
 def known_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
-    """The items of a tuple, named tuple or list of known length; None for anything else."""
+    """The items of a tuple, named tuple, list of known length or view of a dict; None for anything else."""
     if isinstance(v, TupleValue):
         return v.items
     if isinstance(v, StructValue) and issubclass(v.cls, tuple):
@@ -33,4 +34,4 @@ def known_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
         record = e.heap[v.id]
         if record.kind == "list":
             return record.fields
-    return None
+    return dicts.VIEWS[v.name](e, v.of).items if isinstance(v, DictView) else None

@@ -485,6 +485,10 @@ def maybe_present(v: Abstract, mark: Any) -> Value:
     return const(not (isinstance(v, Known) and v.object is mark))
 
 
+def _of_dict(iterator: Record) -> bool:
+    return isinstance(iterator.meta, tuple) and iterator.meta[0] == "dict"
+
+
 def records_fit(records: list[Record]) -> bool:
     first = records[0]
     lists = ("list", "growing")
@@ -494,7 +498,7 @@ def records_fit(records: list[Record]) -> bool:
         if first.kind == "object":
             if r.shape.cls is not first.shape.cls:
                 return False
-        elif first.kind == "iterator" and first.meta == ("tuple",) == r.meta:
+        elif first.kind == "iterator" and first.meta == r.meta and (first.meta == ("tuple",) or _of_dict(first)):
             if not same(r.fields[1], first.fields[1]):
                 return False  # code is made per position: there is none for several at once
         elif first.kind not in (*lists, "dict") and (r.meta != first.meta or len(r.fields) != len(first.fields)):

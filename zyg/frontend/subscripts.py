@@ -17,6 +17,7 @@ from .values import (
     NONE,
     Abstract,
     ChoiceValue,
+    DictView,
     Known,
     Number,
     RangeValue,
@@ -43,6 +44,8 @@ def get_item(e: Evaluator, v: Abstract, key: Abstract) -> Abstract:
         return indexing.get_item(e, v, key)
     if isinstance(v, flat.FlatValue):
         return flat.get_item(e, v, key)
+    if isinstance(v, DictView):
+        e.type_error(f"'dict_{v.name}' object is not subscriptable")
     items = kinds.known_items(e, v)
     if items is not None:
         return _item_of(e, v, items, key)

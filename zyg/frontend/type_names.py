@@ -16,6 +16,7 @@ from .values import (
     ComplexArrayValue,
     ComplexValue,
     ConflictValue,
+    DictView,
     FunctionValue,
     Known,
     MaybeValue,
@@ -57,6 +58,8 @@ def class_of(e: Evaluator, v: Abstract) -> Any:
         return range
     if isinstance(v, SliceValue):
         return slice
+    if isinstance(v, DictView):
+        return type(getattr({}, v.name)())
     if isinstance(v, Reference):
         record = e.heap[v.id]
         if isinstance(record.meta, Shape):

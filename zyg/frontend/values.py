@@ -212,6 +212,23 @@ class MethodValue(Abstract):
 
 
 @record(slots=True, eq=False)
+class DictView(Abstract):
+    """`d.keys()`, `d.values()` or `d.items()`: what is in the dict when it is looked at."""
+
+    name: str
+    of: Abstract  # a Reference
+
+    def head(self) -> Hashable:
+        return ("dict view", self.name)
+
+    def parts(self) -> tuple[Any, ...]:
+        return (self.of,)
+
+    def with_parts(self, parts: list[Any]) -> Abstract:
+        return DictView(self.name, parts[0])
+
+
+@record(slots=True, eq=False)
 class RangeValue(Abstract):
     start: Abstract
     stop: Abstract

@@ -279,17 +279,17 @@ def _dict_clear(e: Evaluator, v: Abstract) -> Abstract:
 
 @emits((dict, "keys"))
 def _keys(e: Evaluator, v: Abstract) -> Abstract:
-    return dicts.keys(e, v)
+    return dicts.view(e, "keys", v)
 
 
 @emits((dict, "values"))
 def _values(e: Evaluator, v: Abstract) -> Abstract:
-    return dicts.values(e, v)
+    return dicts.view(e, "values", v)
 
 
 @emits((dict, "items"))
 def _items(e: Evaluator, v: Abstract) -> Abstract:
-    return dicts.pairs(e, v)
+    return dicts.view(e, "items", v)
 
 
 # ----------------------------------------------------------------------------------------------- objects
