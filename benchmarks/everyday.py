@@ -5,6 +5,7 @@ Each program takes a tenth of a millisecond or more, and numbers or containers o
 
 from __future__ import annotations
 
+import enum
 import functools
 import heapq
 import itertools
@@ -987,6 +988,246 @@ def perceptron(weights: list[list[float]], bias: list[float], x: list[float]) ->
         for row, b in zip(weights, bias):
             hidden.append(math.tanh(sum(w * v for w, v in zip(row, x)) + b))
         total += sum(h * h for h in hidden) * k
+    return total
+
+
+# ------------------------------------------------------------------------------------------------ what classes say
+
+
+class _Settings:
+    """Answers to any name."""
+
+    def __init__(self, **values: Any):
+        self._values = values
+        self.scale = 0.5
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+@program(0.7, 0.4)
+def names_by_getattr(x: float, y: float) -> float:
+    settings: Any = _Settings(rate=x, decay=y)
+    total = 1.0
+    for _ in range(300):
+        total = settings.scale * total * settings.decay + settings.rate
+    return total
+
+
+class _AttributeDict(dict):
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__  # type: ignore[assignment]
+
+
+@program(0.7, 0.4)
+def attribute_dicts(x: float, y: float) -> float:
+    p: Any = _AttributeDict(a=x, b=y)
+    for _ in range(300):
+        p.a = 0.9 * p.a + 0.1 * p.b
+    return p["a"]
+
+
+class _Positive:
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = f"_{name}"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return getattr(instance, self.name)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        if value < 0.0:
+            raise ValueError(self.name)
+        setattr(instance, self.name, value)
+
+
+class _Part:
+    mass: Any = _Positive()
+    size: Any = _Positive()
+
+    def __init__(self, mass: Any, size: Any):
+        self.mass, self.size = mass, size
+
+
+@program(0.7, 0.4)
+def descriptors(x: float, y: float) -> float:
+    part = _Part(x, y)
+    for _ in range(300):
+        part.mass = 0.99 * part.mass + 0.01 * part.size
+    return part.mass
+
+
+class _Kind(enum.Enum):
+    LINE = 1
+    SQUARE = 2
+
+    def of(self, x: Any) -> Any:
+        return x if self is _Kind.LINE else x * x
+
+
+@program(0.7, 0.4)
+def enumerations(x: float, y: float) -> float:
+    total = 0.0
+    for k in range(300):
+        kind = _Kind.LINE if k % 3 else _Kind.SQUARE
+        total = 0.9 * total + kind.of(x)
+        if kind == _Kind.SQUARE:
+            total += y * kind.value
+    return total
+
+
+class _Cell:
+    made = 0
+    rate = 0.1
+
+    def __init__(self, value: Any):
+        self.value = value
+        _Cell.made += 1
+
+    def grow(self) -> Any:
+        return self.value * (1.0 + self.rate)
+
+
+@program(0.7)
+def class_attributes(x: float) -> float:
+    for _ in range(200):
+        x = _Cell(x).grow() * 0.9 + _Cell.rate
+    return x
+
+
+class _Stack:
+    def __init__(self) -> None:
+        self._items: list[Any] = []
+
+    def push(self, item: Any) -> None:
+        self._items.append(item)
+
+    def pop(self) -> Any:
+        return self._items.pop()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __bool__(self) -> bool:
+        return bool(self._items)
+
+
+@program(VALUES[:200])
+def sized_classes(xs: list[float]) -> float:
+    stack = _Stack()
+    for x in xs:
+        stack.push(x)
+    total = 0.0
+    while stack:
+        total = 0.9 * total + stack.pop() * len(stack)
+    return total
+
+
+class _Countdown:
+    def __init__(self, value: Any, left: int):
+        self.value, self.left = value, left
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        if not self.left:
+            raise StopIteration
+        self.left -= 1
+        self.value *= 0.99
+        return self.value
+
+
+@program(0.7)
+def iterator_classes(x: float) -> float:
+    total = 0.0
+    for v in _Countdown(x, 200):
+        total += v * v
+    return total + sum(_Countdown(x, 100))
+
+
+class _Vector(list):
+    def __add__(self, other: Any) -> Any:
+        return _Vector(a + b for a, b in zip(self, other))
+
+    def scaled(self, by: Any) -> Any:
+        return _Vector([by * a for a in self])
+
+
+@program(0.7, 0.4)
+def list_subclasses(x: float, y: float) -> float:
+    v, w = _Vector([x, y, x * y]), _Vector([y, x, 1.0])
+    for _ in range(60):
+        v = (v + w).scaled(0.5)
+    return sum(v)
+
+
+@program(0.7, 0.4)
+def named_tuples_replaced(x: float, y: float) -> float:
+    s = _Sample(x, y, 0.0)
+    for _ in range(150):
+        s = s._replace(x=0.9 * s.x + 0.1 * s.y, weight=s.weight + s.x)
+    return s.weight
+
+
+# ------------------------------------------------------------------------------------------- what the library does
+
+
+@program(VALUES)
+def heaps_of_numbers(xs: list[float]) -> float:
+    heap = list(xs)
+    heapq.heapify(heap)
+    total = sum(heapq.nsmallest(5, xs)) - sum(heapq.nlargest(5, xs))
+    for k in range(200):
+        total += k * heapq.heappop(heap)
+        heapq.heappush(heap, 1.5 * xs[k])
+    for k, x in enumerate(heapq.merge(sorted(xs), sorted(heap))):
+        total += x * k
+    return total
+
+
+@program(WORDS, VALUES)
+def grouping(words: list[str], xs: list[float]) -> float:
+    total = 0.0
+    for _, group in itertools.groupby(sorted(zip(words, xs)), key=operator.itemgetter(0)):
+        total += max(x for _, x in group)
+    for above, group in itertools.groupby(xs, key=lambda x: x > 1.0):
+        total += sum(group) * (2.0 if above else 1.0)
+    return total
+
+
+@program(VALUES, OTHERS[:400])
+def pairs_of_the_library(xs: list[float], ys: list[float]) -> float:
+    total = sum(itertools.starmap(lambda x, y: x * y - x, zip(xs, ys)))  # noqa: RUF058
+    for x, y in itertools.zip_longest(xs, ys, fillvalue=0.5):
+        total += x * y
+    first = operator.itemgetter(0)
+    return total + sum(first(pair) for pair in zip(xs, ys)) + sum(itertools.accumulate(xs, max))
+
+
+@program(WEIGHTS)
+def counters_added(weights: dict[str, float]) -> float:
+    total = 0.0
+    for _ in range(5):
+        found = Counter(weights) + Counter({word: 0.5 * x for word, x in weights.items() if x > 0.3})
+        total += sum(x * x for _, x in found.most_common(5))
+    return total
+
+
+@program(0.3)
+def cached_closures(x: float) -> float:
+    total = 0.0
+    for k in range(5):
+
+        @functools.cache
+        def cost(i: int, j: int) -> float:
+            if not i or not j:
+                return x * (i + j)
+            return min(cost(i - 1, j) + 0.1 * x, cost(i, j - 1) + 0.2, cost(i - 1, j - 1) + 0.05 * i)
+
+        total += cost(6, 4 + k)
     return total
 
 

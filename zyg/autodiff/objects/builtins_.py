@@ -310,14 +310,27 @@ MISSING = object()
 
 @known(getattr)
 def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
-    from ..python import escaping
+    from zyg.autodiff.python.accesses import reads_plainly  # (from a package it takes a microsecond more)
 
     if default is MISSING:
+        if reads_plainly(x, name):
+            return getattr(x, name), (_run_read_plainly, x, name)
         return shift(objects.attributes.record_getattr(x, name))
+    from ..python import escaping
+
     try:
         return shift(_attempted(x, name))
     except AttributeError as error:
         return default, (_run_third, escaping.swallowed(error))
+
+
+def _run_read_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    if d is not None:
+        shadows.add_attr(back[1], back[2], d)
+
+
+def _run_written_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None, None, None, shadows.take_attr(back[1], back[2])
 
 
 def _attempted(x: Any, name: str) -> tuple[Any, Any]:
@@ -356,6 +369,11 @@ def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(setattr)
 def _setattr(x: Any, name: str, value: Any, /) -> tuple[Any, Any]:
+    from zyg.autodiff.python.accesses import writes_plainly
+
+    if writes_plainly(x, name):
+        setattr(x, name, value)
+        return None, (_run_written_plainly, x, name)
     back = objects.attributes.record_setattr(x, value, name)
     return None, None if back is None else (_run_setattr, back)
 

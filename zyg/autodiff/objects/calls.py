@@ -35,6 +35,7 @@ from .native import NativeFirst
 
 Handler = Callable[..., tuple[Any, Any]]
 KNOWN: dict[Any, Handler] = {}
+KNOWN_CODES: dict[int, tuple[CodeType, Handler]] = {}  # by identity (code is compared by value)
 METHODS: dict[tuple[type, str], Handler] = {}
 _told_apart = ByIdentity()  # the code of closures in KNOWN, of which each is a function of its own
 
@@ -52,6 +53,16 @@ def known(*functions: Any, exact: bool = False) -> Callable[[Handler], Handler]:
                 _told_apart.note(f.__code__, True)
             entry = handler if exact else functools.partial(run_known, handler)
             KNOWN[f] = functools.partial(numpy_.guarded, f, entry) if _of_numpy(f) else entry
+        return handler
+
+    return register
+
+
+def known_code(code: CodeType) -> Callable[[Handler], Handler]:
+    """The decorated handler is what a call of any function with this code means; its backs give a cotangent for each argument."""
+
+    def register(handler: Handler) -> Handler:
+        KNOWN_CODES[id(code)] = code, handler
         return handler
 
     return register
@@ -85,7 +96,7 @@ def run_known(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]
 _functions = ByIdentity()
 _CACHED = type(functools.lru_cache(lambda: None))
 _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
-_GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 _resolved: dict[int, tuple[Any, Handler]] = {}  # by identity of a callable
 _epoch = -1
 
@@ -248,6 +259,8 @@ def _reverse_mode(f: FunctionType) -> Any:
         handler = functools.partial(user_rules.call, rule, f)
     elif f in KNOWN:
         handler = KNOWN[f]
+    elif id(code) in KNOWN_CODES:
+        handler = KNOWN_CODES[id(code)][1]
     elif (transform := transform_of(f)) is not None:
         from .nested import call_transform
 
@@ -452,7 +465,7 @@ def _by_type(f: Any) -> Handler:
         return functools.partial(_unbound, f)
     if type(f) is types.MethodWrapperType:
         return functools.partial(_method_handler(type(f.__self__), f.__name__, f), f.__self__)
-    if type(f) in _GETTERS:
+    if type(f) in GETTERS:
         return objects.math_.getter(f)
     if type(f) is objects.stdlib_.KEY_WRAPPER:
         return functools.partial(objects.stdlib_.call_key_wrapper, f)

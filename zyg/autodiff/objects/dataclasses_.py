@@ -1,17 +1,20 @@
-"""`dataclasses.replace`: for each class, and each choice of fields, it is a function that is written out and differentiated."""
+"""Copies with other fields, by `dataclasses.replace` and `_replace` of named tuples: for each class, and each choice of fields, that is a
+function that is written out and differentiated."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
 from zyg.autodiff.identity import note
 
 from . import calls
+from .arithmetic import find
 
 _FIELDS = "__dataclass_fields__"
-_copies: dict[tuple[type, tuple[str, ...]], tuple[Any, Callable[..., Any]]] = {}  # with the fields as they were
+_copies: dict[tuple[type, tuple[str, ...]], tuple[Any, Callable[..., Any]]] = {}  # with what says how they are made
 
 
 @calls.known(dataclasses.replace, exact=True)
@@ -42,14 +45,46 @@ def _copying(cls: type, fields: dict[str, Any], names: tuple[str, ...]) -> Calla
             if kind is _ARGUMENT and f.default is dataclasses.MISSING:
                 return None
             taken.append(name)
-    parameters = [f"a{k}" for k in range(len(names))]
+    parameters = _parameters(names)
     arguments = [f"{name}={a}" for name, a in zip(names, parameters)] + [f"{name}=old.{name}" for name in taken]
-    source = f"def replace({', '.join(['old', *parameters])}):\n    return new({', '.join(arguments)})"
-    scope: dict[str, Any] = {"__name__": __name__, "new": cls}
-    exec(compile(source, "<dataclasses.replace>", "exec"), scope)
+    return _written(parameters, f"new({', '.join(arguments)})", new=cls)
+
+
+def _parameters(names: tuple[str, ...]) -> list[str]:
+    return [f"a{k}" for k in range(len(names))]
+
+
+def _written(parameters: list[str], result: str, **names: Any) -> Callable[..., Any]:
+    """The function of the old instance and of what is to be new."""
+    source = f"def replace({', '.join(['old', *parameters])}):\n    return {result}"
+    scope: dict[str, Any] = {"__name__": __name__, **names}
+    exec(compile(source, "<replace>", "exec"), scope)
     return scope["replace"]
 
 
 # What fields are that are no attributes of instances: the module's own marks.
 _CLASS_VARIABLE = getattr(dataclasses, "_FIELD_CLASSVAR")  # noqa: B009
 _ARGUMENT = getattr(dataclasses, "_FIELD_INITVAR")  # noqa: B009
+
+
+_Example = namedtuple("_Example", "x")
+_FIELD = type(vars(_Example)["x"])
+_MAKE = _Example._make.__func__.__code__
+
+
+@calls.known_code(_Example._replace.__code__)
+def _replace_fields(old: Any, /, **changes: Any) -> tuple[Any, Any]:
+    cls, names = type(old), tuple(changes)
+    make, fields = find(cls, "_make"), getattr(cls, "_fields", ())
+    known = _copies.get((cls, names))
+    if known is None or known[0] is not make:
+        usual = type(make) is classmethod and make.__func__.__code__ is _MAKE
+        plain = all(type(find(cls, name)) is _FIELD for name in fields)
+        if not usual or not plain or not set(names) <= set(fields):
+            return calls.differentiated(find(cls, "_replace"))(old, **changes)
+        parameters = _parameters(names)
+        by_name = dict(zip(names, parameters))
+        items = "".join([f"{by_name.get(name, f'old.{name}')}, " for name in fields])
+        known = make, _written(parameters, f"new(cls, ({items}))", new=tuple.__new__, cls=cls)
+        note(_copies, (cls, names), (cls,), known)
+    return calls.forward_of(known[1])(old, *changes.values())

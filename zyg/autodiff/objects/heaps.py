@@ -12,9 +12,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from . import calls
+from zyg.errors import Unsupported
+
+from . import calls, iteration, keys, methods_, places
 from .calls import known
-from .ordering import less
+from .ordering import all_ordered, less
 
 # The module keeps these, which its functions in C do without.
 _siftdown: Callable[..., None] = getattr(heapq, "_siftdown")  # noqa: B009
@@ -60,7 +62,103 @@ def _heapify(x: list[Any]) -> None:
 
 @known(heapq.heapify, exact=True)
 def _record_heapify(x: Any, /) -> tuple[Any, Any]:
+    if type(x) is list and all_ordered(x):
+        before = x[:]
+        try:
+            order = _order_of_heap(before)
+        except TypeError:  # it is raised again where it belongs
+            pass
+        else:
+            x[:] = [before[k] for k in order]
+            return None, (methods_.run_permuted, x, order)
     return calls.call(_heapify, (x,))
+
+
+def _order_of_heap(items: list[Any]) -> list[int]:
+    """The places of items in the order that `heapify` brings them to."""
+    heap = items[:]
+    heapq.heapify(heap)
+    places = {id(item): k for k, item in enumerate(items)}
+    if len(places) == len(items):
+        return [places[id(item)] for item in heap]
+    # One is there twice: they are ordered with their places, by the same comparisons.
+    numbered = list(map(_Numbered, items, range(len(items))))
+    heapq.heapify(numbered)
+    return [item.place for item in numbered]
+
+
+class _Numbered:
+    __slots__ = ("item", "place")
+
+    def __init__(self, item: Any, place: int):
+        self.item = item
+        self.place = place
+
+    def __lt__(self, other: _Numbered) -> Any:
+        return self.item < other.item
+
+
+# ---------------------------------------------------------------------------------------------------- a few of many
+
+
+def _few(function: Any, reverse: bool) -> None:
+    """nsmallest and nlargest: as if the items were sorted, and the first ones taken."""
+
+    def meaning(n: Any, iterable: Any, key: Any) -> list[Any]:
+        return sorted(iterable, key=key, reverse=reverse)[: max(n, 0)]
+
+    @known(function)
+    def handler(n: Any, iterable: Any, key: Any = None) -> tuple[Any, Any]:
+        if type(n) is not int:
+            return calls.call(meaning, (n, iterable, key))
+        items, drain = iteration.drained(iterable)
+        found, asked = keys.keys_of(items, key)
+        order, asked = keys.chosen(lambda numbers, key: function(n, numbers, key), found, asked)
+        y = [items[k] for k in order]
+        return y, (_run_few, y, order, len(items), drain, asked)
+
+
+def _run_few(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, y, order, count, drain, asked = back
+    taken = shadows.take_list(y)
+    parts: list[Any] = [None] * count
+    for k, c in zip(order, taken or ()):
+        parts[k] = c
+    ds = keys.added(None if taken is None else parts, keys.undo(asked, shadows))
+    return None, None, iteration.give(drain, ds, shadows)
+
+
+_few(heapq.nsmallest, False)
+_few(heapq.nlargest, True)
+
+
+# ------------------------------------------------------------------------------------------------------------ merge
+
+
+@known(heapq.merge)
+def _record_merge(*iterables: Any, key: Any = None, reverse: bool = False) -> tuple[Any, Any]:
+    if iterables and {list}.issuperset(map(type, iterables)) and keys.is_harmless(key):
+        asked = [keys.keys_of(x, key)[0] for x in iterables]
+        if all(map(all_ordered, asked)):
+            steps = heapq.merge(*map(places.steps_of_list, iterables), key=_KeyOfStep(key), reverse=reverse)
+            return iteration.Direct(steps, places.Chained(), "generator"), None
+    return calls.differentiated(heapq.merge)(*iterables, key=key, reverse=reverse)
+
+
+class _KeyOfStep:
+    """The key of an item that comes with its place."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: Any):
+        self.key = key
+
+    def __call__(self, step: tuple[Any, Any]) -> Any:
+        key = step[0] if self.key is None else self.key(step[0])
+        if not all_ordered([key]):
+            hint = "let `heapq.merge` go through copies of the lists"
+            raise Unsupported("lists of plain items that get other ones while they are merged", None, hint=hint)
+        return key
 
 
 # ----------------------------------------------------------------------------------------------------------- places
@@ -69,11 +167,17 @@ def _record_heapify(x: Any, /) -> tuple[Any, Any]:
 def _place_up(heap: list[Any], item: Any) -> int | None:
     """Where `heappush` puts an item."""
     at = len(heap)
+    number = type(item) is float
     first = item[0] if type(item) is tuple and item else None
     quick = type(first) is float
     while at:
         above = (at - 1) >> 1
         other = heap[above]
+        if number and type(other) is float:
+            if item < other:
+                at = above
+                continue
+            break
         if quick and type(other) is tuple and other:
             key = other[0]
             if type(key) is float:
@@ -101,7 +205,9 @@ def _place_down(heap: list[Any], item: Any, count: int) -> int | None:
         if right < count:
             a, b = heap[left], heap[right]
             below: bool | None = None
-            if type(a) is tuple and type(b) is tuple and a and b:
+            if type(a) is float and type(b) is float:
+                below = a < b
+            elif type(a) is tuple and type(b) is tuple and a and b:
                 x, y = a[0], b[0]
                 if type(x) is float and type(y) is float:
                     if x < y:
@@ -116,9 +222,11 @@ def _place_down(heap: list[Any], item: Any, count: int) -> int | None:
                 at = right
         way.append(at)
         left = 2 * at + 1
+    number = type(item) is float
     while way:
         at = way[-1]
-        below = less(item, heap[at])
+        other = heap[at]
+        below = item < other if number and type(other) is float else less(item, other)
         if below is None:
             return None
         if not below:

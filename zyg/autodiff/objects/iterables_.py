@@ -309,9 +309,9 @@ _SEQUENCES = frozenset({list, tuple})
 
 @known(zip, exact=True)
 def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
-    if iterables and _SEQUENCES.issuperset(map(type, iterables)):
+    if iterables and _SEQUENCES.issuperset(map(iteration.stepped_as, map(type, iterables))):
         whole, back = wholes.Lists(iterables), None
-        if tuple in map(type, iterables):
+        if any(issubclass(type(x), tuple) for x in iterables):
             whole = wholes.ListsAndTuples(iterables)
             back = (_run_zip_of_tuples, whole)
         return iteration.Direct(zip(zip(*iterables, strict=strict), count()), whole, "zip"), back

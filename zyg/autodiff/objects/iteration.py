@@ -326,8 +326,24 @@ def _general(x: Any) -> tuple[Any, Any]:
         stepped = not isinstance(made, Iterator) and objects.arithmetic.is_python(
             objects.arithmetic.find(type(made), "__next__")
         )
+def stepped_as(cls: type) -> type:
+    """The builtin class of sequences in whose way instances of a class are gone through; the class itself if there is none.
+
+    >>> from collections import namedtuple
+    >>> stepped_as(namedtuple("Point", "x y")), stepped_as(dict)
+    (<class 'tuple'>, <class 'dict'>)
+    """
+    for base in (list, tuple):
+        if issubclass(cls, base) and cls.__iter__ is base.__iter__:
+            return base
+    return cls
+
+
         inner, rec = _stepped(sources.ByNext(made)) if stepped else pairs(made)
         if back is None:
+    stepped = stepped_as(t)
+    if stepped is not t:
+        return SOURCES[stepped](x)
             return inner, rec
         if rec is None:
             inner, rec = ((item, None) for item in inner), NOTHING
@@ -431,6 +447,15 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     with objects.reentry.gathering(backs):
         for item, back in iterator:
             items.append(item)
+    if not asked:
+        stepped = stepped_as(t)
+        if stepped is not t:
+            return list(stepped.__iter__(x)), (_give_list, x) if stepped is list else (_give_tuple,)
+    return drained_pairs(x, asked)
+
+
+def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
+    """The same of any iterable, item by item."""
             backs.append(back)
     return items, (give_backs, backs, rec)
 
@@ -445,7 +470,7 @@ def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...],
     lead = LEADING.get(t)
     if lead is not None:
         return lead(x, types)
-    if t in _STANDING:
+    if t in _STANDING or t not in SOURCES and stepped_as(t) is not t:
         items, drain = drained(x)
         if types.issuperset(map(type, items)):
             return items, drain, None
@@ -544,10 +569,7 @@ def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> N
     if type(whole) is list:
         shadows.add_items(whole, zip(parts, ds))
         return
-    add = whole.adder(shadows)
-    for k in range(len(parts) - 1, -1, -1):
-        if ds[k] is not None:
-            add(parts[k], ds[k])
+    whole.add_all(shadows, parts, ds)
 
 
 def give_backs(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 import sys
+from types import BuiltinFunctionType
 from typing import Any
 
 from . import calls, iteration, keys, listwise, places
@@ -123,15 +124,29 @@ def _filterfalse(f: Any, iterable: Any) -> tuple[Any, Any]:
 
 @known(itertools.starmap)
 def _starmap(f: Any, iterable: Any) -> tuple[Any, Any]:
+    if type(iterable) in _STANDING:
+        return _Spread(f, iterable), None
     iterator, rec = iteration.with_backs(iterable)
     return _made(adapted(_starmapped(f, iterator), iterator), "starmap", None, rec)
 
 
 def _starmapped(f: Any, iterator: Any) -> Any:
+    forward = calls.forward_by_others(f)
     for item, back in iterator:
+        if type(item) is tuple:
+            y, call_back = forward(*item)
+            yield y, (_run_spread, call_back, back)
+            continue
         args, unpacking = calls.KNOWN[tuple](item)
-        y, call_back = calls.forward_by_others(f)(*args)
+        y, call_back = forward(*args)
         yield y, (_run_starmapped, call_back, unpacking, back)
+
+
+def _run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, call_back, inner = back
+    given = calls.run(call_back, d, shadows)
+    if inner is not None:
+        inner[0](inner, None if given is None else tuple(given[1:]), shadows)
 
 
 def _run_starmapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -140,6 +155,72 @@ def _run_starmapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     whole = calls.run(unpacking, None if given is None else tuple(given[1:]), shadows)
     if inner is not None:
         inner[0](inner, None if whole is None else whole[1], shadows)
+
+
+# To take items of these runs no code.
+_STANDING = frozenset({list, iteration.Direct})
+
+
+class _Spread(Iterator):
+    """What `starmap` gives of items that are there, or of what steps through such items."""
+
+    __slots__ = ("function", "source")
+
+    def __init__(self, function: Any, source: Any):
+        self.function = function
+        self.source: Any = source  # as long as it has given nothing
+        super().__init__(self._pairs(), "starmap")
+
+    def _pairs(self) -> Any:
+        source, self.source = self.source, None
+        if source is not None:
+            yield from _starmapped(self.function, iteration.with_backs(source)[0])
+
+
+def _spread_at_once(it: _Spread) -> tuple[list[Any], tuple[Any, ...]] | None:
+    """All that an operator gives of tuples of real numbers; None for others, and then nothing has been taken."""
+    source = it.source
+    if source is None or type(it.function) is not BuiltinFunctionType:
+        return None
+    if type(source) is iteration.Direct:
+        both = list(source.base)
+        source.base = iter(both)  # (as if nothing had been taken)
+        items = [item for item, _ in both]
+    else:
+        items = source[:]
+    if not {tuple}.issuperset(map(type, items)) or len(set(map(len, items))) != 1:
+        return None
+    columns = list(map(list, zip(*items)))
+    rule = listwise.rule_of(it.function, *columns)
+    if rule is None:
+        return None
+    try:
+        ys = list(map(it.function, *columns))
+    except ArithmeticError:  # it is raised again where it belongs
+        return None
+    it.source = None
+    _, drain = iteration.drained(source)
+    return ys, (_give_spread, rule, ys[:], columns, drain)
+
+
+def _give_spread(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, rule, ys, columns, inner = drain
+    if ds is not None:
+        iteration.give(inner, list(zip(*listwise.cotangents(rule, ds, ys, *columns))), shadows)
+
+
+def _drain_spread(it: _Spread) -> tuple[list[Any], tuple[Any, ...]]:
+    return _spread_at_once(it) or iteration.drained_pairs(it)
+
+
+def _leading_spread(it: _Spread, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
+    made = _spread_at_once(it) if types else None
+    return iteration.leading_pairs(it, types) if made is None else (*made, None)
+
+
+iteration.SOURCES[_Spread] = iteration.iterator_pairs
+iteration.DRAINS[_Spread] = _drain_spread
+iteration.LEADING[_Spread] = _leading_spread
 
 
 @known(itertools.accumulate)
@@ -174,11 +255,7 @@ class _Totals(Iterator):
 
 def _drain_totals(it: _Totals) -> tuple[list[Any], tuple[Any, ...]]:
     """All that is still to come."""
-    made = _totals_at_once(it)
-    if made is None:
-        both = list(it.pairs)
-        return [item for item, _ in both], (iteration.give_backs, [back for _, back in both], None)
-    return made
+    return _totals_at_once(it) or _totals_in_turn(it) or iteration.drained_pairs(it)
 
 
 def _totals_at_once(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
@@ -192,8 +269,38 @@ def _totals_at_once(it: _Totals) -> tuple[list[Any], tuple[Any, ...]] | None:
     return ys, (_give_totals, x, by_total, by_item)
 
 
+def _totals_in_turn(it: _Totals, types: frozenset[type] | None = None) -> tuple[list[Any], tuple[Any, ...]] | None:
+    """Totals by a function that only calculates; None for others, or if not all are of these types. (Then it is called again.)"""
+    x = it.items
+    if not x or it.function is None or not keys.is_harmless(it.function):
+        return None
+    forward = calls.forward_by_others(it.function)
+    total = x[0]
+    ys, backs = [total], []
+    for item in x[1:]:
+        total, back = forward(total, item)
+        ys.append(total)
+        backs.append(back)
+    if types is not None and not types.issuperset(map(type, ys)):
+        return None
+    it.items = None
+    return ys, (_give_in_turn, x, backs)
+
+
+def _give_in_turn(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, x, backs = drain
+    parts: list[Any] = [None] * (len(backs) + 1)
+    later: Any = None
+    for k in range(len(backs), 0, -1):
+        here = later if ds is None else accumulate(ds[k], later)
+        given = calls.run(backs[k - 1], here, shadows)
+        _, later, parts[k] = (None, None, None) if given is None else given
+    parts[0] = later if ds is None else accumulate(ds[0], later)
+    shadows.add_all(x, 0, parts)
+
+
 def _leading_totals(it: _Totals, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
-    made = _totals_at_once(it) if types else None
+    made = (_totals_at_once(it) or _totals_in_turn(it, types)) if types else None
     return iteration.leading_pairs(it, types) if made is None else (*made, None)
 
 
@@ -327,6 +434,8 @@ if sys.version_info >= (3, 12):
 
 @known(itertools.zip_longest)
 def _zip_longest(*iterables: Any, fillvalue: Any = None) -> tuple[Any, Any]:
+    if iterables and {list}.issuperset(map(type, iterables)):
+        return places.longest(iterables, fillvalue)
     sources = [iteration.with_backs(x) for x in iterables]
     iterators = [s for s, _ in sources]
     holder = iteration.Holder(1)
@@ -412,6 +521,10 @@ def _copies(iterable: Any, n: int) -> tuple[Any, ...]:
 
 @known(itertools.groupby)
 def _groupby(iterable: Any, key: Any = None) -> tuple[Any, Any]:
+    if type(iterable) is list and keys.is_harmless(key):
+        groups = places.grouped(iterable, key)
+        if groups is not None:
+            return Iterator(groups, "groupby"), None
     return calls.call(_groups, (iterable, key))
 
 

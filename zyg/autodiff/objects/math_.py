@@ -215,9 +215,11 @@ def _run_frexp(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(math.fsum)
 def _fsum(iterable: Any, /) -> tuple[Any, Any]:
+    if type(iterable) in (list, tuple) and NUMBERS.issuperset(map(type, iterable)):
+        return math.fsum(iterable), (_run_linear, iteration.drained(iterable)[1], [1.0] * len(iterable))
     iterator, rec = iteration.with_backs(iterable)
     both = [_number_of(v, b) for v, b in iterator]
-    return math.fsum([v for v, _ in both]), (_run_weighted, [b for _, b in both], rec, None)
+    return math.fsum([v for v, _ in both]), (_run_each, [b for _, b in both], rec)
 
 
 def _number_of(x: Any, back: Any) -> tuple[Any, Any]:
@@ -233,20 +235,18 @@ def _run_number_of(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     calls.run(back[1], None if given is None else given[1], shadows)
 
 
-def _run_weighted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """Each item gets `d` times its weight."""
-    _, backs, rec, weights = back
-    for k in range(len(backs) - 1, -1, -1):
-        if backs[k] is not None:
-            c = None if d is None else d if weights is None else d * weights[k]
-            backs[k][0](backs[k], c, shadows)
-    whole = None if rec is None else rec[0](rec, None, shadows)
-    return None, None if whole is None else whole[0]
+def _run_each(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """Each item gets `d`."""
+    _, backs, rec = back
+    return None, iteration.give((iteration.give_backs, backs, rec), None if d is None else [d] * len(backs), shadows)
 
 
 @known(math.dist)
 def _dist(p: Any, q: Any, /) -> tuple[Any, Any]:
-    if not all(map(is_number, iteration.own_items(p))) or not all(map(is_number, iteration.own_items(q))):
+    if not all(
+        NUMBERS.issuperset(map(type, iteration.own_items(x))) or all(map(is_number, iteration.own_items(x)))
+        for x in (p, q)
+    ):
         raise Unsupported(
             "math.dist of objects in differentiated code",
             foreign.position_of(foreign.caller()),
@@ -256,22 +256,24 @@ def _dist(p: Any, q: Any, /) -> tuple[Any, Any]:
 
 
 def _of_two(f: Any, p: Any, q: Any) -> tuple[Any, Any]:
-    sources = [iteration.with_backs(x) for x in (p, q)]
-    both = [list(iterator) for iterator, _ in sources]
-    values = [[v for v, _ in items] for items in both]
-    y = f(*values)
-    weights: list[Any]
+    (ps, of_p), (qs, of_q) = iteration.drained(p), iteration.drained(q)
+    y = f(ps, qs)
     if f is math.dist:
-        first = [(a - b) / y if y else 0.0 for a, b in zip(*values)]
-        weights = [first, [-w for w in first]]
+        first = [(a - b) / y if y else 0.0 for a, b in zip(ps, qs)]
+        second = list(map(operator.neg, first))
     else:
-        weights = [values[1], values[0]]
-    backs = [(_run_weighted, [b for _, b in items], rec, w) for items, (_, rec), w in zip(both, sources, weights)]
-    return y, (_run_of_two, *backs)
+        first, second = qs, ps
+    return y, (_run_of_two, (_run_linear, of_p, first), (_run_linear, of_q, second))
+
+
+def _run_linear(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """Each of the items that were taken gets `d` times its weight."""
+    _, drain, weights = back
+    return None, iteration.give(drain, None if d is None else [d * w for w in weights], shadows)
 
 
 def _run_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    return None, _run_weighted(back[1], d, shadows)[1], _run_weighted(back[2], d, shadows)[1]
+    return None, _run_linear(back[1], d, shadows)[1], _run_linear(back[2], d, shadows)[1]
 
 
 if sys.version_info >= (3, 12):
@@ -462,6 +464,8 @@ def getter(f: Any) -> Callable[..., tuple[Any, Any]]:
 
     if type(f) is operator.itemgetter:
         keys = f.__reduce__()[1]
+        if len(keys) == 1:
+            return functools.partial(_get_one, keys[0])
         return functools.partial(_get_all, subscripts.record_getitem, keys)
     if type(f) is operator.attrgetter:
         names = f.__reduce__()[1]
@@ -525,6 +529,21 @@ def _run_path(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         given = calls.run(inner, d, shadows)
         d = None if given is None else given[0]
     return (d,)
+
+
+def _get_one(key: Any, x: Any) -> tuple[Any, Any]:
+    """`itemgetter(key)(x)`."""
+    if type(x) is tuple and type(key) is int:
+        return x[key], (_run_get_one, key, len(x))
+    return builtins_.shift(subscripts.record_getitem(x, key))
+
+
+def _run_get_one(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    parts: list[Any] = [None] * back[2]
+    parts[back[1]] = d
+    return None, tuple(parts)
 
 
 def _get_all(record: Any, keys: Any, x: Any) -> tuple[Any, Any]:

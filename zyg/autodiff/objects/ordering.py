@@ -40,6 +40,17 @@ def less(a: Any, b: Any) -> bool | None:
         return None
 
 
+def all_ordered(items: list[Any]) -> bool:
+    """Whether comparisons of any two items by `<` run no code, or code that only calculates: numbers and texts, flat tuples of them,
+    and objects of one class whose comparisons do so."""
+    kinds = set(map(type, items))
+    if _ORDERED.issuperset(kinds):
+        return True
+    if kinds == {tuple}:
+        return all(_ORDERED.issuperset(map(type, item)) for item in items)
+    return all_quiet(items)
+
+
 def all_quiet(items: list[Any]) -> bool:
     """Whether comparisons of items, all of one class, only calculate."""
     kinds = set(map(type, items))
@@ -79,4 +90,4 @@ def _note_quiet(cls: type) -> bool:
     return True
 
 
-__all__ = ["all_quiet", "is_quiet", "less"]
+__all__ = ["all_ordered", "all_quiet", "is_quiet", "less"]

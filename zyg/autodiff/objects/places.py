@@ -10,9 +10,10 @@ from collections.abc import Callable
 from operator import is_, itemgetter
 from typing import Any
 
+from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 
-from . import calls, foreign, iteration
+from . import calls, foreign, iteration, keys
 from .calls import known
 from .wholes import Whole, add_at
 
@@ -39,6 +40,21 @@ class Chained(Whole):
 
         return add
 
+    def add_all(self, shadows: Any, parts: list[Any], ds: list[Any]) -> None:
+        x: Any = None
+        shadow: list[Any] = []
+        for k in range(len(parts) - 1, -1, -1):
+            d = ds[k]
+            if d is None:
+                continue
+            of, at = parts[k]
+            if type(of) is not list:
+                of.add(shadows, at, d)
+                continue
+            if of is not x:
+                x, shadow = of, shadows.list_of(of)
+            add_at(shadow, at, d)
+
 
 def chained(iterables: tuple[Any, ...]) -> Any:
     """`chain`, where each of the iterables has places; else None."""
@@ -50,7 +66,7 @@ def chained(iterables: tuple[Any, ...]) -> Any:
 def chained_from(rows: Any) -> Any:
     """`chain.from_iterable` of a list of lists; else None."""
     if type(rows) is list and {list}.issuperset(map(type, rows)):
-        return iteration.Direct(itertools.chain.from_iterable(map(_steps_of_list, rows)), Chained(), "chain")
+        return iteration.Direct(itertools.chain.from_iterable(map(steps_of_list, rows)), Chained(), "chain")
     return None
 
 
@@ -64,14 +80,86 @@ def _steps_of(x: Any) -> Any:
     return zip(map(_FIRST, items), zip(itertools.repeat(x.whole), map(_SECOND, parts)))
 
 
-def _steps_of_list(x: Any) -> Any:
+def steps_of_list(x: Any) -> Any:
     if type(x) is not list:
         hint = "let `chain.from_iterable` go through a copy of the list"
         raise Unsupported("a list of lists that becomes another one on the way", None, hint=hint)
     return _steps_of(x)
 
 
+# ------------------------------------------------------------------------------------------------ groups of items
+
+
+def grouped(items: list[Any], key: Any) -> Any:
+    """Pairs of ((key, items), None), as `groupby` makes groups of a list by a key that only calculates; None where the derivative by a
+    key may be asked for, or keys are compared by code."""
+    try:
+        found, _ = keys.keys_of(items, key)
+    except Exception:  # it is raised again where it belongs
+        return None
+    if not all(map(_is_label, found)):
+        return None
+    groups = itertools.groupby(zip(items, itertools.count()), key=_KeyOfStep(key))
+    return (((k, iteration.Direct(steps, items, "itertools._grouper")), None) for k, steps in groups)
+
+
+def _is_label(key: Any) -> bool:
+    """Whether a key carries no derivative, and is compared without code."""
+    return type(key) in PLAIN_KEYS or (type(key) is tuple and PLAIN_KEYS.issuperset(map(type, key)))
+
+
+class _KeyOfStep:
+    """The key of an item that comes with its place."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: Any):
+        self.key = key
+
+    def __call__(self, step: tuple[Any, int]) -> Any:
+        key = step[0] if self.key is None else self.key(step[0])
+        if not _is_label(key):
+            hint = "let `groupby` go through a copy of the list"
+            raise Unsupported("a list that gets items with other keys while it is grouped", None, hint=hint)
+        return key
+
+
 # ------------------------------------------------------------------------------------------------ tuples of items
+
+
+class _Longest(Whole):
+    """What `zip_longest` of lists goes through: lists, and the value that fills up."""
+
+    __slots__ = ("filled", "lists")
+
+    def __init__(self, lists: tuple[list[Any], ...], fillvalue: Any):
+        super().__init__()
+        self.lists = lists
+        self.filled = [fillvalue]  # what it gathers is in the shadow of this
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        found = [shadows.list_of(x) for x in self.lists]
+        filled = shadows.list_of(self.filled)
+
+        def add(places: tuple[int, ...], d: Any) -> None:
+            for shadow, at, c in zip(found, places, d):
+                if c is not None:
+                    add_at(*((shadow, at) if at >= 0 else (filled, 0)), c)
+
+        return add
+
+
+def longest(lists: tuple[list[Any], ...], fillvalue: Any) -> tuple[Any, Any]:
+    """(iterator, back) of `zip_longest`."""
+    whole = _Longest(lists, fillvalue)
+    items = itertools.zip_longest(*[zip(x, itertools.count()) for x in lists], fillvalue=(fillvalue, -1))
+    steps = (tuple(zip(*group)) for group in items)
+    return iteration.Direct(steps, whole, "zip_longest"), (_run_longest, whole)
+
+
+def _run_longest(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    whole = back[1]
+    return None, *[None] * len(whole.lists), shadows.take_item(whole.filled, 0)
 
 
 class _Neighbours(Whole):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -20,7 +21,7 @@ from .reentry import followed, index_of, matters, run_at_index
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
 # In these `x in c` asks x for its hash only, and what has the same.
-_HASHED = frozenset({dict, set, frozenset, str, bytes, range})
+_HASHED = frozenset({dict, set, frozenset, str, bytes, range, Counter, OrderedDict, defaultdict})
 
 
 def _comparison(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any, Any]]:
@@ -103,11 +104,13 @@ def _not(x: Any) -> tuple[Any, Any]:
 def _tested(f: Callable[[Any], bool], x: Any) -> tuple[Any, Any]:
     made = _by_method("__bool__", x)
     if made is not None:
-        y, back = f(made[0] if type(made[0]) is bool else _Answer(made[0])), made[1]
-    elif find(type(x), "__bool__") is None and (made := sized(x)) is not None:
-        y, back = f(made[0]), made[1]
-    else:
-        y, back = followed(f, (x,))
+        y, back = made  # nothing flows to `x`, which has a shadow
+        return f(y if type(y) is bool else _Answer(y)), back
+    if find(type(x), "__bool__") is None:
+        made = sized(x)
+        if made is not None:
+            return f(made[0]), made[1]
+    y, back = followed(f, (x,))
     return y, None if back is None else (_run_query, back, "the truth", foreign.caller())
 
 
@@ -126,10 +129,10 @@ class _Answer:
 
 def sized(x: Any) -> tuple[Any, Any] | None:
     """(length, back), by a `__len__` that is a plain function or runs no Python code; None for others, and nothing has run."""
-    if _is_tested(type(x)):
-        return len(x), None
     made = _by_method("__len__", x)
-    if made is None or type(made[0]) is int and made[0] >= 0:
+    if made is None:
+        return (len(x), None) if _is_tested(type(x)) else None
+    if type(made[0]) is int and made[0] >= 0:
         return made
     n, asked = index_of(made[0])
     return len(_Answer(n)), made[1] if asked is None else (run_at_index, made[1], asked)
@@ -137,18 +140,23 @@ def sized(x: Any) -> tuple[Any, Any] | None:
 
 def _by_method(slot: str, x: Any, *args: Any) -> tuple[Any, Any] | None:
     """(value, back) of a special method of `x` that is a plain function; None, and nothing has run, if it is none."""
-    from ..python import special
+    from zyg.autodiff.python.special import special_method  # (from a package it takes a microsecond more)
 
-    forward = special.special_method(slot, type(x), 1 + len(args))
+    forward = special_method(slot, type(x), 1 + len(args))
     return None if forward is None else forward(x, *args)
 
 
 def _run_query(back: tuple[Any, ...], d: Any, shadows: Any, constants: tuple[int, ...] = ()) -> None:
     """Where only a truth matters nothing flows to the operands; what a method has kept of them would, if they are no constants."""
     _, inner, name, place = back
-    given = list(calls.run(inner, d, shadows) or ())
+    given = calls.run(inner, d, shadows)
+    for c in given or ():
+        if c is not None:
+            break
+    else:
+        return
     if name == "in":
-        given.reverse()  # the container is asked
+        given = given[::-1]  # the container is asked
     if any(matters(c) for k, c in enumerate(given) if k not in constants):
         hint = "call the method by itself"
         raise Unsupported(

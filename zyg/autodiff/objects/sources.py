@@ -56,20 +56,31 @@ class Steps:
 class ByNext(Steps):
     """The items of an object with a `__next__` that is differentiated."""
 
-    __slots__ = ("next",)
+    __slots__ = ("iterator",)
 
     def __init__(self, x: Any):
         super().__init__()
-        self.next = objects.arithmetic.find(type(x), "__next__").__get__(x, type(x))
+        self.iterator = x
 
     def step(self) -> tuple[bool, Any, Any]:
-        from ..python import escaping
+        from zyg.autodiff.python import escaping
 
         try:
-            item, back = escaping.attempt(objects.calls.call, self.next, ())
+            item, back = escaping.attempt(_next_of, self.iterator)
         except StopIteration as end:
             return False, None, escaping.swallowed(end)
         return True, item, back
+
+
+def _next_of(x: Any) -> tuple[Any, Any]:
+    """(value, back) of `x.__next__()`."""
+    from zyg.autodiff.python.special import special_method
+
+    cls = type(x)
+    forward = special_method("__next__", cls, 1)
+    if forward is not None:
+        return forward(x)
+    return objects.calls.call(objects.arithmetic.find(cls, "__next__").__get__(x, cls), ())
 
 
 class ByIndex(Steps):

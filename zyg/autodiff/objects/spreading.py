@@ -50,9 +50,7 @@ def run_spread_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if given is None:
         return None
     if given[1] is not None:
-        for index, c in enumerate(given[1]):
-            if c is not None:
-                shadows.add_item(items, index, c)
+        shadows.add_all(items, 0, list(given[1]))
     return given[0], None, None
 
 

@@ -21,6 +21,8 @@ def unpacked(x: Any, number: int) -> tuple[Any, ...]:
         return (*x, (run_unpack_tuple,))
     if type(x) is list and len(x) == number:
         return (*x, (run_unpack_list, x))
+    if iteration.stepped_as(type(x)) is tuple and len(items := tuple(iteration.own_items(x))) == number:
+        return (*items, (run_unpack_tuple,))
     iterator, rec = iteration.with_backs(x)
     items, backs = [], []
     with reentry.gathering(backs):

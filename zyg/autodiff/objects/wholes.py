@@ -27,6 +27,13 @@ class Whole:
     def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
         """What adds the cotangent of an item, by the part that the item belongs to, in one reverse pass."""
 
+    def add_all(self, shadows: Any, parts: list[Any], ds: list[Any]) -> None:
+        """Add the cotangents of items by their parts, the last one first."""
+        add = self.adder(shadows)
+        for k in range(len(parts) - 1, -1, -1):
+            if ds[k] is not None:
+                add(parts[k], ds[k])
+
     def parts(self, shadows: Any) -> tuple[Any, ...] | None:
         """Where items are tuples, whose items belong to one part of something each: the shadows of these, None for what has none.
         (Compiled code adds to them by itself.)"""
@@ -74,6 +81,13 @@ class Lists(Tuples):
     def parts(self, shadows: Any) -> tuple[Any, ...]:
         return tuple([shadows.list_of(x) for x in self.lists])
 
+    def add_all(self, shadows: Any, parts: list[Any], ds: list[Any]) -> None:
+        if not parts or None in ds or parts[-1] - parts[0] != len(parts) - 1:  # (places go up)
+            super().add_all(shadows, parts, ds)
+            return
+        for x, column in zip(self.lists, zip(*ds)):
+            shadows.add_all(x, parts[0], list(column))
+
 
 class ListsAndTuples(Tuples):
     """What `zip` goes through where there are tuples: what comes to their items gathers in lists, until it is taken."""
@@ -88,7 +102,9 @@ class ListsAndTuples(Tuples):
     def parts(self, shadows: Any) -> tuple[Any, ...]:
         of, gathered = self.gathered
         if of is not shadows:
-            gathered = tuple([shadows.list_of(x) if type(x) is list else [None] * len(x) for x in self.iterables])
+            gathered = tuple(
+                [[None] * tuple.__len__(x) if isinstance(x, tuple) else shadows.list_of(x) for x in self.iterables]
+            )
             self.gathered = shadows, gathered
         return gathered
 
@@ -98,7 +114,7 @@ class ListsAndTuples(Tuples):
         if of is not shadows:
             return [None] * len(self.iterables)
         self.gathered = _NOBODY
-        return [tuple(ds) if type(x) is tuple else None for x, ds in zip(self.iterables, gathered)]
+        return [tuple(ds) if isinstance(x, tuple) else None for x, ds in zip(self.iterables, gathered)]
 
 
 def add_at(shadow: list[Any], index: int, d: Any) -> None:

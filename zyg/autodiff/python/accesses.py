@@ -7,6 +7,7 @@ gives no bound method with a cotangent. The general functions add to these sets 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from types import FunctionType, MethodDescriptorType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
 
@@ -112,6 +113,27 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
             note(types.properties, cls, (cls,), read)
             return read(x)
     return objects.RECORD["getattr"](x, name)
+
+
+def reads_plainly(x: Any, name: Any) -> bool:
+    """Whether `getattr(x, name)` runs no code, and what it gives has its cotangent in the shadow of `x`."""
+    return type(name) is str and _is_noted(readers(name, False).plain, type(x), name, _reads_plainly)
+
+
+def writes_plainly(x: Any, name: Any) -> bool:
+    """Whether `setattr(x, name, value)` runs no code, and sets what has its cotangent in the shadow of `x`."""
+    return type(name) is str and _is_noted(writers(name, False).plain, type(x), name, _writes_plainly)
+
+
+def _is_noted(plain: set[Any], cls: type, name: str, holds: Callable[[type, str], bool]) -> bool:
+    if cls is ModuleType:
+        return False
+    if cls not in plain:
+        if not holds(cls, name):
+            return False
+        note_class(cls)
+        note(plain, cls, (cls,))
+    return True
 
 
 def _of_class(types: Types, name: str, x: Any) -> tuple[Any, Any]:

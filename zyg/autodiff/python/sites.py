@@ -180,7 +180,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         or (isinstance(f, type) and t.__hash__ is type.__hash__ and f in calls.KNOWN)
     ):
         _remember(site, f, forward)
-    elif type(forward) is partial and forward.func is objects.stdlib_.call_cached:
+    elif type(forward) is partial and (t in calls.GETTERS or forward.func is objects.stdlib_.call_cached):
         site[:2] = f, forward
         _passing.append(site)
     elif t is BuiltinFunctionType:
