@@ -318,14 +318,6 @@ def pairs(x: Any) -> tuple[Any, Any]:
     return _general(x)
 
 
-def _general(x: Any) -> tuple[Any, Any]:
-    t = type(x)
-    method = objects.arithmetic.find(t, "__iter__")
-    if objects.arithmetic.is_python(method):
-        made, back = objects.calls.call(method.__get__(x, t), ())
-        stepped = not isinstance(made, Iterator) and objects.arithmetic.is_python(
-            objects.arithmetic.find(type(made), "__next__")
-        )
 def stepped_as(cls: type) -> type:
     """The builtin class of sequences in whose way instances of a class are gone through; the class itself if there is none.
 
@@ -339,11 +331,19 @@ def stepped_as(cls: type) -> type:
     return cls
 
 
-        inner, rec = _stepped(sources.ByNext(made)) if stepped else pairs(made)
-        if back is None:
+def _general(x: Any) -> tuple[Any, Any]:
+    t = type(x)
     stepped = stepped_as(t)
     if stepped is not t:
         return SOURCES[stepped](x)
+    method = objects.arithmetic.find(t, "__iter__")
+    if objects.arithmetic.is_python(method):
+        made, back = objects.calls.call(method.__get__(x, t), ())
+        stepped = not isinstance(made, Iterator) and objects.arithmetic.is_python(
+            objects.arithmetic.find(type(made), "__next__")
+        )
+        inner, rec = _stepped(sources.ByNext(made)) if stepped else pairs(made)
+        if back is None:
             return inner, rec
         if rec is None:
             inner, rec = ((item, None) for item in inner), NOTHING
@@ -439,14 +439,6 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     drain = DRAINS.get(t)
     if drain is not None:
         return drain(x)
-    iterator, rec = listed(x) if asked else pairs(x)
-    if rec is None:
-        iterator = zip(iterator, repeat(None))
-    items: list[Any] = []
-    backs: list[Any] = []
-    with objects.reentry.gathering(backs):
-        for item, back in iterator:
-            items.append(item)
     if not asked:
         stepped = stepped_as(t)
         if stepped is not t:
@@ -456,6 +448,14 @@ def drained(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
 
 def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ...]]:
     """The same of any iterable, item by item."""
+    iterator, rec = listed(x) if asked else pairs(x)
+    if rec is None:
+        iterator = zip(iterator, repeat(None))
+    items: list[Any] = []
+    backs: list[Any] = []
+    with objects.reentry.gathering(backs):
+        for item, back in iterator:
+            items.append(item)
             backs.append(back)
     return items, (give_backs, backs, rec)
 
