@@ -2,8 +2,12 @@
 
 import contextlib
 import sys
+import warnings
 
+import numpy as np
 import pytest
+
+from zyg.autodiff.objects import native
 
 from .dynamic import regressions
 from .dynamic.check import Skipped, check
@@ -23,3 +27,14 @@ def test_dynamic_programs(number: int) -> None:
 @pytest.mark.parametrize("small", regressions.PROGRAMS.values(), ids=list(regressions.PROGRAMS))
 def test_what_random_programs_found(small: Program) -> None:
     check(small, "python")
+
+
+def test_looking_for_functions_asks_modules_for_nothing() -> None:
+    """NumPy warns where it is asked for `str`, which it once had."""
+
+    def named(x: float) -> float:
+        return float(np.sin(x)) * len(str(x > 0.0))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not native._reads_assigned(named, set())

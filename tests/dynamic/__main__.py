@@ -44,8 +44,9 @@ def failure_in_a_process(drawn: Program, check: Check) -> str:
 
 
 def minimised(drawn: Program, check: Check, failure: str) -> Program:
-    for calls in [*((call,) for call in drawn.calls), *(drawn.calls[:n] for n in range(2, len(drawn.calls)))]:
-        if failure_in_a_process(fewer := replace(drawn, calls=calls), check) == failure:
+    several = range(len(drawn.calls))
+    for chosen in [*((n,) for n in several), *(several[:n] for n in several[2:])]:
+        if failure_in_a_process(fewer := drawn.only(chosen), check) == failure:
             drawn = fewer
             break
     fails = lambda source: failure_in_a_process(replace(drawn, source=source), check) == failure

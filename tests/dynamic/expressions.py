@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from random import Random
 from typing import TypeVar
 
+from . import retyping, small_arrays
+
 T = TypeVar("T")
 
 CONSTANTS = ("0.5", "1.0", "-1.0", "0.25", "2", "1", "-2", "0.1", "1.5")
@@ -79,6 +81,10 @@ class Expressions:
         self.names = names
         self.indent -= 1
 
+    def statements(self, count: int) -> None:
+        """So many statements: those of the program that is written."""
+        raise NotImplementedError
+
     # -------------------------------------------------------------------------------------------- expressions
 
     def integer(self) -> str:
@@ -120,6 +126,9 @@ class Expressions:
         for kind, forms in (("l", self.of_list), ("d", self.of_dict), ("o", self.of_object), ("t", self.of_tuple)):
             if self.named(kind):
                 simple += [forms] * 2
+        for kind, written in (("a", small_arrays.number), ("u", small_arrays.held), ("w", retyping.number)):
+            if self.named(kind):
+                simple.append(lambda written=written: written(self))
         if depth <= 0:
             return self.choose(simple)()
         deep: list[Callable[[], str]] = [

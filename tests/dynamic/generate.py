@@ -6,6 +6,7 @@ variable holds, by the first letter of its name:
 
     x float     n small int     l list of two or more floats     d dict with the keys "a" and "b", floats
     o object (Box or a class derived from it)     g function of a float     t tuple of two floats     q list of lists
+    a array of three floats     w anything
 
 Two names may stand for one object.
 """
@@ -15,14 +16,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from . import classes, features, language
+from . import changes, language, small_arrays
 from .expressions import KEYS, Expressions
-from .tools import Program, assemble
+from .tools import PARTS, Program, assemble
 
-FLOATS = (0.7, 1.3, -0.4, 0.25, 1.1, -1.6, 0.9, 0.5, -0.8, 1.0)
+FLOATS = (0.7, 1.3, -0.4, 0.25, 1.1, -1.6, 0.9, 0.5, -0.8, 1.0, 0.0, -1.0, 2.0, -0.0)
 INTEGERS = (2, -1, 3, 0)
+RARE = ("None", "True", "'ab'", "[]", "[0.5, [1.5, (0.25,)]]", "[np.ones(3), 0.5]", "{'a': np.zeros(3), 'b': {'a': 1}}")
 
-STATEMENTS = (*features.STATEMENTS, *classes.STATEMENTS, *language.STATEMENTS)
+STATEMENTS = [statement for part in PARTS for statement in part.STATEMENTS]
+PLAIN = (language.comprehension, language.arguments, *small_arrays.STATEMENTS)
 
 
 class Writer(Expressions):
@@ -31,6 +34,7 @@ class Writer(Expressions):
     def __init__(self, random: Random, budget: int, plain: bool) -> None:
         super().__init__(random, plain)
         self.budget = budget
+        self.floats = FLOATS if self.chance(85) else (self.choose(FLOATS),)  # all are equal
 
     # -------------------------------------------------------------------------------------------- statements
 
@@ -53,7 +57,7 @@ class Writer(Expressions):
         if self.indent < 4:
             forms += [self.branch, self.loop, self.loop, self.closure, self.consume]
             if self.plain:
-                forms += [lambda form=form: form(self) for form in (language.comprehension, language.arguments)]
+                forms += [lambda form=form: form(self) for form in PLAIN]
             else:
                 forms += [self.attempt, self.attempt, self.context, self.dispatch]
                 forms += [lambda form=form: form(self) for form in STATEMENTS]
@@ -194,7 +198,7 @@ class Writer(Expressions):
                 self.frozen.add(name)
                 self.statements(3)
         else:
-            with self.block(header.replace("@", name)):
+            with self.block(header.replace("@", name, 1)):
                 self.bind(name)
                 self.frozen.add(name)
                 self.statements(3)
@@ -320,7 +324,7 @@ class Writer(Expressions):
     # ---------------------------------------------------------------------------------------------- programs
 
     def program(self) -> Program:
-        kinds = self.choose(["x", "xx", "xl", "xd", "xo", "lx", "xlo", "xnd", "xxt"])
+        kinds = self.choose(["x", "xx", "xl", "xd", "xo", "lx", "xlo", "xnd", "xxt", "xa", "xao", "xw", "wx"])
         parameters = tuple(f"{kind}{at}" for at, kind in enumerate(kinds))
         self.counter = len(kinds)
         for name in parameters:
@@ -329,18 +333,26 @@ class Writer(Expressions):
         self.indent = 1
         self.statements(1 + self.up_to(self.budget, 2))
         result = [self.value(2)]
-        for kind in "xldo":
+        for kind in "xldoauw":
             if self.named(kind):
                 self.names = [n for n in self.names if n[0] != kind] + self.named(kind)[-1:]
                 result.append({"x": lambda: self.named("x")[-1], "l": lambda: f"sum({self.named('l')[-1]})",
                                "d": lambda: f"sum({self.named('d')[-1]}.values())",
-                               "o": lambda: f"{self.named('o')[-1]}.u"}[kind]())  # fmt: skip
+                               "o": lambda: f"{self.named('o')[-1]}.u", "a": lambda: f"np.sum({self.named('a')[-1]})",
+                               "u": lambda: f"{self.named('u')[-1]}.w[1]",
+                               "w": lambda: f"measure({self.named('w')[-1]})"}[kind]())  # fmt: skip
         self.line(f"return math.tanh(0.25 * ({' + '.join(result)})) + 0.1 * sum(LOG)")
         body = "\n".join([f"def f({', '.join(parameters)}):", *self.lines])
-        return assemble(body, parameters, calls, self.choose, self.plain)
+        if "o" in kinds and self.chance(20):  # the same object in each call
+            calls = tuple(tuple("HELD" if kind == "o" else text for kind, text in zip(kinds, texts)) for texts in calls)
+        before = tuple("\n".join(self.some(changes.that_matter(body + repr(calls)))) for _ in calls[1:])
+        return assemble(body, parameters, calls, self.choose, self.plain, ("", *before))
+
+    def some(self, options: list[str]) -> list[str]:
+        return [self.choose(options) for _ in range(self.up_to(2))] if options else []
 
     def argument(self, kind: str) -> str:
-        number = lambda: repr(self.choose(FLOATS))
+        number = lambda: repr(self.choose(self.floats))
         return {
             "x": number,
             "n": lambda: str(self.up_to(3)),
@@ -348,6 +360,8 @@ class Writer(Expressions):
             "d": lambda: f"{{'a': {number()}, 'b': {number()}}}",
             "o": lambda: f"{self.choose(('Box', 'Crate'))}({number()}, {number()})",
             "t": lambda: f"({number()}, {number()})",
+            "a": lambda: f"np.array([{number()}, {number()}, {number()}])",
+            "w": lambda: self.argument(self.choose("xxnldoat")) if self.chance(80) else self.choose(RARE),
         }[kind]()
 
     def other_argument(self, kind: str) -> str:

@@ -4,16 +4,45 @@ arguments in which each number is a direction of its own."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import types
 from collections.abc import Iterator
 from typing import Any
 
-from ..oracles import dual
+import numpy as np
+
+from ..oracles import dual, dual_arrays
 from .tools import Program
 
 _levels = itertools.count(1_000_000)
-_LIFTED = {"math": dual.namespace, "float": dual._dual_float, "isinstance": dual._dual_isinstance}
+
+
+class _Functools:
+    """`functools` without caches: duals of one value are not one."""
+
+    __getattr__ = staticmethod(lambda name: getattr(functools, name))
+
+    def cache(self, function: Any) -> Any:
+        return function
+
+    def lru_cache(self, maxsize: int) -> Any:
+        return self.cache
+
+
+def _isinstance(x: Any, kind: Any) -> bool:
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    return isinstance(dual.value_of(x), tuple(float if k is dual._dual_float else k for k in kinds))
+
+
+_LIFTED = {
+    "math": dual.namespace,
+    "np": dual_arrays.numpy_on_duals,
+    "functools": _Functools(),
+    "float": dual._dual_float,
+    "isinstance": _isinstance,
+}
+_IMPORTED = ("import math\n", "import functools\n", "import numpy as np\n")
 
 
 def module_of(program: Program, filename: str, lifted: bool = False) -> Any:
@@ -21,14 +50,19 @@ def module_of(program: Program, filename: str, lifted: bool = False) -> Any:
     module = types.ModuleType(__name__)  # dataclasses look their module up
     source = program.source
     if lifted:
-        source = source.replace("import math\n", "\n", 1)
+        for line in _IMPORTED:
+            source = source.replace(line, "\n", 1)
         module.__dict__.update(_LIFTED)
     exec(compile(source, filename, "exec"), module.__dict__)
     return module
 
 
-def arguments(texts: tuple[str, ...], module: Any) -> list[Any]:
-    return [eval(text, module.__dict__) for text in texts]
+def calls(program: Program, module: Any) -> Iterator[list[Any]]:
+    """The arguments of each call, after the changes that come before it."""
+    for texts, change in zip(program.calls, program.changes):
+        with contextlib.suppress(Exception):  # what it changes may not be there any more
+            exec(change, module.__dict__)
+        yield [eval(text, module.__dict__) for text in texts]
 
 
 def is_number(value: Any) -> bool:
@@ -37,7 +71,7 @@ def is_number(value: Any) -> bool:
 
 def parts(value: Any) -> Iterator[tuple[Any, Any]]:
     """What a structure is made of: (key, part)."""
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, np.ndarray)):
         yield from enumerate(value)
     elif isinstance(value, dict):
         yield from value.items()
@@ -49,8 +83,10 @@ def with_parts(value: Any, new: dict[Any, Any]) -> Any:
     """`value` with other parts: a new tuple, anything else changed in place."""
     if isinstance(value, tuple):
         return type(value)(new.values())
+    if isinstance(value, np.ndarray):
+        value = dual_arrays.objects(value)
     for key, part in new.items():
-        if isinstance(value, (list, dict)):
+        if isinstance(value, (list, dict, np.ndarray)):
             value[key] = part
         else:
             setattr(value, key, part)
@@ -59,7 +95,7 @@ def with_parts(value: Any, new: dict[Any, Any]) -> Any:
 
 def _seed(value: Any, directions: Iterator[int], level: int) -> Any:
     if is_number(value):
-        return dual.Dual(value, {next(directions): 1.0}, level)
+        return dual.Dual(dual.value_of(value), {next(directions): 1.0}, level)
     return with_parts(value, {key: _seed(part, directions, level) for key, part in parts(value)})
 
 
@@ -80,7 +116,7 @@ def gradients(program: Program, filename: str, returns: list[bool]) -> list[list
     """For each call, for each argument its derivatives: a number for a number, a dict by index, key or attribute otherwise. Calls
     that do not return, as `returns` tells, have none; they are made for what they leave behind."""
     module = module_of(program, filename, lifted=True)
-    return [_gradient(module, arguments(texts, module), known) for texts, known in zip(program.calls, returns)]
+    return [_gradient(module, args, known) for args, known in zip(calls(program, module), returns)]
 
 
 def _gradient(module: Any, args: list[Any], returns: bool) -> list[Any]:
@@ -101,7 +137,7 @@ def _gradient(module: Any, args: list[Any], returns: bool) -> list[Any]:
 def second_derivative(program: Program, filename: str) -> float:
     """By the first argument, a number, twice: duals of duals."""
     module = module_of(program, filename, lifted=True)
-    x, *rest = arguments(program.calls[0], module)
+    x, *rest = next(calls(program, module))
     outer, inner = next(_levels), next(_levels)
     result = module.f(dual.Dual(dual.Dual(x, {0: 1.0}, outer), {0: 1.0}, inner), *rest)
     slope = result.tangents.get(0, 0.0) if isinstance(result, dual.Dual) and result.level == inner else 0.0

@@ -166,6 +166,51 @@ def f(x):
 }
 
 
+_BODIES |= {
+    "an OrderedDict has an order of its own": """
+def f(x):
+    d = collections.OrderedDict([("p", x), ("q", 0.1), ("r", x * x)])
+    d.move_to_end("p")
+    y = 0.0
+    for z in (*d.values(), *[d[k] for k in d], *[z for _, z in d.items()], *{**d}.values(), *dict(d).values()):
+        y = y * x + z
+    for z in (next(iter(d.values())), next(reversed(d.values())), [*d, *reversed(d)].index("p"), list(d.copy().values())[-1]):
+        y = y * x + z
+    return y + positional(0.5, d=2.0, **{k * 2: z for k, z in d.items()}) + d.popitem(last=False)[1] + d.popitem()[1]
+""",
+    "copies of an OrderedDict, and of one of a class of its own": """
+class Named(collections.OrderedDict):
+    by = 0.5
+
+
+def f(x):
+    d = collections.OrderedDict(p=x, q=0.1)
+    e = d.copy()
+    e["p"] *= x
+    c = Named(r=x * x)
+    b = c.copy()
+    b["r"] += x
+    return d["p"] * e["p"] + c["r"] * b["r"] * b.by
+""",
+    "the dict of an object that looks its attributes up itself": """
+class Looking:
+    def __init__(self, z):
+        self.z = z
+
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
+
+
+def f(x):
+    a = Looking(x)
+    a.__dict__["k"] = x * x
+    vars(a)["m"] = a.k * x
+    object.__getattribute__(a, "__dict__")["n"] = a.m * 2.0
+    a.z = a.z * x
+    return a.k * a.m + a.n * a.__dict__["z"]
+""",
+}
+
 PROGRAMS: dict[str, Program] = {
     shown: assemble(body.strip("\n"), ("x",), (("1.1",), ("0.4",), ("2",))) for shown, body in _BODIES.items()
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from . import classes, features, language
+from . import changes, classes, effects, features, language, library, retyping, small_arrays
 
 HEADER = """\
 import abc
@@ -24,6 +24,8 @@ import operator
 import types
 from collections import deque, namedtuple
 from dataclasses import dataclass
+
+import numpy as np
 
 Duo = namedtuple("Duo", "u v")
 MEMO = {}
@@ -243,7 +245,9 @@ def counter(start):
 """,
 }
 
-TOOLS |= features.TOOLS | classes.TOOLS | language.TOOLS
+PARTS = (features, classes, language, small_arrays, retyping, effects, library, changes)
+for part in PARTS:
+    TOOLS |= part.TOOLS
 TOOLS["Base"] = """
 class Base:
     def __init__(self, z):
@@ -254,20 +258,30 @@ class Base:
 """
 
 # By what name a tool is used, where that is not its own.
-NAMES = {"tree": "weigh", "nested": "flat", **features.NAMES, **classes.NAMES, **language.NAMES}
+NAMES = {"tree": "weigh", "nested": "flat"}
+for part in PARTS:
+    NAMES |= part.NAMES
 
 
 @dataclass(frozen=True)
 class Program:
     """`calls` are the arguments of calls made one after the other, in one module: Python expressions, evaluated in the module, so
-    that each run gets objects of its own. What a call leaves behind in globals and classes is there for the next one."""
+    that each run gets objects of its own. What a call leaves behind in globals and classes is there for the next one. `changes`
+    are statements that the caller executes in the module, before the call of the same number."""
 
     source: str
     parameters: tuple[str, ...]
     calls: tuple[tuple[str, ...], ...]
+    changes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"\n{self.source}\n" + "".join(f"# called as f({', '.join(args)})\n" for args in self.calls)
+        calls = (f"{before}\nf({', '.join(args)})".strip() for args, before in zip(self.calls, self.changes))
+        return f"\n{self.source}\n# then\n" + "\n".join(calls) + "\n"
+
+    def only(self, chosen: Sequence[int]) -> Program:
+        """With some of its calls."""
+        calls, changes = ((tuple(xs[n] for n in chosen)) for xs in (self.calls, self.changes))
+        return replace(self, calls=calls, changes=changes)
 
 
 # Expressions of the methods of `Box`, and those that are taken where nothing is drawn.
@@ -285,11 +299,12 @@ def assemble(
     calls: tuple[tuple[str, ...], ...],
     choose: Callable[[Sequence[str]], str] = lambda options: options[0],
     plain: bool = False,
+    changes: tuple[str, ...] = (),
 ) -> Program:
     """The program of the function `body`, with the tools that it uses."""
     used = body + repr(calls)
     methods = {name: choose(texts) for name, texts in METHODS.items()}
     methods["made"] = "pass" if plain else "Box.made += 1"
-    box = BOX % methods if re.search(r"\b(Box|Crate)\b", used) else ""
-    tools = "".join(text for name, text in TOOLS.items() if re.search(rf"\b{NAMES.get(name, name)}\b", body))
-    return Program(f"{HEADER}{box}{tools}\n\n{body}\n", parameters, calls)
+    box = BOX % methods if re.search(r"\b(Box|Crate|HELD)\b", used) else ""
+    tools = "".join(text for name, text in TOOLS.items() if re.search(rf"\b{NAMES.get(name, name)}\b", used))
+    return Program(f"{HEADER}{box}{tools}\n\n{body}\n", parameters, calls, changes or ("",) * len(calls))

@@ -95,6 +95,10 @@ _mod = _binary(operator.mod, lambda x, y, out: 1, lambda x, y, out: -(value_of(x
 _pow = _binary(operator.pow, _power_by_x, _power_by_y)
 
 
+def _sign(x: Number) -> int:
+    return int(value_of(x) > 0) - int(value_of(x) < 0)
+
+
 def _is_number(x: object) -> bool:
     return isinstance(x, (int, float, np.number, Dual, np.bool_))
 
@@ -117,7 +121,6 @@ class Dual:
     """A number and its tangents. It does not convert to float, so no derivative is lost without an error."""
 
     __slots__ = ("level", "tangents", "value")
-    __array_priority__ = 1e6
 
     def __init__(self, value: Number, tangents: Tangents, level: int) -> None:
         self.value = value
@@ -126,6 +129,11 @@ class Dual:
 
     def __repr__(self) -> str:
         return f"Dual({self.value!r}, {self.tangents!r})"
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        """An operation with an array or a NumPy number: element by element, in an array of objects."""
+        out = getattr(ufunc, method)(*(_boxed(x) if isinstance(x, Dual) else x for x in inputs), **options)
+        return out[()] if isinstance(out, np.ndarray) and not out.ndim else out
 
     __add__, __radd__ = _operator(_add)
     __sub__, __rsub__ = _operator(_sub)
@@ -156,26 +164,25 @@ class Dual:
         return ~value_of(self)
 
     def __abs__(self) -> Dual:
-        sign = (value_of(self) > 0) - (value_of(self) < 0)
-        return Dual(abs(self.value), _scaled(self.tangents, sign), self.level)
+        return Dual(abs(self.value), _scaled(self.tangents, _sign(self)), self.level)
 
-    def __lt__(self, other: Number) -> bool:
-        return bool(value_of(self) < value_of(other))
+    def __lt__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else bool(value_of(self) < value_of(other))
 
-    def __le__(self, other: Number) -> bool:
-        return bool(value_of(self) <= value_of(other))
+    def __le__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else bool(value_of(self) <= value_of(other))
 
-    def __gt__(self, other: Number) -> bool:
-        return bool(value_of(self) > value_of(other))
+    def __gt__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else bool(value_of(self) > value_of(other))
 
-    def __ge__(self, other: Number) -> bool:
-        return bool(value_of(self) >= value_of(other))
+    def __ge__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else bool(value_of(self) >= value_of(other))
 
-    def __eq__(self, other: object) -> bool:
-        return bool(value_of(self) == value_of(other))
+    def __eq__(self, other: object) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else bool(value_of(self) == value_of(other))
 
-    def __ne__(self, other: object) -> bool:
-        return bool(value_of(self) != value_of(other))
+    def __ne__(self, other: object) -> Any:
+        return NotImplemented if isinstance(other, np.ndarray) else bool(value_of(self) != value_of(other))
 
     def __hash__(self) -> int:
         return hash(value_of(self))
@@ -206,6 +213,12 @@ class Dual:
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(value_of(self), digits) if digits is not None else round(value_of(self))
+
+
+def _boxed(x: Dual) -> np.ndarray:
+    box = np.empty((), dtype=object)
+    box[()] = x
+    return box
 
 
 # --------------------------------------------------------------------------------------------- `math` on duals
@@ -248,7 +261,7 @@ _SLOPES: dict[str, Callable[[Number, Number], Number]] = {
     "erfc": lambda x, y: -2 / math.sqrt(math.pi) * namespace.exp(-x * x),
     "lgamma": lambda x, y: _digamma(x),
     "gamma": lambda x, y: y * _digamma(x),
-    "fabs": lambda x, y: (value_of(x) > 0) - (value_of(x) < 0),
+    "fabs": lambda x, y: _sign(x),
     "degrees": lambda x, y: 180 / math.pi,
     "radians": lambda x, y: math.pi / 180,
 }

@@ -295,7 +295,7 @@ def _run_super(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def instance_dict(x: Any) -> tuple[Any, Any]:
     """(value, back) of `x.__dict__`: the attributes and the items of the dict have one shadow."""
-    held = x.__dict__
+    held = object.__getattribute__(x, "__dict__")
     return held, (_run_instance_dict, Joined(x, held)) if type(held) is dict else None
 
 

@@ -278,6 +278,8 @@ def _run_set_by_object(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 @calls.method(object, "__getattribute__")
 def _object_getattribute(x: Any, name: str) -> tuple[Any, Any]:
     cls = type(x)
+    if name == "__dict__":
+        return objects.attributes.instance_dict(x)
     made = objects.attributes.by_descriptor(x, name, cls, find(cls, name))
     if made is not None:
         return made

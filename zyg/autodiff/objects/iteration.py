@@ -203,7 +203,15 @@ def own_items(x: Any) -> Any:
     return iter(x)
 
 
-_CONTAINERS: tuple[Any, ...] = (list, tuple, dict, set, frozenset, collections.deque)
+# An OrderedDict has an order of its own, which the methods of dict do not know.
+_CONTAINERS: tuple[Any, ...] = (list, tuple, collections.OrderedDict, dict, set, frozenset, collections.deque)
+
+
+def own_views(mapping: Any) -> Any:
+    """What has the `values` and `items` of a mapping's builtin class, whatever a subclass does in their place."""
+    if isinstance(mapping, dict):
+        return collections.OrderedDict if isinstance(mapping, collections.OrderedDict) else dict
+    return type(mapping)
 
 
 def tuple_pairs(x: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -220,13 +228,13 @@ def _list(x: Any) -> tuple[Any, Any]:
 
 def _values(x: Any) -> tuple[Any, Any]:
     mapping = x._mapping
-    values = dict.values(mapping) if isinstance(mapping, dict) else mapping.values()
+    values = own_views(mapping).values(mapping)
     return zip(values, zip(repeat(run_dict_item), repeat(mapping), own_items(mapping))), NOTHING
 
 
 def _items(x: Any) -> tuple[Any, Any]:
     mapping = x._mapping
-    entries = dict.items(mapping) if isinstance(mapping, dict) else mapping.items()
+    entries = own_views(mapping).items(mapping)
     backs = zip(repeat(run_dict_pair), repeat(mapping), own_items(mapping), repeat(place_of_keys(mapping)))
     return zip(entries, backs), NOTHING
 
@@ -282,11 +290,11 @@ def place_of_keys(mapping: Any) -> Any:
 
 def _keys(x: Any) -> tuple[Any, Any]:
     mapping = x._mapping if type(x) is Keys else x
-    keys = dict.__iter__(mapping)
+    keys = own_items(mapping)
     place = place_of_keys(mapping)
     if place is None:
         return keys, None
-    return zip(keys, zip(repeat(run_key), repeat(mapping), dict.__iter__(mapping), repeat(place))), NOTHING
+    return zip(keys, zip(repeat(run_key), repeat(mapping), own_items(mapping), repeat(place))), NOTHING
 
 
 def run_key(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -310,6 +310,14 @@ for _name in ("keys", "items", "values", "update", "setdefault", "clear", "pop")
 _query(OrderedDict, "move_to_end", "__eq__")
 
 
+@method(OrderedDict, "copy", exact=True)
+def _ordered_copy(x: OrderedDict[Any, Any]) -> tuple[Any, Any]:
+    if type(x) is OrderedDict:
+        return _dict_copy(x)
+    y, back = calls.call(type(x), (x,))  # as CPython does
+    return y, (iteration.run_call, back, ())
+
+
 def _of_proxy(name: str) -> None:
     handler = calls.METHODS[dict, name]
 

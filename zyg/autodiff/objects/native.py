@@ -77,7 +77,9 @@ def _reads_assigned(f: Any, seen: set[int]) -> bool:
     if not _assigned.isdisjoint(names):
         return True
     found = [f.__globals__[n] for n in names if n in f.__globals__]
-    found += [getattr(m, n, None) for m in found if type(m) is ModuleType for n in names]
+    found += [
+        vars(m).get(n) for m in found if type(m) is ModuleType for n in names
+    ]  # (asks no `__getattr__` of a module)
     return any(_reads_assigned(g, seen) for g in found)
 
 
