@@ -50,7 +50,7 @@ class Key:
                     if part == "matrix"
                     else common[-1:]
                 )
-                kind = {"bytes": np.uint8}.get(part, np.int64 if rng.random() < 2 else np.int32)
+                kind = {"bytes": np.uint8}.get(part, np.int64 if rng.random() < 0.7 else np.int32)
                 if part == "bytes":
                     low = 0
                 drawn = rng.integers(low, high, size=own) if high > low else np.zeros(own, np.int64)

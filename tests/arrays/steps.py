@@ -215,6 +215,11 @@ def drawn(seed: int, length: int) -> tuple[list[Step], tuple[Any, ...]]:
     rng = random.Random(seed)
     numbers = np.random.default_rng(seed)
     args: tuple[Any, ...] = numbers.normal(size=3), numbers.normal(size=(3, 3)), float(numbers.normal()) + 1.5
+    ops = OPS
+    if rng.random() < 0.3:
+        # Whole numbers, many of them 0 or equal: the complex step does not decide which of two to select, and squares of it are not 0.
+        args = numbers.integers(-1, 2, 3) * 1.0, numbers.integers(-1, 2, (3, 3)) * 1.0, float(rng.choice((1, 2, -1)))
+        ops = [op for op in OPS if op not in ("larger", "extreme", "extreme along", "clip", "of two", "masked")]
     program: list[Step] = []
     count = START
     while len(program) < length:
@@ -224,7 +229,7 @@ def drawn(seed: int, length: int) -> tuple[list[Step], tuple[Any, ...]]:
         j = rng.choice([i, rng.randrange(count), max(count - 1 - rng.randrange(4), 0)])
         if in_place and i in (0, 1, 5, 6, 7, 15, 16, *CONSTANTS):  # the arguments, and views of them, stay
             continue
-        step = rng.choice(IN_PLACE if in_place else OPS), i, j
+        step = rng.choice(IN_PLACE if in_place else ops), i, j
         # Two runs tell whether a step is taken: it may write to an argument by way of a view.
         copies = [np.copy(a) for a in args[:2]]
         try:

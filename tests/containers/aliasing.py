@@ -16,7 +16,7 @@ from typing import Any
 
 import zyg
 
-from ..oracles.differences import derivative
+from ..oracles.differences import derivative, kinked
 from .searching import search
 
 
@@ -28,6 +28,9 @@ class Item:
 
 NAMES = ["a", "b", "c", "p", "q", "r", "s"]
 LISTS = ["l", "m"]
+
+# What arguments are: ordinary numbers, zeros, ones, equal ones.
+POINTS = [(1.1, -0.6, 0.4)] * 3 + [(0.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.5, -0.75, 1.25)]
 
 
 class Writer:
@@ -118,21 +121,23 @@ def check(number: int) -> None:
         return a, a if shared == 1 else b, b if shared == 2 else c
 
     def outcome(function: Callable[..., Any]) -> tuple[Any, list[float]]:
-        args = arguments(1.1, -0.6, 0.4)
+        args = arguments(*values)
         return function(*args, n, k), [arg.x for arg in args]
+
+    values = list(writer.random.choice(POINTS))
 
     expected, found = outcome(f), outcome(zyg.jit(f, vectormath=False))
     if expected != found and math.isfinite(expected[0]):
         raise Mismatch(f"CPython gives {expected}, zyg {found}, for n={n}, k={k}, shared={shared}:\n{source}")
     if shared or not math.isfinite(expected[0]):
         return
-    values = [1.1, -0.6, 0.4]
     gradients = zyg.jit(zyg.grad(f, (0, 1, 2)))(*arguments(*values), n, k)
     for at, g in enumerate(gradients):
         moved = lambda x: f(*arguments(*values[:at], x, *values[at + 1 :]), n, k)  # noqa: B023
         numerical, actual = derivative(moved, values[at], 1e-4), (g.x or 0.0) if g is not None else 0.0
         # A comparison may lie within the first step, hence a second, smaller one.
-        if not any(abs(d - actual) <= 1e-5 * (1 + abs(d)) for d in (numerical, derivative(moved, values[at], 1e-6))):
+        close = any(abs(d - actual) <= 1e-5 * (1 + abs(d)) for d in (numerical, derivative(moved, values[at], 1e-6)))
+        if not close and not kinked(moved, values[at]):
             raise Mismatch(f"derivative {at}: differences {numerical}, zyg {gradients}, n={n}, k={k}:\n{source}")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import zyg
 
-from ..oracles.differences import derivative
+from ..oracles.differences import derivative, kinked
 from .aliasing import Mismatch
 from .searching import search
 
@@ -25,6 +25,8 @@ class Node:
         self.left: Any = None
         self.right: Any = None
 
+
+POINTS = ((0.0, 0.0), (1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (-0.5, -0.5))
 
 CHANGES = (
     "n.v = n.v * x + d",
@@ -87,7 +89,7 @@ def check(number: int) -> None:
     namespace: dict[str, Any] = {"Node": Node, "__name__": __name__}
     exec(compile(source, filename, "exec"), namespace)
     f = namespace["f"]
-    x, y = rng.uniform(-1, 1), rng.uniform(-1, 1)
+    x, y = (rng.uniform(-1, 1), rng.uniform(-1, 1)) if rng.random() < 0.6 else rng.choice(POINTS)
     expected = f(x, y)
     value, gradients = zyg.jit(zyg.value_and_grad(f, (0, 1)))(x, y)
     if not math.isclose(value, expected, rel_tol=1e-12, abs_tol=1e-12):
@@ -95,7 +97,8 @@ def check(number: int) -> None:
     for moved, at, found in ((lambda t: f(t, y), x, gradients[0]), (lambda t: f(x, t), y, gradients[1])):
         # A comparison may lie within the first step, hence a second, smaller one.
         numerical = [derivative(moved, at, step) for step in (1e-4, 1e-6)]
-        if not any(abs(d - (found or 0.0)) <= 1e-5 * (1 + abs(d)) for d in numerical):
+        close = any(abs(d - (found or 0.0)) <= 1e-5 * (1 + abs(d)) for d in numerical)
+        if not close and not kinked(moved, at):
             raise Mismatch(f"differences {numerical}, zyg {gradients} at {x}, {y}:\n{source}")
 
 
