@@ -8,7 +8,7 @@ from typing import Any
 from zyg.errors import Unsupported
 from zyg.ir.core import Block, Const, Instr, Value, const
 from zyg.ir.ops import OPS
-from zyg.ir.trace import Traced
+from zyg.ir.trace import Traced, zero_where_zero
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type, cotangent_type
 
 from . import helpers
@@ -45,8 +45,10 @@ class ReverseInstructions(ReverseGraph):
         contributions = rule(Traced(b, d), leaf(instr.results[0]), *[leaf(v) for v in instr.operands])
         kept: list[tuple[int, Value]] = []
         for k in wanted:
-            c = contributions[k]
+            c: Any = contributions[k]
             c = c() if callable(c) and not isinstance(c, Traced) else c
+            if isinstance(c, Traced) and instr.results[0] in self.singular and instr.op in ("div", "mul"):
+                c = zero_where_zero(Traced(b, d), c)
             if c is not None:
                 kept.append((k, c.value() if isinstance(c, Traced) else const(float(c))))
         drop_unused(self._here, start, [c for _, c in kept])
@@ -172,6 +174,7 @@ class ReverseInstructions(ReverseGraph):
             # Where the cotangent c tests happens to be 0 the quotient y is 0 too, and has its own slope.  Only where it is
             # nan, the rule being singular, there is none.
             quotient = self.need(y, self.current)
+            self.singular.add(y)
             chosen, attrs = b.op("and", chosen, b.op("ne", quotient, quotient)), {"strong": True}
         for v, then, other in ((x, d, zero), (y, zero, d)):
             if self.active(v):

@@ -189,6 +189,9 @@ class State(ABC):
         self.refills: list[tuple[Instr, Value]] = []  # what clears a shadow for a reverse part that may run again
         self.needs: dict[tuple[Value, Block], Need] = {}
         self.copies: dict[Value, Value] = {}  # of arrays that may change when the function is done
+        self.singular: set[Value] = (
+            set()
+        )  # quotients of rules that count as 0 where they are nan: so do those of their own rules
         self.prologue_length = 0
         self.counted: dict[Loop, Counted] = {}
         self.negations: dict[tuple[Value, Block], Value] = {}

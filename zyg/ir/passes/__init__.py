@@ -54,7 +54,7 @@ def _later(module: str, name: str = "run") -> Callable[..., bool]:
 
 _distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
 _idle, _jam = _later("idle"), _later("jam")
-_shapes = _later("shapes")
+_shapes, _squares = _later("shapes"), _later("squares")
 _mem2reg, _rare, _stacks, _upward = _later("mem2reg"), _later("rare"), _later("stacks"), _later("upward")
 _side_by_side = _later("fuse", "side_by_side")
 
@@ -64,6 +64,7 @@ ABOUT: dict[str, frozenset[str]] = {
     "shapes": frozenset({"broadcast"}),
     "fuse": frozenset({"apply"}),
     "side_by_side": frozenset({"apply"}),
+    "squares": frozenset({"abs", "hypot", "modulus", "select"}),
     "expand": frozenset({"apply"}),
     "stacks": frozenset({"stack"}),
     "guards": frozenset({"guard"}),
@@ -97,6 +98,7 @@ CLEAN: list[Pass] = [
     Pass("dce", dce.run, "what fold and cse made useless"),
     Pass("simplify_cfg", simplify_cfg.run, "branches that fold and cse decided"),
     Pass("fuse", _fuse, "what never was in memory has no shadow, and is not on the tape", whole_module=True),
+    Pass("squares", _squares, "functions of elements have met their norms; nothing is differentiated yet"),
 ]
 
 FULL: list[Pass] = [

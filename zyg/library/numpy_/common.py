@@ -18,7 +18,7 @@ from zyg.frontend.values import (
     number_type,
 )
 
-from ..intrinsics import unsupported
+from ..intrinsics import select, unsupported
 from ..registry import emits, implements
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def root(s: Any) -> Any:
 def _root(s: Any) -> Any:
     if isinstance(s, np.ndarray):
         return np.where(s > 0, np.sqrt(np.where(s > 0, s, s.dtype.type(1))), s)
-    return np.sqrt(s) if s > 0 else s
+    return select(s > 0, np.sqrt(select(s > 0, s, 1.0)), s)
 
 
 def result_dtype(*values: Any) -> Any:
