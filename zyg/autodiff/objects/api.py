@@ -49,7 +49,7 @@ def _guarded(run: Callable[..., Any], *operands: Any) -> Any:
     mark = generators.begin()
     shared = memory.begin()
     refusals = escaping.begin()
-    stdlib_.begin()
+    stdlib_.begin(operands[1])
     begin()
     try:
         made = run(*operands)
@@ -71,11 +71,27 @@ def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | 
         if isinstance(x, _MUTABLE):
             args, copied = _apart(f, args)
             break
+    args = _distinct(args)
     forms = [structure.form(x) for x in args]
     value, back = calls.call_in_python(f, args, kwargs)
     if copied:
         _check_copies(copied)
     return value, Pullback(f, back, forms, structure.form(value))
+
+
+def _distinct(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments, no two of them the same float object: functions with `lru_cache` tell numbers apart by identity."""
+    floats = [x for x in args if type(x) is float]
+    if len({id(x) for x in floats}) == len(floats):
+        return args
+    seen: set[int] = set()
+    result = []
+    for x in args:
+        if type(x) is float and id(x) in seen:
+            x = x * 1.0  # another object
+        seen.add(id(x))
+        result.append(x)
+    return tuple(result)
 
 
 def _check_copies(copied: list[tuple[int, Any, Any, Any]]) -> None:

@@ -10,6 +10,7 @@ import operator
 import re
 import statistics
 import threading
+import types
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -17,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from zyg.backend.phrases import PLAIN_KEYS
+from zyg.errors import Unsupported
 
-from . import builtins_, calls, iteration, methods_, structure
+from . import builtins_, calls, foreign, iteration, methods_, structure
 from .calls import known, method
 from .cotangents import SCALARS, accumulate, is_number
 from .ordering import less
@@ -275,19 +277,25 @@ class _Memos(threading.local):
 
     def __init__(self) -> None:
         self.tables: list[dict[int, tuple[Any, dict[Any, Any], bool]]] = []
+        self.arguments: list[tuple[Any, ...]] = []  # of the functions whose pullbacks are made
+        self.doubtful: list[set[int]] = []  # identities of numbers that are in several places of them, once it matters
 
 
 _memos = _Memos()
 
 
-def begin() -> None:
-    """A pullback is about to be made."""
+def begin(args: tuple[Any, ...]) -> None:
+    """A pullback is about to be made, of a function that is given these."""
     _memos.tables.append({})
+    _memos.arguments.append(args)
+    _memos.doubtful.append(set())
 
 
 def end() -> None:
     """It is made, or has failed."""
     _memos.tables.pop()
+    _memos.arguments.pop()
+    _memos.doubtful.pop()
 
 
 def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -299,8 +307,18 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         given = [structure.form(x) for x in (f.__wrapped__, *args, *kwargs.values()) if type(x) is not int]
         if not tables or not any(map(structure.holds_numbers, given)):
             return calls.call_foreign(f, *args, **kwargs)
+        if not tables[-1]:
+            _memos.doubtful[-1] = _in_several_places(_memos.arguments[-1])
         known = tables[-1][id(f)] = f, {}, f.cache_parameters()["typed"]
     _, memo, typed = known
+    doubtful = _memos.doubtful[-1]
+    if doubtful and any(id(x) in doubtful for x in (*args, *kwargs.values())):
+        raise Unsupported(
+            f"a call of `{f.__wrapped__.__name__}`, which has a cache, with a number that is one object in several places of the "
+            "arguments: the cache would not tell them apart",
+            foreign.position_of(foreign.caller()),
+            hint="give each place a number of its own (x + 0.0), or call the function without its cache (f.__wrapped__)",
+        )
     key = _key(args, kwargs, typed)
     made = memo.get(key)
     if made is None:
@@ -308,6 +326,27 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         made = memo[key] = _Kept(), value, args, kwargs
         return value, (_run_made, made[0], back)
     return made[1], (_run_found, made[0])
+
+
+def _in_several_places(args: tuple[Any, ...]) -> set[int]:
+    """The identities of floats that containers and objects in the arguments have in several places. (As arguments themselves no
+    two are the same object.)"""
+    found: set[int] = set()
+    seen = {id(x) for x in args if type(x) is float}
+    work: list[Any] = [x for x in args if type(x) is not float]
+    inside = set(map(id, work))
+    while work:
+        x = work.pop()
+        held = x.values() if isinstance(x, dict) else x if isinstance(x, (list, tuple)) else getattr(x, "__dict__", {})
+        for part in held.values() if isinstance(held, dict) else held:
+            if type(part) is float:
+                (found if id(part) in seen else seen).add(id(part))
+            elif id(part) not in inside and not isinstance(
+                part, (type, types.ModuleType, types.FunctionType, np.ndarray)
+            ):
+                inside.add(id(part))
+                work.append(part)
+    return found
 
 
 class _Kept:
