@@ -208,3 +208,136 @@ def test_shifted_slices_of_one_array():
         (slope,) = zyg.gradient(slices, x)
         expected = (slices(x + 1e-6 * direction) - slices(x - 1e-6 * direction)) / 2e-6
         assert slope @ direction == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 100, 1037])
+def test_backwards(n):
+    """What is seen backwards is read and written a vector at a time."""
+
+    def f(x):
+        y = x[::-1] + 1.0
+        return np.sum(x * y) + np.sum(y * y) * 0.5 + np.sum(np.exp(-x * x)[::-1] * x)
+
+    def g(x, a):
+        x[::-1] += a * a
+        x[:, None][::-1, 0] *= 2.0
+        return np.sum(x * a) + np.sum(np.where(a[::-1] > 0, x, a))
+
+    rng = np.random.default_rng(n)
+    x, a = rng.normal(size=n), rng.normal(size=n)
+    np.testing.assert_allclose(zyg.jit(f)(x), f(x), rtol=1e-12, atol=1e-13)
+    value, slope = zyg.jit(zyg.value_and_grad(f))(x)
+    e = np.exp(-x * x)
+    expected = (x[::-1] + 1.0) + x[::-1] + (x + 1.0) + e[::-1] - 2 * x * e * x[::-1]
+    np.testing.assert_allclose(value, f(x), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(slope, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(zyg.jit(g)(x.copy(), a), g(x.copy(), a), rtol=1e-12, atol=1e-13)
+
+
+def test_backwards_in_two_dimensions():
+    def f(x):
+        return (
+            np.sum(x[::-1] * x, axis=1).sum()
+            + np.sum(x[:, ::-1] * np.exp(x), axis=0)[::-1].sum()
+            + np.max(x[::-1, ::-1] - x)
+        )
+
+    x = np.random.default_rng(3).normal(size=(6, 37))
+    for a in (x, np.asfortranarray(x), x[:, ::2], x[::-1]):
+        np.testing.assert_allclose(zyg.jit(f)(a), f(a), rtol=1e-12)
+        slope, h = zyg.gradient(f, a)[0], np.random.default_rng(4).normal(size=a.shape)
+        rise = (f(a + 1e-6 * h) - f(a - 1e-6 * h)) / 2e-6
+        np.testing.assert_allclose(np.sum(slope * h), rise, rtol=1e-6)
+
+
+SLICES = (slice(1, None), slice(None, -1), slice(2, -3), slice(None, None, -1), slice(-2, None), slice(40, None), slice(5, 2), slice(None, 0, -1))  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [0, 1, 6, 131])
+@pytest.mark.parametrize("s", SLICES, ids=str)
+def test_what_is_added_to_slices_of_new_arrays(n, s):
+    """The gradient is set where it was only added to, and zero outside; several views of it, one after the other."""
+    x = np.random.default_rng(n).normal(size=n)
+
+    def alone(x):
+        return np.sum(np.abs(x[s]) * 2.0)
+
+    def with_another(x):
+        return np.sum(x[s] * x[s]) + np.sum(np.abs(x) * x[::-1]) + np.sum(x[s] * 3.0)
+
+    slope = zyg.jit(zyg.value_and_grad(alone))(x)[1]
+    expected = np.zeros(n)
+    expected[s] += 2.0 * np.sign(x[s])
+    np.testing.assert_array_equal(slope, expected)
+    value, slope = zyg.jit(zyg.value_and_grad(with_another))(x)
+    np.testing.assert_allclose(value, with_another(x), rtol=1e-13, atol=1e-14)
+    expected = np.sign(x) * x[::-1] + np.abs(x[::-1])
+    expected[s] += 2.0 * x[s] + 3.0
+    np.testing.assert_allclose(slope, expected, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("n", [2, 3, 11, 100])
+def test_neighbours(n):
+    """Differences of neighbours, in one sum and in several, and of what reads the gradient's array again."""
+
+    def f(x):
+        d = x[1:] - x[:-1]
+        return np.sum(d * d) / np.sqrt(np.sum(x * x) + np.sum(d)) + np.sum(np.exp(x[1:] * x[:-1]))
+
+    x = np.random.default_rng(n).uniform(0.5, 1.5, size=n)
+    x[-1] += 2.0
+    slope = zyg.jit(zyg.value_and_grad(f))(x)[1]
+    for k in range(n):
+        h = np.zeros(n)
+        h[k] = 1e-6
+        np.testing.assert_allclose(slope[k], (f(x + h) - f(x - h)) / 2e-6, rtol=1e-6, atol=1e-6)
+    second = zyg.gradient(lambda x: np.sum(zyg.value_and_grad(f)(x)[1] * x), x)[0] if n < 12 else None
+    if second is not None:
+        g = lambda x: zyg.gradient(f, x)[0]
+        for k in range(n):
+            h = np.zeros(n)
+            h[k] = 1e-5
+            rise = (np.sum(g(x + h) * (x + h)) - np.sum(g(x - h) * (x - h))) / 2e-5
+            np.testing.assert_allclose(np.ravel(second)[k], rise, rtol=1e-5, atol=1e-5)
+
+
+def test_what_waits_for_the_value():
+    """A mean, which divides the sum, and its gradient are one loop; what reads the value is done behind it."""
+
+    def mean(x, y):
+        return np.mean(np.exp(x) * y) / 2.0
+
+    def spread(x, y):
+        return np.std(x * y) + np.var(x - y)
+
+    def read_again(x, y):
+        m = np.mean(x * y)
+        return np.sum((x - m) * (x - m)) + np.mean(y[1:] * m)
+
+    rng = np.random.default_rng(8)
+    for n in (2, 9, 1030):
+        x, y, h = rng.normal(size=n), rng.normal(size=n), rng.normal(size=(2, n))
+        for f in (mean, spread, read_again):
+            value, slopes = zyg.jit(zyg.value_and_grad(f, (0, 1)))(x, y)
+            np.testing.assert_allclose(value, f(x, y), rtol=1e-12, atol=1e-13)
+            rise = (f(x + 1e-6 * h[0], y + 1e-6 * h[1]) - f(x - 1e-6 * h[0], y - 1e-6 * h[1])) / 2e-6
+            np.testing.assert_allclose(np.sum(slopes[0] * h[0] + slopes[1] * h[1]), rise, rtol=1e-6, atol=1e-7)
+    typed = str(zyg.code_typed(zyg.value_and_grad(mean, (0, 1)), x, y))
+    assert typed.count("{vector=8}") == 1
+
+
+@pytest.mark.parametrize("name", ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"])
+def test_zeros_that_are_chosen_where_a_comparison_holds(name):
+    """The comparison may be made the other way round, which a nan must not notice."""
+    compare = getattr(np, name)
+
+    def f(x, y):
+        c = compare(x, 0.5)
+        return np.sum(np.where(c, 0.0, y)) + np.sum(np.where(c, -0.0, y * y)) + np.sum(np.where(c, y, 1.0))
+
+    x = np.resize([0.5, 0.25, np.nan, 1.0, np.inf, -np.inf, 0.0, -3.0, 0.75], 50)
+    y = np.random.default_rng(0).normal(size=50)
+    np.testing.assert_allclose(zyg.jit(f)(x, y), f(x, y), rtol=1e-13)
+    value, slope = zyg.jit(zyg.value_and_grad(f, 1))(x, y)
+    np.testing.assert_allclose(value, f(x, y), rtol=1e-13)
+    np.testing.assert_allclose(slope, np.where(compare(x, 0.5), 1.0, 1.0 + 2 * y), rtol=1e-13)

@@ -298,6 +298,8 @@ def slice_bounds(e: Evaluator, s: SliceValue, length: Value) -> tuple[Value, Val
         if left_out is not None:
             return _bounds(e, start, None, length, True)[0], _rest(e, length, left_out), stride
         first, last = _bounds(e, start, stop, length, stride.value > 0)
+        if stride.value == -1 and start is None and stop is None:
+            return first, length, stride
         return first, _count(e, first, last, stride), stride
     stride = e.op("select", e.op("lt", stride, const(-(2**63 - 1))), const(-(2**63 - 1)), stride)
     e.guard(e.op("ne", stride, const(0)), "ValueError", "slice step cannot be zero")

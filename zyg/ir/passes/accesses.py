@@ -1,13 +1,13 @@
 """How the operands of an `apply` are reached from the counters of the loops that it becomes.
 
-An array that is seen broadcast, with an axis more, with one index fixed or with its axes elsewhere is reached through the
-array behind the view: so it is known which loops do not move it, and an element that a reduction adds to can stay in a
+An array that is seen broadcast, backwards, with an axis more, with one index fixed or with its axes elsewhere is reached
+through the array behind the view: so it is known which loops do not move it, and an element that a reduction adds to can stay in a
 register.  Axes that lie behind each other in all arrays become one loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from ..analysis import confined_arrays
@@ -16,14 +16,39 @@ from ..types import Array
 from .rewriting import same
 
 
+class Back(NamedTuple):
+    """A position that a loop moves backwards, from `start` on."""
+
+    loop: int
+    start: Value
+
+
+Index = tuple[int | Back | Value, ...]
+
+
 class Access(NamedTuple):
     """`index` has, per dimension of `array`, the number of the loop that runs through it, or a fixed position."""
 
     array: Value
-    index: tuple[int | Value, ...]
+    index: Index
 
     def moves(self, loop: int) -> bool:
-        return any(type(i) is int and i == loop for i in self.index)
+        return any(i.loop == loop if isinstance(i, Back) else type(i) is int and i == loop for i in self.index)
+
+    def values(self) -> list[Value]:
+        """What has to be at hand."""
+        fixed = (i.start if isinstance(i, Back) else i for i in self.index)
+        return [self.array, *(i for i in fixed if not isinstance(i, int))]
+
+    def replaced(self, replace: Callable[[Value], Value]) -> Access:
+        """The same of other values."""
+
+        def other(i: int | Back | Value) -> int | Back | Value:
+            if isinstance(i, Back):
+                return Back(i.loop, replace(i.start))
+            return i if isinstance(i, int) else replace(i)
+
+        return Access(replace(self.array), tuple(map(other, self.index)))
 
 
 class Assumption(NamedTuple):
@@ -114,7 +139,7 @@ class Views:
         assumptions; None if it would be, and there is no list for them."""
         type = v.type
         assert isinstance(type, Array)
-        array, index = v, tuple[int | Value, ...](range(type.ndim))
+        array, index = v, tuple(range(type.ndim))
         while (instr := self.made.get(array)) is not None:
             if instr.op == "broadcast":
                 found = self._broadcast(instr, index, assumptions)
@@ -122,7 +147,7 @@ class Views:
                     return None
             elif instr.op == "reshape":
                 found = self._reshape(instr, index)
-            elif instr.op == "view" and set(instr.attrs["spec"]) <= set(":in"):
+            elif instr.op == "view":
                 found = self._view(instr, index)
             elif instr.op == "transpose":
                 found = tuple(index[axis] for axis in instr.attrs["axes"])
@@ -135,12 +160,10 @@ class Views:
             array, index = instr.operands[0], found
         return Access(array, index)
 
-    def _broadcast(
-        self, instr: Instr, index: tuple[int | Value, ...], assumptions: list[Assumption] | None
-    ) -> tuple[int | Value, ...] | None:
+    def _broadcast(self, instr: Instr, index: Index, assumptions: list[Assumption] | None) -> Index | None:
         source, shape = instr.operands[0], instr.operands[1:]
         own = self.lengths(source)
-        result: list[int | Value] = []
+        result: list[int | Back | Value] = []
         for axis, length in enumerate(own):
             position = axis + len(shape) - len(own)
             at = index[position]
@@ -157,7 +180,7 @@ class Views:
                 result.append(at)
         return tuple(result)
 
-    def _reshape(self, instr: Instr, index: tuple[int | Value, ...]) -> tuple[int | Value, ...] | None:
+    def _reshape(self, instr: Instr, index: Index) -> Index | None:
         """Where only axes of length 1 come and go."""
         given = [(d, i) for d, i in zip(instr.operands[1:], index, strict=True) if not is_one(d)]
         own = self.lengths(instr.operands[0])
@@ -169,12 +192,18 @@ class Views:
         positions = iter(given)
         return tuple(const(0) if is_one(d) else next(positions)[1] for d in own)
 
-    def _view(self, instr: Instr, index: tuple[int | Value, ...]) -> tuple[int | Value, ...]:
+    def _view(self, instr: Instr, index: Index) -> Index | None:
+        """Where nothing but whole axes is sliced, backwards."""
         own = iter(index)
         operands = iter(instr.operands[1:])
-        result: list[int | Value] = []
+        result: list[int | Back | Value] = []
         for letter in instr.attrs["spec"]:
-            if letter == "n":
+            if letter == "s":
+                (start, _, step), at = (next(operands), next(operands), next(operands)), next(own)
+                if not (isinstance(step, Const) and step.value == -1 and type(at) is int):
+                    return None
+                result.append(Back(at, start))
+            elif letter == "n":
                 next(own)
             else:
                 result.append(next(operands) if letter == "i" else next(own))
@@ -199,6 +228,8 @@ def groups(accesses: list[Access], loops: int) -> list[list[int]]:
 
 def _neighbours(a: Access, first: int, second: int) -> bool:
     index = a.index
+    if any(isinstance(i, Back) and i.loop in (first, second) for i in index):
+        return False
     places = [[k for k, i in enumerate(index) if type(i) is int and i == loop] for loop in (first, second)]
     if not places[0] and not places[1]:
         return True

@@ -22,7 +22,7 @@ from ..core import Block, Function, Instr, Module, Value, array_type, clone_bloc
 from ..core import Target as Edge
 from ..reductions import Running, combine, identity
 from ..types import I64, Array, Scalar
-from .accesses import Access, Assumption, Views, groups
+from .accesses import Access, Assumption, Back, Index, Views, groups
 
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
 _ROWS = 4  # of a reduction along an outer axis that are taken at once
@@ -151,10 +151,12 @@ class Expansion:
                 length = b.arith("mul", length, shape[loop])
             self.lengths.append(length)
         of = {loop: n for n, group in enumerate(together) for loop in group}
-        seen: dict[tuple[Value, tuple[int | Value, ...]], Value] = {}
+        seen: dict[tuple[Value, Index], Value] = {}
         self.accesses = {}
         for v, a in accesses.items():
-            index = tuple(of[i] if type(i) is int else i for i in a.index)
+            index = tuple(
+                i._replace(loop=of[i.loop]) if isinstance(i, Back) else of[i] if type(i) is int else i for i in a.index
+            )
             if a not in seen:
                 seen[a] = self.reshaped(a.array, index)
             self.accesses[v] = Access(
@@ -176,7 +178,7 @@ class Expansion:
         zero = self.contiguous and k in self.apply.attrs.get("zero", ())
         return zero and all(access.moves(loop) for loop in range(len(self.lengths)))
 
-    def reshaped(self, array: Value, index: tuple[int | Value, ...]) -> Value:
+    def reshaped(self, array: Value, index: Index) -> Value:
         """A contiguous array with an axis for each group of loops."""
         b, type = self.b, array.type
         assert isinstance(type, Array)
@@ -206,7 +208,12 @@ class Expansion:
     # ------------------------------------------------------------------------------------ one element
 
     def position(self, v: Value, indices: Sequence[Value]) -> list[Value]:
-        return [indices[i] if isinstance(i, int) else i for i in self.accesses[v].index]
+        return [self.at_index(i, indices) for i in self.accesses[v].index]
+
+    def at_index(self, i: int | Back | Value, indices: Sequence[Value]) -> Value:
+        if isinstance(i, Back):
+            return self.b.arith("sub", i.start, indices[i.loop])
+        return indices[i] if isinstance(i, int) else i
 
     def computed(self, indices: Sequence[Value]) -> list[Value]:
         """What the function gives for the elements at one index."""

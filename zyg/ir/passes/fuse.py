@@ -15,9 +15,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterable, Sequence
 
-from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Value, array_type, uses
+from ..core import CALLING, VIEWS, Block, Const, Function, Instr, Module, Value, array_type, clone_blocks, const, uses
 from ..ops import OPS
-from ..types import Array, Scalar
+from ..types import I64, Array, Scalar
 from . import cse, dce, simplify_cfg
 from .accesses import Views
 from .inline import inline_call
@@ -25,6 +25,7 @@ from .rewriting import constant_key, replace_uses, same
 
 _LARGEST = 200  # instructions of a fused function: registers are few
 _ANY_LAYOUT = frozenset({"apply", "copyto", "addto", "fill", "dim", "overlap"})
+_SMALL = 32  # instructions that may be done several times
 _LARGEST_IN_LANES = 80  # of two for which one loop in the lanes of vectors is quicker than one in them and one by LLVM
 
 
@@ -44,7 +45,9 @@ def side_by_side(module: Module) -> bool:
     changed = False
     for function in list(module.functions.values()):
         applies = sum(i.op == "apply" for _, i in function.instructions())
-        if applies > 1:
+        if applies:
+            changed |= _one_view_each(module, function)
+        if applies > 1 or changed:
             while _merge_one(module, function):
                 changed = True
         if applies:
@@ -52,24 +55,115 @@ def side_by_side(module: Module) -> bool:
     return changed
 
 
+def _one_view_each(module: Module, function: Function) -> bool:
+    """Adding to several views of one new array at once, by a small function, is done for one after the other: what is
+    written through one may lie before what is read through the other, so that such loops go element by element."""
+    changed = False
+    made = {r: i for _, i in function.instructions() for r in i.results}
+    for block in function.blocks:
+        for apply in [i for i in block.instrs if i.op == "apply"]:
+            callee, outs = module.functions[apply.attrs["callee"]], _outs(apply)
+            roots = [_root(made, v) for v in outs]
+            read = {_root(made, v) for v in _ins(apply)}
+            apart = [
+                k for k, (v, root) in enumerate(zip(outs, roots, strict=True))
+                if v is not root and root in roots[:k] + roots[k + 1 :] and root not in read
+            ]  # fmt: skip
+            if not apart or not _is_small(callee) or {apply.attrs["modes"][k] for k in apart} != {"add"}:
+                continue
+            if any(outs.count(outs[k]) > 1 for k in apart):
+                continue
+            at = block.instrs.index(apply)
+            for k in apart:
+                own = _with_results(module, callee, [k])
+                attrs = {"callee": own.name, "modes": ("add",)}
+                block.instrs.insert(at, Instr("apply", [outs[k], *_ins(apply)], [], attrs, [], apply.position))
+            keep = [k for k in range(len(callee.results)) if k not in apart]
+            modes = tuple(apply.attrs["modes"][k] for k in keep if k < len(outs))
+            apply.operands[:] = [*(outs[k] for k in keep if k < len(outs)), *_ins(apply)]
+            apply.attrs = {**apply.attrs, "callee": _with_results(module, callee, keep).name, "modes": modes}
+            changed = True
+            if not modes and not apply.results:
+                block.instrs.remove(apply)
+    return changed
+
+
+def _is_small(function: Function) -> bool:
+    from .pairwise import is_arithmetic
+
+    return is_arithmetic(function) and len(function.entry.instrs) <= _SMALL
+
+
+def _with_results(module: Module, function: Function, keep: list[int]) -> Function:
+    """A copy that gives some of the results only."""
+    copy = Function(
+        module.unique_name(function.name), clone_blocks(function.blocks, {}), tuple(function.results[k] for k in keep)
+    )
+    copy.attrs = dict(function.attrs)
+    for block in copy.blocks:
+        if block.instrs[-1].op == "return":
+            block.instrs[-1].operands[:] = [block.instrs[-1].operands[k] for k in keep]
+    module.add(copy)
+    dce.run(copy)
+    return copy
+
+
 def _set_what_is_zero(function: Function) -> bool:
-    """What is added to all of a new array of zeros, before anybody has seen it, is what it is set to."""
+    """What is added to all of a new array of zeros, before anybody has seen it, is what it is set to; so is what is added to
+    a slice, outside of which it remains to be filled."""
     changed = False
     for block in function.blocks:
-        zeros = {i.result: i for i in block.instrs if i.op == "alloc" and i.attrs.get("fill") == "zeros"}
+        made = {r: i for i in block.instrs for r in i.results}
+        zeros = {v: i for v, i in made.items() if i.op == "alloc" and i.attrs.get("fill") == "zeros"}
+        before: dict[Instr, list[Instr]] = {}
         for instr in block.instrs:
-            outs = _outs(instr) if instr.op == "apply" else []
-            used = set(uses(instr)) & zeros.keys() if instr.op != "dim" else set()
-            for v in used:
-                if outs.count(v) == 1 and v not in _ins(instr) and instr.attrs["modes"][outs.index(v)] == "add":
+            if instr.op in (*VIEWS, "dim", "stride"):
+                continue
+            used = [_root(made, v) for v in uses(instr)]
+            for k, v in enumerate(_outs(instr) if instr.op == "apply" else ()):
+                root = _root(made, v)
+                if root in zeros and used.count(root) == 1 and instr.attrs["modes"][k] == "add":
+                    if v is not root:
+                        rest = _outside(made[v], zeros[root])
+                        if rest is None:
+                            continue
+                        before[instr] = [*before.get(instr, ()), *rest]
                     modes = list(instr.attrs["modes"])
-                    modes[outs.index(v)] = "set"
+                    modes[k] = "set"
                     instr.attrs = {**instr.attrs, "modes": tuple(modes)}
-                    zeros[v].attrs = {**zeros[v].attrs, "fill": "empty"}
+                    zeros[root].attrs = {**zeros[root].attrs, "fill": "empty"}
                     changed = True
-                del zeros[v]
+            for root in used:
+                zeros.pop(root, None)
+        block.instrs[:] = [i for instr in block.instrs for i in (*before.get(instr, ()), instr)]
         _mark_what_is_zero(block)
     return changed
+
+
+def _outside(view: Instr, alloc: Instr) -> list[Instr] | None:
+    """Fill what lies before and behind a slice of neighbours; None for other views."""
+    step = view.operands[-1]
+    if view.op != "view" or view.attrs["spec"] != "s" or view.operands[0] is not alloc.result:
+        return None
+    if not isinstance(step, Const) or abs(step.value) != 1:
+        return None
+    (whole,), (_, start, length, _) = alloc.operands, view.operands
+    if same(whole, length):
+        return []
+    instrs: list[Instr] = []
+
+    def let(op: str, *operands: Value) -> Value:
+        instrs.append(Instr(op, list(operands), [Value(I64)], {}, [], view.position))
+        return instrs[-1].result
+
+    first = start if step.value > 0 else let("add", let("sub", start, length), const(1))
+    end = let("add", first, length)
+    type = array_type(alloc.result)
+    for at, count in ((const(0), first), (end, let("sub", whole, end))):
+        part = Value(Array(type.dtype, 1, "C", type.writable))
+        instrs.append(Instr("view", [alloc.result, at, count, const(1)], [part], {"spec": "s"}, [], view.position))
+        instrs.append(Instr("fill", [part, const(0.0, type.dtype)], [], {}, [], view.position))
+    return instrs
 
 
 def _mark_what_is_zero(block: Block) -> None:
@@ -142,6 +236,9 @@ def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: I
     if not arrays[0] & arrays[1]:
         return False
     outs = [i.operands[: len(i.attrs["modes"])] for i in (first, second)]
+    shared = _added_to_by_both(first, second)
+    outs = [[v for v in own if v not in shared] for own in outs]
+    arrays = [own - shared for own in arrays]
     fresh = lambda v: (root := _root(made, v)) in made and made[root].op == "alloc"
     for mine, others in ((outs[0], arrays[1]), (outs[1], arrays[0])):
         # New arrays are nobody else's, unless they are seen in another way.
@@ -149,8 +246,15 @@ def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: I
             return False
     start, end = block.instrs.index(first), block.instrs.index(second)
     roots, written_roots = {_root(made, v) for v in arrays[0]}, {_root(made, v) for v in outs[0]}
+    if any({_root(made, v) for v in own} & shared for own in arrays):
+        return False
+    waiting = _waiting(block, first, second)
+    results = {*first.results, *(r for i in waiting for r in i.results)}
     for instr in block.instrs[start + 1 : end + 1]:
-        if any(v in first.results or _root(made, v) in written_roots for v in instr.operands) and not (
+        if instr in waiting:
+            continue
+        given = [v for v in instr.operands if instr is not second or v not in shared]
+        if any(v in results or _root(made, v) in written_roots | shared for v in given) and not (
             instr.op in VIEWS or instr.op in ("dim", "stride")
         ):
             return False
@@ -160,6 +264,26 @@ def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: I
         if instr.op not in ("apply", "fill") or not all(fresh(v) and _root(made, v) not in roots for v in written):
             return False
     return True
+
+
+def _waiting(block: Block, first: Instr, second: Instr) -> list[Instr]:
+    """What is computed between the two of the sums of the first one, and can be computed behind the second."""
+    found: list[Instr] = []
+    known = set(first.results)
+    for instr in block.instrs[block.instrs.index(first) + 1 : block.instrs.index(second)]:
+        if not known.isdisjoint(uses(instr)) and OPS[instr.op].effects == "pure" and instr.op not in VIEWS:
+            found.append(instr)
+            known.update(instr.results)
+    return found
+
+
+def _added_to_by_both(first: Instr, second: Instr) -> set[Value]:
+    """New arrays to which two `apply`s add, each as a whole."""
+    added = [
+        {v for v, mode in zip(_outs(i), i.attrs["modes"], strict=True) if mode == "add" and _outs(i).count(v) == 1}
+        for i in (first, second)
+    ]
+    return added[0] & added[1]
 
 
 def _merge(module: Module, block: Block, first: Instr, second: Instr) -> None:
@@ -172,7 +296,16 @@ def _merge(module: Module, block: Block, first: Instr, second: Instr) -> None:
         for i, n, function in ((first, outs[0], f), (second, outs[1], g))
     ]
     results = [[Value(t) for t in function.results] for function in (f, g)]
-    ordered = [*results[0][: outs[0]], *results[1][: outs[1]], *results[0][outs[0] :], *results[1][outs[1] :]]
+    shared = _added_to_by_both(first, second)
+    own, totals = [], []
+    for v, x in zip(_outs(first), results[0], strict=False):
+        if v in shared:
+            total = Instr("add", [x, results[1][_outs(second).index(v)]], [Value(x.type)], {}, [], second.position)
+            totals.append(total)
+            x = total.result
+        own.append(x)
+    others = [k for k, v in enumerate(_outs(second)) if v not in shared]
+    ordered = [*own, *(results[1][k] for k in others), *results[0][outs[0] :], *results[1][outs[1] :]]
     both = Function(
         module.unique_name(f"{g.name}.with"), [Block("entry", signature.params)], tuple(v.type for v in ordered)
     )
@@ -180,16 +313,21 @@ def _merge(module: Module, block: Block, first: Instr, second: Instr) -> None:
     both.entry.instrs = [
         Instr("call", given[0], results[0], {"callee": f.name}, [], first.position),
         Instr("call", given[1], results[1], {"callee": g.name}, [], second.position),
+        *totals,
         Instr("return", ordered),
     ]
     module.add(both)
     inline_call(module, both, inline_call(module, both, both.entry, 0), 0)
     simplify_cfg.run(both)
     cse.run(both)
-    second.operands[:] = [*first.operands[: outs[0]], *second.operands[: outs[1]], *signature.operands]
+    modes = (*first.attrs["modes"], *(second.attrs["modes"][k] for k in others))
+    second.operands[:] = [*_outs(first), *(_outs(second)[k] for k in others), *signature.operands]
     kinds = [i.attrs.get("kinds", ("add",) * len(i.results)) for i in (first, second)]
+    waiting = _waiting(block, first, second)
+    block.instrs[:] = [i for i in block.instrs if i not in waiting]
+    at = block.instrs.index(second) + 1
+    block.instrs[at:at] = waiting
     second.results[:] = [*first.results, *second.results]
-    modes = (*first.attrs["modes"], *second.attrs["modes"])
     second.attrs = {
         **second.attrs,
         "callee": both.name,

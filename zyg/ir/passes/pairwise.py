@@ -21,7 +21,6 @@ from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Value, const, scalar_type
 from ..reductions import combine, identity
 from ..types import BOOL, F64, I64, Array, Scalar
-from .accesses import Access
 from .expand import Expansion
 
 if TYPE_CHECKING:
@@ -38,8 +37,7 @@ def pairwise(outer: Expansion, indices: list[Value], held: list[int], kinds: lis
     reached: list[Value] = [*indices]
     for v in outer.apply.operands:
         if v in outer.accesses:
-            access = outer.accesses[v]
-            reached += [access.array, *(i for i in access.index if isinstance(i, Value))]
+            reached += outer.accesses[v].values()
         else:
             reached.append(v)
     operands = list(dict.fromkeys(v for v in reached if not isinstance(v, Const)))
@@ -83,10 +81,7 @@ class _PairwiseSum:
         e.apply = Instr("apply", operands, apply.results, apply.attrs)
         e.contiguous, e.lengths, e.tiny, e.vectors = outer.contiguous, outer.lengths, outer.tiny, outer.vectors
         e.apart = outer.apart
-        e.accesses = {
-            v: Access(replace(a.array), tuple(i if isinstance(i, int) else replace(i) for i in a.index))
-            for v, a in outer.accesses.items()
-        }
+        e.accesses = {v: a.replaced(replace) for v, a in outer.accesses.items()}
         e.at = 1
         e.b = Builder(function, function.entry)
         e.b.position = outer.b.position
@@ -234,6 +229,11 @@ _FORMULAS = frozenset({"exp", "expm1", "log", "log1p", "tanh"})  # that can be w
 def in_lanes(function: Function) -> bool:
     """Whether a function of elements can be done for several of them at once."""
     return len(function.blocks) == 1 and all(map(vectorisable, function.entry.body))
+
+
+def is_arithmetic(function: Function) -> bool:
+    """Whether a function of elements has nothing that takes long."""
+    return len(function.blocks) == 1 and all(i.op in _VECTORISABLE for i in function.entry.body)
 
 
 def vectorisable(instr: Instr) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....ir.core import Const, Instr, Target, Value
+from ....ir.core import Const, Instr, Target, Value, uses
 from ....ir.types import BOOL, Array, Scalar
 from ..horizontal import add_up
 from ..lowered import LoweringError
@@ -33,7 +33,9 @@ class VectorLowering(FunctionLowering):
         self.lane = self.function.params[-1]
         self.wide: dict[Value, str] = {}  # vectors that depend on the lane
         self.first: dict[Value, str] = {}  # what goes up by one from lane to lane: its value for the first lane
+        self.down: dict[Value, str] = {}  # what goes down
         self.varying = self.find_varying()
+        self.inverted = self.find_inverted()
         self.vectors = False  # whether a varying instruction is being written
         super().lower(linkage)
 
@@ -50,6 +52,30 @@ class VectorLowering(FunctionLowering):
                     for target in instr.targets:
                         found.update(p for p, a in zip(target.block.params, target.args, strict=True) if a in found)
             grew = len(found) > before
+        return found
+
+    def find_inverted(self) -> set[Value]:
+        """Comparisons that are asked the other way round: those by which zeros are mostly chosen where they hold. A processor
+        with masks adds what is chosen or nothing in one step, but only where the mask is set."""
+        users: dict[Value, list[Instr]] = {}
+        for block in self.function.blocks:
+            for instr in block.instrs:
+                for v in dict.fromkeys(uses(instr)):
+                    users.setdefault(v, []).append(instr)
+        found: set[Value] = set()
+        for block in self.function.blocks:
+            for instr in block.instrs:
+                if (
+                    instr.op not in _OPPOSITE
+                    or instr.result not in self.varying
+                    or scalar_type(instr.operands[0]).kind != "f"
+                ):
+                    continue
+                chosen = users.get(instr.result, [])
+                if all(i.op == "select" and instr.result not in i.operands[1:] for i in chosen):
+                    zeros = [sum(_is_zero(i.operands[k]) for i in chosen) for k in (1, 2)]
+                    if zeros[0] > zeros[1]:
+                        found.add(instr.result)
         return found
 
     def types_of(self, value: Value) -> list[str]:
@@ -79,7 +105,15 @@ class VectorLowering(FunctionLowering):
         elif self.varying.isdisjoint(instr.operands):
             lowering(instr.op).emit(self, instr)
         elif not self.goes_up(instr):
-            emit = binary if instr.op in BINARY else intrinsic if instr.op in INTRINSICS else _LOWERED.get(instr.op)
+            emit = (
+                _opposite
+                if instr.results and instr.result in self.inverted
+                else binary
+                if instr.op in BINARY
+                else intrinsic
+                if instr.op in INTRINSICS
+                else _LOWERED.get(instr.op)
+            )
             if emit is None:
                 raise LoweringError(f"{instr.op} is not done in lanes")
             self.vectors = instr.op not in _ACCESSES
@@ -87,10 +121,15 @@ class VectorLowering(FunctionLowering):
             self.vectors = False
 
     def goes_up(self, instr: Instr) -> bool:
-        """Whether the result goes up by one from lane to lane, as what it is computed from."""
-        if instr.op != "add":
+        """Whether the result goes up or down by one from lane to lane, as what it is computed from goes up."""
+        if instr.op not in ("add", "sub"):
             return False
         x, y = instr.operands
+        if instr.op == "sub":
+            if y not in self.first or x in self.varying:
+                return False
+            self.down[instr.result] = self.let(f"sub i64 {super().value(x)}, {self.first[y]}", instr.result.name)
+            return True
         x, y = (x, y) if x in self.first else (y, x)
         if x not in self.first or y in self.varying:
             return False
@@ -121,22 +160,42 @@ class VectorLowering(FunctionLowering):
         scalar = SCALAR_TYPES[scalar_type(value)]
         if isinstance(value, Const):
             return f"splat ({scalar} {literal(value.value, value.type)})"
-        if value not in self.first:
+        first = self.first.get(value, self.down.get(value))
+        if first is None:
             return self.splat(scalar, super().value(value))
-        type = self.vector_type(scalar)
+        type, op = self.vector_type(scalar), "add" if value in self.first else "sub"
         lanes = ", ".join(f"{scalar} {k}" for k in range(self.width))
-        return self.let(f"add {type} {self.splat(scalar, self.first[value])}, <{lanes}>")
+        return self.let(f"{op} {type} {self.splat(scalar, first)}, <{lanes}>")
 
     def splat(self, scalar: str, name: str) -> str:
         type = self.vector_type(scalar)
         one = self.let(f"insertelement {type} poison, {scalar} {name}, i64 0")
         return self.let(f"shufflevector {type} {one}, {type} poison, <{self.width} x i32> zeroinitializer")
 
-    def write_row(self, value: Value, lanes: str, address: str, type: str, annotation: str) -> None:
-        """Store the lanes of `value` to elements behind each other."""
+    def lowest(self, array: Value, indices: list[Value]) -> str | None:
+        """Where along the last axis the lowest of the lanes' elements is, if these lie behind each other."""
+        assert isinstance(array.type, Array)
+        *outer, last = indices
+        if array.type.layout != "C" or not self.varying.isdisjoint(outer):
+            return None
+        if last in self.down:
+            return self.let(f"sub i64 {self.down[last]}, {self.width - 1}")
+        return self.first.get(last)
+
+    def in_order(self, lanes: str, type: str, indices: list[Value]) -> str:
+        """Lanes in the order of memory, from those in the order of the loop, and back."""
+        if indices[-1] not in self.down:
+            return lanes
+        order = ", ".join(f"i32 {k}" for k in reversed(range(self.width)))
+        return self.let(f"shufflevector {type} {lanes}, {type} poison, <{self.width} x i32> <{order}>")
+
+    def write_row(self, instr: Instr, lanes: str, address: str, type: str, annotation: str) -> None:
+        """Store the lanes of a value to elements behind each other."""
+        _, value, *indices = instr.operands
         scalar = scalar_type(value)
         if scalar is BOOL:
             lanes = self.let(f"zext {self.vector_type('i1')} {lanes} to {type}")
+        lanes = self.in_order(lanes, type, indices)
         self.emit(f"store {type} {lanes}, ptr {address}, align {SIZES[scalar]}{annotation}")
 
     def lower_return(self, instr: Instr) -> None:
@@ -173,11 +232,27 @@ def _same(e: FunctionLowering, instr: Instr) -> None:
 
 
 def _select(e: FunctionLowering, instr: Instr) -> None:
+    assert isinstance(e, VectorLowering)
     condition, x, y = instr.operands
+    if condition in e.inverted:
+        x, y = y, x
     type = e.llvm_type(x)
     fast = e.flags(instr) if scalar_type(x).kind == "f" else ""
     text = f"select {fast}{e.llvm_type(condition)} {e.value(condition)}, {type} {e.value(x)}, {type} {e.value(y)}"
     e.define(instr, [e.let(text, instr.result.name)])
+
+
+_OPPOSITE = {"lt": "uge", "le": "ugt", "gt": "ule", "ge": "ult", "eq": "une", "ne": "oeq"}
+
+
+def _opposite(e: FunctionLowering, instr: Instr) -> None:
+    x, y = instr.operands
+    text = f"fcmp {e.flags(instr)}{_OPPOSITE[instr.op]} {e.llvm_type(x)} {e.value(x)}, {e.value(y)}"
+    e.define(instr, [e.let(text, instr.result.name)])
+
+
+def _is_zero(v: Value) -> bool:
+    return isinstance(v, Const) and v.value == 0
 
 
 def _extremum(comparison: str) -> Callable[[FunctionLowering, Instr], None]:
@@ -250,10 +325,10 @@ def _load(e: FunctionLowering, instr: Instr) -> None:
     dtype, annotation, hint = a.type.dtype, access(e, array), instr.result.name
     fixed = [None if i in e.varying else e.value(i) for i in indices]
     type = e.vector_type(MEMORY_TYPES[dtype])
-    consecutive = a.type.layout == "C" and indices[-1] in e.first and None not in fixed[:-1]
-    if consecutive:
-        address = element(e, a, [*(i for i in fixed if i is not None), e.first[indices[-1]]])
+    if (lowest := e.lowest(array, indices)) is not None:
+        address = element(e, a, [*(i for i in fixed if i is not None), lowest])
         loaded = e.let(f"load {type}, ptr {address}, align {SIZES[dtype]}{annotation}", hint)
+        loaded = e.in_order(loaded, type, indices)
     else:
         loaded = gathered(e, array, fixed, [e.vector(i) for i in indices if i in e.varying], dtype, annotation)
     e.define(instr, [e.let(f"icmp ne {type} {loaded}, zeroinitializer", hint) if dtype is BOOL else loaded])
@@ -262,30 +337,31 @@ def _load(e: FunctionLowering, instr: Instr) -> None:
 def _store(e: FunctionLowering, instr: Instr) -> None:
     assert isinstance(e, VectorLowering)
     address, type, annotation = row(e, instr)
-    e.write_row(instr.operands[1], e.vector(instr.operands[1]), address, type, annotation)
+    e.write_row(instr, e.vector(instr.operands[1]), address, type, annotation)
 
 
 def _accum(e: FunctionLowering, instr: Instr) -> None:
     """Neighbouring elements are different ones."""
     assert isinstance(e, VectorLowering)
     address, type, annotation = row(e, instr)
-    value = instr.operands[1]
+    _, value, *indices = instr.operands
     scalar = scalar_type(value)
-    old = e.let(f"load {type}, ptr {address}, align {SIZES[scalar]}{annotation}")
+    old = e.in_order(e.let(f"load {type}, ptr {address}, align {SIZES[scalar]}{annotation}"), type, indices)
     if scalar is BOOL:
         old = e.let(f"icmp ne {type} {old}, zeroinitializer")
     operation = f"fadd {e.flags(instr)}" if scalar.kind == "f" else "or " if scalar is BOOL else "add "
     vector = e.vector_type(SCALAR_TYPES[scalar])
-    e.write_row(value, e.let(f"{operation}{vector} {old}, {e.vector(value)}"), address, type, annotation)
+    e.write_row(instr, e.let(f"{operation}{vector} {old}, {e.vector(value)}"), address, type, annotation)
 
 
 def row(e: VectorLowering, instr: Instr) -> tuple[str, str, str]:
     """Where the elements behind each other are that are stored to: address, type in memory, annotation."""
     array, _, *indices = instr.operands
     a = parts_of(e, array)
-    if a.type.layout != "C" or indices[-1] not in e.first or not e.varying.isdisjoint(indices[:-1]):
+    lowest = e.lowest(array, indices)
+    if lowest is None:
         raise LoweringError(f"{instr.op} to elements that do not lie behind each other")
-    address = element(e, a, [*map(e.value, indices[:-1]), e.first[indices[-1]]])
+    address = element(e, a, [*map(e.value, indices[:-1]), lowest])
     return address, e.vector_type(MEMORY_TYPES[a.type.dtype]), access(e, array)
 
 
