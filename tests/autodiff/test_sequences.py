@@ -434,3 +434,33 @@ def test_items_of_tuples_by_position(f: Any, args: tuple[Any, ...], expected: An
     value, back = python_pullback(f, args, {})
     assert value == f(*args)
     assert back(1.0) == expected
+
+
+def gathering(*p: Any, **o: Any) -> Any:
+    return p[0] * p[2] + p[1] * p[2] * p[-1] * p[0] * p[0] + o["a"] * o["a"] * p[0]
+
+
+def gathered(a: Any, b: Any, c: Any) -> Any:
+    return gathering(a, b, c, a=b * a)
+
+
+def by_name(x: Any, y: Any, by: Any = 0.5, *, shift: Any = 0.0) -> Any:
+    return by * x * x * y + shift * shift * x
+
+
+def named(a: Any, b: Any, c: Any) -> Any:
+    return by_name(a, b, shift=c * c) + by_name(a, y=c, by=b)
+
+
+@pytest.mark.parametrize("f", [gathered, named])
+def test_second_derivatives_of_gathered_and_named_arguments(f: Any):
+    def first(k: int, args: tuple[Any, ...]) -> Any:
+        return python_pullback(f, args, {})[1](1.0)[k]
+
+    at = (1.0, 2.0, 3.0)
+    for k in range(3):
+        _, back = python_pullback(lambda *args, k=k: first(k, args), at, {})
+        row = [0.0 if d is None else d for d in back(1.0)]
+        for j in range(3):
+            numerical = differences.derivative(lambda v, j=j, k=k: first(k, (*at[:j], v, *at[j + 1 :])), at[j])
+            assert row[j] == pytest.approx(numerical, rel=1e-6, abs=1e-6)

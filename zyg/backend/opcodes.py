@@ -183,7 +183,7 @@ def op_not(e: Emitter, tree: Tree) -> None:
     e.set_position(tree.operation.position)
     operand = tree.operation.operands[0]
     if PY313 and operand.type is not BOOL:
-        e.out("TO_BOOL")
+        e.to_bool()
     e.out("UNARY_NOT")
 
 
@@ -191,7 +191,7 @@ def op_truth(e: Emitter, tree: Tree) -> None:
     e.push_all(tree)
     e.set_position(tree.operation.position)
     if PY313:
-        e.out("TO_BOOL")
+        e.to_bool()
     else:
         e.out("UNARY_NOT")
         e.out("UNARY_NOT")

@@ -205,10 +205,10 @@ def query(e: Emitter, op: str) -> None:
         e.out("CONTAINS_OP", 0)
     elif op == "not":
         if PY313:
-            e.out("TO_BOOL")
+            e.to_bool()
         e.out("UNARY_NOT")
     elif PY313:
-        e.out("TO_BOOL")
+        e.to_bool()
     else:
         e.out("UNARY_NOT")
         e.out("UNARY_NOT")

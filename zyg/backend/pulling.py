@@ -72,6 +72,10 @@ def op_pull(e: Emitter, tree: Tree) -> None:
         else:
             e.out("POP_TOP")
         return
+    if "position" in attrs:
+        _undo_of_container(e, instr)
+        return
+    called = False  # whether the pullback is called, mostly
     if "expressions" in attrs:
         recorded = Label()
         _go_if_recorded(e, instr, recorded)
@@ -126,14 +130,34 @@ def op_pull(e: Emitter, tree: Tree) -> None:
             jump_if_none(e, none)
             function, y, *numbers = operands
             call_function(e, function, [d, y, *numbers])
-            _items(e, results, wanted, end)
-        jump(e, none)
+            _items(e, results, wanted, none)
+            jump(e, end)
+        else:
+            jump(e, none)
         e.label(recorded, depth)
+    elif attrs["of"] == "call_object" and "inline" not in attrs:
+        called = True
+        is_tuple, other = Label(), Label()
+        go_unless_type(e, back, tuple, other)
+        e.label(is_tuple, depth)
+        with e.aside():
+            e.label(other, depth)
+            e.load(back)
+            jump_if_none(e, none)
+            _slope(e, back, d, results, wanted, none, end)
+            jump(e, is_tuple)
     else:
+        called = "inline" not in attrs
         e.load(back)
         jump_if_none(e, none)
         if "inline" in attrs:
-            _undo_of_container(e, instr, none, end)
+            other = Label()
+            go_unless_type(e, back, int, other)
+            _undo_of_container(e, instr)
+            taken = 1 if attrs["inline"] == "append" else None
+            store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != taken])
+            jump(e, end)
+            e.label(other, depth)
         if attrs["of"] == "call_object":
             _slope(e, back, d, results, wanted, none, end)
     if "rare" in attrs:
@@ -144,24 +168,34 @@ def op_pull(e: Emitter, tree: Tree) -> None:
     for v in (d, shadows):
         e.load(v)
     call(e, 3, ())
-    _items(e, results, wanted, end, component)
-    e.label(none, depth)
-    store_none(e, [*results, *component])
+    _items(e, results, wanted, none, component)
+    if called:
+        with e.aside():
+            e.label(none, depth)
+            store_none(e, [*results, *component])
+            jump(e, end)
+    else:
+        jump(e, end)
+        e.label(none, depth)
+        store_none(e, [*results, *component])
     e.label(end, depth)
 
 
 def _items(
-    e: Emitter, results: list[Value], wanted: tuple[int, ...], end: Label, others: list[Value] | None = None
+    e: Emitter, results: list[Value], wanted: tuple[int, ...], none: Label, others: list[Value] | None = None
 ) -> None:
-    """A tuple, or None, is on the stack: store its items `wanted` (and None for `others`), else go on with None on the way to
-    `end`."""
+    """A tuple, or None, is on the stack: store its items `wanted` (and None for `others`), or go to `none`."""
     if not results:
         e.out("POP_TOP")
+        store_none(e, others or [])
         return
     nothing = Label()
     e.out("COPY", 1)
     jump_if_none(e, nothing)
-    depth = e.depth
+    with e.aside():
+        e.label(nothing, e.depth)
+        e.out("POP_TOP")
+        jump(e, none)
     for r, k in zip(results, wanted, strict=True):
         if r is not results[-1]:
             e.out("COPY", 1)
@@ -169,9 +203,6 @@ def _items(
         e.out("BINARY_SUBSCR")
         e.store(r)
     store_none(e, others or [])
-    jump(e, end)
-    e.label(nothing, depth)
-    e.out("POP_TOP")
 
 
 def _expressions(e: Emitter, expressions: Any, leaves: dict[Any, Value], results: list[Value]) -> None:
@@ -241,41 +272,36 @@ def _part_by_name(e: Emitter, instr: Operation, none: Label, end: Label) -> None
     e.label(other, depth)
 
 
-def _undo_of_container(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
-    """The pullback of methods of lists and deques is the position."""
+def _undo_of_container(e: Emitter, instr: Operation) -> None:
+    """Undo a method of a list or a deque, and store the cotangent of what was appended. The pullback is the position."""
     back, d, shadows, x, last, shadow = instr.operands
-    results, wanted = instr.results, instr.attrs["wanted"]
     name = instr.attrs["inline"]
-    other = Label()
-    depth = e.depth
-    go_unless_type(e, back, int, other)
-    look_up(e, shadows, x, "items", last, shadow)
-    if name == "append":
-        rotated, taken = Label(), Label()
-        e.load(back)
-        e.out("LOAD_CONST", 0)
-        e.out("COMPARE_OP", Compare.LT)
-        e.jump_if("TRUE", rotated)
-        take_part(e, shadow, back, True, last=True)
-        e.label(taken, depth + 1)
-        with e.aside():
-            e.label(rotated, depth)
-            call_method(e, shadows, "undo_rotation", shadow, back)
-            jump(e, taken)
-        if 1 in wanted:
-            e.store(results[wanted.index(1)])
-        else:
-            e.out("POP_TOP")
-        store_none(e, [r for r, k in zip(results, wanted, strict=True) if k != 1])
-        jump(e, end)
-    else:
-        if name == "popleft":
-            call_method(e, shadow, "insert", lambda: e.out("LOAD_CONST", 0), d)
-        else:
-            call_method(e, shadows, "put_back", shadow, back, d)
+    look_up(e, shadows, x, "items", last, shadow, about=instr.attrs)
+    if name == "popleft":
+        call_method(e, shadow, "insert", lambda: e.out("LOAD_CONST", 0), d)
         e.out("POP_TOP")
-        jump(e, none)
-    e.label(other, depth)
+        return
+    if name == "pop":
+        call_method(e, shadows, "put_back", shadow, back, d)
+        e.out("POP_TOP")
+        return
+    rotated, taken = Label(), Label()
+    depth = e.depth
+    e.load(back)
+    e.out("LOAD_CONST", 0)
+    e.out("COMPARE_OP", Compare.LT)
+    e.jump_if("TRUE", rotated)
+    take_part(e, shadow, back, True, last=True)
+    e.label(taken, depth + 1)
+    with e.aside():
+        e.label(rotated, depth)
+        call_method(e, shadows, "undo_rotation", shadow, back)
+        jump(e, taken)
+    given = instr.results[instr.attrs["wanted"].index(1)] if 1 in instr.attrs["wanted"] else None
+    if given is not None:
+        e.store(given)
+    else:
+        e.out("POP_TOP")
 
 
 def _begin_rare(e: Emitter, rare: Value, number: int) -> None:
@@ -332,7 +358,8 @@ def op_rule(e: Emitter, tree: Tree) -> None:
         jump(e, end)
     else:
         call_function(e, function, [d, y, *operands])
-        _items(e, instr.results, instr.attrs["wanted"], end)
+        _items(e, instr.results, instr.attrs["wanted"], none)
+        jump(e, end)
     e.label(none, depth)
     store_none(e, instr.results)
     e.label(end, depth)
@@ -341,11 +368,14 @@ def op_rule(e: Emitter, tree: Tree) -> None:
 @operation
 def op_cotangents(e: Emitter, tree: Tree) -> None:
     instr = tree.operation
-    end = Label()
+    none, end = Label(), Label()
     e.push(tree, 0)
     depth = e.depth - 1
-    _items(e, instr.results, instr.attrs["wanted"], end)
-    store_none(e, instr.results)
+    _items(e, instr.results, instr.attrs["wanted"], none)
+    with e.aside():
+        e.label(none, depth)
+        store_none(e, instr.results)
+        jump(e, end)
     e.label(end, depth)
 
 
@@ -423,6 +453,8 @@ def op_join(e: Emitter, tree: Tree) -> None:
 @operation
 def op_nothing_looked_up(e: Emitter, tree: Tree) -> None:
     """Variables for the object whose shadow was looked up last, and its shadow: what wants a shadow writes them."""
+    if "idle" in tree.operation.attrs:
+        return
     for r in tree.operation.results:
         e.out("LOAD_CONST", None)
         e.store(r)

@@ -562,7 +562,7 @@ class Emitter:
             else:
                 self.push(inner, 0)
                 if PY313 and not (of is not None and of.operation.op in ("is", "is_not", "contains", "not")):
-                    self.out("TO_BOOL")
+                    self.to_bool()
         else:
             self.push(tree, 0)
         opposite = {"TRUE": "FALSE", "NONE": "NOT_NONE"}[test]
@@ -573,6 +573,14 @@ class Emitter:
         else:
             self.jump_if(opposite, self._forward_label(block, other))
             self._go(then)
+
+    def to_bool(self) -> None:
+        """From 3.13 on: let what is on the stack be a bool. A comparison can do that by itself."""
+        last = self.sink[-1]
+        if type(last) is Instruction and last.name == "COMPARE_OP":
+            last.arg = Compare(int(last.arg) | 16)
+        else:
+            self.out("TO_BOOL")
 
     def jump_if(self, test: str, label: Label) -> None:
         self.out(f"POP_JUMP_IF_{test}" if PY312 else f"POP_JUMP_FORWARD_IF_{test}", label)
@@ -590,7 +598,7 @@ class Emitter:
             else:
                 self.out("COMPARE_OP", Compare.EQ)
                 if PY313:
-                    self.out("TO_BOOL")
+                    self.to_bool()
             self.jump_if("TRUE", self._forward_label(block, target))
         self._go(default)
 

@@ -75,7 +75,9 @@ def find_callee(e: Emitter, tree: Tree) -> None:
             begin_call(e, remembered(1))
             jump(e, end)
             e.label(unknown, depth)
-        begin_call(e, lambda: call_function(e, find, [callee, site, Const(len(arguments), I64)]))
+        names = tree.operation.attrs.get("names")  # of the last arguments
+        about = Const(len(arguments), I64) if names is None else Const(names, OBJECT)
+        begin_call(e, lambda: call_function(e, find, [callee, site, about]))
         jump(e, end)
     e.label(end, depth + 2)
 

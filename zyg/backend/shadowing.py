@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from bytecode import Compare, Label
 
@@ -49,16 +49,22 @@ def look_up(
     last: Value,
     shadow: Value,
     unless: Callable[[], None] | None = None,
+    about: Mapping[str, Any] = {},
 ) -> None:
     """`shadow` is that of `last`, the object that was looked up last at the places where `x` is used: let it be that of `x`.
-    `unless` goes elsewhere where that has no such shadow."""
+    `unless` goes elsewhere where that has no such shadow. `about`: what is known of it, as in `autodiff/python/lookups.py`."""
     found = Label()
     depth = e.depth
-    go_if_same(e, x, last, found)
+    known = about.get("lookup")
+    if known == "found":
+        return
+    if known is None:
+        go_if_same(e, x, last, found)
     if unless is not None:
         unless()
-    e.load(x)
-    e.store(last)
+    if "forgets" not in about:
+        e.load(x)
+        e.store(last)
     # As `items_of` and `holder_of` do where there is one.
     new, there = Label(), Label()
     found_at = "items" if kind == "items" else "holders"
@@ -95,7 +101,7 @@ def go_unless_looked_up(e: Emitter, instr: Operation, other: Label) -> None:
         go_unless_type(e, x, kinds, other)
 
     if of == "items":
-        look_up(e, shadows, x, "items", last, found[0], unless)
+        look_up(e, shadows, x, "items", last, found[0], None if kinds is None else unless, instr.attrs)
         return
     known = Label()
     depth = e.depth
@@ -174,8 +180,8 @@ def access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
                 jump(e, none)
                 return
             unless = unless_tuple if kind == "getitem" and position is None else None
-            if not instr.attrs.get("found"):
-                look_up(e, shadows, x, which, last, shadow, unless)
+            if "shadow" not in instr.attrs:
+                look_up(e, shadows, x, which, last, shadow, unless, instr.attrs)
             add_part(e, shadows, shadow, part, d, position, attribute, instr.attrs.get("number", False))
             if unless is not None:
                 jump(e, none)
@@ -194,8 +200,8 @@ def access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
                     return
         jump(e, none)
         return
-    if not instr.attrs.get("found"):
-        look_up(e, shadows, x, which, last, shadow)
+    if "shadow" not in instr.attrs:
+        look_up(e, shadows, x, which, last, shadow, about=instr.attrs)
     if attribute is not None:
         get_attribute(e, shadow, attribute)
         e.out("LOAD_CONST", None)
@@ -224,7 +230,7 @@ def add_part(
 ) -> None:
     """Add a cotangent to the part of a shadow: by position in a list, else by key in a dict, or as an attribute. `number`: it is
     known to be a number, and so is what it is added to."""
-    mapping, read, slow, first, store, end = (Label() for _ in range(6))
+    mapping, read, slow, more, store, end = (Label() for _ in range(6))
     depth = e.depth
     if position is None:
         go_unless_type(e, shadow, list, mapping)
@@ -241,7 +247,11 @@ def add_part(
             call_method(e, shadow, "get", part)
         e.label(read, depth + 1)
     e.out("COPY", 1)
-    jump_if_none(e, first)
+    jump_if_none(e, more, negated=True)
+    e.out("POP_TOP")
+    e.load(d)
+    jump(e, store)
+    e.label(more, depth + 1)
     other = Label()
     if not number:
         type_on_top(e)
@@ -269,10 +279,6 @@ def add_part(
         call_method(e, shadows, "add_part", shadow, part, d)
         e.out("POP_TOP")
         jump(e, end)
-        e.label(first, depth + 1)
-        e.out("POP_TOP")
-        e.load(d)
-        jump(e, store)
     e.label(store, depth + 1)
     e.load(shadow)
     if attribute is not None:

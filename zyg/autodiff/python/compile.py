@@ -22,6 +22,7 @@ from .computed import computed_attributes
 from .forms import Watched, ask_at_start
 from .forward import ForwardHalf
 from .inlining import with_generators
+from .lookups import settle_lookups
 from .normal import has_handlers, normalise
 from .plain_forward import plain_forward
 from .plain_reverse import plain_reverse
@@ -32,6 +33,9 @@ _cache = ByIdentity()  # per form, (watched, for methods), the code object of th
 
 # The SSA of the halves, which are functions like others: they may be differentiated in turn; for a forward half its reverse.
 _halves = ByIdentity()  # (half, its reverse or None)
+
+
+_BACK = "back"  # the name of pullbacks
 
 
 # Where the run-time functions are. For a derivative of a derivative many are compiled, and most of them run a few times; so
@@ -139,6 +143,9 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
     other = None if watched else Watched(code, False)
     forward.attrs["other_form"] = other
     ready = plain_forward(forward)
+    for _, instr in ready.instructions():
+        if instr.op == "tuple" and instr.results[0].name == _BACK:
+            instr.results[0].name = ""  # it needs no local variable
     made = emit(ready if other is None or generator else ask_at_start(ready, other))
     _remember(made, forward, runs)
     return made
@@ -166,7 +173,9 @@ def _for_methods(original: CodeType, made: CodeType) -> CodeType:
 
 
 def _reverse_function(reverse: Function) -> FunctionType:
-    code = emit(plain_reverse(reverse))
+    ready = plain_reverse(reverse)
+    settle_lookups(ready)
+    code = emit(ready)
     _remember(code, reverse)
     return FunctionType(code, {})
 
@@ -196,6 +205,7 @@ def halves(
     reverse = ReverseHalf(forward)
     made = reverse.run()
     half = forward.function
+    half.attrs["gathered"] = {half.params.index(p): kind for p, kind in forward.gathered.items()}
     code = half.attrs.pop("code", None)
     half.name = f"{function.name}.fwd"
     half.attrs["keep"] = made.attrs["keep"] = True
@@ -210,7 +220,7 @@ def halves(
 
 def _make_early(forward: ForwardHalf, kept: list[Value]) -> None:
     """A generator may be left at several places: it makes its pullback at its start, and gives it before anything else."""
-    back = Value(OBJECT, "back")
+    back = Value(OBJECT, _BACK)
     made = [
         Instr("tuple", [Const(None, OBJECT), *kept], [back]),
         Instr("yield", [back], [Value(OBJECT)]),
@@ -224,7 +234,7 @@ def _return_pair(forward: ForwardHalf, kept: list[Value], left: Block | None) ->
     block = forward.returning
     assert block is not None
     ret = block.instrs.pop()
-    back, pair = Value(OBJECT, "back"), Value(OBJECT)
+    back, pair = Value(OBJECT, _BACK), Value(OBJECT)
     block.instrs.append(Instr("tuple", [Const(None, OBJECT), *kept], [back], {}, [], ret.position))
     (result,) = ret.operands
     returns = [
@@ -251,7 +261,7 @@ def _return_pair(forward: ForwardHalf, kept: list[Value], left: Block | None) ->
 def install(forward: Function, reverse: FunctionType, instead: FunctionType | None = None) -> None:
     """Put the reverse half into the pullback that the forward half returns, in the place of None or of another one."""
     for _, instr in forward.instructions():
-        if instr.op == "tuple" and instr.results[0].name == "back":
+        if instr.op == "tuple" and instr.results[0].name == _BACK:
             first = instr.operands[0]
             if isinstance(first, Const) and first.value is instead:
                 instr.operands[0] = Const(reverse, OBJECT)

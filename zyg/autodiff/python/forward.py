@@ -6,6 +6,7 @@ a block parameter tells which one control came along.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -77,6 +78,7 @@ class ForwardHalf:
                 self.taken[block] = block.instrs[0].result
         self.scope = self._namespace()
         self.makers = {r: i for _, i in function.instructions() for r in i.results}
+        self.gathered = {} if brief else gathered(function)
         self.only_tested = _only_tested(function)  # comparisons whose truth alone matters
         self.counting: set[Value] = set() if brief else counting(function)
         self.complex: set[Value] = set() if brief else complexes.likely_complex(function)
@@ -209,6 +211,10 @@ class ForwardHalf:
             written = self._elementary(instr, read)
             if written is not None:
                 attrs["elementary"] = written
+        elif op == "call_object" and not self.brief and instr not in self.handled:
+            function = sites.forward_with_names
+            attrs["names"] = instr.attrs["keywords"]
+            operands.append(Const(sites.new_site(), OBJECT))
         elif op == "call_object":
             attrs["of"], function = "call_keywords", sites.record_keywords
             operands[:0] = [Const(sites.new_site(), OBJECT), Const(instr.attrs["keywords"], OBJECT)]
@@ -256,6 +262,7 @@ class ForwardHalf:
             likely = self._likely_container(instr)
             if likely is not None:
                 attrs["likely"] = likely
+                attrs["surely"] = self.gathered.get(instr.operands[0]) is likely
         if attrs.get("direct") in ("getattr", "setattr") and instr.attrs["name"] in self.computed:
             attrs["computed"] = True
         return Instr(
@@ -378,10 +385,12 @@ class ForwardHalf:
 
     def _kind(self, instr: Instr) -> str:
         """How an instruction is reversed: not at all ("none"), by its rule for numbers, by a plain function of objects that
-        run plainly, by what it recorded, or by passing its cotangent on ("copy")."""
+        run plainly, by what it recorded, by passing its cotangent on ("copy"), or as that of a part of a tuple."""
         op = instr.op
         if op in CONTROL or instr in self.stepped or is_call_of(instr, *_SILENT_CALLS):
             return "none"
+        if op == "getitem" and self.gathered.get(instr.operands[0]) is tuple and _is_position(instr.operands[1]):
+            return "part"
         if op == "global":
             return "global" if instr.result in self.activity.flowing else "none"
         if (op in ARITHMETIC or op in INTEGRAL) and all(map(self.activity.number, instr.operands)):
@@ -462,6 +471,20 @@ def _first_place(block: Block) -> int:
     while is_prologue(block.instrs[at]) or is_call_of(block.instrs[at], escaping.take):
         at += 1
     return at
+
+
+def gathered(function: Function) -> dict[Value, type]:
+    """The parameters `*args` and `**kwargs`: exactly a tuple, and a dict."""
+    code = function.attrs.get("code")
+    if code is None:
+        return {}
+    at = code.co_argcount + code.co_kwonlyargcount
+    kinds = ((tuple, inspect.CO_VARARGS), (dict, inspect.CO_VARKEYWORDS))
+    return dict(zip(function.params[at:], [kind for kind, flag in kinds if code.co_flags & flag]))
+
+
+def _is_position(key: Value) -> bool:
+    return isinstance(key, Const) and type(key.value) is int
 
 
 def _only_tested(function: Function) -> set[Instr]:

@@ -125,6 +125,9 @@ class _Expansion:
             if instr.attrs.get("direct") == "method":
                 self.call(function, operands, [instr.results[0], instr.results[2]])
                 return
+        elif "names" in instr.attrs:
+            of, function = "call_keywords", Const(objects.RECORD["call_keywords"], OBJECT)
+            operands = [Const(instr.attrs["names"], OBJECT), *operands[:-1]]
         elif of == "call_keywords" or (isinstance(function, Const) and function.value is sites.record_spread):
             function, operands = Const(objects.RECORD[of], OBJECT), operands[1:]
         elif of == "iter" and isinstance(function, Const) and function.value is loops.loop:
@@ -177,8 +180,8 @@ class _Expansion:
         self.emit("call_object", instr.operands[:3], instr.results, keywords=())
 
     def _join(self, instr: Instr) -> None:
-        """Here items have been added to the cotangent of the tuple, and not by themselves."""
-        self.emit("call_object", [Const(same, OBJECT), instr.operands[1]], instr.results, keywords=())
+        """Here items that were recorded have been added to the cotangent of the tuple, and not by themselves."""
+        self.emit("call_object", [Const(join, OBJECT), *instr.operands], instr.results, keywords=())
 
     def _tape(self, instr: Instr) -> None:
         self.emit("list", [], instr.results)
@@ -240,8 +243,11 @@ def pull_whole(back: Any, d: Any, shadows: Any, wanted: tuple[int, ...]) -> tupl
     return (*pull(back, d, shadows, wanted), None)
 
 
-def same(x: Any) -> Any:
-    return x
+def join(joined: Any, d: Any, x: Any, places: Any, *parts: Any) -> Any:
+    for part in parts:
+        if part is not None:
+            return joined(d, x, places, *parts)
+    return d
 
 
 def pull_item(back: Any, d: Any, shadows: Any, whole: Any) -> tuple[Any, ...]:

@@ -19,6 +19,8 @@ _LISTS = frozenset({list, deque})
 _LIST, _DICT, _TUPLE, _INT = (frozenset({t}) for t in (list, dict, tuple, int))
 _LEN = Const(len, OBJECT)
 _DISPLAYS = {"list": list, "tuple": tuple, "dict": dict}
+# What runs no code of the user's (items are only those of tuples, here).
+_QUIET = frozenset({"tuple", "list", "getitem", "is", "is_not", "get_cell", "nothing_recorded", "push", "unbound"})
 _COMPARISONS = frozenset({"lt", "le", "eq", "ne", "gt", "ge"})
 
 
@@ -66,6 +68,8 @@ class _PlainForward(Versions):
     def _translate(self, instr: Instr) -> None:
         if not _is_written_out(instr):
             self._copy(instr)
+            if instr.op in _QUIET:
+                return
             self.barrier = self.number
             self.types.clear()
             self.members.clear()
@@ -116,6 +120,8 @@ class _PlainForward(Versions):
         made = self.around.makers.get(v)
         if made is not None and made.op in _DISPLAYS:
             return what is not NATURAL and _DISPLAYS[made.op] in what
+        if v in self.around.gathered and what is not NATURAL:
+            return self.around.gathered[v] in what
         return what is not NATURAL and any(w is v and fact is not NATURAL and fact <= what for w, fact in self.facts)
 
     def _learn(self, original: Value, what: Any, likely: type) -> None:

@@ -7,12 +7,13 @@ from typing import Any
 from zyg.ir.core import Const, Function, Instr, Value
 from zyg.ir.types import OBJECT
 
-from .versions import NOTHING, Test, Versions, in_versions, is_nothing
+from .versions import NOTHING, Test, Versions, gives_position, in_versions, is_nothing
 
 # What a loop goes through, by the function that is called for it: of whose items there is nothing to know; where the items of
 # tuples come from, all from the same place, or each from a place of its own; and whose items say where they come from.
 _OTHERS = frozenset({"range", "keys", "items", "zip", "enumerate"})
 _NONE = type(None)
+_INT = frozenset({int})
 _EACH = lambda count: (list,) * count
 _PARTS = {
     "zip": _EACH,
@@ -43,7 +44,6 @@ class _PlainReverse(Versions):
         self.given: set[Value] = set()  # found to be other than None
         self.numbers: set[Value] = set()  # numbers, or None
         self.tested_rare: set[Value] = set()
-        self.found: set[Value] = set()  # variables with the object that was looked up last, which are up to date
         self.looked_up: set[tuple[Value, ...]] = set()  # shadows that are at hand, of the likely kinds
         self.skipped = -1  # what has been done up to here
         super().__init__(*args)
@@ -86,6 +86,10 @@ class _PlainReverse(Versions):
             self._nothing(instr.results)  # what carries nothing where it is run plainly
         elif instr.op == "pull" and instr.attrs.get("access") == "get_next":
             self._next(instr)
+        elif gives_position(instr):
+            self._undone(instr) if "inline" in instr.attrs else self._taken_back(instr)
+        elif instr.op == "pull" and "access" in instr.attrs and is_nothing(instr.operands[0]):
+            self._copy(instr, **self._about(instr.operands[1]))  # what is always done plainly
         else:
             self._copy(instr)
 
@@ -142,14 +146,6 @@ class _PlainReverse(Versions):
         d = self._of(d)
         return {"given": d in self.given, "number": d in self.numbers}
 
-    def _is_found(self, instr: Instr, always: bool) -> bool:
-        """Whether an object has been looked up where it was accessed before; from now on it has, if this one does `always`."""
-        last = instr.operands[6]
-        found = last in self.found
-        if always:
-            self.found.add(last)
-        return found
-
     def _shadows(self, instr: Instr, of: str, kinds: Any, early: bool) -> list[Value]:
         """The shadows of a likely kind of what an instruction is about."""
         _, _, shadows, x, _, _, last, _ = instr.operands
@@ -182,6 +178,35 @@ class _PlainReverse(Versions):
         (shadow,) = self._shadows(instr, "next", kind, early=False)
         self._add(instr, self._of(d), kind, shadow, instr.operands[0])
 
+    def _taken_back(self, instr: Instr) -> None:
+        """What was appended to a list: its pullback is the position."""
+        back, wanted = instr.operands[0], instr.attrs["wanted"]
+        self._test_early(back, Test("typed", self._of(back), int, _INT))
+        (shadow,) = self._shadows(instr, "items", list, early=True)
+        self._nothing(instr.results)
+        kept = [n for n, k in enumerate(wanted) if k == 1]
+        operands = [*map(self._of, instr.operands[:6]), NOTHING, shadow]
+        attrs = instr.attrs | {"wanted": tuple(wanted[n] for n in kept), "shadow": list}
+        self._emit_pull(instr, operands, attrs, [instr.results[n] for n in kept])
+
+    def _undone(self, instr: Instr) -> None:
+        """A method of a list or a deque whose pullback is the position."""
+        back, wanted = instr.operands[0], instr.attrs["wanted"]
+        self._begin_here()
+        self._test(Test("typed", self._of(back), int, _INT))
+        self._nothing(instr.results)
+        kept = [n for n, k in enumerate(wanted) if k == 1 and instr.attrs["inline"] == "append"]
+        attrs = instr.attrs | {"wanted": tuple(wanted[n] for n in kept), "position": True}
+        self._emit_pull(instr, list(map(self._of, instr.operands)), attrs, [instr.results[n] for n in kept])
+
+    def _emit_pull(self, instr: Instr, operands: list[Value], attrs: dict[str, Any], results: list[Value]) -> None:
+        """A pull that gives some of the results of `instr`."""
+        copy = Instr("pull", operands, [], attrs, [], instr.position)
+        for r in results:
+            self.value[r] = Value(r.type, r.name)
+            copy.results.append(self.value[r])
+        self.here.instrs.append(copy)
+
     def _unpacked(self, step: Instr, count: int) -> list[Value]:
         """The items of the part that an item of what a loop goes through belongs to."""
         made = [Value(OBJECT) for _ in range(count)]
@@ -194,7 +219,7 @@ class _PlainReverse(Versions):
         """Add a cotangent to a part of a shadow, for an item that a loop goes through."""
         if is_nothing(d):
             return
-        attrs = {**instr.attrs, **self._about(d), "shadow": kind, "found": True}
+        attrs = {**instr.attrs, **self._about(d), "shadow": kind}
         operands = [part, d, *instr.operands[2:6], NOTHING, shadow]
         self.here.instrs.append(Instr("pull", list(map(self._of, operands)), [], attrs, [], instr.position))
 
@@ -260,13 +285,8 @@ class _PlainReverse(Versions):
         operands = [NOTHING, *[self._of(v) for v in instr.operands[1:]]]
         attrs = instr.attrs | about | {"wanted": tuple(wanted[n] for n in kept)}
         if likely is not None:
-            operands[6:] = [NOTHING, *self._shadows(instr, "items", likely, early=True)]
-            attrs |= {"found": True, "shadow": likely}
-        else:
-            attrs["found"] = self._is_found(instr, attrs["access"] in _WRITTEN or (about["given"] and whole))
+            kinds = None if instr.attrs["surely"] else likely
+            operands[6:] = [NOTHING, *self._shadows(instr, "items", kinds, early=True)]
+            attrs["shadow"] = likely
         del attrs["rare"]
-        copy = Instr("pull", operands, [], attrs, [], instr.position)
-        for r in [*[instr.results[n] for n in kept], *others]:
-            self.value[r] = Value(r.type, r.name)
-            copy.results.append(self.value[r])
-        self.here.instrs.append(copy)
+        self._emit_pull(instr, operands, attrs, [*[instr.results[n] for n in kept], *others])

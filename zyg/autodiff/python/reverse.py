@@ -58,6 +58,9 @@ class ReverseHalf:
         for made, instr in forward.originals.items():
             if _is_part(made, instr) and not self.activity.inert(instr.operands[0]):
                 self.places.setdefault(instr.operands[0], {})[_part(instr)] = None
+        for instr, kind in forward.kinds.items():
+            if kind == "part" and not self.activity.inert(instr.operands[0]):
+                self.places.setdefault(instr.operands[0], {})[_part(instr)] = None
 
     def run(self) -> Function:
         """The reverse half; the forward half pushes what it needs and returns its pullback."""
@@ -399,6 +402,12 @@ class ReverseHalf:
         attrs = {"of": "item", "wanted": (), "access": "get_next", "over": instr.attrs["over"]}
         self.builder.emit("pull", *operands, types=(), **attrs)
 
+    def _reverse_part(self, instr: Instr) -> None:
+        """An item of what is a tuple."""
+        d = self._take(instr.result)
+        if not is_nothing(d):
+            self._add_item(instr.operands[0], _part(instr), d)
+
     def _reverse_cell(self, instr: Instr) -> None:
         """What a new cell gathered belongs to what was put into it."""
         cell = self._primal(instr.result)
@@ -502,7 +511,7 @@ class ReverseHalf:
         elif of in accesses.ACCESS and instr.attrs.get("direct") in (of, "method"):
             attrs["access"] = of
             if "likely" in instr.attrs:
-                attrs["likely"] = instr.attrs["likely"]
+                attrs |= {"likely": instr.attrs["likely"], "surely": instr.attrs["surely"]}
             key = self._primal(original.operands[1]) if of in ("getitem", "setitem") else NOTHING
             x = original.operands[0]
             operands += [self._primal(x), key, Const(original.attrs.get("name"), OBJECT)]

@@ -65,7 +65,7 @@ def methods_of(name: str, arity: int, watched: bool) -> Methods:
 
 
 # At a call: the callable that was called last and its forward half; the function of the bound method that was called last and its
-# forward half, which takes `self` first.
+# forward half, which takes `self` first; the code of functions that are made anew each time, and the code of their forward halves.
 Site = list[Any]
 
 
@@ -73,7 +73,8 @@ Site = list[Any]
 _of_methods: tuple[dict[tuple[FunctionType, int], Any], dict[tuple[FunctionType, int], Any]] = {}, {}
 
 
-_EMPTY = (nobody, None, nobody, None)
+_EMPTY = (nobody, None, nobody, None, nobody, None)
+_METHOD, _MADE_ANEW = slice(2, 4), slice(4, 6)
 _SIZE = len(_EMPTY)
 # Behind these: what is known of a method that is called, and more callables with their forward halves.
 _TABLE, _MANY_AT = _SIZE, _SIZE + 1
@@ -111,16 +112,13 @@ def _clear(site: Site) -> None:
 def forward_at(f: Any, site: Site, arity: int) -> Any:
     """The forward half of `f` for `arity` arguments, which the place remembers."""
     t = type(f)
-    if t is FunctionType and type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
-        # A function that is made anew each time: it is not worth remembering.
-        code = f.__code__
-        entry = calls.known_function(code)
-        if entry is not None and entry.simple and f.__defaults__ is None and arity == code.co_argcount:
-            if f.__closure__ is None or entry.generator:
-                return entry.bind(f)
-            return FunctionType(
-                entry.codes[1 if bodies else 0] or entry.forward(f), f.__globals__, code.co_name, None, f.__closure__
-            )
+    if t is FunctionType:
+        if f.__code__ is site[4] and f.__defaults__ is None and not bodies:
+            return FunctionType(site[5], f.__globals__, None, None, f.__closure__)
+        if type(site[0]) is FunctionType and f.__code__ is site[0].__code__:
+            made = _made_anew(f, site, arity)
+            if made is not None:
+                return made
     if t is MethodType:
         known = _of_methods[1 if bodies else 0]
         made = known.get((f.__func__, arity))
@@ -129,7 +127,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         made = made or forward_of_method(f.__func__, arity + 1)
         if made is None:
             return objects.forward_of(f)
-        site[2:_SIZE] = f.__func__, made
+        site[_METHOD] = f.__func__, made
         if not lasts(f.__func__):
             _passing.append(site)
         if is_permanent(f.__func__):
@@ -193,6 +191,20 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     return forward
 
 
+def _made_anew(f: FunctionType, site: Site, arity: int) -> Any:
+    """The forward half of a function that is made anew each time: it is not worth remembering, but what it is made of is."""
+    code = f.__code__
+    entry = calls.known_function(code)
+    if entry is None or not entry.simple or f.__defaults__ is not None or arity != code.co_argcount:
+        return None
+    if f.__closure__ is None or entry.generator:
+        return entry.bind(f)
+    half = entry.codes[1 if bodies else 0] or entry.forward(f)
+    if not bodies:
+        site[_MADE_ANEW] = code, half
+    return FunctionType(half, f.__globals__, code.co_name, None, f.__closure__)
+
+
 def _remember(site: Site, f: Any, forward: Any) -> None:
     """What is called at a place: the first callable is looked at there, further ones here."""
     if site[0] is nobody:
@@ -213,6 +225,11 @@ def _note_method(f: MethodType, table: Methods | None, forward: Any) -> None:
         note(table, cls, (cls,), forward)
 
 
+def forward_with_names(f: Any, site: Site, names: tuple[str, ...]) -> Any:
+    """What takes the place of `f` where its last arguments have these names, and are passed by position."""
+    return partial(record_keywords, site, names, f)
+
+
 def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> tuple[Any, Any]:
     """RECORD["call_keywords"], which remembers the forward half for these keywords."""
     if f is site[0]:
@@ -226,7 +243,7 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
             made = adapter(f.__func__, 1 + len(args) - len(names), names, bound=True)
             if made is not None:
                 note_code(f.__func__)
-                site[2:_SIZE] = f.__func__, made
+                site[_METHOD] = f.__func__, made
                 if not lasts(f.__func__):
                     _passing.append(site)
     else:

@@ -54,7 +54,8 @@ def in_versions(function: Function, versions: type[Versions], chosen: Callable[[
             last = max(n for n, instr in enumerate(block.instrs) if n == places[-1] or _profits(instr))
             if taken is not None:
                 last = block.instrs.index(taken) - 1
-            made = versions(block, places[0], last + 1, around)
+            first = next(n for n, instr in enumerate(block.instrs) if n == places[0] or gives_position(instr))
+            made = versions(block, first, last + 1, around)
             if taken is not None:
                 made.split_halfway(taken)
             layout += made.plain
@@ -71,6 +72,7 @@ class _Around:
 
     def __init__(self, function: Function):
         self.function = function
+        self.gathered = {function.params[at]: kind for at, kind in function.attrs.get("gathered", {}).items()}
         self.looping = blocks_in_cycles(function)
         self.used_in: dict[Value, set[Block]] = {}
         self.targets: dict[Block, list[Target]] = {}  # that lead to a block
@@ -118,7 +120,13 @@ class _Around:
 
 def _profits(instr: Instr) -> bool:
     """Whether an instruction takes less where it is known what comes before it."""
-    return instr.op == "accumulate" or (instr.op == "pull" and "access" in instr.attrs)
+    return instr.op == "accumulate" or (instr.op == "pull" and not instr.attrs.keys().isdisjoint(("access", "inline")))
+
+
+def gives_position(instr: Instr) -> bool:
+    """Whether the pullback of an operation is a position in a list or deque, if that was done plainly."""
+    attrs = instr.attrs
+    return instr.op == "pull" and (attrs.get("access") == "list_append" or "inline" in attrs) and "brief" not in attrs
 
 
 def _can_be_left(block: Block) -> bool:
