@@ -397,3 +397,42 @@ def test_attributes_of_a_class_by_its_dict(f):
     y, back = pullback(f, (3.0,))
     assert y == f(3.0)
     assert back(1.0) == (CLASS_DICTS[f],)
+
+
+def changing_class():
+    class A:
+        def __init__(self, x):
+            self.k = x
+
+        def __add__(self, other):
+            return self.k + other
+
+    return A
+
+
+def test_classes_that_change_behind_and_in_a_derivative():
+    kind = changing_class()
+
+    def read(x):
+        a = kind(x)
+        return a.k * 2 + (a + 1.0)
+
+    def f(x):
+        a, t = kind(x), 0.0
+        for i in range(4):
+            t += a + 1.0
+            if i == 1:
+                kind.__add__ = lambda self, other: self.k * self.k
+            if i == 2:
+                kind.k = property(lambda self: 5.0, lambda self, v: None)
+        return t
+
+    assert pullback(read, (3.0,))[1](1.0) == (3.0,)
+    value, back = pullback(f, (3.0,))
+    assert (value, back(1.0)) == (42.0, (8.0,))
+    assert (pullback(read, (3.0,))[0], pullback(read, (3.0,))[1](1.0)) == (35.0, (None,))
+    kind.k = property(lambda self: self.__dict__["k"] * 10, lambda self, v: self.__dict__.__setitem__("k", v * 3))
+    assert pullback(read, (3.0,))[1](1.0) == (60.0 + 2 * 90.0 * 30.0,)
+    del kind.k
+    kind.__add__ = lambda self, other: other
+    assert pullback(read, (3.0,))[1](1.0) == (2.0,)

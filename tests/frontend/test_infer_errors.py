@@ -177,3 +177,18 @@ def test_positions_are_those_of_the_user_s_code_in_library_code_too():
 def test_computations_with_strings_are_refused_not_wrong(function):
     with pytest.raises(Unsupported):
         evaluate(function, 2.0)
+
+
+def test_a_try_is_shown_where_it_stands():
+    def protected(x):
+        y = x + 1
+        try:
+            z = x * 2.0
+            return y * z
+        except ValueError:
+            return 0.0
+
+    with pytest.raises(Unsupported, match="try/except") as caught:
+        infer(protected, (F64,))
+    line = protected.__code__.co_firstlineno + 2
+    assert caught.value.position[1:5] == (line, 8, line, 11)

@@ -5,6 +5,7 @@ Computed once per code object and kept, since a function is evaluated once per c
 
 from __future__ import annotations
 
+import opcode
 import types as python_types
 import weakref
 
@@ -43,8 +44,26 @@ def prepare(code: python_types.CodeType) -> Prepared:
         return found[1]
     key = id(code)
     prepared = analyse(capture(code).blocks)
+    if prepared.trying:
+        _place_at_statements(prepared, code)
     _cache[key] = (weakref.ref(code, lambda _, forget=_cache.pop: forget(key, None)), prepared)
     return prepared
+
+
+def _place_at_statements(prepared: Prepared, code: python_types.CodeType) -> None:
+    """Let what is protected stand at the `try` around it, where CPython left a NOP; in a `with` it stays where it is."""
+    nop = opcode.opmap["NOP"]
+    found = [place for number, place in zip(code.co_code[::2], code.co_positions()) if number == nop]
+    for block, instr in prepared.trying.items():
+        at = instr.position
+        if at is None:
+            continue
+        for line, end_line, column, _ in found:
+            if line is None or end_line is None or column is None:
+                continue
+            if (line, column) < (at.line, at.column) and at.line <= end_line:
+                statement = at._replace(line=line, column=column, end_line=line, end_column=column + len("try"))
+                prepared.trying[block] = Instr("try", position=statement)
 
 
 def analyse(blocks: list[Block]) -> Prepared:
