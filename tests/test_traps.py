@@ -217,6 +217,31 @@ def test_a_generator_whose_first_item_is_taken_by_itself():
         check(f, 1.3, n)
 
 
+def test_a_loop_that_is_entered_again_with_a_number_of_another_kind():
+    """A float of Python's at first, one of NumPy's around the loop, and one of Python's when it is entered again."""
+
+    def f(x, y, n):
+        total = 0.0
+        while True:
+            n -= 1
+            while True:
+                if n < 0:
+                    break
+                for _ in range(2):
+                    n -= 1
+                    a = np.array([x, 0.5])
+                    total += x
+                    x = y * a[0]
+            total += x * y
+            x = 1.1
+            if n < -2:
+                break
+        return total
+
+    for n in (0, 1, 5):
+        check(f, 1.3, 0.7, n)
+
+
 def test_nested_loops():
     def f(x, n, m):
         total = 0.0

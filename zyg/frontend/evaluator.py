@@ -409,6 +409,30 @@ class Evaluator:
             raise error.at(self.position) from None
 
     def _iterate(self, frame: Frame) -> None:
+        while True:
+            self._settle(frame)
+            # Code that only an earlier, too narrow, state reached is dead: forget its edges.
+            reached: dict[Node, None] = {}
+            work = [frame.base]
+            while work:
+                node = work.pop()
+                if node in reached:
+                    continue
+                reached[node] = None
+                work.extend(n for n, _ in node.out)
+            if not self._recover(frame, reached):
+                break
+        for node in frame.nodes.values():
+            if node not in reached:
+                for target, key in node.out:
+                    target.edges.pop(key, None)
+        nodes = sorted((n for n in reached if n.block is not None and n.state is not None), key=lambda n: n.number)
+        frame.reached = nodes
+        for node in nodes:
+            convert_edges(self, node)
+
+    def _settle(self, frame: Frame) -> None:
+        """Evaluate blocks until what they begin with changes no more."""
         queue = frame.queue
         while queue:
             _, _, node = heapq.heappop(queue)
@@ -419,6 +443,8 @@ class Evaluator:
                 if node.state is not None and state.same(node.state):
                     node.edges.update(node.stale)
                     state = node.merge()
+                else:
+                    node.lost.update(node.stale)
                 node.stale = {}
             if node.state is not None and state.same(node.state):
                 continue
@@ -430,29 +456,25 @@ class Evaluator:
                 )
             node.state = state
             self._process(frame, node)
-        # Code that only an earlier, too narrow, state reached is dead: forget its edges.
-        reached: dict[Node, None] = {}
-        work = [frame.base]
-        while work:
-            node = work.pop()
-            if node in reached:
-                continue
-            reached[node] = None
-            work.extend(n for n, _ in node.out)
-        for node in frame.nodes.values():
-            if node not in reached:
-                for target, key in node.out:
-                    target.edges.pop(key, None)
-        nodes = sorted((n for n in reached if n.block is not None and n.state is not None), key=lambda n: n.number)
-        frame.reached = nodes
-        for node in nodes:
-            convert_edges(self, node)
+
+    def _recover(self, frame: Frame, reached: dict[Node, None]) -> bool:
+        """Back edges that were held to be out of date, and come from blocks that nothing has changed for, still are edges."""
+        found = False
+        for node in reached:
+            for key, edge in node.lost.items():
+                if edge.source in reached and key not in node.edges:
+                    node.edges[key] = edge
+                    heapq.heappush(frame.queue, (node.number, id(node), node))
+                    found = True
+            node.lost = {}
+        return found
 
     def _process(self, frame: Frame, node: Node) -> None:
         assert node.state is not None and node.block is not None
         for target, key in node.out:
             target.edges.pop(key, None)
             target.stale.pop(key, None)
+            target.lost.pop(key, None)
             if target.block is not None:
                 heapq.heappush(frame.queue, (target.number, id(target), target))
         node.out = []

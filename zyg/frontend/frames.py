@@ -22,10 +22,12 @@ class Stop(Exception):
 
 @record(frozen=True)
 class Context:
-    """What holds for the code being emitted: options, and how many derivatives are being taken around it."""
+    """What holds for the code being emitted: options, how many derivatives are being taken around it, and whether one of them is
+    taken forwards."""
 
     options: Options
     level: int = 0
+    forwards: bool = False
 
 
 @record(eq=False, slots=True)
@@ -43,7 +45,7 @@ class Node:
     """A block of a frame being evaluated; `block` is None for the end of a frame and for joins inside handlers."""
 
     __slots__ = (
-        "block", "blocks", "edges", "force", "head", "key", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
+        "block", "blocks", "edges", "force", "head", "key", "lost", "maps", "number", "out", "parameters", "place", "rounds", "sizes",
         "stale", "state",
     )  # fmt: skip
 
@@ -63,6 +65,8 @@ class Node:
         self.sizes: list[int] = []  # how many objects were there, round by round
         # Back edges of a loop whose entry has changed: out of date if the header's state has.
         self.stale: dict[Hashable, Edge] = {}
+        # Those of them that turned out to be: they are made anew, if what has changed is seen where they come from.
+        self.lost: dict[Hashable, Edge] = {}
         # Per edge: which of its objects became which one here, where that was decided last.
         self.maps: dict[Hashable, dict[Hashable, Hashable]] = {}
 
