@@ -80,7 +80,54 @@ def in_a_generator(xs: list[float]) -> float:
     return sum(row * row for row in rows())
 
 
+class Asked:
+    """Its truth is asked for, which changes something."""
+
+    def __init__(self, x: Any, log: list[Any]):
+        self.x, self.log = x, log
+
+    def __bool__(self) -> bool:
+        self.log[0] *= 1.0 + self.x
+        return self.x > 1.0
+
+
+def decided(xs: list[float]) -> float:
+    total = xs[0]
+    for k in range(3):
+        if any(x > 1.0 + 0.1 * k for x in xs):
+            total *= xs[1] + k
+        if not all(x < 1.2 for x in xs if x > 0.0) and all(x * y < 9.0 for x in xs for y in xs):
+            total += xs[2] * xs[2]
+    return total + any(x for x in []) + all(x > 5.0 for x in xs[3:]) * xs[0]
+
+
+def decided_early(xs: list[float]) -> float:
+    log = [xs[0]]
+    asked = [any(Asked(x, log) for x in xs), all(Asked(x, log) for x in reversed(xs))]
+    return log[0] * sum(asked)
+
+
+def decided_in_a_handler(xs: list[float]) -> float:
+    total, seen = 0.0, [1.0]
+    for k in range(3):
+        try:
+            if all(seen.append(x * seen[-1]) or 1.0 / (k - 1.0 + 0.0 * x) for x in xs):
+                total += seen[-1]
+        except ZeroDivisionError:
+            total += 2.0 * seen[-1] * xs[1]
+    return total
+
+
+def decided_by_what_ends(xs: list[float]) -> float:
+    iterator = iter(xs)
+    try:
+        return xs[0] * any(next(iterator) > 99.0 for _ in range(9))
+    except RuntimeError:
+        return 3.0 * xs[2]
+
+
 FUNCTIONS = [
+    decided, decided_early, decided_in_a_handler, decided_by_what_ends,
     sums, products, nested, pairs, of_dicts, captured, assigned_in_a_loop, functions_in_it, sorted_items, in_a_handler,
     in_a_generator,
 ]  # fmt: skip

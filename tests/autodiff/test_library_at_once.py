@@ -330,3 +330,15 @@ def test_what_would_be_followed_later_is_refused():
 
     with pytest.raises(zyg.Unsupported, match="merged"):
         pullback(f, (0.7,))
+
+
+def test_lists_of_texts_beside_numbers_have_no_gradient():
+    def f(words, xs, mixed):
+        words.append(xs[0] * xs[0])
+        return words[-1] * len(words[0]) + sum(v for v in mixed if type(v) is float)
+
+    assert pullback(f, (["ab", None], [3.0], [("a", 1.0), 2.0]))[1](1.0) == (None, [12.0], [None, 1.0])
+    value, back = pullback(lambda x: ["a", None, "b"], (1.0,))
+    assert value == ["a", None, "b"]
+    assert back([None, None, None]) == (None,)
+    assert pullback(lambda rows: rows[0][1] * 2.0, ([("a", 1.5), ("b", None)],))[1](1.0) == ([(None, 2.0), None],)

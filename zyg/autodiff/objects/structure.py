@@ -58,6 +58,8 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         kinds = set(map(type, held))
         if kinds <= _REALS:
             return ("numbers", x, len(held))
+        if kinds <= INERT:
+            return ("list", x, [NOTHING] * len(held))
         return ("list", x, (FlatTuples.of(held) if kinds == _TUPLE else None) or [form(v, seen) for v in held])
     if issubclass(t, dict):
         return ("dict", x, {k: form(v, seen) for k, v in dict.items(x)})
@@ -282,6 +284,8 @@ def _list(form: Form, d: Any, shadows: Any, take: bool) -> Any:
     items.extend([None] * (len(forms) - len(items)))
     if type(forms) is FlatTuples and forms.are_gradients(items):
         return items if items.count(None) < len(items) else None
+    if type(forms) is list and forms.count(NOTHING) == len(forms):
+        return None
     parts = [gather(f, v, shadows, take) for f, v in zip(forms, items)]
     if all(p is None for p in parts):
         return None

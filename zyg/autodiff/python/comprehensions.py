@@ -25,7 +25,9 @@ from zyg.ir.types import BOOL, OBJECT
 
 _OWN = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>"})
 # What takes all items. (Most of these work on an item before they ask for the next one: docs/semantics.md says what differs.)
-_CONSUMERS = frozenset({sum, list, tuple, set, frozenset, sorted, max, min, math.prod, math.fsum})
+_CONSUMERS = frozenset({sum, list, tuple, set, frozenset, sorted, max, min, math.prod, math.fsum, any, all})
+# Those that take items until the truth of one decides, and which truth that is.
+_DECIDING = {any: True, all: False}
 _OPTIMIZED = 0x1  # CO_OPTIMIZED: not the body of a class or a module
 
 Made = tuple[Block, Instr]
@@ -145,15 +147,23 @@ def _body(made: Instr, makers: dict[Value, Made], namespace: Any, generator: boo
 
 def _splice(f: Function, block: Block, at: int, body: Function, passed: Value, consumer: Any) -> None:
     """Put the blocks of a comprehension in the place of the call at `at`; or, for a generator expression, of the items that
-    the `consumer` called there takes: that gets a list of them."""
+    the `consumer` called there takes: that gets a list of them, unless it looks at one after the other until it has decided."""
     call = block.instrs[at]
     position = call.position
     after = Block(f"{block.name}.made")
+    left: list[Value] = []  # what comes to `after` where the items have come to their end
     end = next(b for b in body.blocks if b.terminator.op == "return")
     if consumer is None:
         result = end.terminator.operands[0]
         replace(f, {call.result: result})
         after.instrs = block.instrs[at + 1 :]
+    elif consumer in _DECIDING:
+        result = Value(OBJECT)
+        after.params = [result]
+        after.instrs = block.instrs[at + 1 :]
+        replace(f, {call.result: result})
+        _decide_at_yields(body, after, _DECIDING[consumer])
+        left = [Const(not _DECIDING[consumer], OBJECT)]
     else:
         result = Value(OBJECT)
         after.instrs = block.instrs[at:]
@@ -161,7 +171,7 @@ def _splice(f: Function, block: Block, at: int, body: Function, passed: Value, c
             b.in_generator = True
             if instr.op == "yield":
                 instr.op, instr.operands, instr.results, instr.attrs = "list_append", [result, *instr.operands], [], {}
-    end.instrs[-1] = Instr("jump", targets=[Target(after)], position=position)
+    end.instrs[-1] = Instr("jump", targets=[Target(after, left)], position=position)
     (iterator,) = body.params
     replace(body, {iterator: passed})
     body.entry.params = []
@@ -177,20 +187,48 @@ def _splice(f: Function, block: Block, at: int, body: Function, passed: Value, c
         ]
         start, other = Block(f"{block.name}.items"), Block(f"{block.name}.another")
         block.instrs.append(Instr("branch", [holds], targets=[Target(start), Target(other)], position=position))
-        start.instrs = [Instr("list", [], [result], {}, [], position), enter]
+        start.instrs = [enter] if consumer in _DECIDING else [Instr("list", [], [result], {}, [], position), enter]
         error = Value(OBJECT)
         name = Const(consumer.__name__, OBJECT)
         other.instrs = [
             Instr("call_object", [Const(another_function, OBJECT), name], [error], {"keywords": ()}, [], position),
             Instr("raise", [error], position=position),
         ]
-        call.operands[0], call.operands[1] = Const(consumer, OBJECT), result
+        if consumer not in _DECIDING:
+            call.operands[0], call.operands[1] = Const(consumer, OBJECT), result
         inner = [start, *inner, other]
     if block.handler is not None:
         for b in inner:
             b.handler = Target(block.handler.block, list(block.handler.args))
     where = f.blocks.index(block)
     f.blocks[where + 1 : where + 1] = inner
+
+
+def _decide_at_yields(body: Function, after: Block, deciding: bool) -> None:
+    """Where a generator expression gives an item, its truth is asked for, outside of it: one is the answer, with the other it goes
+    on."""
+    blocks: list[Block] = []
+    for block in body.blocks:
+        while True:
+            block.in_generator = True
+            blocks.append(block)
+            at = next((n for n, instr in enumerate(block.instrs) if instr.op == "yield"), None)
+            if at is None:
+                break
+            item = block.instrs[at]
+            holds = Value(BOOL)
+            asked, rest = Block(f"{block.name}.asked"), Block(f"{block.name}.rest")
+            rest.instrs = block.instrs[at + 1 :]
+            ways = [Target(rest), Target(rest)]
+            ways[0 if deciding else 1] = Target(after, [Const(deciding, OBJECT)])
+            asked.instrs = [
+                Instr("truth", list(item.operands), [holds], {}, [], item.position),
+                Instr("branch", [holds], targets=ways, position=item.position),
+            ]
+            block.instrs[at:] = [Instr("jump", targets=[Target(asked)], position=item.position)]
+            blocks.append(asked)
+            block = rest
+    body.blocks[:] = blocks
 
 
 def another_function(name: str) -> Unsupported:
