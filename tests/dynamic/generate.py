@@ -186,11 +186,13 @@ class Writer(Expressions):
         for o in self.named("o")[:1]:
             options += [("x", f"for @ in list({o})[:4]:")]
         options.append(("x", f"for @ in steps({self.value(0)}, 3):"))
-        options.append(("n", "while"))
+        options += [("n", "while"), ("n", "while True")]
         kind, header = self.choose(options)
         name = self.new(kind)
         self.loops += 1
-        if header == "while":
+        if header == "while True":
+            self.leave_from_the_middle(name)
+        elif header == "while":
             self.line(f"{name} = {self.up_to(4, 1)}")
             with self.block(f"while {name} > 0:"):
                 self.line(f"{name} -= 1")
@@ -206,6 +208,20 @@ class Writer(Expressions):
         if self.chance(15):
             with self.block("else:"):
                 self.statements(1)
+
+    def leave_from_the_middle(self, name: str) -> None:
+        """A loop with statements before its test and behind it."""
+        self.line(f"{name} = {self.up_to(3)}")
+        with self.block("while True:"):
+            self.line(f"{name} -= 1")
+            self.bind(name)
+            self.frozen.add(name)
+            loops, self.loops = self.loops, 0  # `continue` there would go on for ever
+            self.statements(2)
+            self.loops = loops
+            self.line(f"if {name} < 0 or {self.condition()}:")
+            self.line("    break")
+            self.statements(2)
 
     def leave(self) -> None:
         with self.block(f"if {self.condition()}:"):
@@ -315,11 +331,28 @@ class Writer(Expressions):
         self.line(f"LOG.append({x}) if {self.condition()} else None")
 
     def consume(self) -> None:
-        source = self.choose([f"steps({self.value(0)}, 3)", f"steps({self.value(0)}, n=2, pull={self.value(0)})"])
+        sources = [f"steps({self.value(0)}, 3)", f"steps({self.value(0)}, n=2, pull={self.value(0)})"]
+        source = self.choose([*sources, f"trailing({self.value(0)}, {self.up_to(3)})"])
+        if self.chance(30):
+            self.consume_in_two(source)
+            return
         options = [f"sum({source})", f"max({source})", f"next({source})", f"[*{source}, 0.5][0]"]
         options.append(f"sum(z * w for z, w in zip({source}, (0.5, {self.value(0)})))")
         options.append(f"deque({source}, maxlen=1)[0]")
         self.let("x", self.choose(options))
+
+    def consume_in_two(self, source: str) -> None:
+        """What a generator gives first, and then the rest of it."""
+        items, x = self.new("items"), self.new("x")
+        self.line(f"{items} = {source}")
+        self.line(f"{x} = next({items})")
+        with self.block(f"for y_ in {items}:"):
+            self.line(f"{x} = {x} * 0.5 + y_ * {self.value(0)}")
+            if self.chance(30):
+                self.line(f"if y_ > {self.value(0)}:")
+                self.line(f"    {self.choose(['break', 'continue'])}")
+            self.line(f"{x} = {x} - {self.value(0)} * y_")
+        self.bind(x)
 
     # ---------------------------------------------------------------------------------------------- programs
 

@@ -203,6 +203,15 @@ def steps(z, n, pull=0.5):
         yield z
     return
 """,
+    "trailing": """
+def trailing(z, n):
+    for k in range(n):
+        yield z
+        z = math.sin(z) * 0.5 + 0.1 * k
+    yield z * 0.25
+    z = z + 0.5
+    yield z
+""",
     "windows": """
 def windows(values):
     last = None
