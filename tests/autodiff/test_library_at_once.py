@@ -342,3 +342,31 @@ def test_lists_of_texts_beside_numbers_have_no_gradient():
     assert value == ["a", None, "b"]
     assert back([None, None, None]) == (None,)
     assert pullback(lambda rows: rows[0][1] * 2.0, ([("a", 1.5), ("b", None)],))[1](1.0) == ([(None, 2.0), None],)
+
+
+class Ordered(collections.OrderedDict):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.made = True
+
+    def last(self):
+        return next(reversed(self.values()))
+
+
+class Tally(collections.defaultdict):
+    def __init__(self, start, **kwargs):
+        super().__init__(lambda: start, **kwargs)
+
+
+def test_dicts_of_the_library_as_base_classes():
+    def f(x):
+        d = Ordered([("a", x), ("b", x * x)], c=3.0 * x)
+        d.move_to_end("a")
+        t = Tally(x, q=2.0 * x)
+        t["n"] += x
+        return d.last() * d["c"] + d["b"] + sum(d.values()) + t["n"] * t["q"] + len(Ordered({"z": x}))
+
+    for x in (0.7, 1.2):
+        value, back = pullback(f, (x,))
+        assert value == f(x)
+        assert math.isclose(back(1.0)[0], differences.derivative(f, x), rel_tol=1e-8)

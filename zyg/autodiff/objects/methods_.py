@@ -6,7 +6,7 @@ import array
 import functools
 import operator
 import types
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -195,6 +195,18 @@ def _dict_init(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return _dict_update(x, *args, **kwargs)
 
 
+@method(defaultdict, "__init__")
+def _defaultdict_init(x: Any, factory: Any = None, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    defaultdict.__init__(x, factory)
+    back = _dict_update(x, *args, **kwargs)[1]
+    return None, None if back is None else (_run_defaultdict_init, back)
+
+
+def _run_defaultdict_init(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    owner, *rest = calls.run(back[1], d, shadows)
+    return owner, None, *rest
+
+
 # ---------------------------------------------------------------------------------------------- methods of dict
 
 
@@ -305,7 +317,7 @@ def _keys(x: Any) -> tuple[Any, Any]:
     return iteration.Keys(x), None
 
 
-for _name in ("keys", "items", "values", "update", "setdefault", "clear", "pop"):
+for _name in ("__init__", "keys", "items", "values", "update", "setdefault", "clear", "pop"):
     method(OrderedDict, _name, exact=True)(calls.METHODS[dict, _name])
 _query(OrderedDict, "move_to_end", "__eq__")
 
