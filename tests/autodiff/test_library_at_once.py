@@ -370,3 +370,17 @@ def test_dicts_of_the_library_as_base_classes():
         value, back = pullback(f, (x,))
         assert value == f(x)
         assert math.isclose(back(1.0)[0], differences.derivative(f, x), rel_tol=1e-8)
+
+
+def test_a_method_that_changes_what_is_gone_through():
+    def f(x):
+        xs, ys = [x, 2.0 * x], [x * x, 3.0 * x, x]
+        steps = itertools.starmap(lambda a, b: xs.append(a * b) if len(xs) < 4 else None, zip(xs, ys))  # noqa: RUF058
+        list(steps)
+        list(itertools.starmap(xs.insert, [(0, x * x)]))
+        return sum(v * k for k, v in enumerate(xs)) + xs[0]
+
+    for x in (0.7, 1.2):
+        value, back = pullback(f, (x,))
+        assert value == f(x)
+        assert math.isclose(back(1.0)[0], differences.derivative(f, x), rel_tol=1e-8)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import operator
 import sys
-from types import BuiltinFunctionType
 from typing import Any
 
 from . import calls, iteration, keys, listwise, places
@@ -180,7 +179,7 @@ class _Spread(Iterator):
 def _spread_at_once(it: _Spread) -> tuple[list[Any], tuple[Any, ...]] | None:
     """All that an operator gives of tuples of real numbers; None for others, and then nothing has been taken."""
     source = it.source
-    if source is None or type(it.function) is not BuiltinFunctionType:
+    if source is None or not listwise.has_rule(it.function):
         return None
     if type(source) is iteration.Direct:
         both = list(source.base)

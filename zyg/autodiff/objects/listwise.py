@@ -47,6 +47,11 @@ _RULES: dict[Any, tuple[int, Rule]] = {
 }  # fmt: skip
 
 
+def has_rule(f: Any) -> bool:
+    """Whether a function is one of these operators."""
+    return type(f) is BuiltinFunctionType and f in _RULES
+
+
 def rule_of(f: Any, *lists: list[Any]) -> Rule | None:
     """The rule of a function that is an operator, if all the items that it would be called with are real numbers."""
     if type(f) is not BuiltinFunctionType:
@@ -107,4 +112,4 @@ def all_to_items(ds: list[Any], by_total: list[Any], by_item: list[Any]) -> list
     return result
 
 
-__all__ = ["REAL", "all_to_items", "cotangents", "last_to_items", "rule_of", "totals"]
+__all__ = ["REAL", "all_to_items", "cotangents", "has_rule", "last_to_items", "rule_of", "totals"]
