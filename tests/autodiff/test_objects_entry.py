@@ -118,6 +118,18 @@ def test_one_array_as_two_arguments():
 
     with pytest.raises(ValueError, match="shares memory"):
         gradient(writes, x, x)
+
+    def fills(a, b):
+        a.fill(3.0)
+        return float(b.sum())
+
+    def copies(a, b):
+        np.copyto(a, 3.0)
+        return float(b.sum())
+
+    for f in (writes, fills, copies):
+        with pytest.raises(ValueError, match="shares memory"):
+            gradient(f, *[np.array([3.0, 3.0])] * 2)  # which is what is there already
     halves = np.array([1.0, 2.0, 3.0, 4.0])
     first, second = gradient(writes, halves[:2], halves[2:])
     assert first.tolist() == [0.0, 4.0]

@@ -66,16 +66,13 @@ def _guarded(run: Callable[..., Any], *operands: Any) -> Any:
 
 
 def _run(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> tuple[Any, Pullback]:
-    copied: list[tuple[int, Any, Any, Any]] = []
     for x in args:
         if isinstance(x, _MUTABLE):
-            args, copied = _apart(f, args)
+            args = _apart(f, args)
             break
     args = _distinct(args)
     forms = [structure.form(x) for x in args]
     value, back = calls.call_in_python(f, args, kwargs)
-    if copied:
-        _check_copies(copied)
     return value, Pullback(f, back, forms, structure.form(value))
 
 
@@ -94,15 +91,7 @@ def _distinct(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(result)
 
 
-def _check_copies(copied: list[tuple[int, Any, Any, Any]]) -> None:
-    for at, given, copy, before in copied:
-        if given.tobytes() != before.tobytes() or copy.tobytes() != before.tobytes():
-            raise ValueError(
-                f"argument {at} shares memory with what else the function has, and is written; pass a copy of it"
-            )
-
-
-def _apart(f: Any, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[int, Any, Any, Any]]]:
+def _apart(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments, with copies for arrays that are also other arguments, or that the function has by name: a gradient is by
     one argument, and what is mutable has one shadow.  That is right as long as none of them is written."""
     function = getattr(f, "__func__", f)
@@ -112,12 +101,13 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[i
         seen += [structure.content(cell) for cell in function.__closure__ or ()]
         seen = [x for x in seen if isinstance(x, _MUTABLE)]
     result: list[Any] = []
-    copied: list[tuple[int, Any, Any, Any]] = []
     for at, x in enumerate(args):
         if isinstance(x, np.ndarray):
             if any(isinstance(other, np.ndarray) and np.may_share_memory(x, other) for other in seen):
-                copied.append((at, x, x.copy(), x.copy()))
-                x = copied[-1][2]
+                what = f"argument {at} shares memory with what else the function has, and is written; pass a copy of it"
+                memory.keep(x, ValueError(what))
+                x = x.copy()
+                memory.keep(x, ValueError(what))
             seen.append(x)
         elif isinstance(x, _MUTABLE):
             if any(x is other for other in seen):
@@ -127,7 +117,7 @@ def _apart(f: Any, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[i
                 )
             seen.append(x)
         result.append(x)
-    return tuple(result), copied
+    return tuple(result)
 
 
 _MUTABLE = (np.ndarray, list, dict, set)

@@ -70,6 +70,8 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
         changed = objects.structure.changed(before)
         written = _written(f, owner, args, kwargs)
         changed += [x for x in written if not any(x is y for y in changed)]
+        for x in written:
+            memory.writing(x)
         if changed:
             back = (objects.structure.run_changed, changed, forms, back, name, foreign.caller())
     held = memory.held_by(value, operands)

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from zyg.errors import Unsupported
-
 from .shadows import key_of
 
 
@@ -31,7 +29,7 @@ class _Watched:
 
     __slots__ = ("array", "content", "lent", "told")
 
-    def __init__(self, array: np.ndarray, told: list[bool] | Unsupported, lent: bool):
+    def __init__(self, array: np.ndarray, told: list[bool] | Exception, lent: bool):
         self.array = array
         self.content: bytes | None = array.tobytes()
         self.lent = lent
@@ -59,7 +57,7 @@ def begin() -> int:
 def check(mark: int) -> None:
     """The forward pass is over: what was to stay as it was has not been written."""
     for watched in _shared.arrays[mark:]:
-        if isinstance(watched.told, Unsupported) and watched.is_written():
+        if isinstance(watched.told, Exception) and watched.is_written():
             raise watched.told
 
 
@@ -96,7 +94,7 @@ def watch(array: np.ndarray, lent: bool = False) -> list[bool]:
     return told
 
 
-def keep(array: np.ndarray, error: Unsupported) -> None:
+def keep(array: np.ndarray, error: Exception) -> None:
     """It is an error if the array is written between now and the end of the forward pass."""
     _shared.arrays.append(_Watched(array, error, False))
 
