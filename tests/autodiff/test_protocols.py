@@ -266,6 +266,26 @@ def reversed_tuple(x):
     return next(iter(reversed(Reversed((1.0, x)))))
 
 
+class Dotted(dict):
+    """Attributes are items, by methods of another class."""
+
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+    __delattr__ = dict.__delitem__
+
+
+def attributes_that_are_items(x):
+    d = Dotted(a=x)
+    d.b = x * 0.3
+    setattr(d, "c", x * x)  # noqa: B010
+    d.a = d.b * d.c
+    v = d.b + d.a
+    del d.b
+    d["b"] = v * x
+    delattr(d, "c")
+    return d.b * d.a + len(d)
+
+
 PROGRAMS = {
     **{f"hint of {name}": of(Hinted, use) for name, use in _LISTING.items()},
     **{f"length of {name}": of(Sized, use) for name, use in _LISTING.items()},
@@ -273,7 +293,7 @@ PROGRAMS = {
         f.__name__: f
         for f in (
             old_list, old_loops, counter_of_objects, kept_by_contains, module_attribute, enumeration_of_constants, by_index,
-            descriptors_by_object, own_items, reversed_tuple,
+            descriptors_by_object, own_items, reversed_tuple, attributes_that_are_items,
         )
     },
 }  # fmt: skip

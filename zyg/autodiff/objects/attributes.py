@@ -12,10 +12,12 @@ from types import (
     GetSetDescriptorType,
     MappingProxyType,
     MemberDescriptorType,
+    MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
     SimpleNamespace,
+    WrapperDescriptorType,
 )
 from typing import Any
 
@@ -449,9 +451,14 @@ def record_setattr(x: Any, value: Any, name: str) -> Any:
     """`x.name = value`."""
     cls = type(x)
     method = find(cls, "__setattr__")
-    if method is not object.__setattr__ and is_python(method):
+    if method is not object.__setattr__ and (is_python(method) or _is_other(method, "__setattr__")):
         return _shifted(calls.call(method.__get__(x, cls), (name, value))[1])
     return set_plainly(x, name, value)
+
+
+def _is_other(method: Any, name: str) -> bool:
+    """Whether what a class has under the name is another method of a class of C code: `__setattr__ = dict.__setitem__`."""
+    return type(method) in (WrapperDescriptorType, MethodDescriptorType) and method.__name__ != name
 
 
 def _shifted(back: Any) -> Any:
@@ -538,7 +545,7 @@ def record_delattr(x: Any, name: str) -> Any:
     """`del x.name`."""
     cls = type(x)
     method = find(cls, "__delattr__")
-    if is_python(method):
+    if is_python(method) or _is_other(method, "__delattr__"):
         back = calls.call(method.__get__(x, cls), (name,))[1]
         return None if back is None else (_run_called, back)
     return delete_plainly(x, name)
