@@ -427,7 +427,17 @@ def has_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
         if isinstance(field, MaybeValue) and field.absent is UNBOUND:
             return Number(field.present)
         return Known(field is not None)
-    return Known(find_attribute(e, v, name) is not None)
+    if find_attribute(e, v, name) is not None:
+        return Known(True)
+    if isinstance(v, MaybeValue) and v.absent is None:
+        item = has_attribute(e, v.item, name)
+        if isinstance(item, Known) and (item.object or not hasattr(None, name)):
+            return item if item.object == hasattr(None, name) else Number(v.present)
+    v = certain(e, v, "hasattr()", lambda cls: find_in_class(cls, name) is not None)
+    cls = class_of(e, v)
+    if cls is None or isinstance(v, MaybeValue):
+        raise e.refuse(f"hasattr() of a {describe(v, e.heap)}")
+    return Known(find_in_class(cls, name) is not None or isinstance(v, Known) and hasattr(v.object, name))
 
 
 def _set_field(e: Evaluator, v: Reference, name: str, value: Abstract) -> None:
