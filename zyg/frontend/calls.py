@@ -96,7 +96,10 @@ def _by_rule(
         return None  # what users make of the functions that the library is written in does not change the library
     if e.unruled is None or key_of(e.unruled) != key_of(function):
         pushing = tangent_rule_for(function)
-        e.inference.guard("tangent rule", function, pushing)
+        if pushing is not None and not e.context.forwards and rule_for(function) is not None:
+            pushing = None  # nobody asks for tangents, and without them it is not what it is differentiated by
+        else:
+            e.inference.guard("tangent rule", function, pushing)
         if pushing is not None:
             from zyg.library.tangent_rules import call_with_tangent_rule
 
@@ -179,7 +182,7 @@ def call_object(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str
 
 def _call_jitted(e: Evaluator, transform: Transform, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     """A jitted function keeps its own options wherever it is called from."""
-    context = Context(transform.options or e.options, e.context.level)
+    context = Context(transform.options or e.options, e.context.level, e.context.forwards)
     with e.in_context(context):
         return e.call(known(transform.function), args, keywords)
 

@@ -242,7 +242,7 @@ def with_slope(
     """
     from .frames import Context
 
-    with e.in_context(Context(replace(e.options, error_model="numpy"), e.context.level - 1)):
+    with e.in_context(Context(replace(e.options, error_model="numpy"), e.context.level - 1, e.context.forwards)):
         found = e.call(known(slope), arguments)
     return _sloping(e, w, values(e, converted(e, found)), values(e, converted(e, z)), keep)
 

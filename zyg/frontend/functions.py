@@ -84,7 +84,7 @@ def evaluate_in_place(
     e: Evaluator, f: FunctionValue, prepared: Prepared, slots: list[Abstract], library: bool
 ) -> Abstract:
     if f.code in UNCHECKED and e.options.boundscheck:
-        with e.in_context(Context(replace(e.options, boundscheck=False), e.context.level)):
+        with e.in_context(Context(replace(e.options, boundscheck=False), e.context.level, e.context.forwards)):
             return evaluate_in_place(e, f, prepared, slots, library)
     if e.depth > MAX_DEPTH:
         raise e.refuse(f"calls of functions nested more than {MAX_DEPTH} deep, at {f.name}")
@@ -374,6 +374,8 @@ def _infer_body(
         if isinstance(v, Number):
             v.value.name = name
     inner.function.attrs["name"] = f.code.co_qualname
+    if f.code in SHARED:
+        inner.function.attrs["shared"] = True
     try:
         result = evaluate_in_place(inner, callee, prepare(f.code), own[1:], library)
     except Stop:

@@ -62,34 +62,33 @@ def infer(
     keywords: tuple[str, ...] = (),
     *,
     options: Options | None = None,
-    level: int = 0,
+    context: Context | None = None,
     fixed: bool = False,
 ) -> Inferred:
     """Typed SSA for a call of `function` with arguments of these types, the last `len(keywords)` of them by keyword.
-    `fixed`: integers in global and captured variables are taken as constants.
+    `context` is for code inside of derivatives. `fixed`: integers in global and captured variables are taken as constants.
 
     What cannot be typed as it is may be so with short loops unrolled (unrolling.py).
     """
-    chosen = options or Options()
-    return attempts(lambda unrolling: _infer(function, arg_types, keywords, chosen, level, unrolling, fixed))
+    around = context or Context(options or Options())
+    return attempts(lambda unrolling: _infer(function, arg_types, keywords, around, unrolling, fixed))
 
 
 def _infer(
     function: Any,
     arg_types: tuple[Type, ...],
     keywords: tuple[str, ...],
-    options: Options,
-    level: int,
+    context: Context,
     unrolling: Unrolling,
     fixed: bool,
 ) -> Inferred:
-    inference = Inference(options)
+    inference = Inference(context.options)
     inference.fixed = fixed
     inference.unrolling = unrolling
     name = getattr(function, "__name__", None) or type(function).__name__
     module = inference.module
     entry = module.unique_name(plain_name(name))
-    e = Evaluator(inference, entry, Context(options, level))
+    e = Evaluator(inference, entry, context)
     module.add(e.function)
     params = e.function.params
     args = []

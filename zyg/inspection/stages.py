@@ -144,9 +144,11 @@ def compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> pipeline.Co
 
 
 def _inside_a_derivative(wanted: pipeline.Request) -> Any:
+    from ..frontend.frames import Context
     from ..frontend.infer import infer
 
-    return infer(wanted.function, wanted.types, options=wanted.options, level=1, fixed=wanted.fixed)
+    context = Context(wanted.options, 1, forwards=True)  # rules for either direction
+    return infer(wanted.function, wanted.types, context=context, fixed=wanted.fixed)
 
 
 def _reachable(module: Any, entry: str) -> list[Function]:

@@ -55,9 +55,15 @@ class Body:
 
 
 def infer_body(
-    e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract], level: int, not_none: str
+    e: Evaluator,
+    f: Abstract,
+    args: list[Abstract],
+    keywords: dict[str, Abstract],
+    level: int,
+    not_none: str,
+    forwards: bool = False,
 ) -> Body:
-    """Infer a call of `f` as a function of its own, at the given level of differentiation.
+    """Infer a call of `f` as a function of its own, at the given level of differentiation, the innermost `forwards` if it is.
 
     A value that may be None is checked when the code runs, if `not_none` has the message for it.
     """
@@ -73,7 +79,7 @@ def infer_body(
     outline.of(roots)
     inference = Inference(e.options).within(e.inference)
     name = ir_name(f)
-    inner = Evaluator(inference, name, Context(e.options, level))
+    inner = Evaluator(inference, name, Context(e.options, level, forwards or e.context.forwards))
     inference.module.add(inner.function)
     own, at_entry = parameters_for(e, inner, roots, heap, outline)
     _name_parameters(own[0], own[1:])

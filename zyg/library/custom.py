@@ -107,7 +107,7 @@ def _infer_rule(
 ) -> RulePair:
     name = plain_name(f"{describe_callable(rule.target)}.rule", also=".")
     module = e.inference.module
-    context = Context(e.options, e.context.level - 1)
+    context = Context(e.options, e.context.level - 1, e.context.forwards)
     forward = Evaluator(e.inference, module.unique_name(f"{name}.forward"), context)
     module.add(forward.function)
     own, at_entry = parameters_for(e, forward, roots, heap, outline)

@@ -110,7 +110,7 @@ def call_transform(
     f = known(transform.function) if function is None else function
     context = e.context
     if transform.options is not None:
-        context = Context(transform.options, context.level)
+        context = Context(transform.options, context.level, context.forwards)
     with e.in_context(context):
         kind = transform.kind
         if kind == "jit":

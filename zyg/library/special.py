@@ -77,7 +77,7 @@ def special(name: str, value: str | Callable[..., Any], *partials: Callable[...,
             result = plain()
             for x, partial in zip(given, partials) if depth else ():
                 if partial is not None and not isinstance(x.value, Const):
-                    with e.in_context(Context(e.options, depth - 1)):
+                    with e.in_context(Context(e.options, depth - 1, e.context.forwards)):
                         slope = e.call(known(partial), [*given, of(depth - 1)])
                     result = Number(e.op("slope", result.value, to_float(e, slope), x.value), True)
             return result

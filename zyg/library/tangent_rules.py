@@ -155,7 +155,7 @@ class _Inferred:
         ):
             with unruled(plain, target):
                 return plain.call(own[0], args, keywords)
-        context = Context(plain.options, plain.context.level - 1)
+        context = Context(plain.options, plain.context.level - 1, plain.context.forwards)
         with plain.in_context(context):
             return self._pair(plain, args, keywords).items[0]
 
@@ -177,7 +177,9 @@ class _Inferred:
     ) -> TangentRule:
         """The function that gives value and tangent."""
         e, module = self.e, self.e.inference.module
-        t = Evaluator(e.inference, module.unique_name(f"{base}.tangent_rule"), Context(e.options, e.context.level - 1))
+        t = Evaluator(
+            e.inference, module.unique_name(f"{base}.tangent_rule"), Context(e.options, e.context.level - 1, True)
+        )
         module.add(t.function)
         own, at_entry = parameters_for(e, t, self.roots, self.heap, self.outline)
         operands = list(t.function.params)

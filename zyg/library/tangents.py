@@ -159,7 +159,7 @@ def push_forward(
     name = shown(f)
     if len(tangents) != len(args):
         e.type_error(f"{name} was given {len(args)} positional arguments, but {len(tangents)} tangents")
-    body = infer_body(e, f, args, keywords, e.context.level + 1, "")
+    body = infer_body(e, f, args, keywords, e.context.level + 1, "", forwards=True)
     module = body.module
     params = list(module.functions[body.name].params)
     summary = summarise(module, body.name)[body.name]
@@ -255,7 +255,7 @@ def table(e: Evaluator, x: Abstract, rows: Abstract) -> Abstract:
 
 def dependence(e: Evaluator, f: Abstract, args: Abstract, **keywords: Abstract) -> Abstract:
     """`drivers.dependence`."""
-    body = infer_body(e, f, _several(e, args, "arguments"), keywords, e.context.level + 1, "")
+    body = infer_body(e, f, _several(e, args, "arguments"), keywords, e.context.level + 1, "", forwards=True)
     summary = summarise(body.module, body.name)[body.name]
     bits = 0
     for r in range(body.outputs):

@@ -2,7 +2,8 @@
 
 Input: a module.  Output: calls to functions that are small, or called from one place only, are replaced by their
 bodies, callees before callers.  Recursive functions stay calls, and so do calls with a derivative rule and
-checkpointed ones (unless `rules=True`).
+checkpointed ones (unless `rules=True`), and those of functions that are `shared`: they consist of loops, which other passes
+write out several times over.
 
 Invariant: a stack that was passed by value is still a copy (by `cursor`) in the inlined body.
 """
@@ -34,6 +35,8 @@ def run(module: Module, limit: int = SMALL, rules: bool = False) -> bool:
             return False
         callee = instr.attrs["callee"]
         if callee in recursive or callee not in module.functions or _has_tape(module.functions[callee]):
+            return False
+        if "shared" in module.functions[callee].attrs:
             return False
         return (size[callee] <= limit or sites[callee] == 1) and size[caller] + size[callee] <= LARGEST
 

@@ -414,29 +414,12 @@ def rows_into(c: Any, a: Any, b: Any, adds: bool) -> None:
     n, k = a.shape
     m = b.shape[1]
     if by_blas(c) and a.dtype == c.dtype and b.dtype == c.dtype and n * m * k > SMALL and by_rows(c):
-        if kernels.AVAILABLE and c.dtype == np.float64:
-            if adds and n * m <= kernels.MOST and by_rows(a) and by_columns(b):
-                kernels.add_dots(n, m, k, a, step(a, 0), b, step(b, 1), c, step(c, 0))
-                return
-            if by_kernel(n, m, k) and step(a, 0) * step(a, 1) != 0 and step(b, 0) != 0 and step(b, 1) == 1:
-                kernels.product(n, m, k, a, step(a, 0), step(a, 1), b, step(b, 0), c, step(c, 0), 1 if adds else 0)
-                return
-        x, y = matrix(a), matrix(b)
-        beta = 1.0 if adds else 0.0
-        # What are rows to us are columns to BLAS: it is asked for the transposed of c, which is b.T @ a.T.
-        if by_rows(x):
-            if by_rows(y):
-                blas.gemm(PLAIN, PLAIN, m, n, k, 1.0, y, leading(y, 0), x, leading(x, 0), beta, c, leading(c, 0))
-            else:
-                blas.gemm(TRANSPOSED, PLAIN, m, n, k, 1.0, y, leading(y, 1), x, leading(x, 0), beta, c, leading(c, 0))
-        elif by_rows(y):
-            blas.gemm(PLAIN, TRANSPOSED, m, n, k, 1.0, y, leading(y, 0), x, leading(x, 1), beta, c, leading(c, 0))
-        else:
-            blas.gemm(TRANSPOSED, TRANSPOSED, m, n, k, 1.0, y, leading(y, 1), x, leading(x, 1), beta, c, leading(c, 0))
+        many_rows_into(general(c), general(a), general(b), adds)
         return
     zero = c.dtype.type(0)
+    tiles = m // 4
     for i in range(n):
-        for tile in range(m // 4):  # sums of their own: each product does not wait for the one before
+        for tile in range(tiles):  # sums of their own: each product does not wait for the one before
             j = 4 * tile
             t, u, v, w = zero, zero, zero, zero
             for l in range(k):
@@ -449,11 +432,31 @@ def rows_into(c: Any, a: Any, b: Any, adds: bool) -> None:
             put(c, i, j + 1, u, adds)
             put(c, i, j + 2, v, adds)
             put(c, i, j + 3, w, adds)
-        for j in range(m - m % 4, m):
+        for rest in range(m % 4):
             total = zero
             for l in range(k):
-                total += a[i, l] * b[l, j]
-            put(c, i, j, total, adds)
+                total += a[i, l] * b[l, 4 * tiles + rest]
+            put(c, i, 4 * tiles + rest, total, adds)
+
+
+@shared
+@unchecked
+def many_rows_into(c: Any, a: Any, b: Any, adds: bool) -> None:
+    """The same by a kernel or BLAS, where the elements of a row of `c` lie together: once in a module, for all layouts."""
+    n, k = a.shape
+    m = b.shape[1]
+    if kernels.AVAILABLE and c.dtype == np.float64:
+        if adds and n * m <= kernels.MOST and by_rows(a) and by_columns(b):
+            kernels.add_dots(n, m, k, a, step(a, 0), b, step(b, 1), c, step(c, 0))
+            return
+        if by_kernel(n, m, k) and step(a, 0) * step(a, 1) != 0 and step(b, 0) != 0 and step(b, 1) == 1:
+            kernels.product(n, m, k, a, step(a, 0), step(a, 1), b, step(b, 0), c, step(c, 0), 1 if adds else 0)
+            return
+    x, y = matrix(a), matrix(b)
+    # What are rows to us are columns to BLAS: it is asked for the transposed of c, which is b.T @ a.T.
+    first, from_y = (PLAIN, leading(y, 0)) if by_rows(y) else (TRANSPOSED, leading(y, 1))
+    second, from_x = (PLAIN, leading(x, 0)) if by_rows(x) else (TRANSPOSED, leading(x, 1))
+    blas.gemm(first, second, m, n, k, 1.0, y, from_y, x, from_x, 1.0 if adds else 0.0, c, leading(c, 0))
 
 
 @unchecked
@@ -570,14 +573,21 @@ def vector(x: Any) -> Any:
     """A vector whose elements lie in whole steps forward."""
     if is_packed(x):
         return x
-    return general(x) if step(x, 0) > 0 else general(packed(x))
+    return general(x) if step(x, 0) > 0 else copied(x)
 
 
 def matrix(a: Any) -> Any:
     """A matrix whose rows, or columns, lie together."""
     if is_packed(a):
         return a
-    return general(a) if by_rows(a) or by_columns(a) else general(packed(a))
+    return general(a) if by_rows(a) or by_columns(a) else copied(a)
+
+
+@shared
+@unchecked
+def copied(a: Any) -> Any:
+    """A copy of what is in no order that BLAS takes: rarely needed, so it is not written out where it is."""
+    return general(packed(a))
 
 
 def by_rows(a: Any) -> bool:
