@@ -130,6 +130,87 @@ def network(x, y, w1, b1, w2, b2):
     return total
 
 
+def mixture(x, means, log_scales, logits):
+    """The log likelihood of a mixture of diagonal Gaussians, with a prior."""
+    n, d = x.shape
+    k = means.shape[0]
+    shifted = logits - np.max(logits)
+    log_weights = shifted - np.log(np.sum(np.exp(shifted)))
+    total = 0.0
+    for i in range(n):
+        terms = np.empty(k)
+        for j in range(k):
+            z = (x[i] - means[j]) / np.exp(log_scales[j])
+            squares = np.sum(z * z)
+            terms[j] = log_weights[j] - 0.5 * squares - np.sum(log_scales[j])
+        top = np.max(terms)
+        total += top + np.log(np.sum(np.exp(terms - top)))
+    total -= 0.5 * n * d * np.log(2.0 * np.pi)
+    scales = np.exp(log_scales)
+    precision = 1.0 / (scales * scales)
+    spread = np.sum(precision, axis=0)
+    prior = 0.5 * np.sum(spread) - np.sum(np.log(spread))
+    centre = np.mean(means, axis=0)
+    distances = means - centre
+    prior += 0.1 * np.sum(distances**2)
+    entropy = -np.sum(np.exp(log_weights) * log_weights)
+    return total / n - prior + 0.01 * entropy
+
+
+def attention(x, wq, wk, wv, wo, scale, shift):
+    """A block of attention with a residual connection and a normalised layer."""
+    n, d = x.shape
+    mean = np.mean(x, axis=1, keepdims=True)
+    variance = np.mean((x - mean) ** 2, axis=1, keepdims=True)
+    h = (x - mean) / np.sqrt(variance + 1e-5) * scale + shift
+    q = h @ wq
+    k = h @ wk
+    v = h @ wv
+    scores = q @ k.T / np.sqrt(d)
+    mask = np.tril(np.ones((n, n)))
+    scores = np.where(mask > 0.0, scores, -1e9)
+    scores = scores - np.max(scores, axis=1, keepdims=True)
+    weights = np.exp(scores)
+    weights = weights / np.sum(weights, axis=1, keepdims=True)
+    mixed = weights @ v
+    out = x + mixed @ wo
+    gelu = 0.5 * out * (1.0 + np.tanh(0.7978845608 * (out + 0.044715 * out**3)))
+    residual = out + gelu
+    norms = np.sqrt(np.sum(residual**2, axis=1))
+    loss = np.mean(norms)
+    loss += 0.01 * np.sum(weights * weights) / n
+    return loss
+
+
+def ratings(users, items, stars, p, q, bu, bi, mu):
+    """Factors of a table of ratings, by lists of indices and conditions."""
+    pu = p[users]
+    qi = q[items]
+    predicted = mu + bu[users] + bi[items] + np.sum(pu * qi, axis=1)
+    error = stars - predicted
+    size = np.abs(error)
+    huber = np.where(size < 1.0, 0.5 * error * error, size - 0.5)
+    weights = np.where(stars > 3.0, 2.0, 1.0)
+    loss = np.sum(weights * huber) / np.sum(weights)
+    active = bu > 0.0
+    positive = bu[active]
+    loss += 0.01 * np.sum(positive**2)
+    order = np.argsort(bi)
+    ordered = bi[order]
+    steps = ordered[1:] - ordered[:-1]
+    loss += 0.1 * np.mean(steps * steps)
+    clipped = np.clip(predicted, 1.0, 5.0)
+    loss += 0.001 * np.sum((clipped - stars) ** 2)
+    totals = np.zeros(len(bi))
+    np.add.at(totals, items, error)
+    loss += 0.01 * np.sum(totals * totals)
+    norms = np.sqrt(np.sum(p * p, axis=1) + 1e-9)
+    largest = np.maximum(norms - 1.0, 0.0)
+    loss += 0.05 * np.sum(largest)
+    loss += 0.02 * np.sum(q**2)
+    return loss
+
+
 class Node:
     def __init__(self, value):
         self.value = value
@@ -195,11 +276,24 @@ def _network() -> tuple[Any, ...]:
     return _random(6, 5), labels, _random(4, 5), _random(4), _random(3, 4), _random(3)
 
 
+def _ratings() -> tuple[Any, ...]:
+    drawn = np.random.default_rng(0)
+    users, items, stars = drawn.integers(0, 5, 20), drawn.integers(0, 6, 20), 5.0 * drawn.random(20)
+    return users, items, stars, _random(5, 3), _random(6, 3), _random(5) - 0.5, _random(6), 3.0
+
+
+def _attention() -> tuple[Any, ...]:
+    return _random(6, 4), *(_random(4, 4) for _ in range(4)), _random(4), _random(4)
+
+
 PROGRAMS = {
     "chain": Program(chain, lambda: (_random(100), _random(100), 0.7), True),
     "recurrence": Program(recurrence, lambda: (_random(10, 7), _random(4)), True),
     "stencil": Program(stencil, lambda: (_random(40), 0.1, 20), True),
     "network": Program(network, _network, True),
+    "mixture": Program(mixture, lambda: (_random(8, 3), _random(4, 3), _random(4, 3), _random(4)), True),
+    "attention": Program(attention, _attention, True),
+    "ratings": Program(ratings, _ratings, True),
     "tree": Program(tree, lambda: (0.7, 1.3), False),
     "lists": Program(lists, lambda: (0.7, 1.3), False),
 }
