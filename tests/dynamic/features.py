@@ -98,7 +98,7 @@ class Asked:
 
     def __bool__(self):
         self.note(0.125)
-        return self.z > 0
+        return bool(self.z > 0)
 
     def __index__(self):
         self.note(0.2)
