@@ -135,3 +135,13 @@ class _Pair:
 def test_second_derivatives_where_an_index_error_ends_a_loop():
     f = lambda x: sum([z * z * z for z in _Pair(x, 2.0 * x)])
     assert pullback(lambda x: zyg.gradient(f, x)[0], (1.5,))[1](1.0) == (pytest.approx(6 * 9 * 1.5),)
+
+
+@pytest.mark.parametrize("axis", [None, 0])
+def test_the_largest_of_equal_elements_is_the_first(axis):
+    a = -np.ones((3, 2)) if axis == 0 else -np.ones(3)
+    f = lambda a: np.sum(np.linalg.norm(a, np.inf, axis=axis))
+    expected = np.zeros_like(a)
+    expected[0] = -1.0
+    assert np.array_equal(pullback(f, (a,))[1](1.0)[0], expected)
+    assert np.array_equal(zyg.gradient(f, a)[0], expected)

@@ -151,16 +151,16 @@ def _setitem(x: np.ndarray, key: Any, value: Any) -> tuple[Any, Any]:
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tuple[Any, Any]:
     x, made = as_operand(x)
     vector = x.ndim == 1 if axis is None else isinstance(axis, int)
-    plain = ord is None or (vector and ord in (1, 2, np.inf)) or (ord == "fro" and not vector)
+    plain = ord is None or (vector and ord in (1, 2)) or (ord == "fro" and not vector)
     if not plain or np.iscomplexobj(x):
         return foreign_call(np.linalg.norm, (x, ord, axis, keepdims), {})
     y = np.linalg.norm(x, ord, axis, keepdims)
-    back = (_run_norm, y, x, saved(x), ord, axis, np.linalg.norm(x, ord, axis, True))
+    back = (_run_norm, y, x, saved(x), ord, np.linalg.norm(x, ord, axis, True))
     return y, back if made is None else (run_moved_list, back, made)
 
 
 def _run_norm(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, x, value, ord, axis, kept = back
+    _, y, x, value, ord, kept = back
     dy = taken(y, d, shadows)
     if dy is None:
         return None
@@ -168,10 +168,6 @@ def _run_norm(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         return None, refuse(x, dy, shadows)
     if ord == 1:
         slope = np.sign(value)
-    elif ord == np.inf:
-        size = np.abs(value)
-        hit = size == kept
-        slope = np.sign(value) * hit / hit.sum(axis=axis, keepdims=True)
     else:
         slope = np.where(kept == 0, 0.0, value / np.where(kept == 0, 1.0, kept))
     shadows.add_array(x, slope * np.reshape(dy, kept.shape))
