@@ -168,6 +168,30 @@ class Same:
         self.x = x
 
 
+class Slots:
+    """An empty slot is asked for, and filled."""
+
+    __slots__ = ("x", "y")
+
+    def __init__(self, x):
+        self.x = x
+
+    def __getattr__(self, name):
+        self.y = self.x * 2.0
+        return self.y
+
+
+def slots(x):
+    total = 0.0
+    for k in range(3):
+        s = Slots(x * k)
+        total += s.y * s.x + s.y
+        del s.y
+        s.x = x
+        total += s.y
+    return total
+
+
 def asked(x):
     p, total = Asked(x), 0.0
     for _ in range(4):
@@ -293,7 +317,7 @@ def compared(x):
 
 
 PROGRAMS = {
-    **{f.__name__: f for f in (asked, asked_in_vain, kept, dotted, described, described_and_refused, cached, members, counted, compared)},
+    **{f.__name__: f for f in (slots, asked, asked_in_vain, kept, dotted, described, described_and_refused, cached, members, counted, compared)},
     "truth": shelves(Shelf),
     "length for truth": shelves(Sized),
 }  # fmt: skip

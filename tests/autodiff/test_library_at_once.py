@@ -246,6 +246,16 @@ def of_subclasses(x):
     return total
 
 
+class Tripled(list):
+    def __getitem__(self, k):
+        return list.__getitem__(self, k) * 3.0
+
+
+def of_subclasses_with_items_of_their_own(x):
+    v = Tripled([x, x * x])
+    return sum(v) * v[0] + sum(a * k for k, a in enumerate(reversed(v), 1)) + math.prod(v)
+
+
 def counted(x):
     c = collections.Counter({"a": x, "b": 2.0 * x}) + collections.Counter({"b": x * x, "c": 1.0})
     d = c - collections.Counter(b=x)
@@ -257,7 +267,7 @@ PROGRAMS = {
     for f in (
         merged, merged_pairs, merged_costs, few, few_costs, heaps, grouped, grouped_by_numbers, groups_left_aside,
         grouped_while_it_grows, spread, totals, totals_of_other_kinds, longest, longest_while_it_grows, chained, got, copied, summed,
-        of_subclasses, counted,
+        of_subclasses, of_subclasses_with_items_of_their_own, counted,
     )
 }  # fmt: skip
 

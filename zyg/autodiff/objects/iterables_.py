@@ -524,9 +524,10 @@ def _reversed(x: Any) -> tuple[Any, Any]:
 
 
 def _backwards(x: Any) -> Any:
-    for index in range(len(x) - 1, -1, -1):
-        if index < len(x):
-            yield x[index], (iteration.run_list_item, x, index)
+    base: Any = next(c for c in (list, deque, array.array) if isinstance(x, c))  # whatever a subclass does
+    for index in range(base.__len__(x) - 1, -1, -1):
+        if index < base.__len__(x):
+            yield base.__getitem__(x, index), (iteration.run_list_item, x, index)
 
 
 def _backwards_by_items(x: Any) -> Any:

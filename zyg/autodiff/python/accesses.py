@@ -212,9 +212,9 @@ def _reads_plainly(cls: type, name: str) -> bool:
         return type(found) is MethodDescriptorType
     if not attributes.plain_lookup(cls) or not has_plain_shadow(cls):
         return False
-    if found is None:
+    if found is None or type(found) is MemberDescriptorType:  # a slot may be empty
         return find(cls, "__getattr__") is None
-    return type(found) in (MemberDescriptorType, FunctionType) or _stands_for_a_constant(cls, name, found)
+    return type(found) is FunctionType or _stands_for_a_constant(cls, name, found)
 
 
 def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:
