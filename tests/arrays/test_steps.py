@@ -159,6 +159,40 @@ def test_updates_by_arrays_without_dimensions():
     assert pullback(read_before, (X,))[1](1.0)[0] == pytest.approx(np.full(3, 2.0 * X.sum() - 1.0))
 
 
+def test_what_is_overwritten_by_a_value_without_derivative():
+    """Nothing of the derivative by it is left, where it is written."""
+
+    def divided(x):
+        b = x * 1.5
+        b //= 1
+        return np.sum(b * x)
+
+    def a_part(x):
+        b = x * 1.5
+        b[1:] //= 1
+        return np.sum(b * b)
+
+    def into(x):
+        b = x * 1.5
+        np.floor_divide(b, 0.5, out=b)
+        c = x * 2.0
+        np.greater(x, 1.0, c)
+        return np.sum((b + c) * x)
+
+    def chosen(x):
+        b = x * 1.5
+        np.floor_divide(b, 0.5, out=b, where=b > 1)
+        return np.sum(b * b)
+
+    x = np.array([0.3, 1.7, -2.1])
+    assert gradient(divided, x)[0].tolist() == [0.0, 2.0, -4.0]
+    assert gradient(a_part, x)[0] == pytest.approx([4.5 * 0.3, 0.0, 0.0])
+    assert gradient(into, x)[0].tolist() == [0.0, 6.0, -7.0]
+    assert gradient(chosen, x)[0] == pytest.approx([4.5 * 0.3, 0.0, 4.5 * -2.1])
+    second = gradient(lambda x: gradient(a_part, x)[0][0] * x[1], x)[0]
+    assert second == pytest.approx([4.5 * 1.7, 4.5 * 0.3, 0.0])
+
+
 def test_classes_of_arrays_take_no_short_path():
     def f(x):
         y = x.view(Quiet) * 2.0

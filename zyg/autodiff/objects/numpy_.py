@@ -390,7 +390,9 @@ def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
         return a, (run_inplace_matmul, a, y, back)
     u = OPERATORS.get(op)
     if u is None:
-        return arithmetic.INPLACE[op](a, b), None
+        y = arithmetic.INPLACE[op](a, b)
+        memory.written(watched)
+        return y, (run_overwritten, (a,), True)
     b, made = as_operand(b)
     rule = UFUNCS[u]
     before = (saved(a) if rule[1] else None, saved(b) if rule[1] else None)
@@ -406,6 +408,32 @@ def run_inplace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if dy is None:
         return None
     return run_elementwise((None, None, slopes, value, before, (a, b), a.shape), dy, shadows)
+
+
+def constant_ufunc(u: np.ufunc, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """(value, back) of a universal function whose value carries no derivative: what it writes to has none any more."""
+    out = kwargs.get("out", args[u.nin :])
+    into = tuple(x for x in (out if isinstance(out, tuple) else (out,)) if isinstance(x, np.ndarray))
+    if not into:
+        return u(*args, **kwargs), None
+    where = kwargs.get("where", True)
+    where = saved(where)
+    watched = [w for x in into for w in memory.writing(x)]
+    y = u(*args, **kwargs)
+    memory.written(watched)
+    return y, (run_overwritten, into, where)
+
+
+def run_overwritten(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, into, where = back
+    for x in into:
+        dy = shadows.take_array(x)
+        if dy is None or where is True:
+            continue
+        if type(dy) is Refused:
+            refuse(x, dy, shadows)
+        else:
+            shadows.add_array(x, np.where(where, 0.0, dy))
 
 
 def run_inplace_matmul(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

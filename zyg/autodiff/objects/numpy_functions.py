@@ -78,7 +78,9 @@ def _sign(x: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 for _u in (*numpy_.UFUNCS, np.matmul):
     if _u not in calls.KNOWN:
         known(_u)(functools.partial(call_ufunc, _u))
-builtins_.constant(*[u for u in numpy_.CONSTANT_UFUNCS if u not in calls.KNOWN])
+for _u in numpy_.CONSTANT_UFUNCS:
+    if _u not in calls.KNOWN:
+        known(_u)(functools.partial(numpy_.constant_ufunc, _u))
 
 
 @known(np.conjugate)
