@@ -341,3 +341,39 @@ def test_zeros_that_are_chosen_where_a_comparison_holds(name):
     value, slope = zyg.jit(zyg.value_and_grad(f, 1))(x, y)
     np.testing.assert_allclose(value, f(x, y), rtol=1e-13)
     np.testing.assert_allclose(slope, np.where(compare(x, 0.5), 1.0, 1.0 + 2 * y), rtol=1e-13)
+
+
+def test_slices_as_long_as_a_count():
+    """What is sliced by a sum of the first loop is no part of one loop with it."""
+
+    def f(x):
+        n = int(np.sum(x > 0.0))
+        y = x[:n] * 2.0
+        return np.sum(y * y) + np.sum(x[:n] * x[::-1][:n])
+
+    x = np.random.default_rng(5).normal(size=60)
+    n = int(np.sum(x > 0))
+    value, slope = zyg.jit(zyg.value_and_grad(f))(x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-13)
+    expected = np.zeros(60)
+    expected[:n] += 8.0 * x[:n] + x[::-1][:n]
+    expected[::-1][:n] += x[:n]
+    np.testing.assert_allclose(slope, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_a_gradient_that_is_read_between_two_that_are_added():
+    """Updates in place between the terms keep their order."""
+
+    def f(x):
+        y = x * 1.0
+        total = np.sum(y * y[::-1])
+        y[1:] += y[:-1] * 0.5
+        total += np.sum(np.abs(y)) + np.sum(y * y)
+        y[::-1] *= 3.0
+        return total + np.sum(y[2:] * y[:-2])
+
+    x = np.random.default_rng(6).uniform(0.5, 1.5, size=21)
+    value, slope = zyg.jit(zyg.value_and_grad(f))(x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-13)
+    rise = [(f(x + h) - f(x - h)) / 2e-6 for h in np.eye(21) * 1e-6]
+    np.testing.assert_allclose(slope, rise, rtol=1e-6)

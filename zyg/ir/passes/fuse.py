@@ -67,9 +67,10 @@ def _one_view_each(module: Module, function: Function) -> bool:
             read = {_root(made, v) for v in _ins(apply)}
             apart = [
                 k for k, (v, root) in enumerate(zip(outs, roots, strict=True))
-                if v is not root and root in roots[:k] + roots[k + 1 :] and root not in read
+                if v is not root and root in roots[:k] + roots[k + 1 :] and root not in read and _is_new(made, root)
             ]  # fmt: skip
-            if not apart or not _is_small(callee) or {apply.attrs["modes"][k] for k in apart} != {"add"}:
+            touched = [k for k, root in enumerate(roots) if root in {roots[n] for n in apart}]
+            if not apart or not _is_small(callee) or {apply.attrs["modes"][k] for k in touched} != {"add"}:
                 continue
             if any(outs.count(outs[k]) > 1 for k in apart):
                 continue
@@ -197,7 +198,7 @@ def _merge_one(module: Module, function: Function) -> bool:
         for first, second in itertools.combinations(applies, 2):
             orders = {_any_order(module, first), _any_order(module, second)} - {None}
             if (len(orders) < 2 or _in_lanes(module, first, second)) and _independent(block, made, first, second):
-                _merge(module, block, first, second)
+                _merge(module, block, made, first, second)
                 return True
     return False
 
@@ -223,6 +224,10 @@ def _in_lanes(module: Module, first: Instr, second: Instr) -> bool:
     return all(map(in_lanes, callees)) and sum(len(f.entry.instrs) for f in callees) <= _LARGEST_IN_LANES
 
 
+def _is_new(made: dict[Value, Instr], root: Value) -> bool:
+    return root in made and made[root].op == "alloc"
+
+
 def _root(made: dict[Value, Instr], v: Value) -> Value:
     """What an array is a view of: an `alloc`, or something unknown."""
     while (instr := made.get(v)) is not None and instr.op in VIEWS:
@@ -236,10 +241,10 @@ def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: I
     if not arrays[0] & arrays[1]:
         return False
     outs = [i.operands[: len(i.attrs["modes"])] for i in (first, second)]
-    shared = _added_to_by_both(first, second)
+    shared = _added_to_by_both(made, first, second)
     outs = [[v for v in own if v not in shared] for own in outs]
     arrays = [own - shared for own in arrays]
-    fresh = lambda v: (root := _root(made, v)) in made and made[root].op == "alloc"
+    fresh = lambda v: _is_new(made, _root(made, v))
     for mine, others in ((outs[0], arrays[1]), (outs[1], arrays[0])):
         # New arrays are nobody else's, unless they are seen in another way.
         if not all(map(fresh, mine)) or {_root(made, v) for v in mine} & {_root(made, v) for v in others}:
@@ -253,8 +258,10 @@ def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: I
     for instr in block.instrs[start + 1 : end + 1]:
         if instr in waiting:
             continue
+        if not results.isdisjoint(instr.operands):
+            return False
         given = [v for v in instr.operands if instr is not second or v not in shared]
-        if any(v in results or _root(made, v) in written_roots | shared for v in given) and not (
+        if any(_root(made, v) in written_roots | shared for v in given) and not (
             instr.op in VIEWS or instr.op in ("dim", "stride")
         ):
             return False
@@ -277,16 +284,16 @@ def _waiting(block: Block, first: Instr, second: Instr) -> list[Instr]:
     return found
 
 
-def _added_to_by_both(first: Instr, second: Instr) -> set[Value]:
+def _added_to_by_both(made: dict[Value, Instr], first: Instr, second: Instr) -> set[Value]:
     """New arrays to which two `apply`s add, each as a whole."""
     added = [
         {v for v, mode in zip(_outs(i), i.attrs["modes"], strict=True) if mode == "add" and _outs(i).count(v) == 1}
         for i in (first, second)
     ]
-    return added[0] & added[1]
+    return {v for v in added[0] & added[1] if _is_new(made, v)}
 
 
-def _merge(module: Module, block: Block, first: Instr, second: Instr) -> None:
+def _merge(module: Module, block: Block, made: dict[Value, Instr], first: Instr, second: Instr) -> None:
     any_order = all(_any_order(module, i) is not False for i in (first, second))
     f, g = (module.functions[i.attrs["callee"]] for i in (first, second))
     outs = [len(i.attrs["modes"]) for i in (first, second)]
@@ -296,7 +303,7 @@ def _merge(module: Module, block: Block, first: Instr, second: Instr) -> None:
         for i, n, function in ((first, outs[0], f), (second, outs[1], g))
     ]
     results = [[Value(t) for t in function.results] for function in (f, g)]
-    shared = _added_to_by_both(first, second)
+    shared = _added_to_by_both(made, first, second)
     own, totals = [], []
     for v, x in zip(_outs(first), results[0], strict=False):
         if v in shared:
