@@ -227,6 +227,108 @@ def tape(matrix: Any, x: Any) -> Any:
     return total + np.mean(stacked[:, 1])
 
 
+class Attention:
+    """A head of attention with its parameters in a dictionary."""
+
+    def __init__(self, parameters: dict[str, Any]):
+        self.parameters = parameters
+
+    def __call__(self, x: Any, seen: Any) -> Any:
+        q, k, v = [x @ self.parameters[name] for name in ("q", "k", "v")]
+        scores = np.where(seen, q @ k.T / np.sqrt(q.shape[-1]), -1e9)
+        weights = np.exp(scores - np.max(scores, axis=-1, keepdims=True))
+        return weights / np.sum(weights, axis=-1, keepdims=True) @ v
+
+
+@program({"q": numbers(4, 4), "k": numbers(4, 4, scale=0.3), "v": numbers(4, 4, scale=0.7)})
+def attention(parameters: dict[str, Any]) -> Any:
+    """Layers of it, which see what came before, with their mean and spread evened out."""
+    head = Attention(parameters)
+    seen = np.tril(np.ones((5, 5))) > 0
+    x = numbers(5, 4, scale=1.0)
+    for _ in range(6):
+        x = x + head(x, seen)
+        x = x - np.mean(x, axis=-1, keepdims=True)
+        x = x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-5)
+    return np.sum(x[:, 0] * x[:, -1])
+
+
+def sigmoid(x: Any) -> Any:
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+class Cell:
+    """A gated recurrent unit."""
+
+    def __init__(self, parameters: dict[str, Any]):
+        self.parameters = parameters
+
+    def step(self, h: Any, x: Any) -> Any:
+        p = self.parameters
+        both = np.concatenate([h, x])
+        reset, update = sigmoid(p["r"] @ both + p["b"]), sigmoid(p["u"] @ both + p["b"])
+        new = np.tanh(p["n"] @ np.concatenate([reset * h, x]) + p["b"])
+        return (1.0 - update) * h + update * new
+
+
+@program({"r": numbers(4, 6), "u": numbers(4, 6, scale=0.4), "n": numbers(4, 6, scale=0.6), "b": numbers(4)})
+def recurrent(parameters: dict[str, Any]) -> Any:
+    """A cell that is stepped along a series."""
+    cell = Cell(parameters)
+    h = np.zeros(4)
+    seen = []
+    for k in range(20):
+        h = cell.step(h, np.array([math.sin(0.3 * k), 0.1 * k]))
+        seen.append(h)
+    return np.mean(np.stack(seen)[:, 0] ** 2)
+
+
+@program([numbers(3, 6), numbers(6, 6), numbers(6, 3)], [numbers(6), numbers(6), numbers(3)])
+def labels(weights: list[Any], biases: list[Any]) -> Any:
+    """A classifier with masks for its units, whose scores are looked up by label."""
+    wanted, rows = np.array([0, 2, 1, 1, 0]), np.arange(5)
+    loss = 0.0
+    for k in range(10):
+        x = numbers(5, 3, scale=1.0 + 0.1 * k)
+        for w, b in zip(weights[:-1], biases[:-1]):
+            x = x @ w + b
+            x = x * (x > 0)
+        scores = x @ weights[-1] + biases[-1]
+        scores = scores - np.max(scores, axis=1, keepdims=True)
+        sizes = np.log(np.sum(np.exp(scores), axis=1, keepdims=True))
+        loss = loss - np.mean((scores - sizes)[rows, wanted])
+    return loss
+
+
+@program(numbers(12, 2, scale=2.0), numbers(3, 2))
+def clusters(points: Any, centres: Any) -> Any:
+    """Soft clusters: distances of all to all by axes of length one."""
+    for _ in range(8):
+        apart = np.sum((points[:, None, :] - centres[None, :, :]) ** 2, axis=2)
+        share = np.exp(-apart)
+        share = share / np.sum(share, axis=1, keepdims=True)
+        centres = share.T @ points / np.sum(share, axis=0)[:, None]
+    return np.sum(centres**2)
+
+
+@program([1.0, 2.0, 1.5, 0.8, 1.2], 0.3)
+def truss(stiffnesses: list[float], load: float) -> Any:
+    """Springs in a row: a matrix that is put together element by element, and solved."""
+    total = 0.0
+    for step in range(6):
+        matrix, force = np.zeros((6, 6)), np.zeros(6)
+        for i, k in enumerate(stiffnesses):
+            k = k * (1.0 + 0.1 * step)
+            matrix[i, i] += k
+            matrix[i + 1, i + 1] += k
+            matrix[i, i + 1] -= k
+            matrix[i + 1, i] -= k
+        force[-1] = load
+        moved = np.linalg.solve(matrix[1:, 1:], force[1:])
+        total += moved[-1] + np.dot(moved, moved)
+    return total
+
+
 def with_numpy(module: Any) -> dict[str, tuple[Any, tuple[Any, ...]]]:
     """The same programs with another NumPy, as HIPS autograd has one of its own."""
     spec = importlib.util.find_spec(__name__)

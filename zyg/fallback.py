@@ -351,7 +351,7 @@ COMPOSED = frozenset({"jacobian", "jvp", "hvp", "hessian"})
 
 # ------------------------------------------------------------------- native code, called by the Python back end
 
-_natives: dict[int, Any] = {}
+_natives: dict[tuple[int, Any], Any] = {}
 _NATIVES = 1024
 
 
@@ -361,9 +361,8 @@ class Entangled(Unsupported):
 
 def check_apart(inferred: Any) -> None:
     """Refuse code that object code cannot call: it reads objects or arrays that are globals, writes arrays, or gives
-    something else than numbers."""
-    from .autodiff.activity import summarise
-    from .ir.types import Array, flatten
+    something else than numbers and arrays of its own."""
+    from .ir.types import flatten
 
     for source in inferred.inputs:
         if not all(isinstance(leaf, Scalar) for leaf in flatten(source.type)):
@@ -371,11 +370,24 @@ def check_apart(inferred: Any) -> None:
     if any(_is_object(parameter) for parameter in inferred.parameters[1:]):
         raise Entangled("an object or a list, which Python code that is differentiated gives to native code")
     value, *_ = children(inferred.result) or (inferred.result,)
-    if isinstance(value, ListType) or any(isinstance(leaf, Array) for leaf in flatten(value)):
+    if isinstance(value, ListType):
         raise Entangled(f"a value of type {value}, given by native code to Python code that is differentiated")
-    arrays = any(isinstance(leaf, Array) for parameter in inferred.parameters for leaf in flatten(parameter))
-    if arrays and summarise(inferred.module, inferred.entry)[inferred.entry].written:
+    check_reading(inferred)
+
+
+def check_reading(inferred: Any) -> None:
+    """Refuse code that writes to arrays which it is given, or may give some of their memory: other ways in or out for a derivative."""
+    from .autodiff.activity import summarise
+    from .ir.types import Array, flatten
+
+    if not any(isinstance(leaf, Array) for parameter in inferred.parameters for leaf in flatten(parameter)):
+        return
+    summary = summarise(inferred.module, inferred.entry)[inferred.entry]
+    if summary.written:
         raise Entangled("an array that is written in native code which is called from Python code")
+    value, *_ = children(inferred.result) or (inferred.result,)
+    if any(shared and isinstance(leaf, Array) for shared, leaf in zip(summary.shares, flatten(value))):
+        raise Entangled("an array that is given by native code, and may share memory with another, to Python code")
 
 
 def _is_object(type: Any) -> bool:
@@ -388,10 +400,10 @@ def _is_object(type: Any) -> bool:
 
 
 def native_pullback(
-    function: Any, args: Iterable[Any], pure: bool = False
+    function: Any, args: Iterable[Any], accept: Callable[[Any], None] | None = check_apart
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
     """(value, back) of a call that native code takes; None if it does not, and then nothing has run. For jitted functions
-    there is no None: they raise Unsupported.  `pure` says that what the function gives shares no memory with anything.
+    there is no None: they raise Unsupported.  `accept` refuses what it is not to take.
 
     >>> import math
     >>> value, back = native_pullback(math.sin, (0.5,))
@@ -401,14 +413,14 @@ def native_pullback(
     from .callables import make_callable
 
     anchor = getattr(function, "__code__", function)
-    native = _natives.get(id(anchor))
+    native = _natives.get((id(anchor), accept))
     if native is None:
-        options = {} if pure else {"accept": check_apart}
+        options = {} if accept is None else {"accept": accept}
         native = make_callable(Transform("pullback"), refused=_not_native, **options)
         native.__zyg_anchor__ = anchor  # alive as long as its identity is a key
         while len(_natives) >= _NATIVES:
             _natives.pop(next(iter(_natives)), None)
-        _natives[id(anchor)] = native
+        _natives[id(anchor), accept] = native
     return native(function, *args)
 
 

@@ -309,6 +309,30 @@ def larger_and_smaller(x):
     return float(np.fmax(x, 2.0 * x) * np.fmin(3.0 * x, x * x + 9.0) + np.fmax(2.0 * x, x) * np.fmin(9.0, x))
 
 
+def written_arrays(x):
+    v = np.array([x, x * x, 1.0 - x])
+    a = np.zeros(3)
+    np.copyto(a, v)
+    np.copyto(a, 2.0 * v, where=np.array([True, False, False]))
+    np.putmask(a, np.array([False, True, False]), v * v)
+    b = np.ones((2, 2))
+    np.put(b, [0, 3], v[:2])
+    b.put([1], x)
+    np.fill_diagonal(b, 3.0 * x)
+    return float(np.sum(a * a) + np.sum(b * b)) + np.float32(2.0 * x).astype(float) / 2.0 - x
+
+
+def polynomials(x):
+    p = np.array([1.0, -x, 0.5 * x * x, -0.1])
+    total = np.sum(np.polyder(p) ** 2) + np.sum(np.polyint(p) ** 2) + np.sum(np.poly(np.array([x, 2.0 * x])))
+    return float(total + np.sum(np.abs(np.roots(p)) ** 2))
+
+
+def along_an_axis(x):
+    rows = np.array([[x, 1.0], [x * x, 2.0 * x]])
+    return float(np.sum(np.apply_along_axis(lambda row: row[0] * row, 1, rows) ** 2))
+
+
 def bound_by_hand(x):
     def scaled(v, k):
         return v * k * x
@@ -322,6 +346,9 @@ PROGRAMS = {
         eigenvalues,
         histograms,
         larger_and_smaller,
+        written_arrays,
+        polynomials,
+        along_an_axis,
         bound_by_hand,
         *(
             heap,

@@ -25,7 +25,7 @@ from zyg.autodiff.identity import ByIdentity, lasts
 from zyg.library import registry
 from zyg.transforms import transform_of
 
-from . import foreign, native, numpy_, user_rules
+from . import foreign, library_calls, native, numpy_, user_rules
 from .backs import run as run
 from .backs import run_padded, run_shifted, run_unshifted
 from .cotangents import NUMERIC
@@ -516,4 +516,7 @@ def is_differentiable_callable(f: Any) -> bool:
 def _foreign_method(f: Any, owner: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if f.__self__ is not owner:  # what was found for an object serves others of its class
         f = getattr(owner, f.__name__)
+    made = library_calls.call_entry(f, args, kwargs) if isinstance(owner, (np.ndarray, np.ufunc)) else None
+    if made is not None:
+        return made
     return run_foreign(f, f"{type(owner).__name__}.{f.__name__}", owner, args, kwargs)

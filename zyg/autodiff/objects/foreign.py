@@ -112,12 +112,17 @@ def refuse(what: str, place: tuple[Any, int] | None, hint: str) -> NoReturn:
     raise Unsupported(what, position_of(place), hint=hint)
 
 
+_OF_UFUNCS = "numpy", "scipy.special"
+
+
 def name_of(function: Any) -> str:
     """How to name a callable in a message, with its module if that is needed to find it."""
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if not isinstance(name, str):
         return f"a {type(function).__name__}"
     module = getattr(function, "__module__", None)
+    if module is None and isinstance(function, np.ufunc):  # it does not say
+        module = next((m for m in _OF_UFUNCS if getattr(sys.modules.get(m), name, None) is function), None)
     owner = getattr(function, "__self__", None)
     if owner is not None and not isinstance(owner, type) and not isinstance(module, str):
         return name

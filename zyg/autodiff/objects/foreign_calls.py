@@ -8,14 +8,14 @@ import numpy as np
 
 from zyg.autodiff import objects
 
-from . import foreign, memory, native, user_rules
+from . import foreign, library_calls, memory, user_rules
 from .backs import run
 from .cotangents import accumulate
 
 
 def call_foreign(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """Code that zyg cannot see into: it runs, natively if the library has it."""
-    made = native.call_entry(f, args, kwargs)
+    made = library_calls.call_entry(f, args, kwargs)
     if made is not None:
         return made
     return run_foreign(f, foreign.name_of(f), getattr(f, "__self__", f), args, kwargs)
@@ -65,6 +65,8 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
     if user_rules.tangent_of(f) is not None:
         what = f"a derivative in reverse mode through `{name}`, which has a rule for forward mode only"
     hint = f"give it a rule with @zyg.adjoint({name}), or wrap its arguments in zyg.stop_gradient"
+    if library_calls.knows(f):
+        hint = "call it in a function of its own with @zyg.jit, which gives a new array or a number, or wrap its arguments in zyg.stop_gradient"
     value, back = foreign.result(value, what, hint, operands)
     if before is not None:
         changed = objects.structure.changed(before)

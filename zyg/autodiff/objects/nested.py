@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
+
 from zyg import fallback, rules, transforms
 from zyg.autodiff import trying
 from zyg.autodiff.python import accesses, escaping, forms, inlining, knowledge
@@ -24,7 +26,7 @@ from . import (
     generators,
     holders,
     iteration,
-    native,
+    library_calls,
     reach,
     spreading,
     structure,
@@ -149,17 +151,19 @@ def _run_through(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (None, _bound_to(back[2], shadows), *given[1:])
 
 
-@known(native.call_entry)
+@known(library_calls.call_entry)
 def _call_entry(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """What the library has natively has native pullbacks, and these have native ones."""
-    if native.call_entry(f, args, kwargs) is None:
+    if isinstance(kwargs.get("out"), np.ndarray) and library_calls.knows(f):
+        return calls.call(library_calls.into, (f, kwargs["out"], args, kwargs))
+    if library_calls.call_entry(f, args, kwargs) is None:
         return None, None
-    return calls.call(native.entry_in_python, (f, args, kwargs))
+    return calls.call(library_calls.entry_in_python, (f, args, kwargs))
 
 
-known(native.required)(_plainly(native.required))
-known(native.entry_value)(native.call_entry_value)
-known(native.entry_cotangents)(native.call_entry_cotangents)
+known(library_calls.required)(_plainly(library_calls.required))
+known(library_calls.entry_value)(library_calls.call_entry_value)
+known(library_calls.entry_cotangents)(library_calls.call_entry_cotangents)
 
 
 @known(functions.call_bound)

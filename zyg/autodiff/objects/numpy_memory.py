@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import numpy_, numpy_items, shadows
-from .calls import call_foreign, known, method
+from .backs import run, run_shifted
+from .calls import call, call_foreign, known, method
 from .cotangents import INERT, Refused
 from .numpy_ import as_operand, give, refuse, saved, taken
 from .shadows import Shadows
@@ -122,3 +123,105 @@ def _run_unique(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         dy = c.reshape(x.shape)
     given = give(x, dy, shadows)
     return None, given if made is None else made[0](made, None, shadows)
+
+
+# ---------------------------------------------------------------------------------- functions that write to an array
+
+
+_OPTIONS = frozenset({"casting", "where", "mode", "wrap"})
+
+
+def _writing(f: Any, assigned: Any) -> None:
+    """Of a function that writes to its first argument: `assigned` gives, for its arguments, the key and the value of an assignment
+    that does the same (None if there is none), and the back of what it did to get the value."""
+
+    def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        plain = args and isinstance(args[0], np.ndarray) and _OPTIONS.issuperset(kwargs)
+        made = assigned(*args, **kwargs) if plain else None
+        if made is None:
+            return call_foreign(f, *args, **kwargs)
+        key, value, at, count, back = made
+        return None, (_run_writing, numpy_items.setitem(args[0], key, value), at, count, back)
+
+    known(f)(handler)
+
+
+def _run_writing(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, writing, at, count, inner = back
+    given = run(writing, None, shadows)
+    c = None if given is None else given[2]
+    if inner is not None:
+        given = run(inner, c, shadows)
+        c = None if given is None else given[1]
+    return (None, *[c if k == at else None for k in range(count)])
+
+
+def _fits(x: np.ndarray, value: Any, casting: Any = "safe") -> bool:
+    """Whether NumPy writes what it makes of a value to the array as it is."""
+    given = np.asarray(value)
+    return given.dtype.kind in "fciub" and np.can_cast(given.dtype, x.dtype, casting)
+
+
+def _copied(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> Any:
+    if casting != "same_kind" or not _fits(dst, src, "same_kind"):
+        return None
+    if where is True:
+        return ..., src, 1, 2, None
+    if not isinstance(where, np.ndarray) or where.dtype.kind != "b" or where.shape != dst.shape:
+        return None
+    if np.ndim(src) == 0:
+        return where, src, 1, 2, None
+    value, back = call(np.broadcast_to, (src, dst.shape))
+    return _part(value, back, where)
+
+
+def _part(value: Any, first: Any, key: Any) -> Any:
+    part, then = numpy_items.getitem(value, key)
+    return key, part, 1, 2, (_run_part, first, then)
+
+
+def _run_part(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    run(back[2], d, shadows)
+    return run(back[1], None, shadows)
+
+
+def _masked(a: Any, mask: Any, values: Any) -> Any:
+    """`np.putmask`, with one value or a value for each element."""
+    if not isinstance(mask, np.ndarray) or mask.dtype.kind != "b" or mask.shape != a.shape or not _fits(a, values):
+        return None
+    if np.ndim(values) == 0:
+        return mask, values, 2, 3, None
+    if not isinstance(values, np.ndarray) or values.shape != a.shape:
+        return None
+    part, then = numpy_items.getitem(values, mask)
+    return mask, part, 2, 3, then
+
+
+def _put(a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
+    places = np.asarray(ind)
+    if mode != "raise" or not _fits(a, v) or places.dtype.kind not in "iu" or not places.size:
+        return None
+    if np.any((places < -a.size) | (places >= a.size)):
+        return None
+    if np.ndim(v) and (np.shape(v) != places.shape or not isinstance(v, np.ndarray)):
+        return None
+    return np.unravel_index(places % a.size, a.shape), v, 2, 3, None
+
+
+def _on_diagonal(a: Any, val: Any, wrap: bool = False) -> Any:
+    count = min(a.shape) if a.ndim == 2 else 0
+    if wrap or not count or not _fits(a, val) or np.ndim(val) and np.shape(val) != (count,):
+        return None
+    return (np.arange(count), np.arange(count)), val, 1, 2, None
+
+
+_writing(np.copyto, _copied)
+_writing(np.putmask, _masked)
+_writing(np.put, _put)
+_writing(np.fill_diagonal, _on_diagonal)
+
+
+@method(np.ndarray, "put")
+def _put_by_method(x: np.ndarray, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y, back = call(np.put, (x, *args), kwargs)
+    return y, None if back is None else (run_shifted, back)

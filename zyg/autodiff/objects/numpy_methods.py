@@ -88,6 +88,12 @@ def _run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (d,)
 
 
+@method(np.generic, "astype")
+def _number_astype(x: Any, dtype: Any) -> tuple[Any, Any]:
+    y = x.astype(dtype)
+    return y, (_run_same,) if y.dtype.kind in "fc" else None
+
+
 @method(np.ndarray, "tolist")
 def _tolist(x: np.ndarray) -> tuple[Any, Any]:
     y = x.tolist()
@@ -174,19 +180,18 @@ def _run_norm(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None
 
 
-def _as_in_the_library(name: str) -> Any:
-    """The library's own Python code, in the place of a function whose results are of one type or another."""
+def _as_in_the_library(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """The library's own Python code, in the place of a function whose results are of one type or another, or that calls one
+    which it is given, or may give what it was given."""
+    from zyg.library import registry
 
-    def handler(a: Any) -> tuple[Any, Any]:
-        from zyg.library.numpy_ import eigen
-
-        return calls.call(getattr(eigen, name), (a,))
-
-    return handler
+    entry = registry.find(f)
+    assert entry is not None and not entry.emitter
+    return calls.call(entry.function, (x, *args), kwargs)
 
 
-known(np.linalg.eig)(_as_in_the_library("eig"))
-known(np.linalg.eigvals)(_as_in_the_library("eigvals"))
+for _f in (np.linalg.eig, np.linalg.eigvals, np.roots, np.poly, np.polyder, np.polyint, np.apply_along_axis):
+    known(_f)(functools.partial(_as_in_the_library, _f))
 
 
 @known(np.linalg.inv)

@@ -1,0 +1,127 @@
+"""What the library knows of NumPy and SciPy, in code that goes through Python: derivatives against differences, first and second."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import zyg
+from tests.turns import each_in_turn
+from zyg.fallback import python_pullback
+
+scipy_special = pytest.importorskip("scipy.special")
+X = np.array([0.3, -0.7, 1.2, 0.4, -0.1])
+M = 0.5 * np.sin(1.0 + 1.7 * np.arange(9)).reshape(3, 3) + 2.0 * np.eye(3)
+
+EXPRESSIONS = """np.trace(m @ m, offset=1)|np.add.reduce(x)|np.add.reduce(m, axis=1, keepdims=True)|np.multiply.reduce(x)|np.maximum.reduce(x)
+np.logaddexp.reduce(x)|np.add.accumulate(x)|np.multiply.accumulate(x)|np.maximum.accumulate(x)|np.add.outer(x, x)
+np.subtract.outer(x, x[:2])|np.multiply(x, x, where=x > 0, out=np.zeros(5))|np.log(x, where=x > 0, out=2.0 * x)|np.sinc(x)|np.i0(x)
+np.ptp(x)|x.cumprod()|x.compress(x > 0)|np.compress(x > 0, x)|np.angle(x + 1j * x[0])|np.nanmean(x)|np.nansum(m, axis=0)|np.nanstd(x)
+np.block([[m, 2.0 * m], [m, m]])|sp.betainc(2.0, 3.0, 0.3 + 0.1 * x[0])|sp.betainc(2.0, 3.0, abs(x) / 2)|np.average(x, weights=abs(x))
+np.nan_to_num(x)|np.select([x > 0, x < -0.5], [x, 2 * x], 0.0)|np.choose(np.array([0, 1, 0, 1, 0]), [x, 2 * x])|np.extract(x > 0, x)
+np.linalg.multi_dot([m, m, m])|np.linalg.norm(m, 2)|np.linalg.norm(x, 3)|np.mean(x, dtype=float)|np.sum(x, where=x > 0)
+np.sum(x, initial=2.0)|np.max(x, initial=0.0)|np.mean(m, axis=0, where=m > 0)|np.add(x, x, dtype=float)|np.sqrt(x * x + 1.0, out=np.empty(5))
+np.polyder(x)|np.polyint(x)|np.convolve(x, x)|np.corrcoef(m)|np.partition(x, 2)|np.concatenate([x, x], out=np.empty(10))
+np.float32(x[0]).astype(float) * 1.0|np.linalg.cond(m)|np.gradient(x)|np.interp(x, np.arange(5.0), x)|np.nancumsum(x)""".replace("\n", "|").split("|")  # fmt: skip
+ONCE = {
+    "np.float32(x[0]).astype(float) * 1.0", "sp.betainc(2.0, 3.0, 0.3 + 0.1 * x[0])", "sp.betainc(2.0, 3.0, abs(x) / 2)",
+}  # fmt: skip
+STATEMENTS = """np.copyto(z, x)|np.copyto(z, x, where=x > 0)|np.putmask(z, x > 0, x)|np.put(z, [0, 3], x[:2])|z.put([1], x[0])
+np.add.at(z, [0, 0], x[:2])|np.multiply(x, x, out=z)|np.multiply(x, z, where=x > 0, out=z)""".replace("\n", "|").split(
+    "|"
+)
+
+
+def program(text, statement):
+    body = f"z = 2.0 * x + 1.0; {text}; y = z" if statement else f"y = {text}"
+    space = {"np": np, "sp": scipy_special}
+    exec(f"def f(x, m):\n    {body}\n    return np.sum(np.sin(1.3 * y + 0.2)).real\n", space)
+    return space["f"]
+
+
+def directions():
+    numbers = np.random.default_rng(1)
+    return numbers.normal(size=5), numbers.normal(size=(3, 3))
+
+
+def slope(f, x, m, dx, dm):
+    gx, gm = zyg.gradient(f, x, m)
+    total = 0.0
+    if gx is not None:
+        total = total + np.sum(gx * dx)
+    if gm is not None:
+        total = total + np.sum(gm * dm)
+    return total
+
+
+def along(f, dx, dm, h):
+    return (f(X + h * dx, M + h * dm) - f(X - h * dx, M - h * dm)) / (2 * h)
+
+
+def product(cotangents, dx, dm):
+    return sum(np.sum(c * v) for c, v in zip(cotangents, (dx, dm)) if c is not None)
+
+
+@each_in_turn
+@pytest.mark.parametrize("text", [*EXPRESSIONS, *STATEMENTS])
+@pytest.mark.filterwarnings("ignore")
+def test_derivatives_through_python(text):
+    f = program(text, text in STATEMENTS)
+    dx, dm = directions()
+    x, m = X.copy(), M.copy()
+    value, back = python_pullback(f, (x, m), {})
+    assert value == pytest.approx(f(X.copy(), M.copy()), rel=1e-13)
+    h = 1e-3 if "float32" in text else 1e-6
+    tolerance = 1e-3 if "float32" in text else 1e-6
+    assert product(back(1.0), dx, dm) == pytest.approx(along(f, dx, dm, h), rel=tolerance, abs=tolerance)
+    assert np.array_equal(x, X) and np.array_equal(m, M)
+    if text in ONCE:
+        return
+    _, back = python_pullback(slope, (f, X, M, dx, dm), {})
+
+    def first(x, m):
+        return product(python_pullback(f, (x, m), {})[1](1.0), dx, dm)
+
+    assert product(back(1.0)[1:3], dx, dm) == pytest.approx(along(first, dx, dm, 1e-5), rel=1e-5, abs=1e-5)
+
+
+def test_what_stays_refused_names_the_remedy():
+    def views(x):
+        return np.sum(np.broadcast_arrays(x, M[:, :1])[0] ** 2)
+
+    with pytest.raises(zyg.Unsupported, match=r"numpy\.broadcast_arrays.*(\n.*)*function of its own with @zyg\.jit"):
+        python_pullback(views, (X,), {})[1](1.0)
+
+    def by_all(x):
+        return scipy_special.betainc(x, 3.0, 0.4)
+
+    with pytest.raises(zyg.Unsupported, match=r"scipy\.special\.betainc"):
+        python_pullback(by_all, (2.0,), {})[1](1.0)
+
+
+def test_jitted_functions_give_arrays_to_python_code():
+    """An inner function runs natively, and its array has the cotangents that come to it."""
+
+    @zyg.jit
+    def inner(x, s):
+        y = np.empty_like(x)
+        for k in range(len(x)):
+            y[k] = x[k] * x[k] * s
+        return y
+
+    def outer(x, s):
+        with warnings.catch_warnings():
+            y = inner(x, s)
+        kept = {"y": y}
+        y[0] += 1.0
+        return np.sum(kept["y"] ** 3)
+
+    value, back = python_pullback(outer, (X, 1.5), {})
+    y = 1.5 * X**2
+    y[0] += 1.0
+    assert value == pytest.approx(np.sum(y**3))
+    dx, ds = back(1.0)
+    np.testing.assert_allclose(dx, 3 * y**2 * 3.0 * X)
+    assert ds == pytest.approx(np.sum(3 * y**2 * X**2))

@@ -1,0 +1,340 @@
+"""Functions and methods of packages that zyg's library knows: what they do natively they do in Python code, too.
+
+A call is taken apart: numbers and arrays, also those in lists and tuples, become the arguments of a small function that has all else
+in its code (`lambda f: lambda a0, a1: f([a0, a1], axis=None)`). Native code takes that, and has its pullback, unless it writes to an
+array, or may give one that shares memory with another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, cast
+
+import numpy as np
+
+import zyg
+from zyg.errors import Unsupported
+from zyg.fallback import check_reading, native_pullback
+from zyg.library import registry
+
+from . import foreign, native, structure, user_rules
+from .backs import run
+from .cotangents import Refused
+from .native import OF_NUMPY
+
+_MOST = 24  # numbers and arrays in a call; longer lists are data
+_EFFECTS = ("zyg.library.numpy_.random", "zyg.library.numpy_.error_state")  # whose functions do more than give a value
+
+# Of each argument: True of a number or array, None of what is in the code, and of a list or tuple those of its items.
+Shape = Any
+
+
+class _Call:
+    """A call taken apart. `called` makes the function of the numbers and arrays, from what is called and constants that are no
+    literals; `of_function` is whether the arguments stand behind a function (not: behind what a method belongs to)."""
+
+    def __init__(self, called: Any, shapes: tuple[Shape, ...], values: tuple[Any, ...], of_function: bool):
+        self.called = called
+        self.shapes = shapes
+        self.values = values
+        self.of_function = of_function
+
+
+def knows(f: Any) -> bool:
+    """Whether the library has an entry for a function, or a method of an array."""
+    owner = getattr(f, "__self__", None)
+    return registry.find(f) is not None or (
+        isinstance(owner, (np.ndarray, np.ufunc)) and registry.method(type(owner), f.__name__) is not None
+    )
+
+
+def recognised(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call | None:
+    """A call as one of a function that the library has, None if it has not, or if something is given that has no place there."""
+    owner: Any = getattr(f, "__self__", None)
+    method = isinstance(owner, (np.ndarray, np.ufunc))
+    entry = registry.method(type(owner), f.__name__) if method else registry.find(f)
+    if entry is None or entry.module in _EFFECTS or user_rules.in_forward_mode():
+        return None
+    values = (*((owner,) if isinstance(owner, np.ndarray) else ()), *args, *kwargs.values())
+    parts = _Parts()
+    try:
+        texts = [parts.text(v) for v in values]
+    except TypeError:
+        return None
+    if not 0 < parts.count <= _MOST:
+        return None
+    first = len(values) - len(args) - len(kwargs)
+    given = [*texts[first : first + len(args)]]
+    given += [f"{name}={text}" for name, text in zip(kwargs, texts[first + len(args) :])]
+    called = f"{texts[0] if first else 'f'}.{f.__name__}" if method else "f"
+    source = f"lambda f, *c: lambda {', '.join(f'a{k}' for k in range(parts.count))}: {called}({', '.join(given)})"
+    return _Call(
+        _function(source, cast(Any, None if first else owner if method else f), tuple(parts.constants)),
+        tuple(parts.shapes),
+        values,
+        not first,
+    )
+
+
+class _Parts:
+    """How the arguments of a call are written: what is counted are the numbers and arrays."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.constants: list[Any] = []
+        self.shapes: list[Shape] = []
+
+    def text(self, value: Any) -> str:
+        text, shape = self._written(value)
+        self.shapes.append(shape)
+        return text
+
+    def _written(self, value: Any) -> tuple[str, Shape]:
+        t = type(value)
+        if t is float or t is int or t in OF_NUMPY:
+            self.count += 1
+            return f"a{self.count - 1}", True
+        if value is None or t is bool or t is str:
+            return repr(value), None
+        if t is list or t is tuple:
+            items = [self._written(v) for v in value] if len(value) <= _MOST else []
+            if len(items) < len(value):
+                raise TypeError
+            inner = ", ".join(text for text, _ in items)
+            return f"[{inner}]" if t is list else f"({inner}{',' if len(items) == 1 else ''})", tuple(
+                s for _, s in items
+            )
+        if t is type or isinstance(value, np.dtype) or value is np._NoValue:
+            self.constants.append(value)
+            return f"c[{len(self.constants) - 1}]", None
+        raise TypeError
+
+
+@lru_cache(1024)
+def _function(source: str, f: Any, constants: tuple[Any, ...]) -> Any:
+    return eval(source, {})(f, *constants)
+
+
+def leaves(shapes: tuple[Shape, ...], values: Any) -> list[Any]:
+    """The numbers and arrays in the arguments of a call.
+
+    >>> leaves((True, (None, True)), (1.0, ["a", 2.0]))
+    [1.0, 2.0]
+    """
+    found: list[Any] = []
+    for shape, value in zip(shapes, values):
+        if shape is True:
+            found.append(value)
+        elif shape is not None:
+            found += leaves(shape, value)
+    return found
+
+
+def _grouped(shapes: tuple[Shape, ...], values: Any, flowing: Iterator[Any], shadows: Any) -> tuple[Any, ...]:
+    """The cotangents of arguments, from those of the numbers in them; those of the items of lists go to their shadows."""
+    found = []
+    for shape, value in zip(shapes, values):
+        if shape is True:
+            found.append(next(flowing))
+        elif shape is None:
+            found.append(None)
+        else:
+            items = _grouped(shape, value, flowing, shadows)
+            if type(value) is list:
+                for k, c in enumerate(items):
+                    if c is not None:
+                        shadows.add_item(value, k, c)
+                found.append(None)
+            else:
+                found.append(None if all(c is None for c in items) else items)
+    return tuple(found)
+
+
+def run_call(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, shapes, values, of_function = back
+    given = inner[0](inner, d, shadows)
+    if given is None:
+        return None
+    found = _grouped(shapes, values, iter(given[1:]), shadows)
+    return (None, *found) if of_function else found
+
+
+def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any] | None:
+    """(value, back) of a call that the library knows, None if it does not, or if native code does not take it."""
+    if isinstance(kwargs.get("out"), np.ndarray):
+        return into(f, kwargs["out"], args, kwargs) if knows(f) else None
+    call = recognised(f, args, kwargs)
+    if call is None:
+        return None
+    operands = leaves(call.shapes, call.values)
+    made = _pulled(call.called, operands) or _partly(f, call.called, operands)
+    return None if made is None else (made[0], (run_call, made[1], call.shapes, call.values, call.of_function))
+
+
+def _pulled(called: Any, operands: Any, accept: Any = check_reading) -> tuple[Any, Any] | None:
+    made = native_pullback(called, operands, accept)
+    if made is None:
+        return None
+    value, back = native.own(made[0]), made[1]
+    forms = [structure.form(a) for a in operands]
+    return value, (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
+
+
+def _partly(f: Any, called: Any, operands: list[Any]) -> tuple[Any, Any] | None:
+    """The same where there is no derivative by some of the operands: what comes to these is refused."""
+    kinds = tuple([(type(x), x.dtype, x.ndim) if isinstance(x, np.ndarray) else type(x) for x in operands])
+    if (called, kinds) not in _active:
+        found = [
+            native_pullback(_by(called, len(operands), (k,))(*operands), (x,), check_reading)
+            for k, x in enumerate(operands)
+        ]
+        _active[called, kinds] = tuple([k for k, made in enumerate(found) if made is not None])
+    active = _active[called, kinds]
+    if not active or len(active) == len(operands):
+        return None
+    made = _pulled(_by(called, len(operands), active)(*operands), [operands[k] for k in active])
+    if made is None:
+        return None
+    what = f"a derivative of {foreign.name_of(f)} by an argument that it has none by"
+    error = Unsupported(what, foreign.position_of(foreign.caller()), hint="pass it as a constant: zyg.stop_gradient(x)")
+    forms = [structure.form(x) for x in operands]
+    return made[0], (run_partly, made[1], active, forms, Refused(error))
+
+
+_active: dict[Any, tuple[int, ...]] = {}  # by which operands there is a derivative
+
+
+@lru_cache(1024)
+def _by(called: Any, count: int, active: tuple[int, ...]) -> Any:
+    """What makes a function of some of the operands, which has captured the others."""
+    names = [f"a{k}" for k in range(count)]
+    some = ", ".join(names[k] for k in active)
+    captured = ", ".join(f"b{k}" if k in active else name for k, name in enumerate(names))
+    return eval(f"lambda f: lambda {captured}: lambda {some}: f({', '.join(names)})", {})(called)
+
+
+def run_partly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, active, forms, refused = back
+    given = inner[0](inner, d, shadows)
+    if given is None:
+        return None
+    by = dict(zip(active, given[1:]))
+    return (None, *[by[k] if k in by else structure.refuse(form, refused, shadows) for k, form in enumerate(forms)])
+
+
+def into(f: Any, out: np.ndarray, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any] | None:
+    """What is written to an array that was there before is what would be given without it; `where` says which elements are computed."""
+    from . import calls, numpy_items
+
+    rest = {k: v for k, v in kwargs.items() if k != "out"}
+    where = rest.pop("where", True)
+    parts: list[Any] = []
+    key: Any = ...
+    if where is not True:
+        whole = [x for x in (*args, where) if isinstance(x, np.ndarray)]
+        if not isinstance(f, np.ufunc) or not isinstance(where, np.ndarray) or where.dtype != bool:
+            return None
+        if any(x.shape != out.shape for x in whole) or not all(
+            type(x) in (float, int) or isinstance(x, np.ndarray) for x in args
+        ):
+            return None
+        key = where
+        parts = [numpy_items.getitem(x, where) if isinstance(x, np.ndarray) else (x, None) for x in args]
+    y, back = calls.call(f, tuple([x for x, _ in parts]) if parts else args, rest)
+    shape = out[key].shape if parts else out.shape
+    if not isinstance(y, np.ndarray) or y.shape != shape or not np.can_cast(y.dtype, out.dtype, "same_kind"):
+        return None
+    writing = numpy_items.setitem(out, key, y)
+    return out, (run_into, back, writing, [b for _, b in parts], len(args), tuple(kwargs), tuple(rest))
+
+
+def run_into(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, writing, parts, count, names, others = back
+    written = run(writing, None, shadows)
+    given = run(inner, None if written is None else written[2], shadows)
+    if given is None:
+        given = (None,) * (1 + count + len(others))
+    for part in parts:
+        run(part, None, shadows)
+    by_name = dict(zip(others, given[1 + count :]))
+    return (*given[: 1 + count], *[by_name.get(name) for name in names])
+
+
+# The same in Python, for second derivatives: its parts are native, and so are their derivatives (nested.py).
+
+
+def entry_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    called, shapes, of_function = required(f, args, kwargs)
+    values = (
+        (*args, *kwargs.values())
+        if of_function or isinstance(f.__self__, np.ufunc)
+        else (f.__self__, *args, *kwargs.values())
+    )
+    operands = leaves(shapes, values)
+    value = entry_value(called, *operands)
+
+    def back(d: Any) -> Any:
+        return entry_cotangents(called, d, *operands)
+
+    forms = [structure.form(a) for a in operands]
+    inner = (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
+    return value, (run_call, inner, shapes, values, of_function)
+
+
+def required(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    call = recognised(f, args, kwargs)
+    assert call is not None
+    return call.called, call.shapes, call.of_function
+
+
+def entry_value(called: Any, *operands: Any) -> Any:
+    return called(*operands)
+
+
+def entry_cotangents(called: Any, d: Any, *operands: Any) -> tuple[Any, ...]:
+    made = native_pullback(called, operands, check_reading)
+    if made is None:
+        raise _unknown_second(called)
+    return made[1](d)
+
+
+def call_entry_value(called: Any, *operands: Any) -> tuple[Any, Any]:
+    made = _pulled(called, operands)
+    if made is None:
+        raise _unknown_second(called)
+    return made[0], (run_operands, made[1], 1)
+
+
+def call_entry_cotangents(called: Any, d: Any, *operands: Any) -> tuple[Any, Any]:
+    made = _pulled(_pulled_back(called), (d, *operands), None)
+    if made is None:
+        raise _unknown_second(called)
+    return made[0], (run_operands, made[1], 1)
+
+
+def _unknown_second(called: Any) -> Unsupported:
+    name = foreign.name_of(called.__closure__[-1].cell_contents)
+    hint = "differentiate it natively: put what is differentiated in a function of its own, and call that with zyg.jit"
+    return Unsupported(
+        f"a second derivative of {name} by way of Python", foreign.position_of(foreign.caller()), hint=hint
+    )
+
+
+@lru_cache(None)
+def _pulled_back(f: Any) -> Any:
+    """The pullback of a function, as a function of the cotangent and the arguments."""
+
+    def pulled(d: Any, *args: Any) -> Any:
+        return zyg.pullback(f, *args)[1](d)
+
+    return pulled
+
+
+def run_operands(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The first operands are constants."""
+    given = back[1][0](back[1], d, shadows)
+    return None if given is None else (None, *(None,) * back[2], *given[1:])
+
+
+__all__ = ["call_entry", "knows"]
