@@ -26,22 +26,27 @@ if TYPE_CHECKING:
     from .evaluator import Evaluator
 
 
+def _classes(e: Evaluator, classinfo: Abstract) -> list[type]:
+    """The classes of isinstance's second argument: a class, a union, a tuple of such."""
+    items = kinds.known_items(e, classinfo)
+    if items is not None:
+        return [cls for item in items for cls in _classes(e, item)]
+    given = classinfo.object if isinstance(classinfo, Known) else None
+    if isinstance(given, python_types.UnionType):
+        return [cls for part in given.__args__ for cls in _classes(e, Known(part))]
+    if isinstance(given, type):
+        return [given]
+    if hasattr(type(given), "__instancecheck__"):
+        raise e.refuse(
+            f"isinstance() with {given!r}", hint="name the class itself: collections.abc.Sequence, not typing.Sequence"
+        )
+    e.type_error("isinstance() arg 2 must be a type, a tuple of types, or a union")
+    raise AssertionError
+
+
 def is_instance(e: Evaluator, v: Abstract, classinfo: Abstract) -> Abstract:
     """isinstance(v, classinfo)"""
-    items = kinds.known_items(e, classinfo)
-    if items is None and isinstance(classinfo, Known) and isinstance(classinfo.object, python_types.UnionType):
-        items = tuple(map(Known, classinfo.object.__args__))
-    wanted = []
-    for c in items if items is not None else (classinfo,):
-        if isinstance(c, TupleValue):
-            inner = is_instance(e, v, c)
-            if isinstance(inner, Known) and inner.object:
-                return inner
-            continue
-        if not isinstance(c, Known) or not isinstance(c.object, type):
-            e.type_error("isinstance() arg 2 must be a type, a tuple of types, or a union")
-        assert isinstance(c, Known)
-        wanted.append(c.object)
+    wanted = _classes(e, classinfo)
     if isinstance(v, ConflictValue):
         raise conflict(e, v)
     if isinstance(v, MaybeValue) and v.absent is None:

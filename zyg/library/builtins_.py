@@ -17,17 +17,17 @@ from zyg.frontend.values import (
     ARRAYS,
     NONE,
     Abstract,
+    CallableValue,
     ChoiceValue,
     ComplexValue,
-    FunctionValue,
     Known,
     MaybeValue,
-    MethodValue,
     Number,
     PullbackValue,
     TupleValue,
     describe,
     is_number,
+    is_reference,
     known,
     number_type,
 )
@@ -78,9 +78,14 @@ def _type(e: Evaluator, v: Abstract) -> Abstract:
 
 @emits(callable)
 def _callable(e: Evaluator, v: Abstract) -> Abstract:
-    if isinstance(v, (FunctionValue, MethodValue, PullbackValue, ChoiceValue)):
+    if isinstance(v, (PullbackValue, CallableValue)) or isinstance(v, ChoiceValue) and not is_reference(v):
         return Known(True)
-    return Known(isinstance(v, Known) and callable(v.object))
+    if isinstance(v, Known):
+        return Known(callable(v.object))
+    cls = type_names.class_of(e, v)
+    if cls is None:
+        raise e.refuse(f"callable() of a {describe(v, e.heap)}")
+    return Known(classes.find_in_class(cls, "__call__") is not None)
 
 
 @emits(float)

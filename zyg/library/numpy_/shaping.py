@@ -11,11 +11,13 @@ from zyg.frontend.arrays import shape_argument
 from zyg.frontend.edges import array_as
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.selection import flat, reshaped
+from zyg.frontend.type_names import class_of
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
     ComplexArrayValue,
     Known,
+    MaybeValue,
     Number,
     TupleValue,
     describe,
@@ -154,10 +156,11 @@ def ndim(e: Evaluator, a: Abstract) -> Abstract:
 
 @emits(np.size)
 def size(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
-    if not isinstance(a, arrays.ARRAYS):
-        a = as_array(e, a) if lists.known_items(e, a) is not None else a
-    if not isinstance(a, arrays.ARRAYS):
+    if is_numeric(a) or isinstance(a, Known) and lists.known_items(e, a) is None:
         return Known(1)
+    if isinstance(a, MaybeValue):
+        raise e.refuse(f"np.size() of a {describe(a, e.heap)}", hint="test for None first")
+    a = as_array(e, a)
     if isinstance(axis, Known) and axis.object is None:
         return arrays.size(e, a)
     lengths = arrays.dims(e, a)
@@ -166,4 +169,11 @@ def size(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
 
 @emits(np.isscalar)
 def isscalar(e: Evaluator, element: Abstract) -> Abstract:
-    return Known(is_numeric(element) or isinstance(element, Known) and np.isscalar(element.object))
+    if is_numeric(element):
+        return Known(True)
+    if isinstance(element, Known):
+        return Known(np.isscalar(element.object))
+    cls = class_of(e, element)
+    if cls is None:
+        raise e.refuse(f"np.isscalar() of a {describe(element, e.heap)}", hint="test for None first")
+    return Known(issubclass(cls, (str, bytes)))
