@@ -41,8 +41,8 @@ from .values import (
     is_number,
     is_reference,
     join_numbers,
-    joined_number,
     met,
+    mixture,
     option_kind,
     reachable,
     references,
@@ -241,8 +241,10 @@ class Merge:
             scalar = F64
         values = [DEFAULT if v is DEFAULT else number_leaf(v, scalar) for v in vs]
         leaf = self.leaf(path_leaf, scalar, values, force)
-        number = joined_number(leaf, numpy, present)
-        return first if same(first, number) else number
+        classes = mixture(present, scalar, numpy)
+        if isinstance(first, Number) and leaf is first.value and first.numpy == numpy and first.classes == classes:
+            return first
+        return Number(leaf, numpy, classes)
 
     def array(self, path: tuple[Any, ...], vs: list[Any], force: bool) -> Abstract:
         present = [v for v in vs if v is not DEFAULT]

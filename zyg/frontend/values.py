@@ -734,13 +734,22 @@ def met(vs: Iterable[Any], own: type) -> frozenset[type] | None:
     return found if found != {own} else None
 
 
+def mixture(vs: Sequence[Any], scalar: Scalar, numpy: bool) -> frozenset[type] | None:
+    """The same of numbers that became of a scalar type."""
+    own = number_class(scalar, numpy)
+    for v in vs:
+        if type(v) is Known:
+            if type(v.object) is not own:
+                return met(vs, own)
+        elif v.value.type is not scalar or v.numpy != numpy or v.classes is not None:
+            return met(vs, own)
+    return None
+
+
 def joined_number(value: Value, numpy: bool, vs: Sequence[Any]) -> Number:
     """The number that is one of `vs`, of their common type."""
-    scalar = value.type
-    assert isinstance(scalar, Scalar)
-    if all(type(v) is Number and v.classes is None and v.value.type is scalar and v.numpy == numpy for v in vs):
-        return Number(value, numpy)
-    return Number(value, numpy, met(vs, number_class(scalar, numpy)))
+    assert isinstance(value.type, Scalar)
+    return Number(value, numpy, mixture(vs, value.type, numpy))
 
 
 def _fits(value: Any, scalar: Scalar) -> bool:
