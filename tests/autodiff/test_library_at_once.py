@@ -394,3 +394,23 @@ def test_a_method_that_changes_what_is_gone_through():
         value, back = pullback(f, (x,))
         assert value == f(x)
         assert math.isclose(back(1.0)[0], differences.derivative(f, x), rel_tol=1e-8)
+
+
+class OwnCopy(Pair):
+    def _replace(self, **changes):
+        return OwnCopy(9.0, self.b)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("cls", [Pair, Odd, OwnCopy])
+def test_copies_by_methods_of_a_subclass(cls):
+    def f(x):
+        total = 0.0
+        for _ in range(2):
+            p = cls(x, x * x)._replace(b=3.0 * x)
+            total += p.a * p.b
+        return total
+
+    value, (gradient,) = zyg.withgradient(f, 0.7)
+    assert value == f(0.7)
+    assert math.isclose(gradient, differences.derivative(f, 0.7), rel_tol=1e-8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types as python_types
+from collections import namedtuple
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -141,7 +142,7 @@ def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
     if isinstance(v, StructValue):
         if name in v.names:
             return v.items[v.names.index(name)]
-        if issubclass(v.cls, tuple) and name in ("_replace", "_asdict"):
+        if issubclass(v.cls, tuple) and name in ("_replace", "_asdict") and _copies_as_named_tuples_do(v.cls, name):
             return MethodValue((tuple, name), v)
         return _class_attribute(e, v.cls, v, name)
     if isinstance(v, Reference):
@@ -168,6 +169,20 @@ def find_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
     if isinstance(v, FunctionValue):
         return _function_attribute(e, v, name)
     return None
+
+
+_Named = namedtuple("_Named", "x")
+
+
+def _copies_as_named_tuples_do(cls: type, name: str) -> bool:
+    """Whether a method of named tuples, and `_make`, which it calls, are what `collections` made."""
+    return all(_code_of(cls, method) is _code_of(_Named, method) for method in (name, "_make"))
+
+
+def _code_of(cls: type, name: str) -> Any:
+    found = find_in_class(cls, name)
+    held = None if found is None else found[1]
+    return getattr(getattr(held, "__func__", held), "__code__", None)
 
 
 def _object_attribute(e: Evaluator, v: Reference, record: Record, cls: type, name: str) -> Abstract | None:
