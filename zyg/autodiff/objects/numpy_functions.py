@@ -38,6 +38,12 @@ def only(kwargs: dict[str, Any], *names: str) -> bool:
     return all(k in names or v is None for k, v in kwargs.items())
 
 
+def arguments(args: tuple[Any, ...], kwargs: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Arguments by name, of which the first ones may have been given by position. (What an entry does not cover is called as it was
+    written: cotangents are told apart by their places.)"""
+    return {**dict(zip(names, args)), **kwargs} if len(args) <= len(names) else {"": args}
+
+
 # -------------------------------------------------------------------------------------------- universal functions
 
 
@@ -290,10 +296,12 @@ def _run_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _reduction(f: Any, slope: Any) -> Any:
     """`sum` and its relatives: `slope(y, x, axis)` broadcasts against `x`, with `y` as if dimensions were kept."""
 
-    def handler(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, **kwargs: Any) -> tuple[Any, Any]:
-        if dtype is not None or out is not None or not only(kwargs, "keepdims") and kwargs:
-            given = {k: v for k, v in {"axis": axis, "dtype": dtype, "out": out, **kwargs}.items() if v is not None}
-            return foreign_call(f, (x,), given)
+    def handler(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        given = arguments(args, kwargs, "axis", "dtype", "out")
+        if not only(given, "axis", "keepdims"):
+            return foreign_call(f, (x, *args), kwargs)
+        axis = given.pop("axis", None)
+        kwargs = {k: v for k, v in given.items() if v is not None}
         x, made = as_operand(x)
         y = f(x, axis=axis, **kwargs)
         if not isinstance(x, np.ndarray):
@@ -438,25 +446,24 @@ def _run_where(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(np.clip)
-def _clip(x: Any, a_min: Any = None, a_max: Any = None, **kwargs: Any) -> tuple[Any, Any]:
-    if kwargs:
-        return foreign_call(np.clip, (x, a_min, a_max), kwargs)
+def _clip(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    given = arguments(args, kwargs, "a_min", "a_max")
+    if not {"a_min", "a_max"}.issuperset(given):
+        return foreign_call(np.clip, (x, *args), kwargs)
     backs, y = [], x
-    if a_min is not None:
-        y, back = elementwise(np.maximum, y, a_min)
-        backs.append((back, 1))
-    if a_max is not None:
-        y, back = elementwise(np.minimum, y, a_max)
-        backs.append((back, 2))
-    return y, (_run_clip, backs)
+    for name, choose in (("a_min", np.maximum), ("a_max", np.minimum)):
+        if given.get(name) is not None:
+            y, back = elementwise(choose, y, given[name])
+            backs.append((back, name))
+    return y, (_run_clip, backs, tuple(given))
 
 
 def _run_clip(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    limits: list[Any] = [None, None, None]
-    for inner, at in reversed(back[1]):
+    limits: dict[str, Any] = {}
+    for inner, name in reversed(back[1]):
         given = calls.run(inner, d, shadows)
-        d, limits[at] = (None, None) if given is None else given
-    return None, d, limits[1], limits[2]
+        d, limits[name] = (None, None) if given is None else given
+    return None, d, *[limits.get(name) for name in back[2]]
 
 
 def _filled(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -478,10 +485,12 @@ _known("full full_like", _filled)
 
 
 @known(np.linspace)
-def _linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, **kwargs: Any) -> tuple[Any, Any]:
-    y = np.linspace(start, stop, num, endpoint, **kwargs)
-    if kwargs or not (is_number(start) and is_number(stop)):
-        return foreign_call(np.linspace, (start, stop, num, endpoint), kwargs)
+def _linspace(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    given = arguments(args, kwargs, "start", "stop", "num", "endpoint")
+    if len(args) < 2 or not only(given, "start", "stop", "num", "endpoint") or not all(map(is_number, args[:2])):
+        return foreign_call(np.linspace, args, kwargs)
+    y = np.linspace(*args, **kwargs)
+    num, endpoint = given.get("num", 50), given.get("endpoint", True)
     return y, (_run_linspace, y, num, endpoint)
 
 

@@ -11,7 +11,7 @@ from . import builtins_, calls, numpy_, numpy_items, structure
 from .calls import known, method
 from .cotangents import Refused, is_number
 from .numpy_ import as_operand, give, refuse, saved, taken
-from .numpy_functions import foreign_call, moving, run_copied, run_moved_list
+from .numpy_functions import arguments, foreign_call, moving, only, run_copied, run_moved_list
 
 # ----------------------------------------------------------------------------------------------------- methods
 
@@ -154,12 +154,16 @@ def _setitem(x: np.ndarray, key: Any, value: Any) -> tuple[Any, Any]:
 
 
 @known(np.linalg.norm)
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tuple[Any, Any]:
-    x, made = as_operand(x)
+def _norm(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    given = arguments(args, kwargs, "ord", "axis", "keepdims")
+    if not only(given, "ord", "axis", "keepdims"):
+        return foreign_call(np.linalg.norm, (x, *args), kwargs)
+    ord, axis, keepdims = given.get("ord"), given.get("axis"), given.get("keepdims", False)
+    whole, (x, made) = x, as_operand(x)
     vector = x.ndim == 1 if axis is None else isinstance(axis, int)
     plain = ord is None or (vector and ord in (1, 2)) or (ord == "fro" and not vector)
     if not plain or np.iscomplexobj(x):
-        return foreign_call(np.linalg.norm, (x, ord, axis, keepdims), {})
+        return foreign_call(np.linalg.norm, (whole, *args), kwargs)
     y = np.linalg.norm(x, ord, axis, keepdims)
     back = (_run_norm, y, x, saved(x), ord, np.linalg.norm(x, ord, axis, True))
     return y, back if made is None else (run_moved_list, back, made)

@@ -330,11 +330,14 @@ def _is_size(x: Any) -> bool:
 _INTS = frozenset({int})
 
 
-def _copied(x: Any, *others: Any, **options: Any) -> Made:
-    if not of_floats(x) or others or options:
-        return None
-    y = x.copy()
-    return y, (run_one, y, x, _itself, None, None)
+def _copied(function: Any) -> Short:
+    def short(x: Any, *others: Any, **options: Any) -> Made:
+        if not of_floats(x) or others or options:
+            return None
+        y = function(x)
+        return y, (run_one, y, x, _itself, None, None)
+
+    return short
 
 
 def _itself(dy: Any, p: Any, q: Any) -> Any:
@@ -364,11 +367,11 @@ def _array(x: Any, dtype: Any = None, *others: Any, **options: Any) -> Made:
     if others or options or not (dtype is None or dtype is float):
         return None
     if type(x) is ndarray:
-        return _copied(x) if dtype is None or x.dtype is F64 else None
+        return _COPIED(x) if dtype is None or x.dtype is F64 else None
     if type(x) is not list and type(x) is not tuple or not x:
         return None
     types = frozenset(map(type, x))
-    if types <= REAL:
+    if types <= REAL and (dtype is None or type(x) is list):
         y = np.array(x, dtype)
         return (y, (run_made_of_numbers, y, x)) if y.dtype is F64 else None
     if types == _ARRAYS:
@@ -379,6 +382,7 @@ def _array(x: Any, dtype: Any = None, *others: Any, **options: Any) -> Made:
     return None
 
 
+_COPIED = _copied(np.array)
 _ARRAYS, _LISTS = frozenset({ndarray}), frozenset({list})
 _SOME_NUMBERS = lambda row: REAL.issuperset(map(type, row))
 
@@ -489,11 +493,13 @@ def _of_append(dy: Any, p: Any, q: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------------- tables
 
 
-def _entry(short: Short, general: Any) -> Any:
+def _entry(f: Any, short: Short, general: Any) -> Any:
     """A function of NumPy where it is called: by the short path, if that takes the arguments."""
 
     def entry(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        return (short(*args, **kwargs) if args else None) or general(*args, **kwargs)
+        if not args:
+            return calls.call_foreign(f, **kwargs)
+        return short(*args, **kwargs) or general(*args, **kwargs)
 
     return entry
 
@@ -512,7 +518,7 @@ FUNCTIONS: dict[Any, Short] = {
     np.min: _extreme(np.min, ndarray.argmin),
     np.outer: _outer,
     np.array: _array,
-    np.copy: _copied,
+    np.copy: _copied(np.copy),
     np.roll: _turned(np.roll, _rolled_back),
     np.concatenate: _joining(np.concatenate, lambda ndim: (_concatenated, 0)),
     np.stack: _joining(np.stack, lambda ndim: (_stacked, 0)),
@@ -554,12 +560,12 @@ _METHODS: dict[str, Short] = {
     "min": _extreme(ndarray.min, ndarray.argmin),
     "clip": _as_method(_clipped(ndarray.clip)),
     "dot": _product(ndarray.dot),
-    "copy": _copied,
+    "copy": _copied(ndarray.copy),
     **{name: _viewed(getattr(ndarray, name)) for name in ("reshape", "ravel", "transpose", "swapaxes", "squeeze")},
 }
 OPERATORS["matmul"] = WITHOUT_NUMBERS["matmul"] = _product(operator.matmul)
 for _f, _short in FUNCTIONS.items():
-    calls.KNOWN[_f] = _entry(_short, calls.KNOWN[_f])
+    calls.KNOWN[_f] = _entry(_f, _short, calls.KNOWN[_f])
 
 # By name, what places remember of methods of arrays.
 METHODS: dict[str, Any] = {
