@@ -58,6 +58,18 @@ def test_the_norm_itself_keeps_its_derivative():
     np.testing.assert_allclose(zyg.gradient(f, x)[0], 2 * x + 3 * x / 5, rtol=1e-15)
 
 
+def test_what_is_a_square_root_where_it_is_positive_and_itself_elsewhere():
+    def f(x):
+        h = np.where(x > 0, np.sqrt(np.where(x > 0, x, 1.0)), x)
+        return np.sum(h * h)
+
+    x = np.array([0.3, -0.7, 2.0, -1.5])
+    slopes = np.array([1.0, -1.4, 1.0, -3.0])
+    np.testing.assert_allclose(zyg.gradient(f, x)[0], slopes, rtol=1e-15)
+    np.testing.assert_allclose(zyg.jvp(f, (x,), (np.ones(4),))[1], slopes.sum(), rtol=1e-15)
+    np.testing.assert_allclose(zyg.hessian(f, x), np.diag([0.0, 2.0, 0.0, 2.0]), atol=1e-15)
+
+
 WEIGHTS = np.array([1.0, 2.0, 3.0])
 SINGULAR = {
     "log": lambda a: np.sum(np.log(a)[1:]),

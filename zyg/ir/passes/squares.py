@@ -10,6 +10,7 @@ is that of x * x, of x * x + y * y, or of what h is the root of.
 from __future__ import annotations
 
 from ..core import Const, Function, Instr, Value, const
+from ..types import BOOL
 
 
 def run(function: Function) -> bool:
@@ -31,6 +32,7 @@ def _square(instr: Instr, instrs: list[Instr], position: int, made: dict[Value, 
         instr.operands = [norm.operands[0]] * 2  # exactly the same
         return True
     before: list[Instr] = []
+    slope: Value = const(1.0, norm.result.type)
 
     def op(name: str, *operands: Value) -> Value:
         result = Value(operands[0].type)
@@ -44,9 +46,16 @@ def _square(instr: Instr, instrs: list[Instr], position: int, made: dict[Value, 
         radicand = _radicand(norm, made)
         if radicand is None:
             return False
+        # A sum of squares is never negative; but others may write the same, and what is no root is itself.
+        negative = Value(BOOL)
+        before.append(Instr("lt", [radicand, const(0.0, radicand.type)], [negative], {}, position=instr.position))
         total = radicand
+        double = op("add", radicand, radicand)
+        chosen = Value(radicand.type)
+        before.append(Instr("select", [negative, double, slope], [chosen], {}, position=instr.position))
+        slope = chosen
     h = op("stop", instr.operands[0])
-    instr.op, instr.operands = "slope", [op("mul", h, h), const(1.0, h.type), total]
+    instr.op, instr.operands = "slope", [op("mul", h, h), slope, total]
     instrs[position:position] = before
     return True
 
