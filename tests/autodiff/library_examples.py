@@ -7,7 +7,7 @@ import heapq
 import itertools
 import statistics
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from decimal import Decimal
 from fractions import Fraction
 
@@ -333,6 +333,19 @@ def along_an_axis(x):
     return float(np.sum(np.apply_along_axis(lambda row: row[0] * row, 1, rows) ** 2))
 
 
+class Scale:
+    factor = 2.0
+
+
+def made_again(x):
+    found = defaultdict(float)
+    found.__init__(float, a=x * x)
+    ordered = OrderedDict()
+    ordered.__init__(b=2.0 * x)
+    smallest = sum(heapq.nsmallest(2, [3.0 * x, x, 2.0 * x]))
+    return found["a"] * ordered.copy()["b"] + smallest * type.__getattribute__(Scale, "factor")
+
+
 def bound_by_hand(x):
     def scaled(v, k):
         return v * k * x
@@ -347,6 +360,7 @@ PROGRAMS = {
         histograms,
         larger_and_smaller,
         written_arrays,
+        made_again,
         polynomials,
         along_an_axis,
         bound_by_hand,
