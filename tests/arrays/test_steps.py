@@ -193,6 +193,39 @@ def test_what_is_overwritten_by_a_value_without_derivative():
     assert second == pytest.approx([4.5 * 1.7, 4.5 * 0.3, 0.0])
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.trace(x[0][:, :2] @ x[0][:2], 1) ** 2,
+        lambda x: np.sum(np.trace(x) ** 2),
+        lambda x: np.sum(x.trace(offset=1, axis1=2, axis2=1) ** 2),
+    ],
+)
+def test_traces_of_other_diagonals_and_axes(function):
+    x = np.arange(18.0).reshape(2, 3, 3) + 0.5
+    assert gradient(function, x)[0] == pytest.approx(zyg.gradient(function, x)[0])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.sum(np.diff(x[0], prepend=0.0) ** 2),
+        lambda x: np.sum(np.diff(a=x, n=2, axis=1) ** 2),
+        lambda x: np.sum(np.triu(m=x, k=1) ** 2),
+        lambda x: np.linalg.det(a=x) ** 2,
+        lambda x: np.sum(a=x, axis=1, keepdims=True).prod(),
+        lambda x: np.sum(np.tile(A=x[0], reps=2) ** 2),
+        lambda x: np.linspace(start=x[0, 0], num=3, stop=x[1, 1]).prod(),
+        lambda x: np.linspace(stop=x[0, 0], start=x[1, 1], num=3).prod(),
+        lambda x: np.sum(np.clip(x, a_max=x[1, 1] * 0.8, a_min=x[0, 1]) ** 2),
+        lambda x: pow(exp=x[0, 0], base=x[1, 1]),
+    ],
+)
+def test_arguments_by_numpys_names(function):
+    x = np.array([[1.5, 0.5, 2.0], [1.0, 3.0, 0.25], [0.5, 1.0, 2.5]])
+    assert gradient(function, x)[0] == pytest.approx(zyg.gradient(function, x)[0])
+
+
 def test_classes_of_arrays_take_no_short_path():
     def f(x):
         y = x.view(Quiet) * 2.0

@@ -34,4 +34,13 @@ def run_unshifted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (None, *given)
 
 
-__all__ = ["run", "run_padded", "run_shifted", "run_unshifted"]
+def run_placed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The cotangents of a call whose keyword arguments are in another order than the parameters."""
+    _, inner, places = back
+    given = run(inner, d, shadows)
+    if given is None:
+        return None
+    return (None, *[given[1 + k] if 1 + k < len(given) else None for k in places])
+
+
+__all__ = ["run", "run_padded", "run_placed", "run_shifted", "run_unshifted"]

@@ -11,6 +11,7 @@ argument).  `forward_of(f)` gives the function that does this for positional arg
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import types
 from collections.abc import Callable
@@ -27,7 +28,7 @@ from zyg.transforms import transform_of
 
 from . import foreign, library_calls, native, numpy_, user_rules
 from .backs import run as run
-from .backs import run_padded, run_shifted, run_unshifted
+from .backs import run_padded, run_placed, run_shifted, run_unshifted
 from .cotangents import NUMERIC
 from .foreign_calls import call_foreign, run_foreign
 from .functions import Function, call_bound
@@ -89,7 +90,20 @@ def run_known(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]
     y, back = handler(*args, **kwargs)
     if back is None:
         return y, None
+    if kwargs:
+        places = _places(handler, len(args), tuple(kwargs))
+        if places is not None:
+            return y, (run_placed, back, places)
     return y, (run_padded, back, 1 + len(args) + len(kwargs))
+
+
+@functools.cache
+def _places(handler: Handler, count: int, names: tuple[str, ...]) -> tuple[int, ...] | None:
+    """Which parameters of a handler so many arguments and the named ones are for; None where they are in order."""
+    parameters = inspect.signature(handler).parameters.values()
+    index = {p.name: k for k, p in enumerate(parameters) if p.kind is p.POSITIONAL_OR_KEYWORD}
+    places = (*range(count), *(index.get(name, count + k) for k, name in enumerate(names)))
+    return None if places == tuple(range(len(places))) else places
 
 
 # Of a code object (or a function that is not like others of its code): a Function, or a handler.

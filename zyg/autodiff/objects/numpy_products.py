@@ -147,10 +147,18 @@ def _run_einsum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(np.trace)
-def _trace(x: Any) -> tuple[Any, Any]:
+def _trace(x: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if args or kwargs or np.ndim(x) != 2:
+        if len(args) > 3 or not only(kwargs, "offset", "axis1", "axis2"):
+            return foreign_call(np.trace, (x, *args), kwargs)
+        return builtins_.as_call(calls.call(_summed_diagonals, (x, *args), kwargs))
     x, made = as_operand(x)
     back = (_run_trace, x)
     return np.trace(x), back if made is None else (run_moved_list, back, made)
+
+
+def _summed_diagonals(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1)
 
 
 def _run_trace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
