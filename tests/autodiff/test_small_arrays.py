@@ -93,3 +93,22 @@ def test_nothing_times_an_infinite_slope_is_nothing():
         return np.where(np.array([False, True]), unused, values[1])[0] * s
 
     assert python_pullback(f, (np.array([np.inf, 2.0]), 0.5), {})[1](1.0)[1] == 2.0
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        lambda x: np.maximum(x, 0.0),
+        lambda x: -np.minimum(0.0, -x),
+        lambda x: np.maximum(np.zeros(3), x),
+        lambda x: np.clip(x, 0.0, 1.0),
+        lambda x: x.clip(0.0, 1.0),
+    ],
+    ids=["maximum", "minimum", "arrays", "clip", "method"],
+)
+@pytest.mark.parametrize("type", [np.float64, np.float32])
+def test_what_was_not_chosen_gets_nothing_of_an_infinite_cotangent(chosen, type):
+    x = np.array([0.25, -0.8, 0.5], type)
+    found = python_pullback(lambda x: np.sum(np.sqrt(chosen(x))), (x,), {})[1](1.0)[0]
+    assert found.dtype == type
+    np.testing.assert_allclose(found, [1.0, 0.0, 0.5**0.5], rtol=1e-6)

@@ -144,7 +144,7 @@ def _choice(u: np.ufunc, wins: Any) -> Short:
 
 
 def _chosen(dy: Any, second: Any, _: Any) -> Any:
-    return dy * ~second, dy * second
+    return np.where(second, 0.0, dy), np.where(second, dy, 0.0)
 
 
 def _where(condition: Any, a: Any = None, b: Any = None, /, *others: Any, **options: Any) -> Made:
@@ -178,7 +178,7 @@ def _clipped(function: Any) -> Short:
 
 
 def _of_clip(dy: Any, below: Any, above: Any) -> Any:
-    return dy * ~(below | above), dy * below, dy * above
+    return np.where(below | above, 0.0, dy), np.where(below, dy, 0.0), np.where(above, dy, 0.0)
 
 
 # --------------------------------------------------------------------------------------------------------- products
