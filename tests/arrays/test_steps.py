@@ -218,6 +218,8 @@ def test_traces_of_other_diagonals_and_axes(function):
         lambda x: np.linspace(start=x[0, 0], num=3, stop=x[1, 1]).prod(),
         lambda x: np.linspace(stop=x[0, 0], start=x[1, 1], num=3).prod(),
         lambda x: np.sum(np.clip(x, a_max=x[1, 1] * 0.8, a_min=x[0, 1]) ** 2),
+        lambda x: np.sum(np.full(fill_value=x[0, 0], shape=2) ** 2),
+        lambda x: np.sum(np.full_like(a=x, fill_value=x[0, 0], dtype=float) ** 2),
         lambda x: pow(exp=x[0, 0], base=x[1, 1]),
     ],
 )

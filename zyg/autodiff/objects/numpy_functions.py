@@ -466,11 +466,10 @@ def _run_clip(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, d, *[limits.get(name) for name in back[2]]
 
 
-def _filled(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+def _filled(f: Any, shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """`full` and `full_like`: the value is the second argument."""
-    value = args[1] if len(args) > 1 else kwargs.get("fill_value")
-    y = f(*args, **kwargs)
-    return y, (_run_filled, y, value) if y.dtype.kind in "fciu" else None
+    y = f(shape, fill_value, *args, **kwargs)
+    return y, (_run_filled, y, fill_value) if y.dtype.kind in "fciu" else None
 
 
 def _run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
