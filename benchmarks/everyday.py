@@ -1193,7 +1193,7 @@ def grouping(words: list[str], xs: list[float]) -> float:
     total = 0.0
     for _, group in itertools.groupby(sorted(zip(words, xs)), key=operator.itemgetter(0)):
         total += max(x for _, x in group)
-    for above, group in itertools.groupby(xs, key=lambda x: x > 1.0):
+    for above, group in itertools.groupby(xs, key=lambda x: x > 1.051):
         total += sum(group) * (2.0 if above else 1.0)
     return total
 

@@ -435,3 +435,22 @@ def test_containers_with_ways_of_their_own() -> None:
         value, back = pullback(function, (1.3,))
         assert value == pytest.approx(function(1.3))
         assert back(1.0)[0] == pytest.approx(differences.derivative(function, 1.3), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, y: list(itertools.accumulate((x, 0.1, x), initial=y))[-2],
+        lambda x, y: sum(itertools.accumulate([x, y], initial=y, func=lambda a, b: a * b)),
+        lambda x, y: sum(itertools.accumulate(iterable=[x, x], func=lambda a, b: a * b, initial=y)),
+        lambda x, y: sum(itertools.repeat(y, times=2)) * x,
+        lambda x, y: sum(itertools.repeat(times=2, object=y)) * x,
+    ],
+)
+def test_arguments_by_name_have_their_own_derivatives(f):
+    x, y = -0.8, 0.43
+    value, back = pullback(f, (x, y))
+    assert value == f(x, y)
+    assert back(1.0) == pytest.approx(
+        (differences.derivative(lambda x: f(x, y), x), differences.derivative(lambda y: f(x, y), y))
+    )

@@ -112,14 +112,15 @@ def _gather(numbered: Any, tangents: dict[int, Any]) -> Any:
     return dual.value_of(tangents.get(numbered, 0.0))
 
 
-def gradients(program: Program, filename: str, returns: list[bool]) -> list[list[Any]]:
-    """For each call, for each argument its derivatives: a number for a number, a dict by index, key or attribute otherwise. Calls
-    that do not return, as `returns` tells, have none; they are made for what they leave behind."""
+def gradients(program: Program, filename: str, returns: list[bool]) -> tuple[list[float | None], list[list[Any]]]:
+    """For each call its value, and for each argument its derivatives: a number for a number, a dict by index, key or attribute
+    otherwise. Calls that do not return, as `returns` tells, have none; they are made for what they leave behind."""
     module = module_of(program, filename, lifted=True)
-    return [_gradient(module, args, known) for args, known in zip(calls(program, module), returns)]
+    found = [_gradient(module, args, known) for args, known in zip(calls(program, module), returns)]
+    return [value for value, _ in found], [slopes for _, slopes in found]
 
 
-def _gradient(module: Any, args: list[Any], returns: bool) -> list[Any]:
+def _gradient(module: Any, args: list[Any], returns: bool) -> tuple[float | None, list[Any]]:
     directions = itertools.count()
     numbered = [_numbered(arg, directions) for arg in args]
     level = next(_levels)
@@ -128,10 +129,10 @@ def _gradient(module: Any, args: list[Any], returns: bool) -> list[Any]:
     if not returns:
         with contextlib.suppress(Exception):
             module.f(*seeded)
-        return []
+        return None, []
     result = module.f(*seeded)
     tangents = result.tangents if isinstance(result, dual.Dual) and result.level == level else {}
-    return [_gather(n, tangents) for n in numbered]
+    return dual.value_of(result), [_gather(n, tangents) for n in numbered]
 
 
 def second_derivative(program: Program, filename: str) -> float:

@@ -15,6 +15,7 @@ import inspect
 import operator
 import types
 from collections.abc import Callable
+from inspect import Parameter
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -101,7 +102,10 @@ def run_known(handler: Handler, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]
 def _places(handler: Handler, count: int, names: tuple[str, ...]) -> tuple[int, ...] | None:
     """Which parameters of a handler so many arguments and the named ones are for; None where they are in order."""
     parameters = inspect.signature(handler).parameters.values()
-    index = {p.name: k for k, p in enumerate(parameters) if p.kind is p.POSITIONAL_OR_KEYWORD}
+    named = {Parameter.POSITIONAL_OR_KEYWORD}
+    if not any(p.kind is Parameter.VAR_POSITIONAL for p in parameters):  # (behind which places depend on the call)
+        named.add(Parameter.KEYWORD_ONLY)
+    index = {p.name: k for k, p in enumerate(parameters) if p.kind in named}
     places = (*range(count), *(index.get(name, count + k) for k, name in enumerate(names)))
     return None if places == tuple(range(len(places))) else places
 

@@ -463,10 +463,10 @@ def _cycle(iterable: Any) -> tuple[Any, Any]:
 
 @known(itertools.repeat)
 @by_index(1)
-def _repeat(value: Any, *times: Any) -> tuple[Any, Any]:
+def _repeat(object: Any, times: Any = None) -> tuple[Any, Any]:
     holder = iteration.Holder(1)
     back = (iteration.run_list_item, holder, 0)
-    pairs = ((v, back) for v in itertools.repeat(value, *times))
+    pairs = ((v, back) for v in (itertools.repeat(object) if times is None else itertools.repeat(object, times)))
     return Iterator(pairs, "repeat"), (_run_repeat, holder)
 
 
