@@ -186,8 +186,10 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         if table is not None and f.__name__ == table.name:
             if type(f.__self__) in CONTAINERS:
                 table[type(f.__self__)] = calls.method_handler_of(f)
-            elif type(f.__self__) is np.ndarray and calls.method_handler_of(f) is numpy_shortcuts.METHODS.get(f.__name__):
-                table[np.ndarray] = numpy_shortcuts.METHODS[f.__name__]
+            elif type(f.__self__) is np.ndarray:
+                shortcut = numpy_shortcuts.METHODS.get(f.__name__)
+                if shortcut is not None and calls.method_handler_of(f) is shortcut:
+                    table[np.ndarray] = shortcut
     return forward
 
 

@@ -15,7 +15,7 @@ to the depth of a logarithm and never fails (`shallow`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Value, const, scalar_type
@@ -54,7 +54,7 @@ def pairwise(outer: Expansion, indices: list[Value], held: list[int], kinds: lis
     params = {v: Value(v.type, v.name) for v in operands}
     _PairwiseSum(outer, function, params, indices, held, kinds).run()
     operands += [const(0), outer.lengths[-1], const(False)]
-    attrs = {} if written else {"pure": True}
+    attrs: dict[str, Any] = {} if written else {"pure": True}
     return outer.b.emit("call", *operands, types=function.results, callee=name, **attrs)
 
 
