@@ -125,3 +125,69 @@ def test_jitted_functions_give_arrays_to_python_code():
     dx, ds = back(1.0)
     np.testing.assert_allclose(dx, 3 * y**2 * 3.0 * X)
     assert ds == pytest.approx(np.sum(3 * y**2 * X**2))
+
+
+def rows_replaced(x):
+    r = [[x[0], 1.0], [x[1], x[2]]]
+    y = np.array(r)
+    r[1] = [3.0, 3.0]
+    return (y * y).sum()
+
+
+def items_taken_out(x):
+    row = [x[0], x[1]]
+    y = np.average(row, weights=[x[2], x[4] + 1.0])
+    row.pop()
+    return y
+
+
+def blocks_taken_out(x):
+    m = [[x[:2], x[1:3]]]
+    y = np.block(m)
+    m.pop()
+    return (y * y).sum()
+
+
+def larger_ones(x):
+    return np.sqrt(np.fmax(x, 0.0)).sum() + np.sqrt(-np.fmin(x - 1.3, 0.0)).sum()
+
+
+@pytest.mark.parametrize("f", [rows_replaced, items_taken_out, blocks_taken_out, larger_ones], ids=lambda f: f.__name__)
+def test_lists_that_change_after_the_call_and_infinite_slopes_of_what_was_not_chosen(f):
+    value, back = python_pullback(f, (X,), {})
+    assert value == f(X)
+    wanted = [(f(X + 1e-6 * e) - f(X - 1e-6 * e)) / 2e-6 for e in np.eye(5)]
+    np.testing.assert_allclose(back(1.0)[0], wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.nansum(-1.0 - x * x) ** 0.5,
+        lambda x: 1.0 / np.nansum(x * 0.0),
+        lambda x: np.nanmean(x) / 0.0,
+        lambda x: np.median(x).round(2) + np.trapezoid(x).item(),
+        lambda x: np.sum(np.nanmean(x) * np.ones(3, np.float32)),
+    ],
+)
+def test_numbers_are_of_the_classes_that_numpy_gives(f):
+    with np.errstate(all="ignore"):
+        value, back = python_pullback(f, (X,), {})
+        wanted = f(X)
+        assert type(value) is type(wanted)
+        np.testing.assert_equal(value, wanted)
+        back(1.0)
+
+
+def test_what_is_written_to_another_type_is_added_up_in_that_type_or_refused():
+    x = np.array([[1e8, 1.0], [1.0, 1.0], [1.0, 2.0]], np.float32)
+
+    def f(x):
+        y = np.empty(2)
+        np.sum(x, axis=0, out=y)
+        return y[0]
+
+    value, back = python_pullback(f, (x,), {})
+    assert value == f(x) == 100000002.0
+    with pytest.raises(zyg.Unsupported):
+        back(1.0)

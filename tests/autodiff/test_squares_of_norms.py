@@ -90,3 +90,14 @@ def test_reverse_over_reverse_where_a_first_cotangent_is_zero(name):
     assert found[0] == 0.0
     np.testing.assert_allclose(found[1:], twice(b)[1:], rtol=1e-15)
     np.testing.assert_allclose(found, zyg.hvp(f, a, WEIGHTS), rtol=1e-15)
+
+
+def test_what_a_call_gives_with_other_things_is_squared():
+    def both(x, y):
+        return x * y, x + y
+
+    def f(x):
+        u, v = zyg.jit(both)(x, 3.0)
+        return u * u + v * v
+
+    assert zyg.gradient(f, 2.0) == (2 * 6.0 * 3.0 + 2 * 5.0,)

@@ -83,7 +83,8 @@ def strong(d: Any, slope: Any) -> Any:
 
 def _real_pow(a: Any, b: Any) -> float:
     try:
-        return float(a) ** float(b)
+        power = float(a) ** float(b)
+        return power if type(power) is float else math.nan  # (as NumPy's numbers, whose powers are not complex)
     except ZeroDivisionError:
         return math.copysign(math.inf, a) if b % 2 == 1 else math.inf
     except OverflowError:

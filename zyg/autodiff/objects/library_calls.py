@@ -131,6 +131,11 @@ def leaves(shapes: tuple[Shape, ...], values: Any) -> list[Any]:
     return found
 
 
+def _held(shapes: tuple[Shape, ...], values: Any) -> tuple[Any, ...]:
+    """The arguments of a call; lists and tuples with what is in them now, as lists may change before their cotangents come."""
+    return tuple([(v, _held(s, v)) if type(s) is tuple else v for s, v in zip(shapes, values)])
+
+
 def _grouped(shapes: tuple[Shape, ...], values: Any, flowing: Iterator[Any], shadows: Any) -> tuple[Any, ...]:
     """The cotangents of arguments, from those of the numbers in them; those of the items of lists go to their shadows."""
     found = []
@@ -140,11 +145,12 @@ def _grouped(shapes: tuple[Shape, ...], values: Any, flowing: Iterator[Any], sha
         elif shape is None:
             found.append(None)
         else:
-            items = _grouped(shape, value, flowing, shadows)
-            if type(value) is list:
+            whole, held = value
+            items = _grouped(shape, held, flowing, shadows)
+            if type(whole) is list:
                 for k, c in enumerate(items):
                     if c is not None:
-                        shadows.add_item(value, k, c)
+                        shadows.add_item(whole, k, c)
                 found.append(None)
             else:
                 found.append(None if all(c is None for c in items) else items)
@@ -169,7 +175,10 @@ def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
         return None
     operands = leaves(call.shapes, call.values)
     made = _pulled(call.called, operands) or _partly(f, call.called, operands)
-    return None if made is None else (made[0], (run_call, made[1], call.shapes, call.values, call.of_function))
+    if made is None:
+        return None
+    value = _of_numpys_classes(call.called, operands, made[0])
+    return value, (run_call, made[1], call.shapes, _held(call.shapes, call.values), call.of_function)
 
 
 def _pulled(called: Any, operands: Any, accept: Any = check_reading) -> tuple[Any, Any] | None:
@@ -181,9 +190,39 @@ def _pulled(called: Any, operands: Any, accept: Any = check_reading) -> tuple[An
     return value, (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
 
 
+def _kinds(operands: Any) -> tuple[Any, ...]:
+    return tuple([(type(x), x.dtype, x.ndim) if isinstance(x, np.ndarray) else type(x) for x in operands])
+
+
+def _of_numpys_classes(called: Any, operands: Any, value: Any) -> Any:
+    """Native code gives Python's numbers; here they are of the classes that NumPy gives, as which they go on (`1.0 / np.sum(x)`)."""
+    if type(value) is np.ndarray:
+        return value
+    key = called, _kinds(operands)
+    if key not in _classes:
+        with np.errstate(all="ignore"):
+            _classes[key] = _class_of(called(*operands))
+    return _made_of(_classes[key], value)
+
+
+def _class_of(value: Any) -> Any:
+    return tuple(map(_class_of, value)) if isinstance(value, tuple) else type(value)
+
+
+def _made_of(cls: Any, value: Any) -> Any:
+    if type(cls) is tuple:
+        parts = [_made_of(c, v) for c, v in zip(cls, value)]
+        return tuple(parts) if type(value) is tuple else type(value)(*parts)
+    return cls(value) if issubclass(cls, np.generic) and type(value) in _OF_PYTHON else value
+
+
+_OF_PYTHON = {float, int, bool, complex}
+_classes: dict[Any, Any] = {}  # of what a call gives for operands of some kinds
+
+
 def _partly(f: Any, called: Any, operands: list[Any]) -> tuple[Any, Any] | None:
     """The same where there is no derivative by some of the operands: what comes to these is refused."""
-    kinds = tuple([(type(x), x.dtype, x.ndim) if isinstance(x, np.ndarray) else type(x) for x in operands])
+    kinds = _kinds(operands)
     if (called, kinds) not in _active:
         found = [
             native_pullback(_by(called, len(operands), (k,))(*operands), (x,), check_reading)
@@ -245,6 +284,8 @@ def into(f: Any, out: np.ndarray, args: tuple[Any, ...], kwargs: dict[str, Any])
     shape = out[key].shape if parts else out.shape
     if not isinstance(y, np.ndarray) or y.shape != shape or not np.can_cast(y.dtype, out.dtype, "same_kind"):
         return None
+    if y.dtype != out.dtype and not isinstance(f, np.ufunc):
+        return None  # what adds up does so in the type of `out`
     writing = numpy_items.setitem(out, key, y)
     return out, (run_into, back, writing, [b for _, b in parts], len(args), tuple(kwargs), tuple(rest))
 
@@ -279,7 +320,7 @@ def entry_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
 
     forms = [structure.form(a) for a in operands]
     inner = (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
-    return value, (run_call, inner, shapes, values, of_function)
+    return value, (run_call, inner, shapes, _held(shapes, values), of_function)
 
 
 def required(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -303,7 +344,7 @@ def call_entry_value(called: Any, *operands: Any) -> tuple[Any, Any]:
     made = _pulled(called, operands)
     if made is None:
         raise _unknown_second(called)
-    return made[0], (run_operands, made[1], 1)
+    return _of_numpys_classes(called, operands, made[0]), (run_operands, made[1], 1)
 
 
 def call_entry_cotangents(called: Any, d: Any, *operands: Any) -> tuple[Any, Any]:

@@ -125,8 +125,11 @@ def _called(u: np.ufunc) -> Short:
 _NAMES = {u: name for name, u in numpy_.OPERATORS.items() if name in OPERATORS}
 
 
-def _choice(u: np.ufunc, wins: Any) -> Short:
-    """Of the larger or smaller one of two arrays, or of an array and a number: where the second one wins, it gets the cotangent."""
+def _choice(u: np.ufunc, wins: Any, of_nans: bool) -> Short:
+    """Of the larger or smaller one of two arrays, or of an array and a number: where the second one wins, it gets the cotangent.
+
+    of_nans: whether a nan wins.
+    """
     of_numbers = _function_of_two(u)
 
     def short(a: Any, b: Any = None, /, *others: Any, **options: Any) -> Made:
@@ -137,7 +140,8 @@ def _choice(u: np.ufunc, wins: Any) -> Short:
         y = u(a, b)
         if type(y) is not ndarray or y.dtype not in FLOATS:
             return None
-        second = wins(b, a) if type(b) is not ndarray and b == b else wins(b, a) | (b != b)
+        nan = b if of_nans else a
+        second = wins(b, a) if type(nan) is not ndarray and nan == nan else wins(b, a) | (nan != nan)
         return y, (run_operands, y, (a, b), _chosen, second, None)
 
     return short
@@ -378,7 +382,7 @@ def _array(x: Any, dtype: Any = None, *others: Any, **options: Any) -> Made:
         return _stacked(np.array, x, 0) if _are_joined(x) else None
     if types == _LISTS and x[0] and all(map(_SOME_NUMBERS, x)):
         y = np.array(x, dtype)
-        return (y, (run_made_of_rows, y, x)) if y.dtype is F64 else None
+        return (y, (run_made_of_rows, y, tuple(x))) if y.dtype is F64 else None
     return None
 
 
@@ -403,7 +407,7 @@ def run_made_of_rows(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, y, x = back
     dy = shadows.take_made(y)
     if dy is not None:
-        rows = [[dy] * len(row) for row in x] if type(dy) is Refused else dy.tolist()
+        rows = [[dy] * y.shape[1]] * len(x) if type(dy) is Refused else dy.tolist()
         for row, ds in zip(x, rows):
             shadows.add_all(row, 0, ds)
     return None
@@ -508,8 +512,10 @@ FUNCTIONS: dict[Any, Short] = {
     **{u: _function(u) if u.nin == 1 else _function_of_two(u) for u in numpy_.UFUNCS},
     **{u: _called(u) for u in _NAMES},
     **{f: _product(f) for f in (np.dot, np.matmul)},
-    np.maximum: _choice(np.maximum, operator.gt),
-    np.minimum: _choice(np.minimum, operator.lt),
+    np.maximum: _choice(np.maximum, operator.gt, True),
+    np.minimum: _choice(np.minimum, operator.lt, True),
+    np.fmax: _choice(np.fmax, operator.gt, False),
+    np.fmin: _choice(np.fmin, operator.lt, False),
     np.where: _where,
     np.clip: _clipped(np.clip),
     np.sum: _reduction(np.sum, False),

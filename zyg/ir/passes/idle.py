@@ -29,13 +29,20 @@ def run(function: Function) -> bool:
 
 def _behind(loop: Loop, gone: set[Block]) -> Target | None:
     """Where a loop leads that only counts."""
-    counter = find_counter(loop)
-    if counter is None or not counter.ends or counter.op == "ne" or len(loop.exits) != 1:
-        return None  # (one that waits for a number to be met may have gone past it)
+    if len(loop.exits) != 1 or not _ends(loop, gone):
+        return None
     for block in loop.blocks - gone:
         if block.handler is not None or not all(removable(i) for i in block.instrs[:-1]):
             return None
     return loop.exits[0][1]
+
+
+def _ends(loop: Loop, gone: set[Block]) -> bool:
+    """Whether it is known that a loop comes to its end, with those in it."""
+    counter = find_counter(loop)
+    if counter is None or not counter.ends or counter.op == "ne":
+        return False  # (one that waits for a number to be met may have gone past it)
+    return all(inner.header in gone or _ends(inner, gone) for inner in loop.children)
 
 
 def _is_used(function: Function, loop: Loop, gone: set[Block]) -> bool:

@@ -26,7 +26,7 @@ def run(function: Function) -> bool:
 
 def _square(instr: Instr, instrs: list[Instr], position: int, made: dict[Value, Instr]) -> bool:
     norm = made.get(instr.operands[0])
-    if norm is None:
+    if norm is None or len(norm.results) > 1:
         return False
     if norm.op == "abs":
         instr.operands = [norm.operands[0]] * 2  # exactly the same
