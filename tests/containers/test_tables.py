@@ -273,7 +273,7 @@ def product(a: list[list[float]], b: list[list[float]]) -> float:
 
 
 def flat(rows: list[list[float]]) -> list[float]:
-    return [x for row in rows for x in row]
+    return [x for row in rows for x in row or ()]  # (empty rows: none natively, None through Python)
 
 
 def natively(f: Callable[..., Any], *args: Any) -> Any:

@@ -394,6 +394,15 @@ def test_sums_in_lanes_are_those_of_numpy_to_the_last_bit():
     assert "<8 x double>" in str(zyg.code_llvm(many_sums, *given, optimised=False, raw=True))
 
 
+@pytest.mark.parametrize("n", [7, 127, 128, 129])
+def test_sums_over_all_axes_and_over_one_do_not_share_a_loop(n):
+    def both(m):
+        return np.sum(m * m) + np.sum(np.sum(m[1] * m, axis=1) / 7.0)
+
+    m = np.random.default_rng(n).normal(size=(3, n))
+    assert zyg.jit(both)(m) == both(m)
+
+
 def refused(x, n):
     total = np.sum(x)
     for k in range(n):

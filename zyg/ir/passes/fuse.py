@@ -197,10 +197,21 @@ def _merge_one(module: Module, function: Function) -> bool:
         applies = [i for i in block.instrs if i.op == "apply"]
         for first, second in itertools.combinations(applies, 2):
             orders = {_any_order(module, first), _any_order(module, second)} - {None}
-            if (len(orders) < 2 or _in_lanes(module, first, second)) and _independent(block, made, first, second):
+            if len(orders) > 1 and not _in_lanes(module, first, second):
+                continue
+            if False in orders and any(_goes_by_rows(made, i) for i in (first, second)):
+                continue
+            if _independent(block, made, first, second):
                 _merge(module, block, made, first, second)
                 return True
     return False
+
+
+def _goes_by_rows(made: dict[Value, Instr], apply: Instr) -> bool:
+    """Whether a loop needs the indices of each axis: a sum in NumPy's order over whole arrays, which goes through them from end to
+    end, would have another order in it."""
+    arrays = [v for v in apply.operands if isinstance(v.type, Array) and v.type.ndim > 1]
+    return any(v in made and made[v].op in VIEWS for v in arrays)
 
 
 def _any_order(module: Module, apply: Instr) -> bool | None:
