@@ -9,7 +9,10 @@ import weakref
 
 import pytest
 
+from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
+
+pytestmark = each_in_turn
 
 
 def gradient(f, x):

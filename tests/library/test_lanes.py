@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
+
+pytestmark = each_in_turn
 
 SIZES = (0, 1, 7, 8, 9, 127, 128, 131, 600, 1031)
 draw = np.random.default_rng(5)
