@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
+
+pytestmark = each_in_turn
+
 
 AXIS = 1
 

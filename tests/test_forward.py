@@ -16,6 +16,8 @@ from zyg.library.drivers import several
 from .oracles import dual
 from .turns import each_in_turn
 
+pytestmark = each_in_turn
+
 
 def forward(f):
     return lambda x: zyg.jvp(f, (x,), (1.0,))[1]

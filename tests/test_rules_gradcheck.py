@@ -9,12 +9,16 @@ import pytest
 
 import zyg
 import zyg.inside
+from tests.turns import each_in_turn
 from zyg import rules
 from zyg.autodiff.objects import math_ as run_time
 from zyg.autodiff.objects.api import pullback as python_pullback
 from zyg.library import registry
 
 from .arrays.registered import library_rules
+
+pytestmark = each_in_turn
+
 
 # ---------------------------------------------------------------------------------------- rules of zyg's own functions
 

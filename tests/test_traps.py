@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 
 from .oracles import dual
+
+pytestmark = each_in_turn
 
 
 def check(f, *args, rel=1e-12):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.turns import each_in_turn
 from zyg.autodiff.activity import dependence
 from zyg.autodiff.adjoint import adjoint
 from zyg.ir.builder import Builder
@@ -13,6 +14,9 @@ from zyg.ir.interpret import run
 from zyg.ir.parsing import parse_module
 from zyg.ir.passes import loop_simplify, optimise
 from zyg.ir.verify import verify
+
+pytestmark = each_in_turn
+
 
 PROGRAMS = {
     "straight": """

@@ -15,6 +15,8 @@ import zyg
 from tests.turns import each_in_turn
 from zyg.inspection import tape_bytes
 
+pytestmark = each_in_turn
+
 
 def scalars(loop):
     def f(x, y, n):

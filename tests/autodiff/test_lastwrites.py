@@ -9,7 +9,11 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.inspection.tape import tape_bytes
+
+pytestmark = each_in_turn
+
 
 N = 3
 

@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
+
+pytestmark = each_in_turn
+
 
 X, A = np.array([0.1, 0.2, 0.3]), np.arange(6.0).reshape(2, 3) / 7
 

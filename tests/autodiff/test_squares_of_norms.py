@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
+
+pytestmark = each_in_turn
+
 
 NORMS = {
     "abs": lambda x: abs(x[0]) ** 2 + abs(x[1]) * abs(x[1]),

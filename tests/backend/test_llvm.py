@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 from zyg.backend.llvm import runtime
 from zyg.backend.llvm.boxing import TYPE_NUMBERS
 from zyg.backend.llvm.engine import engine
@@ -24,6 +25,9 @@ from zyg.ir.trace import digamma_of, trigamma_of
 from zyg.ir.types import BOOL, F32, F64, I32, I64, NONE, U8, Array, NpScalar, Tuple
 
 from .native import compile_text, native, parse
+
+pytestmark = each_in_turn
+
 
 VECTOR = Array(F64, 1)
 SPECIAL = [

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
+
+pytestmark = each_in_turn
 
 
 def pair(x):

@@ -12,6 +12,9 @@ import zyg
 
 from ..turns import each_in_turn
 
+pytestmark = each_in_turn
+
+
 RNG = np.random.default_rng(8)
 A, X = RNG.normal(size=(3, 4)), RNG.normal(size=4)
 

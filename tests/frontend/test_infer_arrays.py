@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 
 from .running import check, evaluate
+
+pytestmark = each_in_turn
 
 
 def element(a, i):
