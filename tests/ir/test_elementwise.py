@@ -8,7 +8,7 @@ import pytest
 from zyg.autodiff.adjoint import adjoint
 from zyg.ir.interpret import run
 from zyg.ir.parsing import parse_module
-from zyg.ir.passes import expand, fuse, optimise
+from zyg.ir.passes import expand, fuse, optimise, side_by_side
 from zyg.ir.text import format_module
 from zyg.ir.verify import VerifyError, verify
 
@@ -87,7 +87,7 @@ def module_of(text):
 
 
 @pytest.mark.parametrize("text, args, oracle", [(CHAIN, (X, 0.3), chain), (OUTER, (X, Y), outer)])
-@pytest.mark.parametrize("passes", [(), (fuse.run,), (expand.run,), (fuse.run, fuse.side_by_side, expand.run)])
+@pytest.mark.parametrize("passes", [(), (fuse.run,), (expand.run,), (fuse.run, side_by_side.run, expand.run)])
 def test_what_it_means(text, args, oracle, passes):
     module = module_of(text)
     for each in passes:

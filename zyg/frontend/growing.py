@@ -19,6 +19,7 @@ from zyg.ir.core import Instr, Value, array_type, const
 from zyg.ir.records import record as as_record
 from zyg.ir.types import I64, Array, Scalar
 
+from .meeting import join_numbers, joined_number, met
 from .merging import DEFAULT, Merge, State
 from .scalars import scalar_value
 from .values import (
@@ -42,10 +43,7 @@ from .values import (
     describe,
     is_number,
     is_numeric,
-    join_numbers,
-    joined_number,
     known,
-    met,
     reachable,
     references,
 )

@@ -17,6 +17,7 @@ from zyg.ir.records import field, record
 from zyg.ir.types import BOOL, F64, I64, Scalar, Type
 from zyg.typeof import UNBOUND
 
+from .meeting import join_numbers, met, mixture
 from .values import (
     LISTED,
     NUMBER_CLASSES,
@@ -40,9 +41,6 @@ from .values import (
     is_data,
     is_number,
     is_reference,
-    join_numbers,
-    met,
-    mixture,
     option_kind,
     reachable,
     references,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zyg.ir.core import Const
 from zyg.ir.types import F32, F64
 
-from . import kinds, mixed
+from . import kinds, meeting
 from .classes import is_object_class, look_up, operator_method, refuse_unless_without
 from .comparison import compare, plain_tuple, truth
 from .later import arrays, complexes, dicts, lists, numpy_numbers
@@ -63,7 +63,7 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
         a, b = settled(e, a, message), settled(e, b, message)
     if (isinstance(a, ComplexValue) or isinstance(b, ComplexValue)) and is_numeric(a) and is_numeric(b):
         result = complexes.arithmetic(e, name, a, b)
-        return mixed.of_operator(name, result, a, b) if mixed.is_mixed(a) or mixed.is_mixed(b) else result
+        return meeting.of_operator(name, result, a, b) if meeting.is_mixed(a) or meeting.is_mixed(b) else result
     if isinstance(a, Known) and isinstance(b, Known) and _foldable(a) and _foldable(b):
         return fold(e, PYTHON[name], a.object, b.object)
     if is_number(a) and is_number(b):
@@ -71,7 +71,7 @@ def binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
             result = numpy_numbers.numpy_arithmetic(e, name, a, b)
         else:
             result = python_arithmetic(e, name, a, b)
-        return mixed.of_operator(name, result, a, b) if mixed.is_mixed(a) or mixed.is_mixed(b) else result
+        return meeting.of_operator(name, result, a, b) if meeting.is_mixed(a) or meeting.is_mixed(b) else result
     return _other_binary(e, name, a, b)
 
 
@@ -170,10 +170,10 @@ def unary(e: Evaluator, name: str, v: Abstract) -> Abstract:
         return fold(e, PYTHON[name], v.object)
     if isinstance(v, Number):
         result = numpy_numbers.numpy_unary(e, name, v) if v.numpy else python_unary(e, name, v)
-        return mixed.of_operator(name, result, v) if mixed.is_mixed(v) else result
+        return meeting.of_operator(name, result, v) if meeting.is_mixed(v) else result
     if isinstance(v, ComplexValue):
         result = complexes.unary(e, name, v)
-        return mixed.of_operator(name, result, v) if mixed.is_mixed(v) else result
+        return meeting.of_operator(name, result, v) if meeting.is_mixed(v) else result
     if isinstance(v, (ArrayValue, ComplexArrayValue)):
         return arrays.elementwise(e, name, v)
     result = operator_method(e, name, v)

@@ -9,6 +9,7 @@ from zyg.ir.core import Const, Value, const
 from . import arrays, dicts, flat, growing, indexing, kinds, lists
 from .comparison import same_item
 from .exceptions import no_text
+from .meeting import join_numbers
 from .merging import settled
 from .opaque import natural
 from .scalars import any_of, boolean, scalar_value, to_int
@@ -28,7 +29,6 @@ from .values import (
     describe,
     is_number,
     is_reference,
-    join_numbers,
     known,
     number_type,
 )

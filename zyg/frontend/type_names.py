@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .meeting import number_class
 from .merging import conflict
 from .opaque import refuse_opaque
 from .values import (
@@ -29,7 +30,6 @@ from .values import (
     StructValue,
     TupleValue,
     describe,
-    number_class,
 )
 
 if TYPE_CHECKING:

@@ -11,16 +11,15 @@ Where edges meet, their states are joined (merging.py); boundary.py takes values
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from zyg.ir import types as t
 from zyg.ir.core import Const, Value, const
-from zyg.ir.dtypes import NUMPY_SCALARS, single
 from zyg.ir.records import record
-from zyg.ir.types import BOOL, F32, F64, I64, Scalar
+from zyg.ir.types import BOOL, F64, I64, Scalar
 from zyg.typeof import UNBOUND, dtype_scalar
 
 
@@ -669,96 +668,3 @@ def is_data(v: Abstract) -> bool:
 def option_kind(v: Abstract) -> Hashable:
     """What tells an option of a choice from others; numbers are one option."""
     return "number" if is_numeric(v) else v.head()
-
-
-# -------------------------------------------------------------------------------------------- number types
-
-_RANK = {BOOL: 0, t.U8: 1, t.I32: 2, I64: 3, F32: 4, F64: 5}
-
-
-def join_numbers(vs: list[Any]) -> tuple[Scalar, bool] | None:
-    """The common type of numbers that meet, and whether it is a NumPy scalar; None if there is none.
-
-    A Python constant takes the type of the NumPy scalars that it meets if it fits exactly, as in `s = 0.0` before a loop
-    that adds float32 elements: all arithmetic then is what NumPy's promotion makes of it.
-    """
-    numpys = {v.type for v in vs if isinstance(v, Number) and v.numpy}
-    if numpys:
-        scalar = max(numpys, key=_RANK.__getitem__)
-        for n in numpys:
-            if scalar is F32 and n in (t.I32, I64):
-                scalar = F64
-        for v in vs:
-            if isinstance(v, Number) and v.numpy:
-                continue
-            other = number_type(v)
-            assert other is not None
-            if isinstance(v, Known):
-                if not _fits(v.object, scalar):
-                    if other is F64 and scalar.kind in "iub" and float(v.object).is_integer() is False:
-                        scalar = F64
-                    elif _RANK[other] > _RANK[scalar] and scalar in (BOOL, t.U8, t.I32, I64):
-                        scalar = other
-                    else:
-                        return None
-            elif _RANK[other] > _RANK[scalar]:
-                if scalar in (F32, t.U8, t.I32):
-                    return None
-                scalar = other
-        return scalar, True
-    types = [type for v in vs if (type := number_type(v)) is not None]
-    return max(types, key=_RANK.__getitem__), False
-
-
-_PYTHON_CLASSES: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}
-
-
-def number_class(scalar: Scalar, numpy: bool) -> type:
-    return _PYTHON_CLASSES.get(scalar, float) if not numpy else NUMPY_SCALARS[scalar]
-
-
-def classes_of(v: Any) -> frozenset[type]:
-    """The classes that a number may have in CPython."""
-    if isinstance(v, Known):
-        return frozenset({type(v.object)})
-    if v.classes is not None:
-        return v.classes
-    if isinstance(v, ComplexValue):
-        return frozenset({np.complex128 if v.numpy else complex})
-    return frozenset({number_class(v.type, v.numpy)})
-
-
-def met(vs: Iterable[Any], own: type) -> frozenset[type] | None:
-    """The classes of a number that became of class `own` where these met; None if it is of that class anyway."""
-    found = frozenset().union(*map(classes_of, vs))
-    return found if found != {own} else None
-
-
-def mixture(vs: Sequence[Any], scalar: Scalar, numpy: bool) -> frozenset[type] | None:
-    """The same of numbers that became of a scalar type."""
-    own = number_class(scalar, numpy)
-    for v in vs:
-        if type(v) is Known:
-            if type(v.object) is not own:
-                return met(vs, own)
-        elif v.value.type is not scalar or v.numpy != numpy or v.classes is not None:
-            return met(vs, own)
-    return None
-
-
-def joined_number(value: Value, numpy: bool, vs: Sequence[Any]) -> Number:
-    """The number that is one of `vs`, of their common type."""
-    assert isinstance(value.type, Scalar)
-    return Number(value, numpy, mixture(vs, value.type, numpy))
-
-
-def _fits(value: Any, scalar: Scalar) -> bool:
-    """Whether a Python constant is one of the values of a machine type."""
-    if scalar is BOOL:
-        return isinstance(value, bool)
-    if isinstance(value, float):
-        return scalar is F64 or scalar is F32 and (value != value or single(value) == value)
-    if scalar.kind == "f":
-        return abs(value) <= 2 ** (24 if scalar is F32 else 53)
-    low, high = scalar.bounds
-    return low <= value <= high

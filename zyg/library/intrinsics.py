@@ -104,8 +104,8 @@ def _machine(e: Evaluator, op: Any, *operands: Abstract) -> Abstract:
 @emits(select)
 def _select(e: Evaluator, condition: Abstract, x: Abstract, y: Abstract) -> Abstract:
     from zyg.frontend.comparison import truth
+    from zyg.frontend.meeting import join_numbers, joined_number
     from zyg.frontend.scalars import scalar_value
-    from zyg.frontend.values import join_numbers, joined_number
     from zyg.ir.core import Const
 
     flag = truth(e, condition)

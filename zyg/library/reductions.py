@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.frontend import comparison
 from zyg.frontend.later import lists
+from zyg.frontend.meeting import join_numbers, joined_number
 from zyg.frontend.python_numbers import message_of
 from zyg.frontend.scalars import scalar_value
-from zyg.frontend.values import NONE, Abstract, Known, TupleValue, is_number, join_numbers, joined_number, known
+from zyg.frontend.values import NONE, Abstract, Known, TupleValue, is_number, known
 from zyg.ir.core import Const
 
 from .intrinsics import cut, is_now, machine, select

@@ -56,7 +56,7 @@ _distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _
 _idle, _jam = _later("idle"), _later("jam")
 _shapes, _squares = _later("shapes"), _later("squares")
 _mem2reg, _rare, _stacks, _upward = _later("mem2reg"), _later("rare"), _later("stacks"), _later("upward")
-_side_by_side = _later("fuse", "side_by_side")
+_side_by_side = _later("side_by_side")
 
 # What a pass is about: it has nothing to do where none of these operations is.
 ABOUT: dict[str, frozenset[str]] = {

@@ -10,8 +10,9 @@ import numpy as np
 from zyg.frontend import arrays
 from zyg.frontend.arrays import dtype_of
 from zyg.frontend.functions import unchecked
+from zyg.frontend.meeting import join_numbers
 from zyg.frontend.scalars import to_float, to_int
-from zyg.frontend.values import Abstract, Known, Number, describe, is_number, join_numbers, known
+from zyg.frontend.values import Abstract, Known, Number, describe, is_number, known
 from zyg.ir.types import BOOL, I64
 
 from ..intrinsics import unsupported

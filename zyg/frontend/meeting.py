@@ -1,0 +1,148 @@
+"""Where numbers meet: their common type in machine code, and the classes that they may have in CPython.
+
+An int that meets a float where control flow joins (`r = 1` before a loop with `r *= x`) is a float in machine code from there on.
+What arithmetic makes of such a number may be of several classes as well, so they are carried along (`Number.classes`), and
+a question about its class has no answer when compiling (`type_names.certain` refuses it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from zyg.ir import types as t
+from zyg.ir.core import Value
+from zyg.ir.dtypes import NUMPY_SCALARS, single
+from zyg.ir.types import BOOL, F32, F64, I64, Scalar
+
+from .values import Abstract, ComplexValue, Known, Number, number_type
+
+_RANK = {BOOL: 0, t.U8: 1, t.I32: 2, I64: 3, F32: 4, F64: 5}
+
+
+def join_numbers(vs: list[Any]) -> tuple[Scalar, bool] | None:
+    """The common type of numbers that meet, and whether it is a NumPy scalar; None if there is none.
+
+    A Python constant takes the type of the NumPy scalars that it meets if it fits exactly, as in `s = 0.0` before a loop
+    that adds float32 elements: all arithmetic then is what NumPy's promotion makes of it.
+    """
+    numpys = {v.type for v in vs if isinstance(v, Number) and v.numpy}
+    if numpys:
+        scalar = max(numpys, key=_RANK.__getitem__)
+        for n in numpys:
+            if scalar is F32 and n in (t.I32, I64):
+                scalar = F64
+        for v in vs:
+            if isinstance(v, Number) and v.numpy:
+                continue
+            other = number_type(v)
+            assert other is not None
+            if isinstance(v, Known):
+                if not _fits(v.object, scalar):
+                    if other is F64 and scalar.kind in "iub" and float(v.object).is_integer() is False:
+                        scalar = F64
+                    elif _RANK[other] > _RANK[scalar] and scalar in (BOOL, t.U8, t.I32, I64):
+                        scalar = other
+                    else:
+                        return None
+            elif _RANK[other] > _RANK[scalar]:
+                if scalar in (F32, t.U8, t.I32):
+                    return None
+                scalar = other
+        return scalar, True
+    types = [type for v in vs if (type := number_type(v)) is not None]
+    return max(types, key=_RANK.__getitem__), False
+
+
+_PYTHON_CLASSES: dict[Scalar, type] = {F64: float, I64: int, BOOL: bool}
+
+
+def number_class(scalar: Scalar, numpy: bool) -> type:
+    return _PYTHON_CLASSES.get(scalar, float) if not numpy else NUMPY_SCALARS[scalar]
+
+
+def classes_of(v: Any) -> frozenset[type]:
+    """The classes that a number may have in CPython."""
+    if isinstance(v, Known):
+        return frozenset({type(v.object)})
+    if v.classes is not None:
+        return v.classes
+    if isinstance(v, ComplexValue):
+        return frozenset({np.complex128 if v.numpy else complex})
+    return frozenset({number_class(v.type, v.numpy)})
+
+
+def met(vs: Iterable[Any], own: type) -> frozenset[type] | None:
+    """The classes of a number that became of class `own` where these met; None if it is of that class anyway."""
+    found = frozenset().union(*map(classes_of, vs))
+    return found if found != {own} else None
+
+
+def mixture(vs: Sequence[Any], scalar: Scalar, numpy: bool) -> frozenset[type] | None:
+    """The same of numbers that became of a scalar type."""
+    own = number_class(scalar, numpy)
+    for v in vs:
+        if type(v) is Known:
+            if type(v.object) is not own:
+                return met(vs, own)
+        elif v.value.type is not scalar or v.numpy != numpy or v.classes is not None:
+            return met(vs, own)
+    return None
+
+
+def joined_number(value: Value, numpy: bool, vs: Sequence[Any]) -> Number:
+    """The number that is one of `vs`, of their common type."""
+    assert isinstance(value.type, Scalar)
+    return Number(value, numpy, mixture(vs, value.type, numpy))
+
+
+def _fits(value: Any, scalar: Scalar) -> bool:
+    """Whether a Python constant is one of the values of a machine type."""
+    if scalar is BOOL:
+        return isinstance(value, bool)
+    if isinstance(value, float):
+        return scalar is F64 or scalar is F32 and (value != value or single(value) == value)
+    if scalar.kind == "f":
+        return abs(value) <= 2 ** (24 if scalar is F32 else 53)
+    low, high = scalar.bounds
+    return low <= value <= high
+
+
+_BITS = ("and", "or", "xor")
+
+
+def is_mixed(v: Abstract) -> bool:
+    return isinstance(v, (Number, ComplexValue)) and v.classes is not None
+
+
+def of_operator(name: str, result: Abstract, *operands: Abstract) -> Abstract:
+    """The result of an operator on numbers, with the classes that it may have in CPython."""
+    if not isinstance(result, (Number, ComplexValue)):
+        return result
+    if isinstance(result, Number):
+        own = number_class(result.type, result.numpy)
+    else:
+        own = np.complex128 if result.numpy else complex
+    found = frozenset().union(*(_classes(name, own, operands[-1], cs) for cs in product(*map(classes_of, operands))))
+    classes = found if found != {own} else None
+    if isinstance(result, Number):
+        return Number(result.value, result.numpy, classes)
+    return ComplexValue(result.re, result.im, result.numpy, classes)
+
+
+def _classes(name: str, own: type, last: Abstract, operands: tuple[type, ...]) -> set[type]:
+    """Those of the result of an operator on numbers of these classes; `own` is what it is in machine code."""
+    if any(issubclass(c, np.generic) for c in operands):
+        return {own}
+    if complex in operands:
+        return {float if name == "abs" else complex}
+    if float in operands or name == "truediv":
+        return {float}
+    if name == "pow" and not (isinstance(last, Known) and last.object >= 0):
+        return {int, float}
+    if name in _BITS and set(operands) == {bool}:
+        return {bool}
+    return {int}

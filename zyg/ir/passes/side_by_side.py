@@ -1,0 +1,332 @@
+"""Run two `apply`s over the same arrays in one loop: value and derivative compute the same things.
+
+Input: any module, best after `fuse`.  Output: two `apply`s of a block that share an array, one of them with new results only,
+are one, which gives the results of both.  So that more can be: adding to several views of one new array is done for one after
+the other, and what is added to zeros that nobody has seen is what they are set to.
+
+Invariant: nothing is written between the two that the first one reads; sums in NumPy's order keep it.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from ..core import VIEWS, Block, Const, Function, Instr, Module, Value, array_type, clone_blocks, const, uses
+from ..ops import OPS
+from ..types import I64, Array, Scalar
+from . import cse, dce, simplify_cfg
+from .fuse import Signature, ins_of, outs_of, root_of
+from .inline import inline_call
+from .rewriting import same
+
+_SMALL = 32  # instructions that may be done several times
+_LARGEST_IN_LANES = 80  # of two for which one loop in the lanes of vectors is quicker than one in them and one by LLVM
+
+
+def run(module: Module) -> bool:
+    """Run two `apply`s over the same arrays at once, where neither needs what the other makes."""
+    changed = False
+    for function in list(module.functions.values()):
+        applies = sum(i.op == "apply" for _, i in function.instructions())
+        if applies:
+            changed |= _one_view_each(module, function)
+        if applies > 1 or changed:
+            while _merge_one(module, function):
+                changed = True
+        if applies:
+            changed |= _set_what_is_zero(function)
+    return changed
+
+
+def _one_view_each(module: Module, function: Function) -> bool:
+    """Adding to several views of one new array at once, by a small function, is done for one after the other: what is
+    written through one may lie before what is read through the other, so that such loops go element by element."""
+    changed = False
+    made = {r: i for _, i in function.instructions() for r in i.results}
+    for block in function.blocks:
+        for apply in [i for i in block.instrs if i.op == "apply"]:
+            callee, outs = module.functions[apply.attrs["callee"]], outs_of(apply)
+            roots = [root_of(made, v) for v in outs]
+            read = {root_of(made, v) for v in ins_of(apply)}
+            apart = [
+                k for k, (v, root) in enumerate(zip(outs, roots, strict=True))
+                if v is not root and root in roots[:k] + roots[k + 1 :] and root not in read and _is_new(made, root)
+            ]  # fmt: skip
+            touched = [k for k, root in enumerate(roots) if root in {roots[n] for n in apart}]
+            if not apart or not _is_small(callee) or {apply.attrs["modes"][k] for k in touched} != {"add"}:
+                continue
+            if any(outs.count(outs[k]) > 1 for k in apart):
+                continue
+            at = block.instrs.index(apply)
+            for k in apart:
+                own = _with_results(module, callee, [k])
+                attrs = {"callee": own.name, "modes": ("add",)}
+                block.instrs.insert(at, Instr("apply", [outs[k], *ins_of(apply)], [], attrs, [], apply.position))
+            keep = [k for k in range(len(callee.results)) if k not in apart]
+            modes = tuple(apply.attrs["modes"][k] for k in keep if k < len(outs))
+            apply.operands[:] = [*(outs[k] for k in keep if k < len(outs)), *ins_of(apply)]
+            apply.attrs = {**apply.attrs, "callee": _with_results(module, callee, keep).name, "modes": modes}
+            changed = True
+            if not modes and not apply.results:
+                block.instrs.remove(apply)
+    return changed
+
+
+def _is_small(function: Function) -> bool:
+    from .pairwise import is_arithmetic
+
+    return is_arithmetic(function) and len(function.entry.instrs) <= _SMALL
+
+
+def _with_results(module: Module, function: Function, keep: list[int]) -> Function:
+    """A copy that gives some of the results only."""
+    copy = Function(
+        module.unique_name(function.name), clone_blocks(function.blocks, {}), tuple(function.results[k] for k in keep)
+    )
+    copy.attrs = dict(function.attrs)
+    for block in copy.blocks:
+        if block.instrs[-1].op == "return":
+            block.instrs[-1].operands[:] = [block.instrs[-1].operands[k] for k in keep]
+    module.add(copy)
+    dce.run(copy)
+    return copy
+
+
+def _set_what_is_zero(function: Function) -> bool:
+    """What is added to all of a new array of zeros, before anybody has seen it, is what it is set to; so is what is added to
+    a slice, outside of which it remains to be filled."""
+    changed = False
+    for block in function.blocks:
+        made = {r: i for i in block.instrs for r in i.results}
+        zeros = {v: i for v, i in made.items() if i.op == "alloc" and i.attrs.get("fill") == "zeros"}
+        before: dict[Instr, list[Instr]] = {}
+        for instr in block.instrs:
+            if instr.op in (*VIEWS, "dim", "stride"):
+                continue
+            used = [root_of(made, v) for v in uses(instr)]
+            for k, v in enumerate(outs_of(instr) if instr.op == "apply" else ()):
+                root = root_of(made, v)
+                if root in zeros and used.count(root) == 1 and instr.attrs["modes"][k] == "add":
+                    if v is not root:
+                        rest = _outside(made[v], zeros[root])
+                        if rest is None:
+                            continue
+                        before[instr] = [*before.get(instr, ()), *rest]
+                    modes = list(instr.attrs["modes"])
+                    modes[k] = "set"
+                    instr.attrs = {**instr.attrs, "modes": tuple(modes)}
+                    zeros[root].attrs = {**zeros[root].attrs, "fill": "empty"}
+                    changed = True
+            for root in used:
+                zeros.pop(root, None)
+        block.instrs[:] = [i for instr in block.instrs for i in (*before.get(instr, ()), instr)]
+        _mark_what_is_zero(block)
+    return changed
+
+
+def _outside(view: Instr, alloc: Instr) -> list[Instr] | None:
+    """Fill what lies before and behind a slice of neighbours; None for other views."""
+    step = view.operands[-1]
+    if view.op != "view" or view.attrs["spec"] != "s" or view.operands[0] is not alloc.result:
+        return None
+    if not isinstance(step, Const) or abs(step.value) != 1:
+        return None
+    (whole,), (_, start, length, _) = alloc.operands, view.operands
+    if same(whole, length):
+        return []
+    instrs: list[Instr] = []
+
+    def let(op: str, *operands: Value) -> Value:
+        instrs.append(Instr(op, list(operands), [Value(I64)], {}, [], view.position))
+        return instrs[-1].result
+
+    first = start if step.value > 0 else let("add", let("sub", start, length), const(1))
+    end = let("add", first, length)
+    type = array_type(alloc.result)
+    for at, count in ((const(0), first), (end, let("sub", whole, end))):
+        part = Value(Array(type.dtype, 1, "C", type.writable))
+        instrs.append(Instr("view", [alloc.result, at, count, const(1)], [part], {"spec": "s"}, [], view.position))
+        instrs.append(Instr("fill", [part, const(0.0, type.dtype)], [], {}, [], view.position))
+    return instrs
+
+
+def _mark_what_is_zero(block: Block) -> None:
+    """The same for a new array that is seen broadcast: it is set if it turns out, when the code runs, that nothing in it is
+    repeated, else filled before (the attribute `zero` has the positions)."""
+    made = {r: i for i in block.instrs for r in i.results}
+    zeros = {v for v, i in made.items() if i.op == "alloc" and i.attrs.get("fill") == "zeros"}
+    for instr in block.instrs:
+        if instr.op in (*VIEWS, "dim", "stride"):
+            continue
+        used = [root_of(made, v) for v in uses(instr)]
+        if instr.op == "apply":
+            marked = tuple(
+                k
+                for k, (v, mode) in enumerate(zip(outs_of(instr), instr.attrs["modes"], strict=True))
+                if mode == "add" and v in made and made[v].op == "broadcast" and made[v].operands[0] in zeros
+                and used.count(made[v].operands[0]) == 1
+            )  # fmt: skip
+            if marked:
+                instr.attrs = {**instr.attrs, "zero": marked}
+                for k in marked:
+                    alloc = made[made[outs_of(instr)[k]].operands[0]]
+                    alloc.attrs = {**alloc.attrs, "fill": "empty"}
+        zeros.difference_update(used)
+
+
+def _merge_one(module: Module, function: Function) -> bool:
+    made = {r: i for _, i in function.instructions() for r in i.results}
+    for block in function.blocks:
+        applies = [i for i in block.instrs if i.op == "apply"]
+        for first, second in itertools.combinations(applies, 2):
+            orders = {_any_order(module, first), _any_order(module, second)} - {None}
+            if len(orders) > 1 and not _in_lanes(module, first, second):
+                continue
+            if False in orders and any(_goes_by_rows(made, i) for i in (first, second)):
+                continue
+            if _independent(block, made, first, second):
+                _merge(module, block, made, first, second)
+                return True
+    return False
+
+
+def _goes_by_rows(made: dict[Value, Instr], apply: Instr) -> bool:
+    """Whether a loop needs the indices of each axis: a sum in NumPy's order over whole arrays, which goes through them from end to
+    end, would have another order in it."""
+    arrays = [v for v in apply.operands if isinstance(v.type, Array) and v.type.ndim > 1]
+    return any(v in made and made[v].op in VIEWS for v in arrays)
+
+
+def _any_order(module: Module, apply: Instr) -> bool | None:
+    """Whether the order of its sums is free; None if it has none.  Sums in NumPy's order are no part of loops over others,
+    which LLVM vectorises only where all of them are free."""
+    callee = module.functions[apply.attrs["callee"]]
+    outs = len(apply.attrs["modes"])
+    kinds = apply.attrs.get("kinds", ("add",) * len(apply.results))
+    sums = [t for k, t in zip(kinds, callee.results[outs:], strict=True) if k == "add"]
+    if not any(isinstance(t, Scalar) and t.kind == "f" for t in sums):
+        return None
+    return bool(apply.attrs.get("any_order")) or any(i.attrs.get("vectormath") for _, i in callee.instructions())
+
+
+def _in_lanes(module: Module, first: Instr, second: Instr) -> bool:
+    """Whether a loop over both can be written in the lanes of vectors, with all sums in NumPy's order, which is also one of
+    those that are free."""
+    from .pairwise import in_lanes
+
+    callees = [module.functions[i.attrs["callee"]] for i in (first, second)]
+    return all(map(in_lanes, callees)) and sum(len(f.entry.instrs) for f in callees) <= _LARGEST_IN_LANES
+
+
+def _is_new(made: dict[Value, Instr], root: Value) -> bool:
+    return root in made and made[root].op == "alloc"
+
+
+def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: Instr) -> bool:
+    """Whether `first` may wait for `second`, and the shapes are the same, as an array tells that they have in common."""
+    arrays = [{v for v in i.operands if isinstance(v.type, Array)} for i in (first, second)]
+    if not arrays[0] & arrays[1]:
+        return False
+    outs = [i.operands[: len(i.attrs["modes"])] for i in (first, second)]
+    shared = _added_to_by_both(made, first, second)
+    outs = [[v for v in own if v not in shared] for own in outs]
+    arrays = [own - shared for own in arrays]
+    fresh = lambda v: _is_new(made, root_of(made, v))
+    for mine, others in ((outs[0], arrays[1]), (outs[1], arrays[0])):
+        # New arrays are nobody else's, unless they are seen in another way.
+        if not all(map(fresh, mine)) or {root_of(made, v) for v in mine} & {root_of(made, v) for v in others}:
+            return False
+    start, end = block.instrs.index(first), block.instrs.index(second)
+    roots, written_roots = {root_of(made, v) for v in arrays[0]}, {root_of(made, v) for v in outs[0]}
+    if any({root_of(made, v) for v in own} & shared for own in arrays):
+        return False
+    waiting = _waiting(block, first, second)
+    results = {*first.results, *(r for i in waiting for r in i.results)}
+    for instr in block.instrs[start + 1 : end + 1]:
+        if instr in waiting:
+            continue
+        if not results.isdisjoint(instr.operands):
+            return False
+        given = [v for v in instr.operands if instr is not second or v not in shared]
+        if any(root_of(made, v) in written_roots | shared for v in given) and not (
+            instr.op in VIEWS or instr.op in ("dim", "stride")
+        ):
+            return False
+        if instr is second or instr.op == "alloc" or OPS[instr.op].effects not in ("write", "effect"):
+            continue
+        written = instr.operands[: len(instr.attrs["modes"])] if instr.op == "apply" else instr.operands[:1]
+        if instr.op not in ("apply", "fill") or not all(fresh(v) and root_of(made, v) not in roots for v in written):
+            return False
+    return True
+
+
+def _waiting(block: Block, first: Instr, second: Instr) -> list[Instr]:
+    """What is computed between the two of the sums of the first one, and can be computed behind the second."""
+    found: list[Instr] = []
+    known = set(first.results)
+    for instr in block.instrs[block.instrs.index(first) + 1 : block.instrs.index(second)]:
+        if not known.isdisjoint(uses(instr)) and OPS[instr.op].effects == "pure" and instr.op not in VIEWS:
+            found.append(instr)
+            known.update(instr.results)
+    return found
+
+
+def _added_to_by_both(made: dict[Value, Instr], first: Instr, second: Instr) -> set[Value]:
+    """New arrays to which two `apply`s add, each as a whole."""
+    added = [
+        {v for v, mode in zip(outs_of(i), i.attrs["modes"], strict=True) if mode == "add" and outs_of(i).count(v) == 1}
+        for i in (first, second)
+    ]
+    return {v for v in added[0] & added[1] if _is_new(made, v)}
+
+
+def _merge(module: Module, block: Block, made: dict[Value, Instr], first: Instr, second: Instr) -> None:
+    any_order = all(_any_order(module, i) is not False for i in (first, second))
+    f, g = (module.functions[i.attrs["callee"]] for i in (first, second))
+    outs = [len(i.attrs["modes"]) for i in (first, second)]
+    signature = Signature()
+    given = [
+        [signature.param(v, p) for v, p in zip(i.operands[n:], function.params, strict=True)]
+        for i, n, function in ((first, outs[0], f), (second, outs[1], g))
+    ]
+    results = [[Value(t) for t in function.results] for function in (f, g)]
+    shared = _added_to_by_both(made, first, second)
+    own, totals = [], []
+    for v, x in zip(outs_of(first), results[0], strict=False):
+        if v in shared:
+            total = Instr("add", [x, results[1][outs_of(second).index(v)]], [Value(x.type)], {}, [], second.position)
+            totals.append(total)
+            x = total.result
+        own.append(x)
+    others = [k for k, v in enumerate(outs_of(second)) if v not in shared]
+    ordered = [*own, *(results[1][k] for k in others), *results[0][outs[0] :], *results[1][outs[1] :]]
+    both = Function(
+        module.unique_name(f"{g.name}.with"), [Block("entry", signature.params)], tuple(v.type for v in ordered)
+    )
+    both.attrs = dict(g.attrs)
+    both.entry.instrs = [
+        Instr("call", given[0], results[0], {"callee": f.name}, [], first.position),
+        Instr("call", given[1], results[1], {"callee": g.name}, [], second.position),
+        *totals,
+        Instr("return", ordered),
+    ]
+    module.add(both)
+    inline_call(module, both, inline_call(module, both, both.entry, 0), 0)
+    simplify_cfg.run(both)
+    cse.run(both)
+    modes = (*first.attrs["modes"], *(second.attrs["modes"][k] for k in others))
+    second.operands[:] = [*outs_of(first), *(outs_of(second)[k] for k in others), *signature.operands]
+    kinds = [i.attrs.get("kinds", ("add",) * len(i.results)) for i in (first, second)]
+    waiting = _waiting(block, first, second)
+    block.instrs[:] = [i for i in block.instrs if i not in waiting]
+    at = block.instrs.index(second) + 1
+    block.instrs[at:at] = waiting
+    second.results[:] = [*first.results, *second.results]
+    second.attrs = {
+        **second.attrs,
+        "callee": both.name,
+        "modes": modes,
+        "kinds": (*kinds[0], *kinds[1]),
+        "any_order": any_order,
+    }
+    block.instrs.remove(first)
