@@ -344,13 +344,10 @@ def _general(x: Any) -> tuple[Any, Any]:
     stepped = stepped_as(t)
     if stepped is not t:
         return SOURCES[stepped](x)
-    method = objects.arithmetic.find(t, "__iter__")
-    if objects.arithmetic.is_python(method):
-        made, back = objects.calls.call(method.__get__(x, t), ())
-        stepped = not isinstance(made, Iterator) and objects.arithmetic.is_python(
-            objects.arithmetic.find(type(made), "__next__")
-        )
-        inner, rec = _stepped(sources.ByNext(made)) if stepped else pairs(made)
+    iterated = objects.stepped.iterated(x)
+    if iterated is not None:
+        made, back = iterated
+        inner, rec = _stepped(sources.ByNext(made)) if objects.stepped.has_steps(made) else pairs(made)
         if back is None:
             return inner, rec
         if rec is None:
@@ -361,7 +358,7 @@ def _general(x: Any) -> tuple[Any, Any]:
     made_plainly = plain_pairs(x)
     if made_plainly is not None:
         return made_plainly
-    if method is None and objects.arithmetic.is_python(objects.arithmetic.find(t, "__getitem__")):
+    if objects.arithmetic.find(t, "__iter__") is None and objects.arithmetic.is_python(objects.arithmetic.find(t, "__getitem__")):
         return _stepped(sources.ByIndex(x))
     iter(x)  # raises the TypeError
     return _unknown(x), NOTHING
@@ -482,7 +479,8 @@ def leading(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...],
         items, drain = drained(x)
         if types.issuperset(map(type, items)):
             return items, drain, None
-    return leading_pairs(x, types)
+    own = objects.stepped.leading(x, types) if t not in SOURCES else None
+    return leading_pairs(x, types) if own is None else own
 
 
 def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:

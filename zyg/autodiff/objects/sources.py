@@ -66,13 +66,13 @@ class ByNext(Steps):
         from zyg.autodiff.python import escaping
 
         try:
-            item, back = escaping.attempt(_next_of, self.iterator)
+            item, back = escaping.attempt(next_of, self.iterator)
         except StopIteration as end:
             return False, None, escaping.swallowed(end)
         return True, item, back
 
 
-def _next_of(x: Any) -> tuple[Any, Any]:
+def next_of(x: Any) -> tuple[Any, Any]:
     """(value, back) of `x.__next__()`."""
     from zyg.autodiff.python.special import special_method
 
@@ -203,6 +203,8 @@ def finish(iterator: Any) -> None:
 def record_finish(iterator: Any) -> tuple[Any, Any]:
     if type(iterator) in _WITHOUT_STEPS:
         return _NOTHING_DONE
+    if type(iterator) is objects.stepped.Steps:
+        return None, objects.stepped.back_of_end(iterator)
     sources = sources_of(iterator)
     return None, (run_finished, sources, iterator.before) if sources else None
 

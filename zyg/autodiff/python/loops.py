@@ -8,7 +8,7 @@ from typing import Any
 from zyg.backend.pullbacks import nothing
 
 from .. import objects
-from ..objects import generators, sources
+from ..objects import generators, iteration, sources, stepped
 from ..objects.cotangents import INERT
 from ..objects.iteration import Direct, Items, Values
 from ..objects.wholes import Entries
@@ -34,6 +34,8 @@ def loop(x: Any) -> tuple[Any, Any]:
     if t is generators.Generator:
         items = generators.quickly(x)
         return items, sources.whole(items)
+    if t not in iteration.SOURCES and iteration.stepped_as(t) is t:
+        return stepped.through(x, loop) or objects.loop(x)
     return objects.loop(x)
 
 

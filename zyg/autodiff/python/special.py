@@ -30,7 +30,7 @@ from ..objects.numpy_numbers import PAIRS
 from ..objects.shadows import F64
 from ..trying import bodies
 from .knowledge import HEAP_TYPE, has_plain_shadow, is_of_python, is_plain, note_class, note_code
-from .sites import Tables, forward_of_method, new_tables, noted
+from .sites import Table, Tables, forward_of_method, new_tables, noted
 
 
 def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]:
@@ -109,12 +109,17 @@ def _note_special(tables: Tables, cls: type, slot: str, arity: int) -> None:
 _asked: dict[str, Tables] = {}  # by the name of a special method
 
 
+def methods_asked(slot: str, watched: bool) -> Table:
+    """What is known of a special method, by class: see `sites.noted`."""
+    if slot not in _asked:
+        _asked[slot] = new_tables()
+    return _asked[slot][1 if watched else 0]
+
+
 def special_method(slot: str, cls: type, arity: int) -> Any:
     """The forward half of a special method for `arity` arguments with `self`, whose pullback gives the cotangent of `self` first, if
     a plain function is it in that class; else None."""
-    if slot not in _asked:
-        _asked[slot] = new_tables()
-    table = _asked[slot][1 if bodies else 0]
+    table = methods_asked(slot, bool(bodies))
     found = table.get(cls)
     if found is None:
         method = find(cls, slot)

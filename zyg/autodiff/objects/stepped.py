@@ -1,0 +1,173 @@
+"""Instances of users' classes that are gone through: by their `__iter__`, and by the `__next__` of what that gives.
+
+What takes items in their order and leaves none aside, as loops and `sum` do, runs the pullbacks of the steps as those of the items:
+there is nothing to count, as in `sources`.
+"""
+
+from __future__ import annotations
+
+from itertools import chain, repeat
+from typing import Any
+
+from zyg.autodiff import objects
+from zyg.backend import pullbacks
+
+from .. import trying
+from . import calls
+from .arithmetic import find, is_python
+from .iteration import NOTHING, Iterator, give_backs, leading_pairs
+from .sources import ByNext, next_of
+
+
+def iterated(x: Any) -> tuple[Any, Any] | None:
+    """(iterator, back) by an `__iter__` that is differentiated; None for objects without one."""
+    cls = type(x)
+    method = find(cls, "__iter__")
+    if not is_python(method):
+        return None
+    from zyg.autodiff.python.special import special_method  # (from a package it takes a microsecond more)
+
+    forward = special_method("__iter__", cls, 1)
+    made, back = calls.call(method.__get__(x, cls), ()) if forward is None else forward(x)
+    if not isinstance(made, Iterator) and find(type(made), "__next__") is None:
+        raise TypeError(f"iter() returned non-iterator of type '{type(made).__name__}'")
+    return made, back
+
+
+def has_steps(x: Any) -> bool:
+    """Whether the items come from a `__next__` that is differentiated."""
+    return not isinstance(x, Iterator) and is_python(find(type(x), "__next__"))
+
+
+class Steps(chain[Any]):
+    """Pairs (item, back) of an iterator for who takes them in their order, without Python code but that of a generator."""
+
+    __slots__ = ("end",)
+
+    end: list[Any]
+
+
+def steps(x: Any) -> Steps:
+    """The items of an object with a `__next__`."""
+    from zyg.autodiff.python.escaping import watch_generators
+
+    watch_generators()
+    end: list[Any] = []
+    made = Steps(_steps(x, end))
+    made.end = end
+    return made
+
+
+def _steps(x: Any, end: list[Any]) -> Any:
+    from zyg.autodiff.python.escaping import swallowed
+    from zyg.autodiff.python.special import methods_asked
+
+    known, bodies = methods_asked("__next__", True), trying.bodies
+    while True:
+        cls = type(x)
+        bodies.append(None)
+        try:
+            found = known.get(cls)
+            if found is not None and cls.__next__ is found[1]:
+                item, back = found[2](x)
+            else:
+                item, back = next_of(x)
+                back = None if back is None else (_run_step, back)
+        except StopIteration as error:
+            end.append(swallowed(error))
+            return
+        finally:
+            bodies.pop()
+        yield item, back
+
+
+def _run_step(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    calls.run(back[1], d, shadows)
+
+
+def back_of_end(iterator: Steps) -> Any:
+    """What undoes the step that found the end."""
+    return iterator.end[0] if iterator.end else None
+
+
+# ------------------------------------------------------------------------------------------------------ consumers
+
+
+def through(x: Any, loop: Any) -> tuple[Any, Any] | None:
+    """What `loop` gives, for an instance of a class with `__iter__` or `__next__`; None for others."""
+    made = iterated(x)
+    if made is None:
+        return (steps(x), _BY_STEPS) if has_steps(x) else None
+    iterator, back = made
+    items, rec = (steps(iterator), _BY_STEPS) if has_steps(iterator) else loop(iterator)
+    if back is None:
+        return items, rec
+    if rec is None:
+        return zip(items, repeat(None)), (_run_made, back, NOTHING)
+    if rec[0] is pullbacks.nothing:  # items say which part they are of what is gone through
+        return items, (pullbacks.nothing, rec[1], _run_made, back, rec)
+    return items, (_run_made, back, rec)
+
+
+def _run_by_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """Each item has a back of its own."""
+
+
+_BY_STEPS = (_run_by_steps,)
+
+
+def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """`x.__iter__()` gave what has been gone through: (..., its back, back of that)"""
+    rec = back[-1]
+    inner = rec[0](rec, None, shadows)
+    given = calls.run(back[-2], None if inner is None else inner[0], shadows)
+    return None if given is None else (given[0],)
+
+
+def leading(x: Any, types: frozenset[type]) -> Any:
+    """`iteration.leading`, of the same instances; None for others."""
+    made = iterated(x)
+    if made is None:
+        return _leading_steps(x, types) if has_steps(x) else None
+    iterator, back = made
+    if has_steps(iterator):
+        items, drain, rest = _leading_steps(iterator, types)
+    else:
+        items, drain, rest = objects.iteration.leading(iterator, types)
+    return items, drain if back is None else (_give_made, drain, back), rest
+
+
+def _leading_steps(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
+    iterator = steps(x)
+    items: list[Any] = []
+    backs: list[Any] = []
+    rest = None
+    with objects.reentry.gathering(backs):
+        for item, back in iterator:
+            items.append(item)
+            backs.append(back)
+            if type(item) not in types:
+                rest = Iterator(ByNext(x))
+                break
+    return items, (_give_steps, backs, back_of_end(iterator)), rest
+
+
+def _give_steps(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
+    _, backs, end = drain
+    calls.run(end, None, shadows)
+    give_backs((give_backs, backs, None), ds, shadows)
+
+
+def _give_made(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
+    _, inner, back = drain
+    given = calls.run(back, objects.iteration.give(inner, ds, shadows), shadows)
+    return None if given is None else given[0]
+
+
+@calls.known(leading)
+def _leading_in_turn(x: Any, types: frozenset[type]) -> tuple[Any, Any]:
+    """The same where this is differentiated in turn."""
+    return calls.call(leading_pairs, (x, types))
+
+
+__all__ = ["Steps", "back_of_end", "iterated", "leading", "steps", "through"]
