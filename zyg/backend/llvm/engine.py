@@ -298,7 +298,7 @@ class Engine:
         for letter, bits in self.vector_lanes:
             lanes = bits // (32 if single else 64)
             own = f"zyg_v{lanes}_{called}"
-            if own in vectormath.NAMES and has_fma:
+            if own in vectormath.NAMES and (_is_wide() if name in vectormath.ONLY_WIDE else has_fma):
                 found.append((lanes, own))
                 continue
             symbol = f"_ZGV{letter}N{lanes}{'v' * arguments}_{called}"

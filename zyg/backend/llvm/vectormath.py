@@ -1,20 +1,22 @@
 """Mathematical functions of vectors, where the C library's are slow: straight-line formulas, several elements at a time.
 
-`exp`, `expm1`, `log`, `log1p` and `tanh` of doubles, for machines with fused multiply-add: at most 2 ulp off (tests measure),
-special values as in C.  They take a third to two thirds of the time of glibc's vector functions; where this module has no
-function, or the machine no such instructions, those are called.  Sums in lanes have the formulas in their loops
-(lowering/vectors.py); loops that LLVM vectorises call them as functions.
+`exp`, `expm1`, `log`, `log1p` and `tanh` of doubles, for machines with fused multiply-add, and `pow` for those with AVX-512: at
+most 2 ulp off (tests measure), special values as in C.  They take a third to two thirds of the time of glibc's vector functions;
+where this module has no function, or the machine no such instructions, those are called.  Sums in lanes have the formulas in
+their loops (lowering/vectors.py); loops that LLVM vectorises call them as functions.
 
 Arguments are reduced as in Sun's fdlibm (Ng, 1993): exp(x) = 2**n exp(r), log(x) = k log 2 + log(m) with the series in
-s = f / (2 + f); the polynomials are those through the Chebyshev nodes.  Nothing is gathered: the one table there is has
-eight entries, which are a register of AVX-512.
+s = f / (2 + f); the polynomials are those through the Chebyshev nodes.  With AVX-512, log(x) = k log 2 - log(c) + log(1 + r), where
+c of five bits is about 1 / m and r = c m - 1 is exact (Tang, "Table-driven implementation of the logarithm function", ACM TOMS
+16, 1990); `pow` carries such a logarithm as the sum of two doubles (Dekker, 1971; so do fdlibm's and the C libraries').  Nothing is
+gathered: tables have eight or sixteen entries, one or two registers.
 """
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 LANES = (4, 8)
 
@@ -28,7 +30,8 @@ HALF_BITS = 0x3FE0000000000000
 TWO_BITS = 0x4000000000000000
 SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 EXPONENT_BITS = 0xFFF0000000000000 - (1 << 64)
-ZEROS, INFINITY = 2 | 4, 8  # bits of AVX-512's classes of numbers
+ZEROS, INFINITIES = 2 | 4, 8 | 16  # bits of AVX-512's classes of numbers
+LARGEST = 1.7976931348623157e308
 SMALLEST_NORMAL = 2.2250738585072014e-308
 # (exp(r) - 1 - r) / r**2 for abs(r) <= log(2) / 2, ascending.
 EXP = (
@@ -48,6 +51,27 @@ EIGHTHS = (
 EIGHTHS_LO = (
     0.0, -3.046782079812471e-17, 3.982015231465646e-17, 2.5382502794888315e-17, -9.667293313452913e-17,
     7.949834809697621e-17, 8.199010020581497e-17, 3.283107224245627e-17,
+)  # fmt: skip
+# log(c) for c = 1, 1 + 1/16, ..., negative, rounded to 42 places, so that what k log 2 adds is exact, and what was left.
+SIXTEENTHS = (
+    0.0, -0.06062462181648698, -0.11778303565643, -0.17185025692674571, -0.22314355131425145, -0.2719337154835557,
+    -0.31845373111855224, -0.3629054936893681, -0.40546510810827385, -0.4462871026285029, -0.4855078157816024,
+    -0.5232481437644765, -0.5596157879353996, -0.5947071077466717, -0.6286086594222979, -0.6613984822454313,
+)  # fmt: skip
+SIXTEENTHS_LO = (
+    0.0, 5.213620639136504e-14, 4.654729747598445e-14, 8.649239607212071e-14, 4.169796584527195e-14,
+    -8.604306772808733e-14, 1.7625431312172662e-14, -3.6708569716349383e-16, 1.094708713660664e-13,
+    8.33959316905439e-14, -9.840465278232627e-14, -7.135550660118121e-14, -2.3119493838005378e-14,
+    -2.1107989157842298e-14, -7.620483823189371e-14, 6.628791790390747e-14,
+)  # fmt: skip
+# (log(1 + r) - r) / r**2 and (log(1 + r) - r + r**2 / 2) / r**3 for abs(r) <= 1/32 + 2**-16.
+LOG_NEAR_1 = (
+    -0.4999999999999993, 0.3333333333333327, -0.25000000002338885, 0.2000000000212631, -0.1666665470490484,
+    0.14285703411139944, -0.1251957224759996, 0.11128904370263305,
+)  # fmt: skip
+LOG_NEAR_1_BEYOND = (
+    0.3333333333333333, -0.2499999999999973, 0.1999999999999975, -0.16666666670321975, 0.14285714289088483,
+    -0.12499986540510935, 0.11111098686739135, -0.1001835149285997, 0.0910784916718294,
 )  # fmt: skip
 EXP_TWICE = tuple(c * 2.0 ** (k + 1) for k, c in enumerate(EXP))  # (exp(2r) - 1 - 2r) / 2 / r**2
 # (log((1 + s) / (1 - s)) - 2s) / s**3 as powers of s**2, for abs(s) <= 0.2.
@@ -160,6 +184,9 @@ class Writer:
     def both(self, x: Names, y: Names) -> Names:
         return self.each("and {masks} {0}, {1}", x, y)
 
+    def either(self, x: Names, y: Names) -> Names:
+        return self.each("or {masks} {0}, {1}", x, y)
+
     def select(self, mask: Names, x: Operand, y: Operand) -> Vector:
         """x where the mask is set, else y."""
         return Vector(self, self.each("select {masks} {0}, {type} {1}, {type} {2}", mask, self.of(x), self.of(y)))
@@ -171,19 +198,29 @@ class Writer:
     def abs(self, x: Vector) -> Vector:
         return self.call(f"llvm.fabs.v{self.lanes}f64", x)
 
+    def rounded(self, x: Vector) -> Vector:
+        return self.call(f"llvm.rint.v{self.lanes}f64", x)
+
     def copysign(self, x: Vector, sign: Vector) -> Vector:
         return self.call(f"llvm.copysign.v{self.lanes}f64", x, sign)
 
-    def processor(self, name: str, *args: Vector, more: tuple[str, ...] = ()) -> Vector:
+    def processor(self, name: str, *args: Operand, more: tuple[str, ...] = ()) -> Vector:
         """One of AVX-512's operations, for all lanes."""
         return self.call(f"llvm.x86.avx512.{name}.pd.512", *args, more=more)
 
     def looked_up(self, table: tuple[float, ...], at: Bits) -> Vector:
-        """The entries of a table of eight that the lowest three bits name, by AVX-512."""
-        name, type, integers = "llvm.x86.avx512.permvar.df.512", self.types["type"], self.types["integers"]
-        self.declared[name] = f"declare {type} @{name}({type}, {integers})"
-        entries = f"{type} <{', '.join(map(_constant, table))}>"
-        return Vector(self, self.each(f"call {type} @{name}({entries}, {integers} {{0}})", at.names))
+        """The entries of a table of eight or sixteen that the lowest bits name, by AVX-512."""
+        type, integers = self.types["type"], self.types["integers"]
+        registers = [f"{type} <{', '.join(map(_constant, table[k : k + 8]))}>" for k in range(0, len(table), 8)]
+        name = f"llvm.x86.avx512.{'permvar.df' if len(registers) == 1 else 'vpermi2var.pd'}.512"
+        first, *second = registers
+        self.declared[name] = f"declare {type} @{name}({', '.join([type, integers, *(type for _ in second)])})"
+        given = ", ".join([first, f"{integers} {{0}}", *second])
+        return Vector(self, self.each(f"call {type} @{name}({given})", at.names))
+
+    def within(self, x: Vector, limit: float) -> Vector:
+        """x, or the limit with its sign where that is nearer to 0 or x is a nan, by AVX-512."""
+        return self.processor("mask.range", x, limit, more=("i32 2", *self.unmasked(), "i32 4"))
 
     def of_class(self, x: Vector, kinds: int) -> Names:
         """Whether the numbers are of some kinds, by AVX-512."""
@@ -236,19 +273,26 @@ def _scaled_by_halves(x: Vector, shifted: Vector) -> Vector:
 
 
 def exp(w: Writer, x: Vector) -> Vector:
+    if w.wide:
+        return _exp(w, x, None)
     # Beyond, the result is 0 or inf; a nan stays one.
     x = w.select(x.below(-1000.0), -1000.0, x)
     x = w.select(x.above(1000.0), 1000.0, x)
-    if w.wide:
-        # n in eighths: 2**n is an entry of the table times a power of 2, of which the processor takes the floor.
-        shifted = w.fma(x, LOG2_E, ROUND / 8)
-        n = shifted - ROUND / 8
-        r = w.fma(n, -LN2_LO, w.fma(n, -LN2_HI, x))
-        rest = w.fma(r * r, w.polynomial(r, EXP_OF_AN_EIGHTH), r)
-        entry, left = (w.looked_up(table, shifted.bits()) for table in (EIGHTHS, EIGHTHS_LO))
-        return _scaled(w, w.fma(entry, rest, left) + entry, n)
     shifted, rest = _reduced(w, x)
     return _scaled_by_halves(rest + 1.0, shifted)
+
+
+def _exp(w: Writer, x: Vector, small: Vector | None) -> Vector:
+    """exp(x + small), by AVX-512."""
+    # n in eighths: 2**n is an entry of the table times a power of 2, of which the processor takes the floor.
+    shifted = w.fma(x if small is None else x + small, LOG2_E, ROUND / 8)
+    n = shifted - ROUND / 8
+    r = w.fma(n, -LN2_LO, w.fma(n, -LN2_HI, x))
+    # Where x is beyond what has a result, infinite or a nan, n alone makes it 0, inf or a nan.
+    r = w.within(r if small is None else r + small, 1.0)
+    rest = w.fma(r * r, w.polynomial(r, EXP_OF_AN_EIGHTH), r)
+    entry, left = (w.looked_up(table, shifted.bits()) for table in (EIGHTHS, EIGHTHS_LO))
+    return _scaled(w, w.fma(entry, rest, left) + entry, n)
 
 
 def expm1(w: Writer, x: Vector) -> Vector:
@@ -284,43 +328,87 @@ def _logarithm(w: Writer, k: Vector, f: Vector, small: Vector | None) -> Vector:
     return w.fma(k, LN2_HI, f - (half - inner))
 
 
-def _apart(w: Writer, x: Vector) -> tuple[Vector, Vector]:
-    """m about 1 (from 0.7 to 1.5) and k, where x = m 2**k; x is a normal number, unless the processor takes it apart: then 0
-    and inf have the exponents -inf and inf, and m of what is less than 0 is a nan."""
-    if w.wide:
-        exponent = lambda v: w.processor("mask.getexp", v, more=(*w.unmasked(), "i32 4"))
-        interval = f"i32 {2 << 2 | 3}"  # 0.75 to 1.5, a nan for negative numbers
-        x = x + 0.0  # not -0.0
-        m = w.processor("mask.getmant", x, more=(interval, *w.unmasked(), "i32 4"))
-        return m, exponent(x) - exponent(m)
+def _apart(x: Vector) -> tuple[Vector, Vector]:
+    """m about 1 (from 0.7 to 1.4) and k, where x = m 2**k is a normal number."""
     bits = x.bits()
     above = bits.op("sub", SQRT_HALF_BITS)
     m = bits.op("sub", above.op("and", EXPONENT_BITS)).number()
     return m, above.op("ashr", 52).op("add", ROUND_BITS).number() - ROUND
 
 
+class _Taken:
+    """x = m 2**exponent taken apart by AVX-512, m from 1 to 2: log(x) = hi + lo + log(1 + r), where r = c m - 1.
+
+    0 and inf have the exponents -inf and inf, which make hi and lo infinite; m of what is less than 0 is a nan."""
+
+    def __init__(self, w: Writer, x: Vector):
+        rounded = (*w.unmasked(), "i32 4")
+        exponent = lambda v: w.processor("mask.getexp", v, more=rounded)
+        self.exponent = exponent(x)
+        m = w.processor("mask.getmant", x, more=("i32 8", *rounded))
+        about = w.processor("rcp14", m, more=w.unmasked())
+        self.c = c = w.processor("mask.rndscale", about, more=(f"i32 {5 << 4 | 8}", *rounded))  # to 5 places
+        self.r = w.fma(c, m, -1.0)  # exact
+        k = self.exponent - exponent(c)
+        at = c.bits().op("lshr", 48)  # the four bits behind the first
+        self.hi = w.fma(k, LN2_HI, w.looked_up(SIXTEENTHS, at))  # exact
+        self.lo = w.fma(k, LN2_LO, w.looked_up(SIXTEENTHS_LO, at))
+
+    def logarithm(self, w: Writer, r: Vector) -> Vector:
+        return self.hi + (r + w.fma(r * r, w.polynomial(r, LOG_NEAR_1), self.lo))
+
+    def in_two(self, w: Writer) -> tuple[Vector, Vector]:
+        """The logarithm as the sum of two, the second of which is a thousandth of the first at most; to 2**-63."""
+        r = self.r
+        half = -(r * 0.5)
+        s = w.fma(half, r, r)  # r - r**2 / 2
+        first = self.hi + s
+        left = (self.lo + w.fma(half, r, r - s)) + (s - (first - self.hi))
+        return first, w.fma(r * r * r, w.polynomial(r, LOG_NEAR_1_BEYOND), left)
+
+
 def log(w: Writer, x: Vector) -> Vector:
     if w.wide:
-        m, k = _apart(w, x)
-        return _logarithm(w, k, m - 1.0, None)
+        taken = _Taken(w, x + 0.0)  # not -0.0
+        return taken.logarithm(w, taken.r)
     tiny = x.below(SMALLEST_NORMAL)
-    m, k = _apart(w, w.select(tiny, x * 2.0**54, x))
+    m, k = _apart(w.select(tiny, x * 2.0**54, x))
     return _beyond(w, x, _logarithm(w, k - w.select(tiny, 54.0, 0.0), m - 1.0, None))
 
 
 def log1p(w: Writer, x: Vector) -> Vector:
     u = x + 1.0
     lost = x - (u - 1.0)
-    m, k = _apart(w, u)
     if w.wide:
-        # What was lost in the sum, as a part of m - 1: where u is about 1 that gives x again.
-        f = (m - 1.0) + _scaled(w, lost, -w.select(k.below(-2000.0), -2000.0, k))
-        return w.select(w.of_class(x, ZEROS | INFINITY), x, _logarithm(w, k, f, None))
+        taken = _Taken(w, u)
+        # What was lost in the sum, in proportion: where u is about 1 that gives x again. It is a nan if u is 0 or infinite.
+        lost = w.within(_scaled(w, lost, -taken.exponent), 1.0)
+        return w.copysign(taken.logarithm(w, w.fma(taken.c, lost, taken.r)), x)
+    m, k = _apart(u)
     # Near 0 x itself is taken, and nothing is lost.
     f = w.select(k.equals(0.0), x, m - 1.0)
     # Some bits of it will do.
     lost = w.select(w.compare("one", k, 0.0), lost / u, 0.0)
     return w.select(x.equals(0.0), x, _beyond(w, u, _logarithm(w, k, f, lost)))  # of -0.0
+
+
+def pow(w: Writer, x: Vector, y: Vector) -> Vector:
+    """By AVX-512. What is said of y alone is computed once where y is the same for all."""
+    integral = w.compare("oeq", w.rounded(y), y)
+    half = y * 0.5
+    odd = w.both(integral, w.compare("one", w.rounded(half), half))
+    y_finite = w.select(y.below(-LARGEST), -LARGEST, w.select(y.above(LARGEST), LARGEST, y))  # 1**inf is 1
+    size = w.abs(x)
+    taken = _Taken(w, w.select(integral, size, x))  # a negative number to a power that is none is a nan
+    hi, lo = taken.in_two(w)
+    hi = w.select(w.of_class(x, ZEROS | INFINITIES), taken.exponent, hi)
+    product = y_finite * hi
+    # Infinite or a nan only where the product alone says what the result is.
+    small = w.within(w.fma(y_finite, lo, w.fma(y_finite, hi, -product)), 1.0)
+    result = _exp(w, product, small)
+    result = w.select(odd, w.copysign(result, x), result)
+    one = w.either(w.compare("oeq", y, 0.0), w.both(w.compare("uno", y, y), x.equals(1.0)))
+    return w.select(one, 1.0, result)
 
 
 def _beyond(w: Writer, x: Vector, result: Vector) -> Vector:
@@ -329,9 +417,11 @@ def _beyond(w: Writer, x: Vector, result: Vector) -> Vector:
     return w.select(w.both(x.above(0.0), x.below(math.inf)), result, odd)
 
 
-FUNCTIONS: dict[str, Callable[[Writer, Vector], Vector]] = {
-    "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "tanh": tanh,
+FUNCTIONS: dict[str, Callable[..., Vector]] = {
+    "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "tanh": tanh, "pow": pow,
 }  # fmt: skip
+BINARY = frozenset({"pow"})
+ONLY_WIDE = frozenset({"pow"})
 
 NAMES = {f"zyg_v{lanes}_{name}": (name, lanes) for name in FUNCTIONS for lanes in LANES}
 
@@ -342,11 +432,19 @@ def wider(symbol: str, wide: bool) -> str | None:
     return f"zyg_v8_{name}" if wide and lanes == 4 else None
 
 
+def _parameters(name: str, type: str) -> tuple[list[str], str]:
+    """Their names, and how they are declared."""
+    names = ["%x", "%y"] if name in BINARY else ["%x"]
+    return names, ", ".join(f"{type} {n}" for n in names)
+
+
 def _by_half(symbol: str, wider: str) -> str:
+    names, parameters = _parameters(NAMES[symbol][0], "<4 x double>")
+    twice = f"<8 x i32> <{', '.join(f'i32 {k % 4}' for k in range(8))}>"
     lines = [
-        f"define <4 x double> @{symbol}(<4 x double> %x) nounwind willreturn memory(none) {{",
-        f"  %twice = shufflevector <4 x double> %x, <4 x double> poison, <8 x i32> <{', '.join(f'i32 {k % 4}' for k in range(8))}>",
-        f"  %both = call <8 x double> @{wider}(<8 x double> %twice)",
+        f"define <4 x double> @{symbol}({parameters}) nounwind willreturn memory(none) {{",
+        *(f"  {n}2 = shufflevector <4 x double> {n}, <4 x double> poison, {twice}" for n in names),
+        f"  %both = call <8 x double> @{wider}({', '.join(f'<8 x double> {n}2' for n in names)})",
         f"  %one = shufflevector <8 x double> %both, <8 x double> poison, {_numbers(range(4))}",
         "  ret <4 x double> %one",
         "}",
@@ -358,31 +456,41 @@ def _by_half(symbol: str, wider: str) -> str:
 def text(symbol: str, wide: bool) -> tuple[set[str], str]:
     """A function of NAMES in LLVM assembly, and what it declares; `wide`: for a processor with AVX-512."""
     name, lanes = NAMES[symbol]
+    whole = f"<{lanes} x double>"
     if half := wider(symbol, wide):
-        return {f"declare <8 x double> @{half}(<8 x double>)"}, _by_half(symbol, half)
+        types = ", ".join("<8 x double>" for _ in _parameters(name, whole)[0])
+        return {f"declare <8 x double> @{half}({types})"}, _by_half(symbol, half)
     register = min(lanes, 8 if wide else 4)
     w = Writer(register, lanes // register, wide)
-    whole, result = f"<{lanes} x double>", written(w, name, "%x")
-    lines = [f"define {whole} @{symbol}({whole} %x) nounwind willreturn memory(none) {{", *w.lines]
+    names, parameters = _parameters(name, whole)
+    result = written(w, name, *names)
+    lines = [f"define {whole} @{symbol}({parameters}) nounwind willreturn memory(none) {{", *w.lines]
     return set(w.declared.values()), "\n".join([*lines, f"  ret {whole} {result}", "}", ""])
 
 
-def written(w: Writer, name: str, x: str) -> str:
-    """Write a function of a vector as wide as all parts; gives the name of the result."""
+def written(w: Writer, name: str, *args: str) -> str:
+    """Write a function of vectors as wide as all parts; gives the name of the result."""
+    return joined(w, FUNCTIONS[name](w, *(Vector(w, in_parts(w, x)) for x in args)).names)
+
+
+def in_parts(w: Writer, x: str) -> Names:
+    """A vector as wide as all parts, in its parts."""
     if w.parts == 1:
-        return FUNCTIONS[name](w, Vector(w, (x,))).names[0]
-    register, lanes = w.lanes, w.lanes * w.parts
+        return (x,)
+    lanes = w.lanes * w.parts
     whole = f"<{lanes} x double>"
-    parts = [_numbers(range(k, k + register)) for k in range(0, lanes, register)]
-    vector = Vector(w, tuple(w.let(f"shufflevector {whole} {x}, {whole} poison, {part}") for part in parts))
-    results = list(FUNCTIONS[name](w, vector).names)
-    width = register
-    while len(results) > 1:
+    parts = [_numbers(range(k, k + w.lanes)) for k in range(0, lanes, w.lanes)]
+    return tuple(w.let(f"shufflevector {whole} {x}, {whole} poison, {part}") for part in parts)
+
+
+def joined(w: Writer, parts: Sequence[str]) -> str:
+    width = w.lanes
+    while len(parts) > 1:
         type = f"<{width} x double>"
         width *= 2
         join = _numbers(range(width))
-        results = [w.let(f"shufflevector {type} {a}, {type} {b}, {join}") for a, b in zip(results[::2], results[1::2])]
-    return results[0]
+        parts = [w.let(f"shufflevector {type} {a}, {type} {b}, {join}") for a, b in zip(parts[::2], parts[1::2])]
+    return parts[0]
 
 
 def _constant(x: float) -> str:

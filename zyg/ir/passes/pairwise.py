@@ -223,7 +223,7 @@ _VECTORISABLE = frozenset(
         "load",
     }
 )  # fmt: skip
-_FORMULAS = frozenset({"exp", "expm1", "log", "log1p", "tanh"})  # that can be written into a loop in lanes
+_FORMULAS = frozenset({"exp", "expm1", "log", "log1p", "tanh", "pow"})  # that can be written into a loop in lanes
 
 
 def in_lanes(function: Function) -> bool:

@@ -16,7 +16,7 @@ from ....ir.types import BOOL, Array, Scalar
 from ..horizontal import add_up
 from ..lowered import LoweringError
 from ..text import MATH, MEMORY_TYPES, SCALAR_TYPES, SIZES, literal
-from ..vectormath import FUNCTIONS, NAMES, Writer, written
+from ..vectormath import FUNCTIONS, NAMES, Writer, in_parts, joined, written
 from .arithmetic import BINARY, binary, neg
 from .arrays import access, element, parts_of
 from .control import give
@@ -300,20 +300,31 @@ class _InPlace(Writer):
 def _function(e: FunctionLowering, instr: Instr) -> None:
     """A mathematical function of doubles."""
     assert isinstance(e, VectorLowering)
-    x = e.vector(instr.operands[0])
-    own = [lanes for lanes, symbol in e.vector_variants(instr.op, 1, False) if symbol in NAMES]
+    args, arity = [e.vector(x) for x in instr.operands], len(instr.operands)
+    variants = e.vector_variants(instr.op, arity, False)
+    own = [lanes for lanes, symbol in variants if symbol in NAMES]
     if own:
         lanes = min(e.width, max(own))
         w = _InPlace(e, lanes, e.width // lanes, wide=lanes == 8)
-        e.define(instr, [written(w, instr.op, x)])
+        e.define(instr, [written(w, instr.op, *args)])
         for name, declaration in w.declared.items():
             e.module.externals.setdefault(name, declaration)
         return
-    type, callee = e.vector_type("double"), e.module.external(instr.op, "double", "double", MATH)
+    if variants := [v for v in variants if v[0] <= e.width]:
+        lanes, symbol = max(variants)
+        w, type = _InPlace(e, lanes, e.width // lanes, wide=False), f"<{lanes} x double>"
+        types = ", ".join([type] * arity)
+        e.module.vector_symbols[symbol] = f"declare {type} @{symbol}({types}) {e.module.group(MATH)}"
+        parts = zip(*(in_parts(w, x) for x in args), strict=True)
+        given = [", ".join(f"{type} {x}" for x in part) for part in parts]
+        e.define(instr, [joined(w, [e.call(type, f"@{symbol}", g, attributes=MATH) for g in given])])
+        return
+    type, name = e.vector_type("double"), "zyg_pow" if instr.op == "pow" else instr.op
+    callee = e.module.external(name, "double", ", ".join(["double"] * arity), MATH)
     result = "poison"
     for lane in range(e.width):
-        one = e.let(f"extractelement {type} {x}, i64 {lane}")
-        value = e.call("double", callee, f"double {one}", attributes=MATH)
+        one = ", ".join(f"double {e.let(f'extractelement {type} {x}, i64 {lane}')}" for x in args)
+        value = e.call("double", callee, one, attributes=MATH)
         result = e.let(f"insertelement {type} {result}, double {value}, i64 {lane}")
     e.define(instr, [result])
 
