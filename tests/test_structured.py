@@ -12,6 +12,8 @@ import pytest
 import zyg
 from tests.turns import each_in_turn
 
+pytestmark = each_in_turn
+
 rng = np.random.default_rng(5)
 W, B, X = rng.normal(size=(2, 3)), rng.normal(size=2), rng.normal(size=3)
 
@@ -55,7 +57,6 @@ def differences() -> np.ndarray:
     return np.array([(gradient(FLAT + s) - gradient(FLAT - s)) / 2e-4 for s in np.eye(9) * 1e-4])
 
 
-@each_in_turn
 @pytest.mark.parametrize("function", [native, by_python])
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_the_hessian_by_a_dictionary(function):
@@ -69,7 +70,6 @@ def test_the_hessian_by_a_dictionary(function):
             np.testing.assert_allclose(np.ravel(block), wanted[rows, columns].ravel(), atol=1e-6)
 
 
-@each_in_turn
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 def test_the_hessian_by_an_object():
     def plain(p):
