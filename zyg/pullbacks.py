@@ -56,6 +56,11 @@ class Pullback:
     def __zyg_type__(self) -> Type:
         return self._reverse.type
 
+    @property
+    def value_type(self) -> Type:
+        """The type of the value that came with it."""
+        return self._reverse.type.value
+
     def __call__(self, cotangent: Any, /) -> Any:
         return self._reverse.native(self, cotangent)
 

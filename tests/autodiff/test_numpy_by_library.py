@@ -179,6 +179,42 @@ def test_numbers_are_of_the_classes_that_numpy_gives(f):
         back(1.0)
 
 
+def total(x):
+    found = 0.0
+    for v in x:
+        found = found + v
+    return found
+
+
+def counted(x):
+    found = x[0] > 0, np.sum(x > 9), 2.0
+    for k in range(2):
+        found = found[0], found[1], found[2] * (k + 1)
+    return found
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: 1.0 / total(x * 0.0),
+        lambda x: total(-x * x) ** 0.5,
+        lambda x: 1.0 / zyg.jit(total)(x * 0.0),
+        lambda x: 1.0 / counted(x)[1] + ~counted(x)[0] * x[0],
+        lambda x: 1.0 / (counted(x)[2] - 5.0) + x[0],
+    ],
+    ids=["loop", "power", "jitted", "tuple", "python"],
+)
+def test_numbers_of_loops_are_of_the_classes_that_they_have_in_cpython(f):
+    with np.errstate(all="ignore"):
+        value, back = python_pullback(f, (X,), {})
+        wanted = np.float64(np.inf) if "jit" in f.__code__.co_names else f(X)
+        assert type(value) is type(wanted)
+        np.testing.assert_equal(value, wanted)
+        back(1.0)
+    with pytest.raises(ZeroDivisionError):
+        python_pullback(lambda x: x[0].item() / (counted(x)[2] - 4.0), (X,), {})
+
+
 def test_what_is_written_to_another_type_is_added_up_in_that_type_or_refused():
     x = np.array([[1e8, 1.0], [1.0, 1.0], [1.0, 2.0]], np.float32)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -103,8 +105,14 @@ def test_nothing_times_an_infinite_slope_is_nothing():
         lambda x: np.maximum(np.zeros(3), x),
         lambda x: np.clip(x, 0.0, 1.0),
         lambda x: x.clip(0.0, 1.0),
+        lambda x: np.clip(x, 0.0, None),
+        lambda x: np.fmax(x, 0.0),
+        lambda x: np.abs(x * (x > 0)),
+        lambda x: abs(np.array([max(v, 0.0) for v in x])),
+        lambda x: np.array([math.fabs(np.fabs(np.fmax(v, 0.0))) for v in x]).astype(x.dtype),
+        lambda x: np.clip(x, 0.0, 1.0) + np.floor(np.clip(x, 0.0, 0.9)),
     ],
-    ids=["maximum", "minimum", "arrays", "clip", "method"],
+    ids="maximum minimum arrays clip method limit fmax abs items numbers floor".split(),
 )
 @pytest.mark.parametrize("type", [np.float64, np.float32])
 def test_what_was_not_chosen_gets_nothing_of_an_infinite_cotangent(chosen, type):
@@ -112,3 +120,18 @@ def test_what_was_not_chosen_gets_nothing_of_an_infinite_cotangent(chosen, type)
     found = python_pullback(lambda x: np.sum(np.sqrt(chosen(x))), (x,), {})[1](1.0)[0]
     assert found.dtype == type
     np.testing.assert_allclose(found, [1.0, 0.0, 0.5**0.5], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("f", "slope"),
+    [
+        (lambda x: np.float64(x) * (np.float64(x) > 0), 1.0),
+        (lambda x: (np.float64(x) < 0) + x / np.bool_(True), 1.0),
+        (lambda x: ([x] * True)[0] * x + (True * [x])[0], 7.0),
+        (lambda x: ((x,) * (x > 0))[0] * x, 6.0),
+    ],
+    ids=["mask", "sum", "list", "tuple"],
+)
+def test_bools_as_operands(f, slope):
+    value, back = python_pullback(f, (3.0,), {})
+    assert value == f(3.0) and back(1.0) == (slope,)

@@ -122,7 +122,17 @@ def pos(d: Any, y: Any, a: Any) -> tuple[Any, ...]:
 def abs_(d: Any, y: Any, a: Any) -> tuple[Any, ...]:
     if type(a) is not float and isinstance(a, COMPLEX):
         return (d * (a / y) if y else 0.0 * a,)
-    return (d if a > 0 else -d if a < 0 else 0.0 * d,)
+    return (d if a > 0 else -d if a < 0 else of_kink(d),)
+
+
+def of_kink(d: Any) -> Any:
+    """The cotangent of a number where its absolute value is 0: nothing, also of an infinite one."""
+    c = 0.0 * d
+    return c if c == c else 0.0
+
+
+def run_kink(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    return None if d is None else (None, of_kink(d))
 
 
 def none(d: Any, y: Any, *operands: Any) -> tuple[Any, ...]:
@@ -280,7 +290,7 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         made = by_methods(op, a, b) if not (isinstance(a, Fraction) or isinstance(b, Fraction)) else None
         if made is not None:
             return made
-        if is_number(a) and is_number(b) or type(a) is bool or type(b) is bool:
+        if (is_number(a) or type(a) in _BOOLS) and (is_number(b) or type(b) in _BOOLS):
             y = function(a, b)
             return y, number_back(rule, y, a, b) if is_number(y) else None
         made = objects.container_operators.binary(op, a, b)
@@ -307,6 +317,9 @@ def _run_unknown(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     given = objects.calls.run(back[1], d, shadows)
     called = objects.calls.run(back[2], d, shadows)
     return called if given is None else given if called is None else tuple(map(accumulate, given, called))
+
+
+_BOOLS = frozenset({bool, np.bool_})
 
 
 def inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:

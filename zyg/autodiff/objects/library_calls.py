@@ -15,7 +15,7 @@ import numpy as np
 
 import zyg
 from zyg.errors import Unsupported
-from zyg.fallback import check_reading, native_pullback
+from zyg.fallback import check_reading, kinds_of, native_pullback
 from zyg.library import registry
 
 from . import foreign, native, structure, user_rules
@@ -23,6 +23,7 @@ from .backs import run
 from .cotangents import Refused
 from .native import OF_NUMPY
 
+_CALLS = 1024  # of so many kinds it is remembered what they are natively
 _MOST = 24  # numbers and arrays in a call; longer lists are data
 _EFFECTS = ("zyg.library.numpy_.random", "zyg.library.numpy_.error_state")  # whose functions do more than give a value
 
@@ -111,7 +112,7 @@ class _Parts:
         raise TypeError
 
 
-@lru_cache(1024)
+@lru_cache(_CALLS)
 def _function(source: str, f: Any, constants: tuple[Any, ...]) -> Any:
     return eval(source, {})(f, *constants)
 
@@ -177,59 +178,21 @@ def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     made = _pulled(call.called, operands) or _partly(f, call.called, operands)
     if made is None:
         return None
-    value = _of_numpys_classes(call.called, operands, made[0])
-    return value, (run_call, made[1], call.shapes, _held(call.shapes, call.values), call.of_function)
+    return made[0], (run_call, made[1], call.shapes, _held(call.shapes, call.values), call.of_function)
 
 
 def _pulled(called: Any, operands: Any, accept: Any = check_reading) -> tuple[Any, Any] | None:
     made = native_pullback(called, operands, accept)
     if made is None:
         return None
-    value, back = native.own(made[0]), made[1]
+    value, back = native.as_in_python(*made), made[1]
     forms = [structure.form(a) for a in operands]
     return value, (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
 
 
-def _kinds(operands: Any) -> tuple[Any, ...]:
-    return tuple([(type(x), x.dtype, x.ndim) if isinstance(x, np.ndarray) else type(x) for x in operands])
-
-
-def _of_numpys_classes(called: Any, operands: Any, value: Any) -> Any:
-    """Native code gives Python's numbers; here they are of the classes that NumPy gives, as which they go on (`1.0 / np.sum(x)`)."""
-    if type(value) is np.ndarray:
-        return value
-    key = called, _kinds(operands)
-    if key not in _classes:
-        with np.errstate(all="ignore"):
-            _classes[key] = _class_of(called(*operands))
-    return _made_of(_classes[key], value)
-
-
-def _class_of(value: Any) -> Any:
-    return tuple(map(_class_of, value)) if isinstance(value, tuple) else type(value)
-
-
-def _made_of(cls: Any, value: Any) -> Any:
-    if type(cls) is tuple:
-        parts = [_made_of(c, v) for c, v in zip(cls, value)]
-        return tuple(parts) if type(value) is tuple else type(value)(*parts)
-    return cls(value) if issubclass(cls, np.generic) and type(value) in _OF_PYTHON else value
-
-
-_OF_PYTHON = {float, int, bool, complex}
-_classes: dict[Any, Any] = {}  # of what a call gives for operands of some kinds
-
-
 def _partly(f: Any, called: Any, operands: list[Any]) -> tuple[Any, Any] | None:
     """The same where there is no derivative by some of the operands: what comes to these is refused."""
-    kinds = _kinds(operands)
-    if (called, kinds) not in _active:
-        found = [
-            native_pullback(_by(called, len(operands), (k,))(*operands), (x,), check_reading)
-            for k, x in enumerate(operands)
-        ]
-        _active[called, kinds] = tuple([k for k, made in enumerate(found) if made is not None])
-    active = _active[called, kinds]
+    active = _active_among(called, operands)
     if not active or len(active) == len(operands):
         return None
     made = _pulled(_by(called, len(operands), active)(*operands), [operands[k] for k in active])
@@ -241,10 +204,24 @@ def _partly(f: Any, called: Any, operands: list[Any]) -> tuple[Any, Any] | None:
     return made[0], (run_partly, made[1], active, forms, Refused(error))
 
 
-_active: dict[Any, tuple[int, ...]] = {}  # by which operands there is a derivative
+def _active_among(called: Any, operands: list[Any]) -> tuple[int, ...]:
+    """By which of the operands there is a derivative; the same for all operands of these types."""
+    key = called, kinds_of(tuple(operands), {})
+    if key not in _active:
+        found = [
+            native_pullback(_by(called, len(operands), (k,))(*operands), (x,), check_reading)
+            for k, x in enumerate(operands)
+        ]
+        while len(_active) >= _CALLS:
+            _active.pop(next(iter(_active)), None)
+        _active[key] = tuple([k for k, made in enumerate(found) if made is not None])
+    return _active[key]
 
 
-@lru_cache(1024)
+_active: dict[Any, tuple[int, ...]] = {}
+
+
+@lru_cache(_CALLS)
 def _by(called: Any, count: int, active: tuple[int, ...]) -> Any:
     """What makes a function of some of the operands, which has captured the others."""
     names = [f"a{k}" for k in range(count)]
@@ -344,14 +321,14 @@ def call_entry_value(called: Any, *operands: Any) -> tuple[Any, Any]:
     made = _pulled(called, operands)
     if made is None:
         raise _unknown_second(called)
-    return _of_numpys_classes(called, operands, made[0]), (run_operands, made[1], 1)
+    return made[0], (run_behind_constants, made[1], 1)
 
 
 def call_entry_cotangents(called: Any, d: Any, *operands: Any) -> tuple[Any, Any]:
     made = _pulled(_pulled_back(called), (d, *operands), None)
     if made is None:
         raise _unknown_second(called)
-    return made[0], (run_operands, made[1], 1)
+    return made[0], (run_behind_constants, made[1], 1)
 
 
 def _unknown_second(called: Any) -> Unsupported:
@@ -362,7 +339,7 @@ def _unknown_second(called: Any) -> Unsupported:
     )
 
 
-@lru_cache(None)
+@lru_cache(_CALLS)
 def _pulled_back(f: Any) -> Any:
     """The pullback of a function, as a function of the cotangent and the arguments."""
 
@@ -372,7 +349,7 @@ def _pulled_back(f: Any) -> Any:
     return pulled
 
 
-def run_operands(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def run_behind_constants(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The first operands are constants."""
     given = back[1][0](back[1], d, shadows)
     return None if given is None else (None, *(None,) * back[2], *given[1:])

@@ -45,7 +45,7 @@ SLOPES: dict[Callable[..., Any], Callable[[float, float], float]] = {
     math.log1p: lambda y, x: 1.0 / (1.0 + x),
     math.sqrt: lambda y, x: over(2.0 * y),
     math.cbrt: lambda y, x: over(3.0 * y * y),
-    math.fabs: lambda y, x: 1.0 if x > 0 else -1.0 if x < 0 else 0.0,
+    math.fabs: lambda y, x: 1.0 if x > 0 else -1.0,
     math.degrees: lambda y, x: 180.0 / math.pi,
     math.radians: lambda y, x: math.pi / 180.0,
     math.erf: lambda y, x: _TWO_OVER_SQRT_PI * math.exp(-x * x),
@@ -76,6 +76,8 @@ def _unary(f: Callable[..., Any], slope: Callable[[float, float], float]) -> Cal
         if type(x) is not float and not is_number(x) and _is_convertible(x):
             return _converted(handler, x)
         y = f(x)
+        if y == 0 and f is math.fabs:
+            return y, (arithmetic.run_kink,)
         s = slope(y, x if type(x) is float else float(x))
         if not math.isfinite(s):
             return y, (run_infinite, s)
@@ -465,7 +467,7 @@ def getter(f: Any) -> Callable[..., tuple[Any, Any]]:
     if type(f) is operator.itemgetter:
         keys = f.__reduce__()[1]
         if len(keys) == 1:
-            return functools.partial(_get_one, keys[0])
+            return functools.partial(get_one, keys[0])
         return functools.partial(_get_all, subscripts.record_getitem, keys)
     if type(f) is operator.attrgetter:
         names = f.__reduce__()[1]
@@ -531,7 +533,7 @@ def _run_path(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (d,)
 
 
-def _get_one(key: Any, x: Any) -> tuple[Any, Any]:
+def get_one(key: Any, x: Any) -> tuple[Any, Any]:
     """`itemgetter(key)(x)`."""
     if type(x) is tuple and type(key) is int:
         return x[key], (_run_get_one, key, len(x))

@@ -17,6 +17,8 @@ import numpy as np
 from zyg.autodiff.trying import bodies
 from zyg.errors import Unsupported
 from zyg.fallback import Entangled, native_pullback
+from zyg.ir.types import BOOL, F64, I64, Complex, NpScalar, Struct, Tuple, Type
+from zyg.pullbacks import Pullback
 from zyg.transforms import transform_of
 
 from . import structure, user_rules
@@ -105,16 +107,32 @@ def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
     if made is None:
         return None
     value, back = made
-    value = own(value)
+    value = as_in_python(value, back)
     return value, (run_native, back, args, structure.form(value))
 
 
-def own(value: Any) -> Any:
-    """An array that is a view of memory that native code has made, which nobody else has, as one that has its own: only of
-    such memory the type of the elements is known to who asks for the shadow."""
-    if type(value) is tuple:
-        return tuple(map(own, value))
+def as_in_python(value: Any, back: Any) -> Any:
+    """What native code gives together with its pullback, as Python code goes on with it.
+
+    A number that NumPy would give is of NumPy's class (native code knows it, and gives callers Python's). An array that is a view of
+    memory that native code has made, which nobody else has, gets its own: only of such memory the type of the elements is known to
+    who asks for the shadow.
+    """
+    return _as_in_python(value, back.value_type) if isinstance(back, Pullback) else value
+
+
+def _as_in_python(value: Any, type_: Type) -> Any:
+    if isinstance(type_, NpScalar) and type_.scalar in _CLASSES:
+        return _CLASSES[type_.scalar](value)
+    if isinstance(type_, Complex) and type_.numpy:
+        return np.complex128(value)
+    if isinstance(type_, (Tuple, Struct)) and isinstance(value, tuple):
+        items = map(_as_in_python, value, type_.items)
+        return tuple(items) if type(value) is tuple else type(value)(*items)
     return value.copy() if type(value) is np.ndarray and value.base is not None else value
+
+
+_CLASSES: dict[Any, Any] = {F64: np.float64, I64: np.int64, BOOL: np.bool_}  # which native code gives as Python's
 
 
 def _carries_numbers(error: Exception) -> bool:

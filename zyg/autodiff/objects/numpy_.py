@@ -83,6 +83,13 @@ UFUNCS: dict[np.ufunc, tuple[bool, bool, Slopes]] = {
     np.sign: (False, False, lambda y, a: (0.0,)),
 }
 
+# Slopes of functions that choose: where one is 0, nothing depends on the argument, whatever the cotangent is.
+_CHOOSING = (
+    np.maximum, np.minimum, np.fmax, np.fmin, np.absolute, np.fabs, np.copysign, np.heaviside, np.floor, np.ceil, np.rint,
+    np.trunc, np.sign,
+)  # fmt: skip
+CHOICES = frozenset([UFUNCS[u][2] for u in _CHOOSING])
+
 # These give truth values and integers.
 CONSTANT_UFUNCS = (
     np.floor_divide, np.less, np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal, np.logical_and,
@@ -333,21 +340,22 @@ def run_elementwise(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if type(dy) is Refused:
         return tuple([refuse(x, dy, shadows) for x in operands])
     shadows.hush()
+    choice = slopes in CHOICES
     return tuple(
         [
-            give(x, _times(dy, slope, shape), shadows) if isinstance(x, np.ndarray) or is_number(x) else None
+            give(x, _times(dy, slope, shape, choice), shadows) if isinstance(x, np.ndarray) or is_number(x) else None
             for x, slope in zip(operands, slopes(value, *values))
         ]
     )
 
 
-def _times(dy: Any, slope: Any, shape: tuple[int, ...]) -> Any:
+def _times(dy: Any, slope: Any, shape: tuple[int, ...], choice: bool) -> Any:
     """The cotangent of a result of `shape` times a slope. Nothing times an infinite slope is nothing."""
-    if type(slope) is float and math.isfinite(slope):
+    if type(slope) is float and math.isfinite(slope) and not choice:
         return dy if slope == 1.0 else dy * slope
     c = dy * (np.conj(slope) if np.iscomplexobj(slope) else slope)
-    if not np.isfinite(slope).all():
-        c = np.where(np.equal(dy, 0) & np.isnan(c), 0.0, c)  # as numpy_backs.strong
+    if choice or not np.isfinite(slope).all():
+        c = np.where(np.equal(slope if choice else dy, 0) & np.isnan(c), 0.0, c)  # as numpy_backs.strong
     return np.broadcast_to(c, shape) if shape and c.shape != shape else c
 
 

@@ -1,4 +1,5 @@
-"""Short paths for arrays of floats: how the reverse pass runs them. (What takes them is in `numpy_operators`, `numpy_shortcuts`, `numpy_items`.)
+"""Short paths for arrays of floats: how the reverse pass runs them. (What takes them is in `numpy_operators`, `numpy_items`,
+`numpy_short_elements`, `numpy_short_sums`, `numpy_short_moves`; which functions these are of is in `numpy_shortcuts`.)
 
 Small arrays are mostly overhead: to find out what an operation on an array means takes ten times as long as NumPy takes for it. On a short
 path types are looked at once, where the operation is run, and its back has a function for just this case. What is not exactly an
@@ -37,15 +38,24 @@ def of_floats(x: Any) -> bool:
     return type(x) is ndarray and (x.dtype is F64 or x.dtype is F32)
 
 
-def strong(c: Any, dy: Any, slope: Any) -> Any:
-    """A product of a cotangent and slopes that is not finite: nothing times an infinite slope is nothing. (Elsewhere what happens
-    to be 0 may have a derivative.)"""
+def is_size(x: Any) -> bool:
+    return type(x) is int or (type(x) is tuple and _INTS.issuperset(map(type, x)))
+
+
+_INTS = frozenset({int})
+
+
+def strong(c: Any, dy: Any, slope: Any, choice: bool = False) -> Any:
+    """A product of a cotangent and slopes that is not finite: nothing times an infinite slope is nothing, as is what was not chosen.
+    (Elsewhere what happens to be 0 may have a derivative.)"""
+    if choice:
+        return np.where(np.equal(slope, 0), 0.0, c)
     return c if np.isfinite(slope).all() else np.where(np.equal(dy, 0) & np.isnan(c), 0.0, c)
 
 
-def times(dy: Any, slope: Any) -> Any:
+def times(dy: Any, slope: Any, choice: bool = False) -> Any:
     c = dy * slope
-    return c if isfinite(c.dot(c) if c.ndim == 1 else _vdot(c, c)) else strong(c, dy, slope)
+    return c if isfinite(c.dot(c) if c.ndim == 1 else _vdot(c, c)) else strong(c, dy, slope, choice)
 
 
 def over(dy: Any, b: Any) -> Any:

@@ -595,7 +595,7 @@ def _round(x: Any, decimals: int = 0, **kwargs: Any) -> tuple[Any, Any]:
 
 def _run_zero(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     dy = taken(back[1], d, shadows)
-    return None if dy is None else (None, give(back[2], dy if type(dy) is Refused else 0.0 * dy, shadows))
+    return None if dy is None else (None, give(back[2], dy if type(dy) is Refused else np.zeros_like(dy), shadows))
 
 
 def _masking(f: Any, x: Any, k: int = 0) -> tuple[Any, Any]:

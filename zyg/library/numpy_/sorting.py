@@ -279,7 +279,7 @@ def parted_rows(rows: Any, places: Any) -> Any:
 
 def parting_orders(rows: Any, places: Any) -> Any:
     """The places of the numbers of each row in such an order."""
-    return parting(cut(rows), places) if is_long(rows, places) else orders(rows, False)
+    return parting(cut(rows), cut(places)) if is_long(rows, places) else orders(rows, False)
 
 
 @implements(np.partition, instead=FIELDS)
