@@ -54,6 +54,7 @@ def test_a_loop_and_several_types():
     assert compiled(3, 4) == 81 and type(compiled(3, 4)) is int
     assert compiled(2.0, 3) == 8.0
     assert len(compiled.signatures) == 2
+    assert repr(compiled.signatures) == "[(f64, i64), (i64, i64)]"
 
 
 def test_attributes():

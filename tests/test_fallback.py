@@ -1,5 +1,6 @@
 """Falling back to the Python back end: when, with which warning, at what price, and that both ways give the same."""
 
+import copy
 import math
 import random
 import warnings
@@ -72,6 +73,44 @@ def test_the_warning_names_line_construct_and_remedy():
     assert "return float(str(x)) + x" in text
     assert "^^^" in text
     assert "instead:" in text
+
+
+def test_the_warning_names_the_users_line_for_what_is_in_the_library():
+    def deep(x):
+        return copy.deepcopy([x, 2.0])[0] * x
+
+    value, (warning,) = warned(lambda: zyg.gradient(deep, 3.0))
+    text = str(warning.message)
+    assert value == (6.0,)
+    assert (
+        text.index("copy.py")
+        < text.index("which is called here:")
+        < text.index("return copy.deepcopy([x, 2.0])[0] * x")
+    )
+    assert "instead: call it outside" in text
+
+
+def test_a_generator_is_no_value():
+    def items(x):
+        return (x * k for k in range(3))
+
+    def yields(x):
+        yield x
+
+    for f in (items, yields):
+        with pytest.raises(zyg.Unsupported, match="types found: generator\ninstead: go through it there"):
+            zyg.gradient(f, 1.0)
+        with pytest.warns(zyg.FallbackWarning), pytest.raises(zyg.Unsupported, match="go through it there"):
+            zyg.pullback(f, 1.0)
+
+
+def test_messages_say_list():
+    def either(x, n):
+        kept = [x] if n > 2 else x
+        return kept * 2
+
+    with pytest.raises(zyg.Unsupported, match="a value that is list on one path and f64 on another"):
+        zyg.jit(either)(1.0, 1)
 
 
 def test_native_code_does_not_warn():

@@ -7,6 +7,7 @@ instead.  At run time compiled code raises CPython's own exceptions; the classes
 from __future__ import annotations
 
 import contextlib
+import functools
 import linecache
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -44,6 +45,7 @@ class Unsupported(ZygError, TypeError):
         self.position = position
         self.types = tuple(types)
         self.hint = hint
+        self.caller: Position | None = None  # where the user's code calls the library that `position` is in
         self.notes = list(notes)
         # What the compiler had looked up by then: if it is something else later, the refusal may be void.
         self.guards: tuple[tuple[object, ...], ...] = ()
@@ -53,6 +55,12 @@ class Unsupported(ZygError, TypeError):
         """This error with a position, if it has none yet; for `raise error.at(position)`."""
         if self.position is None:
             self.position = position
+        return self
+
+    def called_at(self, position: Position | None) -> Unsupported:
+        """This error, which comes out of a call at `position`: that is the user's own line if the place is in a library."""
+        if self.caller is None and position is not None and in_library(self.position) and not in_library(position):
+            self.caller = position
         return self
 
     def note(self, text: str) -> Unsupported:
@@ -65,9 +73,14 @@ class Unsupported(ZygError, TypeError):
         lines = [self.what]
         if self.position is not None:
             lines.append(excerpt(self.position))
+        if self.caller is not None:
+            lines.append("which is called here:")
+            lines.append(excerpt(self.caller))
         if self.types:
             lines.append("types found: " + ", ".join(map(type_text, self.types)))
-        if self.hint:
+        if self.caller is not None:
+            lines.append("instead: call it outside of compiled code, or write out what is needed of it")
+        elif self.hint:
             lines.append("instead: " + self.hint)
         lines.extend(self.notes)
         return "\n".join(lines)
@@ -143,6 +156,18 @@ class FallbackWarning(UserWarning):
 
 class SpecialisationWarning(RuntimeWarning):
     """A function is being compiled for very many different argument types."""
+
+
+def in_library(position: Position | None) -> bool:
+    """Whether a place is in Python's library or in an installed package."""
+    return position is not None and position.file.startswith(_libraries())
+
+
+@functools.cache
+def _libraries() -> tuple[str, ...]:
+    import sysconfig  # (it is slow to load, and for messages only)
+
+    return tuple({f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def type_text(entry: object) -> str:

@@ -230,7 +230,13 @@ def python_pullback(
     for n, x in enumerate(args):
         if isinstance(x, np.ndarray) and x.dtype.hasobject:
             raise TypeError(f"argument {n + 1} is an array of objects, which has no gradient; pass an array of numbers")
-    return _back_end().pullback(function, args, keywords)
+    value, back = _back_end().pullback(function, args, keywords)
+    if isinstance(value, (types.GeneratorType, _back_end().Iterator)):
+        raise Misuse(
+            f"the value of {describe(function)} is a generator or another iterator, whose items have no derivative outside",
+            hint="go through it there: return the sum of its items, or the list of them",
+        )
+    return value, back
 
 
 @functools.cache

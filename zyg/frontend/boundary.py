@@ -36,7 +36,7 @@ from .values import (
     Shape,
     StructValue,
     TupleValue,
-    describe,
+    a_thing,
     is_number,
     known,
     same,
@@ -223,7 +223,9 @@ class Disassembly:
         if isinstance(v, ListValue) and v.layout is not None:
             return t.Sequence(self.of(v.layout.example))
         hint = "return numbers, arrays, tuples, lists, dicts or objects"
-        raise e.refuse(f"a {describe(v, e.heap)}, as an argument or a result of compiled code", hint=hint)
+        if isinstance(v, Reference) and e.heap[v.id].kind == "iterator":
+            hint = "go through it there: return the sum of its items, or the list of them"
+        raise e.refuse(f"{a_thing(v, e.heap)}, as an argument or a result of compiled code", hint=hint)
 
     def once(self, v: StructValue) -> None:
         """An object out of a list of run-time length, or such a list: two of them could be, or hold, the same object."""
@@ -246,11 +248,11 @@ class Disassembly:
             return t.Given(self.given[v.id])
         if self.e.heap[v.id].state & READ_ONLY:
             raise self.e.refuse(
-                f"a {describe(v, self.e.heap)} that is a global or captured variable, as a result of compiled code",
+                f"{a_thing(v, self.e.heap)} that is a global or captured variable, as a result of compiled code",
                 hint="pass it as an argument",
             )
         if v.id in self.open or v.id in self.made and self.optional:
-            raise self.e.refuse(f"a {describe(v, self.e.heap)} that is part of itself, or there in several places")
+            raise self.e.refuse(f"{a_thing(v, self.e.heap)} that is part of itself, or there in several places")
         if v.id in self.made:
             return t.Shared(self.made[v.id])
         if self.optional:

@@ -33,6 +33,8 @@ from .values import (
     Known,
     MethodValue,
     PullbackValue,
+    Reference,
+    a_thing,
     describe,
     is_choice_of_data,
     is_reference,
@@ -258,8 +260,13 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
         for a in args:
             if any(e.heap[i].kind in MUTABLE_KINDS for i in reachable([a], e.heap)):
                 raise e.refuse(
-                    f"a {describe(a, e.heap)} as an argument of {name}, which compiled code does not know",
+                    f"{a_thing(a, e.heap)} as an argument of {name}, which compiled code does not know",
                     hint="it might be changed or kept there; pass numbers, tuples or arrays",
+                )
+            if isinstance(a, Reference) and e.heap[a.id].kind == "iterator":
+                raise e.refuse(
+                    f"{a_thing(a, e.heap)} as an argument of {name}, which compiled code does not know",
+                    hint="go through it with a loop",
                 )
     layout, values = flat_arguments(args)
     plain = not constants and all(template is None for template, _ in layout)

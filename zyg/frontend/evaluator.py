@@ -406,7 +406,7 @@ class Evaluator:
         except Stop:
             pass
         except Unsupported as error:
-            raise error.at(self.position) from None
+            raise error.at(self.position).called_at(self.position) from None
 
     def _iterate(self, frame: Frame) -> None:
         while True:

@@ -248,8 +248,7 @@ def merge_growing(merge: Merge, path: tuple[Any, ...], records: list[Any], state
     real = [r for r in records if r is not DEFAULT]
     state = real[0].state
     if layout is None:
-        kinds = tuple(dict.fromkeys(describe(v) for v in item_template(records)))
-        return Record("list", ("mixed", kinds), (), state)
+        return Record("list", ("mixed", merge.described(item_template(records))), (), state)
     fields: list[Any] = []
     growing = [r for r in real if r.kind == "growing" and r.meta == layout]
     columns: list[Any] = [DEFAULT if r is DEFAULT else r.fields if r in growing else None for r in records]

@@ -6,7 +6,8 @@ become objects of their own, or a choice between them by number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections import ChainMap
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -429,7 +430,12 @@ class Merge:
                 return next(c for c in columns if isinstance(c, ConflictValue))
             tag = self.leaf((*path, "tag"), I64, [Value(I64) for _ in vs], True)
             return ChoiceValue(tag, tuple(columns))
-        return ConflictValue("values of different types", tuple(dict.fromkeys(describe(v) for v in present)))
+        return ConflictValue("values of different types", self.described(present))
+
+    def described(self, vs: Iterable[Any]) -> tuple[str, ...]:
+        """What values are, for a message, each kind once."""
+        heap = ChainMap(*(s.heap for s in self.states))
+        return tuple(dict.fromkeys(describe(v, heap) for v in vs))
 
 
 def _one_object(vs: tuple[Any, ...]) -> bool:

@@ -11,7 +11,7 @@ Where edges meet, their states are joined (merging.py); boundary.py takes values
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -601,7 +601,7 @@ def number_type(v: Abstract) -> Scalar | None:
     return None
 
 
-def describe(v: Any, heap: Heap | None = None) -> str:
+def describe(v: Any, heap: Mapping[Hashable, Record] | None = None) -> str:
     """The type of a value in words for error messages."""
     if isinstance(v, Known):
         if type(v.object) in NUMBER_CLASSES:
@@ -644,8 +644,18 @@ def describe(v: Any, heap: Heap | None = None) -> str:
         record = heap[v.id]
         if isinstance(record.meta, Shape):
             return record.meta.cls.__name__
+        if record.kind == "iterator" and isinstance(record.meta, tuple) and record.meta[0] == "generator":
+            return "generator"
         return {"growing": "list"}.get(record.kind, record.kind)
+    if isinstance(v, Reference):
+        return "object"  # a list, dict or instance: which one, the heap would tell
     return type(v).__name__.removesuffix("Value").lower()
+
+
+def a_thing(v: Any, heap: Heap) -> str:
+    """The same with its article: "a list", "an iterator"."""
+    name = describe(v, heap)
+    return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def is_reference(v: Any) -> bool:

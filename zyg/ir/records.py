@@ -77,7 +77,7 @@ def _make(cls: type, init: bool, eq: bool, frozen: bool, slots: bool) -> type:
     namespace["__match_args__"] = names
     if init and "__init__" not in vars(cls):
         namespace["__init__"] = _init(cls, names, fields)
-    if "__repr__" not in vars(cls):
+    if cls.__repr__ is object.__repr__:
         namespace["__repr__"] = _represent
     if eq:
         namespace |= _comparison(tuple(name for name, f in fields.items() if f.compare), frozen)

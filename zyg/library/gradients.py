@@ -25,6 +25,7 @@ from zyg.frontend.values import (
     ConflictValue,
     Known,
     Number,
+    Reference,
     StructValue,
     TupleValue,
     describe,
@@ -179,12 +180,16 @@ def real_scalar(what: str) -> Callable[[Evaluator, Body], None]:
             return
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
+        hint = "use zyg.pullback(f, *args), which takes a cotangent for the value"
+        if isinstance(v, Reference) and body.after[v.id].kind == "iterator":
+            hint = "go through it there: return the sum of its items"
+        elif not isinstance(v, ComplexValue):
+            hint += ", or zyg.jacobian(f, *args)"
         raise Misuse(
             f"the {what} of a function whose value is not a real number",
             e.position,
             types=[describe(v, body.after)],
-            hint="use zyg.pullback(f, *args), which takes a cotangent for the value"
-            + ("" if isinstance(v, ComplexValue) else ", or zyg.jacobian(f, *args)"),
+            hint=hint,
         )
 
     return check

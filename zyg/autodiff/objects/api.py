@@ -13,6 +13,7 @@ from zyg.autodiff.python.dependence import flowing
 from zyg.autodiff.python.knowledge import begin, release, revalidate
 
 from . import calls, generators, memory, stdlib_, structure
+from .iteration import Iterator as Iterator
 from .shadows import Shadows
 
 
