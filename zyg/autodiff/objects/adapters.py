@@ -166,17 +166,39 @@ def add_default(shadows: Any, f: Any, key: Any, d: Any) -> None:
 def _spreading(
     entry: functions.Function, f: FunctionType, count: int, names: tuple[str, ...], bound: bool
 ) -> Forward | None:
-    """The same for a function that takes `*args` or `**kwargs`, and gets all other arguments."""
+    """The same for a function that takes `*args` or `**kwargs`, and no arguments by keyword alone."""
     code = f.__code__
-    taken, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    taken = code.co_argcount
     by_position, by_keyword = code.co_flags & 0x04, code.co_flags & 0x08
-    spread = count - taken
-    if spread < 0 or (spread and not by_position) or (names and not by_keyword) or total > taken:
+    spread = max(count - taken, 0)
+    parameters = code.co_varnames[:taken]
+    further = tuple([name for name in names if name not in parameters[code.co_posonlyargcount :]])
+    if (spread and not by_position) or (further and not by_keyword) or code.co_kwonlyargcount:
         return None
-    if any(name in code.co_varnames[code.co_posonlyargcount : taken] for name in names):
-        return None  # given twice
+    # Where each parameter, and each of what goes to `**kwargs`, comes from: the number of an argument, or of a default behind these.
+    source = [*range(count), *[-1] * (taken - count)]
+    for k, name in enumerate(names):
+        at = parameters.index(name) if name not in further else len(source)
+        if at < count:
+            return None  # given twice
+        source[at : at + 1] = [count + k]
+    defaults = f.__defaults__ or ()
+    filled: list[Any] = []
+    carrying: list[tuple[int, Any]] = []  # the places of defaults that may carry a derivative, and their keys
+    for at in range(count, taken):
+        if source[at] < 0:
+            key = at - taken + len(defaults)
+            if key < 0:
+                return None
+            source[at] = count + len(names) + len(filled)
+            filled.append(defaults[key])
+            if (is_number(defaults[key]) or type(defaults[key]) is tuple) and not lasts(f):
+                carrying.append((at + (not bound), key))
     forward = entry.bind_method(f) if bound else entry.bind(f)
-    return _made_spreading(taken, spread, names, bool(by_position), bool(by_keyword), 0 if bound else 1)(forward)
+    make = _made_spreading(taken, spread, further, bool(by_position), bool(by_keyword), 0 if bound else 1)
+    if source == [*range(count + len(names))]:
+        return make(forward)
+    return _made(tuple(source), count + len(names), bound, (), tuple(carrying))(make(forward), f, names, tuple(filled))
 
 
 @functools.cache

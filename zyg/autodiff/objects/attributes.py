@@ -26,7 +26,7 @@ import numpy as np
 from zyg.backend.pullbacks import in_field
 from zyg.errors import Unsupported
 
-from . import calls, classes, foreign, native, numpy_
+from . import calls, classes, foreign, later, native, numpy_
 from .arithmetic import find, is_python
 from .cotangents import INERT, NUMERIC, accumulate, is_number
 from .shadows import Joined
@@ -165,13 +165,11 @@ def _general(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any]:
 
 def _property_or(x: Any, name: str, found: property, other: Any) -> tuple[Any, Any]:
     """`__getattr__` is asked when the property raises AttributeError."""
-    from ..python import escaping
-
     try:
-        y, back = escaping.attempt(calls.call, found.fget, (x,))
+        y, back = later.escaping.attempt(calls.call, found.fget, (x,))
         return y, None if back is None else (_run_first, back)
     except AttributeError as error:
-        return _after(escaping.swallowed(error), _called(calls.call(other.__get__(x, type(x)), (name,))))
+        return _after(later.escaping.swallowed(error), _called(calls.call(other.__get__(x, type(x)), (name,))))
 
 
 def _after(first: Any, made: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -218,15 +216,13 @@ def by_descriptor(x: Any, name: str, cls: type, found: Any) -> tuple[Any, Any] |
 
 def _custom(x: Any, name: str, cls: type, method: Any) -> tuple[Any, Any]:
     """A class with its own `__getattribute__`; `__getattr__` is asked when that raises."""
-    from ..python import escaping
-
     other = find(cls, "__getattr__")
     if other is None:
         return _called(calls.call(method.__get__(x, cls), (name,)))
     try:
-        return _called(escaping.attempt(calls.call, method.__get__(x, cls), (name,)))
+        return _called(later.escaping.attempt(calls.call, method.__get__(x, cls), (name,)))
     except AttributeError as error:
-        return _after(escaping.swallowed(error), _called(calls.call(other.__get__(x, cls), (name,))))
+        return _after(later.escaping.swallowed(error), _called(calls.call(other.__get__(x, cls), (name,))))
 
 
 def _cached(x: Any, name: str, found: functools.cached_property) -> tuple[Any, Any]:
@@ -536,9 +532,7 @@ def _run_setter(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _changes(x: Any, name: str, value: Any = None) -> None:
-    from zyg.autodiff.python import knowledge
-
-    knowledge.changes(x, name, value)
+    later.knowledge.changes(x, name, value)
 
 
 def record_delattr(x: Any, name: str) -> Any:

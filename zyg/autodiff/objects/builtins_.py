@@ -16,10 +16,11 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
-from . import calls, foreign, reach, reentry, structure
-from .arithmetic import BINARY_RECORD, by_methods, method_of, record_abs
+from . import calls, foreign, later, reach, reentry, structure
+from .arithmetic import BINARY_RECORD, by_methods, method_of, record_abs, run_kink
+from .backs import run_padded
 from .calls import known
-from .cotangents import VALUES, is_number, real_like
+from .cotangents import VALUES, accumulate, is_number, real_like
 
 
 def shift(made: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -212,7 +213,7 @@ def _names_in(code: Any) -> set[str]:
 @known(abs, exact=True)
 def _abs(x: Any) -> tuple[Any, Any]:
     if type(x) is float:
-        return abs(x), 1.0 if x > 0 else -1.0 if x < 0 else 0.0
+        return abs(x), 1.0 if x > 0 else -1.0 if x < 0 else (run_kink,)
     return shift(record_abs(x))
 
 
@@ -308,25 +309,30 @@ def _pow(base: Any, exp: Any, mod: Any = None) -> tuple[Any, Any]:
 MISSING = object()
 
 
-@known(getattr)
+@known(getattr, exact=True)
 def _getattr(x: Any, name: str, default: Any = MISSING, /) -> tuple[Any, Any]:
-    from zyg.autodiff.python.accesses import reads_plainly  # (from a package it takes a microsecond more)
-
     if default is MISSING:
-        if reads_plainly(x, name):
+        if later.accesses.reads_plainly(x, name):
             return getattr(x, name), (_run_read_plainly, x, name)
-        return shift(objects.attributes.record_getattr(x, name))
-    from ..python import escaping
-
+        y, back = shift(objects.attributes.record_getattr(x, name))
+        return y, None if back is None else (run_padded, back, 3)
     try:
-        return shift(_attempted(x, name))
+        y, back = shift(_attempted(x, name))
+        return y, None if back is None else (run_padded, back, 4)
     except AttributeError as error:
-        return default, (_run_third, escaping.swallowed(error))
+        return default, (_run_third, later.escaping.swallowed(error))
 
 
 def _run_read_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    if d is not None:
-        shadows.add_attr(back[1], back[2], d)
+    if d is None:
+        return
+    _, x, name = back
+    holder = shadows.holders.get(id(x))
+    if holder is None or name.startswith("__"):
+        shadows.add_attr(x, name, d)
+        return
+    old = getattr(holder, name, None)
+    setattr(holder, name, d if old is None else old + d if type(old) is float else accumulate(old, d))
 
 
 def _run_written_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -335,11 +341,9 @@ def _run_written_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _attempted(x: Any, name: str) -> tuple[Any, Any]:
     """An attribute that there may not be."""
-    from ..python import escaping
-
     if not objects.attributes.may_run_code(x, name):
         return objects.attributes.record_getattr(x, name)
-    return escaping.attempt(objects.attributes.record_getattr, x, name)
+    return later.escaping.attempt(objects.attributes.record_getattr, x, name)
 
 
 def _run_third(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -350,15 +354,13 @@ def _run_third(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(hasattr)
 def _hasattr(x: Any, name: str, /) -> tuple[Any, Any]:
-    from ..python import escaping
-
     if not objects.attributes.may_run_code(x, name):
         return hasattr(x, name), None
     try:
         back = _attempted(x, name)[1]
         return True, None if back is None else (_run_asked, back)
     except AttributeError as error:
-        back = escaping.swallowed(error)
+        back = later.escaping.swallowed(error)
         return False, None if back is None else (_run_asked, back)
 
 
@@ -367,11 +369,9 @@ def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None if given is None else given[0]
 
 
-@known(setattr)
+@known(setattr, exact=True)
 def _setattr(x: Any, name: str, value: Any, /) -> tuple[Any, Any]:
-    from zyg.autodiff.python.accesses import writes_plainly
-
-    if writes_plainly(x, name):
+    if later.accesses.writes_plainly(x, name):
         setattr(x, name, value)
         return None, (_run_written_plainly, x, name)
     back = objects.attributes.record_setattr(x, value, name)

@@ -231,6 +231,12 @@ def record_keywords(names: tuple[str, ...], f: Any, *args: Any) -> tuple[Any, An
     return call(f, args[:split], dict(zip(names, args[split:])))
 
 
+def handler_of_code(f: FunctionType) -> Handler | None:
+    """What a call of a function means whose code many functions share; None if its own code says it, or a rule."""
+    known = KNOWN_CODES.get(id(f.__code__))
+    return known[1] if known is not None and forward_of(f) is known[1] else None
+
+
 def _function(f: FunctionType) -> Any:
     """What to do for functions of this code object (or for this very function, if it has a rule of its own)."""
     refresh()
@@ -472,8 +478,8 @@ def _without_rules(f: Any) -> bool:
 
 @functools.cache
 def _of_library(module: str) -> bool:
-    """Whether zyg's library knows functions of a module."""
-    return bool(registry.modules_of(module))
+    """Whether zyg's library knows functions of a module (of Cython's: of classes of functions)."""
+    return module.startswith("_cython_") or bool(registry.modules_of(module))
 
 
 def _by_type(f: Any) -> Handler:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import builtins
+import collections
 import enum
 import functools
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
-from . import calls, effects, foreign
+from . import calls, effects, foreign, later
 from .arithmetic import find, is_python
 from .cotangents import accumulate
 
@@ -122,6 +123,36 @@ def _derived(cls: type, base: type, handler: Any, args: Any, kwargs: Any) -> tup
         made = cls(args[0], plain) if base is array.array else cls(plain)
         return made, (_run_moved, made, plain, back)
     return made, handler(*args, **kwargs)[1]
+
+
+def handler_of_container(cls: type) -> Any:
+    """How to make what an instance of a class derived from a builtin container is made of; None if code of the class takes part."""
+    new = find(cls, "__new__")
+    init = find(cls, "__init__")
+    if is_python(new) or is_python(init) or find(cls, "__del__") is not None:
+        return None
+    base = next((c for c in cls.__mro__[1:] if c in calls.KNOWN), None)
+    return calls.KNOWN[base] if base in _CONTAINERS and new is base.__new__ and init is base.__init__ else None
+
+
+_CONTAINERS = frozenset({list, set, dict, collections.deque})
+
+
+def make_container(cls: type, handler: Any, *args: Any) -> tuple[Any, Any]:
+    """An instance of such a class, with that handler."""
+    if len(args) == 1 and type(args[0]) is list and issubclass(cls, list):
+        made = cls(args[0])
+        return made, (_run_of_list, made, args[0])
+    plain, back = handler(*args)
+    made = cls(plain)
+    return made, (_run_moved, made, plain, back)
+
+
+def _run_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, made, items = back
+    taken = shadows.take_list(made)
+    if taken:
+        shadows.add_all(items, 0, taken)
 
 
 def _is_value(base: type) -> bool:
@@ -253,9 +284,7 @@ def _set_by_object(x: Any, name: str, value: Any) -> tuple[Any, Any]:
         if found is not None and hasattr(type(found), "__set__") and type(found) is not types.MemberDescriptorType:
             back = objects.attributes.set_plainly(x, name, value)
             return None, None if back is None else (_run_set_by_descriptor, back)
-        from zyg.autodiff.python import knowledge
-
-        knowledge.note_set_plainly(cls, name)
+        later.knowledge.note_set_plainly(cls, name)
     object.__setattr__(x, name, value)
     return None, (_run_set_by_object, x, name)
 

@@ -23,7 +23,7 @@ def _reduce(f: Any, iterable: Any, initial: Any = _MISSING, /) -> tuple[Any, Any
     steps: list[Any] = []
     total = initial
     first_back = None
-    with reentry.undone((_run_steps, steps)):
+    with reentry.undone((_run_steps, steps, rec)):
         for item, back in iterator:
             if total is _MISSING:
                 total, first_back = item, back
@@ -40,6 +40,7 @@ def _run_steps(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     for step, inner in reversed(back[1]):
         calls.run(step, None, shadows)
         calls.run(inner, None, shadows)
+    calls.run(back[2], None, shadows)
 
 
 def _run_reduce(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -221,4 +222,4 @@ def _run_call_partial(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, *given[1 + len(f.args) : start], *[by_name.get(name) for name in names]
 
 
-builtins_.constant(functools.lru_cache, functools.wraps, functools.update_wrapper)
+builtins_.constant(functools.cache, functools.lru_cache, functools.wraps, functools.update_wrapper)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
-from . import sources
+from . import later, sources
 from .cotangents import accumulate
 from .holders import has_attribute
 from .iteration import DRAINS, LEADING, SOURCES, Iterator, iterator_pairs
@@ -123,12 +123,10 @@ class Generator(Iterator):
 
     def fail(self, error: BaseException) -> None:
         """The generator is left by an exception, which takes along what undoes its last step."""
-        from zyg.autodiff.python import escaping, is_watched
-
         if not self.done:
             self.done = True
-            if is_watched(self.gi_code):  # it says on its tape where it was left
-                escaping.attach(error, (run_end, self, None))
+            if later.compile.is_watched(self.gi_code):  # it says on its tape where it was left
+                later.escaping.attach(error, (run_end, self, None))
             else:
                 self.failed = error
 
@@ -193,11 +191,9 @@ def resume(generator: Generator, method: Any, *args: Any) -> Any:
         item = method(*args)
     except StopIteration as end:
         if not generator.done:
-            from zyg.autodiff.python import escaping
-
             generator.done = True
             objects.classes.arguments_are_known(end)
-            escaping.attach(end, (run_sent_end if args else run_end, generator, end))
+            later.escaping.attach(end, (run_sent_end if args else run_end, generator, end))
         raise
     except BaseException as error:
         generator.fail(error)
@@ -371,13 +367,11 @@ def record_delegated(iterator: Any, sent: Any) -> tuple[Any, Any]:
 
 
 def _delegated_by_methods(iterator: Any, sent: Any) -> tuple[Any, Any]:
-    from zyg.autodiff.python import escaping
-
     step = iterator.__next__ if sent is None else iterator.send
     try:
-        item, back = escaping.attempt(objects.calls.call, step, () if sent is None else (sent,))
+        item, back = later.escaping.attempt(objects.calls.call, step, () if sent is None else (sent,))
     except StopIteration as end:
-        return (False, end.value), (_run_delegated_value, escaping.swallowed(end), end)
+        return (False, end.value), (_run_delegated_value, later.escaping.swallowed(end), end)
     return (True, item), None if back is None else (_run_delegated_by_call, back)
 
 
@@ -413,9 +407,7 @@ def _run_delegated_value(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def cleans_up(generator: Generator) -> bool:
     """Whether a generator may do something when it is closed, as CPython does with one that nobody has any more."""
-    from zyg.autodiff.python.compile import cleans_up  # (from a package it takes a microsecond more)
-
-    return cleans_up(generator.forward.gi_code)
+    return later.compile.cleans_up(generator.forward.gi_code)
 
 
 def run_item(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

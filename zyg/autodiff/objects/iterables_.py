@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import functools
+import operator
 import types
 from collections import OrderedDict, defaultdict, deque
 from itertools import count, repeat
@@ -13,7 +14,20 @@ import numpy as np
 
 from zyg.errors import Unsupported
 
-from . import calls, construction, foreign, generators, iteration, keys, listwise, reentry, subscripts, wholes
+from . import (
+    calls,
+    construction,
+    foreign,
+    generators,
+    iteration,
+    keys,
+    later,
+    listwise,
+    places,
+    reentry,
+    subscripts,
+    wholes,
+)
 from .arithmetic import find, is_python, method_of
 from .builtins_ import MISSING, as_call, run_shift, shift
 from .calls import known, method
@@ -227,8 +241,6 @@ def _iter(x: Any, sentinel: Any = MISSING) -> tuple[Any, Any]:
 
 @known(next)
 def _next(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
-    from ..python import escaping
-
     step = find(type(it), "__next__")
     if step is None:
         return next(it), None  # raises the TypeError
@@ -237,22 +249,22 @@ def _next(it: Any, default: Any = MISSING) -> tuple[Any, Any]:
         if default is MISSING:
             return as_call(calls.call(function, ()))
         try:
-            return as_call(escaping.attempt(calls.call, function, ()))
+            return as_call(later.escaping.attempt(calls.call, function, ()))
         except StopIteration as end:
-            return default, (run_next_default, escaping.swallowed(end))
+            return default, (run_next_default, later.escaping.swallowed(end))
     if type(it) is generators.Generator:
         try:
             return generators.record_next(it)
         except StopIteration as end:
             if default is MISSING:
                 raise
-            return default, (run_next_default, escaping.swallowed(end))
+            return default, (run_next_default, later.escaping.swallowed(end))
     has, item, back = iteration.record_next(it)
     if not has:
         if default is MISSING:
             end = StopIteration()
             if back is not None:
-                escaping.attach(end, back)
+                later.escaping.attach(end, back)
             raise end
         return default, (run_next_default, back)
     return item, None if back is None else (run_next, back)
@@ -446,6 +458,10 @@ iteration.LEADING[Mapped] = _leading_mapped
 @known(map)
 def _map(f: Any, /, *iterables: Any) -> tuple[Any, Any]:
     if iterables and all(type(x) is list for x in iterables):
+        if type(f) is operator.itemgetter and len(iterables) == 1:
+            made = places.picked(f, iterables[0])
+            if made is not None:
+                return made, None
         return Mapped(f, iterables), None
     sources = [iteration.with_backs(x) for x in iterables]
     recs = (None, *[rec for _, rec in sources])

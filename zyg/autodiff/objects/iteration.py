@@ -358,7 +358,9 @@ def _general(x: Any) -> tuple[Any, Any]:
     made_plainly = plain_pairs(x)
     if made_plainly is not None:
         return made_plainly
-    if objects.arithmetic.find(t, "__iter__") is None and objects.arithmetic.is_python(objects.arithmetic.find(t, "__getitem__")):
+    if objects.arithmetic.find(t, "__iter__") is None and objects.arithmetic.is_python(
+        objects.arithmetic.find(t, "__getitem__")
+    ):
         return _stepped(sources.ByIndex(x))
     iter(x)  # raises the TypeError
     return _unknown(x), NOTHING
@@ -458,11 +460,12 @@ def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ..
         iterator = zip(iterator, repeat(None))
     items: list[Any] = []
     backs: list[Any] = []
-    with objects.reentry.gathering(backs):
+    drain = give_backs, backs, rec
+    with objects.reentry.undone((run_left, drain)):
         for item, back in iterator:
             items.append(item)
             backs.append(back)
-    return items, (give_backs, backs, rec)
+    return items, drain
 
 
 _STANDING = frozenset({list, tuple, collections.deque, Values})
@@ -490,14 +493,15 @@ def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any,
     items: list[Any] = []
     backs: list[Any] = []
     rest = None
-    with objects.reentry.gathering(backs):
+    drain = give_backs, backs, rec
+    with objects.reentry.undone((run_left, drain)):
         for item, back in iterator:
             items.append(item)
             backs.append(back)
             if type(item) not in types:
                 rest = Iterator(iterator)
                 break
-    return items, (give_backs, backs, rec), rest
+    return items, drain, rest
 
 
 def _leading_directly(x: Direct, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
@@ -533,6 +537,11 @@ DRAINS: dict[type, Callable[[Any], tuple[list[Any], tuple[Any, ...]]]] = {}
 def give(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
     """Give items that were drained their cotangents (None: there are none); what flows to the iterable is the result."""
     return drain[0](drain, ds, shadows)
+
+
+def run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """A consumer was left by an exception, before it gave anything: what took the items is undone."""
+    give(back[1], None, shadows)
 
 
 def _drain_values(x: Values) -> tuple[list[Any], tuple[Any, ...]]:

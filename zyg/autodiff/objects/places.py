@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 from operator import is_, itemgetter
 from typing import Any
 
@@ -15,9 +16,72 @@ from zyg.errors import Unsupported
 
 from . import calls, foreign, iteration, keys
 from .calls import known
+from .cotangents import accumulate
+from .math_ import get_one
 from .wholes import Whole, add_at
 
 _FIRST, _SECOND = itemgetter(0), itemgetter(1)
+
+
+# ------------------------------------------------------------------------------------------- items of the items
+
+
+class _Picked(Whole):
+    """What `map(itemgetter(key), rows)` goes through: a list of tuples and lists. A part is (place of the row, the row)."""
+
+    __slots__ = ("key", "rows")
+
+    def __init__(self, rows: list[Any], key: int):
+        super().__init__()
+        self.rows = rows
+        self.key = key
+
+    def steps(self, get: Any) -> Any:
+        for part in enumerate(self.rows):
+            if type(part[1]) not in _ROWS:
+                hint = "let `map` go through a copy of the list"
+                raise Unsupported("a list of rows that becomes another one on the way", None, hint=hint)
+            yield get(part[1]), part
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        shadow, key = shadows.list_of(self.rows), self.key
+
+        def add(part: tuple[int, Any], d: Any) -> None:
+            at, row = part
+            if type(row) is list:
+                shadows.add_item(row, key, d)
+                return
+            if at >= len(shadow):
+                shadow.extend([None] * (at + 1 - len(shadow)))
+            old = shadow[at]
+            if old is None:
+                parts = [None] * len(row)
+                parts[key] = d
+            elif type(old) is tuple:
+                parts = list(old)
+                parts[key] = accumulate(parts[key], d)
+            else:  # refused
+                return
+            shadow[at] = tuple(parts)
+
+        return add
+
+
+_ROWS = frozenset({tuple, list})
+
+
+def picked(get: Any, rows: list[Any]) -> Any:
+    """`map` of an `itemgetter` of one place, of rows that are tuples and lists; else None."""
+    if not _ROWS.issuperset(map(type, rows)):
+        return None
+    forward = calls.forward_by_others(get)
+    if type(forward) is not partial or forward.func is not get_one:
+        return None
+    key = forward.args[0]
+    if type(key) is not int or (key < 0 and list in map(type, rows)):
+        return None  # (a list may have another length when its item gets a cotangent)
+    whole = _Picked(rows, key)
+    return iteration.Direct(whole.steps(get), whole, "map")
 
 
 # -------------------------------------------------------------------------------------------------- chain

@@ -13,7 +13,7 @@ from zyg.backend.phrases import HASHED
 from zyg.errors import Unsupported
 
 from ..identity import note
-from . import calls, foreign
+from . import calls, foreign, later
 from .arithmetic import find, is_python
 from .reach import PLAIN, SIZED, check_key, entered
 from .reentry import followed, index_of, matters, run_at_index
@@ -65,9 +65,7 @@ def _is_tested(cls: type) -> bool:
 
 
 def _note(known: set[type], cls: type) -> bool:
-    from ..python import knowledge
-
-    knowledge.note_class(cls)
+    later.knowledge.note_class(cls)
     note(known, cls, (cls,))
     return True
 
@@ -94,11 +92,11 @@ def _contains(item: Any, container: Any) -> tuple[Any, Any]:
 
 
 def _truth(x: Any) -> tuple[Any, Any]:
-    return (bool(x), None) if _is_tested(type(x)) else _tested(bool, x)
+    return (bool(x), None) if type(x) in TESTED else _tested(bool, x)
 
 
 def _not(x: Any) -> tuple[Any, Any]:
-    return (not x, None) if _is_tested(type(x)) else _tested(operator.not_, x)
+    return (not x, None) if type(x) in TESTED else _tested(operator.not_, x)
 
 
 def _tested(f: Callable[[Any], bool], x: Any) -> tuple[Any, Any]:
@@ -106,6 +104,8 @@ def _tested(f: Callable[[Any], bool], x: Any) -> tuple[Any, Any]:
     if made is not None:
         y, back = made  # nothing flows to `x`, which has a shadow
         return f(y if type(y) is bool else _Answer(y)), back
+    if _is_tested(type(x)):
+        return f(x), None
     if find(type(x), "__bool__") is None:
         made = sized(x)
         if made is not None:
@@ -140,9 +140,7 @@ def sized(x: Any) -> tuple[Any, Any] | None:
 
 def _by_method(slot: str, x: Any, *args: Any) -> tuple[Any, Any] | None:
     """(value, back) of a special method of `x` that is a plain function; None, and nothing has run, if it is none."""
-    from zyg.autodiff.python.special import special_method  # (from a package it takes a microsecond more)
-
-    forward = special_method(slot, type(x), 1 + len(args))
+    forward = later.special.special_method(slot, type(x), 1 + len(args))
     return None if forward is None else forward(x, *args)
 
 

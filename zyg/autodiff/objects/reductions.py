@@ -82,11 +82,7 @@ def run_sum(back: tuple[Any, ...], d: Any, shadows: Any, behind: tuple[Any, ...]
 
 def _unless_left(drain: tuple[Any, ...]) -> reentry.undone:
     """Where the rest is left by an exception, the items that came before are undone."""
-    return reentry.undone((_run_left, drain))
-
-
-def _run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    iteration.give(back[1], None, shadows)
+    return reentry.undone((iteration.run_left, drain))
 
 
 def _run_from(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -158,6 +154,9 @@ def _extreme(function: Any, better: Any) -> Any:
             if key is None and len(args) == 2 and type(args[0]) is float and type(args[1]) is float:
                 y = function(args)
                 return y, _FIRST if y is args[0] else _SECOND
+            if key is None and _REAL.issuperset(map(type, args)):
+                y = function(args)
+                return y, (run_chosen_of_several, args.index(y), len(args))
             found, asked = objects.keys.keys_of(list(args), key)
             at, asked = objects.keys.chosen(function, found, asked)
             return args[at], (run_chosen_argument, at, tuple(map(is_number, args)), asked)
@@ -224,6 +223,15 @@ def run_chosen_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 _FIRST, _SECOND = (run_chosen_of_two, 0), (run_chosen_of_two, 1)
+
+
+def run_chosen_of_several(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The same of several real numbers, the first of equal ones."""
+    if d is None:
+        return None
+    result = [0.0 * d] * back[2]
+    result[back[1]] = d
+    return None, *result, None, None
 
 
 def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -24,7 +24,7 @@ from typing import Any
 from zyg.errors import Unsupported
 
 from .. import trying
-from . import arithmetic, calls, foreign, iteration, structure
+from . import arithmetic, calls, foreign, iteration, later, structure
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
 from .reach import PLAIN, entered
 
@@ -173,9 +173,7 @@ class Run:
         return value
 
     def note_left(self, error: BaseException, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        from ..python import escaping
-
-        back = escaping.swallowed(error)
+        back = later.escaping.swallowed(error)
         if back is not None:
             self.log.append((None, (), back))
 
@@ -255,11 +253,9 @@ class undone:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        from ..python import escaping
-
         if error is not None and trying.bodies:
-            inner = escaping.swallowed(error)
-            escaping.attach(error, self.back if inner is None else (run_at_index, inner, self.back))
+            inner = later.escaping.swallowed(error)
+            later.escaping.attach(error, self.back if inner is None else (run_at_index, inner, self.back))
 
 
 def gathering(backs: list[Any]) -> undone:
@@ -274,10 +270,8 @@ def _run_gathered(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 def _leave(error: BaseException, run: Run, operands: tuple[Any, ...]) -> None:
     """The code is left by an exception: what was called is undone where that is caught."""
-    from ..python import escaping
-
     if run.log and trying.bodies:
-        escaping.attach(error, (run_followed, None, operands, run.log, foreign.caller(), "C code", ()))
+        later.escaping.attach(error, (run_followed, None, operands, run.log, foreign.caller(), "C code", ()))
 
 
 def run_followed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -119,18 +119,18 @@ class Shadows:
 
     def gone_through(self, x: Any) -> Any:
         """The shadow of the items of a list or dict that a loop goes through; of something else what adds to its parts."""
-        return self.items_of(x) if type(x) is list or type(x) is dict else x.adder(self)
+        return self.items_of(x) if isinstance(x, (list, dict)) else x.adder(self)
 
     def shadow_gone_through(self, whole: Any, kind: type) -> Any:
         """For what a loop says that it goes through: the shadow of its items if that is a list, or a dict; else None."""
-        if whole is not None and whole[0] is nothing and type(whole[1]) is kind:
+        if whole is not None and whole[0] is nothing and isinstance(whole[1], kind):
             return self.items_of(whole[1])
         return None
 
     def shadows_gone_through(self, whole: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
         """The same where items are tuples: the shadow for each of their items; Nones if these are not lists and dicts as in
         `kinds`."""
-        if whole is not None and whole[0] is nothing and type(whole[1]) is not list and type(whole[1]) is not dict:
+        if whole is not None and whole[0] is nothing and not isinstance(whole[1], (list, dict)):
             found = whole[1].parts(self)
             if found is not None and tuple(map(type, found)) == kinds:
                 return found
@@ -139,13 +139,13 @@ class Shadows:
     def shadows_apart(self, whole: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:
         """The same where each item of a tuple has a place of its own, in a list."""
         found = None
-        if whole is not None and whole[0] is nothing and type(whole[1]) is not list and type(whole[1]) is not dict:
+        if whole is not None and whole[0] is nothing and not isinstance(whole[1], (list, dict)):
             found = whole[1].apart(self, len(kinds))
         return found or (None,) * len(kinds)
 
     def says_where(self, whole: Any, kind: Any) -> bool | None:
         """Whether the parts of what a loop says that it goes through name what they are parts of."""
-        if whole is not None and whole[0] is nothing and type(whole[1]) is not list and type(whole[1]) is not dict:
+        if whole is not None and whole[0] is nothing and not isinstance(whole[1], (list, dict)):
             return whole[1].says_where or None
         return None
 

@@ -14,6 +14,8 @@ from typing import Any
 
 from zyg.autodiff import objects
 
+from . import later
+
 
 class Steps:
     """Pairs (item, back) by calls that are differentiated. A step that finds the end counts, too."""
@@ -63,21 +65,17 @@ class ByNext(Steps):
         self.iterator = x
 
     def step(self) -> tuple[bool, Any, Any]:
-        from zyg.autodiff.python import escaping
-
         try:
-            item, back = escaping.attempt(next_of, self.iterator)
+            item, back = later.escaping.attempt(next_of, self.iterator)
         except StopIteration as end:
-            return False, None, escaping.swallowed(end)
+            return False, None, later.escaping.swallowed(end)
         return True, item, back
 
 
 def next_of(x: Any) -> tuple[Any, Any]:
     """(value, back) of `x.__next__()`."""
-    from zyg.autodiff.python.special import special_method
-
     cls = type(x)
-    forward = special_method("__next__", cls, 1)
+    forward = later.special.special_method("__next__", cls, 1)
     if forward is not None:
         return forward(x)
     return objects.calls.call(objects.arithmetic.find(cls, "__next__").__get__(x, cls), ())
@@ -94,12 +92,10 @@ class ByIndex(Steps):
         self.indices = count()
 
     def step(self) -> tuple[bool, Any, Any]:
-        from ..python import escaping
-
         try:
-            item, back = escaping.attempt(objects.calls.call, self.get, (next(self.indices),))
+            item, back = later.escaping.attempt(objects.calls.call, self.get, (next(self.indices),))
         except IndexError as end:
-            return False, None, escaping.swallowed(end, constants=(2,))  # the index
+            return False, None, later.escaping.swallowed(end, constants=(2,))  # the index
         return True, item, back
 
 

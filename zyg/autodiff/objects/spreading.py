@@ -76,4 +76,4 @@ def run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return given[0], tuple(given[1 : 1 + count]), None
 
 
-__all__ = ["record_spread", "run_spread_plain"]
+__all__ = ["record_spread", "run_spread", "run_spread_plain"]

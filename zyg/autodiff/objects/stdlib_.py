@@ -272,11 +272,26 @@ def _run_popitem(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 _Cached = type(functools.lru_cache(lambda: None))
 
 
+class _Memo:
+    """What a cached function gave in a pullback that is being made."""
+
+    __slots__ = ("count", "forward", "function", "memo", "typed", "wrapped")
+
+    def __init__(self, f: Any):
+        self.function = f
+        # (which one, value, arguments) by key; the cotangents of values are those of items in its shadow
+        self.memo: dict[Any, tuple[int, Any, tuple[Any, ...], dict[str, Any]]] = {}
+        self.count = 0
+        self.typed = f.cache_parameters()["typed"]
+        self.wrapped: Any = _memos  # what it was when `forward` was found
+        self.forward: Any = None
+
+
 class _Memos(threading.local):
-    """Per pullback that is being made: by identity of a cached function, that function and what it gave."""
+    """Per pullback that is being made: what cached functions gave, by their identity."""
 
     def __init__(self) -> None:
-        self.tables: list[dict[int, tuple[Any, dict[Any, Any], bool]]] = []
+        self.tables: list[dict[int, _Memo]] = []
         self.arguments: list[tuple[Any, ...]] = []  # of the functions whose pullbacks are made
         self.doubtful: list[set[int]] = []  # identities of numbers that are in several places of them, once it matters
 
@@ -309,8 +324,8 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             return calls.call_foreign(f, *args, **kwargs)
         if not tables[-1]:
             _memos.doubtful[-1] = _in_several_places(_memos.arguments[-1])
-        known = tables[-1][id(f)] = f, {}, f.cache_parameters()["typed"]
-    _, memo, typed = known
+        known = tables[-1][id(f)] = _Memo(f)
+    memo = known.memo
     doubtful = _memos.doubtful[-1]
     if doubtful and any(id(x) in doubtful for x in (*args, *kwargs.values())):
         raise Unsupported(
@@ -319,13 +334,18 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             foreign.position_of(foreign.caller()),
             hint="give each place a number of its own (x + 0.0), or call the function without its cache (f.__wrapped__)",
         )
-    key = _key(args, kwargs, typed)
+    key = _key(args, kwargs, known.typed)
     made = memo.get(key)
     if made is None:
-        value, back = calls.call(f.__wrapped__, args, kwargs)
-        made = memo[key] = _Kept(), value, args, kwargs
-        return value, (_run_made, made[0], back)
-    return made[1], (_run_found, made[0])
+        wrapped = f.__wrapped__
+        if wrapped is not known.wrapped:
+            known.wrapped, known.forward = wrapped, calls.forward_by_others(wrapped)
+        value, back = known.forward(*args, **kwargs)
+        at = known.count
+        known.count += 1
+        memo[key] = at, value, args, kwargs
+        return value, (_run_made, memo, at, back)
+    return made[1], (_run_found, memo, made[0])
 
 
 def _in_several_places(args: tuple[Any, ...]) -> set[int]:
@@ -349,25 +369,21 @@ def _in_several_places(args: tuple[Any, ...]) -> set[int]:
     return found
 
 
-class _Kept:
-    """Has the cotangent of a value that was kept as an attribute of its shadow."""
-
-    __slots__ = ()
-
-
 def _run_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, kept, inner = back
-    return calls.run(inner, accumulate(d, shadows.take_attr(kept, "value")), shadows)
+    _, memo, at, inner = back
+    return calls.run(inner, accumulate(d, shadows.take_item(memo, at)), shadows)
 
 
 def _run_found(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     if d is not None:
-        shadows.add_attr(back[1], "value", d)
+        shadows.add_item(back[1], back[2], d)
 
 
 def _key(args: tuple[Any, ...], kwargs: dict[str, Any], typed: bool) -> Any:
     """Numbers by what they are, not by what they are equal to: equal ones may have different derivatives. True is 1 where it is
     to `lru_cache`: not if types count, nor as the only argument."""
+    if not (kwargs or typed) and _UNCHANGED.issuperset(map(type, args)) and len(args) > 1:
+        return args
     if kwargs or not _UNCHANGED.issuperset(map(type, args)):
         key = tuple(map(_part, args)), tuple([(name, _part(v)) for name, v in kwargs.items()])
     else:

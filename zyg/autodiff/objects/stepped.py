@@ -13,7 +13,7 @@ from zyg.autodiff import objects
 from zyg.backend import pullbacks
 
 from .. import trying
-from . import calls
+from . import calls, later
 from .arithmetic import find, is_python
 from .iteration import NOTHING, Iterator, give_backs, leading_pairs
 from .sources import ByNext, next_of
@@ -25,9 +25,7 @@ def iterated(x: Any) -> tuple[Any, Any] | None:
     method = find(cls, "__iter__")
     if not is_python(method):
         return None
-    from zyg.autodiff.python.special import special_method  # (from a package it takes a microsecond more)
-
-    forward = special_method("__iter__", cls, 1)
+    forward = later.special.special_method("__iter__", cls, 1)
     made, back = calls.call(method.__get__(x, cls), ()) if forward is None else forward(x)
     if not isinstance(made, Iterator) and find(type(made), "__next__") is None:
         raise TypeError(f"iter() returned non-iterator of type '{type(made).__name__}'")
@@ -49,9 +47,7 @@ class Steps(chain[Any]):
 
 def steps(x: Any) -> Steps:
     """The items of an object with a `__next__`."""
-    from zyg.autodiff.python.escaping import watch_generators
-
-    watch_generators()
+    later.escaping.watch_generators()
     end: list[Any] = []
     made = Steps(_steps(x, end))
     made.end = end
@@ -59,10 +55,7 @@ def steps(x: Any) -> Steps:
 
 
 def _steps(x: Any, end: list[Any]) -> Any:
-    from zyg.autodiff.python.escaping import swallowed
-    from zyg.autodiff.python.special import methods_asked
-
-    known, bodies = methods_asked("__next__", True), trying.bodies
+    known, bodies = later.special.methods_asked("__next__", True), trying.bodies
     while True:
         cls = type(x)
         bodies.append(None)
@@ -74,7 +67,7 @@ def _steps(x: Any, end: list[Any]) -> Any:
                 item, back = next_of(x)
                 back = None if back is None else (_run_step, back)
         except StopIteration as error:
-            end.append(swallowed(error))
+            end.append(later.escaping.swallowed(error))
             return
         finally:
             bodies.pop()
@@ -99,6 +92,7 @@ def through(x: Any, loop: Any) -> tuple[Any, Any] | None:
     if made is None:
         return (steps(x), _BY_STEPS) if has_steps(x) else None
     iterator, back = made
+    rec: tuple[Any, ...] | None
     items, rec = (steps(iterator), _BY_STEPS) if has_steps(iterator) else loop(iterator)
     if back is None:
         return items, rec
@@ -130,10 +124,11 @@ def leading(x: Any, types: frozenset[type]) -> Any:
     if made is None:
         return _leading_steps(x, types) if has_steps(x) else None
     iterator, back = made
-    if has_steps(iterator):
-        items, drain, rest = _leading_steps(iterator, types)
-    else:
-        items, drain, rest = objects.iteration.leading(iterator, types)
+    with objects.reentry.undone((_run_step, back)):
+        if has_steps(iterator):
+            items, drain, rest = _leading_steps(iterator, types)
+        else:
+            items, drain, rest = objects.iteration.leading(iterator, types)
     return items, drain if back is None else (_give_made, drain, back), rest
 
 

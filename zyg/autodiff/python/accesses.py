@@ -117,22 +117,27 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
 
 def reads_plainly(x: Any, name: Any) -> bool:
     """Whether `getattr(x, name)` runs no code, and what it gives has its cotangent in the shadow of `x`."""
-    return type(name) is str and _is_noted(readers(name, False).plain, type(x), name, _reads_plainly)
+    if type(name) is not str:
+        return False
+    types = readable.get((name, False)) or readers(name, False)
+    cls = type(x)
+    return cls is not ModuleType and (cls in types.plain or _is_noted(types.plain, cls, name, _reads_plainly))
 
 
 def writes_plainly(x: Any, name: Any) -> bool:
     """Whether `setattr(x, name, value)` runs no code, and sets what has its cotangent in the shadow of `x`."""
-    return type(name) is str and _is_noted(writers(name, False).plain, type(x), name, _writes_plainly)
+    if type(name) is not str:
+        return False
+    types = writable.get((name, False)) or writers(name, False)
+    cls = type(x)
+    return cls is not ModuleType and (cls in types.plain or _is_noted(types.plain, cls, name, _writes_plainly))
 
 
 def _is_noted(plain: set[Any], cls: type, name: str, holds: Callable[[type, str], bool]) -> bool:
-    if cls is ModuleType:
+    if not holds(cls, name):
         return False
-    if cls not in plain:
-        if not holds(cls, name):
-            return False
-        note_class(cls)
-        note(plain, cls, (cls,))
+    note_class(cls)
+    note(plain, cls, (cls,))
     return True
 
 

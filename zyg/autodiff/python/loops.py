@@ -17,12 +17,14 @@ from ..objects.wholes import Entries
 def loop(x: Any) -> tuple[Any, Any]:
     """`objects.loop`, but where items belong to parts of what has a shadow, that part stands in the place of a pullback."""
     t = type(x)
+    if t not in iteration.SOURCES:
+        t = iteration.stepped_as(t)
     if t is list:
-        return zip(x, count()), (nothing, x)
+        return zip(list.__iter__(x), count()), (nothing, x)
     if t is tuple:
-        if INERT.issuperset(map(type, x)):
-            return iter(x), None
-        return zip(x, count()), (nothing, [], run_gathered, len(x))
+        if INERT.issuperset(map(type, tuple.__iter__(x))):
+            return tuple.__iter__(x), None
+        return zip(tuple.__iter__(x), count()), (nothing, [], run_gathered, tuple.__len__(x))
     if t is Direct:
         return x.base, (nothing, x.whole)
     if t is Items or t is Values:
@@ -34,7 +36,7 @@ def loop(x: Any) -> tuple[Any, Any]:
     if t is generators.Generator:
         items = generators.quickly(x)
         return items, sources.whole(items)
-    if t not in iteration.SOURCES and iteration.stepped_as(t) is t:
+    if t not in iteration.SOURCES:
         return stepped.through(x, loop) or objects.loop(x)
     return objects.loop(x)
 

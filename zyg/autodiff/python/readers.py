@@ -9,9 +9,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from types import (
+    FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodDescriptorType,
+    MethodType,
     NoneType,
     WrapperDescriptorType,
 )
@@ -21,10 +23,10 @@ import numpy as np
 
 from zyg.backend.pullbacks import in_field
 
-from ..objects import attributes, calls, classes
+from ..objects import attributes, calls, classes, native
 from ..objects.arithmetic import find, is_python
 from ..objects.cotangents import accumulate, is_number
-from .knowledge import has_plain_shadow, is_plain, note_class, note_code
+from .knowledge import changes, has_plain_shadow, is_plain, note_class, note_code
 from .sites import forward_of_method
 
 Reader = Callable[[Any], tuple[Any, Any]]
@@ -40,6 +42,8 @@ def reader(cls: type, name: str) -> Reader | None:
     fields = getattr(cls, "_fields", ())
     if type(found).__name__ == "_tuplegetter" and name in fields:
         return functools.partial(_field, type(found).__get__, found, cls, (in_field, fields.index(name), len(fields)))
+    if type(found) is FunctionType and issubclass(cls, tuple) and not cls.__dictoffset__:
+        return functools.partial(_method_of_tuple, found)
     if not has_plain_shadow(cls):
         return None
     if name == "__dict__":
@@ -79,6 +83,12 @@ def _field(get: Any, found: Any, cls: type, back: tuple[Any, ...], x: Any) -> tu
     return get(found, x, cls), back
 
 
+def _method_of_tuple(function: FunctionType, x: Any) -> tuple[Any, Any]:
+    """A method bound to what has a cotangent that flows."""
+    y = MethodType(function, x)
+    return y, (attributes.run_bound_method, y)
+
+
 def _read_or_asked(name: str, forward: Any, x: Any) -> tuple[Any, Any]:
     """`__getattr__` is asked for what an instance has not."""
     try:
@@ -114,7 +124,8 @@ def _by_descriptor(forward: Any, found: Any, cls: type, x: Any) -> tuple[Any, An
 
 
 def _run_by_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    given = calls.run(back[1], d, shadows)
+    inner = back[1]
+    given = inner[0](inner, d, shadows)
     return None if given is None else (given[1],)
 
 
@@ -139,6 +150,8 @@ def _held_by_class(name: str, kind: type, back: Any, cls: type) -> tuple[Any, An
 def setter(cls: type, name: str) -> Any:
     """The forward half of what sets the attribute of instances of a class, called with the object and the value; None for what is
     set in another way."""
+    if cls is type and find(type, name) is None:
+        return functools.partial(_set_number_of_class, name)
     if issubclass(cls, type) or not has_plain_shadow(cls):
         return None
     method = find(cls, "__setattr__")
@@ -153,6 +166,19 @@ def setter(cls: type, name: str) -> Any:
         return None
     note_class(type(found))
     return functools.partial(_by_setting_descriptor, forward, found)
+
+
+def _set_number_of_class(name: str, cls: type, value: Any) -> tuple[Any, Any]:
+    """A class counts, or keeps a rate: a number takes the place of a number."""
+    if type(value) not in _REAL or type(cls.__dict__.get(name)) not in _REAL:
+        return None, attributes.record_setattr(cls, value, name)
+    native.assigned(name)
+    changes(cls, name, value)
+    setattr(cls, name, value)
+    return None, (attributes.run_set_attr, cls, name)
+
+
+_REAL = frozenset({float, int})
 
 
 def _by_setattr(forward: Any, name: str, x: Any, value: Any) -> tuple[Any, Any]:
@@ -171,7 +197,8 @@ def _by_setting_descriptor(forward: Any, found: Any, x: Any, value: Any) -> tupl
 
 
 def _run_by_setting_descriptor(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    given = calls.run(back[1], None, shadows)
+    inner = back[1]
+    given = inner[0](inner, None, shadows)
     return None if given is None else given[1:]
 
 

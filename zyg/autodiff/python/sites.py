@@ -241,8 +241,13 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
     if t is MethodType:
         if f.__func__ is site[2]:
             return site[3](f.__self__, *args)
-        if is_plain(f.__func__) and calls.known_function(f.__func__.__code__) is not None:
-            made = adapter(f.__func__, 1 + len(args) - len(names), names, bound=True)
+        if is_plain(f.__func__):
+            if calls.known_function(f.__func__.__code__) is not None:
+                made = adapter(f.__func__, 1 + len(args) - len(names), names, bound=True)
+            elif (handler := calls.handler_of_code(f.__func__)) is not None:
+                made = partial(call_known_method_with_names, handler, names)
+            else:
+                made = None
             if made is not None:
                 note_code(f.__func__)
                 site[_METHOD] = f.__func__, made
@@ -251,6 +256,9 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
     else:
         made = None
         if t is FunctionType:
+            made = site[_MANY_AT].get(f)
+            if made is not None:
+                return made(*args)
             if is_permanent(f) and calls.known_entry(f) is not None:
                 made = adapter(f, len(args) - len(names), names)
                 note_code(f)
@@ -259,7 +267,7 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
             if type(forward) is partial and forward.func is classes.construct:
                 made = _constructor(f, len(args) - len(names), names)
         if made is not None:
-            site[:2] = f, made
+            _remember(site, f, made)
             if not lasts(f):
                 _passing.append(site)
             return made(*args)
@@ -273,14 +281,37 @@ def new_spread_site() -> Site:
 
 def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
     """RECORD["call_spread"], which remembers the forward half for so many arguments."""
-    if type(args) is not tuple or kwargs is not None and (type(kwargs) is not dict or kwargs):
+    if type(args) is not tuple or kwargs is not None and type(kwargs) is not dict:
         return objects.RECORD["call_spread"](f, args, kwargs)
+    if kwargs:
+        return _record_spread_by_name(site, f, args, kwargs)
     count = len(args)
     if site[-1] != count:
         _clear(site)
         site[-1] = count
     y, back = (site[1] if f is site[0] else forward_at(f, site, count))(*args)
     return y, None if back is None else (spreading.run_spread_plain, back)
+
+
+def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """The same where there are arguments by keyword."""
+    names = tuple(kwargs)
+    shape = len(args), names
+    if site[-1] != shape:
+        _clear(site)
+        site[-1] = shape
+    if f is not site[0]:
+        forward = None
+        if type(f) is FunctionType and is_permanent(f) and calls.known_entry(f) is not None:
+            forward = adapter(f, len(args), names)
+        if forward is None:
+            return objects.RECORD["call_spread"](f, args, kwargs)
+        site[:2] = f, forward
+        note_code(f)
+        if not lasts(f):
+            _passing.append(site)
+    y, back = site[1](*args, *kwargs.values())
+    return y, None if back is None else (spreading.run_spread, back, len(args), kwargs, names)
 
 
 def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
@@ -302,6 +333,12 @@ def call_known_method(forward: Any, *args: Any) -> tuple[Any, Any]:
     return y, None if back is None else (calls.run_shifted, back)
 
 
+def call_known_method_with_names(handler: Any, names: tuple[str, ...], *args: Any) -> tuple[Any, Any]:
+    split = len(args) - len(names)
+    y, back = handler(*args[:split], **dict(zip(names, args[split:])))
+    return y, None if back is None else (calls.run_shifted, back)
+
+
 def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     """The forward half of a class whose instances are made by its `__init__` alone."""
     if cls in classes.EXCEPTIONS and not names:
@@ -310,7 +347,13 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     if find(type(cls), "__call__") is not type.__call__:
         return None
     if find(cls, "__new__") is not object.__new__:
-        return _maker(cls, arity, names) if init is object.__init__ else None
+        if init is object.__init__:
+            return _maker(cls, arity, names)
+        handler = None if names else classes.handler_of_container(cls)
+        if handler is None:
+            return None
+        note_class(cls)
+        return partial(classes.make_container, cls, handler)
     forward = forward_of_method(init, arity + 1, names)
     if forward is None or not is_permanent(init):
         return None

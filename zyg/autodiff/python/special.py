@@ -111,15 +111,17 @@ _asked: dict[str, Tables] = {}  # by the name of a special method
 
 def methods_asked(slot: str, watched: bool) -> Table:
     """What is known of a special method, by class: see `sites.noted`."""
-    if slot not in _asked:
-        _asked[slot] = new_tables()
-    return _asked[slot][1 if watched else 0]
+    tables = _asked.get(slot)
+    if tables is None:
+        tables = _asked[slot] = new_tables()
+    return tables[1 if watched else 0]
 
 
 def special_method(slot: str, cls: type, arity: int) -> Any:
     """The forward half of a special method for `arity` arguments with `self`, whose pullback gives the cotangent of `self` first, if
     a plain function is it in that class; else None."""
-    table = methods_asked(slot, bool(bodies))
+    tables = _asked.get(slot) or _asked.setdefault(slot, new_tables())
+    table = tables[1 if bodies else 0]
     found = table.get(cls)
     if found is None:
         method = find(cls, slot)
