@@ -14,10 +14,21 @@ import numpy as np
 
 from zyg.frontend import arrays, lists
 from zyg.frontend.merging import settled
-from zyg.frontend.values import Abstract, ArrayValue, AttributedValue, Known, MethodValue, describe, is_numeric, known
+from zyg.frontend.values import (
+    Abstract,
+    ArrayValue,
+    AttributedValue,
+    Known,
+    MethodValue,
+    Number,
+    describe,
+    is_numeric,
+    known,
+)
 from zyg.ir.records import record
 from zyg.ir.types import BOOL, F64, I64, Array, NpScalar, Scalar, Type
 
+from ..intrinsics import cut
 from ..registry import emits, method
 from .bit_generators import lent, new_state, single
 
@@ -50,6 +61,11 @@ class GeneratorValue(AttributedValue):
 
 def _is_none(v: Abstract) -> bool:
     return isinstance(v, Known) and v.object is None
+
+
+def _constant(e: Evaluator, v: Abstract) -> Abstract:
+    """A seed, or how many numbers are drawn: that has no derivative, whatever an argument it comes from is differentiated by."""
+    return e.call(known(cut), [v])
 
 
 class Draw:
@@ -88,10 +104,14 @@ def default_rng(e: Evaluator, seed: Abstract = NONE) -> Abstract:
 
     if isinstance(seed, GeneratorValue) or isinstance(seed, Known) and isinstance(seed.object, np.random.Generator):
         return seed
-    args = [] if isinstance(seed, Known) and seed.object is None else [settled(e, seed, "no seed")]
+    args = [] if isinstance(seed, Known) and seed.object is None else [_constant(e, settled(e, seed, "no seed"))]
     made = python_call(e, new_state, args, Array(I64, 1), reads=True)
     assert isinstance(made, ArrayValue)
     return GeneratorValue(made)
+
+
+def _is_int(v: Abstract) -> bool:
+    return isinstance(v, Number) and v.type is I64
 
 
 def draw(
@@ -111,7 +131,7 @@ def draw(
             v = e.call(known(np.asarray), [v])
         if isinstance(v, arrays.ARRAYS) and spread:
             ndim = max(ndim, arrays.ndim(v))
-        given.append(v)
+        given.append(_constant(e, v) if result is I64 and _is_int(v) else v)
     length = None
     sizes: list[Abstract] = []
     if not _is_none(size):
@@ -122,7 +142,7 @@ def draw(
             raise e.refuse(
                 "random numbers of this size", types=[describe(size, e.heap)], hint="pass a number or a tuple"
             )
-        sizes = list(items) if items is not None else [size]
+        sizes = [_constant(e, v) for v in (items if items is not None else [size])]
         length = len(sizes) if items is not None else -1
         ndim = len(sizes)
     outside = receiver.object if isinstance(receiver, Known) else None
@@ -283,7 +303,7 @@ def seed(e: Evaluator, receiver: Abstract, seed: Abstract = NONE) -> Abstract:
     from zyg.frontend.exceptions import python_call
 
     assert isinstance(receiver, Known)
-    return python_call(e, receiver.object.seed, [settled(e, seed, "no seed")])
+    return python_call(e, receiver.object.seed, [_constant(e, settled(e, seed, "no seed"))])
 
 
 emits((np.random.RandomState, "seed"))(seed)
