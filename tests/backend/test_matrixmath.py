@@ -11,7 +11,7 @@ from tests.turns import each_in_turn
 from zyg.backend.llvm import matrixmath
 from zyg.backend.llvm.engine import engine
 
-pytestmark = pytest.mark.skipif(not matrixmath.available(), reason="for vectors of 512 bits")
+wide = pytest.mark.skipif(not matrixmath.available(), reason="for vectors of 512 bits")
 draw = np.random.default_rng(3)
 
 
@@ -23,6 +23,27 @@ def guarded(rows, columns):
     return whole, inner
 
 
+def test_products_of_few_elements_in_any_order():
+    matrix = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+    types = [ctypes.c_int64] * 3 + matrix * 3 + [ctypes.c_int64]
+    function = ctypes.CFUNCTYPE(None, *types)(engine().part("zyg_rows")["zyg_rows"])
+    orders = (lambda v: v, lambda v: np.asfortranarray(v), lambda v: np.repeat(v, 2, axis=1)[:, ::2], lambda v: v[::-1])
+    for n, m, length in np.ndindex(4, 10, 5):
+        whole, c = guarded(n, m)
+        for k, order in enumerate(orders):
+            a, b = order(draw.normal(size=(n, length))), orders[(n + k) % 4](draw.normal(size=(length, m)))
+            for target in (c, np.full((m, n), np.nan).T):
+                for adds in (0, 1):
+                    if adds == 0:
+                        target[...] = np.nan
+                    before, expected = whole.copy(), (target if adds else 0.0) + a @ b
+                    function(n, m, length, *(x for v in (a, b, target) for x in (v.ctypes.data, *v.strides)), adds)
+                    np.testing.assert_allclose(target, expected, rtol=1e-12, atol=1e-12)
+                    before[1 : n + 1, 1 : m + 1] = c
+                    assert np.array_equal(whole, before, equal_nan=True)
+
+
+@wide
 def test_products_are_set_or_added_and_nothing_else_is_touched():
     types = [ctypes.c_int64] * 3 + [ctypes.c_void_p, *[ctypes.c_int64] * 2] + [ctypes.c_void_p, ctypes.c_int64] * 2
     function = ctypes.CFUNCTYPE(None, *types, ctypes.c_int64)(engine().part("zyg_product")["zyg_product"])
@@ -42,6 +63,7 @@ def test_products_are_set_or_added_and_nothing_else_is_touched():
                     assert np.array_equal(whole, before, equal_nan=True)
 
 
+@wide
 def test_each_element_is_one_sum_in_order():
     """With products that are not rounded; which integers cannot tell, but small numbers beside large ones can."""
     a, b = draw.normal(size=(9, 40)), draw.normal(size=(40, 50))
@@ -53,6 +75,7 @@ def test_each_element_is_one_sum_in_order():
         assert made[i, j] == float(total)
 
 
+@wide
 def test_dots_are_added_and_nothing_else_is_touched():
     matrix = [ctypes.c_void_p, ctypes.c_int64]
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3, *matrix * 3)(engine().part("zyg_add_dots")["zyg_add_dots"])
@@ -69,6 +92,7 @@ def test_dots_are_added_and_nothing_else_is_touched():
 
 
 @each_in_turn
+@wide
 def test_gradients_of_products_take_it():
     loss = lambda a, b, w: np.vdot(a @ b, w)
     by_factors, value = zyg.grad(loss, (0, 1)), zyg.jit(lambda a, b: a @ b)

@@ -193,8 +193,29 @@ def test_loops_over_elements_stay_whole_and_are_polled_before_them():
     polls.run(function)
     inside = {b for loop in Loops(function).all for b in loop.blocks}
     polling = [b for b in function.blocks if any(i.op == "poll" for i in b.instrs)]
-    assert len(polling) == 2 and not inside & set(polling)
+    assert len(polling) == 1 and not inside & set(polling)
     assert len(inside) == 4
+
+
+def test_of_loops_over_elements_one_in_a_few_polls_on_every_way():
+    loop = """head{k}(%i{k}: i64):
+  %more{k} = lt %i{k}, %n : bool
+  branch %more{k}, body{k}, {after}
+body{k}:
+  store %a, 1.0, %i{k}
+  %next{k} = add %i{k}, 1 : i64
+  jump head{k}(%next{k}) {elements="small"}
+"""
+    # Seven places, at each of which there is a choice between two loops.
+    text = "func @f(%a: array<f64, 1, C>, %n: i64, %c: bool) {\nentry:\n  jump place0\n"
+    for k in range(7):
+        text += f"place{k}:\n  branch %c, head{k}0(0), head{k}1(0)\n"
+        for version in "01":
+            text += loop.replace("{k}", f"{k}{version}").replace("{after}", f"place{k + 1}")
+    function = parse_function(text + "place7:\n  return\n}\n")
+    polls.run(function)
+    polling = [i for _, i in function.instructions() if i.op == "poll"]
+    assert len(polling) == 2 * 3  # at the first, the fourth and the seventh place, before both
 
 
 def test_a_loop_around_loops_over_elements_polls_for_their_lengths():

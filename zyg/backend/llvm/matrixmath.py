@@ -1,4 +1,5 @@
 """Products of matrices of doubles, for machines with vectors of 512 bits: NumPy's BLAS knows those of few processors.
+(Those of few elements, for all machines, are in rowproducts.py.)
 
 Both hold a block of sums in registers, and go at a time through parts of the matrices that fit into the first cache (Goto and
 van de Geijn, "Anatomy of high-performance matrix multiplication", ACM Trans. Math. Softw. 34, 2008).  At the edges rows are
@@ -17,6 +18,7 @@ from __future__ import annotations
 import llvmlite.binding as llvm
 
 from .horizontal import add_up
+from .rowproducts import ROWS
 
 _LANES = 8
 _VECTOR = f"<{_LANES} x double>"
@@ -307,4 +309,4 @@ def _dots() -> str:
     return w.function("block", f"i64 %count, {matrices}")
 
 
-NAMES = {"zyg_product": _product, "zyg_add_dots": _add_dots}
+NAMES = {"zyg_product": _product, "zyg_add_dots": _add_dots, "zyg_rows": lambda: ROWS}

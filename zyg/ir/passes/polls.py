@@ -10,7 +10,8 @@ the clock whenever enough work has added up.
 * A loop around loops, or around calls or operations on whole arrays, polls in each iteration, unless a loop in it does
   so already whenever it runs.
 * A loop over the elements of arrays (`elements` at the jump back), or a nest of these, is an operation on whole arrays
-  like any other, and stays whole. Outside of other loops a poll for all its work comes before it.
+  like any other, and stays whole. Outside of other loops a poll for all its work comes before it, unless there was one
+  before one of the last few of them: each is code, and a test.
 * A recursive function polls when it is entered; `shallow` functions, the parts of an operation on whole arrays, never do.
 
 Polls that are `rare`, beside operations on whole arrays, are small rather than fast (rare.py finds more of them).
@@ -38,6 +39,7 @@ ROUND = 64  # the work of an iteration of a loop around loops, and of a call, in
 WHOLE_ARRAY = 1 << 10  # of an operation that may walk through a whole array
 NEGLIGIBLE = 1 << 10  # so many iterations inside another loop need no poll of their own
 LONGEST_STEP = 1 << 20
+EVERY = 3  # loops over elements outside of other loops, one of which polls
 SMALL = 96  # instructions of a loop that may run over a dimension without a poll: not much longer than a copy of it
 
 
@@ -115,10 +117,12 @@ def run(function: Function, heavy: Set[str] | None = None) -> bool:
             plans.append(_Plan(loop, counter=counter))
         if parent is not None:
             polled.setdefault(parent, []).append(loop.header)
+    waiting = _just_polled(loops, {plan.loop.header for plan in plans if plan.before})
     # Outer loops first: what is done to a loop may move the edge by which one around it goes back.
     for plan in reversed(plans):
         if plan.before:
-            _poll_before(function, plan)
+            if plan.loop.header not in waiting:
+                _poll_before(function, plan)
         elif plan.work:
             _poll_on_back_edges(function, plan)
         elif plan.counter is not None and _strippable(plan.counter):
@@ -126,6 +130,26 @@ def run(function: Function, heavy: Set[str] | None = None) -> bool:
         else:
             _count_rounds(function, plan.loop)
     return bool(plans)
+
+
+def _just_polled(loops: Loops, heads: set[Block]) -> set[Block]:
+    """Those before which, whatever the way there, a poll came before one of the last loops, of these heads outside of others."""
+    since: dict[Block, int] = {}  # per block, loops since a poll at most; no entry where nothing is known
+    done: set[Block] = set()
+    found: set[Block] = set()
+    for block in loops.dominators.order:
+        count = since.get(block, EVERY)
+        if block in heads:
+            if count < EVERY:
+                found.add(block)
+                count += 1
+            else:
+                count = 1
+        done.add(block)
+        for target in block.successors():
+            if target.block not in done:
+                since[target.block] = max(count, since.get(target.block, 0))
+    return found
 
 
 def _over_elements(loop: Loop) -> bool:

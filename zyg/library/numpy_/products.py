@@ -399,10 +399,10 @@ def _add_product_tangent(c: Any, a: Any, b: Any) -> Any:
 @unchecked
 def product_into(c: Any, a: Any, b: Any, adds: bool) -> None:
     """c = a @ b, or c += a @ b. `c` lies apart from the others."""
-    if is_packed(c):
+    if not is_packed(c) and by_columns(c):  # a transposed matrix, say its shadow: what is asked for is c.T = b.T @ a.T
+        c, a, b = swapped(c), swapped(b), swapped(a)
+    if is_packed(c) and not are_doubles(c, a, b):
         rows_into(c, a, b, adds)
-    elif by_columns(c):  # a view of a transposed matrix, say its shadow: what is asked for is c.T = b.T @ a.T
-        rows_into(general(swapped(c)), general(swapped(b)), general(swapped(a)), adds)
     else:
         rows_into(general(c), general(a), general(b), adds)
 
@@ -410,11 +410,15 @@ def product_into(c: Any, a: Any, b: Any, adds: bool) -> None:
 @shared
 @unchecked
 def rows_into(c: Any, a: Any, b: Any, adds: bool) -> None:
-    """c = a @ b, or c += a @ b. `c` lies apart from the others, and is fast to write if the elements of a row lie together."""
+    """The same: of doubles, once in a module for all layouts."""
     n, k = a.shape
     m = b.shape[1]
     if by_blas(c) and a.dtype == c.dtype and b.dtype == c.dtype and n * m * k > SMALL and by_rows(c):
         many_rows_into(general(c), general(a), general(b), adds)
+        return
+    if are_doubles(c, a, b):
+        (a0, a1), (b0, b1), (c0, c1) = a.strides, b.strides, c.strides
+        kernels.rows(n, m, k, a, a0, a1, b, b0, b1, c, c0, c1, 1 if adds else 0)
         return
     zero = c.dtype.type(0)
     tiles = m // 4
@@ -562,6 +566,10 @@ def _add_stacked_tangent(c: Any, a: Any, b: Any) -> Any:
 def by_blas(a: Any) -> bool:
     """Whether BLAS has functions for arrays of this type."""
     return blas.AVAILABLE and (a.dtype == np.float64 or a.dtype == np.float32)
+
+
+def are_doubles(a: Any, b: Any, c: Any) -> bool:
+    return a.dtype == np.float64 and b.dtype == np.float64 and c.dtype == np.float64
 
 
 def by_kernel(n: int, m: int, k: int) -> bool:
