@@ -172,6 +172,75 @@ def lists(x):
     return sum(s) + own[0] * own.pop() + q.pop() * q[0] + s.pop(0) * s[-2]
 
 
+class Ends(list):
+    def __getitem__(self, k):
+        return 3.0 * super().__getitem__(k)
+
+
+def ends(x):
+    """Items from the end, of containers of several types at the same place, which get longer and shorter in between."""
+    t = 0.0
+    for xs in ([x, 2.0], [3.0, x, x], (x, x * x), deque([x, x], maxlen=2), deque([2.0, x, t]), Ends([x, x]), [x], []):
+        for k in range(3):
+            try:
+                a = xs[-1] * x
+                b = xs[-2] + a * xs[-1]
+            except IndexError:
+                t += x * x
+                continue
+            if type(xs) is deque and k == 1:
+                xs.rotate(1)
+                xs.appendleft(a)
+            if type(xs) is not tuple:
+                xs.append(a * b)
+                t += xs[-1] - xs[-2] * xs[0]
+                if k == 2:
+                    xs.pop()
+            t += 0.1 * b * a + xs[-1]
+    return t
+
+
+def windows(x):
+    """A deque that lets go of its first items, read at both ends: all of it plain."""
+    window = deque(maxlen=3)
+    queue = deque([x, 0.5, x * x])
+    t = 0.0
+    for k in range(6):
+        window.append(x * k)
+        t += window[0] * window[-1] + window[len(window) - 1]
+        queue.append(0.5 * (queue.popleft() + queue[-1]))
+        if k % 3 == 0:
+            queue[1] = queue[0] * t
+        elif k % 3 == 1:
+            t *= 0.5
+        else:
+            t += queue[-2] * x
+    return t + queue[-1] * queue[0]
+
+
+def unpacked(x):
+    """Tuples that loops go through, of which some parts have no derivative, or none at all."""
+    t = 0.0
+    for entry in [("push", x), ("scale", 0.5 * x), ("push", 2.0), (3.0, x), ("none", None), (x, x), ("deep", (x, x))]:
+        match entry:
+            case ("push", value):
+                t += value * value
+            case ("scale", by):
+                t *= by
+            case ("none", _):
+                t += x
+            case ("deep", (a, b)):
+                t += a * b
+            case (first, second):
+                t += first * second
+    for name, (a, b) in {"a": (x, 2.0), "b": (x * x, x)}.items():
+        t += a * b * len(name)
+    for pair in {"a": (x, 2.0), "b": (x * x, x)}.values():
+        a, b = pair
+        t += a - b * a
+    return t
+
+
 def methods(x):
     t = 0.0
     for p in (Slotted(x), Other(x), Slotted(x, x), Slotted(x, c=x)):
@@ -215,7 +284,9 @@ def slope(f, x, h=1e-6):
 
 
 @pytest.mark.parametrize(
-    "f", [containers, lists, tuples, methods, dataclasses_, fields, attributes], ids=lambda f: f.__name__
+    "f",
+    [containers, lists, ends, windows, unpacked, tuples, methods, dataclasses_, fields, attributes],
+    ids=lambda f: f.__name__,
 )
 def test_derivative(f):
     for x in (1.3, 0.7, 1.3):

@@ -141,6 +141,22 @@ def go_unless_type_in(e: Emitter, value: Value, types: Set[type], label: Label) 
     e.jump_if("FALSE", label)
 
 
+def go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float, types: Set[type] = REALS) -> None:
+    """Go on if the value is exactly a float, int or bool (or of another one of `types`), else at `slow`."""
+    if isinstance(value, Const):
+        if type(value.value) not in types:
+            jump(e, slow)
+        return
+    real, other = Label(), Label()
+    depth = e.depth
+    go_unless_type(e, value, likely, other)
+    e.label(real, depth)
+    with e.aside():
+        e.label(other, depth)
+        go_unless_type_in(e, value, types, slow)
+        jump(e, real)
+
+
 def item_at(e: Emitter, x: Value, number: int) -> None:
     e.load(x)
     e.out("LOAD_CONST", number)

@@ -451,6 +451,31 @@ def op_join(e: Emitter, tree: Tree) -> None:
 
 
 @operation
+def op_parts(e: Emitter, tree: Tree) -> None:
+    """The tuple of its operands, or None if all of them are."""
+    operands, result = tree.operation.operands, tree.operation.result
+    *others, last = [v for v in operands if not is_none(v)]
+    some, none, end = Label(), Label(), Label()
+    depth = e.depth
+    for v in others:
+        e.load(v)
+        jump_if_none(e, some, negated=True)
+    e.load(last)
+    jump_if_none(e, none)
+    e.label(some, depth)
+    for v in operands:
+        e.load(v)
+    e.out("BUILD_TUPLE", len(operands))
+    e.store(result)
+    with e.aside():
+        e.label(none, depth)
+        e.out("LOAD_CONST", None)
+        e.store(result)
+        jump(e, end)
+    e.label(end, depth)
+
+
+@operation
 def op_nothing_looked_up(e: Emitter, tree: Tree) -> None:
     """Variables for the object whose shadow was looked up last, and its shadow: what wants a shadow writes them."""
     if "idle" in tree.operation.attrs:
@@ -460,4 +485,4 @@ def op_nothing_looked_up(e: Emitter, tree: Tree) -> None:
         e.store(r)
 
 
-OPS = frozenset({"pull", "rule", "cotangents", "accumulate", "join", "nothing_looked_up"})
+OPS = frozenset({"pull", "rule", "cotangents", "accumulate", "join", "parts", "nothing_looked_up"})

@@ -25,12 +25,12 @@ from bytecode.instr import CellVar, FreeVar, Intrinsic1Op, TryBegin, TryEnd
 
 from ..ir.analysis import use_counts
 from ..ir.core import Block, Const, Function, Position, Target, Value
-from . import recording, shadowing
+from . import recording, shadowing, tape
 from .assembly import Instruction, Location, Signature, assemble, stack_effect
 from .islands import with_islands
 from .layout import cleared, combined, directed
 from .opcodes import ORDER, PY312, PY313, UNBOUND, CannotEmit, Tree, is_none, lower
-from .phrases import call_on_top
+from .phrases import call_on_top, go_unless_real
 from .slots import Slots, candidates, ends_in_next, variable_name
 
 __all__ = ["CannotEmit", "Emitter", "emit", "emit_function"]
@@ -98,6 +98,7 @@ class Emitter:
         self.region_pad: Label | None = None
         self.stop_iteration = Label()
         self.exhausted: Label | None = None
+        self.resident = tape.stays_on_stack(function)  # lies at the bottom of the stack, where depths begin
 
     def run(self) -> CodeType:
         function = self.function
@@ -120,7 +121,7 @@ class Emitter:
         self._cold_code()
         code, more = cleared(directed(self.code))
         code, self.signature.argument_names = combined(code, self.signature.argument_names)
-        return assemble(self.signature, with_islands(code), self.deepest + 2 + more)
+        return assemble(self.signature, with_islands(code), self.deepest + 2 + more + (self.resident is not None))
 
     # --------------------------------------------------------------------------------- signature and cells
 
@@ -513,6 +514,9 @@ class Emitter:
         elif instr.op == "return":
             self.push(tree, 0)
             self._leave()
+            if self.resident is not None:
+                self.out("SWAP", 2)
+                self.out("POP_TOP")
             self.out("RETURN_VALUE")
         elif instr.op == "reraise":
             self.push(tree, 0)
@@ -547,7 +551,7 @@ class Emitter:
         if inner is not None and inner.operation.op == "typed":
             tested = inner.operation
             other_way = self._forward_label(block, other)
-            recording.go_unless_real(self, tested.operands[0], other_way, tested.attrs["likely"], tested.attrs["types"])
+            go_unless_real(self, tested.operands[0], other_way, tested.attrs["likely"], tested.attrs["types"])
             self._go(then)
             return
         if inner is not None and inner.operation.op == "looked_up":

@@ -5,7 +5,6 @@ Operators on floats, items, attributes and methods of lists are written out unde
 
 from __future__ import annotations
 
-from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from bytecode import Label
@@ -18,8 +17,8 @@ from .phrases import (
     REALS,
     begin_call,
     call_function,
+    go_unless_real,
     go_unless_type,
-    go_unless_type_in,
     jump,
     jump_if_none,
     operation,
@@ -51,27 +50,12 @@ def loads_twice(instr: Operation, k: int) -> bool:
         "rule",
         "accumulate",
         "join",
+        "parts",
         "nothing_recorded",
         "typed",
         "looked_up",
         "switch",
     )
-
-
-def go_unless_real(e: Emitter, value: Value, slow: Label, likely: type = float, types: Set[type] = REALS) -> None:
-    """Go on if the value is exactly a float, int or bool (or of another one of `types`), else at `slow`."""
-    if isinstance(value, Const):
-        if type(value.value) not in types:
-            jump(e, slow)
-        return
-    real, other = Label(), Label()
-    depth = e.depth
-    go_unless_type(e, value, likely, other)
-    e.label(real, depth)
-    with e.aside():
-        e.label(other, depth)
-        go_unless_type_in(e, value, types, slow)
-        jump(e, real)
 
 
 @operation

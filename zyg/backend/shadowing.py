@@ -16,6 +16,7 @@ from .phrases import (
     get_attribute,
     go_if_same,
     go_if_type,
+    go_unless_real,
     go_unless_type,
     is_none,
     item_at,
@@ -98,7 +99,10 @@ def go_unless_looked_up(e: Emitter, instr: Operation, other: Label) -> None:
     of, kinds = instr.attrs["kind"]
 
     def unless() -> None:
-        go_unless_type(e, x, kinds, other)
+        if isinstance(kinds, frozenset):
+            go_unless_real(e, x, other, list, kinds)
+        else:
+            go_unless_type(e, x, kinds, other)
 
     if of == "items":
         look_up(e, shadows, x, "items", last, found[0], None if kinds is None else unless, instr.attrs)

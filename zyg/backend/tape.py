@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..ir.analysis import components
-from ..ir.core import Block, Function
+from ..ir.core import Block, Function, Value
 from .opcodes import PY313, Tree
 from .phrases import call_method, operation
 
@@ -13,19 +13,41 @@ if TYPE_CHECKING:
     from .python import Emitter
 
 
+def stays_on_stack(function: Function) -> Value | None:
+    """The tape, or the cursor, that may lie at the bottom of the stack as long as the function runs: where there is one, and what
+    handlers and generators expect of the stack does not matter."""
+    if function.attrs.get("generator") or any(b.handler is not None for b in function.blocks):
+        return None
+    made = [(block, instr) for block, instr in function.instructions() if instr.op in ("tape", "cursor")]
+    if len(made) != 1 or any(t.block is function.entry for b in function.blocks for t in b.successors()):
+        return None
+    ((block, instr),) = made
+    return instr.result if block is function.entry else None
+
+
 @operation
 def op_tape(e: Emitter, tree: Tree) -> None:
     e.out("BUILD_LIST", 0)
-    e.store(tree.operation.result)
+    _store(e, tree.operation.result)
+
+
+def _store(e: Emitter, value: Value) -> None:
+    if value is e.resident:
+        e.out("COPY", 1)
+        e.depth -= 1  # it counts no more
+    e.store(value)
 
 
 @operation
 def op_push(e: Emitter, tree: Tree) -> None:
-    e.push(tree, 0)
-    for k in range(1, len(tree.operation.operands)):
-        e.push(tree, k)
+    tape, *values = tree.operation.operands
+    if tape is not e.resident:
+        e.push(tree, 0)
+    for k in range(len(values)):
+        e.push(tree, 1 + k)
         e.out("LIST_APPEND", 1)
-    e.out("POP_TOP")
+    if tape is not e.resident:
+        e.out("POP_TOP")
 
 
 @operation
@@ -40,7 +62,7 @@ def op_cursor(e: Emitter, tree: Tree) -> None:
         e.out("GET_ITER")
     else:
         call_method(e, tape, "__reversed__")  # (`reversed` looks that up, and takes twice as long)
-    e.store(tree.operation.result)
+    _store(e, tree.operation.result)
 
 
 def _pops_in_loops(function: Function) -> bool:
@@ -59,11 +81,16 @@ def _pops_in_loops(function: Function) -> bool:
 @operation
 def op_pop(e: Emitter, tree: Tree) -> None:
     instr = tree.operation
-    e.load(instr.operands[0])
+    (cursor,) = instr.operands
+    if cursor is not e.resident:
+        e.load(cursor)
     for r in reversed(instr.results):
         e.out("FOR_ITER", e.exhausted_tape())
         e.store(r)
-    e.out("POP_TOP")
+    if cursor is not e.resident:
+        e.out("POP_TOP")
 
+
+__all__ = ["OPS", "stays_on_stack"]
 
 OPS = frozenset({"tape", "push", "cursor", "pop"})

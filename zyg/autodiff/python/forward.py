@@ -437,6 +437,8 @@ class ForwardHalf:
         """A block parameter that tells which edge control came along."""
         edges = self.edges[block]
         two = len(edges) == 2
+        # They are asked for one by one: rounds of a loop before the way into it.
+        edges.sort(key=lambda edge: not self.dominators.dominates(block, edge[0]))
         came = Value(BOOL if two else I64, "came")
         block.params.append(came)
         self.home[came] = block

@@ -11,7 +11,7 @@ from zyg.ir.core import Const, Function, Instr, Value
 from zyg.ir.types import OBJECT
 
 from . import rules
-from .versions import NATURAL, NOTHING, Carried, Test, Versions, in_versions
+from .versions import NATURAL, NOTHING, Carried, Test, Versions, in_versions, reads_from_end
 
 # What items are read of, and set, plainly, and what keys may be positions.
 _ORDERED = frozenset({list, tuple, deque})
@@ -34,7 +34,7 @@ def _is_written_out(instr: Instr) -> bool:
     if instr.op != "record" or "direct" not in instr.attrs:
         return False
     direct = instr.attrs["direct"]
-    if direct == "list_append":
+    if direct == "list_append" or reads_from_end(instr, 2):
         return True
     if "rare" not in instr.attrs:
         return False
@@ -247,7 +247,13 @@ class _PlainForward(Versions):
         return {instr.operands[1] for instr in self.body if instr.attrs.get("direct") == "setitem"}
 
     def _getitem(self, instr: Instr) -> None:
-        self._items_of(instr)
+        if reads_from_end(instr, 2):
+            _, x, key = instr.operands
+            self._learn(x, _LISTS, list)
+            count = self._emit("call_object", [_LEN, self._of(x)], instr.position, keywords=())
+            self.value[instr.results[1]] = self._emit("add", [count, key], instr.position)  # the position
+        else:
+            self._items_of(instr)
         operands = [self._of(v) for v in instr.operands[1:3]]
         self.value[instr.results[0]] = self._emit("getitem", operands, instr.position, instr.results[0].name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from zyg.ir.core import Const, Function, Instr, Value
@@ -14,6 +15,7 @@ from .versions import NOTHING, Test, Versions, gives_position, in_versions, is_n
 _OTHERS = frozenset({"range", "keys", "items", "zip", "enumerate"})
 _NONE = type(None)
 _INT = frozenset({int})
+_LISTS = frozenset({list, deque})  # whose shadows are lists
 _EACH = lambda count: (list,) * count
 _PARTS = {
     "zip": _EACH,
@@ -28,7 +30,7 @@ _WRITTEN = frozenset({"setattr", "setitem"})
 
 def plain_reverse(function: Function) -> Function:
     """A reverse half with its blocks in two versions, where that is worth it; it is not changed itself."""
-    return in_versions(function, _PlainReverse, _has_formulas, 1)
+    return in_versions(function, _PlainReverse, lambda instr: _has_formulas(instr) or _is_step(instr), 1)
 
 
 def _is_rare(instr: Instr) -> bool:
@@ -37,6 +39,13 @@ def _is_rare(instr: Instr) -> bool:
 
 def _has_formulas(instr: Instr) -> bool:
     return _is_rare(instr) and "brief" not in instr.attrs
+
+
+def _is_step(instr: Instr) -> bool:
+    """Whether a cotangent may come to an item of a list or tuple, or to a value of a dict, that a loop goes through."""
+    if instr.op != "pull" or instr.attrs.get("access") != "get_next" or "brief" in instr.attrs:
+        return False
+    return not is_nothing(instr.operands[1]) and instr.attrs["over"] in ("", "values")
 
 
 class _PlainReverse(Versions):
@@ -69,7 +78,9 @@ class _PlainReverse(Versions):
             self.value[r] = NOTHING
 
     def _translate(self, instr: Instr) -> None:
-        if self.number < self.skipped or (instr.op == "tuple" and self._items_of_tuples(instr)):
+        if self.number < self.skipped:
+            return
+        if instr.op == "tuple" and (self._items_of_tuples(instr) or self._taken_apart(instr)):
             return
         rare = _has_formulas(instr)
         if rare:
@@ -87,7 +98,7 @@ class _PlainReverse(Versions):
         elif instr.op == "pull" and instr.attrs.get("access") == "get_next":
             self._next(instr)
         elif gives_position(instr):
-            self._undone(instr) if "inline" in instr.attrs else self._taken_back(instr)
+            self._at_position(instr)
         elif instr.op == "pull" and "access" in instr.attrs and is_nothing(instr.operands[0]):
             self._copy(instr, **self._about(instr.operands[1]))  # what is always done plainly
         else:
@@ -178,11 +189,31 @@ class _PlainReverse(Versions):
         (shadow,) = self._shadows(instr, "next", kind, early=False)
         self._add(instr, self._of(d), kind, shadow, instr.operands[0])
 
+    def _at_position(self, instr: Instr) -> None:
+        """What has the position in a list or deque as its pullback, done plainly."""
+        if "inline" in instr.attrs:
+            self._undone(instr)
+        elif instr.attrs["access"] == "list_append":
+            self._taken_back(instr)
+        elif is_nothing(self._of(instr.operands[1])):
+            self._copy(instr)
+        else:
+            self._read_from_end(instr)
+
+    def _read_from_end(self, instr: Instr) -> None:
+        back = instr.operands[0]
+        self._test_early(back, Test("typed", self._of(back), int, _INT))
+        (shadow,) = self._shadows(instr, "items", _LISTS, early=True)
+        self._nothing(instr.results)
+        back, d, shadows, x, _, name, *_ = map(self._of, instr.operands)
+        attrs = instr.attrs | self._about(instr.operands[1]) | {"wanted": (), "shadow": list}
+        self._emit_pull(instr, [back, d, shadows, x, back, name, NOTHING, shadow], attrs, [])
+
     def _taken_back(self, instr: Instr) -> None:
         """What was appended to a list: its pullback is the position."""
         back, wanted = instr.operands[0], instr.attrs["wanted"]
         self._test_early(back, Test("typed", self._of(back), int, _INT))
-        (shadow,) = self._shadows(instr, "items", list, early=True)
+        (shadow,) = self._shadows(instr, "items", _LISTS, early=True)
         self._nothing(instr.results)
         kept = [n for n, k in enumerate(wanted) if k == 1]
         operands = [*map(self._of, instr.operands[:6]), NOTHING, shadow]
@@ -253,6 +284,26 @@ class _PlainReverse(Versions):
         self.skipped = self.number + 3
         return True
 
+    def _taken_apart(self, made: Instr) -> bool:
+        """A tuple that was taken apart: its cotangent is the tuple of those of its items, if there are any."""
+        taken, *_ = [*self.body[self.number + 1 : self.number + 2], None]
+        if taken is None or taken.op != "pull" or taken.attrs["of"] != "unpack" or not _has_formulas(taken):
+            return False
+        if taken.operands[1] is not made.results[0] or not self._used_once(made.results[0]):
+            return False
+        self._ask_rare(taken)
+        self.skipped = self.number + 2
+        parts = [self._of(v) for v in made.operands]
+        for result in taken.results:
+            if all(map(is_nothing, parts)):
+                self.value[result] = NOTHING
+            elif self.given.isdisjoint(parts):
+                self.value[result] = self._emit("parts", parts, taken.position, result.name)
+            else:
+                self.value[result] = self._emit("tuple", parts, taken.position, result.name)
+                self.given.add(self.value[result])
+        return True
+
     def _used_once(self, v: Value) -> bool:
         return self.around.counts[v] == 1
 
@@ -285,7 +336,7 @@ class _PlainReverse(Versions):
         operands = [NOTHING, *[self._of(v) for v in instr.operands[1:]]]
         attrs = instr.attrs | about | {"wanted": tuple(wanted[n] for n in kept)}
         if likely is not None:
-            kinds = None if instr.attrs["surely"] else likely
+            kinds = None if instr.attrs["surely"] else _LISTS if likely is list else likely
             operands[6:] = [NOTHING, *self._shadows(instr, "items", kinds, early=True)]
             attrs["shadow"] = likely
         del attrs["rare"]

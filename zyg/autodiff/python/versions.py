@@ -126,7 +126,17 @@ def _profits(instr: Instr) -> bool:
 def gives_position(instr: Instr) -> bool:
     """Whether the pullback of an operation is a position in a list or deque, if that was done plainly."""
     attrs = instr.attrs
-    return instr.op == "pull" and (attrs.get("access") == "list_append" or "inline" in attrs) and "brief" not in attrs
+    if instr.op != "pull" or "brief" in attrs:
+        return False
+    return attrs.get("access") == "list_append" or "inline" in attrs or reads_from_end(instr, 4)
+
+
+def reads_from_end(instr: Instr, key: int) -> bool:
+    """Whether an item is read by a constant number that is below zero, or that is undone; operand `key` is that number."""
+    if "rare" in instr.attrs or "getitem" not in (instr.attrs.get("direct"), instr.attrs.get("access")):
+        return False
+    at = instr.operands[key]
+    return isinstance(at, Const) and type(at.value) is int and at.value < 0
 
 
 def _can_be_left(block: Block) -> bool:
