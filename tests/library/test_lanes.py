@@ -380,3 +380,39 @@ def test_a_gradient_that_is_read_between_two_that_are_added():
     np.testing.assert_allclose(value, f(x), rtol=1e-13)
     rise = [(f(x + h) - f(x - h)) / 2e-6 for h in np.eye(21) * 1e-6]
     np.testing.assert_allclose(slope, rise, rtol=1e-6)
+
+
+def test_gradient_of_the_largest_of_many():
+    """Of equal ones the first, and the first nan, in whichever part of the array it is."""
+    f, g = zyg.value_and_grad(np.max), zyg.jit(zyg.value_and_grad(lambda x: x.min(axis=(0,))))
+    for n, at in ((1, 0), (1024, 1023), (1025, 1024), (5000, 0), (5000, 2047), (5000, 4999)):
+        x = draw.normal(size=n)
+        for special in (9.0, np.inf, np.nan):
+            x[at:] = np.where(draw.random(n - at) < 0.01, special, x[at:])
+            x[at] = special
+            expected = np.zeros(n)
+            expected[at] = 1.0
+            value, slope = f(x)
+            np.testing.assert_array_equal(value, special)
+            np.testing.assert_array_equal(slope, expected)
+            value, slope = g(-x)
+            np.testing.assert_array_equal(value, -special)
+            np.testing.assert_array_equal(slope, expected)
+    with pytest.raises(ValueError, match="zero-size array to reduction operation maximum"):
+        f(np.zeros(0))
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_second_derivatives_of_variances(ddof):
+    """The mean is no constant, though the first derivative does not ask for its."""
+    x, d = draw.normal(size=(7, 30)) + 5.0, draw.normal(size=(7, 30))
+    whole = zyg.jit(lambda x: np.var(x, ddof=ddof))
+    np.testing.assert_array_equal(whole(x), np.var(x, ddof=ddof))
+    scale = 2 / (x.size - ddof)
+    np.testing.assert_allclose(zyg.gradient(whole, x)[0], scale * (x - x.mean()), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(zyg.hvp(whole, x, d), scale * (d - d.mean()), rtol=1e-12, atol=1e-14)
+    rows = lambda x: np.sum(np.var(x, axis=1, ddof=ddof, keepdims=True) * np.exp(0.1 * x[:, :1]))
+    slope, h = zyg.gradient(rows, x)[0], 1e-6
+    np.testing.assert_allclose(np.sum(slope * d), (rows(x + h * d) - rows(x - h * d)) / (2 * h), rtol=1e-7)
+    rise = (zyg.gradient(rows, x + h * d)[0] - zyg.gradient(rows, x - h * d)[0]) / (2 * h)
+    np.testing.assert_allclose(zyg.hvp(rows, x, d), rise, rtol=1e-6, atol=1e-7)

@@ -30,6 +30,7 @@ def run(module: Module) -> bool:
         applies = sum(i.op == "apply" for _, i in function.instructions())
         if applies:
             changed |= _one_view_each(module, function)
+            changed |= _forwards(function)
         if applies > 1 or changed:
             while _merge_one(module, function):
                 changed = True
@@ -72,6 +73,68 @@ def _one_view_each(module: Module, function: Function) -> bool:
     return changed
 
 
+def _forwards(function: Function) -> bool:
+    """Adding to a new array seen backwards is adding to it with all that is read seen backwards: so it can be one with what else
+    is added to it."""
+    changed = False
+    made = {r: i for _, i in function.instructions() for r in i.results}
+    for block in function.blocks:
+        for apply in [i for i in block.instrs if i.op == "apply" and i.attrs["modes"] == ("add",) and not i.results]:
+            (out,) = outs_of(apply)
+            root = _turned(made, out)
+            if root is None or not _is_new(made, root) or root in {root_of(made, v) for v in ins_of(apply)}:
+                continue
+            at = block.instrs.index(apply)
+            _, *ends = made[out].operands
+            turned: dict[Value, Value] = {}
+            for v in ins_of(apply):
+                if not isinstance(v.type, Array) or v in turned:
+                    continue
+                other = _turned(made, v)
+                if other is None:
+                    known = (i for i in block.instrs[:at] if i.op == "view" and _turned(made, i.result) is v)
+                    view = next(known, None)
+                    if view is None:
+                        type = Array(v.type.dtype, 1, "A", v.type.writable)
+                        view = Instr("view", [v, *ends], [Value(type, v.name)], {"spec": "s"}, [], apply.position)
+                        made[view.result] = view
+                        block.instrs.insert(at, view)
+                        at += 1
+                    other = view.result
+                turned[v] = other
+            apply.operands[:] = [root, *(turned.get(v, v) for v in ins_of(apply))]
+            changed = True
+    return changed
+
+
+def _turned(made: dict[Value, Instr], v: Value) -> Value | None:
+    """The array that `v` shows backwards from end to end."""
+    view = made.get(v)
+    if view is None or view.op != "view" or view.attrs["spec"] != "s":
+        return None
+    array, start, length, step = view.operands
+    first = made.get(start)
+    if first is None or first.op != "add" or first.operands[0] is not length:
+        return None
+    back = all(isinstance(v, Const) and v.value == -1 for v in (step, first.operands[1]))
+    return array if back and _as_long(made, array, length) else None
+
+
+def _as_long(made: dict[Value, Instr], array: Value, length: Value) -> bool:
+    """Whether an array of one dimension has that length."""
+    alloc, dim = made.get(array), made.get(length)
+    if alloc is not None and alloc.op == "alloc":
+        return _same_length(made, alloc.operands[0], length)
+    return dim is not None and dim.op == "dim" and dim.operands[0] is array
+
+
+def _same_length(made: dict[Value, Instr], a: Value, b: Value) -> bool:
+    x, y = made.get(a), made.get(b)
+    if x is None or y is None or not x.op == y.op == "dim":
+        return same(a, b)
+    return x.operands[0] is y.operands[0] and x.attrs["axis"] == y.attrs["axis"]
+
+
 def _is_small(function: Function) -> bool:
     from .pairwise import is_arithmetic
 
@@ -108,7 +171,7 @@ def _set_what_is_zero(function: Function) -> bool:
                 root = root_of(made, v)
                 if root in zeros and used.count(root) == 1 and instr.attrs["modes"][k] == "add":
                     if v is not root:
-                        rest = _outside(made[v], zeros[root])
+                        rest = _outside(made, made[v], zeros[root])
                         if rest is None:
                             continue
                         before[instr] = [*before.get(instr, ()), *rest]
@@ -124,7 +187,7 @@ def _set_what_is_zero(function: Function) -> bool:
     return changed
 
 
-def _outside(view: Instr, alloc: Instr) -> list[Instr] | None:
+def _outside(made: dict[Value, Instr], view: Instr, alloc: Instr) -> list[Instr] | None:
     """Fill what lies before and behind a slice of neighbours; None for other views."""
     step = view.operands[-1]
     if view.op != "view" or view.attrs["spec"] != "s" or view.operands[0] is not alloc.result:
@@ -132,7 +195,7 @@ def _outside(view: Instr, alloc: Instr) -> list[Instr] | None:
     if not isinstance(step, Const) or abs(step.value) != 1:
         return None
     (whole,), (_, start, length, _) = alloc.operands, view.operands
-    if same(whole, length):
+    if _same_length(made, whole, length):
         return []
     instrs: list[Instr] = []
 

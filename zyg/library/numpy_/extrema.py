@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 NONE, FALSE, YES = Known(None), Known(False), Known(True)
 _BLOCK = 64
+_PART = 1024  # elements, among which the largest is looked for again
 EMPTY = "zero-size array to reduction operation {} which has no identity"
 
 
@@ -96,6 +97,11 @@ def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abst
         if not a.type.ndim and not is_set(initial) and not masked(where):
             reduction_axes(e, axis, 0)
             return delivered(e, arrays.scalar_of(e, a), out)
+        slopes = e.context.level > 0 and floats and a.type.ndim
+        if slopes and not ignored and not is_set(initial) and not masked(where):
+            whole = len(arrays.axes_of(e, axis, a.type.ndim)) == a.type.ndim
+            if whole and not arrays.constant(e, keepdims, "keepdims"):
+                return delivered(e, e.call(known(_WHOLE[kind]), [a]), out)
         nan_too = ignored and floats
         if nan_too and is_set(initial):
             raise e.refuse(f"np.nan{kind}(initial=...) in native code", hint=f"write np.{kind}imum(np.nan{kind}(a), x)")
@@ -108,7 +114,7 @@ def _extremum(kind: str, name: str, ignored: bool = False) -> Callable[..., Abst
                 e, "or", "numbers", lambda e, x: Number(e.op("not", _is_nan(e, x)), True), a, axis, keepdims, NONE, YES
             )
             value = e.call(known(_or_nan), [counts, value])
-        if e.context.level > 0 and floats and a.type.ndim:
+        if slopes:
             axes = arrays.axes_of(e, axis, a.type.ndim)
             if masked(where):
                 source = e.call(known(np.where), [where, a, Known(float("nan"))])
@@ -164,6 +170,37 @@ def _element_slope(value: Any, row: Any) -> Any:
     if at < len(row):
         return machine("slope", value, value * 0 + 1 if value - value == 0 else value.dtype.type(1), row[at])
     return value
+
+
+def _of_whole_array(kind: str, better: Any) -> Any:
+    """A function that gives the extremum of all elements, with its derivative: the part of the array where it is is remembered."""
+    name = better.__name__
+
+    def best(row: Any) -> Any:
+        raise NotImplementedError
+
+    @emits(best)
+    def emit_best(e: Evaluator, row: Abstract) -> Abstract:
+        """Without a derivative."""
+        assert isinstance(row, ArrayValue)
+        return reduction(e, kind, name, _stopped, row, NONE, FALSE, NONE, YES, None, EMPTY.format(name))
+
+    @unchecked
+    def function(a: Any) -> Any:
+        row = np.ascontiguousarray(a).reshape(-1)
+        value, first, i = best(row[:_PART]), 0, _PART
+        while i < len(row) and value == value:
+            # A nan counts as better than all numbers.
+            reached = better(value, best(row[i : i + _PART]))
+            if reached != value:
+                value, first = reached, i
+            i += _PART
+        return _element_slope(value, row[first : first + _PART])
+
+    return function
+
+
+_WHOLE = {"max": _of_whole_array("max", np.maximum), "min": _of_whole_array("min", np.minimum)}
 
 
 @unchecked

@@ -10,6 +10,7 @@ import numpy as np
 from zyg.errors import NeedsConstant
 from zyg.frontend import arrays, lists
 from zyg.frontend.comparison import truth
+from zyg.frontend.elementwise import lift
 from zyg.frontend.merging import settled
 from zyg.frontend.reducing import reduce
 from zyg.frontend.scalars import scalar_value
@@ -24,6 +25,7 @@ from zyg.frontend.values import (
     is_numeric,
     known,
 )
+from zyg.ir.core import const, scalar_type
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
 from ..registry import emits, implements
@@ -366,6 +368,37 @@ def _degrees(a: Any, axis: Any, keepdims: Any, where: Any, ddof: Any) -> Any:
     return np.maximum(count - ddof, 0)
 
 
+def _passive(x: Any) -> Any:
+    """Without a derivative, element by element: so it is done where the elements are used."""
+    raise NotImplementedError
+
+
+@emits(_passive)
+def _emit_passive(e: Evaluator, x: Abstract) -> Abstract:
+    return lift(e, "stop", lambda e, x: Number(e.op("stop", scalar_value(e, x)), True), (x,))
+
+
+def _about_mean(squares: Any, whole: Any, count: Any) -> Any:
+    raise NotImplementedError
+
+
+@emits(_about_mean)
+def _emit_about_mean(e: Evaluator, squares: Abstract, whole: Abstract, count: Abstract) -> Abstract:
+    """The sum of (x - c)**2, with the derivative of the sum of (x - c)**2 less (the sum of x - c)**2 / count.
+
+    That does not depend on c, so that c, the mean, need not be differentiated. The second sum is 0 there; what it adds to the
+    gradient is therefore known before the squares are summed."""
+
+    def function(e: Evaluator, squares: Abstract, whole: Abstract, count: Abstract) -> Abstract:
+        total, n = scalar_value(e, squares), scalar_value(e, count)
+        type = scalar_type(total)
+        left = e.op("slope", const(0.0, type), const(1.0, type), scalar_value(e, whole))
+        factor = e.op("div", e.op("mul", const(-2.0, type), left), e.builder.cast(n, type))
+        return Number(e.op("slope", total, factor, left), True)
+
+    return lift(e, "var", function, (squares, whole, count))
+
+
 @implements((np.ndarray, "var"), (np.generic, "var"), np.var)
 def var(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
@@ -373,6 +406,13 @@ def var(
 ) -> Any:  # fmt: skip
     a = as_array(a)
     kind = mean_dtype(a, dtype)
+    if where is True and mean is None and a.dtype.kind == "f":
+        centre = over_count(np.sum(a, axis=axis, dtype=kind, keepdims=True), _count(a, axis, True, True))
+        d = a - _passive(centre)
+        total = np.sum(d * d, axis=axis, dtype=dtype, keepdims=keepdims)
+        whole = np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims)
+        total = _about_mean(total, whole, reduced_size(a, axis))
+        return store(over_count(total, _degrees(a, axis, keepdims, True, freedom(ddof, correction))), out)
     if mean is None:
         whole = np.sum(a, axis=axis, dtype=kind, keepdims=True, where=where)
         mean = over_count(whole, _count(a, axis, True, where))
