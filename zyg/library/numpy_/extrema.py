@@ -27,7 +27,7 @@ from zyg.frontend.values import (
 )
 from zyg.ir.reductions import identity
 
-from ..intrinsics import machine
+from ..intrinsics import cut, machine
 from ..registry import emits, implements
 from .common import axis_index, lines
 from .reductions import (
@@ -175,6 +175,7 @@ def _element_slope(value: Any, row: Any) -> Any:
 def _of_whole_array(kind: str, better: Any) -> Any:
     """A function that gives the extremum of all elements, with its derivative: the part of the array where it is is remembered."""
     name = better.__name__
+    message = EMPTY.format(name)
 
     def best(row: Any) -> Any:
         raise NotImplementedError
@@ -183,12 +184,14 @@ def _of_whole_array(kind: str, better: Any) -> Any:
     def emit_best(e: Evaluator, row: Abstract) -> Abstract:
         """Without a derivative."""
         assert isinstance(row, ArrayValue)
-        return reduction(e, kind, name, _stopped, row, NONE, FALSE, NONE, YES, None, EMPTY.format(name))
+        return reduction(e, kind, name, _stopped, row, NONE, FALSE, NONE, YES, None, message)
 
     @unchecked
     def function(a: Any) -> Any:
         row = np.ascontiguousarray(a).reshape(-1)
-        value, first, i = best(row[:_PART]), 0, _PART
+        if len(row) == 0:
+            raise ValueError(message)
+        value, first, i = cut(row[0]), 0, 0
         while i < len(row) and value == value:
             # A nan counts as better than all numbers.
             reached = better(value, best(row[i : i + _PART]))
