@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import zyg
+from zyg.errors import Unsupported
 from zyg.frontend.infer import infer
-from zyg.frontend.unrolling import Unrolling
+from zyg.frontend.unrolling import Unrolling, attempts
 from zyg.ir.types import F64
 
 
@@ -44,3 +45,38 @@ def test_attempts_unroll_longer_and_longer_loops():
     third = second.next()
     assert third is not None and third.limit == 32 and third.wants(20, "b")
     assert third.next() is None
+
+
+def test_long_loops_are_tried_with_a_few_iterations():
+    first = Unrolling()
+    assert not first.wants(40, "a") and not first.wants(100, "b")
+    second = first.next()
+    assert second is not None and second.some
+    assert second.wants(40, "a") and second.wants(100, "b") and second.left == 300 - 2 * 8
+
+
+def layers(x):
+    made = []
+    for k in range(40):
+        made.append(lambda v, k=k: v * 0.9 + 0.01 * k)
+    for k in range(40):
+        x = made[k](x) * made[-1](x)
+    return made[20](x) + made[39](x) + len(made)
+
+
+def test_what_is_at_the_end_of_a_long_loop_is_there():
+    assert zyg.jit(layers)(0.7) == pytest.approx(layers(0.7), rel=1e-14)
+
+
+def test_a_long_loop_is_not_unrolled_for_what_is_refused_in_any_case():
+    tried = []
+
+    def refuse(unrolling):
+        tried.append((unrolling.wants(200, "a"), unrolling.left))
+        raise Unsupported("a set")
+
+    with pytest.raises(Unsupported, match="a set"):
+        attempts(refuse)
+    assert tried == [(False, 300), (True, 292)]
+    tried.clear()
+    assert attempts(lambda unrolling: unrolling.wants(200, "a") or refuse(unrolling))

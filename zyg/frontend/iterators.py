@@ -22,6 +22,7 @@ from .later import dicts, flat, growing, lists
 from .merging import settled
 from .scalars import scalar_value, to_int
 from .type_names import python_type_name
+from .unrolling import SOME
 from .values import (
     Abstract,
     ArrayValue,
@@ -211,6 +212,8 @@ def _range_iterator(e: Evaluator, r: RangeValue) -> Reference:
     if all(isinstance(p, Known) for p in r.parts()) and not (e.frame is not None and e.frame.library):
         counters = range(*(p.object for p in r.parts()))
         if e.inference.unrolling.wants(len(counters), e.site()):
+            if e.inference.unrolling.some:
+                counters = counters[:SOME]
             return new_iterator(e, ("tuple",), TupleValue(tuple(map(Known, counters))), Known(0))
     nonnegative = _all_natural(e, r)
     if isinstance(step, Known) and step.object in (1, -1):

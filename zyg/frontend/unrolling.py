@@ -3,6 +3,9 @@ say, that a loop over range(3) fills, or a list of lists.
 
 Which loops have to be is not known beforehand.  So a function is inferred with none of them unrolled first; if that
 fails, with the shortest ones, and so on.  A simulation of many steps over a few bodies keeps its loop over the steps.
+
+An attempt with long loops takes seconds.  Mostly it fails for something that has nothing to do with them, a set, say: so such
+loops are tried first with a few iterations, and what is refused then is refused.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ T = TypeVar("T")
 
 TOTAL = 300  # iterations that are unrolled in one function
 LIMITS = (4, 8, 16, 32, TOTAL)  # the longest loop that is unrolled, from one attempt to the next
+SOME = 8  # iterations of a long loop that tell whether it can be unrolled at all
 
 
 @record(eq=False)
@@ -25,6 +29,7 @@ class Unrolling:
 
     limit: int = 0
     left: int = TOTAL
+    some: bool = False  # no more than the first iterations
     met: set[int] = field(default_factory=set)  # the lengths of loops that another attempt could unroll
     granted: set[Hashable] = field(default_factory=set)
 
@@ -37,14 +42,17 @@ class Unrolling:
         if length > self.limit:
             self.met.add(length)
             return False
-        self.left -= length
+        self.left -= min(length, SOME) if self.some else length
         self.granted.add(site)
         return True
 
     def next(self) -> Unrolling | None:
         """What to try when this attempt has failed."""
         longer = [n for n in self.met if n > 0]
-        return Unrolling(next(n for n in LIMITS if n >= min(longer))) if longer else None
+        if not longer:
+            return None
+        limit = next(n for n in LIMITS if n >= min(longer))
+        return Unrolling(limit, some=limit == TOTAL)
 
 
 def attempts(infer: Callable[[Unrolling], T]) -> T:
@@ -53,7 +61,10 @@ def attempts(infer: Callable[[Unrolling], T]) -> T:
     first: Unsupported | None = None
     while unrolling is not None:
         try:
-            return infer(unrolling)
+            found = infer(unrolling)
+            if not unrolling.some:
+                return found
+            unrolling = Unrolling(unrolling.limit)
         except Unsupported as error:
             first = first or error
             if error.final:
