@@ -40,6 +40,7 @@ from .lowered import LANES, WHOLE_ARRAYS, Lowered, no_variants
 from .lowering.mathematics import OWN_MATH
 from .runtime.layout import POOL_BYTES
 from .specials import special_text
+from .splitting import split
 
 Address = int
 LARGE = 3000  # lines of assembly from which on loops are not unrolled, which costs a third of the time that LLVM takes
@@ -445,7 +446,7 @@ class Native:
     @property
     def llvm_optimised(self) -> str:
         """The same after optimisation."""
-        return _without_noise(str(self._optimised()))
+        return self._optimised_text(False)
 
     @property
     def asm(self) -> str:
@@ -454,34 +455,48 @@ class Native:
 
     def llvm_with_places(self, optimised: bool) -> str:
         """LLVM IR that says by its debugging information where in the source instructions come from."""
-        return _without_noise(str(self._optimised(True))) if optimised else self._bodies(True).text
+        return self._optimised_text(True) if optimised else self._bodies(True).text
 
     def asm_with_places(self) -> str:
         """The same of the assembly, by its directives .file and .loc."""
         return self._assembly(True)
 
+    def _optimised_text(self, lines: bool) -> str:
+        return "".join(_without_noise(str(module)) for module, _ in self._optimised(lines))
+
     def _assembly(self, lines: bool) -> str:
         e = engine()
-        with e.lock, emission(effort(self._bodies(lines).text).careful):
-            return e.machine.emit_assembly(self._optimised(lines))
+        texts = []
+        for module, work in self._optimised(lines):
+            with e.lock, emission(work.careful):
+                texts.append(e.machine.emit_assembly(module))
+        return "".join(texts)
 
     def _bodies(self, lines: bool = False) -> Lowered:
         brief = is_brief(self.module)
         variants = engine().vector_variants if self.options.vectormath and not brief else no_variants
         return lower(self.module, self.entry, variants, exported=True, lines=lines)
 
-    def _optimised(self, lines: bool = False) -> llvm.ModuleRef:
+    def _optimised(self, lines: bool) -> list[tuple[llvm.ModuleRef, Effort]]:
         e = engine()
+        found = []
         with e.lock:
-            text = self._bodies(lines).text
-            module = e.parse(text)
-            e.optimise(module, effort(text, is_brief(self.module)))
-        return module
+            for text, brief in _modules(self._bodies(lines), is_brief(self.module)):
+                module, work = e.parse(text), effort(text, brief)
+                e.optimise(module, work)
+                found.append((module, work))
+        return found
 
     def __del__(self) -> None:
         # Code may be on the stack of a call that is still under way.
         if _engine is not None and self.library is not None:
             _engine.graveyard.append((self.library, self.table, self.lowered.objects))
+
+
+def _modules(lowered: Lowered, brief: bool) -> list[tuple[str, bool]]:
+    """The assembly of what is compiled: each module with whether brief passes will do."""
+    main, settled = split(lowered.module, lowered.settled)
+    return [(main, brief), *([(settled, True)] if settled else [])]
 
 
 def _without_noise(text: str) -> str:
@@ -542,7 +557,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         native = Native(module, entry, options, signature, lowered)
         raiser = make_raiser(lowered.errors)
         outer = write_entry(lowered, entry, signature, options, raiser, apart)
-        images = [e.object_file(lowered.text, options.cache, brief)]
+        images = [e.object_file(text, options.cache, needs_little) for text, needs_little in _modules(lowered, brief)]
         if apart:
             images.append(e.plain_object_file(outer.text()))
         objects = lowered.objects

@@ -19,10 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...ir.analysis import Loops
 from ...ir.core import Function, Instr, Module
 from .lowered import LANES, WHOLE_ARRAYS, ErrorSite, FunctionABI, Lowered, VectorMath
 from .lowering.function import FunctionLowering
 from .lowering.registry import has_loops, lowering, may_fail, uses_context
+from .parameters import needed_components
 from .text import ModuleText, Places, symbol
 
 MANY_LOOPS = 8  # over elements of whole arrays, from which on these are most of a module
@@ -43,11 +45,19 @@ def lower(
     recursive = _recursive(module, names)
     needs_ctx = _closure(module, names, lambda f: f.name in recursive or any(map(uses_context, _instrs(f))))
     runs_python = _closure(module, names, lambda f: any(lowering(i.op).runs_python for i in _instrs(f)))
+    if WHOLE_ARRAYS in lowered.module.flags and LANES not in lowered.module.flags:
+        settled = [n for n in names if n != entry and _is_settled(module.functions[n])]
+        lowered.settled = {symbol("py." + n) for n in settled}
+        calls = [callee for n in names for callee in _callees(module.functions[n])]
+        once = [n for n in settled if "vector" in module.functions[n].attrs and calls.count(n) == 1]
+        lowered.inlined = {symbol("py." + n) for n in once}
     lowered.shares = sum(has_loops(i) for name in names for i in _instrs(module.functions[name])) > FEW_LOOPS
     lowered.calls_python = any(i.op == "pycall" for name in names for i in _instrs(module.functions[name]))
     fails = _closure(module, names, lambda f: f.name in recursive or any(map(may_fail, _instrs(f))))
+    needed = needed_components(module, [name for name in names if name != entry])
     for name in names:
         f = module.functions[name]
+        taken = tuple(wanted for parameter in needed.get(name, ()) for wanted in parameter)
         lowered.signatures[name] = FunctionABI(
             symbol("py." + name),
             name in needs_ctx,
@@ -56,6 +66,7 @@ def lower(
             name in runs_python,
             name == entry and any(n in recursive for n in names),
             name in fails,
+            None if all(taken) else taken,
         )
     for name in names:
         linkage = "" if exported and name == entry else "internal "
@@ -65,6 +76,17 @@ def lower(
             function.places = Places(lowered.module, module.functions[name])
         function.lower(linkage)
     return lowered
+
+
+def _is_settled(function: Function) -> bool:
+    """Whether LLVM's optimiser finds little in a function: it is written in lanes, or what it does in loops is not for
+    vectors, or it hands on to others."""
+    if "vector" in function.attrs:
+        return True
+    loops = Loops(function).all if len(function.blocks) > 1 else []
+    if not loops and not function.attrs.get("noinline"):
+        return False
+    return all(latch.terminator.attrs.get("elements") == "plain" for loop in loops for latch in loop.latches)
 
 
 def _vector_lowering() -> type[FunctionLowering]:

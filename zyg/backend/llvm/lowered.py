@@ -34,6 +34,7 @@ class ErrorSite:
 class Lowered:
     """A module as LLVM text. `errors[0]` is unused; `objects` are Python objects that the code refers to by index.
 
+    `settled`: symbols of functions in which LLVM's optimiser would find little; `inlined`: of those that are called once.
     `shares`: operations on all elements of arrays are calls of functions that do one for arrays of some types (`shared`).
     """
 
@@ -44,6 +45,8 @@ class Lowered:
     calls_python: bool = False
     statuses: dict[ErrorSite, int] = field(default_factory=dict)
     indices: dict[int, int] = field(default_factory=dict)  # by the identity of an object
+    settled: set[str] = field(default_factory=set)
+    inlined: set[str] = field(default_factory=set)
     shares: bool = False
     shared: dict[Hashable, FunctionABI] = field(default_factory=dict)
 
@@ -68,7 +71,7 @@ class Lowered:
 
 @record(frozen=True)
 class FunctionABI:
-    """How to call a lowered function."""
+    """How to call a lowered function. `taken`: whether each component of its parameters is passed; None for all."""
 
     symbol: str
     needs_ctx: bool
@@ -77,6 +80,15 @@ class FunctionABI:
     may_run_python: bool
     recursive: bool = False
     fails: bool = True
+    taken: tuple[bool, ...] | None = None
+
+    def passed(self, arguments: Sequence[str]) -> list[str]:
+        """Of what there is for all components of the parameters, behind the context, that for those which are passed."""
+        taken = self.taken
+        if taken is None:
+            return list(arguments)
+        first = len(arguments) - len(taken)
+        return [*arguments[:first], *(a for a, wanted in zip(arguments[first:], taken, strict=True) if wanted)]
 
     @property
     def result(self) -> str:
@@ -97,13 +109,13 @@ class FunctionABI:
 
     def declaration(self) -> str:
         """For a module that calls it in another."""
-        arguments = ["ptr"] * self.needs_ctx + component_types(self.params)
+        arguments = self.passed(["ptr"] * self.needs_ctx + component_types(self.params))
         return f"declare fastcc {self.result} {self.symbol}({', '.join(arguments)})"
 
     def call(self, emitter: Emitter, arguments: Sequence[str], attributes: str = "") -> tuple[str | None, list[str]]:
         """Emit a call: the status, None if there is none, and the components of the results."""
         result = emitter.call(
-            self.result, self.symbol, *arguments, attributes=attributes, convention="fastcc ", hint="r"
+            self.result, self.symbol, *self.passed(arguments), attributes=attributes, convention="fastcc ", hint="r"
         )
         count = len(value_types(self.results))
         if not self.fails and count < 2:

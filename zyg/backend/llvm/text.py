@@ -185,14 +185,15 @@ class ModuleText:
         """The symbols that the linker has to find."""
         return [*(name for name in self.externals if not name.startswith("llvm.")), *self.vector_symbols]
 
-    def text(self) -> str:
+    def text(self, functions: Iterable[str] | None = None) -> str:
+        """The module, or one of these functions."""
         lines = [*self.declarations, *self.externals.values(), *self.vector_symbols.values()]
         if self.vector_symbols:
             # Without this LLVM forms vector intrinsics of the call, which are then scalarised.
             used = ", ".join(f"ptr @{name}" for name in self.vector_symbols)
             count = len(self.vector_symbols)
             lines.append(f'@llvm.compiler.used = appending global [{count} x ptr] [{used}], section "llvm.metadata"')
-        lines += self.functions
+        lines += self.functions if functions is None else functions
         lines += [f"attributes #{number} = {{ {text} }}" for text, number in self.attributes.items()]
         lines += [f"!{number} = {text}" for number, text in enumerate(self.metadata)]
         lines += [f"!{name} = !{{}}" for name in sorted(self.flags)]

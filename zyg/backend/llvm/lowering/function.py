@@ -66,6 +66,7 @@ class FunctionLowering(CodeEmitter):
                 words[0] = words[0].replace("ptr", "ptr noalias", 1)
             parameters += words
             starts.append((p, names))
+        parameters = self.abi.passed(parameters)
         for k, (p, names) in enumerate(starts):
             if k in f.attrs.get("pairs", ()):
                 names = self.of_pairs(p, names)
@@ -85,6 +86,8 @@ class FunctionLowering(CodeEmitter):
         if any(i.attrs.get("vectormath") for _, i in f.instructions()):
             # What vector registers hold over calls is kept on the stack, where it must not straddle two cache lines.
             words += ' "stackrealign"'
+        if self.abi.symbol in self.lowered.inlined:
+            words = f"alwaysinline {words}"
         if f.attrs.get("noinline"):
             words = f"noinline {words}"
         attributes = self.module.group(words)
