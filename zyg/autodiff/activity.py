@@ -431,6 +431,14 @@ def summarise(module: Module, root: str) -> dict[str, Summary]:
     return summaries
 
 
+def summary_of(module: Module, name: str, summaries: dict[str, Summary]) -> Summary:
+    """That of one more function, which is kept beside those that are known."""
+    if name not in summaries:
+        for found, summary in summarise(module, name).items():
+            summaries.setdefault(found, summary)
+    return summaries[name]
+
+
 def _summary(function: Function, module: Module, summaries: dict[str, Summary]) -> Summary:
     activity = Activity(function, module, summaries)
     result = Summary([0] * len(function.results), shares=[0] * len(function.results))

@@ -12,7 +12,7 @@ from zyg.ir.core import Block, Function, Instr, Value
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type
 
 from . import helpers
-from .activity import Aliases, differentiable, summarise
+from .activity import Aliases, differentiable, summary_of
 from .state import Callee, Rerun, State
 
 
@@ -258,7 +258,7 @@ class ForwardPart(State):
         rule = instr.attrs["rule"]
         forward = self.module.functions[rule.forward]
         name = instr.attrs["callee"].removesuffix(".rule")
-        written = summarise(self.module, rule.forward)[rule.forward].stored
+        written = summary_of(self.module, rule.forward, self.activity.summaries).stored
         if any(self.active(instr.operands[k]) for k in written.difference(rule.mutates)):
             raise Unsupported(
                 f"the rule for {name}, which writes to an array that it is given",

@@ -12,7 +12,7 @@ from zyg.ir.trace import Traced, zero_where_zero
 from zyg.ir.types import TAPE, Array, Scalar, Stack, Type, cotangent_type
 
 from . import helpers
-from .activity import differentiable, differentiable_operands, foreign_targets, summarise
+from .activity import differentiable, differentiable_operands, foreign_targets, summary_of
 from .reverse import ReverseGraph
 from .state import Callee, Rerun, is_zero
 
@@ -319,7 +319,7 @@ class ReverseInstructions(ReverseGraph):
         rule = instr.attrs["rule"]
         seeds: list[Value] = []
         reverse = self.module.functions[rule.reverse]
-        written = summarise(self.module, rule.reverse)[rule.reverse].written
+        written = summary_of(self.module, rule.reverse, self.activity.summaries).written
         for r in instr.results:
             if not differentiable(r.type):
                 continue
