@@ -8,6 +8,7 @@ Invariant: where something may fail, or Python runs, the places in the user's so
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 
 from ..core import CALLING, Const, Function, Module, Value
@@ -22,6 +23,7 @@ _SILENT |= {"apply", "jump", "branch", "switch", "return", "unreachable"}
 def run(module: Module) -> bool:
     if len(module.functions) < 3:  # the one that is called from outside, and another
         return False
+    alike = Counter(map(_outline, module.functions.values()))
     known: dict[Hashable, str] = {}
     replaced: dict[str, str] = {}
     changed = False
@@ -31,10 +33,18 @@ def run(module: Module) -> bool:
             if instr.op in CALLING and instr.attrs["callee"] in replaced:
                 instr.attrs = {**instr.attrs, "callee": replaced[instr.attrs["callee"]]}
                 changed = True
+        if alike[_outline(function)] == 1:
+            continue
         first = known.setdefault(_contents(module, function), name)
         if first != name:
             replaced[name] = first
     return changed
+
+
+def _outline(function: Function) -> Hashable:
+    """Equal for functions that do the same, and found in no time."""
+    types = tuple(p.type for p in function.params)
+    return types, function.results, tuple(len(block.instrs) for block in function.blocks)
 
 
 def _contents(module: Module, function: Function) -> Hashable:

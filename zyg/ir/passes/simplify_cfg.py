@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..analysis import reverse_postorder
-from ..core import Block, Const, Function, Instr, Target, Value, const, uses
+from ..core import Block, Const, Function, Instr, Target, Value, const
 from ..types import BOOL
 from .rewriting import remove_blocks, replace_uses, resolve, same
 
@@ -193,10 +193,11 @@ def _used_elsewhere(function: Function, candidates: list[Block]) -> set[Block]:
         return result
     for block in function.blocks:
         for instr in block.instrs:
-            for v in uses(instr):
-                home = owner.get(v)
-                if home is not None and home is not block:
-                    result.add(home)
+            for v in instr.operands:
+                if v in owner and owner[v] is not block:
+                    result.add(owner[v])
+            for target in instr.targets:
+                result.update(owner[v] for v in target.args if v in owner and owner[v] is not block)
         if block.handler is not None:
             result.update(owner[v] for v in block.handler.args if v in owner)
     return result
