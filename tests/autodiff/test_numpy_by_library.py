@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import warnings
 
 import numpy as np
@@ -24,19 +25,27 @@ np.nan_to_num(x)|np.select([x > 0, x < -0.5], [x, 2 * x], 0.0)|np.choose(np.arra
 np.linalg.multi_dot([m, m, m])|np.linalg.norm(m, 2)|np.linalg.norm(x, 3)|np.mean(x, dtype=float)|np.sum(x, where=x > 0)
 np.sum(x, initial=2.0)|np.max(x, initial=0.0)|np.mean(m, axis=0, where=m > 0)|np.add(x, x, dtype=float)|np.sqrt(x * x + 1.0, out=np.empty(5))
 np.polyder(x)|np.polyint(x)|np.convolve(x, x)|np.corrcoef(m)|np.partition(x, 2)|np.concatenate([x, x], out=np.empty(10))
-np.float32(x[0]).astype(float) * 1.0|np.linalg.cond(m)|np.gradient(x)|np.interp(x, np.arange(5.0), x)|np.nancumsum(x)""".replace("\n", "|").split("|")  # fmt: skip
+np.float32(x[0]).astype(float) * 1.0|np.linalg.cond(m)|np.gradient(x)|np.interp(x, np.arange(5.0), x)|np.nancumsum(x)
+np.r_[x, 1.0, x[0], 0:2]|np.c_[x, x * x, np.arange(5)]|np.vectorize(lambda v: v * v * x[1] if v > 0 else -v)(x)
+np.vectorize(lambda v, w: (v * w, 1.0))(m, x[0])[0]|np.piecewise(x, [x < 0, x > 1], [lambda v: v * v * x[0], 2.0, lambda v: v**3])
+np.einsum("ii->i", m)|np.einsum("iij->j", m[:, :, None] * x)|np.add.reduceat(x, [0, 2, 3, 1])|np.multiply.reduceat(m, [0, 1], axis=1)
+st.fmean(list(x), weights=[x[0], 2.0, 3.0, 1.0, 1.0])|st.correlation(list(x), [1.0, 2.0, 3.0, 4.0, 7.0 * x[1]])|st.covariance(x.tolist(), [1.0, 2.0, 3.0, 4.0, x[0]])
+st.linear_regression([1.0, 2.0, 3.0, 4.0, x[0]], list(x)).intercept|st.linear_regression([1.0, 2.0], [x[0], 1.0], proportional=True).slope
+np.lib.stride_tricks.sliding_window_view(x, 3)|np.fromfunction(lambda i, j: m[i, j] ** 2, (3, 3), dtype=int)|np.trim_zeros(x)""".replace("\n", "|").split("|")  # fmt: skip
 ONCE = {
     "np.float32(x[0]).astype(float) * 1.0", "sp.betainc(2.0, 3.0, 0.3 + 0.1 * x[0])", "sp.betainc(2.0, 3.0, abs(x) / 2)",
 }  # fmt: skip
 STATEMENTS = """np.copyto(z, x)|np.copyto(z, x, where=x > 0)|np.putmask(z, x > 0, x)|np.put(z, [0, 3], x[:2])|z.put([1], x[0])
-np.add.at(z, [0, 0], x[:2])|np.multiply(x, x, out=z)|np.multiply(x, z, where=x > 0, out=z)""".replace("\n", "|").split(
-    "|"
-)
+np.add.at(z, [0, 0], x[:2])|np.multiply(x, x, out=z)|np.place(z, x > 0, x[:2])|np.put_along_axis(z, np.array([1, 3]), x[:2], 0)
+np.multiply.at(z, [0, 0, 1, 0], x[:4])|np.maximum.at(z, [1, 1], x[:2])|np.square.at(z, [[0, 2], [0, 3]])|z.flat = x[:2]|z.real = x|z.partition(2)
+np.einsum("ii->i", m + 0 * m)[:] = 0.0; np.einsum("i->i", z)[1:3] = x[0]|np.multiply(x, z, where=x > 0, out=z)""".replace(
+    "\n", "|"
+).split("|")
 
 
 def program(text, statement):
     body = f"z = 2.0 * x + 1.0; {text}; y = z" if statement else f"y = {text}"
-    space = {"np": np, "sp": scipy_special}
+    space = {"np": np, "sp": scipy_special, "st": statistics}
     exec(f"def f(x, m):\n    {body}\n    return np.sum(np.sin(1.3 * y + 0.2)).real\n", space)
     return space["f"]
 
@@ -227,3 +236,31 @@ def test_what_is_written_to_another_type_is_added_up_in_that_type_or_refused():
     assert value == f(x) == 100000002.0
     with pytest.raises(zyg.Unsupported):
         back(1.0)
+
+
+def test_second_derivatives_by_arrays_that_are_written_afterwards():
+    def f(x):
+        z = 2.0 * x
+        y = np.sinc(z)
+        z[:] = 0.5
+        return np.sum(y * y)
+
+    def slopes(x):
+        return np.sum(python_pullback(f, (x,), {})[1](1.0)[0] * np.arange(5.0))
+
+    wanted = [(slopes(X + 1e-5 * e) - slopes(X - 1e-5 * e)) / 2e-5 for e in np.eye(5)]
+    np.testing.assert_allclose(python_pullback(slopes, (X,), {})[1](1.0)[0], wanted, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("cache", [False, True])
+@pytest.mark.parametrize("otypes", [None, [float]])
+def test_vectorize_calls_the_function_as_often_as_numpy_does(cache, otypes):
+    def f(x):
+        seen = []
+        y = np.vectorize(lambda v: seen.append(v * v) or v * x[1], otypes=otypes, cache=cache)(x[:2])
+        return y.sum() * len(seen) + seen[0] + 3.0 * seen[1]
+
+    value, back = python_pullback(f, (X,), {})
+    assert value == f(X)
+    wanted = [(f(X + 1e-6 * e) - f(X - 1e-6 * e)) / 2e-6 for e in np.eye(5)]
+    np.testing.assert_allclose(back(1.0)[0], wanted, atol=1e-8)

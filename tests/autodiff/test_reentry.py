@@ -82,12 +82,12 @@ def operand_that_is_kept(x):
 
 def argument_of_a_callback(x):
     s = []
-    np.vectorize(lambda t: s.append(t) or 0.0)(np.array([x, 1.0]))
-    return s[-1] + s[1]
+    np.frompyfunc(lambda t: s.append(t) or 0.0, 1, 1)(np.array([x, 1.0]))
+    return s[0] + s[1]
 
 
 def value_of_a_callback(x):
-    return np.vectorize(lambda t: t * x)(np.ones(2)).sum()
+    return np.frompyfunc(lambda t: t * x, 1, 1)(np.ones(2)).sum()
 
 
 @pytest.mark.parametrize(
@@ -100,8 +100,8 @@ def value_of_a_callback(x):
         (key_of_pairs, "a key of a dict"),
         (records, "numpy.rec.array"),
         (operand_that_is_kept, "an operand of `in`"),
-        (argument_of_a_callback, "vectorize.__call__` passes to Python code"),
-        (value_of_a_callback, "zyg cannot see into"),
+        (argument_of_a_callback, "passes to Python code"),
+        (value_of_a_callback, "makes of Python code that it calls"),
     ],
 )
 def test_refused(program, match):

@@ -467,7 +467,6 @@ def _run_set_by_call(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 _INSTEAD = {
-    "flat": "use a[...] = np.reshape(values, a.shape)",
     "shape": "use a = a.reshape(shape)",
     "dtype": "use a = a.view(dtype)",
     "strides": "use np.lib.stride_tricks.as_strided",
@@ -486,6 +485,10 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
         return None if back is None else (_run_setter, back)
     if name == "__dict__" and isinstance(value, dict) and type(found) is GetSetDescriptorType:
         return _set_instance_dict(x, value)
+    if isinstance(x, np.ndarray) and name in ("flat", "real", "imag") and x.dtype.kind in "fc":
+        from . import numpy_in_python
+
+        return numpy_in_python.set_attribute(x, name, value)
     if isinstance(x, np.ndarray) and name in _INSTEAD and x.dtype.kind in "fc":
         raise Unsupported(
             f"an assignment to the attribute `{name}` of an array, in code that is differentiated through Python",

@@ -22,6 +22,7 @@ from . import foreign, native, structure, user_rules
 from .backs import run
 from .cotangents import Refused
 from .native import OF_NUMPY
+from .numpy_ import saved
 
 _CALLS = 1024  # of so many kinds it is remembered what they are natively
 _MOST = 24  # numbers and arrays in a call; longer lists are data
@@ -290,10 +291,11 @@ def entry_in_python(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tu
         else (f.__self__, *args, *kwargs.values())
     )
     operands = leaves(shapes, values)
-    value = entry_value(called, *operands)
+    kept = [saved(a) for a in operands]  # arrays may be written before the derivative is asked for
+    value = entry_value(called, *kept)
 
     def back(d: Any) -> Any:
-        return entry_cotangents(called, d, *operands)
+        return entry_cotangents(called, d, *kept)
 
     forms = [structure.form(a) for a in operands]
     inner = (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)

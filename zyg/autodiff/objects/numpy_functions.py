@@ -127,14 +127,27 @@ def _is_written(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 @known(np.broadcast_to)
 def _broadcast_to(x: Any, shape: Any, **kwargs: Any) -> tuple[Any, Any]:
-    # A copy: elements of the view that are one in memory would be one in the shadow.
+    return _copied_view(lambda x: np.broadcast_to(x, shape), x, "broadcast_to")
+
+
+def _copied_view(f: Any, x: Any, name: str) -> tuple[Any, Any]:
+    """A copy: elements of the view that are one in memory would be one in the shadow."""
     if isinstance(x, np.ndarray) and x.flags.writeable:
-        what = "np.broadcast_to of an array that is written afterwards, in code that is differentiated through Python"
+        what = f"np.{name} of an array that is written afterwards, in code that is differentiated through Python"
         place = foreign.position_of(foreign.caller())
-        memory.keep(x, Unsupported(what, place, hint="broadcast a copy of the array, or write before"))
-    y, back = moving(lambda x: np.array(np.broadcast_to(x, shape)), x)
+        memory.keep(x, Unsupported(what, place, hint="take a copy of the array, or write before"))
+    y, back = moving(lambda x: np.array(f(x)), x)
     y.flags.writeable = False
     return y, back
+
+
+@known(np.lib.stride_tricks.sliding_window_view)
+def _sliding_window_view(x: Any, window: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if args or not only(kwargs, "axis"):
+        return foreign_call(np.lib.stride_tricks.sliding_window_view, (x, window, *args), kwargs)
+    return _copied_view(
+        lambda x: np.lib.stride_tricks.sliding_window_view(x, window, **kwargs), x, "sliding_window_view"
+    )
 
 
 def _moved(f: Any, y: Any, x: Any, args: Any, kwargs: Any) -> Any:

@@ -18,6 +18,7 @@ _KEYS = frozenset(
     {int, tuple, np.ndarray, list, type(None), type(...), bool, np.int64, np.bool_}
 )  # which nobody is asked for
 _SIMPLE = frozenset({int, np.int64, slice, type(None), type(...)})  # of these keys nothing has to be kept
+_PLACES = frozenset({int, np.int64})
 _INDICES = frozenset({np.dtype(np.int64), np.dtype(np.int32), BOOL})
 
 
@@ -37,7 +38,7 @@ def _is_once(key: Any) -> bool:
 def _read(x: Any, key: Any) -> Made:
     """A short path of `x[key]`, of an array of floats."""
     t = type(key)
-    if t in _SIMPLE:
+    if t in _SIMPLE or t is tuple and _SIMPLE.issuperset(map(type, key)):
         y = x[key]
         return (y, None) if type(y) is ndarray else (y, (run_number, x, key)) if type(y) in NUMBERS else None
     if t is tuple:
@@ -144,13 +145,12 @@ def _repeats(key: Any) -> bool:
 def _write(x: Any, key: Any, value: Any) -> Any:
     """A short path of `x[key] = value`, of an array of floats: of places that are written once."""
     t = type(key)
-    if t is tuple:
-        if not all(map(_is_once, key)):
-            return None
-    elif not _is_once(key):
+    simple = t in _SIMPLE or t is tuple and _SIMPLE.issuperset(map(type, key))
+    if not simple and not (all(map(_is_once, key)) if t is tuple else _is_once(key)):
         return None
     if type(value) in REAL:
-        run: Any = run_written_number
+        places = 1 if t in _PLACES else len(key) if t is tuple and _PLACES.issuperset(map(type, key)) else 0
+        run: Any = run_written_item if places and places == x.ndim else run_written_number
     elif type(value) is ndarray and value.dtype in BESIDE and not _is_within(x, value):
         run = run_written
     else:
@@ -158,7 +158,7 @@ def _write(x: Any, key: Any, value: Any) -> Any:
     watched = memory.writing(x)
     x[key] = value  # NumPy reads before it writes; so does the reverse
     memory.written(watched)
-    return (run, x, key if t in _SIMPLE else frozen(key), value)
+    return (run, x, key if simple else frozen(key), value)
 
 
 def _is_within(x: Any, value: Any) -> bool:
@@ -173,6 +173,19 @@ def _refuse_overtaking(x: np.ndarray, key: Any, value: np.ndarray) -> None:
         return
     if np.may_share_memory(target, value) and overtakes(target, value[(0,) * (value.ndim - 1)]):
         raise ValueError(OVERTAKING)
+
+
+def run_written_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """Of one element."""
+    _, x, key, _ = back
+    shadow = shadows.found_of(x)
+    if shadow is None:
+        return None
+    if type(shadow) is Refused:
+        return None, None, shadow
+    ds = float(shadow[key])
+    shadow[key] = 0.0
+    return None, None, ds
 
 
 def run_written_number(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import numpy_, numpy_items, shadows
+from . import numpy_, numpy_in_python, numpy_items, shadows
 from .backs import run, run_shifted
 from .calls import call, call_foreign, known, method
 from .cotangents import INERT, Refused
@@ -48,8 +48,11 @@ def _run_gain(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @method(np.ufunc, "at")
 def _at(u: np.ufunc, a: Any, indices: Any, *operands: Any) -> tuple[Any, Any]:
-    if u not in (np.add, np.subtract) or not isinstance(a, np.ndarray) or len(operands) != 1:
+    if not isinstance(a, np.ndarray) or a.dtype.kind not in "fc" or len(operands) != u.nin - 1:
         return call_foreign(u.at, a, indices, *operands)
+    if u not in (np.add, np.subtract):
+        back = call(numpy_in_python.at, (u, a, indices, *operands))[1]
+        return None, None if back is None else (run_shifted, back)
     b, made = as_operand(operands[0])
     u.at(a, indices, b)
     return None, (_run_at, u is np.subtract, a, numpy_items.frozen(indices), b, made)

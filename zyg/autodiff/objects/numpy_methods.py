@@ -194,7 +194,17 @@ def _as_in_the_library(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[An
     return calls.call(entry.function, (x, *args), kwargs)
 
 
-for _f in (np.linalg.eig, np.linalg.eigvals, np.roots, np.poly, np.polyder, np.polyint, np.apply_along_axis):
+for _f in (
+    np.linalg.eig,
+    np.linalg.eigvals,
+    np.roots,
+    np.poly,
+    np.polyder,
+    np.polyint,
+    np.apply_along_axis,
+    np.fromfunction,
+    np.trim_zeros,
+):
     known(_f)(functools.partial(_as_in_the_library, _f))
 
 
@@ -249,7 +259,7 @@ def _run_solve(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _det(x: Any) -> tuple[Any, Any]:
     x, made = as_operand(x)
     y = np.linalg.det(x)
-    back = (_run_det, y, x, saved(x), y)
+    back = (_run_det, y, x, saved(x), saved(y))  # (of stacks y is an array, which may be written)
     return y, back if made is None else (run_moved_list, back, made)
 
 

@@ -11,6 +11,7 @@ from .calls import known
 from .cotangents import Refused
 from .numpy_ import as_operand, give, refuse, saved, taken
 from .numpy_functions import foreign_call, only, run_moved_list
+from .shadows import owner_of
 
 
 @known(np.dot)
@@ -109,9 +110,11 @@ def _einsum(subscripts: Any, *operands: Any, **kwargs: Any) -> tuple[Any, Any]:
     made = [as_operand(x) for x in operands]
     arrays = [x for x, _ in made]
     inputs, result = _subscripts(subscripts)
+    y = np.einsum(subscripts, *arrays, **kwargs)
+    if len(arrays) == 1 and isinstance(y, np.ndarray) and owner_of(y) is owner_of(arrays[0]) and made[0][1] is None:
+        return y, None  # a view: of a diagonal, or with its axes in another order
     if any(len(set(s)) < len(s) for s in inputs):
         return foreign_call(np.einsum, (subscripts, *operands), kwargs)
-    y = np.einsum(subscripts, *arrays, **kwargs)
     return y, (_run_einsum, y, inputs, result, arrays, list(map(saved, arrays)), [back for _, back in made])
 
 

@@ -210,13 +210,13 @@ def _run_key(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 # ----------------------------------------------------------------------------------------------------- statistics
 
 
-def _statistic(f: Callable[..., Any], slopes: Callable[[list[Any], Any], list[Any]]) -> None:
-    """The entry of a function of data: the slopes by the items, from these and the value."""
+def _statistic(f: Callable[..., Any], slopes: Callable[[list[Any], Any], list[Any]], more: Any = None) -> None:
+    """The entry of a function of data: the slopes by the items, from these and the value; and that of a call with more arguments."""
 
     @known(f)
     def handler(data: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if args or kwargs:
-            return calls.call_foreign(f, data, *args, **kwargs)
+            return more(data, *args, **kwargs) if more else calls.call_foreign(f, data, *args, **kwargs)
         items, drain = iteration.drained(data)
         y = f(items)
         return y, (_run_statistic, drain, items, y, slopes)
@@ -234,14 +234,67 @@ def _deviations(items: list[Any], over: float) -> list[Any]:
     return [2.0 * (x - mean) / over for x in items]
 
 
+def _rounded(target: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
+    """The entry of a function of lists: its value, which is rounded in its own way, and the derivatives of another one."""
+
+    def handler(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        if any(isinstance(x, iteration.Iterator) or not hasattr(x, "__len__") for x in args):
+            return calls.call_foreign(target, *args, **kwargs)
+        y = target(*args, **kwargs)
+        return y, calls.call(function, args, kwargs)[1]
+
+    return handler
+
+
+def _rounded_by(target: Callable[..., Any]) -> Callable[[Callable[..., Any]], None]:
+    """The decorated function is what `target` is, but for rounding."""
+
+    def register(function: Callable[..., Any]) -> None:
+        known(target, exact=True)(_rounded(target, function))
+
+    return register
+
+
+def _weighted_mean(data: Any, weights: Any) -> Any:
+    return sum([a * b for a, b in zip(data, weights)]) / sum(weights)
+
+
 _statistic(statistics.mean, lambda items, y: [1.0 / len(items)] * len(items))
-_statistic(statistics.fmean, lambda items, y: [1.0 / len(items)] * len(items))
+_statistic(
+    statistics.fmean, lambda items, y: [1.0 / len(items)] * len(items), _rounded(statistics.fmean, _weighted_mean)
+)
 _statistic(statistics.variance, lambda items, y: _deviations(items, len(items) - 1))
 _statistic(statistics.pvariance, lambda items, y: _deviations(items, len(items)))
 _statistic(statistics.stdev, lambda items, y: [s / (2.0 * y) if y else 0.0 for s in _deviations(items, len(items) - 1)])
 _statistic(statistics.pstdev, lambda items, y: [s / (2.0 * y) if y else 0.0 for s in _deviations(items, len(items))])
 _statistic(statistics.geometric_mean, lambda items, y: [y / (len(items) * x) for x in items])
 _statistic(statistics.harmonic_mean, lambda items, y: [y * y / (len(items) * x * x) for x in items])
+
+
+@_rounded_by(statistics.covariance)
+def _covariance(x: Any, y: Any) -> Any:
+    return _products(x, y) / (len(x) - 1)
+
+
+@_rounded_by(statistics.correlation)
+def _correlation(x: Any, y: Any, method: str = "linear") -> Any:
+    if method == "ranked":
+        return 0.0  # ranks are integers
+    return _products(x, y) / (_products(x, x) * _products(y, y)) ** 0.5
+
+
+@_rounded_by(statistics.linear_regression)
+def _linear_regression(x: Any, y: Any, proportional: bool = False) -> Any:
+    if proportional:
+        return statistics.LinearRegression(sum([a * b for a, b in zip(x, y)]) / sum([a * a for a in x]), 0.0)
+    slope = _products(x, y) / _products(x, x)
+    return statistics.LinearRegression(slope, sum(y) / len(y) - slope * (sum(x) / len(x)))
+
+
+def _products(x: Any, y: Any) -> Any:
+    """The sum of the products of the deviations from the means."""
+    of_x, of_y = sum(x) / len(x), sum(y) / len(y)
+    return sum([(a - of_x) * (b - of_y) for a, b in zip(x, y)])
 
 
 @_means(statistics.median)
