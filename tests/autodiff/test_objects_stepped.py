@@ -297,6 +297,77 @@ def picked_by_others(x):
 
 
 @program
+def zips_of_zips(x):
+    xs, d = [x, 2.0 * x, x * x, 1.0], {"a": x, "b": x * x}
+    total = 0.0
+    for (a, b), c in zip(zip(xs, reversed(xs)), xs):
+        xs[2] = xs[2] * a
+        total += a * b * c
+    for k, (a, b) in enumerate(zip(xs, d.values()), 1):
+        d["b"] = d["b"] * a
+        total += a * b * k
+    for k, (_, b), (name, c) in zip(range(9), enumerate(xs, 2), d.items()):
+        total += b * c * len(name) * k + c
+    pairs = iter(xs)
+    for a, b in zip(pairs, pairs):
+        total += a * b * b
+    both = zip(xs, xs)
+    first = next(both)
+    rest = zip(both, d.values())
+    total += first[0] + sum(a * b * c for (a, b), c in rest)
+    try:
+        for (a, _), b in zip(enumerate(xs), [x], strict=True):
+            total += a + b
+    except ValueError:
+        total *= x
+    return total + list(enumerate(zip(xs, xs)))[2][1][0] + max(zip(enumerate(xs), xs))[1]
+
+
+class Sized:
+    """What is asked for its length, or its truth, changes."""
+
+    def __init__(self, x):
+        self.items, self.more, self.count = [x, x, x], iter([x, 2.0 * x]), x
+
+    def __len__(self):
+        self.items.append(self.items[-1] * self.count)
+        return len(self.items)
+
+    def __bool__(self):
+        return len(self.items) < 6 and next(self.more, 0.0) > 0.0
+
+
+class Halved(Sized):
+    def __len__(self):
+        self.count *= 0.5
+        return 2
+
+    def __bool__(self):
+        return bool(self.items and self.items.pop())
+
+
+class Quiet(Sized):
+    def __len__(self):
+        return len(self.items)
+
+    def __bool__(self):
+        return len(self) > 2 and not self.count > 100.0
+
+
+@program
+def asked_again_and_again(x):
+    total = 0.0
+    for cls in (Sized, Halved, Quiet):
+        s = cls(x)
+        for _ in range(3):
+            if s:
+                total += s.count * len(s)
+            s.items.insert(0, x * x)
+        total += sum(s.items) * s.count + sum(s.more) + (not s)
+    return total
+
+
+@program
 def least_of_several(x):
     return min(x, 2.0 * x, 0.1) + max(x * x, x, 0.2, -1) * min(3, x, 4) + max(x, x * 1.0, 0.0)
 
@@ -387,7 +458,9 @@ def test_values_and_derivatives(name, watched):
         assert math.isclose(back(1.0)[0], differences.derivative(f, x), rel_tol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["to_the_end", "delegated", "generated", "lists_of_a_class", "arguments_passed_on"])
+@pytest.mark.parametrize(
+    "name", ["to_the_end", "delegated", "generated", "lists_of_a_class", "arguments_passed_on", "zips_of_zips"]
+)
 def test_second_derivatives(name):
     f = PROGRAMS[name]
     found = derivative(lambda x: derivative(f, x), 0.7) or 0.0
@@ -468,3 +541,9 @@ def test_a_list_of_rows_that_changes_while_it_is_picked_from():
 
     with pytest.raises(Exception, match="go through a copy"):
         pullback(f, (0.5,))
+
+
+@pytest.mark.parametrize("f", [min, max, lambda *xs: min(xs), lambda x, y: max(x, y, 0.5), lambda x, y: min([x, y])])
+def test_what_was_not_chosen_gets_nothing_of_an_infinite_cotangent(f):
+    _, back = pullback(lambda x, y: f(x, y), (1.0, 2.0))
+    assert sorted(back(math.inf)) == [0.0, math.inf]

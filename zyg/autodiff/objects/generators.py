@@ -473,7 +473,7 @@ def run_generator(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
     """All that a generator still gives."""
-    before, rec = generator.items, sources.whole(generator.pairs)
+    before, given = generator.items, generator.given
     items: list[Any] = []
     try:
         items.extend(generator.forward)
@@ -483,12 +483,12 @@ def drained(generator: Generator) -> tuple[list[Any], tuple[Any, ...]]:
         raise
     generator.items = before + len(items)
     generator.done = True
-    return items, (_give_generator, generator, before, len(items), rec)
+    return items, (_give_generator, generator, before, len(items), given)
 
 
 def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tuple[Any, ...], Any]:
     """What it gives as far as that is of these types; see `iteration.leading`."""
-    before, rec = generator.items, sources.whole(generator.pairs)
+    before, given = generator.items, generator.given
     items: list[Any] = []
     rest = None
     try:
@@ -503,16 +503,25 @@ def leading(generator: Generator, types: frozenset[type]) -> tuple[list[Any], tu
         raise
     generator.items = before + len(items)
     generator.done = rest is None
-    return items, (_give_generator, generator, before, len(items), rec), rest
+    return items, (_give_generator, generator, before, len(items), given), rest
 
 
 def _give_generator(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> None:
-    _, generator, before, count, rec = drain
+    """(..., how many items there were before, and how many of these; how many steps there had been)"""
+    _, generator, before, count, given = drain
     reversal = sources.reversal_of(generator, shadows)
     sources.skip(reversal, before + count)
     for k in range(count - 1, -1, -1):
-        reversal.resume(None if ds is None else ds[k])
-    rec[0](rec, None, shadows)
+        d = None if ds is None else ds[k]
+        if reversal.steps is None:
+            reversal.resume(d)
+        else:
+            reversal.left -= 1
+            more, cotangents = step(reversal.steps, d)
+            if not more:
+                reversal.end(cotangents)
+    if generator.started:
+        sources.skip(reversal, given)
 
 
 has_attribute("reversal")

@@ -301,6 +301,9 @@ def _enumerate(iterable: Any, start: int = 0) -> tuple[Any, Any]:
             return y, (reentry.run_at_index, back, asked)
     if type(iterable) is list:
         return iteration.Direct(zip(enumerate(iterable, start), count()), wholes.Numbered(iterable), "enumerate"), None
+    counted = wholes.counted(iterable, start)
+    if counted is not None:
+        return counted, None
     iterator, rec = iteration.pairs(iterable)
     if rec is None:
         return enumerate_plainly(iterator, start), None
@@ -327,6 +330,9 @@ def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
             whole = wholes.ListsAndTuples(iterables)
             back = (_run_zip_of_tuples, whole)
         return iteration.Direct(zip(zip(*iterables, strict=strict), count()), whole, "zip"), back
+    together = wholes.together(iterables, strict)
+    if together is not None:
+        return together, None
     sources = [iteration.with_backs(x) for x in iterables]
     iterators = [iterator for iterator, _ in sources]
     recs = tuple([rec for _, rec in sources])

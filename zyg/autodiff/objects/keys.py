@@ -15,7 +15,19 @@ from .cotangents import accumulate
 from .sources import Steps
 
 _harmless = ByIdentity()  # of a code object
+_looking = ByIdentity()  # the same
 _MADE_BY_A_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE: its instances may be made by Python code
+_STORING = (
+    "STORE_ATTR",
+    "STORE_SUBSCR",
+    "STORE_SLICE",
+    "STORE_GLOBAL",
+    "STORE_DEREF",
+    "STORE_NAME",
+    "DELETE_",
+    "IMPORT_",
+    "YIELD",
+)
 _DOING = ("CALL", "PRECALL", "STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_", "IMPORT_", "YIELD")
 
 
@@ -33,6 +45,19 @@ def is_harmless(f: Any) -> bool:
     if found is None:
         found = not any(i.opname.startswith(_DOING) for i in dis.get_instructions(f.__code__))
         _harmless.note(f.__code__, found)
+    return found
+
+
+def only_looks(f: FunctionType) -> bool:
+    """Whether a function stores and deletes nothing by itself: only what it calls may.
+
+    >>> only_looks(lambda z: len(z.items)), only_looks(lambda z: z.__setitem__(0, 1.0))
+    (True, True)
+    """
+    found = _looking.of(f.__code__)
+    if found is None:
+        found = not any(i.opname.startswith(_STORING) for i in dis.get_instructions(f.__code__))
+        _looking.note(f.__code__, found)
     return found
 
 

@@ -92,7 +92,14 @@ def _contains(item: Any, container: Any) -> tuple[Any, Any]:
 
 
 def _truth(x: Any) -> tuple[Any, Any]:
-    return (bool(x), None) if type(x) in TESTED else _tested(bool, x)
+    cls = type(x)
+    if cls in TESTED:
+        return bool(x), None
+    forward = later.special.special_method("__bool__", cls, 1)
+    if forward is None:
+        return _tested(bool, x)
+    y, back = forward(x)
+    return y if type(y) is bool else bool(_Answer(y)), back
 
 
 def _not(x: Any) -> tuple[Any, Any]:

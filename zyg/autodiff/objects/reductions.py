@@ -17,6 +17,7 @@ import numpy as np
 from zyg.autodiff import objects
 
 from . import calls, iteration, reach, reentry
+from .arithmetic import of_kink
 from .builtins_ import MISSING
 from .calls import known
 from .cotangents import NUMBERS, is_number, real_like
@@ -219,7 +220,7 @@ def run_chosen_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """One of two floats: the other one gets zero."""
     if d is None:
         return None
-    return (None, 0.0 * d, d) if back[1] else (None, d, 0.0 * d)
+    return (None, of_kink(d), d) if back[1] else (None, d, of_kink(d))
 
 
 _FIRST, _SECOND = (run_chosen_of_two, 0), (run_chosen_of_two, 1)
@@ -229,7 +230,7 @@ def run_chosen_of_several(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The same of several real numbers, the first of equal ones."""
     if d is None:
         return None
-    result = [0.0 * d] * back[2]
+    result = [of_kink(d)] * back[2]
     result[back[1]] = d
     return None, *result, None, None
 
@@ -240,7 +241,7 @@ def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     more = objects.keys.undo(asked, shadows)
     if d is None and more is None:
         return None
-    nothing = 0.0 * d if numbers[at] and d is not None else None
+    nothing = of_kink(d) if numbers[at] and d is not None else None
     result = [nothing if number else None for number in numbers]
     result[at] = d
     return None, *(objects.keys.added(result, more) or ()), None, None
@@ -248,7 +249,7 @@ def run_chosen_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def run_chosen_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     _, at, count, drain, asked = back
-    chosen: list[Any] = [0.0 * d if d is not None and is_number(d) else None] * count
+    chosen: list[Any] = [of_kink(d) if d is not None and is_number(d) else None] * count
     chosen[at] = d
     ds = chosen if d is not None else None
     ds = objects.keys.added(ds, objects.keys.undo(asked, shadows))

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from itertools import count, repeat, tee
+from operator import itemgetter
 from typing import Any
 
 from .cotangents import accumulate
-from .iteration import mark_keys, place_of_keys
+from .iteration import Direct, Items, Values, mark_keys, place_of_keys
 
 _NOBODY = (None, None)
 
@@ -138,6 +140,119 @@ class Numbered(Tuples):
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
         return None, shadows.list_of(self.items)
+
+
+def steps_of(x: Any) -> tuple[Any, Any, Any] | None:
+    """(items, the parts that these are, of what) for what can be stepped through without running code; None for others. What items
+    of numbers alone are of is None."""
+    t = type(x)
+    if t is list:
+        return iter(x), count(), x
+    if t is range:
+        return iter(x), repeat(None), None
+    if t is Direct:
+        items, parts = tee(x.base)
+        return map(_FIRST, items), map(_SECOND, parts), x.whole
+    if (t is Values or t is Items) and type(x._mapping) is dict:
+        mapping = x._mapping
+        if t is Values:
+            return iter(mapping.values()), iter(mapping), _Held(mapping)
+        return iter(mapping.items()), iter(mapping), Entries(mapping)
+    return None
+
+
+_FIRST, _SECOND = itemgetter(0), itemgetter(1)
+
+
+def adder_of(whole: Any, shadows: Any) -> Callable[[Any, Any], None]:
+    """What adds the cotangent of an item of `steps_of`."""
+    if type(whole) is list:
+        shadow = shadows.list_of(whole)
+        return lambda part, d: add_at(shadow, part, d)
+    return _add_nowhere if whole is None else whole.adder(shadows)
+
+
+def _add_nowhere(part: Any, d: Any) -> None:
+    pass
+
+
+class _Held(Whole):
+    """What a loop over `values()` of a dict goes through."""
+
+    __slots__ = ("mapping",)
+
+    def __init__(self, mapping: dict[Any, Any]):
+        super().__init__()
+        self.mapping = mapping
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        return lambda key, d: shadows.add_key(self.mapping, key, d)
+
+
+class Together(Whole):
+    """What gives tuples whose items are parts of something else each: `zip` of what `zip`, `enumerate` and the like give. A part is
+    a tuple of their parts."""
+
+    __slots__ = ("wholes",)
+
+    def __init__(self, wholes: list[Any]):
+        super().__init__()
+        self.wholes = wholes
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        adders = [adder_of(x, shadows) for x in self.wholes]
+
+        def add(parts: tuple[Any, ...], d: Any) -> None:
+            for add_to, part, c in zip(adders, parts, d):
+                if c is not None:
+                    add_to(part, c)
+
+        return add
+
+
+def together(iterables: tuple[Any, ...], strict: bool) -> Direct | None:
+    """`zip`, where each of the iterables has parts; else None."""
+    if not iterables or not _STEPPED.issuperset(map(type, iterables)):
+        return None
+    found = []
+    for x in iterables:
+        steps = steps_of(x)
+        if steps is None:
+            return None
+        found.append(steps)
+    items, parts, wholes = zip(*found)
+    return Direct(zip(zip(*items, strict=strict), zip(*parts)), Together([*wholes]), "zip")
+
+
+_STEPPED = frozenset({list, range, Direct, Values, Items})
+
+
+class Counted(Whole):
+    """What `enumerate` of something that has parts goes through."""
+
+    __slots__ = ("whole",)
+
+    def __init__(self, whole: Any):
+        super().__init__()
+        self.whole = whole
+
+    def adder(self, shadows: Any) -> Callable[[Any, Any], None]:
+        inner = adder_of(self.whole, shadows)
+
+        def add(part: Any, d: Any) -> None:
+            if d[1] is not None:
+                inner(part, d[1])
+
+        return add
+
+
+def counted(x: Any, start: int) -> Direct | None:
+    """`enumerate`, of what has parts; else None."""
+    steps = steps_of(x) if type(x) in _STEPPED else None
+    if steps is None or steps[2] is None:
+        return None
+    items, parts, whole = steps
+    return Direct(zip(enumerate(items, start), parts), Counted(whole), "enumerate")
 
 
 class Entries(Whole):

@@ -254,11 +254,10 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
                 if not lasts(f.__func__):
                     _passing.append(site)
     else:
-        made = None
+        made = site[_MANY_AT].get(f) if t is FunctionType or t is type else None
+        if made is not None:
+            return made(*args)
         if t is FunctionType:
-            made = site[_MANY_AT].get(f)
-            if made is not None:
-                return made(*args)
             if is_permanent(f) and calls.known_entry(f) is not None:
                 made = adapter(f, len(args) - len(names), names)
                 note_code(f)
