@@ -16,7 +16,7 @@ import numpy as np
 import zyg
 from zyg.fallback import python_pullback
 
-from .. import everyday, small_arrays
+from .. import everyday, small_arrays, small_arrays_by_hand
 from ..dynamic import ORBIT, PROGRAMS, WAYS
 from ..measure import Sampler, Samples, apart, python_sampler, side_by_side
 from ..report import duration, ratio, table
@@ -185,7 +185,7 @@ def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
 
 
 def small_arrays_program(settings: Settings, name: str) -> tuple[str | None, dict[str, float]]:
-    """What is wrong, and the figures of a program with small arrays; autograd's too, if it runs it."""
+    """What is wrong, and the figures of a program with small arrays; autograd's too, if it runs it, and of a gradient by hand."""
     function, args = small_arrays.PROGRAMS[name]
     problem = disagreement(function, args)
     own = lambda: gradient_of(function, args)
@@ -195,9 +195,16 @@ def small_arrays_program(settings: Settings, name: str) -> tuple[str | None, dic
         samplers["autograd"] = interpreted(theirs)
         if not np.allclose(list(flat(own())), list(flat(theirs())), rtol=1e-9, atol=1e-12):
             problem = f"zyg gives {own()}, autograd {theirs()}"
+    by_hand = small_arrays_by_hand.GRADIENTS.get(name)
+    if by_hand is not None:
+        samplers["by hand"] = interpreted(by_hand, *args)
+        if not np.allclose(list(flat(own())), list(flat(by_hand(*args))), rtol=1e-9, atol=1e-12):
+            problem = f"zyg gives {own()}, by hand it is {by_hand(*args)}"
     entry, samples = measured(settings, samplers)
     if theirs is not None:
         entry["autograd to zyg"] = samples["autograd"].ratio(samples["zyg"])
+        if by_hand is not None:
+            entry["autograd to by hand"] = samples["autograd"].ratio(samples["by hand"])
     return problem, entry
 
 
@@ -229,10 +236,15 @@ def of_small_arrays(settings: Settings, figures: dict[str, Any]) -> None:
             row += [duration(entry["autograd"]), f"{ahead:.1f}x {'ok' if ahead >= LEVEL_AUTOGRAD else '!!'}"]
         else:
             row += ["-", "-"]
+        if "by hand" in entry:
+            row += [duration(entry["by hand"]), f"{entry['autograd to by hand']:.1f}x"]
+        else:
+            row += ["-", "-"]
         rows.append(row)
     print("objects and containers with small arrays, through the Python back end")
     header = ["", "CPython, value", "zyg, gradient", "ratio", f"less {duration(LEVEL_SECONDS)} (<{LEVEL_TIMES:.0f})"]
-    print(table([*header, "autograd", f"autograd/zyg (>{LEVEL_AUTOGRAD:.0f})"], rows))
+    header += ["autograd", f"autograd/zyg (>{LEVEL_AUTOGRAD:.0f})", "NumPy by hand", "autograd/by hand"]
+    print(table(header, rows))
     for problem in figures["wrong"]:
         print("  DISAGREE " + problem)
     print()
