@@ -11,6 +11,7 @@ import pytest
 
 import zyg
 from tests.turns import each_in_turn
+from zyg.fallback import python_pullback
 
 from .oracles import dual
 
@@ -863,3 +864,19 @@ def test_remainders_that_are_always_zero_carry_a_derivative(rest):
 
 def test_a_quotient_by_minus_one_carries_none():
     assert zyg.gradient(lambda x, n: x * (n // -1), 2.0, 3) == (-3.0, None)
+
+
+def test_a_result_that_is_overwritten():
+    """A rule that uses its result has to keep what it was."""
+
+    def f(a):
+        d = np.linalg.det(a)
+        total = np.sum(d * d)
+        d[:] = 0.0
+        a[:] = 0.0
+        return total
+
+    a = np.array([[[2.0, 1.0], [0.5, 3.0]], [[1.0, 2.0], [-1.0, 0.5]]])
+    expected = np.array([[[33.0, -5.5], [-11.0, 22.0]], [[2.5, 5.0], [-10.0, 5.0]]])
+    for back in (zyg.pullback(f, a.copy())[1], python_pullback(f, (a.copy(),), {})[1]):
+        np.testing.assert_allclose(back(1.0)[0], expected, rtol=1e-12)

@@ -4,6 +4,7 @@ python -m tests.arrays                   every case once
 python -m tests.arrays --count 500       500 signatures
 python -m tests.arrays np.sum fft        the cases whose names hold one of these
 python -m tests.arrays --second          second derivatives of every case, reverse and forward over reverse
+python -m tests.arrays --overwriting     what goes in and comes out is overwritten behind the call
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import time
 import numpy as np
 
 from .cases import CASES
-from .check import Checker, Refused
+from .check import Checker, Refused, drawn
+from .overwriting import overwriting
 from .registered import covered, entries, with_entries
 
 
@@ -26,6 +28,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--draws", type=int, default=6)
+    parser.add_argument(
+        "--overwriting", action="store_true", help="with what goes in and comes out overwritten behind it"
+    )
     parser.add_argument("--second", action="store_true", help="second derivatives only, of every case")
     parser.add_argument(
         "--what",
@@ -47,8 +52,13 @@ def main() -> int:
     picks = [chosen[int(i)] for i in rng.integers(len(chosen), size=options.count)] if options.count else chosen
     checkers: dict[int, Checker] = {}
     for c in picks:
-        checker = checkers.setdefault(id(c), Checker(c))
         seed = int(rng.integers(2**31))
+        if options.overwriting:
+            changed = overwriting(c, drawn(c, np.random.default_rng(seed))) if c.derivative else None
+            if changed is None:
+                continue
+            checkers[id(c)] = Checker(changed)
+        checker = checkers.setdefault(id(c), Checker(c))
         for what in options.what or (("second",) if options.second else ("values", "derivatives")):
             if what != "values" and not c.derivative:
                 continue

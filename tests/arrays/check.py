@@ -224,6 +224,11 @@ def outcome(function: Callable[..., Any], drawn: dict[str, Any]) -> Any:
             return error
 
 
+def drawn(case: Case, rng: Rng) -> dict[str, Any]:
+    """Arguments as derivatives of a case are checked with."""
+    return inputs(rng, signature(rng, case.specs, plain=True), smooth=True)
+
+
 def copies(drawn: dict[str, Any]) -> dict[str, Any]:
     """Copies with the same strides."""
 

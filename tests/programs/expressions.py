@@ -32,6 +32,8 @@ class Expressions:
         self.tools: set[str] = set()  # which of the fixed helpers the program has
         self.floats = FLOATS  # what arguments are drawn from
         self.scoped = 0  # inside a lambda or comprehension
+        self.generators: list[str] = []
+        self.budget = 0
 
     # ------------------------------------------------------------------------------------------------ choices
 
@@ -51,6 +53,10 @@ class Expressions:
     def new(self, prefix: str) -> str:
         self.counter += 1
         return f"{prefix}{self.counter}"
+
+    def statements(self, most: int) -> None:
+        """Up to so many statements, of those that the program may still have."""
+        raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------------- output
 
@@ -125,6 +131,7 @@ class Expressions:
 
     def condition(self, depth: int = 1) -> str:
         forms = ["less", "less", "chain", "parity"]
+        forms += ["flag"] * 2 * bool(self.named("q"))
         if depth > 0:
             forms += ["and", "or", "not", "greater"]
         match self.choose(forms):
@@ -132,6 +139,8 @@ class Expressions:
                 return f"{self.float(depth)} < {self.float(0)}"
             case "greater":
                 return f"{self.float(0)} >= {self.float(0)}"
+            case "flag":
+                return f"{self.choose(('', 'not '))}{self.choose(self.named('q'))}"
             case "chain":
                 return f"-0.5 < {self.float(0)} <= {self.float(0)}"
             case "parity":
@@ -147,6 +156,7 @@ class Expressions:
         names, arrays, pairs = self.named("fm"), self.named("ab"), self.named("t")
         forms = ["name"] * 4 * bool(names) + ["const"] + ["element"] * 2 * bool(arrays) + ["pair"] * bool(pairs)
         forms += ["integer"] * bool(self.named("i")) + ["field"] * 2 * bool(self.named("s"))
+        forms += ["item"] * 2 * bool(self.named("l"))
         forms += ["global"] * bool(self.globals)
         if depth > 0:
             forms += ["add", "sub", "mul", "mul", "div", "math", "math", "power", "extreme", "neg", "if", "abs"]
@@ -191,6 +201,10 @@ class Expressions:
 
     def float_element(self, depth: int) -> str:
         return self.element(self.choose(self.named("ab")), min(depth, 1))
+
+    def float_item(self, depth: int) -> str:
+        name = self.choose(self.named("l"))
+        return f"{name}[{self.index(name, min(depth, 1))}]"
 
     def float_pair(self, depth: int) -> str:
         return f"{self.choose(self.named('t'))}[{self.number(0, 1)}]"

@@ -6,7 +6,7 @@ from rare slips that must raise the same exception everywhere.  The writer keeps
 
     f  float     i  small int     m  int or float     o  None or float
     t  pair of floats     a  1-d array     b  2-d array     k  1-d array of ints
-    s  object of a dataclass with fields u and v
+    s  object of a dataclass with fields u and v     l  list of floats     q  bool
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from .expressions import CONSTANTS, FLOATS, Expressions
+from .expressions import CONSTANTS, FLOATS
+from .routines import Routines
+from .wholes import Wholes
 
 TOOLS = {
     "Pair": """
@@ -59,37 +61,57 @@ class Program:
         return f"\n{self.source}\n# called with\n{args}\n"
 
 
-class Writer(Expressions):
+class Writer(Wholes, Routines):
     """Writes one program, statement by statement; at most `budget` of them in a function."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any], budget: int) -> None:
         super().__init__(draw)
         self.budget = budget
+        self.focus = "numbers"  # what the program prefers
 
     # --------------------------------------------------------------------------------------------- statements
 
     def statement(self) -> None:
         self.budget -= 1
-        forms = ["assign"] * 4 + ["augment"] * 3 + ["if"] * 3 + ["pair", "integer", "none"]
+        forms = self.forms()
+        weighted = [*forms["numbers"], *forms["arrays"], *forms["routines"], *forms[self.focus] * 3]
+        getattr(self, f"do_{self.choose(weighted)}")()
+
+    def forms(self) -> dict[str, list[str]]:
+        """The statements that may stand here; each program prefers those of one heading."""
+        numbers = (
+            ["assign"] * 4 + ["augment"] * 3 + ["if"] * 3 + ["pair", "integer", "none", "mixed", "unpack", "items"]
+        )
+        arrays, routines = ["allocate"], ["list", "flag"]
         if len(self.loops) < 3:
-            forms += ["for"] * 3 + ["while"] * 2
+            numbers += ["for"] * 3 + ["while"] * 2
+            routines += ["search"]
         if len(self.named("f")) > 1:
-            forms += ["swap"] * 2
+            numbers += ["swap"] * 2
         if self.named("ab"):
-            forms += ["write"] * 4 + ["view", "fill", "iterate"]
+            arrays += ["write"] * 4 + ["view", "fill", "iterate", "exchange", "move"]
+        if self.named("a"):
+            arrays += ["choice", "rebind", "exchange"]
+        if self.named("b"):
+            arrays += ["rows"]
+        if self.named("l"):
+            routines += ["list"] * 2
         if self.array_helpers and self.named("a"):
-            forms += ["poke"] * 2
-        forms += ["allocate", "mixed", "unpack", "items"]
+            routines += ["poke"] * 2
+        if self.generators:
+            routines += ["generated"] * 2
+        if self.closures:
+            routines += ["inner_call"]
         if "Pair" in self.tools:
-            forms += ["struct"] * 2
+            numbers += ["struct"] * 2
         if "keywords" in self.tools:
-            forms += ["keywords"]
+            numbers += ["keywords"]
         if self.loops:
-            forms += ["leave"] * 2
+            numbers += ["leave"] * 2
         if not self.inside_helper:
-            forms += ["closure"]
-        forms += ["return", "raise"] if self.indent > 1 else []
-        getattr(self, f"do_{self.choose(forms)}")()
+            routines += ["closure", "inner"]
+        numbers += ["return", "raise"] if self.indent > 1 else []
+        return {"numbers": numbers, "arrays": arrays, "routines": routines}
 
     def statements(self, most: int) -> None:
         for _ in range(self.number(1, most)):
@@ -291,7 +313,7 @@ class Writer(Expressions):
             if self.chance(30):
                 self.statements(1)
             # `continue` in front of the only test that leaves a loop might go on for ever.
-            self.line("break" if self.loops[-1] == "middle" else self.choose(("break", "continue")))
+            self.line("break" if self.loops[-1] in ("middle", "generator") else self.choose(("break", "continue")))
 
     def do_return(self) -> None:
         if self.chance(40):
@@ -382,6 +404,7 @@ class Writer(Expressions):
             terms += [f"{n}.u * {n}.v" for n in self.named("s")][:1]
             terms += [f"(0.0 if {n} is None else {n})" for n in self.named("o")][:1]
             terms += [f"{n}[0, 0] * {n}[-1, -1]" for n in self.named("b")][:1]
+            terms += [f"sum({n})" for n in self.named("l")][:1]
             self.line(f"return {' + '.join(terms) if terms else '1.0'}")
         self.kinds, self.budget, self.frozen, self.doubtful, self.closures = saved
         self.line("")
@@ -395,7 +418,15 @@ class Writer(Expressions):
         self.kinds = {}
         self.line("")
 
+    def part(self, kind: str, budget: int) -> None:
+        """A helper of another shape than `function`'s."""
+        saved, self.budget = self.budget, budget
+        getattr(self, kind)(kind)
+        self.budget = saved
+        (self.generators if kind == "generator" else self.array_helpers).append(kind)
+
     def program(self) -> Program:
+        self.focus = self.choose(("numbers", "arrays", "routines"))
         self.line("import math")
         self.line("")
         self.line("import numpy as np")
@@ -418,9 +449,15 @@ class Writer(Expressions):
         if self.chance(25):
             self.function("poke", {"a": "a", "x": "f"}, self.number(1, 4))
             self.array_helpers.append("poke")
+        for kind, percent in (("generator", 20), ("divided", 15), ("in_turns", 12)):
+            if self.chance(percent):
+                self.part(kind, self.number(1, 5))
         self.inside_helper = False
         parameters = {"x": "f"}
-        for name, kind, percent in (("y", "f", 60), ("n", "i", 40), ("a", "a", 45), ("b", "b", 20), ("k", "k", 10)):
+        chances = {"y": ("f", 60), "n": ("i", 40), "a": ("a", 45), "b": ("b", 20), "k": ("k", 10)}
+        if self.focus == "arrays":
+            chances |= {"a": ("a", 100), "c": ("a", 80), "b": ("b", 40)}
+        for name, (kind, percent) in chances.items():
             if self.chance(percent):
                 parameters[name] = kind
         self.function("f", parameters, self.budget)
