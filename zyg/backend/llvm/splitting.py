@@ -29,12 +29,12 @@ def split(module: ModuleText, symbols: Set[str]) -> tuple[str, str]:
         sides[side].append(text)
     if not sides[1]:
         return module.text(), ""
-    declared: list[str] = []
+    declared: list[list[str]] = []
     crossing: set[str] = set()
     for side, texts in enumerate(sides):
         called = {name for text in texts for name in _CALL.findall(text)}
         others = sorted(name for name in called if home.get(name, side) != side)
-        declared.append("\n".join(f"declare {heads[name]}" for name in others))
+        declared.append([f"declare {heads[name]}" for name in others])
         crossing.update(others)
     found = []
     for lines, texts in zip(declared, sides, strict=True):
@@ -42,5 +42,5 @@ def split(module: ModuleText, symbols: Set[str]) -> tuple[str, str]:
             head = _HEAD.match(text)
             if head is not None and head[2] in crossing:
                 texts[n] = text.replace("define internal ", "define ", 1)
-        found.append(module.text([lines, *texts]))
+        found.append(module.part([*lines, *texts]))
     return found[0], found[1]

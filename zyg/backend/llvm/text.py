@@ -101,6 +101,7 @@ def literal(value: Any, type: Type) -> str:
 _PLAIN = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*\Z")
 SELF = "\0"  # in a metadata node: the node itself, which makes it distinct
 _STRANGE = re.compile(r"[^-a-zA-Z$._0-9]+")
+_SYMBOL, _GROUP, _NODE = re.compile(r'@(?:"[^"]*"|[-\w$.]+)'), re.compile(r"#(\d+)"), re.compile(r"!(\d+)")
 
 
 def symbol(name: str) -> str:
@@ -185,20 +186,48 @@ class ModuleText:
         """The symbols that the linker has to find."""
         return [*(name for name in self.externals if not name.startswith("llvm.")), *self.vector_symbols]
 
-    def text(self, functions: Iterable[str] | None = None) -> str:
-        """The module, or one of these functions."""
-        lines = [*self.declarations, *self.externals.values(), *self.vector_symbols.values()]
-        if self.vector_symbols:
-            # Without this LLVM forms vector intrinsics of the call, which are then scalarised.
-            used = ", ".join(f"ptr @{name}" for name in self.vector_symbols)
-            count = len(self.vector_symbols)
-            lines.append(f'@llvm.compiler.used = appending global [{count} x ptr] [{used}], section "llvm.metadata"')
-        lines += self.functions if functions is None else functions
+    def text(self) -> str:
+        lines = [
+            *self.declarations,
+            *self.externals.values(),
+            *self.vector_symbols.values(),
+            *self._kept(),
+            *self.functions,
+        ]
         lines += [f"attributes #{number} = {{ {text} }}" for text, number in self.attributes.items()]
         lines += [f"!{number} = {text}" for number, text in enumerate(self.metadata)]
-        lines += [f"!{name} = !{{}}" for name in sorted(self.flags)]
-        lines += [f"!{name} = !{{!{number}}}" for name, number in self.named.items()]
-        return "\n".join(lines) + "\n"
+        return "\n".join([*lines, *self._named()]) + "\n"
+
+    def part(self, texts: list[str]) -> str:
+        """A module of these functions and declarations, with what they refer to."""
+        symbols = {name for text in texts for name in _SYMBOL.findall(text)}
+        groups = {int(number) for text in texts for number in _GROUP.findall(text)}
+        lines = [line for name, line in self.externals.items() if symbol(name) in symbols]
+        groups.update(int(number) for line in lines for number in _GROUP.findall(line))
+        lines += [*self.vector_symbols.values(), *self._kept(), *texts]
+        groups.update(int(number) for line in self.vector_symbols.values() for number in _GROUP.findall(line))
+        lines += [
+            f"attributes #{number} = {{ {text} }}" for text, number in self.attributes.items() if number in groups
+        ]
+        nodes: set[int] = set()
+        found = {int(number) for text in [*texts, *self._named()] for number in _NODE.findall(text)}
+        while found:
+            nodes |= found
+            found = {int(number) for n in found for number in _NODE.findall(self.metadata[n])} - nodes
+        lines += [f"!{number} = {self.metadata[number]}" for number in sorted(nodes)]
+        return "\n".join([*lines, *self._named()]) + "\n"
+
+    def _kept(self) -> list[str]:
+        """Without this LLVM forms vector intrinsics of calls that have vector variants, which are then scalarised."""
+        used = ", ".join(f"ptr @{name}" for name in self.vector_symbols)
+        type = f"[{len(self.vector_symbols)} x ptr]"
+        what = f'@llvm.compiler.used = appending global {type} [{used}], section "llvm.metadata"'
+        return [what] if self.vector_symbols else []
+
+    def _named(self) -> list[str]:
+        """The flags, and named metadata with one node."""
+        flags = [f"!{name} = !{{}}" for name in sorted(self.flags)]
+        return flags + [f"!{name} = !{{!{number}}}" for name, number in self.named.items()]
 
 
 NOWHERE = "<unknown>"  # the file of code without places: LLVM wants a name
