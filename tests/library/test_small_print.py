@@ -194,3 +194,15 @@ def test_code_for_arrays_that_cannot_be_written_is_for_no_others():
     assert set_first(np.ones(3)).flags.writeable
     seen = zyg.jit(lambda a: a[1:])
     assert [seen(a).flags.writeable for a in (locked, np.ones(3), locked)] == [False, True, False]
+
+
+@each_in_turn
+def test_negative_zeros_are_summed_as_by_numpy():
+    def sums(a, m):
+        return np.cumsum(a), np.cumsum(m, axis=0), np.nancumsum(a), a.sum(), m.sum(axis=0)
+
+    a = np.array([-0.0, -0.0, 0.0])
+    m = np.array([a, a])
+    for found, expected in zip(zyg.jit(sums)(a, m), sums(a, m)):
+        assert np.signbit(found).tolist() == np.signbit(expected).tolist()
+        assert np.all(found == expected)
