@@ -135,3 +135,30 @@ def test_what_was_not_chosen_gets_nothing_of_an_infinite_cotangent(chosen, type)
 def test_bools_as_operands(f, slope):
     value, back = python_pullback(f, (3.0,), {})
     assert value == f(3.0) and back(1.0) == (slope,)
+
+
+@pytest.mark.parametrize("n", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, n: np.power(x, n),
+        lambda x, n: x**n,
+        lambda x, n: np.multiply(n, x) * x,
+        lambda x, n: SOME_INTS * n * x,
+    ],
+    ids=["power", "operator", "multiply", "ints"],
+)
+def test_numbers_of_which_rules_know_more_have_second_derivatives(f, n):
+    x = np.array([0.3, 0.7, 1.2])
+
+    def first(x, n):
+        dx, dn = python_pullback(lambda x, n: np.sum(f(x, n)), (x, n), {})[1](1.0)
+        return np.sum(dx * np.arange(3.0)) + dn
+
+    dx, dn = python_pullback(first, (x, n), {})[1](1.0)
+    wanted = [(first(x + 1e-6 * e, n) - first(x - 1e-6 * e, n)) / 2e-6 for e in np.eye(3)]
+    np.testing.assert_allclose(dx, wanted, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(dn, (first(x, n + 1e-6) - first(x, n - 1e-6)) / 2e-6, rtol=1e-6, atol=1e-6)
+
+
+SOME_INTS = np.array([1, -2, 3])

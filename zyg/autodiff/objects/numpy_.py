@@ -352,7 +352,7 @@ def run_elementwise(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _times(dy: Any, slope: Any, shape: tuple[int, ...], choice: bool) -> Any:
     """The cotangent of a result of `shape` times a slope. Nothing times an infinite slope is nothing."""
     if type(slope) is float and math.isfinite(slope) and not choice:
-        return dy if slope == 1.0 else dy * slope
+        return dy * slope  # (by 1, too: it may be an argument, and have a derivative of its own)
     c = dy * (np.conj(slope) if np.iscomplexobj(slope) else slope)
     if choice or not np.isfinite(slope).all():
         c = np.where(np.equal(slope if choice else dy, 0) & np.isnan(c), 0.0, c)  # as numpy_backs.strong

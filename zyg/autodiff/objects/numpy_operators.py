@@ -171,9 +171,8 @@ def _of_inverted(dy: Any, s: Any, kept: Any) -> Any:
 
 
 def _of_power(dy: Any, n: Any, x: Any) -> Any:
-    if n == 2:
-        return times(dy, 2.0 * x)
-    return times(dy, n * x ** (n - 1)) if n != 0 else 0.0 * dy
+    """(The exponent may have a derivative, too, also where it is 0.)"""
+    return times(dy, n * x ** (n - 1) if n != 0 else n / np.where(x == 0, 1.0, x))
 
 
 def _of_base(dy: Any, n: Any, kept: Any) -> Any:

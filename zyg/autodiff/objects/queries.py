@@ -9,6 +9,8 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+import numpy as np
+
 from zyg.backend.phrases import HASHED
 from zyg.errors import Unsupported
 
@@ -28,6 +30,8 @@ def _comparison(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any,
     by_identity = f in (operator.eq, operator.ne)
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
+        if (type(a) is np.ndarray and _is_compared(a, b)) or (type(b) is np.ndarray and _is_compared(b, a)):
+            return f(a, b), None
         if by_identity and _is_equated(type(a)) and _is_equated(type(b)):
             return f(a, b), None
         if (type(a) in PLAIN or _is_plain_tuple(a)) and (type(b) in PLAIN or _is_plain_tuple(b)):
@@ -35,6 +39,13 @@ def _comparison(f: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any,
         return followed(f, (a, b))
 
     return record
+
+
+def _is_compared(x: Any, other: Any) -> bool:
+    """Whether an array is of numbers, and compared to an array of numbers, or to a number."""
+    return x.dtype.kind in "fiub" and (
+        type(other) in PLAIN or (type(other) is np.ndarray and other.dtype.kind in "fiub")
+    )
 
 
 # What `==` and `!=` compare by identity, or without running Python code, and what is true, or asked for its length, without doing so,

@@ -135,7 +135,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             note(known, (f.__func__, arity), (f.__func__,), made)
             _note_method(f, site[_TABLE], made)
         return partial(made, f.__self__)
-    if t is FunctionType or t is type or t is BuiltinFunctionType and type(f.__self__) is ModuleType:
+    if t is FunctionType or t is type or t in _OF_NUMPY or t is BuiltinFunctionType and type(f.__self__) is ModuleType:
         known = site[_MANY_AT].get(f)
         if known is not None:
             return known
@@ -176,6 +176,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         or (t is BuiltinFunctionType and (type(f.__self__) is ModuleType or f.__name__ == "__new__"))
         or (t is type and not f.__flags__ & HEAP_TYPE)
         or (isinstance(f, type) and t.__hash__ is type.__hash__ and f in calls.KNOWN)
+        or (t in _OF_NUMPY and f in calls.KNOWN)
     ):
         _remember(site, f, forward)
     elif type(forward) is partial and (t in calls.GETTERS or forward.func is objects.stdlib_.call_cached):
@@ -254,23 +255,34 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
                 if not lasts(f.__func__):
                     _passing.append(site)
     else:
-        made = site[_MANY_AT].get(f) if t is FunctionType or t is type else None
+        made = site[_MANY_AT].get(f) if t is FunctionType or t is type or t in _OF_NUMPY else None
         if made is not None:
             return made(*args)
         if t is FunctionType:
             if is_permanent(f) and calls.known_entry(f) is not None:
                 made = adapter(f, len(args) - len(names), names)
                 note_code(f)
+        elif t in _OF_NUMPY:
+            made = partial(call_with_names, objects.forward_of(f), names) if f in calls.KNOWN else None
         elif isinstance(f, type):
             forward = objects.forward_of(f)
             if type(forward) is partial and forward.func is classes.construct:
                 made = _constructor(f, len(args) - len(names), names)
         if made is not None:
             _remember(site, f, made)
-            if not lasts(f):
+            if t not in _OF_NUMPY and not lasts(f):
                 _passing.append(site)
             return made(*args)
     return objects.RECORD["call_keywords"](names, f, *args)
+
+
+# Universal functions, and those that ask arguments for their own; they last as long as NumPy does.
+_OF_NUMPY = frozenset({np.ufunc, type(np.sum)}) - {FunctionType}
+
+
+def call_with_names(forward: Any, names: tuple[str, ...], *args: Any) -> tuple[Any, Any]:
+    split = len(args) - len(names)
+    return forward(*args[:split], **dict(zip(names, args[split:])))
 
 
 def new_spread_site() -> Site:
