@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+import zyg
 from zyg.errors import Unsupported
 from zyg.frontend import python_ops
 from zyg.frontend.infer import infer
@@ -192,3 +193,41 @@ def test_a_try_is_shown_where_it_stands():
         infer(protected, (F64,))
     line = protected.__code__.co_firstlineno + 2
     assert caught.value.position[1:5] == (line, 8, line, 11)
+
+
+class Steps:
+    def __init__(self, x):
+        self.x, self.left = x, 3
+
+    def __next__(self):
+        if not self.left:
+            raise StopIteration
+        self.left -= 1
+        return self.x * self.left
+
+
+class Stepped(Steps):
+    def __iter__(self):
+        return Steps(self.x)
+
+
+class Itself(Steps):
+    def __iter__(self):
+        return self
+
+
+@pytest.mark.parametrize(
+    "f, words",
+    [
+        (lambda x, n: ((x,) * n)[0], "a tuple times a number"),
+        (lambda x, n: len(n * "ab") * x, "a str times a number"),
+        (lambda x, n: sum([v * n for v in Stepped(x)]), "the method __next__ of Steps"),
+        (lambda x, n: sum([v * n for v in Itself(x)]), "the method __next__ of Itself"),
+    ],
+)
+def test_what_python_runs_is_refused_and_no_error_of_the_users(f, words):
+    with pytest.raises(Unsupported, match=words):
+        zyg.jit(f)(1.5, 2)
+    slope = f(1.0, 2) if words.startswith("the method") else 1.0 if "tuple" in words else 4.0
+    with pytest.warns(zyg.FallbackWarning):
+        assert zyg.gradient(f, 1.5, 2)[0] == slope

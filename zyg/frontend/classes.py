@@ -16,7 +16,7 @@ from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fie
 
 from .later import arrays, complex_arrays, complexes, construction
 from .merging import conflict, settled
-from .type_names import certain, class_of, type_name
+from .type_names import certain, class_of, python_type_name, type_name
 from .values import (
     LISTED,
     NONE,
@@ -573,6 +573,9 @@ def user_iterator(e: Evaluator, v: Abstract) -> Reference | None:
     if method is None:
         return None
     result = construction.call_known(e, method, [v])
+    if special(e, result, "__next__") is not None:
+        name = python_type_name(e, result)
+        raise e.refuse(f"a loop by the method __next__ of {name}", hint="write __iter__ as a generator, with yield")
     from .iterators import make_iterator
 
     return make_iterator(e, result)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const
-from zyg.ir.types import F32, F64
+from zyg.ir.types import BOOL, F32, F64, I32, I64, U8
 
 from . import kinds, meeting
 from .classes import is_object_class, look_up, operator_method, refuse_unless_without
@@ -135,6 +135,10 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
             if kinds.is_list(e, sequence) and number_type(count) is not None:
                 assert isinstance(sequence, Reference)
                 return lists.repeat(e, sequence, count)
+            is_text = isinstance(sequence, Known) and isinstance(sequence.object, (str, bytes))
+            if (isinstance(sequence, TupleValue) or is_text) and number_type(count) in (BOOL, I64, I32, U8):
+                what = f"a {python_type_name(e, sequence)} times a number that is not known when compiling"
+                raise e.refuse(what, hint="" if is_text else "make a list of it: [...] * n")
     if name == "add" and kinds.is_list(e, a) and kinds.is_list(e, b):
         return lists.concatenate(e, a, b)
     if name == "or" and kinds.is_dict(e, a) and kinds.is_dict(e, b):
