@@ -177,6 +177,7 @@ class _PlainReverse(Versions):
         if over in _OTHERS or is_nothing(self._of(d)):
             self._copy(instr, **self._about(d))
             return
+        self._known(d)  # what has no cotangent needs no shadow
         if over in _CHAINED:
             self._shadows(instr, "where", None, early=False)
             source, place = self._unpacked(instr, 2)
