@@ -609,3 +609,114 @@ def test_a_value_that_is_written_when_its_rule_has_kept_it():
         step = np.eye(4)[k].reshape(2, 2) * 1e-6
         expected.flat[k] = (f(m + step) - f(m - step)) / 2e-6
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-8)
+
+
+# ------------------------------------------------------------------------------------- what a pullback keeps
+
+
+def kept_by_cell(a):
+    y = np.exp(a)
+    return y, lambda d: (d * y,)
+
+
+def kept_by_default(a):
+    y = np.exp(a)
+    return y, lambda d, y=y: (d * y,)
+
+
+def kept_by_partial(a):
+    y = np.exp(a)
+    return y, functools.partial(lambda y, d: (d * y[0],), [y])
+
+
+def kept_by_functions(a):
+    y, held = np.exp(a), {"y": (a,)}
+
+    def slope(d, n=1):
+        return slope(d, n - 1) if n else d * np.exp(held["y"][0])
+
+    return y, lambda d: (slope(d),)
+
+
+class Keeps:
+    def __init__(self, y):
+        self.y = y
+
+    def back(self, d):
+        return (d * self.y,)
+
+
+def kept_by_object(a):
+    y = np.exp(a)
+    return y, Keeps(y).back
+
+
+RULES_THAT_KEEP = [kept_by_cell, kept_by_default, kept_by_partial, kept_by_functions, kept_by_object]
+
+
+def with_rule(rule):
+    def exp(a):
+        return np.exp(a)
+
+    zyg.adjoint(exp)(rule)
+    return exp
+
+
+@pytest.mark.parametrize("rule", RULES_THAT_KEEP)
+def test_through_python_a_pullback_keeps_what_arrays_held(rule):
+    exp = with_rule(rule)
+
+    def overwritten(a):
+        y = exp(a)
+        total = np.sum(y)
+        y[:] = 0.0
+        a[:] = 0.0
+        return total
+
+    def left(a):
+        return np.sum(exp(a) * a)
+
+    a = np.array([1.0, 2.0])
+    if rule is kept_by_object:
+        with pytest.raises(zyg.Unsupported, match="keeps an array that is written afterwards"):
+            python_pullback(overwritten, (a.copy(),), {})[1](1.0)
+    else:
+        np.testing.assert_allclose(python_pullback(overwritten, (a.copy(),), {})[1](1.0)[0], np.exp(a))
+    np.testing.assert_allclose(python_pullback(left, (a,), {})[1](1.0)[0], (a + 1) * np.exp(a))
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_second_derivatives_of_what_a_pullback_keeps():
+    exp = with_rule(kept_by_cell)
+
+    def slopes(f):
+        return lambda a: np.sum(python_pullback(f, (a,), {})[1](1.0)[0])
+
+    def overwritten(a):
+        y = exp(a)
+        total = np.sum(y)
+        y[:] = 0.0
+        return total
+
+    a = np.array([1.0, 2.0])
+    np.testing.assert_allclose(python_pullback(slopes(lambda a: np.sum(exp(a))), (a,), {})[1](1.0)[0], np.exp(a))
+    with pytest.raises(zyg.Unsupported, match="keeps an array that is written afterwards"):
+        python_pullback(slopes(overwritten), (a,), {})
+
+
+def test_what_a_rule_has_captured_itself_is_not_copied():
+    count = np.zeros(1)
+
+    def twice(x):
+        return 2 * x
+
+    @zyg.adjoint(twice)
+    def _(x):
+        def back(d):
+            count[0] += 1
+            return (2 * d,)
+
+        return 2 * x, back
+
+    assert python_pullback(lambda x: twice(x)[0], (np.ones(2),), {})[1](1.0)[0].tolist() == [2.0, 0.0]
+    assert count[0] == 1

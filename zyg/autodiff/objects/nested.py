@@ -26,6 +26,7 @@ from . import (
     generators,
     holders,
     iteration,
+    keeping,
     library_calls,
     reach,
     spreading,
@@ -75,6 +76,7 @@ def _bound_to(forward: Any, shadows: Any) -> Any:
 
 
 known(generators.step)(generators.record_step)
+known(keeping.kept)(keeping.unwritten)
 
 
 @known(foreign.vanishes)

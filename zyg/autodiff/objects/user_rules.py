@@ -14,7 +14,7 @@ from zyg import composed
 from zyg.errors import Misuse, Unsupported
 from zyg.rules import Rule, keyword_only, parameters_of, tangent_rule_for
 
-from . import foreign, memory, structure
+from . import foreign, keeping, memory, structure
 from .cotangents import Refused, is_number, refused_in
 
 BEYOND = 1 << 30  # in place of a position: there is no cotangent
@@ -35,7 +35,7 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             return value, (run_numbers, user, f, len(args), len(positional), order)
         return value, (
             run,
-            user,
+            keeping.kept(user, rule.function, f),
             f,
             [structure.NUMBER] * len(positional),
             structure.form(value),
@@ -48,6 +48,7 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     forms = [structure.form(a) for a in positional]
     before = structure.watch([a for k, a in enumerate(positional) if k not in rule.mutates])
     value, user = _checked(rule.function(*positional, **kwargs), f)
+    user = keeping.kept(user, rule.function, f)
     if isinstance(value, np.ndarray):
         same = [a for k, a in enumerate(positional) if k not in rule.mutates and _shares(value, a)]
         if same:
