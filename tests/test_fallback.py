@@ -113,6 +113,16 @@ def test_messages_say_list():
         zyg.jit(either)(1.0, 1)
 
 
+def test_messages_say_whose_numbers_they_are():
+    def table(a, n):
+        rows = [[0.0] * 2 for _ in range(n)]
+        rows[0][1] = a[0]
+        return rows[0][1]
+
+    with pytest.raises(zyg.Unsupported, match=r"one of Python's numbers and NumPy's(.|\n)*instead: write float\(x\)"):
+        zyg.jit(table)(np.ones(1), 2)
+
+
 def test_native_code_does_not_warn():
     value, caught = warned(lambda: zyg.gradient(lambda x: x * x, 3.0))
     assert value == (6.0,)

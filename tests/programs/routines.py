@@ -7,8 +7,6 @@ from .expressions import Expressions
 
 
 class Routines(Expressions):
-    one_yield = True  # of the generator function
-
     def do_flag(self) -> None:
         """A bool that is set on the way, and looked at by conditions elsewhere."""
         name = self.choose([self.new("q"), *self.named("q")])
@@ -85,7 +83,7 @@ class Routines(Expressions):
         """A loop over a generator function, with an iterable beside it perhaps."""
         source = f"{self.choose(self.generators)}({self.float(1)}, {self.number(0, 4)})"
         element, other = self.new("e"), self.new("e")
-        form = self.choose(("plain", "plain", "zip", "enumerate")) if self.one_yield else "plain"
+        form = self.choose(("plain", "plain", "zip", "enumerate"))
         arrays = self.named("a")
         if form == "zip" and arrays:
             header = f"for {element}, {other} in zip({source}, {self.choose(arrays)}):"
@@ -104,8 +102,7 @@ class Routines(Expressions):
     # ---------------------------------------------------------------------------------------- whole functions
 
     def generator(self, name: str) -> None:
-        """A generator function. Native code takes one that yields in several places in a plain loop only."""
-        self.one_yield = self.chance(70)
+        """A generator function, which yields in one place: native code does not take all that do so in several."""
         with self.block(f"def {name}(x, n):"):
             self.kinds, self.frozen = {"x": "f", "n": "i"}, {"n", "j"}
             self.statements(1)
@@ -115,14 +112,9 @@ class Routines(Expressions):
                 self.statements(2)
                 with self.block(f"if {self.condition()}:"):
                     self.line(self.choose(("return", "continue", "break")))
-                if not self.one_yield:
-                    with self.block(f"if {self.condition()}:"):
-                        self.line(f"yield {self.float(1)} * 1.0")
                 self.line(f"yield {self.float(1)} + x")
                 self.statements(2)
                 self.loops.pop()
-            if not self.one_yield:
-                self.line(f"yield {self.float(1)} - x")
         self.kinds, self.frozen = {}, set()
         self.line("")
 

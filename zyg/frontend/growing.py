@@ -523,14 +523,21 @@ def _store_in_row(e: Evaluator, v: Reference, position: Value, item: Abstract) -
 def _of_row(e: Evaluator, own: Any, wanted: Layout | None) -> Layout:
     """The layout of a list that is an item of a list: it takes what has its type, whatever class that would have in CPython."""
     if not isinstance(own, Layout) or wanted is None or (own.leaves, own.pools) != (wanted.leaves, wanted.pools):
-        raise row_of_another_type(e)
+        of_numpy = (
+            isinstance(own, Layout)
+            and wanted is not None
+            and [scalar for scalar, _ in own.leaves] == [scalar for scalar, _ in wanted.leaves]
+        )
+        raise row_of_another_type(e, of_numpy)
     return own
 
 
-def row_of_another_type(e: Evaluator) -> Exception:
+def row_of_another_type(e: Evaluator, of_numpy: bool = False) -> Exception:
+    """`of_numpy`: it differs in whether its numbers are Python's or NumPy's, for which 1 / 0.0 is not the same."""
     return e.refuse(
-        "a list in a list whose length is not known when compiling gets an item of another type",
-        hint="begin with items of that type: [0.0] * n for floats",
+        "a list in a list whose length is not known when compiling gets an item of another type"
+        + (": one of Python's numbers and NumPy's, of which elements of arrays are" if of_numpy else ""),
+        hint="write float(x)" if of_numpy else "begin with items of that type: [0.0] * n for floats",
     )
 
 
