@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import warnings
+from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -235,3 +236,29 @@ def test_statistics_of_singles():
         for found, wanted in zip(zyg.jit(f)(*given), f(*given), strict=True):
             assert np.asarray(found).dtype == np.asarray(wanted).dtype
             assert np.allclose(found, wanted, equal_nan=True, rtol=1e-6)
+
+
+Pair = namedtuple("Pair", "first second")
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.mean(x) + (1.5, 2),
+        lambda x: (1.5, 2) - x.mean(),
+        lambda x: [4.0, x[0]] ** np.max(x),
+        lambda x: (1, 2) // x.sum(),
+        lambda x: divmod(x.sum() + 0.3, [2, 5])[1],
+        lambda x: x.sum() < [1.0, 9.0],
+        lambda x: x.sum() == (1.0, 3.0),
+        lambda x: Pair(1.0, 3.0) != x.sum(),
+    ],
+)
+def test_lists_and_tuples_beside_a_number_of_numpys_are_arrays(f):
+    x = np.array([1.0, 2.0])
+    found, wanted = zyg.jit(f)(x), f(x)
+    assert found.dtype == wanted.dtype and np.array_equal(found, wanted)
+    if found.dtype == float:
+        slopes = zyg.jacobian(f, x)[0]
+        steps = np.eye(2) * 1e-6
+        assert np.allclose(slopes, np.transpose([(f(x + h) - f(x - h)) / 2e-6 for h in steps]))

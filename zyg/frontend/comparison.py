@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from zyg.ir.core import Const, Value, const
 from zyg.ir.types import BOOL
 
@@ -62,6 +64,8 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     for v in (a, b):
         if isinstance(v, ConflictValue):
             raise conflict(e, v)
+    if is_made_an_array(e, plain_tuple(a), plain_tuple(b)):
+        return arrays.elementwise(e, name, a, b)
     if name in ("eq", "ne"):
         if isinstance(a, (ArrayValue, ComplexArrayValue)) or isinstance(b, (ArrayValue, ComplexArrayValue)):
             return arrays.elementwise(e, name, a, b)
@@ -103,6 +107,16 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
             raise e.refuse(f"the operator {SYMBOLS[name]} on a {type(v.object).__name__}")
     e.type_error(message())
     raise AssertionError
+
+
+def is_made_an_array(e: Evaluator, a: Abstract, b: Abstract) -> bool:
+    """Whether one operand is a NumPy scalar and the other a list or a tuple, which NumPy makes an array of."""
+    for number, sequence in ((a, b), (b, a)):
+        if isinstance(sequence, TupleValue) or is_list(e, sequence):
+            if isinstance(number, Known):
+                return isinstance(number.object, np.generic)
+            return isinstance(number, (Number, ComplexValue)) and number.numpy
+    return False
 
 
 def _compare_sequences(e: Evaluator, name: str, a: tuple[Abstract, ...], b: tuple[Abstract, ...]) -> Abstract:

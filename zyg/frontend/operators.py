@@ -15,7 +15,7 @@ from zyg.ir.types import BOOL, F32, F64, I32, I64, U8
 
 from . import kinds, meeting
 from .classes import is_object_class, look_up, operator_method, refuse_unless_without
-from .comparison import compare, plain_tuple, truth
+from .comparison import compare, is_made_an_array, plain_tuple, truth
 from .later import arrays, complexes, dicts, lists, numpy_numbers
 from .merging import settled
 from .opaque import natural
@@ -141,6 +141,8 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
                 raise e.refuse(what, hint="" if is_text else "make a list of it: [...] * n")
     if name == "add" and kinds.is_list(e, a) and kinds.is_list(e, b):
         return lists.concatenate(e, a, b)
+    if name != "matmul" and is_made_an_array(e, a, b):
+        return arrays.elementwise(e, name, a, b)
     if name == "or" and kinds.is_dict(e, a) and kinds.is_dict(e, b):
         return dicts.new_dict(e, dicts.named_items(e, a) | dicts.named_items(e, b))
     result = operator_method(e, name, a, b)

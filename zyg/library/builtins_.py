@@ -183,7 +183,7 @@ DIVMOD = {"i": message_of(divmod, 1, 0), "f": message_of(divmod, 1.0, 0.0)}
 def _divmod(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     message = "unsupported operand type(s) for divmod()"
     a, b = settled(e, a, message), settled(e, b, message)
-    if isinstance(a, ARRAYS) or isinstance(b, ARRAYS):
+    if isinstance(a, ARRAYS) or isinstance(b, ARRAYS) or comparison.is_made_an_array(e, a, b):
         return e.call(known(np.divmod), [a, b])
     if not (is_number(a) and is_number(b)):
         e.type_error(f"{message}: '{type_names.python_type_name(e, a)}' and '{type_names.python_type_name(e, b)}'")
