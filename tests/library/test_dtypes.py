@@ -244,7 +244,7 @@ Pair = namedtuple("Pair", "first second")
 @pytest.mark.parametrize(
     "f",
     [
-        lambda x: np.mean(x) + (1.5, 2),
+        lambda x: np.mean(x) / (1.5, 2),
         lambda x: (1.5, 2) - x.mean(),
         lambda x: [4.0, x[0]] ** np.max(x),
         lambda x: (1, 2) // x.sum(),
