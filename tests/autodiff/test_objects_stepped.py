@@ -4,6 +4,7 @@ that change what they go through, and classes that change meanwhile."""
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import math
@@ -13,8 +14,10 @@ from typing import Any
 
 import pytest
 
+import zyg
 from tests.oracles import differences
 from zyg.autodiff.objects.api import pullback
+from zyg.errors import Unsupported
 
 PROGRAMS: dict[str, Any] = {}
 
@@ -547,3 +550,75 @@ def test_a_list_of_rows_that_changes_while_it_is_picked_from():
 def test_what_was_not_chosen_gets_nothing_of_an_infinite_cotangent(f):
     _, back = pullback(lambda x, y: f(x, y), (1.0, 2.0))
     assert sorted(back(math.inf)) == [0.0, math.inf]
+
+
+class Window(collections.deque):
+    pass
+
+
+class Table(collections.defaultdict):
+    pass
+
+
+class Doubling(type):
+    def __setattr__(cls, name, value):
+        super().__setattr__(name, value * 2.0)
+
+    def __delattr__(cls, name):
+        type.__delattr__(cls, name)
+
+
+class Setting(metaclass=Doubling):
+    rate = 1.0
+
+
+class Twice(Setting):
+    pass
+
+
+@program
+def derived_containers(x):
+    last = Window([x, x * x, 2.0 * x], 2)
+    last.append(x**3)
+    by_name = Table(float, {"a": x})
+    return sum(last) * len(last) * by_name["a"] + by_name["b"] + sum(Window((x, x), maxlen=1))
+
+
+@program
+def attributes_of_classes_by_their_metaclass(x):
+    Setting.rate = x
+    type.__setattr__(Twice, "rate", Setting.rate * x)
+    total = Twice.rate * 3.0
+    del Twice.rate
+    return total * Twice.rate
+
+
+def test_an_iterator_that_is_a_value_is_refused():
+    class Powers(tuple):
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            return self[0]
+
+    def f(x):
+        for v in Powers((x,)):
+            return v
+
+    for g in (f, lambda x: next(y for y, _ in zip(Powers((x,)), (1, 2)))):
+        with pytest.raises(Unsupported, match="derived from tuple"):
+            pullback(g, (0.5,))
+
+
+def test_a_class_that_unknown_code_may_change_is_refused_natively():
+    class Rate:
+        value = 1.0
+
+    def f(x):
+        type.__setattr__(Rate, "value", x * 2.0)
+        return Rate.value * x
+
+    with pytest.raises(Unsupported, match="might be changed there"):
+        zyg.jit(f)(3.0)
+    with pytest.warns(zyg.FallbackWarning):
+        assert zyg.withgradient(f, 3.0) == (18.0, (12.0,))

@@ -90,6 +90,10 @@ def sum_of_products(*a):
     return math.sumprod(a, a[::-1])
 
 
+def sum_of_products_of_iterators(*a):
+    return math.sumprod((x * 2.0 for x in a), map(math.sin, a))
+
+
 def test_many_arguments():
     pick = random.Random(3)
 
@@ -105,6 +109,7 @@ def test_many_arguments():
         check(product, value(), value(), value())
         if hasattr(math, "sumprod"):
             check(sum_of_products, value(), value(), value(), value())
+            check(sum_of_products_of_iterators, value(), value())
 
 
 def test_special_sums():

@@ -233,6 +233,9 @@ def _call_method(e: Evaluator, m: MethodValue, args: list[Abstract], keywords: d
     return e.call(known(m.function), [m.receiver, *args], keywords)
 
 
+_MADE_BY_A_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE: attributes of the class can be set
+
+
 def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     """A Python callable that zyg knows nothing of: called with boxed arguments, for its effects only."""
     from .exceptions import Print, flat_arguments, python_call
@@ -258,6 +261,11 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
         hint = "write a function, or a plain class with __call__"
     if obj is not builtins.print:
         for a in args:
+            if isinstance(a, Known) and isinstance(a.object, type) and a.object.__flags__ & _MADE_BY_A_STATEMENT:
+                raise e.refuse(
+                    f"the class {a.object.__qualname__} as an argument of {name}, which compiled code does not know",
+                    hint="it might be changed there; pass numbers, tuples or arrays",
+                )
             if any(e.heap[i].kind in MUTABLE_KINDS for i in reachable([a], e.heap)):
                 raise e.refuse(
                     f"{a_thing(a, e.heap)} as an argument of {name}, which compiled code does not know",

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from zyg.frontend.iterators import is_iterator
 from zyg.frontend.merging import settled
 from zyg.frontend.scalars import any_of, boolean, finite_or_nan, math_op, negate, not_finite, to_float, to_int
 from zyg.frontend.type_names import python_type_name
@@ -528,6 +529,13 @@ def prod(iterable: Any, /, *, start: Any = 1) -> Any:
 
 if sys.version_info >= (3, 12):
 
+    def _with_length(x: Any) -> Any:
+        """What an iterator gives as a list; other things as they are."""
+
+    @emits(_with_length)
+    def _emit_with_length(e: Evaluator, x: Abstract) -> Abstract:
+        return e.call(known(list), [x]) if is_iterator(e, x) else x
+
     @implements(math.sumprod)
     def sumprod(p: Any, q: Any, /) -> Any:
         """The sum of products; of floats in triple length (Ogita, Rump and Oishi 2005, algorithm 5.10, K = 3)."""
@@ -537,6 +545,7 @@ if sys.version_info >= (3, 12):
         tiny = 0.0
         floats = False
         plain = 0.0
+        p, q = _with_length(p), _with_length(q)
         if len(p) != len(q):
             raise ValueError("Inputs are not the same length")
         for x, y in zip(p, q, strict=True):

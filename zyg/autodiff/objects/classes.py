@@ -120,7 +120,7 @@ def _derived(cls: type, base: type, handler: Any, args: Any, kwargs: Any) -> tup
     made = cls(*args, **kwargs) if not isinstance(base, type) or _is_value(base) else None
     if made is None:
         plain, back = handler(*args, **kwargs)
-        made = cls(args[0], plain) if base is array.array else cls(plain)
+        made = _made_of(cls, plain)
         return made, (_run_moved, made, plain, back)
     return made, handler(*args, **kwargs)[1]
 
@@ -144,8 +144,19 @@ def make_container(cls: type, handler: Any, *args: Any) -> tuple[Any, Any]:
         made = cls(args[0])
         return made, (_run_of_list, made, args[0])
     plain, back = handler(*args)
-    made = cls(plain)
+    made = _made_of(cls, plain)
     return made, (_run_moved, made, plain, back)
+
+
+def _made_of(cls: type, plain: Any) -> Any:
+    """An instance with the items of one of the builtin class."""
+    if isinstance(plain, array.array):
+        return cls(plain.typecode, plain)
+    if isinstance(plain, collections.deque):
+        return cls(plain, plain.maxlen)
+    if isinstance(plain, collections.defaultdict):
+        return cls(plain.default_factory, plain)
+    return cls(plain)
 
 
 def _run_of_list(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -253,6 +264,7 @@ def _run_second_argument(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (None, None, *given[1:])
 
 
+@calls.method(type, "__setattr__")
 @calls.method(object, "__setattr__")
 def _object_setattr(x: Any, name: str, value: Any) -> tuple[Any, Any]:
     back = objects.attributes.set_plainly(x, name, value)
@@ -264,14 +276,22 @@ def _run_setattr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (given[0], None, given[1])
 
 
+@calls.method(type, "__delattr__")
 @calls.method(object, "__delattr__")
 def _object_delattr(x: Any, name: str) -> tuple[Any, Any]:
     return None, objects.attributes.delete_plainly(x, name)
 
 
+@calls.known(type.__delattr__)
 @calls.known(object.__delattr__)
 def _delete_by_object(x: Any, name: str) -> tuple[Any, Any]:
     return None, objects.attributes.delete_plainly(x, name)
+
+
+@calls.known(type.__setattr__, exact=True)
+def _set_by_type(x: type, name: str, value: Any) -> tuple[Any, Any]:
+    back = objects.attributes.set_plainly(x, name, value)
+    return None, None if back is None else (_run_set_by_descriptor, back)
 
 
 @calls.known(object.__setattr__, exact=True)

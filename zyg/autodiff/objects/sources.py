@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any
 
 from zyg.autodiff import objects
+from zyg.errors import Unsupported
 
 from . import later
 
@@ -62,6 +63,7 @@ class ByNext(Steps):
 
     def __init__(self, x: Any):
         super().__init__()
+        check_iterator(x)
         self.iterator = x
 
     def step(self) -> tuple[bool, Any, Any]:
@@ -70,6 +72,17 @@ class ByNext(Steps):
         except StopIteration as end:
             return False, None, later.escaping.swallowed(end)
         return True, item, back
+
+
+def check_iterator(x: Any) -> None:
+    """Refuse an iterator that is a value: its cotangent would have to go on from each step."""
+    base = next((cls for cls in (tuple, float, complex) if isinstance(x, cls)), None)
+    if base is not None:
+        raise Unsupported(
+            f"an iterator of the class {type(x).__name__}, which is derived from {base.__name__}",
+            objects.foreign.position_of(objects.foreign.caller()),
+            hint="keep what it needs in attributes of a plain class, or write a generator",
+        )
 
 
 def next_of(x: Any) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from .. import trying
 from . import calls, later
 from .arithmetic import find, is_python
 from .iteration import NOTHING, Iterator, give_backs, leading_pairs
-from .sources import ByNext, next_of
+from .sources import ByNext, check_iterator, next_of
 
 
 def iterated(x: Any) -> tuple[Any, Any] | None:
@@ -47,6 +47,7 @@ class Steps(chain[Any]):
 
 def steps(x: Any) -> Steps:
     """The items of an object with a `__next__`."""
+    check_iterator(x)
     later.escaping.watch_generators()
     end: list[Any] = []
     made = Steps(_steps(x, end))
