@@ -318,7 +318,7 @@ def operators(w: Writing) -> None:
             f"divmod({a}, {v()})[1].b",
         ]
         texts += [
-            f"len(f'{{{a}:a}}') * {v()}",
+            f'len(f"""{{{a}:a}}""") * {v()}',
             f"(lambda a, b: a * b)(*{a})",
             f"{{{a}: {v()}}}[{a}]",
             f"{a}.a * len({a})",

@@ -177,10 +177,10 @@ def text(w: Writing) -> None:
     options = [
         f'"a" if {w.condition()} else "b"',
         f'"ab"[{w.integer()} % 2]',
-        f'f"k{{{w.integer()} % 3}}"',
+        f'f"""k{{{w.integer()} % 3}}"""',
         '"a b".split()[0]',
     ]
-    options += [f'f"{{({w.value(0)}):.0f}}".strip("-")', f'str({w.integer()}) + "a"']
+    options += [f'f"""{{({w.value(0)}):.0f}}""".strip("-")', f'str({w.integer()}) + "a"']
     options += [f'"-".join(sorted({d}))' for d in w.named("d")[:1]]
     options += [f"{s}.upper()" for s in w.named("s")[:1]] + [f"{s} * 2" for s in w.named("s")[:1]]
     s = w.let("s", w.choose(options))
