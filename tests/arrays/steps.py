@@ -32,6 +32,17 @@ class Holder:
         self.value = value
 
 
+def ruled(a: Any) -> Any:
+    """What has a rule of the user's, which keeps what it was given and what it gives."""
+    return np.exp(0.1 * a) * a
+
+
+@zyg.adjoint(ruled)
+def _rule(a: Any) -> Any:
+    y = np.exp(0.1 * a) * a
+    return y, lambda d: (d * (np.exp(0.1 * a) + 0.1 * y),)
+
+
 def run(program: list[Step], x: Any, w: Any, s: float) -> Any:
     """The value of a program: a sum of what is in the pool at its end."""
     pool: list[Any] = [x, w, s, x * 1.0, w * 1.0, w[1], w.T, x[1:], s * x[:1], x[:0] * s, SOME_INTS + 0, OTHER_INTS + 0]
@@ -151,6 +162,8 @@ def run(program: list[Step], x: Any, w: Any, s: float) -> Any:
             y = np.power(a * a + 1.5, b) + np.logaddexp(s, 0.5) * np.maximum(s, 0.5)
         elif op == "moved":
             y = np.expand_dims(a, 0) * np.transpose(b) + np.reshape(a, -1)[0]
+        elif op == "ruled":
+            y = ruled(a)
         elif op == "hold":
             y = holder.value = holder.value + a
         elif op == "held":
@@ -197,7 +210,7 @@ def run(program: list[Step], x: Any, w: Any, s: float) -> Any:
 
 
 NEW = """add sub mul div inverse,with constant,of constant,square cube root power neg tanh exp sin log dot matmul method outer sum,sum along,extreme,extreme along,of element,mean larger
- item slice reversed transposed flat copy stack concatenate multiply hold held add sub mul add sub mul div
+ item slice reversed transposed flat copy stack concatenate multiply hold held ruled add sub mul add sub mul div
  hstack vstack columns append beside,array of,where clip masked picked gathered at,columns of,part roll rolled kept sums,of two,moved""".replace(
     "\n", ""
 )
