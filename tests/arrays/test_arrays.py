@@ -44,12 +44,14 @@ NO_DERIVATIVE = {
     "numpy.float32": "rounds so that differences tell nothing; conversions have cases with astype",
 }
 
-# Of the Python back end: what gives no numbers, or none that can be compared.
+# Of the Python back end: what gives no numbers, none that can be compared, or draws integers.
 NOT_COMPARED = {
     "ndarray.__contains__", "ndarray.setflags", "ndarray.tobytes", "ndarray.tofile", "ndarray.view", "numpy.array2string", "numpy.array_repr",
     "numpy.array_str", "numpy.can_cast", "numpy.complex64", "numpy.errstate", "numpy.finfo", "numpy.fromstring",
     "numpy.genfromtxt", "numpy.get_printoptions", "numpy.geterr", "numpy.iinfo", "numpy.int16", "numpy.int8", "numpy.isnat",
     "numpy.issubdtype", "numpy.load", "numpy.loadtxt", "numpy.ndarray", "numpy.ndindex", "numpy.printoptions", "numpy.promote_types", "numpy.save",
+    "numpy.random.Generator", "numpy.random.PCG64", "numpy.random.RandomState", "numpy.random.SeedSequence", "numpy.random.bytes",
+    "numpy.random.integers", "numpy.random.random_integers", "numpy.random.tomaxint",
     "numpy.savetxt", "numpy.savez", "numpy.set_printoptions", "numpy.seterr", "numpy.uint16", "numpy.uint32", "numpy.uint64",
 }  # fmt: skip
 

@@ -121,6 +121,7 @@ _cumulative("nancumsum", "finite")
 _cumulative("nancumprod", "unit")
 for _f in (np.add, np.multiply, np.maximum, np.minimum):
     case((np.ufunc, "reduce"), (lambda f: lambda a: f.reduce(a))(_f), a=A("n|n m", "dl", "finite"))
+    case((np.ufunc, "reduceat"), (lambda f: lambda a: f.reduceat(a, [1, 0]))(_f), a=A("n|n m", "dl", "finite", least=2))
     case((np.ufunc, "accumulate"), (lambda f: lambda a: f.accumulate(a))(_f), a=A("n|n m", "dl", "finite"))
 case(np.diff, lambda a: np.diff(a), a=A("n|n m", "dfl"))
 case(np.diff, lambda a: np.diff(a, axis=0), a=A("n|n m", "d"))
