@@ -82,9 +82,9 @@ def compare(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     def message() -> str:
         return f"'{SYMBOLS[name]}' not supported between instances of '{operand_name(e, a)}' and '{operand_name(e, b)}'"
 
-    if isinstance(a, ChoiceValue) and is_reference(a):
+    if isinstance(a, ChoiceValue):
         return e.each(a, lambda one: compare(e, name, one, b))
-    if isinstance(b, ChoiceValue) and is_reference(b):
+    if isinstance(b, ChoiceValue):
         return e.each(b, lambda one: compare(e, name, a, one))
     if isinstance(a, MaybeValue) or isinstance(b, MaybeValue):
         return compare(e, name, settled(e, a, message), settled(e, b, message))

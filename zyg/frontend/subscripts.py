@@ -409,8 +409,9 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
     if kinds.is_dict(e, container):
         assert isinstance(container, Reference)
         return boolean(dicts.contains(e, container, item))
-    if isinstance(container, Known) and isinstance(container.object, str) and isinstance(item, Known):
-        return Known(item.object in container.object)
+    if _is_text(container):
+        item = settled(e, item, "'in <string>' requires string as left operand, not NoneType")
+        return _contains_text(e, item, container)
     from .classes import operator_method
 
     own = operator_method(e, "contains", container, item)
@@ -425,6 +426,24 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
     if isinstance(container, arrays.ARRAYS):
         return e.call(known(iterables.contains_in_array), [item, container])
     return e.call(known(iterables.contains), [item, container])
+
+
+def _is_text(v: Abstract) -> bool:
+    """Whether it is a str, or one of several, all known when compiling."""
+    options = v.options if isinstance(v, ChoiceValue) else (v,)
+    return all(isinstance(o, Known) and type(o.object) is str for o in options)
+
+
+def _contains_text(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
+    if isinstance(container, ChoiceValue):
+        return e.each(container, lambda option: _contains_text(e, item, option))
+    if isinstance(item, ChoiceValue):
+        return e.each(item, lambda option: _contains_text(e, option, container))
+    assert isinstance(container, Known)
+    if isinstance(item, Known) and type(item.object) is str:
+        return Known(item.object in container.object)
+    e.type_error(f"'in <string>' requires string as left operand, not {python_type_name(e, item)}")
+    raise AssertionError
 
 
 def _is_among(e: Evaluator, item: Abstract, items: tuple[Abstract, ...]) -> Value:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zyg.frontend import classes, comparison, instances, kinds, operators, scalars, type_names
+from zyg.frontend import classes, comparison, exceptions, instances, kinds, operators, scalars, type_names
 from zyg.frontend.later import arrays, construction, lists
 from zyg.frontend.merging import settled
 from zyg.frontend.opaque import natural
@@ -27,7 +27,6 @@ from zyg.frontend.values import (
     TupleValue,
     describe,
     is_number,
-    is_reference,
     known,
     number_type,
 )
@@ -78,7 +77,9 @@ def _type(e: Evaluator, v: Abstract) -> Abstract:
 
 @emits(callable)
 def _callable(e: Evaluator, v: Abstract) -> Abstract:
-    if isinstance(v, (PullbackValue, CallableValue)) or isinstance(v, ChoiceValue) and not is_reference(v):
+    if isinstance(v, ChoiceValue):
+        return e.each(v, lambda option: _callable(e, option))
+    if isinstance(v, (PullbackValue, CallableValue)):
         return Known(True)
     if isinstance(v, Known):
         return Known(callable(v.object))
@@ -94,6 +95,8 @@ def _float(e: Evaluator, v: Abstract = ZERO_FLOAT) -> Abstract:
     v = natural(_scalar_of_array(e, v))
     if isinstance(v, Known) and isinstance(v.object, str):
         return operators.fold(e, float, v.object)
+    if isinstance(v, ChoiceValue):
+        return e.each(v, lambda option: _float(e, option))
     if is_number(v):
         value = scalars.to_float(e, v)
         return Known(value.value) if isinstance(value, Const) else Number(value)
@@ -117,6 +120,8 @@ def _int(e: Evaluator, v: Abstract = ZERO) -> Abstract:
     v = natural(_scalar_of_array(e, v))
     if isinstance(v, Known) and type(v.object) in (str, bool, int, float):
         return operators.fold(e, int, v.object)
+    if isinstance(v, ChoiceValue):
+        return e.each(v, lambda option: _int(e, option))
     if isinstance(v, Number):
         if v.type.kind == "f":
             return e.call(known(int_of_float), [v])
@@ -161,11 +166,26 @@ def _container(e: Evaluator, *args: Abstract, **entries: Abstract) -> Abstract:
     raise e.refuse("a set", hint="use a tuple or a dictionary")
 
 
-@emits(str, repr, ascii, format)
-def _str(e: Evaluator, v: Abstract = NO_TEXT, *rest: Abstract) -> Abstract:
-    from zyg.frontend.exceptions import format_value
+@emits(str)
+def _str(e: Evaluator, v: Abstract = NO_TEXT, *encoding: Abstract, **named: Abstract) -> Abstract:
+    if encoding or named:
+        raise e.refuse("text made of bytes")
+    return exceptions.format_value(e, v, "s", NO_TEXT)
 
-    return format_value(e, v, "s", Known(""))
+
+@emits(repr)
+def _repr(e: Evaluator, v: Abstract) -> Abstract:
+    return exceptions.format_value(e, v, "r", NO_TEXT)
+
+
+@emits(ascii)
+def _ascii(e: Evaluator, v: Abstract) -> Abstract:
+    return exceptions.format_value(e, v, "a", NO_TEXT)
+
+
+@emits(format)
+def _format(e: Evaluator, v: Abstract, spec: Abstract = NO_TEXT) -> Abstract:
+    return exceptions.format_value(e, v, "", spec)
 
 
 # -------------------------------------------------------------------------------------------- arithmetic
