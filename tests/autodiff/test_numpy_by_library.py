@@ -264,3 +264,46 @@ def test_vectorize_calls_the_function_as_often_as_numpy_does(cache, otypes):
     assert value == f(X)
     wanted = [(f(X + 1e-6 * e) - f(X - 1e-6 * e)) / 2e-6 for e in np.eye(5)]
     np.testing.assert_allclose(back(1.0)[0], wanted, atol=1e-8)
+
+
+def test_natively_vectorize_calls_the_function_as_often():
+    def f(x):
+        seen = [x[1]]
+        y = np.vectorize(lambda v: seen.append(v * seen[-1]) or v * seen[-1])(x)
+        return y.sum() + sum(seen)
+
+    value, (dx,) = zyg.withgradient(f, X)
+    np.testing.assert_allclose(value, f(X), rtol=1e-14)
+    wanted = [(f(X + 1e-6 * e) - f(X - 1e-6 * e)) / 2e-6 for e in np.eye(5)]
+    np.testing.assert_allclose(dx, wanted, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.vectorize(lambda v: v * np.sum(v), signature="(n)->(n)")(x[:4].reshape(2, 2)),
+        lambda x: np.vectorize(lambda v, p: v * p[0], excluded=[1])(x, [x[0], 2.0]),
+        lambda x: np.vectorize(lambda v, w: v * w)(x, w=x[::-1]),
+    ],
+    ids=["signature", "excluded", "keyword"],
+)
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_what_vectorize_does_besides_is_refused(f):
+    assert np.array_equal(python_pullback(f, (X,), {})[0], f(X))
+    with pytest.raises(zyg.Unsupported):
+        zyg.gradient(lambda x: np.sum(f(x)), X)
+
+
+def test_attributes_of_arrays_that_take_nothing():
+    def f(x):
+        y = 2.0 * x
+        y.flat = []
+        try:
+            y.imag = x
+        except TypeError:
+            y = y * x
+        return np.sum(y)
+
+    value, back = python_pullback(f, (X,), {})
+    assert value == f(X)
+    np.testing.assert_allclose(back(1.0)[0], 4.0 * X)

@@ -102,6 +102,8 @@ def _reduceat(u: Any, a: Any, indices: Any, axis: Any = 0, *args: Any, **kwargs:
 
 def set_attribute(x: np.ndarray, name: str, value: Any) -> Any:
     """The back of `x.flat = value`, `x.real = value`, `x.imag = value`."""
+    if name == "imag" and x.dtype.kind == "f":
+        x.imag = value  # raises the TypeError
     if name != "flat":
         back = numpy_items.setitem(getattr(x, name) if x.dtype.kind == "c" else x, ..., value)
     else:
@@ -110,7 +112,8 @@ def set_attribute(x: np.ndarray, name: str, value: Any) -> Any:
 
 
 def set_flat(x: Any, value: Any) -> None:
-    x[...] = np.reshape(np.resize(value, x.size), x.shape)
+    if np.size(value):
+        x[...] = np.reshape(np.resize(value, x.size), x.shape)
 
 
 def _run_set_attribute(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -154,9 +157,9 @@ def conditions(x: Any, given: Any, count: int) -> Any:
 def _vectorized(v: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     xs = [np.asarray(x) for x in args]
     plain = not kwargs and v.signature is None and not v.excluded and args and not any(x.dtype.kind == "O" for x in xs)
-    shape = np.broadcast_shapes(*[x.shape for x in xs])
+    shape = np.broadcast_shapes(*[x.shape for x in xs]) if plain else ()
     if not plain or 0 in shape:
-        return calls.call_foreign(v, *args, **kwargs)
+        return calls.call_foreign(type(v).__call__, v, *args, **kwargs)
     types = [np.dtype(t) for t in v.otypes or ""]
     y, back = calls.call(vectorized, (v.pyfunc, shape, types, v.cache, *args))
     return y, None if back is None else (_run_vectorized, back)

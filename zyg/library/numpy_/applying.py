@@ -30,28 +30,29 @@ def _call_vectorized(e: Evaluator, v: Abstract, *args: Abstract) -> Abstract:
     """Of an object made outside of compiled code."""
     assert isinstance(v, Known)
     plain = np.vectorize(v.object.pyfunc)
-    for name in ("otypes", "signature", "excluded"):
+    for name in ("otypes", "signature", "excluded", "cache"):
         if getattr(v.object, name) != getattr(plain, name):
             raise e.refuse(f"a call of np.vectorize(..., {name}=...) in native code", hint=f"leave {name} out")
     return e.call(known(over_elements), [known(v.object.pyfunc), *args])
 
 
-def over_elements(function: Any, *args: Any) -> Any:
-    """What the function gives for each element of the arguments broadcast together; the type is that of the first."""
+def over_elements(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """What the function gives for each element of the arguments broadcast together; the type is that of the first, for which NumPy
+    calls it once more."""
+    if kwargs:
+        unsupported("a call of what np.vectorize has made with arguments by keyword", "pass them by position")
     arrays = np.broadcast_arrays(*args)
     shape = arrays[0].shape
     flat = tuple(a.ravel() for a in arrays)
     count = flat[0].size
     if count == 0:
         raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
-    result: Any = None
+    first = function(*tuple(a[0] for a in flat))
+    if is_sequence(first):
+        unsupported("np.vectorize of a function with several results", "make a function of each")
+    result = np.empty(count, np.asarray(first).dtype)
     for i in range(count):
-        y = function(*tuple(a[i] for a in flat))
-        if is_sequence(y):
-            unsupported("np.vectorize of a function with several results", "make a function of each")
-        if result is None:
-            result = np.empty(count, np.asarray(y).dtype)
-        result[i] = y
+        result[i] = function(*tuple(a[i] for a in flat))
     return result.reshape(shape) if shape else np.asarray(result[0])
 
 
