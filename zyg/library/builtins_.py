@@ -184,7 +184,7 @@ def _ascii(e: Evaluator, v: Abstract) -> Abstract:
 
 
 @emits(format)
-def _format(e: Evaluator, v: Abstract, spec: Abstract = NO_TEXT) -> Abstract:
+def _formatted(e: Evaluator, v: Abstract, spec: Abstract = NO_TEXT) -> Abstract:
     return exceptions.format_value(e, v, "", spec)
 
 
