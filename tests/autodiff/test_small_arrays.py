@@ -162,3 +162,12 @@ def test_numbers_of_which_rules_know_more_have_second_derivatives(f, n):
 
 
 SOME_INTS = np.array([1, -2, 3])
+
+
+def test_the_value_that_heaviside_has_where_it_steps():
+    x, h = np.array([-1.0, 0.0, -0.0, 2.0, np.nan]), np.arange(5.0)
+    assert np.array_equal(python_pullback(np.heaviside, (x, h), {})[1](np.ones(5))[1], [0.0, 1.0, 1.0, 0.0, 0.0])
+    assert python_pullback(lambda h: np.heaviside(x, h) * np.array([1.0, 2.0, 4.0, 8.0, 0.0]), (0.5,), {})[1](
+        np.ones(5)
+    ) == (6.0,)
+    assert python_pullback(np.heaviside, (0.0, 0.5), {})[1](3.0) == (0.0, 3.0)

@@ -45,7 +45,7 @@ SLOPES: dict[Callable[..., Any], Callable[[float, float], float]] = {
     math.log1p: lambda y, x: 1.0 / (1.0 + x),
     math.sqrt: lambda y, x: over(2.0 * y),
     math.cbrt: lambda y, x: over(3.0 * y * y),
-    math.fabs: lambda y, x: 1.0 if x > 0 else -1.0,
+    math.fabs: lambda y, x: 1.0 if x > 0 else -1.0 if x < 0 else 0.0,
     math.degrees: lambda y, x: 180.0 / math.pi,
     math.radians: lambda y, x: math.pi / 180.0,
     math.erf: lambda y, x: _TWO_OVER_SQRT_PI * math.exp(-x * x),

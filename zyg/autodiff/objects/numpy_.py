@@ -44,7 +44,7 @@ UFUNCS: dict[np.ufunc, tuple[bool, bool, Slopes]] = {
     np.logaddexp: (True, True, lambda y, a, b: (np.exp(a - y), np.exp(b - y))),
     np.logaddexp2: (True, True, lambda y, a, b: (np.exp2(a - y), np.exp2(b - y))),
     np.copysign: (False, True, lambda y, a, b: (np.copysign(1.0, a) * np.copysign(1.0, b), 0.0)),
-    np.heaviside: (False, False, lambda y, a, b: (0.0, 0.0)),
+    np.heaviside: (False, True, lambda y, a, b: (0.0, np.equal(a, 0) * 1.0)),
     np.negative: (False, False, lambda y, a: (-1.0,)),
     np.positive: (False, False, lambda y, a: (1.0,)),
     np.absolute: (True, True, lambda y, a: (_quotient(np.conj(a), y) if np.iscomplexobj(a) else np.sign(a),)),
