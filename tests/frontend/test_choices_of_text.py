@@ -1,5 +1,7 @@
 """What is asked of text that is one of several constants."""
 
+import enum
+
 import pytest
 
 import zyg
@@ -78,3 +80,24 @@ def test_text_of_numbers_of_run_time(capsys):
     assert compiled == wanted
     with pytest.raises(zyg.errors.Unsupported, match="text made of bytes"):
         zyg.jit(lambda x: x * len(str(b"ab", "utf8")))(1.0)
+
+
+class Colour(enum.StrEnum):
+    RED = "red"
+
+
+class Odd(str):
+    def __contains__(self, part):
+        return True
+
+
+def test_text_of_classes_derived_from_str():
+    odd, letter = Odd("blue"), Odd("r")
+
+    def f(x, y):
+        return (
+            (x if Colour.RED in "red green" else y) + (x if "re" in Colour.RED else y) + (x if letter in "green" else y)
+        )
+
+    assert zyg.jit(f)(1.0, 0.25) == f(1.0, 0.25) == 3.0
+    assert outcome(zyg.jit(lambda x: x if "red" in odd else 0.0), 1.5) in (None, 1.5)

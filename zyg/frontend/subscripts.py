@@ -431,7 +431,10 @@ def contains(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
 def _is_text(v: Abstract) -> bool:
     """Whether it is a str, or one of several, all known when compiling."""
     options = v.options if isinstance(v, ChoiceValue) else (v,)
-    return all(isinstance(o, Known) and type(o.object) is str for o in options)
+    return all(
+        isinstance(o, Known) and isinstance(o.object, str) and type(o.object).__contains__ is str.__contains__
+        for o in options
+    )
 
 
 def _contains_text(e: Evaluator, item: Abstract, container: Abstract) -> Abstract:
@@ -440,7 +443,7 @@ def _contains_text(e: Evaluator, item: Abstract, container: Abstract) -> Abstrac
     if isinstance(item, ChoiceValue):
         return e.each(item, lambda option: _contains_text(e, option, container))
     assert isinstance(container, Known)
-    if isinstance(item, Known) and type(item.object) is str:
+    if isinstance(item, Known) and isinstance(item.object, str):
         return Known(item.object in container.object)
     e.type_error(f"'in <string>' requires string as left operand, not {python_type_name(e, item)}")
     raise AssertionError
