@@ -13,7 +13,7 @@ import zyg
 from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
 
-from .oracles import dual
+from .oracles import differences, dual
 
 pytestmark = each_in_turn
 
@@ -880,3 +880,26 @@ def test_a_result_that_is_overwritten():
     expected = np.array([[[33.0, -5.5], [-11.0, 22.0]], [[2.5, 5.0], [-10.0, 5.0]]])
     for back in (zyg.pullback(f, a.copy())[1], python_pullback(f, (a.copy(),), {})[1]):
         np.testing.assert_allclose(back(1.0)[0], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("cleanup", ["z = x", "pass", "z = x if x > 1 else 2.0"])
+def test_what_is_raised_through_a_finally_gets_to_the_handler_around_it(cleanup):
+    """The cleanup alone does nothing that could be seen, and was taken for one that nothing is around."""
+    scope: dict = {}
+    exec(
+        "def f(x):\n"
+        "    z = 3.0\n"
+        "    try:\n"
+        "        try:\n"
+        "            raise KeyError(x)\n"
+        "        finally:\n"
+        f"            {cleanup}\n"
+        "    except LookupError as e:\n"
+        "        return e.args[0] * z\n",
+        scope,
+    )
+    f = scope["f"]
+    with pytest.raises(zyg.errors.Unsupported, match="try"):
+        zyg.jit(f)(1.5)
+    with pytest.warns(zyg.FallbackWarning):
+        assert zyg.gradient(f, 1.5)[0] == pytest.approx(differences.derivative(f, 1.5, 1e-3))

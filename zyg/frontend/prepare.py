@@ -257,4 +257,6 @@ def _only_cleans_up(block: Block) -> bool:
         if any(i.op not in _CLEANUP_OPS for i in b.instrs):
             return False
         work.extend(_successors(b))
+        if b.handler is not None:  # which has what is raised again
+            work.append(b.handler.block)
     return True
