@@ -506,7 +506,7 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
     if isinstance(x, (type, FunctionType)):
         _changes(x, name, value)
     method = find(cls, "__setattr__")
-    base = type if isinstance(x, type) else object
+    base: Any = type if isinstance(x, type) else object
     base.__setattr__(x, name, value) if method is base.__setattr__ or is_python(method) else setattr(x, name, value)
     if type(x) is FunctionType and name in ("__defaults__", "__kwdefaults__"):
         return (_run_set_defaults, x, value)
@@ -562,7 +562,7 @@ def delete_plainly(x: Any, name: str) -> Any:
         return None if back is None else (_run_first, back)
     if isinstance(x, type):
         _changes(x, name)
-    base = type if isinstance(x, type) else object
+    base: Any = type if isinstance(x, type) else object
     base.__delattr__(x, name) if is_python(find(cls, "__delattr__")) else delattr(x, name)
     return (_run_deleted, x, name)
 

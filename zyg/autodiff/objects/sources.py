@@ -15,7 +15,7 @@ from typing import Any
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
-from . import later
+from . import foreign, later
 
 
 class Steps:
@@ -80,7 +80,7 @@ def check_iterator(x: Any) -> None:
     if base is not None:
         raise Unsupported(
             f"an iterator of the class {type(x).__name__}, which is derived from {base.__name__}",
-            objects.foreign.position_of(objects.foreign.caller()),
+            foreign.position_of(foreign.caller()),
             hint="keep what it needs in attributes of a plain class, or write a generator",
         )
 
