@@ -855,3 +855,27 @@ def test_operators_on_an_array_and_an_object():
     g = lambda x: (a + Asked(x[0]))[1].v  # an array of objects
     with pytest.raises(zyg.Unsupported, match="passes elements"):
         zyg.jit(g)(x)
+
+
+class State(NamedTuple):
+    v: float
+    e: float = 0.0
+    function: float = 1.0
+
+
+def named_like_parameters(x, e=1.0, v=2.0, function=3.0, bound=4.0):
+    return x * e * v * function * bound
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: State(x)._replace(v=x * x, e=x, function=2.0).v * State(x)._replace(e=x).e,
+        lambda x: functools.partial(named_like_parameters, function=x, bound=x, e=x, v=1.0)(x),
+        lambda x: functools.partial(named_like_parameters, x)(bound=x, function=x, e=1.0),
+        lambda x: zyg.gradient(named_like_parameters, x, e=x, v=x)[0],
+    ],
+)
+def test_any_names_of_fields_and_parameters(f):
+    assert zyg.jit(f)(1.5) == f(1.5)
+    assert zyg.gradient(f, 1.5)[0] == pytest.approx((f(1.5 + 1e-6) - f(1.5 - 1e-6)) / 2e-6, rel=1e-6)

@@ -235,12 +235,12 @@ def split_function(e: Evaluator, args: tuple[Abstract, ...], what: str) -> tuple
     return args[0], list(args[1:])
 
 
-def gradient(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+def gradient(e: Evaluator, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     f, rest = split_function(e, args, "gradient")
     return TupleValue(tuple(with_gradient(e, f, rest, keywords)[1]))
 
 
-def withgradient(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+def withgradient(e: Evaluator, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     f, rest = split_function(e, args, "withgradient")
     value, gradients = with_gradient(e, f, rest, keywords, "withgradient")
     return TupleValue((value, TupleValue(tuple(gradients))))

@@ -198,7 +198,7 @@ def _count(items: Any, value: Any) -> int:
 
 
 @emits((tuple, "_replace"))
-def _replace(e: Evaluator, v: Abstract, **changes: Abstract) -> Abstract:
+def _replace(e: Evaluator, v: Abstract, /, **changes: Abstract) -> Abstract:
     from zyg.frontend.values import StructValue
 
     assert isinstance(v, StructValue)

@@ -160,14 +160,14 @@ def reduce(function: Any, iterable: Any, /, *initial: Any) -> Any:
 
 
 @emits(functools.partial)
-def _partial(e: Evaluator, function: Abstract, *args: Abstract, **keywords: Abstract) -> Abstract:
+def _partial(e: Evaluator, function: Abstract, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     from zyg.frontend.dicts import new_dict
 
     named = new_dict(e, keywords)
     return MethodValue(call_partial, TupleValue((function, TupleValue(args), named)))
 
 
-def call_partial(bound: Any, *args: Any, **keywords: Any) -> Any:
+def call_partial(bound: Any, /, *args: Any, **keywords: Any) -> Any:
     """What calling `functools.partial(...)` does."""
     function, first, named = bound
     return function(*first, *args, **{**named, **keywords})

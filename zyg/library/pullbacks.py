@@ -117,7 +117,7 @@ def any_value(e: Evaluator, body: Body) -> None:
     """Any value has a pullback."""
 
 
-def pullback(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+def pullback(e: Evaluator, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     f, rest = split_function(e, args, "pullback")
     return pullback_of(e, f, differentiate(e, f, rest, keywords, True, any_value))
 

@@ -182,7 +182,7 @@ def push_forward(
     return value, Tangents(e, body, made, lanes, results).value(e, body.value)
 
 
-def jvp(e: Evaluator, *args: Abstract, **keywords: Abstract) -> Abstract:
+def jvp(e: Evaluator, /, *args: Abstract, **keywords: Abstract) -> Abstract:
     if len(args) != 3:
         e.type_error(
             f"jvp takes a function, a tuple of its arguments and a tuple of their tangents, not {len(args)} arguments"
@@ -253,7 +253,7 @@ def table(e: Evaluator, x: Abstract, rows: Abstract) -> Abstract:
     return _new(e, x, shape)
 
 
-def dependence(e: Evaluator, f: Abstract, args: Abstract, **keywords: Abstract) -> Abstract:
+def dependence(e: Evaluator, f: Abstract, args: Abstract, /, **keywords: Abstract) -> Abstract:
     """`drivers.dependence`."""
     body = infer_body(e, f, _several(e, args, "arguments"), keywords, e.context.level + 1, "", forwards=True)
     summary = summarise(body.module, body.name)[body.name]
