@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ class _Keeping:
         if cls is MethodType:
             self.of(x.__self__)
         elif not isinstance(x, (type, ModuleType)):
-            self.watched += [v for v in getattr(x, "__dict__", {}).values() if isinstance(v, np.ndarray)]
+            self.watched += _arrays_in(_attributes(x))
         return x
 
     def _function(self, f: FunctionType) -> Any:
@@ -94,6 +95,30 @@ class _Keeping:
             cell.cell_contents = self.of(found)
             changed = changed or cell.cell_contents is not found
         return made if changed else f
+
+
+def _attributes(x: Any) -> list[Any]:
+    held = list(getattr(x, "__dict__", {}).values())
+    for cls in type(x).__mro__:
+        for slot in vars(cls).values():
+            if type(slot) is MemberDescriptorType and cls.__flags__ & _MADE_BY_A_STATEMENT:
+                with contextlib.suppress(AttributeError):
+                    held.append(slot.__get__(x))
+    return held
+
+
+_MADE_BY_A_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def _arrays_in(items: Any) -> list[np.ndarray]:
+    """The arrays among these, and in lists, tuples and dicts among them."""
+    found: list[np.ndarray] = []
+    for v in items:
+        if isinstance(v, np.ndarray):
+            found.append(v)
+        elif isinstance(v, (list, tuple, dict)):
+            found += [i for i in (v.values() if isinstance(v, dict) else v) if isinstance(i, np.ndarray)]
+    return found
 
 
 _CONSTANT = None
