@@ -622,3 +622,31 @@ def test_a_class_that_unknown_code_may_change_is_refused_natively():
         zyg.jit(f)(3.0)
     with pytest.warns(zyg.FallbackWarning):
         assert zyg.withgradient(f, 3.0) == (18.0, (12.0,))
+
+
+@program
+def consumers_that_raise_by_themselves(x):
+    total = x
+
+    def unpacked(it):
+        a, b, c, d, e = it
+        return a, b, c, d, e
+
+    def rest(it):
+        a, b, c, d, e, *f = it
+        return a, b, c, d, e, f
+
+    def logged(values, log):
+        for v in values:
+            log[0] *= v
+            yield v
+
+    for left in (unpacked, rest, lambda it: (lambda a: a)(*it), lambda it: len(*it)):
+        it = Countdown(x, 2)
+        try:
+            left(it)
+        except (TypeError, ValueError):
+            total += it.value * x
+    log = [x]
+    repr(*logged([x * x], log))
+    return total + log[0]

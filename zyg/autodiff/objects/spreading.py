@@ -6,7 +6,7 @@ import types
 from types import FunctionType
 from typing import Any
 
-from . import adapters, unpacking
+from . import adapters, reentry, unpacking
 from .backs import run
 from .calls import call
 
@@ -34,8 +34,14 @@ def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         y, back = record_spread(f, items, kwargs)
         return y, None if back is None else (run_spread_list, back, args)
     items, items_back = unpacking.record_unpack_rest(args, 0, 0)
-    y, back = record_spread(f, tuple(items), kwargs)
-    return y, None if back is None else (run_spread_items, back, items, items_back)
+    with reentry.undone((_run_taken, items_back)):
+        y, back = record_spread(f, tuple(items), kwargs)
+    return y, None if back is None and items_back is None else (run_spread_items, back, items, items_back)
+
+
+def _run_taken(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """The call was left by an exception."""
+    run(back[1], (None,), shadows)
 
 
 def run_spread_plain(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

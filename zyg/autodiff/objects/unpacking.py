@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from typing import Any
 
 from . import iteration, reentry
@@ -25,15 +24,22 @@ def unpacked(x: Any, number: int) -> tuple[Any, ...]:
         return (*items, (run_unpack_tuple,))
     iterator, rec = iteration.with_backs(x)
     items, backs = [], []
-    with reentry.gathering(backs):
+    with reentry.undone((_run_left, backs, rec)):
         for item, back in iterator:
-            if len(items) == number:
-                raise ValueError(f"too many values to unpack (expected {number})")
             items.append(item)
             backs.append(back)
-    if len(items) < number:
-        raise ValueError(f"not enough values to unpack (expected {number}, got {len(items)})")
+            if len(items) > number:
+                raise ValueError(f"too many values to unpack (expected {number})")
+        if len(items) < number:
+            raise ValueError(f"not enough values to unpack (expected {number}, got {len(items)})")
     return (*items, (run_unpack, backs, rec) if rec is not None else None)
+
+
+def _run_left(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """An exception came before the items were somebody's."""
+    _, backs, rec = back
+    if rec is not None:
+        run_unpack((run_unpack, backs, rec), None, shadows)
 
 
 def run_unpack_tuple(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -60,13 +66,19 @@ def run_unpack(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def record_unpack_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
     """RECORD of `a, *rest, b = x`."""
     iterator, rec = iteration.pairs(x) if before or after else iteration.listed(x)
-    both = list(zip(iterator, repeat(None)) if rec is None else iterator)
-    items = [item for item, _ in both]
-    if len(items) < before + after:
-        raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
+    items, backs = [], []
+    with reentry.undone((_run_left, backs, rec)):
+        if rec is None:
+            items = list(iterator)
+        else:
+            for item, back in iterator:
+                items.append(item)
+                backs.append(back)
+        if len(items) < before + after:
+            raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
     end = len(items) - after
     rest = items[before:end]
-    back = None if rec is None else (run_unpack_rest, [b for _, b in both], rec, before, end, rest)
+    back = None if rec is None else (run_unpack_rest, backs, rec, before, end, rest)
     return (*items[:before], rest, *items[end:], back)
 
 
