@@ -353,6 +353,58 @@ def bound_by_hand(x):
     return scaled.__get__(x)(3.0)
 
 
+def picked_at_random(x):
+    total = 0.0
+    for rng in (np.random.default_rng(3), np.random.RandomState(3)):
+        if isinstance(rng, np.random.RandomState):
+            rng.seed(5)
+        a = np.array([x, 2.0 * x, x * x])
+        total += np.sum(rng.choice(a, 2) * np.array([1.0, 2.0])) + rng.permutation(a)[0] ** 2
+        rng.shuffle(a)
+        total += a[1] ** 3
+    return total
+
+
+def parts_of_arrays(x):
+    a = np.array([3.0 * x, x, 2.0 * x, x * x])
+    a.partition(1)
+    b = np.array([x, 2.0, x])
+    np.place(b, np.array([True, False, True]), [x * x, 3.0 * x])
+    c = np.zeros((1, 3))
+    np.put_along_axis(c, np.array([[2]]), x * x, 1)
+    d = np.trim_zeros(np.array([0.0, x, x * x, 0.0]))
+    windows = np.lib.stride_tricks.sliding_window_view(np.array([x, x * x, 2.0 * x]), 2)
+    sums = np.add.reduceat(np.array([x, x * x, 3.0, x]), [0, 2])
+    return a[0] * a[1] + b[0] * b[2] + c[0, 2] * d[1] + windows[1, 0] * windows[0, 1] + sums[0] * sums[1]
+
+
+def of_pairs(x):
+    xs, ys = [x, 1.0, 2.0 * x, 3.5], [2.0, x * x, 1.0, x]
+    slope, intercept = statistics.linear_regression(xs, ys)
+    return statistics.correlation(xs, ys) + statistics.covariance(xs, ys) + slope * intercept
+
+
+class Setting(type):
+    def __setattr__(cls, name, value):
+        super().__setattr__(name, value)
+
+    def __delattr__(cls, name):
+        super().__delattr__(name)
+
+
+def attributes_of_classes(x):
+    class Holder(metaclass=Setting):
+        r = 1.0
+
+    Holder.s = x
+    del Holder.s
+    type.__setattr__(Holder, "r", x * x)
+    type.__setattr__(Holder, "q", x)
+    total = Holder.r * Holder.q
+    type.__delattr__(Holder, "q")
+    return total + hasattr(Holder, "q")
+
+
 PROGRAMS = {
     f.__name__: f
     for f in (
@@ -386,6 +438,8 @@ PROGRAMS = {
             keys_with_effects,
             made_by_metaclasses,
             attributes_of_containers,
+            attributes_of_classes,
         ),
+        *(picked_at_random, parts_of_arrays, of_pairs),
     )
 }

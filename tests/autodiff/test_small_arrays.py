@@ -9,6 +9,7 @@ import pytest
 
 import zyg
 from tests.turns import each_in_turn
+from zyg.errors import Unsupported
 from zyg.fallback import python_pullback
 
 X, W, S = np.array([0.3, -0.8, 1.2]), np.arange(6.0).reshape(2, 3) + 0.5, 0.7
@@ -171,3 +172,13 @@ def test_the_value_that_heaviside_has_where_it_steps():
         np.ones(5)
     ) == (6.0,)
     assert python_pullback(np.heaviside, (0.0, 0.5), {})[1](3.0) == (0.0, 3.0)
+
+
+def test_an_array_that_gets_other_memory_is_refused():
+    def f(x):
+        b = x.copy()
+        b.resize(5)
+        return np.sum(b * b)
+
+    with pytest.raises(Unsupported, match=r"resize[\s\S]*b\[:len\(a\)\] = a"):
+        python_pullback(f, (np.ones(2),), {})

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from . import builtins_, calls, numpy_, numpy_items, structure
+from zyg.errors import Unsupported
+
+from . import builtins_, calls, foreign, numpy_, numpy_items, structure
 from .calls import known, method
 from .cotangents import Refused, is_number
 from .numpy_ import as_operand, give, refuse, saved, taken
@@ -58,6 +60,16 @@ for (
     _name
 ) in "any all argmax argmin argsort nonzero searchsorted tobytes tofile view setflags __len__ __contains__".split():
     method(np.ndarray, _name, exact=True)(functools.partial(builtins_.ask, getattr(np.ndarray, _name)))
+
+
+@method(np.ndarray, "resize")
+def _resize(x: np.ndarray, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """NumPy does it only if nobody else refers to the array, as those who record what is done with it do."""
+    raise Unsupported(
+        "`resize` of an array, in code that is differentiated through Python",
+        foreign.position_of(foreign.caller()),
+        hint="make a new one: b = np.zeros(n), b[:len(a)] = a",
+    )
 
 
 @method(np.ndarray, "astype")

@@ -26,7 +26,7 @@ _PARAMETERS = {
 _OF_DRAWING = frozenset({"size", "dtype", "out", "method", "endpoint", "check_valid", "tol"})
 
 
-def _drawn(name: str, count: int, generator: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+def drawn(name: str, count: int, generator: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     draw = getattr(generator, name)
     if kwargs.get("out") is not None:
         return calls.call_foreign(draw, *args, **kwargs)
@@ -94,26 +94,26 @@ def _of_class(name: str, handler: Any) -> None:
     """A method of both classes. (Cython's methods are Python's: what is bound is a function.)"""
     for cls in (np.random.Generator, np.random.RandomState):
         if name in vars(cls):
-            known(vars(cls)[name])(functools.partial(_behind_function, handler))
+            known(vars(cls)[name])(functools.partial(behind_function, handler))
 
 
-def _behind_function(handler: Any, generator: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+def behind_function(handler: Any, generator: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     y, back = handler(generator, *args, **kwargs)
     return y, None if back is None else (calls.run_unshifted, back)
 
 
 for _name, _count in _PARAMETERS.items():
-    _of_class(_name, functools.partial(_drawn, _name, _count))
+    _of_class(_name, functools.partial(drawn, _name, _count))
 _of_class("choice", _choice)
 _of_class("permutation", _permutation)
 _of_class("shuffle", _shuffle)
 _of_class("seed", lambda generator, *args, **kwargs: (generator.seed(*args, **kwargs), None))
 
 
-def _seeded(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, None]:
+def seeded(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, None]:
     """What it draws is no function of the seed that has a derivative."""
     return f(*args, **kwargs), None
 
 
 for _f in (np.random.default_rng, np.random.SeedSequence, np.random.RandomState, np.random.Generator, np.random.PCG64):
-    known(_f)(functools.partial(_seeded, _f))
+    known(_f)(functools.partial(seeded, _f))
