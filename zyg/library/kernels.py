@@ -44,11 +44,11 @@ def _add_dots(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, "zyg_add_dots", "vvvrvrvmv", args)
 
 
-@compiled_only
 def rows(
     n: int, m: int, length: int, a: Any, a0: int, a1: int, b: Any, b0: int, b1: int, c: Any, c0: int, c1: int, adds: int
 ) -> None:
     """c = a @ b, or c += a @ b, for matrices of few doubles on any machine; each with its strides."""
+    c[...] = c + a @ b if adds else a @ b
 
 
 @emits(rows)
