@@ -236,10 +236,8 @@ def of_small_arrays(settings: Settings, figures: dict[str, Any]) -> None:
             row += [duration(entry["autograd"]), f"{ahead:.1f}x {'ok' if ahead >= LEVEL_AUTOGRAD else '!!'}"]
         else:
             row += ["-", "-"]
-        if "by hand" in entry:
-            row += [duration(entry["by hand"]), f"{entry['autograd to by hand']:.1f}x"]
-        else:
-            row += ["-", "-"]
+        row.append(duration(entry["by hand"]) if "by hand" in entry else "-")
+        row.append(f"{entry['autograd to by hand']:.1f}x" if "autograd to by hand" in entry else "-")
         rows.append(row)
     print("objects and containers with small arrays, through the Python back end")
     header = ["", "CPython, value", "zyg, gradient", "ratio", f"less {duration(LEVEL_SECONDS)} (<{LEVEL_TIMES:.0f})"]
