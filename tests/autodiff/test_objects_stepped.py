@@ -16,6 +16,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from zyg.autodiff.objects import adapters, structure
 from zyg.autodiff.objects.api import pullback
 from zyg.errors import Unsupported
 
@@ -650,3 +651,20 @@ def consumers_that_raise_by_themselves(x):
     log = [x]
     repr(*logged([x * x], log))
     return total + log[0]
+
+
+def test_second_derivatives_do_not_go_through_the_compiler(monkeypatch):
+    """What makes forward halves is run as it is: it was recorded, with the SSA of functions that were met first there."""
+    form, seen = structure.form, set()
+
+    def watched(x, *more):
+        seen.add(type(x).__module__.partition(".")[0])
+        return form(x, *more)
+
+    monkeypatch.setattr(structure, "form", watched)
+    for made in (adapters.making, adapters.making_spread, adapters.constructing):
+        made.cache_clear()
+    f = arguments_passed_on
+    found = derivative(lambda x: derivative(f, x), 0.7)
+    assert found == pytest.approx(differences.derivative(lambda x: derivative(f, x), 0.7), rel=1e-6)
+    assert "zyg" not in seen

@@ -78,12 +78,12 @@ def _adapter(
             filled.append(value)
             if (is_number(value) or type(value) is tuple) and not lasts(f):  # else it is a constant
                 carrying.append((at + (not bound), key))
-    make = _made(tuple(source), count + len(names), bound, tuple(by_name), tuple(carrying))
+    make = making(tuple(source), count + len(names), bound, tuple(by_name), tuple(carrying))
     return make(forward, f, names, tuple(filled))
 
 
 @functools.cache
-def _made(
+def making(
     source: tuple[int, ...], count: int, bound: bool, by_name: tuple[tuple[str, int], ...], carrying: tuple[Any, ...]
 ) -> Callable[..., Forward]:
     """What makes the functions of one way of passing arguments: these are written out, since they run at each call."""
@@ -117,7 +117,7 @@ _FILE = str(Path(__file__).with_name("<adapter>"))
 
 
 def passes_arguments(code: CodeType) -> bool:
-    """Whether code is that of a function of `_made`, which has the one that brings the cotangents back as `run`."""
+    """Whether code is that of a function of `making`, which has the one that brings the cotangents back as `run`."""
     return code.co_filename == _FILE and "run" in code.co_freevars and "more" not in code.co_varnames
 
 
@@ -195,14 +195,14 @@ def _spreading(
             if (is_number(defaults[key]) or type(defaults[key]) is tuple) and not lasts(f):
                 carrying.append((at + (not bound), key))
     forward = entry.bind_method(f) if bound else entry.bind(f)
-    make = _made_spreading(taken, spread, further, bool(by_position), bool(by_keyword), 0 if bound else 1)
+    make = making_spread(taken, spread, further, bool(by_position), bool(by_keyword), 0 if bound else 1)
     if source == [*range(count + len(names))]:
         return make(forward)
-    return _made(tuple(source), count + len(names), bound, (), tuple(carrying))(make(forward), f, names, tuple(filled))
+    return making(tuple(source), count + len(names), bound, (), tuple(carrying))(make(forward), f, names, tuple(filled))
 
 
 @functools.cache
-def _made_spreading(
+def making_spread(
     taken: int, spread: int, names: tuple[str, ...], by_position: bool, by_keyword: bool, first: int
 ) -> Callable[[Forward], Forward]:
     """What makes the functions of one way of passing `taken` arguments, `spread` ones in a tuple and those of a dict."""

@@ -18,6 +18,7 @@ from zyg.autodiff.python import accesses, escaping, forms, inlining, knowledge
 from zyg.autodiff.python import nested as halves
 
 from . import (
+    adapters,
     calls,
     class_statements,
     classes,
@@ -49,6 +50,7 @@ for _function in (
     is_python, method_of, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.cleans_up, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
     holders.class_for, iteration.is_number_key, iteration.place_of_keys,
+    functions.Function.bind, functions.Function.bind_method, adapters.making, adapters.making_spread, adapters.constructing,
 ):  # fmt: skip
     known(_function)(_plainly(_function))
 
