@@ -11,7 +11,7 @@ from tests.turns import each_in_turn
 from zyg.backend.llvm import matrixmath
 from zyg.backend.llvm.engine import engine
 
-wide = pytest.mark.skipif(not matrixmath.available(), reason="for vectors of 512 bits")
+wide = pytest.mark.skipif(not matrixmath.available(), reason="this machine has no AVX-512, for which the kernel is")
 draw = np.random.default_rng(3)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from random import Random
@@ -21,7 +22,7 @@ DYNAMIC = re.compile(
 )
 
 
-class Expressions:
+class Expressions(ABC):
     """Writes lines and expressions over the variables there are, with `random` for every choice."""
 
     def __init__(self, random: Random, plain: bool) -> None:
@@ -81,9 +82,9 @@ class Expressions:
         self.names = names
         self.indent -= 1
 
+    @abstractmethod
     def statements(self, count: int) -> None:
         """So many statements: those of the program that is written."""
-        raise NotImplementedError
 
     # -------------------------------------------------------------------------------------------- expressions
 

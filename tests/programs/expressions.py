@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,7 +13,7 @@ FLOATS: tuple[float, ...] = (0.7, 1.3, -0.4, 0.25, 2.1, -1.6, 0.9, 0.5, -0.8, 1.
 CONSTANTS = ("0.5", "1.0", "2.0", "-1.0", "0.25", "3", "1", "2", "-2", "0.1", "1.5")
 
 
-class Expressions:
+class Expressions(ABC):
     """Writes lines and expressions, asking `draw` for every choice."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
@@ -54,9 +55,9 @@ class Expressions:
         self.counter += 1
         return f"{prefix}{self.counter}"
 
+    @abstractmethod
     def statements(self, most: int) -> None:
         """Up to so many statements, of those that the program may still have."""
-        raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------------- output
 

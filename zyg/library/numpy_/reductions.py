@@ -369,8 +369,8 @@ def _degrees(a: Any, axis: Any, keepdims: Any, where: Any, ddof: Any) -> Any:
 
 
 def _passive(x: Any) -> Any:
-    """Without a derivative, element by element: so it is done where the elements are used."""
-    raise NotImplementedError
+    """`x` without a derivative, element by element: so it is done where the elements are used."""
+    return x
 
 
 @emits(_passive)
@@ -379,7 +379,8 @@ def _emit_passive(e: Evaluator, x: Abstract) -> Abstract:
 
 
 def _about_mean(squares: Any, whole: Any, count: Any) -> Any:
-    raise NotImplementedError
+    """The sum of squares about a constant, with the derivative of that about the mean."""
+    return squares
 
 
 @emits(_about_mean)
