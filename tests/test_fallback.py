@@ -408,6 +408,12 @@ def test_arrays_of_objects_have_no_gradient():
 
 
 @quiet
+def test_memoryviews_have_no_gradient():
+    with pytest.raises(TypeError, match="argument 1 is a memoryview"):
+        zyg.gradient(lambda a: a[0] * a[1], memoryview(np.array([1.0, 2.0])))
+
+
+@quiet
 def test_super_in_a_method_of_a_known_object():
     """random.seed is a method of an object that zyg knows, and calls super()."""
 

@@ -230,6 +230,8 @@ def python_pullback(
     for n, x in enumerate(args):
         if isinstance(x, np.ndarray) and x.dtype.hasobject:
             raise TypeError(f"argument {n + 1} is an array of objects, which has no gradient; pass an array of numbers")
+        if isinstance(x, memoryview):
+            raise TypeError(f"argument {n + 1} is a memoryview, which has no gradient; pass np.asarray of it")
     value, back = _back_end().pullback(function, args, keywords)
     if isinstance(value, (types.GeneratorType, _back_end().Iterator)):
         raise Misuse(

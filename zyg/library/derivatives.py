@@ -25,7 +25,7 @@ from zyg.ir.core import const
 from zyg.ir.records import record
 from zyg.transforms import Transform
 
-from .bodies import ir_name, shown
+from .bodies import shown
 from .gradients import with_gradient
 from .registry import emits
 
@@ -70,7 +70,7 @@ def value_and_grad(
     for n in chosen:
         if not 0 <= n < len(args):
             e.type_error(
-                f"{transform.kind} of {ir_name(f)} by argument {n}, but {len(args)} positional arguments were given"
+                f"{transform.kind} of {shown(f)} by argument {n}, but {len(args)} positional arguments were given"
             )
     value, gradients = with_gradient(e, f, args, keywords, transform.kind, chosen)
     picked = [gradients[n] for n in chosen]
