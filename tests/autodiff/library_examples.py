@@ -350,7 +350,18 @@ def bound_by_hand(x):
     def scaled(v, k):
         return v * k * x
 
-    return scaled.__get__(x)(3.0)
+    class Held:
+        @property
+        def item(self):
+            return self.v * x
+
+        @item.setter
+        def item(self, value):
+            self.v = value * value
+
+    held = Held()
+    Held.item.__set__(held, 2.0 * x)
+    return scaled.__get__(x)(3.0) * Held.item.__get__(held)
 
 
 def picked_at_random(x):

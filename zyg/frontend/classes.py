@@ -104,7 +104,7 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
         raise e.refuse(f"the attribute '{name}' of a {describe(v, e.heap)}")
     cls = class_of(e, v)
     own = find_in_class(cls, "__getattr__")
-    if own is not None and is_object_class(cls):
+    if own is not None and is_object_class(cls) and find_in_class(cls, name) is None:
         return construction.call_known(e, own[1], [v, Known(name)])
     if hasattr(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
         raise e.refuse(f"the attribute '{name}' of {_with_article(cls)}", types=[describe(v, e.heap)])
@@ -293,6 +293,13 @@ def _found_in_class(e: Evaluator, v: Abstract, classes: tuple[type, ...], name: 
             continue
         attribute = vars(base)[name]
         e.inference.guard("attr", base, name, attribute)
+        if isinstance(v, Known) and isinstance(v.object, type):  # super() in a class method
+            if isinstance(attribute, classmethod):
+                return MethodValue(attribute.__func__, v)
+            if isinstance(attribute, python_types.FunctionType):
+                return known(attribute)
+            if isinstance(attribute, property):
+                break
         if isinstance(attribute, python_types.FunctionType) or transform_of(attribute) is not None:
             return MethodValue(attribute, v)
         if isinstance(attribute, property):

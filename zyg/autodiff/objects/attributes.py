@@ -269,26 +269,30 @@ def _run_asked(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 def _of_super(x: Any, name: str) -> tuple[Any, Any]:
-    """`super().name`: a method, or a property of a base class."""
+    """`super().name`: what the classes after a class have, bound to the object (to the class, in class methods)."""
+    own, start = x.__self__, x.__self_class__
     if name == "__self__":
-        return x.__self__, (run_bound_method, x)
-    mro = x.__self_class__.__mro__
-    for c in mro[mro.index(x.__thisclass__) + 1 :]:
-        if name in c.__dict__:
-            found = c.__dict__[name]
-            if type(found) is property:
-                y, back = calls.call(found.fget, (x.__self__,))
-                return y, None if back is None else (_run_super, back, x.__self__)
-            y = getattr(x, name)
-            if isinstance(x.__self__, (tuple, *NUMERIC)) and not isinstance(x.__self__, type):
-                return y, (run_bound_method, y)
-            return y, None
-    return getattr(x, name), None
-
-
-def _run_super(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    given = calls.run(back[1], d, shadows)
-    return None if given is None else (given[1],)
+        return own, (run_bound_method, x)
+    after = start.__mro__[start.__mro__.index(x.__thisclass__) + 1 :] if start is not None else ()
+    owner = next((c for c in after if name in c.__dict__), None)
+    if owner is None or name == "__class__":
+        return getattr(x, name), None
+    found = owner.__dict__[name]
+    kind = type(found)
+    get = find(kind, "__get__")
+    if get is None:
+        return getattr(x, name), (run_attr, owner, name)
+    if own is not start:
+        if kind is property:
+            y, back = calls.call(found.fget, (own,))
+            return y, None if back is None else (_run_first, back)
+        if kind is functools.cached_property:
+            return _cached(own, name, found)
+    if is_python(get):
+        y, back = calls.call(get.__get__(found, kind), (None if own is start else own, start))
+        return y, None if back is None else (_run_descriptor, back)
+    y = getattr(x, name)
+    return y, (run_bound_method, y) if isinstance(own, (tuple, *NUMERIC)) and own is not start else None
 
 
 def instance_dict(x: Any) -> tuple[Any, Any]:
@@ -379,6 +383,18 @@ def _bind(f: FunctionType, x: Any, cls: Any = None) -> tuple[Any, Any]:
 
 def _run_bind(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, *run_bound_method(back, d, shadows)
+
+
+@calls.method(property, "__get__")
+def _property_get(found: property, x: Any, cls: Any = None) -> tuple[Any, Any]:
+    if x is None or found.fget is None:
+        return found.__get__(x, cls), None
+    return calls.call(found.fget, (x,))
+
+
+@calls.method(property, "__set__")
+def _property_set(found: property, x: Any, value: Any) -> tuple[Any, Any]:
+    return (found.__set__(x, value), None) if found.fset is None else calls.call(found.fset, (x, value))
 
 
 def _bound_to(x: Any) -> tuple[Any, Any]:

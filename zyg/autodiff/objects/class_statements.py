@@ -60,11 +60,10 @@ def metaclass(bases: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
 
 
 def runs_code(meta: Any) -> bool:
-    """Whether a metaclass has code of the user's, which may compute with what is in the namespace."""
+    """Whether making a class runs code of the user's metaclass, which may compute with what is in the namespace. (The `__call__`
+    that a metaclass has makes the instances of the class.)"""
     own = [c for c in meta.__mro__ if c.__module__ not in ("builtins", "abc", "typing", "_py_abc")]
-    return any(is_python(vars(c).get(name)) for c in own for name in ("__init__", "__call__")) or any(
-        "__new__" in vars(c) for c in own
-    )
+    return any(is_python(vars(c).get("__init__")) or "__new__" in vars(c) for c in own)
 
 
 def forward_of_body(body: FunctionType) -> Any:
