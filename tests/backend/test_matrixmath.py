@@ -107,3 +107,12 @@ def test_gradients_of_products_take_it():
     np.testing.assert_allclose(by_b, np.outer(a[0], w.sum(0)), rtol=1e-10, atol=1e-10)
     code = str(zyg.code_llvm(by_factors, a, b, w, raw=True))
     assert "zyg_add_dots" in code and "zyg_product" in code
+
+
+@each_in_turn
+def test_products_that_nobody_reads_are_not_computed():
+    """Neither the value, of which the gradient takes nothing, nor the cotangent of the other factor."""
+    a, b, w = draw.normal(size=(5, 4)), draw.normal(size=(4, 3)), draw.normal(size=(5, 3))
+    by_first = zyg.grad(lambda a, b: np.vdot(a @ b, w))
+    np.testing.assert_allclose(by_first(a, b), w @ b.T, rtol=1e-13)
+    assert str(zyg.code_typed(by_first, a, b)).count("call @rows_into") == 1

@@ -43,6 +43,7 @@ from zyg.ir.passes import (
     ranges,
     simplify_cfg,
     stacks,
+    writes,
 )
 from zyg.ir.text import format_module
 from zyg.ir.types import Array, Scalar
@@ -76,6 +77,7 @@ TESTS = {
     "stacks": _each(stacks.run),
     "ownership": _each(ownership.run),
     "inline": inline.run,
+    "writes": writes.run,
     "clean": lambda module: optimise(module, "clean", verify=True),
     "full": lambda module: optimise(module, "full", verify=True),
     "text": lambda module: None,

@@ -45,9 +45,11 @@ def arguments(instr: Instr) -> list[tuple[str, Value | None]]:
 
 
 def arrays_written(instr: Instr) -> list[Value]:
-    """The arrays that an `apply` or a `foreign` writes to."""
+    """The arrays that an `apply` or a `foreign` writes to, or a call that tells."""
     if instr.op == "apply":
         return instr.operands[: len(instr.attrs["modes"])]
+    if instr.op == "call":
+        return [instr.operands[n] for n in instr.attrs["writes"]]
     return [v for letter, v in arguments(instr) if letter in WRITTEN and v is not None]
 
 

@@ -416,8 +416,8 @@ op("guard", _no_result, "raise attrs['exc'](attrs['message']) unless the bool op
    "formatted into the message with str.format", effects="check", vjp="structural")  # fmt: skip
 op("call", _stated, "call the function of the module that attrs['callee'] names; several results; attrs['rule'], a "
    "Rule, names the functions that differentiation uses instead; attrs['vector'], a number: so many calls at once, whose last "
-   "arguments count up from the one given and whose results are added up, neighbours first; attrs['pure'] promises that it "
-   "writes nothing, fails never and ends", effects="effect", vjp="structural")  # fmt: skip
+   "arguments count up from the one given and whose results are added up, neighbours first; attrs['writes'] "
+   "promises that it fails never, ends, and does nothing but write to the operands of these numbers", effects="effect", vjp="structural")  # fmt: skip
 op("pycall", _stated, "call the Python callable attrs['callable'] with arguments of the structured types "
    "attrs['arguments'], flattened; the result is of attrs['result'], a structured type (NONE: ignored); attrs['reads'] "
    "promises that no argument is written",

@@ -56,7 +56,7 @@ _distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _
 _idle, _jam = _later("idle"), _later("jam")
 _shapes, _squares = _later("shapes"), _later("squares")
 _mem2reg, _rare, _stacks, _upward = _later("mem2reg"), _later("rare"), _later("stacks"), _later("upward")
-_side_by_side = _later("side_by_side")
+_side_by_side, _writes = _later("side_by_side"), _later("writes")
 
 # What a pass is about: it has nothing to do where none of these operations is.
 ABOUT: dict[str, frozenset[str]] = {
@@ -66,6 +66,7 @@ ABOUT: dict[str, frozenset[str]] = {
     "side_by_side": frozenset({"apply"}),
     "squares": frozenset({"abs", "hypot", "modulus", "select"}),
     "expand": frozenset({"apply"}),
+    "writes": frozenset({"call"}),
     "stacks": frozenset({"stack"}),
     "guards": frozenset({"guard"}),
     "distribute": frozenset({"accum"}),
@@ -121,6 +122,7 @@ FULL: list[Pass] = [
     Pass("loop_simplify", loop_simplify.run, "preheaders for what follows"),
     Pass("induction", induction.run, "running indices are then linear functions of counters, which guards understands"),
     Pass("licm", licm.run, "what is invariant leaves the loop"),
+    Pass("writes", _writes, "loops have one latch each; before what is only written is taken away", whole_module=True),
     Pass("stacks", _stacks, "what left the loop need not be remembered for each of its iterations"),
     Pass("dce", dce.run, "stacks that nobody reads any more"),
     Pass("idle", _idle, "loops that fed them"),

@@ -30,7 +30,12 @@ def run(function: Function) -> bool:
 
 def removable(instr: Instr) -> bool:
     """Whether an instruction whose results nobody needs may go."""
-    return instr.op in REMOVABLE or (instr.op == "call" and "pure" in instr.attrs)
+    return instr.op in REMOVABLE or (instr.op == "call" and instr.attrs.get("writes") == ())
+
+
+def _tells(instr: Instr) -> bool:
+    """Whether `arrays_written` tells all that an instruction does."""
+    return instr.op in ("apply", "foreign") or bool(instr.attrs.get("writes"))
 
 
 class _Marker:
@@ -65,7 +70,7 @@ class _Marker:
                 op = instr.op
                 if op in _MAKES:
                     self.root[instr.results[0]] = instr.results[0]
-                elif op in _ALIASES or op in _WRITES or op in _COPIES or op in ("apply", "foreign"):
+                elif op in _ALIASES or op in _WRITES or op in _COPIES or _tells(instr):
                     pending.append(instr)
                 elif not removable(instr):
                     roots.append(instr)
@@ -75,7 +80,7 @@ class _Marker:
                 if instr.op in _ALIASES and instr.operands[0] in self.root:
                     self.root[instr.results[0]] = self.root[instr.operands[0]]
         for instr in pending:
-            if instr.op in ("apply", "foreign"):
+            if _tells(instr):
                 written = [self.root.get(v) for v in arrays_written(instr)]
                 if None in written:
                     roots.append(instr)

@@ -9,6 +9,8 @@ Invariant: loops of which it is not known that they end stay.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from ..analysis import Loop, Loops
 from ..core import Block, Function, Target, Value, uses
 from ..counters import find_counter
@@ -29,7 +31,7 @@ def run(function: Function) -> bool:
 
 def _behind(loop: Loop, gone: set[Block]) -> Target | None:
     """Where a loop leads that only counts."""
-    if len(loop.exits) != 1 or not _ends(loop, gone):
+    if len(loop.exits) != 1 or not ends(loop, gone):
         return None
     for block in loop.blocks - gone:
         if block.handler is not None or not all(removable(i) for i in block.instrs[:-1]):
@@ -37,12 +39,12 @@ def _behind(loop: Loop, gone: set[Block]) -> Target | None:
     return loop.exits[0][1]
 
 
-def _ends(loop: Loop, gone: set[Block]) -> bool:
-    """Whether it is known that a loop comes to its end, with those in it."""
+def ends(loop: Loop, gone: Collection[Block] = ()) -> bool:
+    """Whether it is known that a loop comes to its end, with those in it that are not gone."""
     counter = find_counter(loop)
     if counter is None or not counter.ends or counter.op == "ne":
         return False  # (one that waits for a number to be met may have gone past it)
-    return all(inner.header in gone or _ends(inner, gone) for inner in loop.children)
+    return all(inner.header in gone or ends(inner, gone) for inner in loop.children)
 
 
 def _is_used(function: Function, loop: Loop, gone: set[Block]) -> bool:

@@ -54,7 +54,7 @@ def pairwise(outer: Expansion, indices: list[Value], held: list[int], kinds: lis
     params = {v: Value(v.type, v.name) for v in operands}
     _PairwiseSum(outer, function, params, indices, held, kinds).run()
     operands += [const(0), outer.lengths[-1], const(False)]
-    attrs: dict[str, Any] = {} if written else {"pure": True}
+    attrs: dict[str, Any] = {} if written else {"writes": ()}
     return outer.b.emit("call", *operands, types=function.results, callee=name, **attrs)
 
 

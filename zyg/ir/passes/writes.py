@@ -1,0 +1,73 @@
+"""Say of calls that they do nothing but write to arrays.
+
+Input: a module, best where loops have one latch each.  Output: a call of a function that fails never and ends, and whose only effect
+is what it writes to arrays, has attrs['writes']: the operands that these arrays are.  Where nobody reads them any more, dce
+takes the call away: the cotangent of a factor that nobody asked for, say.
+
+Invariant: what a call gives may be (a view of) what it is given, so writing to what a call gave is an effect.
+"""
+
+from __future__ import annotations
+
+from ..analysis import Loops
+from ..core import VIEWS, Function, Instr, Module, Value
+from ..foreign import arrays_written
+from ..ops import OPS
+from .idle import ends
+from .inline import bottom_up
+
+_SILENT = frozenset(name for name, op in OPS.items() if op.effects in ("pure", "read", "value_check"))
+_SILENT |= {"alloc", "jump", "branch", "switch", "return", "unreachable"}
+_WRITES = frozenset({"store", "accum", "fill", "copyto", "addto"})
+
+
+def run(module: Module) -> bool:
+    called = {i.attrs["callee"] for f in module.functions.values() for _, i in f.instructions() if i.op == "call"}
+    order, recursive = bottom_up(module)
+    known: dict[str, tuple[int, ...]] = {}
+    changed = False
+    for name in order:
+        function = module.functions[name]
+        for _, instr in function.instructions():
+            written = known.get(instr.attrs["callee"]) if instr.op == "call" and "writes" not in instr.attrs else None
+            if written is not None:
+                instr.attrs = {**instr.attrs, "writes": written}
+                changed = True
+        if name in called and name not in recursive:
+            written = _written(function)
+            if written is not None:
+                known[name] = written
+    return changed
+
+
+def _written(function: Function) -> tuple[int, ...] | None:
+    """Which parameters a function writes to, if it does nothing else."""
+    if any(block.handler is not None for block in function.blocks):
+        return None
+    roots: dict[Value, Value] = {p: p for p in function.params}
+    targets: list[Value] = []
+    for _, instr in function.instructions():
+        if instr.op in VIEWS:
+            if instr.operands[0] in roots:
+                roots[instr.result] = roots[instr.operands[0]]
+        elif instr.op == "alloc":
+            roots[instr.result] = instr.result
+        else:
+            found = _targets(instr)
+            if found is None:
+                return None
+            targets += found
+    written = {roots.get(v) for v in targets}
+    loops = Loops(function)
+    if None in written or not loops.complete or not all(map(ends, loops.all)):
+        return None
+    return tuple(n for n, p in enumerate(function.params) if p in written)
+
+
+def _targets(instr: Instr) -> list[Value] | None:
+    """The arrays that an instruction writes to, if it does nothing else."""
+    if instr.op in _WRITES:
+        return instr.operands[:1]
+    if instr.op in ("apply", "foreign") or "writes" in instr.attrs:
+        return arrays_written(instr)
+    return [] if instr.op in _SILENT else None
