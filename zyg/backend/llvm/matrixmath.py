@@ -2,18 +2,21 @@
 (Those of few elements, for all machines, are in rowproducts.py.)
 
 Both hold a block of sums in registers, and go at a time through parts of the matrices that fit into the first cache (Goto and
-van de Geijn, "Anatomy of high-performance matrix multiplication", ACM Trans. Math. Softw. 34, 2008).  At the edges rows are
-taken several times, and nothing is written.
+van de Geijn, "Anatomy of high-performance matrix multiplication", ACM Trans. Math. Softw. 34, 2008).  Blocks are of six rows, the
+last ones of four where that leaves out fewer; rows that are not there are the last one again.
 
-`zyg_product`: c = a @ b, or c += a @ b, where rows of b and c lie together.  A panel of b is copied, of which each row is
-multiplied by six numbers of a.  Each element is one sum in the order of the rows of b, with products that are not rounded: so
-has OpenBLAS it, and the results are the same to the last bit where a has no more than 256 columns (beyond, it adds up parts).
+`zyg_product`: c = a @ b, or c += a @ b, where rows of b and c lie together.  A panel of b, which is copied where it is used more
+than twice, is multiplied row by row by numbers of a.  Each element is one sum in the order of the rows of b, with products that
+are not rounded: so has OpenBLAS it, and the results are the same to the last bit where a has no more than 256 columns (beyond,
+it adds up parts).
 
 `zyg_add_dots`: c += a @ b.T, where all rows lie together, as in the reverse of a product; often they are few and long.  BLAS
 would copy both matrices first.  The order of summation is not that of BLAS, so only what adds to cotangents takes it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import llvmlite.binding as llvm
 
@@ -22,11 +25,12 @@ from .rowproducts import ROWS
 
 _LANES = 8
 _VECTOR = f"<{_LANES} x double>"
+_TALL, _SHORT = 6, 4  # rows of blocks of sums
 _DEPTH = 256  # rows of a panel
-_HEIGHT, _VECTORS = 6, 4  # of a block of sums in `product`: rows, vectors in a row
-_PART = 512  # of the length of rows at a time, in `add_dots`
-_GROUP = 8  # rows of b at a time: 32 kB of parts
-_BLOCK = 4  # rows and columns of a block of sums
+_VECTORS = 4  # in a row of a block of `product`
+_OFTEN = 2 * _TALL  # rows of a up to which b is not copied: it is read twice
+_PART = 1024  # of the length of rows at a time, in `add_dots`
+_BLOCK = 4  # rows of b at a time: 32 kB of parts
 
 _DECLARED = """
 declare <8 x double> @llvm.fma.v8f64(<8 x double>, <8 x double>, <8 x double>)
@@ -51,39 +55,39 @@ part:
   %l = phi i64 [ 0, %entry ], [ %l1, %part_next ]
   %left = sub i64 %length, %l
   %count = call i64 @llvm.smin.i64(i64 %left, i64 $PART)
-  br label %group
-group:
-  %g = phi i64 [ 0, %part ], [ %g1, %group_next ]
-  %g1 = add i64 %g, $GROUP
-  %end = call i64 @llvm.smin.i64(i64 %g1, i64 %m)
+  br label %columns
+columns:
+  %j = phi i64 [ 0, %part ], [ %j1, %columns_next ]
+  %more_j = sub i64 %m, %j
+  %row_j = mul i64 %j, %step_b
+  %at_j = add i64 %row_j, %l
+  %b_j = getelementptr double, ptr %b, i64 %at_j
   br label %rows
 rows:
-  %i = phi i64 [ 0, %group ], [ %i1, %rows_next ]
+  %i = phi i64 [ 0, %columns ], [ %i1, %rows_next ]
   %more_i = sub i64 %n, %i
   %row_i = mul i64 %i, %step_a
   %at_i = add i64 %row_i, %l
   %a_i = getelementptr double, ptr %a, i64 %at_i
   %row_c = mul i64 %i, %step_c
-  br label %columns
-columns:
-  %j = phi i64 [ %g, %rows ], [ %j1, %columns ]
-  %more_j = sub i64 %end, %j
-  %row_j = mul i64 %j, %step_b
-  %at_j = add i64 %row_j, %l
-  %b_j = getelementptr double, ptr %b, i64 %at_j
   %at_c = add i64 %row_c, %j
   %c_ij = getelementptr double, ptr %c, i64 %at_c
-  call void @block(i64 %count, ptr %a_i, i64 %step_a, i64 %more_i, ptr %b_j, i64 %step_b, i64 %more_j, ptr %c_ij, i64 %step_c)
-  %j1 = add i64 %j, 4
-  %again_j = icmp slt i64 %j1, %end
-  br i1 %again_j, label %columns, label %rows_next
+  switch i64 %more_i, label %tall [ $LOW ]
+tall:
+  call void @block$TALL(i64 %count, ptr %a_i, i64 %step_a, i64 %more_i, ptr %b_j, i64 %step_b, i64 %more_j, ptr %c_ij, i64 %step_c)
+  br label %rows_next
+low:
+  call void @block$SHORT(i64 %count, ptr %a_i, i64 %step_a, i64 %more_i, ptr %b_j, i64 %step_b, i64 %more_j, ptr %c_ij, i64 %step_c)
+  br label %rows_next
 rows_next:
-  %i1 = add i64 %i, 4
+  %taken = phi i64 [ $TALL, %tall ], [ $SHORT, %low ]
+  %i1 = add i64 %i, %taken
   %again_i = icmp slt i64 %i1, %n
-  br i1 %again_i, label %rows, label %group_next
-group_next:
-  %again_g = icmp slt i64 %g1, %m
-  br i1 %again_g, label %group, label %part_next
+  br i1 %again_i, label %rows, label %columns_next
+columns_next:
+  %j1 = add i64 %j, $BLOCK
+  %again_j = icmp slt i64 %j1, %m
+  br i1 %again_j, label %columns, label %part_next
 part_next:
   %l1 = add i64 %l, $PART
   %again_l = icmp slt i64 %l1, %length
@@ -102,6 +106,7 @@ entry:
   %empty_n = icmp slt i64 %n, 1
   %empty_m = icmp slt i64 %m, 1
   %empty = or i1 %empty_n, %empty_m
+  %again = icmp sgt i64 %n, $OFTEN
   br i1 %empty, label %done, label %part
 part:
   %l = phi i64 [ 0, %entry ], [ %l1, %part_next ]
@@ -117,18 +122,34 @@ columns:
   %j = phi i64 [ 0, %part ], [ %j1, %columns_next ]
   %wide = sub i64 %m, %j
   %b_lj = getelementptr double, ptr %b_l, i64 %j
+  %edge = icmp slt i64 %wide, $WIDTH
+  %copies = or i1 %again, %edge
+  br i1 %copies, label %copy, label %ready
+copy:
   call void @pack(i64 %count, ptr %b_lj, i64 %step_b, i64 %wide, ptr %panel)
+  br label %ready
+ready:
+  %rows_b = phi ptr [ %panel, %copy ], [ %b_lj, %columns ]
+  %next_b = phi i64 [ $WIDTH, %copy ], [ %step_b, %columns ]
   br label %rows
 rows:
-  %i = phi i64 [ 0, %columns ], [ %i1, %rows ]
+  %i = phi i64 [ 0, %ready ], [ %i1, %rows_next ]
   %high = sub i64 %n, %i
   %row_a = mul i64 %i, %step_a
   %a_il = getelementptr double, ptr %a_l, i64 %row_a
   %row_c = mul i64 %i, %step_c
   %at_c = add i64 %row_c, %j
   %c_ij = getelementptr double, ptr %c, i64 %at_c
-  call void @sums(i64 %count, ptr %a_il, i64 %step_a, i64 %next_a, i64 %high, ptr %panel, i64 %wide, ptr %c_ij, i64 %step_c, i64 %adding)
-  %i1 = add i64 %i, $HEIGHT
+  switch i64 %high, label %tall [ $LOW ]
+tall:
+  call void @sums$TALL(i64 %count, ptr %a_il, i64 %step_a, i64 %next_a, i64 %high, ptr %rows_b, i64 %next_b, i64 %wide, ptr %c_ij, i64 %step_c, i64 %adding)
+  br label %rows_next
+low:
+  call void @sums$SHORT(i64 %count, ptr %a_il, i64 %step_a, i64 %next_a, i64 %high, ptr %rows_b, i64 %next_b, i64 %wide, ptr %c_ij, i64 %step_c, i64 %adding)
+  br label %rows_next
+rows_next:
+  %taken = phi i64 [ $TALL, %tall ], [ $SHORT, %low ]
+  %i1 = add i64 %i, %taken
   %again_i = icmp slt i64 %i1, %n
   br i1 %again_i, label %rows, label %columns_next
 columns_next:
@@ -202,13 +223,18 @@ class _Lines:
         return f"define internal void @{name}({parameters}) {{\nentry:\n" + "\n".join(self.lines) + "\n}\n"
 
 
+def _with_numbers(driver: str, **numbers: int) -> str:
+    """The text of a function with its blocks, which are of TALL rows, the last ones of SHORT where that leaves out fewer."""
+    low = [left for left in range(1, 2 * _SHORT + 1) if left <= _SHORT or left > _TALL]
+    driver = driver.replace("$LOW", " ".join(f"i64 {left}, label %low" for left in low))
+    for name, number in {**numbers, "TALL": _TALL, "SHORT": _SHORT}.items():
+        driver = driver.replace(f"${name}", str(number))
+    return driver
+
+
 def _product() -> str:
-    width = _LANES * _VECTORS
-    numbers = {"$PANEL": _DEPTH * _VECTORS, "$DEPTH": _DEPTH, "$HEIGHT": _HEIGHT, "$WIDTH": width}
-    driver = _PRODUCT
-    for name, number in numbers.items():
-        driver = driver.replace(name, str(number))
-    return driver + _pack() + _sums()
+    numbers = {"PANEL": _DEPTH * _VECTORS, "DEPTH": _DEPTH, "WIDTH": _LANES * _VECTORS, "OFTEN": _OFTEN}
+    return _with_numbers(_PRODUCT, **numbers) + _pack() + _sums(_TALL) + _sums(_SHORT)
 
 
 def _pack() -> str:
@@ -226,17 +252,19 @@ def _pack() -> str:
     return w.function("pack", "i64 %count, ptr %b, i64 %step_b, i64 %wide, ptr %panel")
 
 
-def _sums() -> str:
-    """The function for a block of c: `high` rows (not less than one) with `wide` columns, some of which may be beyond it."""
+def _sums(height: int) -> str:
+    """The function for a block of c: `high` rows (not less than one) with `wide` columns, some of which may be beyond it.
+
+    Rows that are not there are the last one once more, also where they are added to: what was there is read before."""
     w = _Lines()
-    block = [(r, v) for r in range(_HEIGHT) for v in range(_VECTORS)]
-    rows = w.rows("a", "%step_a", "%high", _HEIGHT)
-    w.add(f"%sums = alloca [{len(block)} x {_VECTOR}], align 64", "br label %step", "step:")
+    block = [(r, v) for r in range(height) for v in range(_VECTORS)]
+    rows = w.rows("a", "%step_a", "%high", height)
+    w.add("br label %step", "step:")
     w.add("%k = phi i64 [ 0, %entry ], [ %k.next, %step ]", "%at = phi i64 [ 0, %entry ], [ %at.next, %step ]")
     w.add(*(f"%s{r}{v} = phi {_VECTOR} [ zeroinitializer, %entry ], [ %n{r}{v}, %step ]" for r, v in block))
-    panel = w.let(f"getelementptr [{_VECTORS} x {_VECTOR}], ptr %panel, i64 %k")
+    panel = w.let(f"getelementptr double, ptr %b, i64 {w.let('mul i64 %k, %next_b')}")
     places = [w.let(f"getelementptr {_VECTOR}, ptr {panel}, i64 {v}") for v in range(_VECTORS)]
-    vectors = [w.let(f"load {_VECTOR}, ptr {place}, align 64") for place in places]
+    vectors = [w.let(f"load {_VECTOR}, ptr {place}, align 8") for place in places]
     factors = [w.spread("double", w.let(f"load double, ptr {w.let(f'getelementptr double, ptr {row}, i64 %at')}"), _LANES)
                for row in rows]  # fmt: skip
     for r, v in block:
@@ -244,54 +272,55 @@ def _sums() -> str:
         w.add(f"%n{r}{v} = call {_VECTOR} @llvm.fma.v8f64({given})")
     w.add("%k.next = add i64 %k, 1", "%at.next = add i64 %at, %next_a", "%more = icmp slt i64 %k.next, %count")
     w.add("br i1 %more, label %step, label %ended", "ended:")
-    for n, (r, v) in enumerate(block):
-        w.add(f"store {_VECTOR} %n{r}{v}, ptr {w.let(f'getelementptr {_VECTOR}, ptr %sums, i64 {n}')}, align 64")
-    w.add(f"%rows = call i64 @llvm.smin.i64(i64 %high, i64 {_HEIGHT})", "%add = icmp ne i64 %adding, 0")
+    targets = w.rows("c", "%step_c", "%high", height)
     masks = [w.mask("%wide", _LANES * v) for v in range(_VECTORS)]
-    w.add("br label %row", "row:", "%r = phi i64 [ 0, %ended ], [ %r.next, %new ]")
-    own = w.let(f"getelementptr [{_VECTORS} x {_VECTOR}], ptr %sums, i64 %r")
-    row = w.let(f"getelementptr double, ptr %c, i64 {w.let('mul i64 %r, %step_c')}")
-    places = [w.let(f"getelementptr double, ptr {row}, i64 {_LANES * v}") for v in range(_VECTORS)]
-    parts = [w.let(f"getelementptr {_VECTOR}, ptr {own}, i64 {v}") for v in range(_VECTORS)]
-    sums = [w.let(f"load {_VECTOR}, ptr {part}, align 64") for part in parts]
+    places = {(r, v): w.let(f"getelementptr double, ptr {targets[r]}, i64 {_LANES * v}") for r, v in block}
     # Not by masks: what is not loaded would be waited for even so.
-    w.add("br i1 %add, label %old, label %new", "old:")
-    after = [w.let(f"fadd {_VECTOR} {w.load(place, mask, 'zeroinitializer')}, {sum}")
-             for place, mask, sum in zip(places, masks, sums, strict=True)]  # fmt: skip
+    w.add("%add = icmp ne i64 %adding, 0", "br i1 %add, label %old, label %new", "old:")
+    after = {
+        (r, v): w.let(f"fadd {_VECTOR} {w.load(places[r, v], masks[v], 'zeroinitializer')}, %n{r}{v}") for r, v in block
+    }
     w.add("br label %new", "new:")
-    values = [
-        w.let(f"phi {_VECTOR} [ {sum}, %row ], [ {total}, %old ]") for sum, total in zip(sums, after, strict=True)
-    ]
-    for value, place, mask in zip(values, places, masks, strict=True):
-        w.add(f"call void @llvm.masked.store.v8f64.p0({_VECTOR} {value}, ptr {place}, i32 8, <8 x i1> {mask})")
-    w.add("%r.next = add i64 %r, 1", "%again = icmp slt i64 %r.next, %rows", "br i1 %again, label %row, label %done")
-    w.add("done:", "ret void")
-    matrices = "ptr %a, i64 %step_a, i64 %next_a, i64 %high, ptr %panel, i64 %wide, ptr %c, i64 %step_c"
-    return w.function("sums", f"i64 %count, {matrices}, i64 %adding")
+    values = {at: w.let(f"phi {_VECTOR} [ %n{at[0]}{at[1]}, %ended ], [ {after[at]}, %old ]") for at in block}
+    for r, v in block:
+        given = f"{_VECTOR} {values[r, v]}, ptr {places[r, v]}, i32 8, <8 x i1> {masks[v]}"
+        w.add(f"call void @llvm.masked.store.v8f64.p0({given})")
+    w.add("ret void")
+    matrices = "ptr %a, i64 %step_a, i64 %next_a, i64 %high, ptr %b, i64 %next_b, i64 %wide, ptr %c, i64 %step_c"
+    return w.function(f"sums{height}", f"i64 %count, {matrices}, i64 %adding")
 
 
 def _add_dots() -> str:
-    return _ADD_DOTS.replace("$PART", str(_PART)).replace("$GROUP", str(_GROUP)) + _dots()
+    return _with_numbers(_ADD_DOTS, PART=_PART, BLOCK=_BLOCK) + _dots(_TALL) + _dots(_SHORT)
 
 
-def _dots() -> str:
+def _dots(height: int) -> str:
     """The function for a block: its rows in both matrices, of which there are not less than one."""
     w = _Lines()
-    pairs = [(i, j) for i in range(_BLOCK) for j in range(_BLOCK)]
-    rows = [w.rows("a", "%step_a", "%high", _BLOCK), w.rows("b", "%step_b", "%wide", _BLOCK)]
-    w.add(f"%sums = alloca [{len(pairs)} x {_VECTOR}], align 64", "br label %step", "step:")
+    pairs = [(i, j) for i in range(height) for j in range(_BLOCK)]
+    rows = [w.rows("a", "%step_a", "%high", height), w.rows("b", "%step_b", "%wide", _BLOCK)]
+    w.add(f"%sums = alloca [{len(pairs)} x {_VECTOR}], align 64", f"%whole = and i64 %count, -{_LANES}")
+
+    def vectors_at(k: str, load: Callable[[str], str]) -> list[list[str]]:
+        return [[load(w.let(f"getelementptr double, ptr {row}, i64 {k}")) for row in own] for own in rows]
+
+    # What is left over comes first: the loop has no masks, each of which would cost as much as a product.
+    w.add("%left = sub i64 %count, %whole")
+    mask = w.mask("%left")
+    a, b = vectors_at("%whole", lambda place: w.load(place, mask, "zeroinitializer"))
+    w.add(*(f"%f{i}{j} = fmul {_VECTOR} {a[i]}, {b[j]}" for i, j in pairs))
+    w.add("%some = icmp sgt i64 %whole, 0", "br i1 %some, label %step, label %ended", "step:")
     w.add("%k = phi i64 [ 0, %entry ], [ %k.next, %step ]")
-    w.add(*(f"%s{i}{j} = phi {_VECTOR} [ zeroinitializer, %entry ], [ %n{i}{j}, %step ]" for i, j in pairs))
-    mask = w.mask(w.let("sub i64 %count, %k"))
-    place = lambda row: w.let(f"getelementptr double, ptr {row}, i64 %k")
-    a, b = ([w.load(place(row), mask, "zeroinitializer") for row in own] for own in rows)
+    w.add(*(f"%s{i}{j} = phi {_VECTOR} [ %f{i}{j}, %entry ], [ %n{i}{j}, %step ]" for i, j in pairs))
+    a, b = vectors_at("%k", lambda place: w.let(f"load {_VECTOR}, ptr {place}, align 8"))
     for i, j in pairs:
         w.add(f"%n{i}{j} = call {_VECTOR} @llvm.fma.v8f64({_VECTOR} {a[i]}, {_VECTOR} {b[j]}, {_VECTOR} %s{i}{j})")
-    w.add(f"%k.next = add i64 %k, {_LANES}", "%more = icmp slt i64 %k.next, %count")
+    w.add(f"%k.next = add i64 %k, {_LANES}", "%more = icmp slt i64 %k.next, %whole")
     w.add("br i1 %more, label %step, label %ended", "ended:")
+    w.add(*(f"%e{i}{j} = phi {_VECTOR} [ %f{i}{j}, %entry ], [ %n{i}{j}, %step ]" for i, j in pairs))
     for n, (i, j) in enumerate(pairs):
-        w.add(f"store {_VECTOR} %n{i}{j}, ptr {w.let(f'getelementptr {_VECTOR}, ptr %sums, i64 {n}')}, align 64")
-    w.add(f"%rows = call i64 @llvm.smin.i64(i64 %high, i64 {_BLOCK})")
+        w.add(f"store {_VECTOR} %e{i}{j}, ptr {w.let(f'getelementptr {_VECTOR}, ptr %sums, i64 {n}')}, align 64")
+    w.add(f"%rows = call i64 @llvm.smin.i64(i64 %high, i64 {height})")
     mask = w.mask("%wide", lanes=_BLOCK)
     w.add("br label %row", "row:", "%r = phi i64 [ 0, %ended ], [ %r.next, %row ]")
     own = w.let(f"getelementptr [{_BLOCK} x {_VECTOR}], ptr %sums, i64 %r")
@@ -306,7 +335,7 @@ def _dots() -> str:
     w.add("%r.next = add i64 %r, 1", "%again = icmp slt i64 %r.next, %rows", "br i1 %again, label %row, label %done")
     w.add("done:", "ret void")
     matrices = "ptr %a, i64 %step_a, i64 %high, ptr %b, i64 %step_b, i64 %wide, ptr %c, i64 %step_c"
-    return w.function("block", f"i64 %count, {matrices}")
+    return w.function(f"block{height}", f"i64 %count, {matrices}")
 
 
 NAMES = {"zyg_product": _product, "zyg_add_dots": _add_dots, "zyg_rows": lambda: ROWS}
