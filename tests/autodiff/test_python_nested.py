@@ -131,7 +131,20 @@ def raised(x):
 
 
 @each_in_turn
-@pytest.mark.parametrize("function", [hooked, conjugated, unguarded, managed, raised])
+class Weighed:
+    def __init__(self, w):
+        self.w = w
+
+    def times(self, a, *more, by=1.0):
+        return self.w * a * by + sum(more)
+
+
+def methods_called(x):
+    first, second = operator.methodcaller("times", x, x * x), operator.methodcaller("times", x, by=x)
+    return first(Weighed(x)) * second(Weighed(x * x))
+
+
+@pytest.mark.parametrize("function", [hooked, conjugated, unguarded, managed, raised, methods_called])
 def test_calls(function):
     got = gradient(lambda x: zyg.gradient(function, x)[0], 0.7)
     assert got == pytest.approx(differences.derivative(lambda x: gradient(function, x), 0.7), rel=1e-6)

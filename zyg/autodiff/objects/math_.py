@@ -486,24 +486,55 @@ def _reader(names: tuple[str, ...]) -> Any:
 
 def _call_method(f: Any, x: Any) -> tuple[Any, Any]:
     """`methodcaller(name, ...)(x)`. Its arguments gather in its shadow."""
-
-    kind, args = f.__reduce__()[:2]
-    keywords = kind.keywords if isinstance(kind, functools.partial) else {}
-    name, *rest = args if not keywords else (*kind.args, *args)
+    name, keys = _signature(f)
+    count = sum(map(str.isdigit, keys))
+    values = kept_arguments(f)
     method, of_method = objects.attributes.record_getattr(x, name)
-    y, back = calls.call(method, tuple(rest), keywords)
-    return y, (_run_call_method, f, back, of_method, len(rest), tuple(keywords))
+    y, back = calls.call(method, values[:count], dict(zip(keys[count:], values[count:])))
+    return y, (_run_call_method, f, back, of_method, keys)
 
 
 def _run_call_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, f, inner, of_method, count, names = back
+    _, f, inner, of_method, keys = back
     given = calls.run(inner, d, shadows)
     if given is not None:
-        for k, c in enumerate(given[1:]):
-            if c is not None:
-                shadows.add_attr(f, str(k) if k < count else names[k - count], c)
+        _gather_arguments((_gather_arguments, f, keys), given[1:], shadows)
     whole = calls.run(of_method, None if given is None else given[0], shadows)
     return None, None if whole is None else whole[0]
+
+
+def _parts(f: Any) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    kind, args = f.__reduce__()[:2]
+    if not isinstance(kind, functools.partial):
+        return args[0], args[1:], {}
+    name, *rest = (*kind.args, *args)
+    return name, tuple(rest), kind.keywords
+
+
+def _signature(f: Any) -> tuple[str, tuple[str, ...]]:
+    """The name of the method, and under what each argument of a `methodcaller` is in its shadow: numbers, then the keywords."""
+    name, rest, keywords = _parts(f)
+    return name, (*map(str, range(len(rest))), *keywords)
+
+
+builtins_.constant(_signature)
+
+
+def kept_arguments(f: Any) -> tuple[Any, ...]:
+    """The arguments that a `methodcaller` gives to the method."""
+    _, rest, keywords = _parts(f)
+    return *rest, *keywords.values()
+
+
+@known(kept_arguments)
+def _kept_arguments(f: Any) -> tuple[Any, Any]:
+    return kept_arguments(f), (_gather_arguments, f, _signature(f)[1])
+
+
+def _gather_arguments(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    for key, c in zip(back[2], d or ()):
+        if c is not None:
+            shadows.add_attr(back[1], key, c)
 
 
 @known(operator.methodcaller)
