@@ -602,11 +602,11 @@ def allocate_unchecked(e: Evaluator, dims: list[Value], dtype: Scalar, fill: str
 def shape_argument(e: Evaluator, v: Abstract) -> list[Value]:
     """The dimensions that a shape argument names."""
     items = lists.all_items(e, v)
+    if isinstance(v, ARRAYS) and ndim(v) > 0:
+        raise e.refuse("an array as a shape", types=[describe(v)], hint="write it as a tuple: (n, m)")
+    if class_of(e, v) is bool:
+        e.type_error("expected a sequence of integers or a single integer, got a bool")
     result = []
     for item in items if items is not None else (v,):
-        item = settled(e, item, "'NoneType' object cannot be interpreted as an integer")
-        scalar = number_type(item)
-        if scalar is None or scalar.kind not in "iub":
-            e.type_error(f"'{python_type_name(e, item)}' object cannot be interpreted as an integer")
-        result.append(to_int(e, item))
+        result.append(to_int(e, lists.index_argument(e, item)))
     return result

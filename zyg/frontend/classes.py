@@ -16,6 +16,7 @@ from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fie
 
 from .later import arrays, complex_arrays, complexes, construction
 from .merging import conflict, settled
+from .scalars import as_index
 from .type_names import certain, class_of, python_type_name, type_name
 from .values import (
     LISTED,
@@ -372,10 +373,12 @@ def super_value(e: Evaluator, args: tuple[Abstract, ...]) -> Abstract:
 def _number_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
     cls = class_of(e, v)
     if name == "real":
-        return v
+        return v if cls is not bool else as_index(e, v)
     if name != "conjugate":
         certain(e, v, f"the attribute '{name}'")
     if name == "imag":
+        if isinstance(v, Number) and v.numpy:
+            return Number(const(cls(0).item(), v.type), True)
         return Known(0.0 if cls is float else 0)
     if name == "dtype" and isinstance(v, Number) and v.numpy:
         return Known(np.dtype(cls))

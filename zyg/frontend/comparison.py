@@ -319,6 +319,8 @@ def identical(e: Evaluator, a: Abstract, b: Abstract) -> Value:
         if a is b:
             return const(True)
         raise e.refuse("`is` of two functions")
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue) and a is not b and len(a.items) == len(b.items):
+        raise e.refuse("`is` of two tuples, which compiled code does not keep apart by identity", hint="write ==")
     return const(a is b)
 
 

@@ -13,10 +13,13 @@ from zyg.ir.core import Instr, Value, const
 from zyg.typeof import UNBOUND
 
 from . import lists
-from .kinds import is_dict, known_items
+from .kinds import is_dict, is_list, known_items
+from .type_names import python_type_name
 from .values import (
     NONE,
     Abstract,
+    ArrayValue,
+    ComplexArrayValue,
     DictView,
     Known,
     MaybeValue,
@@ -25,6 +28,7 @@ from .values import (
     TupleValue,
     describe,
     is_number,
+    is_numeric,
     known,
 )
 
@@ -73,6 +77,7 @@ def from_instruction(e: Evaluator, instr: Instr) -> Abstract | None:
         target, other = operands[:2]
         assert isinstance(target, Reference)
         merged = named_items(e, target)
+        refuse_unless_mapping(e, other, "argument after ** must be a mapping, not {}")
         for key, v in named_items(e, other).items():
             if key in merged:
                 e.type_error(f"got multiple values for keyword argument '{key}'")
@@ -80,6 +85,7 @@ def from_instruction(e: Evaluator, instr: Instr) -> Abstract | None:
         e.heap[target.id] = e.heap[target.id].with_named(merged)
         return None
     if instr.op == "dict_update":
+        refuse_unless_mapping(e, operands[1], "'{}' object is not a mapping")
         update(e, operands[0], operands[1])
         return None
     if instr.op == "dict":
@@ -87,6 +93,12 @@ def from_instruction(e: Evaluator, instr: Instr) -> Abstract | None:
     else:
         keys, values = list(map(Known, instr.attrs["keys"])), operands
     return new_dict(e, dict(zip((key_of(e, k) for k in keys), values)))
+
+
+def refuse_unless_mapping(e: Evaluator, v: Abstract, message: str) -> None:
+    """CPython's TypeError for what has no `keys`."""
+    if is_list(e, v) or isinstance(v, (TupleValue, ArrayValue, ComplexArrayValue)) or is_numeric(v):
+        e.type_error(message.format(python_type_name(e, v)))
 
 
 # ------------------------------------------------------------------------------------------------- items

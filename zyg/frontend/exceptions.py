@@ -67,8 +67,12 @@ def format_value(e: Evaluator, v: Abstract, conversion: str, spec: Abstract) -> 
     """A replacement field of an f-string."""
     if not isinstance(spec, Known):
         raise e.refuse("an f-string whose format is not known when compiling", hint="write the format out")
+    field = "{" + (f"!{conversion}" if conversion else "") + (f":{spec.object}" if spec.object else "") + "}"
     if isinstance(v, Known) and (type(v.object) in NUMBER_CLASSES or v.object is None or isinstance(v.object, str)):
-        return Known(("{" + (f"!{conversion}" if conversion else "") + (f":{spec.object}" if spec.object else "") + "}").format(v.object))  # fmt: skip
+        try:
+            return Known(field.format(v.object))
+        except (TypeError, ValueError) as error:
+            e.throw(type(error).__name__, str(error))
     if isinstance(v, TextValue) and not conversion and not spec.object:
         return v
     if (
@@ -79,7 +83,6 @@ def format_value(e: Evaluator, v: Abstract, conversion: str, spec: Abstract) -> 
     ):
         # `{x!r:>5}` where the interpreter converts and formats in two steps.
         return TextValue(v.template[:-1] + ":" + spec.object + "}", v.args)
-    field = "{" + (f"!{conversion}" if conversion else "") + (f":{spec.object}" if spec.object else "") + "}"
     return TextValue(field, (v,))
 
 

@@ -274,6 +274,8 @@ def growing_fields(merged: Record, other: Any, heap: Heap) -> Any:
         return DEFAULT
     if other.kind == "growing" and other.meta == layout:
         return other.fields
+    if other.kind == "growing" and isinstance(other.meta, Layout) and len(other.meta.leaves) != len(layout.leaves):
+        return (other.fields[0], *[_real_list_of_complex] * (len(layout.leaves) + 2 * len(layout.pools)))
     if other.kind == "growing":
         columns = [_converted(other, i, scalar) for i, (scalar, _) in enumerate(layout.leaves)]
         return (other.fields[0], *columns, *other.fields[len(columns) + 1 :])
@@ -289,6 +291,13 @@ def growing_fields(merged: Record, other: Any, heap: Heap) -> Any:
         return make
 
     return (const(len(other.fields)), *(field(i) for i in range(len(layout.leaves) + 2 * len(layout.pools))))
+
+
+def _real_list_of_complex(e: Evaluator) -> Value:
+    raise e.refuse(
+        "complex numbers in a list of real ones whose length is not known when compiling",
+        hint="begin with complex numbers: [complex(v) for v in values]",
+    )
 
 
 def _stored(e: Evaluator, layout: Layout, items: list[Abstract]) -> list[Value]:

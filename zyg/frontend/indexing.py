@@ -314,18 +314,14 @@ def slice_bounds(e: Evaluator, s: SliceValue, length: Value) -> tuple[Value, Val
 
 
 def settled_bound(e: Evaluator, p: Abstract) -> Value | None:
-    message = "slice indices must be integers or None or have an __index__ method"
     if isinstance(p, Known) and p.object is None:
         return None
     if isinstance(p, MaybeValue):
         raise e.refuse(
             "a slice bound that may be None", types=[describe(p)], hint="write both slices out under an `if`"
         )
-    p = natural(p)
-    refuse_opaque(e, "a bound of a slice that is", p)
-    scalar = number_type(p)
-    if scalar is None or scalar.kind == "f":
-        e.type_error(message)
+    refuse_opaque(e, "a bound of a slice that is", natural(p))
+    p = lists.index_argument(e, p, lists.SLICE_INDICES)
     if isinstance(p, Known):
         return const(max(-(2**63), min(2**63 - 1, int(p.object))))
     return e.builder.cast(scalar_value(e, p), I64)

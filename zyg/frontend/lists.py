@@ -12,7 +12,8 @@ from zyg.ir.core import Value, const
 
 from .growing import append_growing, growing_item, growing_length, part_of, refuse_mixed, require_growing, writable_list
 from .kinds import is_dict, is_list, known_items
-from .scalars import to_int
+from .merging import settled
+from .scalars import as_index, to_int
 from .type_names import class_of, python_type_name
 from .values import (
     WRITTEN,
@@ -180,7 +181,7 @@ def inplace(e: Evaluator, name: str, a: Reference, b: Abstract) -> Abstract:
     if name == "add":
         extend(e, a, b)
         return a
-    result = repeat(e, a, b)
+    result = repeat(e, a, index_argument(e, b, "can't multiply sequence by non-int of type '{}'"))
     assert isinstance(result, Reference)
     become(e, a, result)
     return a
@@ -209,7 +210,15 @@ def become(e: Evaluator, v: Reference, other: Reference) -> None:
 def slice_of(e: Evaluator, v: Reference, key: SliceValue) -> Abstract:
     from zyg.library.lists_ import list_slice
 
-    return e.call(known(list_slice), [v, *key.parts()])
+    return e.call(known(list_slice), [v, *(_slice_bound(e, p) for p in key.parts())])
+
+
+SLICE_INDICES = "slice indices must be integers or None or have an __index__ method"
+
+
+def _slice_bound(e: Evaluator, v: Abstract) -> Abstract:
+    none = isinstance(v, Known) and v.object is None
+    return v if none or isinstance(v, MaybeValue) else index_argument(e, v, SLICE_INDICES)
 
 
 def set_slice(e: Evaluator, v: Reference, key: SliceValue, values: Abstract) -> None:
@@ -220,7 +229,7 @@ def set_slice(e: Evaluator, v: Reference, key: SliceValue, values: Abstract) -> 
     if not (isinstance(key.step, Known) and key.step.object in (None, 1)):
         raise e.refuse("a change of a slice of a list with a step", hint="write a loop")
     own, new = known_items(e, v), all_items(e, values)
-    bounds = (key.start, key.stop)
+    bounds = (_slice_bound(e, key.start), _slice_bound(e, key.stop))
     if own is not None and new is not None and all(isinstance(b, Known) for b in bounds):
         items = list(own)
         items[slice(*(b.object for b in bounds if isinstance(b, Known)))] = new
@@ -249,15 +258,32 @@ def append(e: Evaluator, v: Abstract, item: Abstract) -> None:
     append_growing(e, v, item)
 
 
+def index_argument(
+    e: Evaluator, v: Abstract, message: str = "'{}' object cannot be interpreted as an integer"
+) -> Abstract:
+    """An argument that has to be an int, or have an `__index__`; `message` is that of the TypeError for others."""
+    v = settled(e, v, message.format("NoneType"))
+    found = as_index(e, v)
+    if found is None:
+        if isinstance(v, (ArrayValue, ComplexArrayValue)):
+            e.type_error("only integer scalar arrays can be converted to a scalar index")
+        from .classes import refuse_unless_without
+
+        refuse_unless_without(e, v, "an object as an index", "__index__")
+        e.type_error(message.format(python_type_name(e, v)))
+    assert found is not None
+    return found
+
+
 def pop(e: Evaluator, v: Reference, key: Abstract = LAST, message: str = "pop index out of range") -> Abstract:
     """list.pop(key)"""
     from zyg.library.lists_ import pop_inside
 
-    from .subscripts import is_index, wrapped
+    from .subscripts import wrapped
 
     record = writable_list(e, v)
-    if not is_index(key):
-        e.type_error(f"'{python_type_name(e, key)}' object cannot be interpreted as an integer")
+    if key is not LAST:
+        key = index_argument(e, key)
     if record.kind == "list" and isinstance(key, Known):
         refuse_mixed(e, record)
         items = list(record.fields)

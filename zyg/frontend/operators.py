@@ -110,6 +110,10 @@ def _beside_an_array(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstr
 
 
 def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
+    if name == "mod" and isinstance(a, Known) and isinstance(a.object, str):
+        from .exceptions import percent
+
+        return percent(e, a.object, plain_tuple(b))
     if isinstance(a, ARRAYS) or isinstance(b, ARRAYS):
         own = _beside_an_array(e, name, a, b)
         return own if own is not None else arrays.elementwise(e, name, a, b)
@@ -117,10 +121,6 @@ def _other_binary(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract
     if own is not None:
         return own
     a, b = plain_tuple(a), plain_tuple(b)
-    if name == "mod" and isinstance(a, Known) and isinstance(a.object, str):
-        from .exceptions import percent
-
-        return percent(e, a.object, b)
     if name == "add" and isinstance(a, TupleValue) and isinstance(b, TupleValue):
         return TupleValue(a.items + b.items)
     if name == "mul":

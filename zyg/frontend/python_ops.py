@@ -21,9 +21,11 @@ from .values import (
     UNBOUND_VALUE,
     Abstract,
     ChoiceValue,
+    ComplexValue,
     FunctionValue,
     Known,
     MaybeValue,
+    Number,
     Record,
     Reference,
     SliceValue,
@@ -147,6 +149,9 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     if isinstance(a, ARRAYS):
         return arrays.inplace(e, name, a, b)
     if isinstance(a, Reference):
+        scalar = isinstance(b, (Number, ComplexValue)) and b.numpy
+        if name in ("add", "mul") and (isinstance(b, ARRAYS) or name == "add" and scalar):
+            return operators.binary(e, name, a, b)  # NumPy is asked before a list: what comes out is an array
         if e.heap[a.id].kind in ("list", "growing") and name in ("add", "mul"):
             return lists.inplace(e, name, a, b)
         if e.heap[a.id].kind == "dict" and name == "or":

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Const, Value, const
 from zyg.ir.dtypes import single
-from zyg.ir.types import F32, F64, I64, Scalar
+from zyg.ir.types import BOOL, F32, F64, I64, Scalar
 
-from .values import Abstract, ComplexValue, Known, Number, describe, number_type
+from .values import Abstract, ArrayValue, ComplexValue, Known, Number, describe, number_type
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -73,6 +73,19 @@ def to_float(e: Evaluator, v: Abstract) -> Value:
             e.throw("OverflowError", str(error))
     assert isinstance(v, Number)
     return e.builder.cast(v.value, F64)
+
+
+def as_index(e: Evaluator, v: Abstract) -> Abstract | None:
+    """The int that `__index__` of a number gives; None for what has none: floats, NumPy's bools, arrays with dimensions."""
+    from .opaque import natural
+
+    v = natural(v)
+    if isinstance(v, ArrayValue) and v.type.ndim == 0 and v.type.dtype.kind in "iu":
+        return Number(e.builder.cast(e.op("load", v.value), I64))
+    scalar = number_type(v)
+    if scalar is None or scalar.kind == "f" or isinstance(v, Number) and v.numpy and scalar is BOOL:
+        return None
+    return Known(int(v.object)) if isinstance(v, Known) else Number(to_int(e, v))
 
 
 def to_int(e: Evaluator, v: Abstract) -> Value:

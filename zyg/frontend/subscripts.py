@@ -11,8 +11,7 @@ from .comparison import same_item
 from .exceptions import no_text
 from .meeting import join_numbers
 from .merging import settled
-from .opaque import natural
-from .scalars import any_of, boolean, scalar_value, to_int
+from .scalars import any_of, as_index, boolean, scalar_value, to_int
 from .type_names import python_type_name
 from .values import (
     NONE,
@@ -78,15 +77,14 @@ def is_index(v: Abstract) -> bool:
 
 def _item_of(e: Evaluator, v: Abstract, items: tuple[Abstract, ...], key: Abstract) -> Abstract:
     kind = "list" if kinds.is_list(e, v) else "tuple"
-    key = natural(settled(e, key, f"{kind} indices must be integers or slices, not NoneType"))
+    key = settled(e, key, f"{kind} indices must be integers or slices, not NoneType")
     if isinstance(key, SliceValue) and kind == "list" and not all(isinstance(p, Known) for p in key.parts()):
         assert isinstance(v, Reference)
         return lists.slice_of(e, v, key)
     if isinstance(key, SliceValue):
         part = items[known_slice(e, key)]
         return lists.new_list(e, list(part)) if kind == "list" else TupleValue(part)
-    if not is_index(key):
-        e.type_error(f"{kind} indices must be integers or slices, not {python_type_name(e, key)}")
+    key = _position(e, key, kind)
     if isinstance(key, Known):
         try:
             return items[key.object]
@@ -96,6 +94,11 @@ def _item_of(e: Evaluator, v: Abstract, items: tuple[Abstract, ...], key: Abstra
         e.throw("IndexError", f"{kind} index out of range")
     position = wrapped(e, to_int(e, key), const(len(items)), f"{kind} index out of range")
     return choose(e, position, items)
+
+
+def _position(e: Evaluator, key: Abstract, kind: str) -> Abstract:
+    """A key of a list or its like as an int."""
+    return lists.index_argument(e, key, kind + " indices must be integers or slices, not {}")
 
 
 def known_slice(e: Evaluator, key: SliceValue) -> slice:
@@ -170,8 +173,7 @@ def switch(e: Evaluator, position: Value, items: tuple[Abstract, ...]) -> Abstra
 def _growing_item(e: Evaluator, v: Reference, key: Abstract) -> Abstract:
     if isinstance(key, SliceValue):
         return lists.slice_of(e, v, key)
-    if not is_index(key):
-        e.type_error(f"list indices must be integers or slices, not {python_type_name(e, key)}")
+    key = _position(e, key, "list")
     position = wrapped(e, to_int(e, key), growing.growing_length(e, v), "list index out of range")
     return growing.growing_item(e, v, position)
 
@@ -179,8 +181,9 @@ def _growing_item(e: Evaluator, v: Reference, key: Abstract) -> Abstract:
 def _range_item(e: Evaluator, v: RangeValue, key: Abstract) -> Abstract:
     from .iterators import range_length
 
-    if not is_index(key):
+    if isinstance(key, SliceValue):
         raise e.refuse("a slice of a range", types=[describe(key)], hint="write the range out")
+    key = _position(e, key, "range")
     position = wrapped(e, to_int(e, key), range_length(e, v), "range object index out of range")
     start, step = to_int(e, v.start), to_int(e, v.step)
     return Number(e.op("stop", e.op("add", start, e.op("mul", position, step))))
@@ -205,13 +208,14 @@ def _known_item(e: Evaluator, v: Known, key: Abstract) -> Abstract:
     if isinstance(v.object, str):
         if isinstance(key, SliceValue):
             return Known(v.object[known_slice(e, key)])
-        if isinstance(key, Known) and type(key.object) is int:
+        place = as_index(e, key)
+        if isinstance(place, Known):
             try:
-                return Known(v.object[key.object])
+                return Known(v.object[place.object])
             except IndexError as error:
                 e.throw("IndexError", str(error))
-        if is_index(key):
-            return _character(e, v.object, key)
+        if place is not None:
+            return _character(e, v.object, place)
     entry = registry.method(type(v.object), "__getitem__")
     if entry is not None:
         return entry.function(e, v, key)
@@ -287,8 +291,7 @@ def _set_list_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -
     if isinstance(key, SliceValue):
         lists.set_slice(e, v, key, value)
         return
-    if not is_index(key):
-        e.type_error(f"list indices must be integers or slices, not {python_type_name(e, key)}")
+    key = _position(e, key, "list")
     if record.kind == "list" and isinstance(key, Known):
         n = len(record.fields)
         if not -n <= key.object < n:

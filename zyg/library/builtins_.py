@@ -202,7 +202,7 @@ DIVMOD = {"i": message_of(divmod, 1, 0), "f": message_of(divmod, 1.0, 0.0)}
 @emits(divmod)
 def _divmod(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     message = "unsupported operand type(s) for divmod()"
-    a, b = settled(e, a, message), settled(e, b, message)
+    a, b = comparison.plain_tuple(settled(e, a, message)), comparison.plain_tuple(settled(e, b, message))
     if isinstance(a, ARRAYS) or isinstance(b, ARRAYS) or comparison.is_made_an_array(e, a, b):
         return e.call(known(np.divmod), [a, b])
     if not (is_number(a) and is_number(b)):
@@ -224,6 +224,12 @@ def _pow(e: Evaluator, base: Abstract, exp: Abstract, mod: Abstract = NONE) -> A
     method = classes.special(e, base, "__pow__")
     if method is not None:
         return construction.call_known(e, method, [base, exp, mod])
+    python = [v for v in (base, exp, mod) if is_number(v) and not (isinstance(v, Number) and v.numpy)]
+    if len(python) < 3:
+        names = ", ".join(f"'{type_names.python_type_name(e, v)}'" for v in (base, exp, mod))
+        e.type_error(f"unsupported operand type(s) for ** or pow(): {names}")
+    if any(number_type(v) is F64 for v in python):
+        e.type_error("pow() 3rd argument not allowed unless all arguments are integers")
     return e.call(known(power_modulo), [base, exp, mod])
 
 
@@ -292,6 +298,8 @@ def _round(e: Evaluator, number: Abstract, ndigits: Abstract = NONE) -> Abstract
         e.type_error("type numpy.bool doesn't define __round__ method")
     scalar = number_type(v)
     none = isinstance(ndigits, Known) and ndigits.object is None
+    if not none:
+        ndigits = lists.index_argument(e, ndigits)
     if scalar in (F64, F32):
         if none:
             return e.call(known(round_to_int), [v])
@@ -370,7 +378,12 @@ def _is_integer(x: float) -> bool:
     return machine("floor", x) == x and machine("lt", machine("abs", x), math.inf)
 
 
-@emits((int, "__index__"), (int, "__int__"), (int, "conjugate"), (float, "conjugate"))
+@emits((int, "__index__"), (int, "__int__"), (int, "conjugate"))
+def _as_int(e: Evaluator, v: Abstract) -> Abstract:
+    return scalars.as_index(e, v) or v
+
+
+@emits((float, "conjugate"))
 def _same(e: Evaluator, v: Abstract) -> Abstract:
     return v
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from zyg.ir.core import Value
+from zyg.ir.core import Const, Value
 from zyg.ir.types import BOOL, F64, I64
 
 from .registry import emits
@@ -49,7 +49,7 @@ def cut(x: Any) -> Any:
 
 
 def to_f64(x: Any) -> float:
-    """An int as a float, rounded."""
+    """A number as a float, an int rounded, with the TypeError of `math` for what is none."""
     return float(x)
 
 
@@ -142,9 +142,12 @@ def _to_f64(e: Evaluator, x: Abstract) -> Abstract:
     from zyg.frontend.scalars import scalar_value
     from zyg.frontend.values import Known, Number
 
-    if isinstance(x, Known):
-        return Known(float(x.object))
-    return Number(e.builder.cast(scalar_value(e, x), F64))
+    if isinstance(x, Number):
+        return Number(e.builder.cast(scalar_value(e, x), F64))
+    from .math_ import real
+
+    value = real(e, x)
+    return Known(value.value) if isinstance(value, Const) else Number(value)
 
 
 @emits(to_i64)

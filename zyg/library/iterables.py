@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zyg.frontend import comparison, iterators, scalars, type_names
+from zyg.frontend import comparison, iterators
 from zyg.frontend.later import lists
 from zyg.frontend.merging import settled
-from zyg.frontend.opaque import natural
 from zyg.frontend.python_numbers import message_of
 from zyg.frontend.scalars import boolean, scalar_value
-from zyg.frontend.values import Abstract, Known, Number, RangeValue, SliceValue, TupleValue, number_type
+from zyg.frontend.values import Abstract, Known, RangeValue, SliceValue, TupleValue
 from zyg.ir.core import const
-from zyg.ir.types import BOOL
 
 from .registry import emits, implements
 
@@ -32,11 +30,7 @@ def _range(e: Evaluator, *args: Abstract) -> Abstract:
         e.type_error(f"range expected at {'least 1 argument' if not args else 'most 3 arguments'}, got {len(args)}")
     parts = []
     for v in args:
-        v = natural(settled(e, v, "'NoneType' object cannot be interpreted as an integer"))
-        scalar = number_type(v)
-        if scalar is None or scalar.kind not in "iub" or isinstance(v, Number) and v.numpy and scalar is BOOL:
-            e.type_error(f"'{type_names.python_type_name(e, v)}' object cannot be interpreted as an integer")
-        parts.append(Known(int(v.object)) if isinstance(v, Known) else Number(scalars.to_int(e, v)))
+        parts.append(lists.index_argument(e, v))
     if len(parts) == 1:
         return RangeValue(Known(0), parts[0], Known(1))
     step = parts[2] if len(parts) == 3 else Known(1)

@@ -53,6 +53,7 @@ def pop_inside(items: list[Any], index: int) -> Any:
 def _insert(e: Evaluator, v: Abstract, index: Abstract, item: Abstract) -> Abstract:
     assert isinstance(v, Reference)
     items = lists.known_items(e, v)
+    index = lists.index_argument(e, index)
     if items is not None and isinstance(index, Known):
         changed = list(items)
         changed.insert(index.object, item)

@@ -12,11 +12,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from zyg.frontend.iterators import is_iterator
+from zyg.frontend.lists import index_argument
 from zyg.frontend.merging import settled
-from zyg.frontend.scalars import any_of, boolean, finite_or_nan, math_op, negate, not_finite, to_float, to_int
+from zyg.frontend.scalars import any_of, boolean, finite_or_nan, math_op, negate, not_finite, to_float
 from zyg.frontend.type_names import python_type_name
-from zyg.frontend.values import Abstract, ArrayValue, Known, Number, TupleValue, is_number, known, number_type
+from zyg.frontend.values import (
+    Abstract,
+    ArrayValue,
+    ComplexValue,
+    Known,
+    Number,
+    TupleValue,
+    is_number,
+    known,
+    number_type,
+)
 from zyg.ir.core import Const, Value, const
+from zyg.ir.types import F64
 
 from .builtins_ import int_of_float
 from .intrinsics import check, cut, is_now, machine, select, to_f64
@@ -41,6 +53,11 @@ def real(e: Evaluator, v: Abstract) -> Value:
             return real(e, own)
         if isinstance(v, ArrayValue):
             e.type_error("only length-1 arrays can be converted to Python scalars")
+        if isinstance(v, ComplexValue) and v.numpy:
+            raise e.refuse(
+                "NumPy's complex number as a real one: NumPy drops the imaginary part, with a warning",
+                hint="write z.real",
+            )
         e.type_error(f"must be real number, not {python_type_name(e, v)}")
     return to_float(e, v)
 
@@ -303,8 +320,11 @@ def _to_integer(op: str, special: str) -> Callable[..., Abstract]:
             own = operator_method(e, special.strip("_"), x)
             if own is not None:
                 return own
-        elif scalar.kind != "f":
-            return Known(int(x.object)) if isinstance(x, Known) else Number(to_int(e, x))
+        elif scalar.kind != "f" and not (isinstance(x, Number) and x.numpy):
+            return index_argument(e, x)
+        if op == "trunc" and scalar is not F64 and not isinstance(x, Known):
+            # NumPy's float64 is a float; its other numbers and arrays have no __trunc__.
+            e.type_error(f"type {python_type_name(e, x)} doesn't define __trunc__ method")
         value = real(e, x)
         return e.call(known(int_of_float), [Number(e.op(op, value)) if op != "trunc" else Number(value)])
 
@@ -341,7 +361,7 @@ def power_of_two(n: int) -> float:
 
 @implements(math.ldexp)
 def ldexp(x: float, i: int, /) -> float:
-    if isinstance(i, float):
+    if not isinstance(i, int):
         raise TypeError("Expected an int as second argument to ldexp.")
     x = to_f64(x)
     result = scale_by_two(x, i)
@@ -594,17 +614,14 @@ def _lcm(e: Evaluator, *integers: Abstract) -> Abstract:
 def _fold_integers(e: Evaluator, integers: tuple[Abstract, ...], function: Any, start: int) -> Abstract:
     result: Abstract = Known(start)
     for v in integers:
-        result = e.call(known(function), [result, integer(e, v)])
+        result = e.call(known(function), [result, cut_index(e, v)])
     return result
 
 
-def integer(e: Evaluator, v: Abstract) -> Abstract:
-    """An argument that has to be an int."""
-    v = settled(e, v, "'NoneType' object cannot be interpreted as an integer")
-    scalar = number_type(v)
-    if scalar is None or scalar.kind == "f":
-        e.type_error(f"'{python_type_name(e, v)}' object cannot be interpreted as an integer")
-    return Known(int(v.object)) if isinstance(v, Known) else Number(e.op("stop", to_int(e, v)))
+def cut_index(e: Evaluator, v: Abstract) -> Abstract:
+    """An argument that has to be an int; no derivative goes through it."""
+    found = index_argument(e, v)
+    return Number(e.op("stop", found.value)) if isinstance(found, Number) else found
 
 
 def greatest_common_divisor(a: int, b: int) -> int:
@@ -624,7 +641,7 @@ def _on_integers(function: Any) -> Callable[..., Abstract]:
     """An emitter that checks the arguments to be ints and calls library code."""
 
     def emitter(e: Evaluator, *args: Abstract) -> Abstract:
-        checked = [v if isinstance(v, Known) and v.object is None else integer(e, v) for v in args]
+        checked = [v if isinstance(v, Known) and v.object is None else cut_index(e, v) for v in args]
         return e.call(known(function), checked)
 
     return emitter

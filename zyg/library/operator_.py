@@ -84,9 +84,9 @@ def _concat(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
 
 @emits(operator.index)
 def _index(e: Evaluator, v: Abstract, /) -> Abstract:
-    from .math_ import integer
+    from .math_ import cut_index
 
-    return integer(e, v)
+    return cut_index(e, v)
 
 
 @implements(operator.countOf)

@@ -236,6 +236,13 @@ def record_dict_update(x: Any, other: Any) -> Any:
     return updated
 
 
+def record_dict_display(x: Any, other: Any) -> Any:
+    """`{**other}`, which takes mappings only."""
+    if not hasattr(other, "keys"):
+        raise TypeError(f"'{type(other).__name__}' object is not a mapping")
+    return record_dict_update(x, other)
+
+
 def _run_value_of_pair(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     given = calls.run(back[2], (subscripts.refused_key(back[3], back[4], shadows), d), shadows)
     if back[1] is not None:
@@ -264,7 +271,10 @@ def record_dict_merge(x: Any, other: Any, function: Any) -> Any:
     """The keyword arguments of a call."""
     if type(other) is dict and not other:
         return None
-    for k in other if isinstance(other, dict) or not hasattr(other, "keys") else other.keys():
+    if not hasattr(other, "keys"):
+        name = type(other).__name__
+        raise TypeError(f"{foreign.name_of(function)}() argument after ** must be a mapping, not {name}")
+    for k in other if isinstance(other, dict) else other.keys():
         if k in x:
             raise TypeError(f"{foreign.name_of(function)}() got multiple values for keyword argument '{k}'")
         if type(k) is not str and not isinstance(k, str):
@@ -285,6 +295,6 @@ PLAIN = {
 
 RECORD = {
     "list_append": record_list_append, "set_add": record_set_add, "list_extend": record_fill,
-    "set_update": record_set_update, "dict_setitem": record_dict_setitem, "dict_update": record_dict_update,
+    "set_update": record_set_update, "dict_setitem": record_dict_setitem, "dict_update": record_dict_display,
     "dict_merge": record_dict_merge,
 }  # fmt: skip

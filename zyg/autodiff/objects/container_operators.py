@@ -97,6 +97,8 @@ def run_set_operation(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 def inplace(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
     """(value, back) of an in-place operator on containers; None if it is something else."""
     if isinstance(a, (list, deque, array.array)):
+        if op == "add" and hasattr(type(b), "__radd__"):
+            return None  # asked before the list, as arrays are: the sum becomes an array
         if op == "add":
             inner = construction.record_list_extend(a, b)
             return a, (run_inplace, inner)

@@ -429,6 +429,8 @@ def inplace(op: str, a: np.ndarray, b: Any) -> tuple[Any, Any]:
     watched = memory.writing(a)
     if op == "matmul":
         y, back = matmul(a, b)
+        if np.ndim(b) < 2 or np.shape(y) != a.shape or not np.can_cast(y.dtype, a.dtype, "same_kind"):
+            a @= b  # raises
         a[...] = y
         memory.written(watched)
         return a, (run_inplace_matmul, a, y, back)

@@ -441,6 +441,8 @@ def index_of(key: Any) -> tuple[Any, Any]:
         if PLAIN.issuperset(map(type, parts)):
             return key, None
         made = [index_of(part) for part in parts]
+        if all(back is None for _, back in made):
+            return key, None
         return slice(*[part for part, _ in made]), (_run_indices, [back for _, back in made])
     if not arithmetic.is_python(arithmetic.find(type(key), "__index__")):
         return key, None

@@ -1,0 +1,67 @@
+"""Operands of all kinds where a number, an index or text is expected: what CPython gives and raises, or a refusal.
+
+A slice of `python -m tests.frontend.mixtures`: forms that once took what CPython does not.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.fallback import python_pullback
+
+from ..turns import each_in_turn
+from .mixtures import alike, outcome
+
+pytestmark = each_in_turn
+
+KINDS: tuple[Any, ...] = (
+    2, -1, True, 0.5, 1j, np.float64(0.5), np.float32(0.25), np.int64(3), np.bool_(True), np.complex128(1 + 2j),
+    np.array(0.5), np.array(3), np.array([1, 2]), "ab", None, (1.0, 2.0), [1.0, 2.0],
+)  # fmt: skip
+FORMS = (
+    "[1.0, 2.0, 3.0, 4.0][p]", "[1.0, 2.0, 3.0, 4.0][p:]", "(1, 2, 3, 4)[p]", "'abcd'[p]", "range(5)[p]", "np.zeros(5)[p:]",
+    "[1.0, 2.0, 3.0, 4.0].pop(p)", "[1.0, 2.0].insert(p, 3.0)", "list(range(p))", "np.zeros(p)", "operator.index(p)",
+    "math.gcd(p)", "math.ldexp(1.0, p)", "math.trunc(p)", "math.floor(p)", "math.sqrt(p)", "math.degrees(p)", "math.frexp(p)",
+    "math.fsum([p, p])", "math.dist([p], [p])", "round(2, p)", "pow(p, 2, 3)", "[*[1.0, 2.0], p]", "p.real", "p.imag", "p.conjugate()",
+    "f'{p:.2f}'", "'ab' % p == 'ab'", "'%s' % p", "divmod(0.5, p)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.filterwarnings("ignore")
+def test_as_in_cpython_or_refused(form: str) -> None:
+    f = eval(f"lambda p: {form}", {"np": np, "math": math, "operator": operator})
+    for p in KINDS:
+        wanted, found = outcome(f, [p]), outcome(zyg.jit(f), [p])
+        assert found is zyg.Unsupported or alike(found, wanted), (p, wanted, found)
+
+
+DICT = {"a": 1.0}
+STATEMENTS = (
+    "s = [1.0, 3.0]; s += p", "s = [1.0, 3.0]; s *= p", "s = np.ones(2); s @= p", "s = np.eye(2); s @= p", "s = 'ab'; s %= p",
+    "s = {**p}", "s = (lambda **a: a)(**p)", "s = [1.0, 2.0][p:]", "s = {'b': 2.0}; s.update(p)", "s = {'b': 2.0}; s |= p",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.filterwarnings("ignore")
+def test_statements_natively_and_through_python(statement: str) -> None:
+    namespace: dict[str, Any] = {"np": np}
+    exec(f"def f(p):\n    {statement}\n    return s", namespace)
+    f = namespace["f"]
+    for p in (*KINDS, [[1.0, 2.0], [3.0, 4.0]], np.eye(2), [], (), DICT):
+        wanted = outcome(f, [p])
+        for found in (outcome(zyg.jit(f), [p]), outcome(lambda p: python_pullback(f, (p,), {})[0], [p])):
+            assert found is zyg.Unsupported or alike(found, wanted), (p, wanted, found)
+
+
+def test_tuples_are_not_told_apart_by_identity() -> None:
+    with pytest.raises(zyg.Unsupported, match="`is` of two tuples"):
+        zyg.jit(lambda p, q: p is q)((1.5, 2.0), (1.5, 2.0))
+    assert zyg.jit(lambda p: p is p)((1.5, 2.0))
