@@ -17,6 +17,7 @@ from .phrases import (
     PLAIN_KEYS,
     call_method,
     get_attribute,
+    go_unless_is,
     go_unless_type,
     go_unless_type_in,
     jump,
@@ -39,6 +40,14 @@ def _getattr(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> Non
     assert isinstance(name, Const)
     if dense:
         e.out("LOAD_CONST", None)
+    get_attribute(e, x, name.value)
+
+
+def read_of_class(e: Emitter, instr: Operation, operands: list[Value], slow: Label) -> None:
+    """A member of an enumeration, which is most likely this one."""
+    x, name, _ = operands
+    assert isinstance(name, Const)
+    go_unless_is(e, x, instr.attrs["class"], slow)
     get_attribute(e, x, name.value)
 
 
@@ -210,6 +219,14 @@ def _unpack(e: Emitter, operands: list[Value], slow: Label, dense: bool) -> None
     go_unless_type(e, x, tuple, slow)
     e.load(x)
     e.out("UNPACK_SEQUENCE", count.value)
+
+
+def ask_length(e: Emitter, instr: Operation, operands: list[Value], slow: Label) -> None:
+    """What is called is `len`, most likely, and its argument of a type that runs no Python code for it."""
+    callee, x = operands
+    go_unless_is(e, callee, len, slow)
+    go_unless_type_in(e, x, instr.attrs["types"], slow)
+    length(e, x)
 
 
 def append(e: Emitter, x: Value, value: Callable[[], None]) -> None:

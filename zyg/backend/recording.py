@@ -27,7 +27,7 @@ from .phrases import (
     store_all,
 )
 from .recorded import store_rarely, store_recorded, unpack_results
-from .recorded_accesses import DIRECT, read_computed
+from .recorded_accesses import DIRECT, ask_length, read_computed, read_of_class
 from .recorded_calls import call_elementary, call_of_container, find_callee, read_method
 
 if TYPE_CHECKING:
@@ -81,6 +81,10 @@ def op_record(e: Emitter, tree: Tree) -> None:
             _direct_complex(e, instr, operands, slow)
         elif "plain" in instr.attrs:
             _direct_query(e, instr, operands, flags, slow)
+        elif "class" in instr.attrs:
+            read_of_class(e, instr, operands, slow)
+        elif direct == "len":
+            ask_length(e, instr, operands, slow)
         elif direct in DIRECT:
             DIRECT[direct](e, operands, slow, rare is None)
         else:

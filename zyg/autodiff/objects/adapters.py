@@ -166,39 +166,45 @@ def add_default(shadows: Any, f: Any, key: Any, d: Any) -> None:
 def _spreading(
     entry: functions.Function, f: FunctionType, count: int, names: tuple[str, ...], bound: bool
 ) -> Forward | None:
-    """The same for a function that takes `*args` or `**kwargs`, and no arguments by keyword alone."""
+    """The same for a function that takes `*args` or `**kwargs`."""
     code = f.__code__
-    taken = code.co_argcount
+    taken, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     by_position, by_keyword = code.co_flags & 0x04, code.co_flags & 0x08
     spread = max(count - taken, 0)
-    parameters = code.co_varnames[:taken]
+    parameters = code.co_varnames[:total]
     further = tuple([name for name in names if name not in parameters[code.co_posonlyargcount :]])
-    if (spread and not by_position) or (further and not by_keyword) or code.co_kwonlyargcount:
+    if (spread and not by_position) or (further and not by_keyword):
         return None
-    # Where each parameter, and each of what goes to `**kwargs`, comes from: the number of an argument, or of a default behind these.
-    source = [*range(count), *[-1] * (taken - count)]
+    # Where each parameter comes from, what is behind `*args`, and each of what goes to `**kwargs`: the number of an argument, or of a
+    # default behind these.
+    source = [*range(min(count, taken)), *[-1] * (total - min(count, taken)), *range(taken, count)]
     for k, name in enumerate(names):
         at = parameters.index(name) if name not in further else len(source)
-        if at < count:
+        if at < min(count, taken):
             return None  # given twice
         source[at : at + 1] = [count + k]
-    defaults = f.__defaults__ or ()
+    defaults, of_names = f.__defaults__ or (), f.__kwdefaults__ or {}
     filled: list[Any] = []
+    by_name: list[tuple[str, int]] = []
     carrying: list[tuple[int, Any]] = []  # the places of defaults that may carry a derivative, and their keys
-    for at in range(count, taken):
+    for at in range(total):
         if source[at] < 0:
-            key = at - taken + len(defaults)
-            if key < 0:
+            key: Any = parameters[at] if at >= taken else at - taken + len(defaults)
+            if key not in of_names if at >= taken else key < 0:
                 return None
+            value = of_names[key] if at >= taken else defaults[key]
+            if at >= taken:
+                by_name.append((key, len(filled)))
             source[at] = count + len(names) + len(filled)
-            filled.append(defaults[key])
-            if (is_number(defaults[key]) or type(defaults[key]) is tuple) and not lasts(f):
+            filled.append(value)
+            if (is_number(value) or type(value) is tuple) and not lasts(f):
                 carrying.append((at + (not bound), key))
     forward = entry.bind_method(f) if bound else entry.bind(f)
-    make = making_spread(taken, spread, further, bool(by_position), bool(by_keyword), 0 if bound else 1)
+    make = making_spread(total, spread, further, bool(by_position), bool(by_keyword), 0 if bound else 1)
     if source == [*range(count + len(names))]:
         return make(forward)
-    return making(tuple(source), count + len(names), bound, (), tuple(carrying))(make(forward), f, names, tuple(filled))
+    passing = making(tuple(source), count + len(names), bound, tuple(by_name), tuple(carrying))
+    return passing(make(forward), f, names, tuple(filled))
 
 
 @functools.cache

@@ -96,8 +96,15 @@ def may_run_code(x: Any, name: str) -> bool:
 
 
 def run_attr(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    if d is not None:
-        shadows.add_attr(back[1], back[2], d)
+    if d is None:
+        return
+    _, x, name = back
+    holder = shadows.holders.get(id(x))
+    if holder is None or name.startswith("__"):
+        shadows.add_attr(x, name, d)
+        return
+    old = getattr(holder, name, None)
+    setattr(holder, name, d if old is None else old + d if type(old) is float else accumulate(old, d))
 
 
 def run_bound_method(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -79,14 +79,25 @@ constant(
 queries(
     hash, repr, ascii, ord, bin, hex, oct, format, str, bytes, bytearray, range, dir, any, all, sys.getsizeof, compile, os.fspath,
 )  # fmt: skip
-queries(bool, plain=reach.SIZED)
 queries(print, deep=True)
+
+
+@known(bool, exact=True)
+def _bool(x: Any = False, /) -> tuple[Any, Any]:
+    return (bool(x), None) if type(x) in reach.SIZED else reentry.called(bool, (x,), {})
 
 
 @known(len, exact=True)
 def _len(x: Any, /) -> tuple[Any, Any]:
-    if type(x) in reach.SIZED:
+    cls = type(x)
+    if cls in reach.SIZED:
         return len(x), None
+    forward = later.special.special_method("__len__", cls, 1)
+    if forward is not None:
+        y, back = forward(x)
+        if back is None and type(y) is int and y >= 0:
+            return y, None
+        return shift(objects.queries.length_given(y, back))
     made = objects.queries.sized(x)
     return reentry.called(len, (x,), {}) if made is None else shift(made)
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from zyg import rules
 from zyg.autodiff import objects
-from zyg.autodiff.identity import ByIdentity, lasts
+from zyg.autodiff.identity import ByIdentity, lasts, note
 from zyg.library import registry
 from zyg.transforms import transform_of
 
@@ -134,10 +134,14 @@ def forget() -> None:
     """Look every callable up again."""
     _functions.clear()
     _resolved.clear()
+    _of_builtin.clear()
+    _of_wrappers.clear()
 
 
 def forget_made() -> None:
     """Bind forward halves again: functions may have been replaced."""
+    _of_builtin.clear()
+    _of_wrappers.clear()
     for entry in list(_functions.values()):
         entry = entry.entry if type(entry) is NativeFirst else entry
         if type(entry) is Function:
@@ -389,7 +393,15 @@ def method_handler(cls: type, name: str) -> Handler | None:
     return None
 
 
+# Of methods of builtin classes, by class and name: the handlers that were found.
+_of_builtin: dict[tuple[type, str], Handler] = {}
+
+
 def _method_handler(cls: type, name: str, f: Any) -> Handler:
+    refresh()
+    found = _of_builtin.get((cls, name))
+    if found is not None:
+        return found
     rule = rules.rule_for(f) if rules.epoch() else None
     if rule is not None:
         return functools.partial(_by_rule_method, rule, f)
@@ -397,6 +409,8 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
     if handler is not None and (cls, name) not in METHODS and type(_length_of(cls)) is FunctionType:
         return functools.partial(_refuse_length, name)
     if handler is not None:
+        if not issubclass(cls, np.ndarray):
+            note(_of_builtin, (cls, name), (cls,), handler)
         return handler
     return functools.partial(_foreign_method, f)
 
@@ -437,6 +451,10 @@ def _class_method(f: Any, owner: Any) -> Handler:
 def _general(f: Any) -> Handler:
     """Classes, callable objects, descriptors."""
     refresh()
+    if type(f) is types.MethodWrapperType:
+        found = _of_wrappers.get((type(f.__self__), f.__objclass__, f.__name__))
+        if found is not None:
+            return functools.partial(found, f.__self__)
     transform = transform_of(f)
     if transform is None and _without_rules(f):
         return _by_type(f)
@@ -459,12 +477,20 @@ def _general(f: Any) -> Handler:
         handler = functools.partial(user_rules.call_by_tangent, tangent, otherwise, f)
     if handler is None:
         handler = _by_type(f)
+        if type(f) is types.MethodWrapperType:
+            cls = type(f.__self__)
+            made = _of_builtin.get((cls, f.__name__))
+            if made is not None:
+                note(_of_wrappers, (cls, f.__objclass__, f.__name__), (cls,), made)
+            return handler
         of_builtin = type(f) in _DESCRIPTORS and not f.__objclass__.__flags__ & _HEAP_TYPE
         if not of_builtin and not (isinstance(f, type) and lasts(f)):
             return handler
     return _resolve(f, handler)
 
 
+# Of bound special methods of builtin classes, by the class of the object, that of the method, and its name.
+_of_wrappers: dict[tuple[type, type, str], Handler] = {}
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: of a class statement, for one
 
 

@@ -210,6 +210,13 @@ def _run_exception(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return (None, *held)
 
 
+def run_exception_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The same where `__init__` has run, too."""
+    second = calls.run(back[3], None, shadows)
+    first = _run_exception(back, d, shadows)
+    return first if second is None else (None, *map(accumulate, first[1:], second[1:]))
+
+
 # ---------------------------------------------------------------------------------------- object's own methods
 
 

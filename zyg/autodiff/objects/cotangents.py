@@ -125,12 +125,13 @@ def joined(d: Any, x: tuple[Any, ...], places: tuple[int, ...], *parts: Any) -> 
 def joined_by_name(d: Any, x: Any, places: tuple[int | str, ...], *parts: Any) -> Any:
     """The same of a named tuple, whose places may be names of fields."""
     fields = x._fields
-    items: list[Any] = [None] * len(fields)
+    items: list[Any] = list(d) if type(d) is tuple else [None] * len(fields)
     for at, c in zip(places, parts):
         if c is not None:
-            k: int = at if isinstance(at, int) else fields.index(at)
-            items[k] = c if items[k] is None else accumulate(items[k], c)
-    return tuple(items) if d is None else accumulate(d, tuple(items))
+            k: int = at if type(at) is int else fields.index(at)
+            old = items[k]
+            items[k] = c if old is None else old + c if type(old) is float else accumulate(old, c)
+    return tuple(items) if d is None or type(d) is tuple else accumulate(d, tuple(items))
 
 
 def is_number(x: Any) -> bool:

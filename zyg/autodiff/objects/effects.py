@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import dis
+from functools import lru_cache
 from inspect import getattr_static
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from zyg.errors import Unsupported
@@ -162,4 +164,73 @@ def _changes_by_itself(function: Function) -> bool:
     return False
 
 
-__all__ = ["changes", "functions_in", "only_calculates"]
+# What reaches other things than arguments.
+_REACHING = frozenset("STORE_GLOBAL DELETE_GLOBAL STORE_ATTR DELETE_ATTR IMPORT_NAME LOAD_BUILD_CLASS".split())
+_TO_CELLS = frozenset({"STORE_DEREF", "DELETE_DEREF"})
+_REFLECTING = frozenset(
+    "exec eval compile globals locals vars setattr delattr open input __import__ print next".split()
+)
+_KEPT = frozenset({int, bool, str, bytes, type(None)})
+_CLOSED_MODULES = frozenset({"math", "itertools", "operator", "functools"})
+_names = (
+    ByIdentity()
+)  # of code objects: the names that may be global variables, False if it does more than to look at these
+
+
+def depends_on_arguments(f: Any) -> bool:
+    """Whether what a function gives depends on its arguments alone, and nothing else changes, as far as its code tells, and that of the
+    functions that it calls by name: it names nothing but functions like it, builtins, modules of the library that calculate, and
+    ints and text.
+
+    >>> depends_on_arguments(lambda n: [k * k for k in range(n)]), depends_on_arguments(lambda n: _names.of(n))
+    (True, False)
+    """
+    seen: set[int] = set()
+    work = [f]
+    while work:
+        x = work.pop()
+        g = x.__wrapped__ if type(x) is _CACHED else x
+        t = type(g)
+        if t in _KEPT or (t is ModuleType and g.__name__ in _CLOSED_MODULES) or id(g) in seen:
+            continue
+        seen.add(id(g))
+        if t is not FunctionType or g.__kwdefaults__ or not _KEPT.issuperset(map(type, g.__defaults__ or ())):
+            return False
+        names = _names.of(g.__code__)
+        if names is None:
+            names = _names_used(g.__code__, frozenset(g.__code__.co_freevars))
+            _names.note(g.__code__, names)
+        if names is False:
+            return False
+        try:
+            work += [cell.cell_contents for cell in g.__closure__ or ()]
+        except ValueError:
+            return False
+        space = g.__globals__
+        work += [space[name] for name in names if name in space]
+    return True
+
+
+_CACHED = type(lru_cache(lambda: None))
+
+
+def _names_used(code: CodeType, captured: frozenset[str]) -> Any:
+    """The global names that code looks at, and the code in it; False if it does more than to look at variables that it has not itself."""
+    if code.co_flags & 0x280:  # asynchronous
+        return False
+    names: set[str] = set()
+    for instr in dis.get_instructions(code):
+        if instr.opname in _REACHING or (instr.opname in _TO_CELLS and instr.argval in captured):
+            return False
+        if instr.opname == "LOAD_GLOBAL":
+            names.add(instr.argval)
+    for inner in code.co_consts:
+        if type(inner) is CodeType:
+            more = _names_used(inner, captured)
+            if more is False:
+                return False
+            names |= more
+    return False if names & _REFLECTING else frozenset(names)
+
+
+__all__ = ["changes", "depends_on_arguments", "functions_in", "only_calculates"]

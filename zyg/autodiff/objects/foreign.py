@@ -102,6 +102,21 @@ def position_of(place: tuple[Any, int] | None) -> Position | None:
     if place is None:
         return None
     code, offset = place
+    known = _positions.get((id(code), offset))
+    if known is not None and known[0] is code:
+        return known[1]
+    if len(_positions) >= _MANY:
+        _positions.clear()
+    found = _find_position(code, offset)
+    _positions[id(code), offset] = code, found
+    return found
+
+
+_positions: dict[tuple[int, int], tuple[Any, Position | None]] = {}  # the last ones that were asked for
+_MANY = 100
+
+
+def _find_position(code: Any, offset: int) -> Position | None:
     for at, (line, end_line, column, end_column) in enumerate(code.co_positions()):
         if at == offset // 2 and line is not None:
             return Position(code.co_filename, line, column or 0, end_line or line, end_column or 0, code.co_name)

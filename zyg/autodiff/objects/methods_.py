@@ -158,15 +158,24 @@ def _operator_method(cls: type, name: str, handler: Callable[..., Any]) -> None:
     method(cls, name)(handler)
 
 
-def _getitem_method(x: Any, key: Any) -> tuple[Any, Any]:
+def _getitem_method(x: Any, key: Any, /) -> tuple[Any, Any]:
     return subscripts.plain_getitem(x, key)
 
 
-def _setitem_method(x: Any, key: Any, value: Any) -> tuple[Any, Any]:
+def _setitem_method(x: Any, key: Any, value: Any, /) -> tuple[Any, Any]:
     return None, subscripts.plain_setitem(x, key, value)
 
 
-def _delitem_method(x: Any, key: Any) -> tuple[Any, Any]:
+def _item_of_dict(x: Any, key: Any, /) -> tuple[Any, Any]:
+    return dict.__getitem__(x, key), (iteration.run_dict_item, x, key)
+
+
+def _set_item_of_dict(x: Any, key: Any, value: Any, /) -> tuple[Any, Any]:
+    dict.__setitem__(x, key, value)
+    return None, (subscripts.run_dict_set, x, key)
+
+
+def _delitem_method(x: Any, key: Any, /) -> tuple[Any, Any]:
     return None, subscripts.plain_delitem(x, key)
 
 
@@ -177,10 +186,14 @@ def _iter_method(x: Any) -> tuple[Any, Any]:
 
 for _cls in (list, dict, tuple, deque, array.array, set, frozenset):
     _operator_method(_cls, "__iter__", _iter_method)
+method(dict, "__getitem__", exact=True)(_item_of_dict)
+method(dict, "__setitem__", exact=True)(_set_item_of_dict)
 for _cls in (list, dict, tuple, deque, array.array):
-    _operator_method(_cls, "__getitem__", _getitem_method)
-    if _cls is not tuple:
+    if _cls is not dict:
+        _operator_method(_cls, "__getitem__", _getitem_method)
+    if _cls is not dict and _cls is not tuple:
         _operator_method(_cls, "__setitem__", _setitem_method)
+    if _cls is not tuple:
         _operator_method(_cls, "__delitem__", _delitem_method)
 
 

@@ -176,9 +176,9 @@ class NativeFirst:
             if made is not None:
                 self.refusals = 0
                 return made
-            self.refusals += 1
-            if self.refusals == _PATIENCE:
-                settle(f.__code__, self.entry)
+        self.refusals += 1
+        if self.refusals == _PATIENCE:
+            settle(f.__code__, self.entry)
         return call_bound(self.entry, f, *args, **kwargs)
 
 

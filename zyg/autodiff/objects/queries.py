@@ -150,10 +150,15 @@ def sized(x: Any) -> tuple[Any, Any] | None:
     made = _by_method("__len__", x)
     if made is None:
         return (len(x), None) if _is_tested(type(x)) else None
-    if type(made[0]) is int and made[0] >= 0:
-        return made
-    n, asked = index_of(made[0])
-    return len(_Answer(n)), made[1] if asked is None else (run_at_index, made[1], asked)
+    return length_given(*made)
+
+
+def length_given(y: Any, back: Any) -> tuple[Any, Any]:
+    """(length, back), from what a `__len__` gave."""
+    if type(y) is int and y >= 0:
+        return y, back
+    n, asked = index_of(y)
+    return len(_Answer(n)), back if asked is None else (run_at_index, back, asked)
 
 
 def _by_method(slot: str, x: Any, *args: Any) -> tuple[Any, Any] | None:
@@ -278,4 +283,4 @@ def _run_about(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _run_query(back[1], d, shadows, back[2])
 
 
-__all__ = ["DIRECT", "QUERIES", "RECORD", "TRUTHS", "forget_classes", "record_of", "sized"]
+__all__ = ["DIRECT", "QUERIES", "RECORD", "TRUTHS", "forget_classes", "length_given", "record_of", "sized"]

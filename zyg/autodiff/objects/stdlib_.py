@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _random
 import bisect
 import collections
 import functools
@@ -20,7 +21,7 @@ import numpy as np
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 
-from . import builtins_, calls, foreign, iteration, methods_, structure
+from . import builtins_, calls, effects, foreign, iteration, methods_, structure
 from .calls import known, method
 from .cotangents import SCALARS, accumulate, is_number
 from .ordering import less
@@ -374,6 +375,10 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if known is None:  # once it is followed, it is to the end
         given = [structure.form(x) for x in (f.__wrapped__, *args, *kwargs.values()) if type(x) is not int]
         if not tables or not any(map(structure.holds_numbers, given)):
+            if _UNCHANGED.issuperset(map(type, (*args, *kwargs.values()))) and effects.depends_on_arguments(f):
+                what = f"a derivative by an int through `{foreign.name_of(f)}`, which has a cache"
+                hint = "call the function without its cache (f.__wrapped__)"
+                return foreign.result(f(*args, **kwargs), what, hint, (None, *args, *kwargs.values()))
             return calls.call_foreign(f, *args, **kwargs)
         if not tables[-1]:
             _memos.doubtful[-1] = _in_several_places(_memos.arguments[-1])
@@ -470,3 +475,9 @@ def _cache_clear(f: Any) -> tuple[Any, Any]:
 builtins_.constant(
     *[f for name in ("_compile", "_compile_repl", "_compile_template") if (f := getattr(re, name, None))]
 )
+
+
+@method(_random.Random, "random", exact=True)
+def _random_number(x: Any) -> tuple[Any, Any]:
+    """It depends on nothing but the generator's state, which holds no number that has a derivative."""
+    return _random.Random.random(x), None

@@ -108,10 +108,17 @@ def record_getattr(x: Any, name: str, types: Types) -> tuple[Any, Any]:
         note(types.plain, cls, (cls,))
     else:
         read = functools.partial(_of_class, types, name) if _is_metaclass(cls) else reader(cls, name)
+        if read is None and type(find(cls, name)) not in (float, int):  # which may come to be read plainly
+            read = functools.partial(_in_general, name)
         if read is not None:
             note_class(cls)
             note(types.properties, cls, (cls,), read)
             return read(x)
+    return objects.RECORD["getattr"](x, name)
+
+
+def _in_general(name: str, x: Any) -> tuple[Any, Any]:
+    """What nothing else is known of."""
     return objects.RECORD["getattr"](x, name)
 
 
@@ -191,12 +198,15 @@ def record_setattr(x: Any, value: Any, name: str, types: Types) -> Any:
         note_class(cls)
         note(types.plain, cls, (cls,))
     else:
-        write = setter(cls, name)
-        if write is not None:
-            note_class(cls)
-            note(types.properties, cls, (cls,), write)
-            return write(x, value)[1]
+        write = setter(cls, name) or functools.partial(_set_in_general, name)
+        note_class(cls)
+        note(types.properties, cls, (cls,), write)
+        return write(x, value)[1]
     return objects.RECORD["setattr"](x, value, name)
+
+
+def _set_in_general(name: str, x: Any, value: Any) -> tuple[Any, Any]:
+    return None, objects.RECORD["setattr"](x, value, name)
 
 
 def _is_metaclass(cls: type) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MappingProxyType
 from typing import Any
 
 from zyg.backend.python import emit
@@ -18,7 +19,7 @@ from ..identity import ByIdentity
 from . import escaping, nested, sites
 from .class_bodies import as_function, is_class_body
 from .comprehensions import taken_in
-from .computed import computed_attributes
+from .computed import computed_attributes, members_read
 from .forms import Watched, ask_at_start
 from .forward import ForwardHalf
 from .inlining import with_generators
@@ -135,7 +136,8 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
     watched = watched or (generator and escaping.generators_are_watched)
     brief = half is not None or _runs_rarely(code)
     computed = computed_attributes(code, namespace) if namespace is not None and not brief else frozenset[str]()
-    forward, reverse = halves(function, watched, brief, computed)
+    members = members_read(function, namespace) if namespace is not None and not brief else {}
+    forward, reverse = halves(function, watched, brief, computed, members)
     if half is not None:  # its handlers are the pass's own, unless the function had some
         forward.attrs["cleans_up"] = half[0].attrs.get("cleans_up", False)
     runs = _reverse_function(reverse)
@@ -195,13 +197,18 @@ def without_function(reverse: Function) -> None:
 
 
 def halves(
-    function: Function, watched: bool = False, brief: bool = False, computed: AbstractSet[str] = frozenset()
+    function: Function,
+    watched: bool = False,
+    brief: bool = False,
+    computed: AbstractSet[str] = frozenset(),
+    members: Mapping[tuple[str, str], type] = MappingProxyType({}),
 ) -> tuple[Function, Function]:
     """The SSA of the two halves. The forward half returns a pair; where its pullback wants the reverse half stands None, until
     `install` puts it there.  `watched`: whether exceptions that leave the function leave its pullback with the exception.
-    `brief`: the halves take less time to make and more to run. `computed`: attributes that likely are."""
+    `brief`: the halves take less time to make and more to run. `computed`: attributes that likely are.
+    `members`: see `members_read`."""
     normal = normalise(function, watched, brief)
-    forward = ForwardHalf(normal, brief, computed)
+    forward = ForwardHalf(normal, brief, computed, members)
     reverse = ReverseHalf(forward)
     made = reverse.run()
     half = forward.function

@@ -3,14 +3,19 @@ their own. A guess, about speed alone."""
 
 from __future__ import annotations
 
+import enum
 from collections import namedtuple
 from collections.abc import Iterator
 from functools import cached_property
 from types import CodeType, FunctionType
 from typing import Any, TypeGuard
 
-from ..objects.arithmetic import find
+from zyg.ir.core import Function
 
+from ..objects.arithmetic import find
+from ..objects.cotangents import VALUES
+
+LENGTH = "__len__"
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
@@ -22,7 +27,7 @@ def computed_attributes(code: CodeType, namespace: dict[str, Any]) -> frozenset[
     mentioned = [c for c in (around, *map(namespace.get, _names(code))) if _is_class(c)]
     if mentioned:
         found = frozenset().union(*map(_computed, mentioned))
-        if any(type(find(c, "__getattr__")) is FunctionType for c in mentioned):  # which has any name
+        if any(find(c, "__getattr__") is not None for c in mentioned):  # which has any name
             found |= {name for name in _names(code) if not any(type(find(c, name)) is FunctionType for c in mentioned)}
         return found
     known = [c for c in list(namespace.values()) if _is_class(c) and c.__flags__ & _HEAP_TYPE]
@@ -45,12 +50,28 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _computed(cls: type) -> set[str]:
-    return {
+    found = {
         k
         for c in cls.__mro__
         for k, v in list(vars(c).items())
         if type(v) in _KINDS or type(find(type(v), "__get__")) is FunctionType or type(v) is cls
     }
+    return found | {LENGTH} if type(find(cls, LENGTH)) is FunctionType else found
 
 
 _KINDS = (property, cached_property, type(vars(namedtuple("_Example", "x"))["x"]))
+
+
+def members_read(function: Function, namespace: dict[str, Any]) -> dict[tuple[str, str], type]:
+    """Of the members of enumerations that a function reads by a global name, the enumerations: they stay what they are, and carry no
+    derivative."""
+    makers = {r: i for _, i in function.instructions() for r in i.results}
+    found: dict[tuple[str, str], type] = {}
+    for _, instr in function.instructions():
+        made = makers.get(instr.operands[0]) if instr.op == "getattr" else None
+        if made is None or made.op != "global":
+            continue
+        cls, name = namespace.get(made.attrs["name"]), instr.attrs["name"]
+        if type(cls) is enum.EnumMeta and name in cls.__members__ and VALUES.isdisjoint(cls.__mro__):
+            found[made.attrs["name"], name] = cls
+    return found

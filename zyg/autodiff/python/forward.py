@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import Any
 
 from zyg.errors import Unsupported
@@ -21,6 +23,7 @@ from ..objects import queries, reach, sources
 from ..trying import ENTER, LEAVE
 from . import accesses, complexes, escaping, inlining, loops, rules, sites, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
+from .computed import LENGTH
 from .normal import Normal, is_call_of, successors
 
 QUERIES = queries.DIRECT
@@ -46,10 +49,17 @@ class Saved(Value):
 class ForwardHalf:
     """A function in normal form, which becomes the forward half, and what is known about it."""
 
-    def __init__(self, normal: Normal, brief: bool = False, computed: AbstractSet[str] = frozenset()):
+    def __init__(
+        self,
+        normal: Normal,
+        brief: bool = False,
+        computed: AbstractSet[str] = frozenset(),
+        members: Mapping[tuple[str, str], type] = MappingProxyType({}),
+    ):
         self.function = function = normal.function
         self.brief = brief  # nothing is written out that a run-time function does, too
         self.computed = computed  # names of attributes that likely are
+        self.members = members  # the enumerations that global names most likely stand for, by these and their members
         self.params = list(function.params)
         self.blocks = list(function.blocks)
         self.activity = Activity(function)
@@ -198,6 +208,9 @@ class ForwardHalf:
             attrs["of"], function, operands = "finish", sources.record_finish, operands[1:]
         elif op == "call_object" and self.brief and not instr.attrs["keywords"]:
             attrs["of"], function = "call_plainly", objects.RECORD[op]
+        elif self._is_length(instr):
+            attrs |= {"of": "len", "direct": "len", "types": reach.SIZED}
+            function = special.record_len
         elif op == "call_object" and not instr.attrs["keywords"]:
             function = sites.forward_at
             read = self.called.get(instr)
@@ -242,6 +255,11 @@ class ForwardHalf:
             if objects.has_attribute(instr.attrs["name"]):
                 attrs["direct"] = op
             function = accesses.record_getattr
+            read_of = self.makers.get(instr.operands[0])
+            if read_of is not None and read_of.op == "global":
+                cls = self.members.get((read_of.attrs["name"], instr.attrs["name"]))
+                if cls is not None:
+                    attrs["class"] = cls
             operands.append(Const(accesses.readers(instr.attrs["name"], instr in self.handled), OBJECT))
         elif op == "setattr":
             if objects.has_attribute(instr.attrs["name"]):
@@ -263,7 +281,11 @@ class ForwardHalf:
             if likely is not None:
                 attrs["likely"] = likely
                 attrs["surely"] = self.gathered.get(instr.operands[0]) is likely
-        if attrs.get("direct") in ("getattr", "setattr") and instr.attrs["name"] in self.computed:
+        if (
+            attrs.get("direct") in ("getattr", "setattr")
+            and instr.attrs["name"] in self.computed
+            and "class" not in attrs
+        ):
             attrs["computed"] = True
         return Instr(
             "record", [Const(function, OBJECT), *operands], [*instr.results, Value(OBJECT)], attrs, [], instr.position
@@ -279,6 +301,16 @@ class ForwardHalf:
         if not arguments or isinstance(arguments[0], Const) or len(constant) < len(arguments) - 1 or not all(constant):
             return None
         return slopes.elementary(of.attrs["name"], len(arguments))
+
+    def _is_length(self, instr: Instr) -> bool:
+        """Whether a call looks like one of `len`."""
+        if instr.op != "call_object" or self.brief or instr in self.handled or len(instr.operands) != 2:
+            return False
+        if LENGTH in self.computed:
+            return False
+        callee = self.makers.get(instr.operands[0])
+        named = callee is not None and callee.op == "global" and callee.attrs["name"] == "len"
+        return named and not instr.attrs["keywords"] and not isinstance(instr.operands[1], Const)
 
     def _is_about_slice(self, instr: Instr) -> bool:
         """Whether an item is a slice, by its key: it is never read or set plainly."""

@@ -10,6 +10,7 @@ from zyg.backend.phrases import REALS
 from zyg.ir.core import Const, Function, Instr, Value
 from zyg.ir.types import OBJECT
 
+from ..objects import reach
 from . import rules
 from .versions import NATURAL, NOTHING, Carried, Test, Versions, in_versions, reads_from_end
 
@@ -38,7 +39,7 @@ def _is_written_out(instr: Instr) -> bool:
         return True
     if "rare" not in instr.attrs:
         return False
-    if direct in ("getattr", "setattr", "unpack"):
+    if direct in ("getattr", "setattr", "unpack", "len"):
         return True
     if direct in ("getitem", "setitem"):
         return "likely" in instr.attrs
@@ -61,6 +62,7 @@ class _PlainForward(Versions):
         self.flags: set[Value] = set()  # found to be None: what blocks before have recorded rarely
         self.types: dict[Value, Value] = {}  # of objects, by a value
         self.members: set[tuple[Value, int]] = set()
+        self.same: set[Value] = set()  # found to be the class, or the function, that they most likely are
         self.read: dict[tuple[Value, str], Value] = {}  # what attributes are known to be
         self.barrier = -1  # where other code may have run last
         super().__init__(*args)
@@ -205,10 +207,22 @@ class _PlainForward(Versions):
         self._test(Test("member", self.types[x], among=types, of=None if known else x))
         self.members.add((x, id(types)))
 
+    def _is_same(self, original: Value, constant: Any) -> None:
+        """An object is this very class, or function."""
+        x = self._of(original)
+        if x not in self.same:
+            if not self._is_there(original):
+                self._begin_here()
+            self._test(Test("same", x, among=constant))
+            self.same.add(x)
+
     def _getattr(self, instr: Instr) -> None:
         _, x, name, types, *_ = instr.operands
         assert isinstance(types, Const) and isinstance(name, Const)
-        self._member(x, types.value.plain)
+        if "class" in instr.attrs:
+            self._is_same(x, instr.attrs["class"])
+        else:
+            self._member(x, types.value.plain)
         result, *backs = instr.results
         for back in backs:
             self.value[back] = NOTHING
@@ -270,6 +284,14 @@ class _PlainForward(Versions):
         self.value.update(zip(instr.results, made))
         self.here.instrs.append(Instr("unpack", [self._of(x)], made, {"count": count.value}, [], instr.position))
 
+    def _length(self, instr: Instr) -> None:
+        _, callee, x, *_ = instr.operands
+        self._is_same(callee, len)
+        self._learn(x, reach.SIZED, list)
+        made = self._emit("call_object", [_LEN, self._of(x)], instr.position, instr.results[0].name, keywords=())
+        self.value[instr.results[0]] = made
+        self.facts |= {(made, _INT), (made, NATURAL)}
+
     def _list_append(self, instr: Instr) -> None:
         """Its pullback is the position."""
         _, x, value, *_ = instr.operands
@@ -282,4 +304,5 @@ class _PlainForward(Versions):
 _TRANSLATED = {
     "getattr": _PlainForward._getattr, "setattr": _PlainForward._setattr, "getitem": _PlainForward._getitem,
     "setitem": _PlainForward._setitem, "unpack": _PlainForward._unpack, "list_append": _PlainForward._list_append,
+    "len": _PlainForward._length,
 }  # fmt: skip

@@ -6,6 +6,7 @@ What Python's protocol comes to is found out once per class: the property, the d
 
 from __future__ import annotations
 
+import enum
 import functools
 from collections.abc import Callable
 from types import (
@@ -51,7 +52,15 @@ def reader(cls: type, name: str) -> Reader | None:
     other = find(cls, "__getattr__")
     if found is None or type(found) is MemberDescriptorType:
         forward = _forward_of(other, 2)
-        return None if forward is None else functools.partial(_read_or_asked, name, forward)
+        if forward is None:
+            return None
+        if found is not None:
+            return functools.partial(_read_or_asked, name, forward)
+        if not cls.__dictoffset__:
+            return functools.partial(_asked, name, forward)
+        if type(find(cls, "__dict__")) is GetSetDescriptorType:
+            return functools.partial(_held_or_asked, name, forward)
+        return functools.partial(_read_or_asked, name, forward)
     if type(found) is property:
         return _forward_of(found.fget, 1) if other is None else None
     if other is not None:
@@ -59,12 +68,22 @@ def reader(cls: type, name: str) -> Reader | None:
     if type(found) is functools.cached_property:
         forward = _forward_of(found.func, 1)
         return None if forward is None else functools.partial(_kept, name, functools.partial(_keep, name, forward))
+    if found is _OF_MEMBERS.get(name):
+        return functools.partial(_of_member, f"_{name}_")
     forward = _forward_of(find(type(found), "__get__"), 3)
     if forward is None:
         return None
     made = functools.partial(_by_descriptor, forward, found, cls)
     note_class(type(found))
     return made if find(type(found), "__set__") is not None else functools.partial(_kept, name, made)
+
+
+# What members of enumerations have by a property of the library, and keep under `_value_` and `_name_`.
+_OF_MEMBERS = {name: vars(enum.Enum)[name] for name in ("value", "name")}
+
+
+def _of_member(name: str, x: Any) -> tuple[Any, Any]:
+    return getattr(x, name), (attributes.run_attr, x, name)
 
 
 def _forward_of(f: Any, arity: int) -> Any:
@@ -87,6 +106,19 @@ def _method_of_tuple(function: FunctionType, x: Any) -> tuple[Any, Any]:
     """A method bound to what has a cotangent that flows."""
     y = MethodType(function, x)
     return y, (attributes.run_bound_method, y)
+
+
+def _asked(name: str, forward: Any, x: Any) -> tuple[Any, Any]:
+    """`__getattr__` is asked for what no instance has."""
+    return forward(x, name)
+
+
+def _held_or_asked(name: str, forward: Any, x: Any) -> tuple[Any, Any]:
+    """`__getattr__` is asked for what the instance does not hold. (An AttributeError on the way costs more than all else.)"""
+    held = x.__dict__
+    if name in held:
+        return held[name], (attributes.run_attr, x, name)
+    return forward(x, name)
 
 
 def _read_or_asked(name: str, forward: Any, x: Any) -> tuple[Any, Any]:

@@ -360,6 +360,8 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     if find(cls, "__new__") is not object.__new__:
         if init is object.__init__:
             return _maker(cls, arity, names)
+        if issubclass(cls, BaseException):
+            return _of_exception(cls, arity, names)
         handler = None if names else classes.handler_of_container(cls)
         if handler is None:
             return None
@@ -376,6 +378,31 @@ def _constructor(cls: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
         return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
 
     return constructing(arity + len(names))(cls, init, forward, generally)
+
+
+def _of_exception(cls: Any, arity: int, names: tuple[str, ...]) -> Any:
+    """The forward half of a class of exceptions with an `__init__` of its own: `__new__` keeps the arguments."""
+    init, new = find(cls, "__init__"), cls.__new__
+    if type(new) is not BuiltinFunctionType or not is_plain(init) or find(cls, "__del__") is not None:
+        return None
+    forward = forward_of_method(init, arity + 1, names)
+    if forward is None:
+        return None
+    note_class(cls)
+    note_code(init)
+
+    def construct(*args: Any) -> tuple[Any, Any]:
+        split = len(args) - len(names)
+        if cls.__init__ is not init or cls.__new__ is not new:
+            return classes.construct(cls, *args[:split], **dict(zip(names, args[split:])))
+        made = new(cls, *args[:split], **dict(zip(names, args[split:]))) if names else new(cls, *args)
+        classes.arguments_are_known(made)
+        y, back = forward(made, *args)
+        if y is not None:
+            raise TypeError(f"__init__() should return None, not '{type(y).__name__}'")
+        return made, (classes.run_exception_made, made, len(args), back)
+
+    return construct
 
 
 def _maker(cls: Any, arity: int, names: tuple[str, ...]) -> Any:

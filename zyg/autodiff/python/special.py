@@ -58,6 +58,8 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
                 made = forward(a, b)
                 if made[0] is not NotImplemented:
                     return made
+        elif ta is str and tb is str:
+            return function(a, b), None
         elif run_numbers is not None and types in PAIRS:
             y = function(a, b)
             return y, (run_numbers, y, a, b)
@@ -122,7 +124,9 @@ def methods_asked(slot: str, watched: bool) -> Table:
 def special_method(slot: str, cls: type, arity: int) -> Any:
     """The forward half of a special method for `arity` arguments with `self`, whose pullback gives the cotangent of `self` first, if
     a plain function is it in that class; else None."""
-    tables = _asked.get(slot) or _asked.setdefault(slot, new_tables())
+    tables = _asked.get(slot)
+    if tables is None:
+        tables = _asked[slot] = new_tables()
     table = tables[1 if bodies else 0]
     found = table.get(cls)
     if found is None:
@@ -153,6 +157,11 @@ def _looking(forward: Any, x: Any) -> tuple[Any, Any]:
                 return made
         return y, None
     return made
+
+
+def record_len(f: Any, x: Any) -> tuple[Any, Any]:
+    """What is called by the name of `len`."""
+    return calls.forward_of(f)(x)
 
 
 def _getitem(x: Any, key: Any) -> tuple[Any, Any]:

@@ -157,7 +157,7 @@ def _resolved(passed: dict[Value, Value], v: Value) -> Value:
 
 class Test(NamedTuple):
     """A test of a value. `what`: "none", "some" (other than None), "typed" (exactly of one of the types `among`), "member" (a type
-    that is among `among`), NATURAL (an int that is not below zero), "looked_up" (what has a shadow of the kind `among`, which
+    that is among `among`), "same" (`among` itself), NATURAL (an int that is not below zero), "looked_up" (what has a shadow of the kind `among`, which
     `shadows` are let to be)."""
 
     what: str
@@ -192,7 +192,7 @@ class Test(NamedTuple):
         if self.of is not None:
             at.instrs.append(Instr("call_object", [_TYPE, self.of], [self.value], {"keywords": ()}))
         found, truth = Value(BOOL), Value(BOOL)
-        other = Const(self.among, OBJECT) if self.what == "member" else NOTHING
+        other = Const(self.among, OBJECT) if self.what in ("member", "same") else NOTHING
         at.instrs.append(Instr("contains" if self.what == "member" else "is", [self.value, other], [found]))
         at.instrs.append(Instr("truth", [found], [truth]))
         targets = [failed, passed] if self.what == "some" else [passed, failed]

@@ -1,0 +1,287 @@
+"""What emitted code guesses when it is compiled (members of enumerations, `len`), what depends on its arguments alone, and calls of
+shapes that are found out once: against differences, where the guess was wrong, too."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import itertools
+import math
+import random
+from collections import namedtuple
+
+import pytest
+
+from tests.oracles import differences
+from zyg.autodiff.objects.api import pullback
+from zyg.autodiff.objects.effects import depends_on_arguments
+
+
+def check(f, x=0.7):
+    expected = differences.derivative(f, x)
+    for _ in range(3):  # what is called again has been noted
+        value, back = pullback(f, (x,))
+        assert value == f(x)
+        assert back(1.0)[0] == pytest.approx(expected, rel=1e-8)
+
+
+class Kind(enum.Enum):
+    LINE = 1
+    CURVE = 2.5
+
+    def of(self, x):
+        return x if self is Kind.LINE else x * x * self.value
+
+
+class Other:
+    LINE = 3.0
+    CURVE = 4.0
+
+
+def kinds(x):
+    total = 0.0
+    for k in range(5):
+        kind = Kind.LINE if k % 2 else Kind.CURVE
+        total += kind.of(x) if kind == Kind.CURVE else x * kind.value + len(kind.name)
+    return total
+
+
+def read_of(x):
+    return Kind.LINE * x * x + Kind.CURVE
+
+
+def test_members_of_enumerations(monkeypatch):
+    check(kinds)
+    with pytest.raises(TypeError):
+        pullback(read_of, (0.7,))  # which compiles it with the enumeration
+    with monkeypatch.context() as m:
+        m.setitem(globals(), "Kind", Other)
+        check(read_of)
+    with pytest.raises(TypeError):
+        pullback(read_of, (0.7,))
+
+
+class Fraction(float, enum.Enum):
+    HALF = 0.5
+
+
+def test_members_that_are_numbers():
+    check(lambda x: Fraction.HALF * x * x + Fraction.HALF.value * x)
+
+
+class Sized:
+    def __init__(self, x):
+        self.x = x
+        self.asked = 0.0
+
+    def __len__(self):
+        self.asked += self.x
+        return 2
+
+
+def lengths(x):
+    held, total = [x], 0.0
+    while len(held) < 6:
+        held.append(held[-1] * x)
+        total += held[len(held) - 1] * len(held)
+    s = (Sized(x), held)[0]
+    for y in ("abc", (1, 2), held, {x: 1}, range(4), s):
+        total += len(y) * x * x
+    return total + s.asked
+
+
+def test_lengths():
+    check(lengths)
+    with pytest.raises(TypeError, match="has no len"):
+        pullback(lambda x: len(x) * x, (0.7,))
+
+
+def of_name(x):
+    total = x
+    for _ in range(3):
+        total = total * len(x) + x
+    return total
+
+
+def test_another_length(monkeypatch):
+    monkeypatch.setitem(globals(), "len", math.sin)
+    check(of_name)
+
+
+class Settings(dict):
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+
+
+def by_dots(x):
+    p = Settings(a=x, b=2.0)
+    p.__dict__["held"] = x * x
+    for _ in range(3):
+        p.a = p.a * 0.9 + p.b * p["a"]
+        p.b = p.held * p.a
+    return p.a + p["b"]
+
+
+def test_attributes_that_are_items():
+    check(by_dots)
+    with pytest.raises(KeyError):
+        pullback(lambda x: Settings(a=x).b, (0.7,))
+
+
+class TooBig(Exception):
+    def __init__(self, excess, *, scale=2.0, name="?"):
+        super().__init__(excess, name)
+        self.excess = excess * scale
+
+
+class Kept(TooBig):
+    """Its arguments are what it was called with."""
+
+    def __init__(self, excess, name):
+        self.excess = excess * 3.0
+
+
+class Tagged(TooBig):
+    def __init__(self, tag, by):
+        super().__init__(by, name=tag)
+
+
+def raising(x):
+    total = x
+    for k in range(8):
+        try:
+            if k % 4 == 3:
+                raise Kept(total, "?")
+            if k % 3 == 0:
+                raise TooBig(total * x, scale=x)
+            if k % 3 == 1:
+                raise Tagged("t", x * k)
+            total = total * x
+        except TooBig as error:
+            total += error.excess * error.args[0] if error.args[1] == "?" else error.args[0] - error.excess * x
+    return total
+
+
+def test_exceptions_with_their_own_constructor():
+    check(raising)
+    with pytest.raises(TypeError):
+        pullback(lambda x: Tagged(x), (0.7,))
+
+
+def weighted(x, *more, scale=1.5, **others):
+    total = x
+    for y in more:
+        total = total * scale + y
+    return total + sum(k * v for k, v in enumerate(others.values(), 1))
+
+
+def by_shapes(x):
+    total = 0.0
+    rest = (x * x, 2.0)
+    for k in range(3):
+        total += weighted(x) + weighted(total, scale=x) + weighted(x, *rest) + weighted(x, *rest, k * x, scale=total)
+        total += weighted(x, *rest, a=x, scale=0.5 * x, b=total) + weighted(scale=x, x=total, c=x)
+    return total
+
+
+def test_arguments_by_keyword_alone_behind_stars():
+    check(by_shapes)
+    with pytest.raises(TypeError):
+        pullback(lambda x: weighted(*(x, x), x=2.0), (0.7,))
+
+
+Point = namedtuple("Point", "x y")
+
+
+def fields(x):
+    points = [Point(x * k, x * x + k) for k in range(4)]
+    return sum(p.x * q.y - q.x * p.y * p[0] for p, q in itertools.pairwise(points))
+
+
+def test_fields_by_name():
+    check(fields)
+
+
+def by_text(x):
+    total = 0.0
+    for k in range(4):
+        total += {"a0": x, "a1": x * x}["a" + str(k % 2)] * len("k" * k + "x")
+    return total
+
+
+def test_texts_that_are_added():
+    check(by_text)
+
+
+# ------------------------------------------------------------------------------------------ of its arguments alone
+
+TABLE = [2.0]
+LOG: list[int] = []
+
+
+@functools.cache
+def binomial(n, k):
+    return 1 if k in (0, n) else binomial(n - 1, k - 1) + binomial(n - 1, k)
+
+
+@functools.lru_cache(maxsize=8)
+def looks_up(n):
+    return TABLE[0] * n
+
+
+@functools.cache
+def writes(n):
+    LOG.append(n)
+    return n
+
+
+def counts(x):
+    return sum(binomial(6, k) * x**k * (1.0 - x) ** (6 - k) * k for k in range(7))
+
+
+def set_before(x):
+    looks_up.cache_clear()
+    TABLE[0] = x
+    return looks_up(3) * x
+
+
+def test_cached_functions_of_ints():
+    check(counts)
+    check(set_before)  # it depends on more
+    assert depends_on_arguments(binomial)
+    assert not depends_on_arguments(looks_up)
+    assert not depends_on_arguments(writes)
+
+
+def test_a_value_by_an_int_is_refused():
+    with pytest.raises(Exception, match="has a cache"):
+        pullback(lambda x, n: binomial(n, 2) * x, (0.7, 5))[1](1.0)
+
+
+def captured(x):
+    factor = 3
+
+    @functools.cache
+    def of(n):
+        return factor * n if n < 2 else of(n - 1) + factor
+
+    total = of(4) * x
+    factor = 5
+    of.cache_clear()
+    return total + of(3) * x * x
+
+
+def test_cached_functions_that_capture():
+    check(captured)
+
+
+def drawn(x):
+    draws = random.Random(3)
+    total = x
+    for _ in range(5):
+        total = total * draws.random() + x * draws.gauss(x, 0.5 + x) + draws.uniform(x, 2.0)
+    return total
+
+
+def test_draws():
+    check(drawn)
