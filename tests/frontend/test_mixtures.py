@@ -61,6 +61,22 @@ def test_statements_natively_and_through_python(statement: str) -> None:
             assert found is zyg.Unsupported or alike(found, wanted), (p, wanted, found)
 
 
+LIBRARY: tuple[tuple[str, Any], ...] = (
+    ("np.arange(p)", np.float32(3.5)), ("np.arange(0, p)", np.int32(3)), ("np.block(p)", [[1.0, 2.0], [3.0, 4.0]]),
+    ("np.roots(p)", np.array([0.5, 1.5, -2.0], np.float32)), ("np.zeros(p)", [2, 1]), ("np.zeros(p)", True),
+    ("np.gradient(p)", np.array([True, False])), ("np.clip(p)", None), ("np.einsum(p)", "ab"),
+    ("np.broadcast_shapes(p, (2, 1))", 2.5),
+)  # fmt: skip
+
+
+def test_of_the_library() -> None:
+    for form, p in LIBRARY:
+        f = eval(f"lambda p: {form}", {"np": np})
+        wanted, found = outcome(f, [p]), outcome(zyg.jit(f), [p])
+        assert found is zyg.Unsupported or alike(found, wanted), (form, p, wanted, found)
+        assert getattr(found, "dtype", None) == getattr(wanted, "dtype", None) or found is zyg.Unsupported, form
+
+
 def test_tuples_are_not_told_apart_by_identity() -> None:
     with pytest.raises(zyg.Unsupported, match="`is` of two tuples"):
         zyg.jit(lambda p, q: p is q)((1.5, 2.0), (1.5, 2.0))

@@ -604,6 +604,9 @@ def shape_argument(e: Evaluator, v: Abstract) -> list[Value]:
     items = lists.all_items(e, v)
     if isinstance(v, ARRAYS) and ndim(v) > 0:
         raise e.refuse("an array as a shape", types=[describe(v)], hint="write it as a tuple: (n, m)")
+    if items is None and kinds.is_list(e, v):
+        raise e.refuse("a list whose length is not known when compiling as a shape", types=[describe(v, e.heap)],
+                       hint="write it as a tuple: (n, m)")  # fmt: skip
     if class_of(e, v) is bool:
         e.type_error("expected a sequence of integers or a single integer, got a bool")
     result = []

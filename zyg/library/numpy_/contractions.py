@@ -112,6 +112,8 @@ def einsum(
             raise e.refuse(
                 "np.einsum of this", types=[describe(subscripts, e.heap)], hint="write np.einsum('ij,jk->ik', a, b)"
             )
+    if not operands_:
+        e.throw("ValueError", "must specify the einstein sum subscripts string and at least one operand")
     given = operands(e, "np.einsum", *operands_)
     try:
         inputs, output = parse_subscripts(text, [arrays.ndim(v) for v in given])

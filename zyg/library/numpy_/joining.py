@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays as frontend
-from zyg.frontend import growing, lists
+from zyg.frontend import growing, kinds, lists
 from zyg.frontend.values import Abstract, Known, Reference, TupleValue, describe, is_numeric, known
 
 from ..intrinsics import unsupported
@@ -269,6 +269,9 @@ def block(e: Evaluator, arrays: Abstract) -> Abstract:
                 "conversion from tuple to ndarray."
             )
         if items is None:
+            if kinds.is_list(e, v):
+                raise e.refuse("np.block of a list whose length is not known when compiling",
+                               types=[describe(v, e.heap)], hint="make an array of it: np.array(...)")  # fmt: skip
             return 0
         if not items:
             e.throw("ValueError", "List at arrays cannot be empty")

@@ -8,6 +8,7 @@ import numpy as np
 
 from zyg.frontend.functions import unchecked
 
+from ..intrinsics import unsupported
 from ..registry import implements
 from .common import constant, inexact_dtype, result_dtype
 from .eigen import eigvals_of
@@ -136,6 +137,8 @@ def roots(p: Any) -> Any:
         raise ValueError("Input must be a rank-1 array.")
     first, last = outermost(a)
     n = last - first - 1
+    if a.dtype == np.float32:
+        unsupported("np.roots of float32", "convert first: np.roots(p.astype(float))")
     matrix = np.zeros((max(n, 0), max(n, 0)), a.dtype)
     if n > 0:
         fill_companion(matrix, a[first:last])

@@ -13,7 +13,7 @@ from zyg.frontend.functions import unchecked
 from zyg.frontend.meeting import join_numbers
 from zyg.frontend.scalars import to_float, to_int
 from zyg.frontend.values import Abstract, Known, Number, describe, is_number, known
-from zyg.ir.types import BOOL, I64
+from zyg.ir.types import F64, I64
 
 from ..intrinsics import unsupported
 from ..registry import emits, implements
@@ -38,7 +38,8 @@ def arange(e: Evaluator, *args: Abstract, dtype: Abstract = NONE, **named: Abstr
     joined = join_numbers([start, stop, step]) if all(map(is_number, (start, stop, step))) else None
     if joined is None:
         raise e.refuse("np.arange of these arguments", types=[describe(a, e.heap) for a in args])
-    scalar = dtype_of(e, dtype, I64 if joined[0] is BOOL else joined[0])
+    # NumPy's scalars count as numbers here: float64 for a float32, int64 for an int32.
+    scalar = dtype_of(e, dtype, F64 if joined[0].kind == "f" else I64)
     if scalar is arrays.COMPLEX:
         raise e.refuse("np.arange of complex numbers", hint="fill an array made with np.zeros(n, complex)")
     bounds = (start, stop, step)

@@ -176,6 +176,8 @@ def clip(
     operands = [operand(e, v) if is_set(v) else NONE for v in (a, low, high)]
     operands[1:] = [NONE if _beyond(operands[0], v, n == 1) else v for n, v in enumerate(operands[1:])]
     given = [v for v in operands if v is not NONE]
+    if not given:
+        e.type_error("bad operand type for unary +: 'NoneType'")
     if any(isinstance(v, arrays.ARRAYS) for v in given):
         present = tuple(v is not NONE for v in operands)
 

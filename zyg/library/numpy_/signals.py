@@ -37,6 +37,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 @implements(np.gradient)
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     values = np.asarray(f)
+    if values.dtype.kind == "b":
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
     axes = tuple(range(values.ndim)) if axis is None else tuple(axis) if is_sequence(axis) else (axis,)
     axes = tuple(axis_index(k, values.ndim) for k in axes)
     if len(varargs) == 0:

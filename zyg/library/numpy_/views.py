@@ -270,7 +270,7 @@ def broadcast_shapes(e: Evaluator, *args: Abstract) -> Abstract:
         length: Abstract = ONE
         for shape in given:
             if -axis <= len(shape):
-                length = e.call(known(common_length), [length, shape[axis]])
+                length = e.call(known(common_length), [length, lists.index_argument(e, shape[axis])])
         result.append(length)
     return TupleValue(tuple(result))
 
