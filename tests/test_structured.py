@@ -158,3 +158,43 @@ def test_derivatives_of_structured_hessians_and_single_precision():
 def test_complex_numbers_are_refused():
     with pytest.raises(TypeError, match="real"):
         zyg.hessian(lambda p: abs(p["z"]) * p["x"], {"z": 1j, "x": 2.0})
+
+
+class Layout:
+    """Where the parts of a vector of parameters are, as users of flat vectors write it."""
+
+    def __init__(self, **shapes):
+        self.places, end = {}, 0
+        for name, shape in shapes.items():
+            begin, end = end, end + np.prod(shape)
+            self.places[name] = slice(begin, end), shape
+
+    def get(self, vector, name):
+        place, shape = self.places[name]
+        return np.reshape(vector[place], shape)
+
+
+@pytest.mark.filterwarnings("error::zyg.FallbackWarning")
+def test_slices_as_arguments_and_results():
+    layout, x = Layout(a=(2, 2), b=(1, 2)), np.arange(6.0)
+
+    def product(v):
+        return np.sum(layout.get(v, "a") @ layout.get(v, "b").T)
+
+    assert zyg.gradient(product, x)[0].tolist() == [4.0, 5.0, 4.0, 5.0, 2.0, 4.0]
+
+    def written(v, place):
+        v = v.copy()
+        v[place] *= 2.0
+        return np.sum(v * v), place, place == slice(1, 3), place.step
+
+    for place in (slice(1, 3), slice(None), slice(-3, None), slice(4, 1, -2), slice(True, np.int64(3)), slice(0)):
+        (value, same, *rest), back = zyg.pullback(written, x, place)
+        assert (value, same, *rest) == written(x, place)
+        assert (value, same, *rest) == zyg.jit(written)(x, place)
+        weights = np.where(np.isin(np.arange(6), np.arange(6)[place]), 4.0, 1.0)
+        gradient = back((1.0, None, None, None))
+        assert gradient[0].tolist() == (2.0 * weights * x).tolist()
+        assert gradient[1] is None
+    with pytest.raises(TypeError, match="slice indices must be integers"):
+        zyg.jit(written)(x, slice(1.5, 2))

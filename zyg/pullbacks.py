@@ -148,6 +148,8 @@ def canonical(value: Type) -> Type:
         return Complex()
     if isinstance(value, ComplexArray):
         return ComplexArray(value.ndim)
+    if isinstance(value, Struct) and value.cls is slice:
+        return NONE
     if isinstance(value, (Tuple, ListType, Struct, DictType, ObjectOf)):
         return Tuple(tuple(map(canonical, value.items)))
     if isinstance(value, Sequence):

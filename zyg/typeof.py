@@ -71,6 +71,7 @@ _NUMPY_SCALARS: dict[type, Any] = {
     np.dtype(code).type: NpScalar(scalar)
     for code, scalar in (("f8", F64), ("f4", F32), ("i8", I64), ("i4", I32), ("u1", U8), ("?", BOOL))
 } | {np.complex128: Complex(numpy=True)}
+SLICE = ("start", "stop", "step")
 _DTYPES = "float64, float32, int64, int32, uint8, bool or complex128"
 
 
@@ -107,6 +108,8 @@ class Typing:
             return _array_type(value)
         if cls is tuple:
             return Tuple(tuple(map(self.of, value)))
+        if cls is slice:
+            return Struct(slice, SLICE, (self.of(value.start), self.of(value.stop), self.of(value.step)))
         if cls is types.FunctionType:
             return self._function(value)
         if isinstance(value, (str, bytes, enum.Enum)):

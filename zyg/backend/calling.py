@@ -199,6 +199,8 @@ def _struct_builder(type: Struct) -> Callable[..., Any]:
     cls, names = type.cls, type.names
     if issubclass(cls, tuple):
         return lambda *items: tuple.__new__(cls, items)
+    if cls is slice:
+        return slice
 
     def build(*items: Any) -> Any:
         # The compiled code has run __init__ and __post_init__ already: the fields are the final ones.

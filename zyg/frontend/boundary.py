@@ -9,6 +9,7 @@ from zyg.ir import types as t
 from zyg.ir.core import Value
 from zyg.ir.records import record
 from zyg.ir.types import F64, I64, Array, Scalar, Type
+from zyg.typeof import SLICE
 
 from .merging import conflict
 from .scalars import scalar_value
@@ -34,6 +35,7 @@ from .values import (
     Record,
     Reference,
     Shape,
+    SliceValue,
     StructValue,
     TupleValue,
     a_thing,
@@ -80,6 +82,8 @@ class Assembly:
             return known(type.value)
         if isinstance(type, t.Tuple):
             return TupleValue(self.all(type.items))
+        if isinstance(type, t.Struct) and type.cls is slice:
+            return SliceValue(*self.all(type.items))
         if isinstance(type, t.Struct):
             return StructValue(type.cls, type.names, self.all(type.items))
         if isinstance(type, t.RangeType):
@@ -194,6 +198,8 @@ class Disassembly:
         if isinstance(v, StructValue):
             self.once(v)
             return t.Struct(v.cls, v.names, self.all(v.items))
+        if isinstance(v, SliceValue):
+            return t.Struct(slice, SLICE, self.all(v.parts()))
         if isinstance(v, RangeValue):
             leaves.extend(scalar_value(e, i, I64) for i in v.parts())
             return t.RANGE

@@ -200,9 +200,18 @@ def equal(e: Evaluator, a: Abstract, b: Abstract) -> Value:
         return _all_equal(e, list(zip(items_a, items_b)))
     if isinstance(a, RangeValue) and isinstance(b, RangeValue):
         raise e.refuse("a comparison of two ranges", hint="compare start, stop and step")
-    if isinstance(a, (FunctionValue, MethodValue, PullbackValue, SliceValue)) or isinstance(b, FunctionValue):
+    if (x := _slice_parts(a)) is not None and (y := _slice_parts(b)) is not None:
+        return _all_equal(e, list(zip(x, y, strict=True)))
+    if isinstance(a, (FunctionValue, MethodValue, PullbackValue)) or isinstance(b, FunctionValue):
         return identical(e, a, b)
     return const(False)
+
+
+def _slice_parts(v: Abstract) -> tuple[Abstract, ...] | None:
+    if isinstance(v, SliceValue):
+        return v.parts()
+    s = v.object if isinstance(v, Known) else None
+    return (Known(s.start), Known(s.stop), Known(s.step)) if isinstance(s, slice) else None
 
 
 def same_item(e: Evaluator, x: Abstract, y: Abstract) -> Value:

@@ -290,7 +290,7 @@ class Opaque(Type):
 
 @record(frozen=True, slots=True)
 class Struct(Type):
-    """A named tuple or an instance of a frozen dataclass: `cls` with the given fields."""
+    """A named tuple, an instance of a frozen dataclass or a slice: `cls` with the given fields."""
 
     cls: type
     names: tuple[str, ...]
