@@ -13,7 +13,7 @@ import numpy as np
 
 from zyg.frontend import arrays
 from zyg.frontend.comparison import compare
-from zyg.frontend.functions import unchecked
+from zyg.frontend.functions import shared, unchecked
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
@@ -141,26 +141,25 @@ for _kind, _name in (("max", "maximum"), ("min", "minimum")):
     emits(getattr(np, f"nan{_kind}"))(_extremum(_kind, "f" + _kind, ignored=True))
 
 
+@shared
 @unchecked
 def first_equal(row: Any, value: Any) -> int:
     """The place of the first element that is `value`, or the first nan if it is one; the length if there is none."""
     n = len(row)
-    i = 0
+    start = n - n % _BLOCK
     # Blocks that do not have it, in which the processor looks at several elements at once.
-    while i + _BLOCK <= n:
+    for block in range(n // _BLOCK):
         found = False
         for k in range(_BLOCK):
-            found |= (row[i + k] == value) | ((value != value) & (row[i + k] != row[i + k]))
+            x = row[block * _BLOCK + k]
+            found |= (x == value) | ((value != value) & (x != x))
         if found:
+            start = block * _BLOCK
             break
-        i += _BLOCK
-    if value != value:
-        while i < n and row[i] == row[i]:
-            i += 1
-    else:
-        while i < n and row[i] != value:
-            i += 1
-    return i
+    for i in range(start, n):
+        if (row[i] == value) | ((value != value) & (row[i] != row[i])):
+            return i
+    return n
 
 
 @unchecked
@@ -186,11 +185,11 @@ def _of_whole_array(kind: str, better: Any) -> Any:
         assert isinstance(row, ArrayValue)
         return reduction(e, kind, name, _stopped, row, NONE, FALSE, NONE, YES, None, message)
 
+    @shared
     @unchecked
-    def function(a: Any) -> Any:
-        row = np.ascontiguousarray(a).reshape(-1)
-        if len(row) == 0:
-            raise ValueError(message)
+    def found(row: Any) -> Any:
+        """The extremum, without a derivative, and the first element of the part where it is.  Out of line: a reverse part need not go
+        through its loops."""
         value, first, i = cut(row[0]), 0, 0
         while i < len(row) and value == value:
             # A nan counts as better than all numbers.
@@ -198,6 +197,14 @@ def _of_whole_array(kind: str, better: Any) -> Any:
             if reached != value:
                 value, first = reached, i
             i += _PART
+        return value, first
+
+    @unchecked
+    def function(a: Any) -> Any:
+        row = np.ascontiguousarray(a).reshape(-1)
+        if len(row) == 0:
+            raise ValueError(message)
+        value, first = found(row)
         return _element_slope(value, row[first : first + _PART])
 
     return function
