@@ -68,6 +68,8 @@ def test_what_is_compiled_apart_is_shown():
         total = np.sum(x)
         for power in (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0):
             total = total + np.sum(x * power + total)
+        for i in range(1, len(x)):  # LLVM's optimiser may find something here
+            total = total + x[i] * x[i - 1]
         return total
 
     x = np.linspace(0.0, 1.0, 11)

@@ -257,7 +257,7 @@ class ReverseGraph(ForwardPart):
             inside = [s in loop.blocks for s, _ in edges]
             assert inside.count(True) == 1 and len(edges) == 2, "loops are in simplified form"
             k = self.cotangents.read(head, loop)
-            first = b.op("eq", k, const(0))
+            first = b.op("eq", k, const(0), ends=True)
             again, out = (ways[0], ways[1]) if inside[0] else (ways[1], ways[0])
             self._branch(head, first, out, again)
             b.at(again)

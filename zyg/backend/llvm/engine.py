@@ -319,6 +319,11 @@ def _is_wide() -> bool:
     return bool(_features().get("avx512f") and _features().get("avx512dq"))
 
 
+def has_masks() -> bool:
+    """Whether loads and stores can leave out lanes, of bytes too."""
+    return _is_wide() and bool(_features().get("avx512bw") and _features().get("avx512vl"))
+
+
 def _vector_lanes() -> list[tuple[str, int]]:
     """The instruction sets of x86's vector function ABI that this machine has: letter and register width."""
     features = _features()
@@ -475,7 +480,7 @@ class Native:
     def _bodies(self, lines: bool = False) -> Lowered:
         brief = is_brief(self.module)
         variants = engine().vector_variants if self.options.vectormath and not brief else no_variants
-        return lower(self.module, self.entry, variants, exported=True, lines=lines)
+        return lower(self.module, self.entry, variants, exported=True, lines=lines, masks=has_masks())
 
     def _optimised(self, lines: bool) -> list[tuple[llvm.ModuleRef, Effort]]:
         e = engine()
@@ -496,7 +501,7 @@ class Native:
 def _modules(lowered: Lowered, brief: bool) -> list[tuple[str, bool]]:
     """The assembly of what is compiled: each module with whether brief passes will do."""
     main, settled = split(lowered.module, lowered.settled)
-    return [(main, brief), *([(settled, True)] if settled else [])]
+    return [*([(main, brief)] if main else []), *([(settled, True)] if settled else [])]
 
 
 def _without_noise(text: str) -> str:
@@ -553,7 +558,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         apart = not brief and any(isinstance(v.type, Array) for v in module.functions[entry].params)
         types = (*signature.parameters, *(type for _, type in signature.inputs))
         module.functions[entry].attrs["pairs"] = leaves_in_pairs(types)
-        lowered = lower(module, entry, variants, exported=apart)
+        lowered = lower(module, entry, variants, exported=apart, masks=has_masks())
         native = Native(module, entry, options, signature, lowered)
         raiser = make_raiser(lowered.errors)
         outer = write_entry(lowered, entry, signature, options, raiser, apart)

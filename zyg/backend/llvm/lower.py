@@ -21,6 +21,7 @@ from collections.abc import Callable
 
 from ...ir.analysis import Loops
 from ...ir.core import Function, Instr, Module
+from ...ir.passes.outline import calls_elements, computes
 from .lowered import LANES, WHOLE_ARRAYS, ErrorSite, FunctionABI, Lowered, VectorMath
 from .lowering.function import FunctionLowering
 from .lowering.registry import has_loops, lowering, may_fail, uses_context
@@ -32,25 +33,36 @@ FEW_LOOPS = 1  # that operations on all elements of arrays may be in a module be
 
 
 def lower(
-    module: Module, entry: str, vector_variants: VectorMath, exported: bool = False, lines: bool = False
+    module: Module,
+    entry: str,
+    vector_variants: VectorMath,
+    exported: bool = False,
+    lines: bool = False,
+    masks: bool = False,
 ) -> Lowered:
     """Lower `entry` and all that it calls. `exported` keeps `entry` as a function of its own when LLVM optimises, `lines`
-    tells LLVM where in the source instructions come from."""
+    tells LLVM where in the source instructions come from, `masks`: the processor can leave out lanes of vectors."""
     names = _reachable(module, entry)
-    lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [])
+    lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [], masks=masks)
     if any("lanes" in module.functions[name].attrs for name in names):
         lowered.module.flags.add(LANES)
-    if sum("elements" in i.attrs for name in names for i in _instrs(module.functions[name])) > MANY_LOOPS:
+    loops = sum("elements" in i.attrs for name in names for i in _instrs(module.functions[name]))
+    if loops + sum(calls_elements(module, module.functions[name]) for name in names) > MANY_LOOPS:
         lowered.module.flags.add(WHOLE_ARRAYS)
+    in_lanes = {name for name in names if _in_lanes(module.functions[name])}
     recursive = _recursive(module, names)
     needs_ctx = _closure(module, names, lambda f: f.name in recursive or any(map(uses_context, _instrs(f))))
     runs_python = _closure(module, names, lambda f: any(lowering(i.op).runs_python for i in _instrs(f)))
     if WHOLE_ARRAYS in lowered.module.flags and LANES not in lowered.module.flags:
-        settled = [n for n in names if n != entry and _is_settled(module.functions[n])]
+        settled = [n for n in names if n in in_lanes or not _computes(module.functions[n])]
         lowered.settled = {symbol("py." + n) for n in settled}
-        calls = [callee for n in names for callee in _callees(module.functions[n])]
-        once = [n for n in settled if "vector" in module.functions[n].attrs and calls.count(n) == 1]
-        lowered.inlined = {symbol("py." + n) for n in once}
+        callers: dict[str, list[str]] = {}
+        for n in names:
+            for callee in _callees(module.functions[n]):
+                callers.setdefault(callee, []).append(n)
+        # Where loops stand in a function of their own, what they do in lanes is in it.
+        once = [n for n in settled if n in in_lanes and len(callers[n]) == 1]
+        lowered.inlined = {symbol("py." + n) for n in once if module.functions[callers[n][0]].attrs.get("shallow")}
     lowered.shares = sum(has_loops(i) for name in names for i in _instrs(module.functions[name])) > FEW_LOOPS
     lowered.calls_python = any(i.op == "pycall" for name in names for i in _instrs(module.functions[name]))
     fails = _closure(module, names, lambda f: f.name in recursive or any(map(may_fail, _instrs(f))))
@@ -70,7 +82,7 @@ def lower(
         )
     for name in names:
         linkage = "" if exported and name == entry else "internal "
-        kind = _vector_lowering() if "vector" in module.functions[name].attrs else FunctionLowering
+        kind = _lowering_of(module.functions[name], name in in_lanes)
         function = kind(lowered, module.functions[name], name in recursive, vector_variants)
         if lines:
             function.places = Places(lowered.module, module.functions[name])
@@ -78,21 +90,33 @@ def lower(
     return lowered
 
 
-def _is_settled(function: Function) -> bool:
-    """Whether LLVM's optimiser finds little in a function: it is written in lanes, or what it does in loops is not for
-    vectors, or it hands on to others."""
+def _computes(function: Function) -> bool:
+    """Whether LLVM's optimiser may find something in a function's loops; else it orders what others do."""
+    return any(map(computes, Loops(function).all if len(function.blocks) > 1 else []))
+
+
+def _lowering_of(function: Function, in_lanes: bool) -> type[FunctionLowering]:
+    """What writes a function; what writes in lanes is loaded on demand."""
+    if not in_lanes:
+        return FunctionLowering
+    if "vector" in function.attrs:
+        from .lowering.vectors import VectorLowering
+
+        return VectorLowering
+    from .lowering.each import EachLowering
+
+    return EachLowering
+
+
+def _in_lanes(function: Function) -> bool:
+    """Whether a function is written in lanes."""
     if "vector" in function.attrs:
         return True
-    loops = Loops(function).all if len(function.blocks) > 1 else []
-    if not loops and not function.attrs.get("noinline"):
+    if "each" not in function.attrs:
         return False
-    return all(latch.terminator.attrs.get("elements") == "plain" for loop in loops for latch in loop.latches)
+    from .lowering.each import plain_loop
 
-
-def _vector_lowering() -> type[FunctionLowering]:
-    from .lowering.vectors import VectorLowering  # on demand: only sums of arrays need it
-
-    return VectorLowering
+    return plain_loop(function) is not None
 
 
 def _instrs(f: Function) -> list[Instr]:

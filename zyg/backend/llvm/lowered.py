@@ -35,6 +35,7 @@ class Lowered:
     """A module as LLVM text. `errors[0]` is unused; `objects` are Python objects that the code refers to by index.
 
     `settled`: symbols of functions in which LLVM's optimiser would find little; `inlined`: of those that are called once.
+    `masks`: the processor can leave out lanes of vectors.
     `shares`: operations on all elements of arrays are calls of functions that do one for arrays of some types (`shared`).
     """
 
@@ -49,6 +50,7 @@ class Lowered:
     inlined: set[str] = field(default_factory=set)
     shares: bool = False
     shared: dict[Hashable, FunctionABI] = field(default_factory=dict)
+    masks: bool = False
 
     def status(self, site: ErrorSite) -> int:
         """The number that stands for this error."""

@@ -29,6 +29,8 @@ def split(module: ModuleText, symbols: Set[str]) -> tuple[str, str]:
         sides[side].append(text)
     if not sides[1]:
         return module.text(), ""
+    if not sides[0]:
+        return "", module.text()
     declared: list[list[str]] = []
     crossing: set[str] = set()
     for side, texts in enumerate(sides):

@@ -55,6 +55,7 @@ def _later(module: str, name: str = "run") -> Callable[..., bool]:
 _distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
 _idle, _jam = _later("idle"), _later("jam")
 _shapes, _squares = _later("shapes"), _later("squares")
+_outline = _later("outline")
 _mem2reg, _rare, _stacks, _upward = _later("mem2reg"), _later("rare"), _later("stacks"), _later("upward")
 _side_by_side, _writes = _later("side_by_side"), _later("writes")
 
@@ -140,6 +141,7 @@ OWNERSHIP: list[Pass] = [
     Pass("frames", _frames, "loops count as they did: strips are not made yet"),
     Pass("polls", polls.run_module, "no pass that moves code has to know what a poll is", whole_module=True),
     Pass("rare", _rare, "polls are there now"),
+    Pass("outline", _outline, "loops are as they will be, and arrays not counted yet", whole_module=True),
     Pass("ownership", ownership.run, "decides who frees which array"),
 ]
 

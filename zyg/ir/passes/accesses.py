@@ -8,6 +8,7 @@ register.  Axes that lie behind each other in all arrays become one loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from typing import NamedTuple
 
 from ..analysis import confined_arrays
@@ -75,6 +76,12 @@ class Views:
                 self.made[r] = instr
             if instr.op == "dim":
                 self.dims[instr.operands[0], instr.attrs["axis"]] = instr.result
+
+    def with_confined(self, parameters: Iterable[Value]) -> Views:
+        """The same, where these parameters of a function that is made stand for arrays that are confined."""
+        views = copy(self)
+        views.confined = self.confined.union(parameters)
+        return views
 
     def lengths(self, array: Value) -> list[Value | None]:
         """The lengths of the dimensions as far as they are known; they need not be at hand where they are asked for."""

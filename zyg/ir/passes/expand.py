@@ -18,31 +18,35 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..builder import Builder
-from ..core import Block, Function, Instr, Module, Value, array_type, clone_blocks, const
+from ..core import Block, Const, Function, Instr, Module, Value, array_type, clone_blocks, const
 from ..core import Target as Edge
 from ..reductions import Running, combine, identity
-from ..types import I64, Array, Scalar
+from ..types import I64, Array, Scalar, Type
 from .accesses import Access, Assumption, Back, Index, Views, groups
 
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
 _ROWS = 4  # of a reduction along an outer axis that are taken at once
 _TINY = 8  # instructions of a function of which a processor works on several elements' at once only if told to
 _FEW = 4  # `apply`s in a module for which that is worth LLVM's time: it takes a sixth more for a few per cent
+MANY = 8  # `apply`s in a module from which on their loops are functions of their own
+LANES = 8
+_ELEMENTWISE = frozenset({"set", "add", "mul"})
 _SMALL = 24  # instructions of a function that is repeated for these, and of one that takes no longer than a sum waits
 
 
 def run(module: Module) -> bool:
     applies = sum(i.op == "apply" for f in module.functions.values() for _, i in f.instructions())
     tiny = _TINY if applies <= _FEW else 0
-    changed = [expand(module, function, tiny, vectors=True) for function in list(module.functions.values())]
+    apart = applies > MANY
+    changed = [expand(module, f, tiny, vectors=True, apart=apart) for f in list(module.functions.values())]
     return any(changed)
 
 
-def expand(module: Module, function: Function, tiny: int = 0, vectors: bool = False) -> bool:
+def expand(module: Module, function: Function, tiny: int = 0, vectors: bool = False, apart: bool = False) -> bool:
     """Write the `apply`s of one function out.
 
     Functions of more than `tiny` instructions are done for one vector at a time. `vectors`: calls of functions in the lanes of
-    vectors are allowed, which have no derivatives.
+    vectors are allowed, which have no derivatives. `apart`: the loops are functions of their own.
     """
     work = [b for b in function.blocks if any(i.op == "apply" for i in b.instrs)]
     changed = bool(work)
@@ -51,7 +55,7 @@ def expand(module: Module, function: Function, tiny: int = 0, vectors: bool = Fa
         block = work.pop()
         for n, instr in enumerate(block.instrs):
             if instr.op == "apply":
-                work.append(Expansion(module, function, views, block, n, tiny, vectors).run())
+                work.append(Expansion(module, function, views, block, n, tiny, vectors, apart).run())
                 break
     return changed
 
@@ -60,7 +64,15 @@ class Expansion:
     """The loops for one `apply`, `block.instrs[index]`."""
 
     def __init__(
-        self, module: Module, function: Function, views: Views, block: Block, index: int, tiny: int, vectors: bool
+        self,
+        module: Module,
+        function: Function,
+        views: Views,
+        block: Block,
+        index: int,
+        tiny: int,
+        vectors: bool,
+        outlined: bool = False,
     ):
         self.module = module
         self.function = function
@@ -78,7 +90,7 @@ class Expansion:
         self.b.position = apply.position
         self.accesses: dict[Value, Access] = {}
         self.lengths: list[Value] = []
-        self.tiny, self.vectors = tiny, vectors
+        self.tiny, self.vectors, self.outlined = tiny, vectors, outlined
         self.contiguous = True  # whether the arrays of the version that is being written are
         self.apart = self.views.apart(apply.operands[: len(self.modes)], apply.operands[len(self.modes) :])
 
@@ -103,7 +115,7 @@ class Expansion:
             self.accesses = {v: self.views.access(v, None) or _plain(v) for v in arrays}
             self.lengths = shape
             self.fill_what_is_added_to()
-            b.jump(self.after, *self.nest([], self.zeros()))
+            b.jump(self.after, *self.loops())
         else:
             self.collapsed(fast, shape)
         for block in self.function.blocks[self.first - 1 : self.at]:
@@ -163,7 +175,7 @@ class Expansion:
                 seen[a], tuple(i for k, i in enumerate(index) if type(i) is not int or not k or index[k - 1] != i)
             )
         self.fill_what_is_added_to()
-        b.jump(self.after, *self.nest([], self.zeros()))
+        b.jump(self.after, *self.loops())
 
     def fill_what_is_added_to(self) -> None:
         """New arrays that are not set by the loops are to be zeros before."""
@@ -270,6 +282,88 @@ class Expansion:
         b.at(after)
         return results
 
+    # ------------------------------------------------------------------------------- functions of their own
+
+    def reached(self, indices: Sequence[Value] = (), lengths: Sequence[Value] = ()) -> list[Value]:
+        """The values that the loops of these lengths inside of these counters need."""
+        found = [*indices]
+        for v in self.apply.operands:
+            found += self.accesses[v].values() if v in self.accesses else [v]
+        return list(dict.fromkeys(v for v in [*found, *lengths] if not isinstance(v, Const)))
+
+    def function_of(self, what: str, results: Sequence[Type], operands: Sequence[Value]) -> Function:
+        """A new function that takes these values, for a part of the work."""
+        function = Function(self.module.unique_name(f"{self.callee.name}.{what}"), [Block("entry")], tuple(results))
+        function.attrs["shallow"] = True
+        self.module.add(function)
+        function.entry.params = [Value(v.type, v.name) for v in operands]
+        return function
+
+    def inside(self, function: Function, replace: Callable[[Value], Value]) -> Expansion:
+        """What writes such a part, whose values stand for those here."""
+        e = Expansion.__new__(Expansion)
+        e.module, e.function, e.callee = self.module, function, self.callee
+        e.modes, e.kinds = self.modes, self.kinds
+        e.views = self.views.with_confined(e.function.params[n] for n in function.attrs.get("noalias", ()))
+        operands = [v if v in self.accesses else replace(v) for v in self.apply.operands]
+        e.apply = Instr("apply", operands, self.apply.results, self.apply.attrs)
+        e.contiguous, e.tiny, e.vectors, e.outlined = self.contiguous, self.tiny, self.vectors, self.outlined
+        e.lengths = list(map(replace, self.lengths))
+        e.apart = self.apart
+        e.accesses = {v: a.replaced(replace) for v, a in self.accesses.items()}
+        e.at = 1
+        e.b = Builder(function, function.entry)
+        e.b.position = self.b.position
+        return e
+
+    def alone(self, operands: Sequence[Value], held: Sequence[int] = ()) -> tuple[int, ...]:
+        """Which of the operands of a function are written, and overlap no other."""
+        arrays = [v for v in operands if isinstance(v.type, Array)]
+        outs = {self.accesses[v].array for k, v in enumerate(self.apply.operands[: len(self.modes)]) if k not in held}
+        return tuple(n for n, v in enumerate(operands) if v in outs and self.views.alone(v, arrays))
+
+    def loops(self) -> list[Value]:
+        """All loops; gives the results."""
+        if not self.outlined or len(self.lengths) < 2 and self.contiguous:
+            return self.nest([], self.zeros())
+        operands = self.reached(lengths=self.lengths)
+        function = self.function_of("nest", [v.type for v in self.apply.results], operands)
+        function.attrs |= {"shared": True, "elements": True, "noalias": self.alone(operands)}
+        params = dict(zip(operands, function.entry.params, strict=True))
+        inner = self.inside(function, lambda v: params.get(v, v))
+        inner.b.ret(*inner.nest([], inner.zeros()))
+        return list(self.b.emit("call", *operands, types=function.results, callee=function.name))
+
+    def independent(self, indices: Sequence[Value], body: Body) -> None:
+        """The innermost loop, of iterations that may be done at once: in the lanes of vectors by a function of its own."""
+        if not self.in_lanes():
+            _loop(self, list(indices), body)
+            return
+        operands = self.reached(indices, self.lengths[-1:])
+        function = self.function_of("each", (), operands)
+        function.attrs |= {"shared": True, "elements": True, "each": LANES}
+        params = dict(zip(operands, function.entry.params, strict=True))
+        replace: Callable[[Value], Value] = lambda v: params.get(v, v)
+        inner = self.inside(function, replace)
+        _loop(inner, list(map(replace, indices)), body, plain=True)
+        inner.b.ret()
+        self.b.emit("call", *operands, types=(), callee=function.name)
+
+    def in_lanes(self) -> bool:
+        """Whether the innermost loop is one in lanes: it goes through elements behind each other, and what it writes overlaps nothing
+        in another way than element by element."""
+        from .pairwise import in_lanes
+
+        if not (self.outlined and self.contiguous and self.vectors and in_lanes(self.callee, functions=True)):
+            return False
+        last = len(self.lengths) - 1
+        outs = [self.accesses[v] for v in self.apply.operands[: len(self.modes)]]
+        return (
+            _ELEMENTWISE.issuperset(self.modes)
+            and (self.apart or len(outs) == 1)
+            and all(a.index[-1:] == (last,) and last not in a.index[:-1] for a in outs)
+        )
+
     # ------------------------------------------------------------------------------------------- loops
 
     def nest(self, indices: list[Value], totals: list[Value]) -> list[Value]:
@@ -289,6 +383,27 @@ class Expansion:
 
     def row(self, indices: list[Value], totals: list[Value]) -> list[Value]:
         """The innermost loop."""
+        whole = self.accesses
+        if indices and not self.contiguous:
+            self.accesses = {v: self.access_in_row(a, indices) for v, a in whole.items()}
+        results = self.innermost(indices, totals)
+        self.accesses = whole
+        return results
+
+    def access_in_row(self, access: Access, indices: list[Value]) -> Access:
+        """The same elements by a view of what the innermost loop goes through: where that is, is found once."""
+        array, depth = access.array, len(indices)
+        inner = [i == depth if type(i) is int else isinstance(i, Back) and i.loop == depth for i in access.index]
+        if inner.count(True) != 1 or len(inner) == 1:
+            return access
+        type_ = array_type(array)
+        fixed = [self.at_index(i, indices) for i, moves in zip(access.index, inner, strict=True) if not moves]
+        spec = "".join(":" if moves else "i" for moves in inner)
+        layout = "C" if type_.layout == "C" and inner[-1] else "A"
+        row = self.b.op("view", array, *fixed, type=Array(type_.dtype, 1, layout, type_.writable), spec=spec)
+        return Access(row, tuple(i for i, moves in zip(access.index, inner, strict=True) if moves))
+
+    def innermost(self, indices: list[Value], totals: list[Value]) -> list[Value]:
         b, depth = self.b, len(indices)
         held = [
             k for k, mode in enumerate(self.modes)
@@ -301,6 +416,9 @@ class Expansion:
             from .pairwise import pairwise
 
             sums = pairwise(self, indices, held, kinds)
+        elif not kinds:
+            self.independent(indices, lambda e, outer, i: e.element([*outer, i]))
+            sums = []
         else:
             sums = self.reduced(indices, held, [Running(kind, t) for kind, t in zip(kinds, types, strict=True)])
         for k, total in zip(held, sums, strict=False):
@@ -333,16 +451,16 @@ class Expansion:
 
     def rows(self, indices: list[Value], first: Value) -> list[Value]:
         """The innermost loop for several rows at once."""
-        b = self.b
-        counters = [b.arith("add", first, const(k)) for k in range(_ROWS)]
 
-        def column(j: Value, _: list[Value]) -> list[Value]:
-            given = [self.computed([*indices, i, j]) for i in counters]
-            for k, mode in enumerate(self.modes):
-                self.put(k, mode, [results[k] for results in given], [*indices, first, j])
+        def column(e: Expansion, outer: list[Value], j: Value) -> list[Value]:
+            counters = [e.b.arith("add", outer[-1], const(k)) for k in range(_ROWS)]
+            given = [e.computed([*outer[:-1], i, j]) for i in counters]
+            for k, mode in enumerate(e.modes):
+                e.put(k, mode, [results[k] for results in given], [*outer, j])
             return []
 
-        return self.loop(const(0), self.lengths[-1], [], column)
+        self.independent([*indices, first], column)
+        return []
 
     def loop(
         self,
@@ -380,6 +498,14 @@ class Expansion:
         self.at += 1
         b.at(done)
         return ends
+
+
+Body = Callable[[Expansion, list[Value], Value], list[Value]]  # what is done for a counter, inside of others
+
+
+def _loop(e: Expansion, indices: list[Value], body: Body, plain: bool = False) -> None:
+    """The innermost loop, which carries nothing."""
+    e.loop(const(0), e.lengths[-1], [], lambda i, _: body(e, indices, i), plain=plain)
 
 
 def _plain(v: Value) -> Access:

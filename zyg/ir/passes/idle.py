@@ -2,7 +2,7 @@
 
 Input: any function, best after dce.  Output: a counted loop that has no effect, gives nothing to what comes after it and is left at
 one place only is not entered: control goes on behind it.  (In a gradient such loops are what is left of the forward part where
-the reverse part needs nothing of it.)
+the reverse part needs nothing of it, and of the reverse part where nothing was active, as in a loop that looks for a number.)
 
 Invariant: loops of which it is not known that they end stay.
 """
@@ -41,10 +41,20 @@ def _behind(loop: Loop, gone: set[Block]) -> Target | None:
 
 def ends(loop: Loop, gone: Collection[Block] = ()) -> bool:
     """Whether it is known that a loop comes to its end, with those in it that are not gone."""
-    counter = find_counter(loop)
-    if counter is None or not counter.ends or counter.op == "ne":
-        return False  # (one that waits for a number to be met may have gone past it)
+    if not _counts_back(loop):
+        counter = find_counter(loop)
+        # One that waits for a number to be met may have gone past it.
+        if counter is None or not counter.ends or counter.op == "ne":
+            return False
     return all(inner.header in gone or ends(inner, gone) for inner in loop.children)
+
+
+def _counts_back(loop: Loop) -> bool:
+    """Whether a loop of a reverse part goes on until as many rounds are over as the forward loop had."""
+    for block, _ in loop.exits:
+        if any(i.attrs.get("ends") and i.results == block.terminator.operands for i in block.instrs):
+            return True
+    return False
 
 
 def _is_used(function: Function, loop: Loop, gone: set[Block]) -> bool:

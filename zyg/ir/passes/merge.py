@@ -17,7 +17,7 @@ from .inline import bottom_up
 from .rewriting import constant_key
 
 _SILENT = {name for name, op in OPS.items() if op.effects in ("pure", "read", "write")} - {"alloc", "reserve", "push"}
-_SILENT |= {"apply", "jump", "branch", "switch", "return", "unreachable"}
+_SILENT |= {"apply", "jump", "branch", "switch", "return", "unreachable", "poll"}
 
 
 def run(module: Module) -> bool:

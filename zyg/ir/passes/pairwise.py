@@ -17,10 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..builder import Builder
 from ..core import Block, Const, Function, Instr, Value, const, scalar_type
 from ..reductions import combine, identity
-from ..types import BOOL, F64, I64, Array, Scalar
+from ..types import BOOL, F64, I64, Scalar
 from .expand import Expansion
 
 if TYPE_CHECKING:
@@ -34,28 +33,17 @@ _ANY_ORDER = frozenset({"reassoc"})
 
 def pairwise(outer: Expansion, indices: list[Value], held: list[int], kinds: list[str]) -> list[Value]:
     """The totals of the innermost loop."""
-    reached: list[Value] = [*indices]
-    for v in outer.apply.operands:
-        if v in outer.accesses:
-            reached += outer.accesses[v].values()
-        else:
-            reached.append(v)
-    operands = list(dict.fromkeys(v for v in reached if not isinstance(v, Const)))
+    operands = outer.reached(indices)
     types = [*(outer.callee.results[k] for k in held), *outer.callee.results[len(outer.modes) :]]
-    name = outer.module.unique_name(f"{outer.callee.name}.sum")
-    function = Function(name, [Block("entry")], tuple(types))
-    function.attrs["shallow"] = True
-    outer.module.add(function)
-    arrays = [v for v in operands if isinstance(v.type, Array)]
-    written = {outer.accesses[v].array for k, v in enumerate(outer.apply.operands[: len(outer.modes)]) if k not in held}
-    apart = [n for n, v in enumerate(operands) if v in written and outer.views.alone(v, arrays)]
+    function = outer.function_of("sum", types, operands)
+    apart = outer.alone(operands, held)
     if apart:
-        function.attrs["noalias"] = tuple(apart)
-    params = {v: Value(v.type, v.name) for v in operands}
+        function.attrs["noalias"] = apart
+    params = dict(zip(operands, function.entry.params, strict=True))
     _PairwiseSum(outer, function, params, indices, held, kinds).run()
     operands += [const(0), outer.lengths[-1], const(False)]
-    attrs: dict[str, Any] = {} if written else {"writes": ()}
-    return outer.b.emit("call", *operands, types=function.results, callee=name, **attrs)
+    attrs: dict[str, Any] = {} if len(held) < len(outer.modes) else {"writes": ()}
+    return outer.b.emit("call", *operands, types=function.results, callee=function.name, **attrs)
 
 
 class _PairwiseSum:
@@ -73,18 +61,7 @@ class _PairwiseSum:
         self.params, self.held, self.kinds = params, held, kinds
         replace: Callable[[Value], Value] = lambda v: params.get(v, v)
         self.indices = list(map(replace, indices))
-        self.expansion = e = Expansion.__new__(Expansion)
-        e.module, e.function, e.callee = outer.module, function, outer.callee
-        e.modes, e.kinds = outer.modes, outer.kinds
-        apply = outer.apply
-        operands = [v if v in outer.accesses else replace(v) for v in apply.operands]
-        e.apply = Instr("apply", operands, apply.results, apply.attrs)
-        e.contiguous, e.lengths, e.tiny, e.vectors = outer.contiguous, outer.lengths, outer.tiny, outer.vectors
-        e.apart = outer.apart
-        e.accesses = {v: a.replaced(replace) for v, a in outer.accesses.items()}
-        e.at = 1
-        e.b = Builder(function, function.entry)
-        e.b.position = outer.b.position
+        self.expansion = outer.inside(function, replace)
 
     def run(self) -> None:
         e, b = self.expansion, self.expansion.b
@@ -225,10 +202,24 @@ _VECTORISABLE = frozenset(
 )  # fmt: skip
 _FORMULAS = frozenset({"exp", "expm1", "log", "log1p", "tanh", "pow"})  # that can be written into a loop in lanes
 
+_MATHEMATICAL = frozenset(
+    {
+        "exp2", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "asinh", "acosh",
+        "atanh", "cbrt", "erf", "erfc",
+    }
+)  # fmt: skip
 
-def in_lanes(function: Function) -> bool:
-    """Whether a function of elements can be done for several of them at once."""
-    return len(function.blocks) == 1 and all(map(vectorisable, function.entry.body))
+
+def in_lanes(function: Function, functions: bool = False) -> bool:
+    """Whether a function of elements can be done for several of them at once. `functions`: all mathematical ones may be
+    called."""
+    return len(function.blocks) == 1 and all(
+        vectorisable(i) or functions and is_mathematical(i) for i in function.entry.body
+    )
+
+
+def is_mathematical(instr: Instr) -> bool:
+    return instr.op in _MATHEMATICAL and bool(instr.attrs.get("vectormath")) and instr.result.type is F64
 
 
 def is_arithmetic(function: Function) -> bool:

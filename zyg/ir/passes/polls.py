@@ -49,9 +49,10 @@ def run_module(module: Module) -> bool:
     reached = reached_functions(module)
     looping = {name for name, f in module.functions.items() if len(f.blocks) > 1 and Loops(f).all}
     heavy = {name for name, others in reached.items() if name in looping or not looping.isdisjoint(others)}
+    elements = {name for name, function in module.functions.items() if "elements" in function.attrs}
     for function in module.functions.values():
         if not function.attrs.get("shallow"):
-            changed |= run(function, heavy)
+            changed |= run(function, heavy, elements)
     recursive = [name for name, others in reached.items() if name in others]
     for name in recursive:
         if module.functions[name].attrs.get("shallow"):
@@ -76,11 +77,13 @@ class _Plan:
     before: bool = False
 
 
-def run(function: Function, heavy: Set[str] | None = None) -> bool:
-    """`heavy` are the functions that have loops, or call some that have; None stands for all."""
-    if len(function.blocks) < 2:
-        return False
+def run(function: Function, heavy: Set[str] | None = None, elements: Set[str] = frozenset()) -> bool:
+    """`heavy` are the functions that have loops, or call some that have; None stands for all. `elements`: those that are loops
+    over elements."""
     loops = Loops(function, Dominators(function))
+    changed = _poll_between(function, loops, elements)
+    if len(function.blocks) < 2:
+        return changed
     plans: list[_Plan] = []  # outer loops last
     polled: dict[Loop, list[Block]] = {}  # per loop, heads of loops in it that poll whenever they run
     lengths: dict[Loop, list[Value | None]] = {}  # per loop, of the loops in it that stay whole
@@ -98,7 +101,7 @@ def run(function: Function, heavy: Set[str] | None = None) -> bool:
                 lengths.setdefault(parent, []).append(length)
                 beside.add(parent)
             continue
-        work = sum(_work(block, heavy) for block in loop.blocks)
+        work = sum(_work(block, heavy, elements) for block in loop.blocks)
         if loop.children or work or loop.latch is None:
             dominates = loops.dominators.dominates
             always = any(all(dominates(head, latch) for latch in loop.latches) for head in polled.get(loop, ()))
@@ -129,7 +132,19 @@ def run(function: Function, heavy: Set[str] | None = None) -> bool:
             _strip(function, plan.counter, plan.loop.parent is not None)
         else:
             _count_rounds(function, plan.loop)
-    return bool(plans)
+    return changed or bool(plans)
+
+
+def _poll_between(function: Function, loops: Loops, elements: Set[str]) -> bool:
+    """Outside of loops, a poll comes before one of the last few calls of loops over elements in a block."""
+    changed = False
+    for block in function.blocks if elements else []:
+        calls = [i for i in block.instrs if i.op == "call" and i.attrs["callee"] in elements]
+        for call in [] if block in loops.of else calls[EVERY - 1 :: EVERY]:
+            poll = Instr("poll", [const(EVERY * WHOLE_ARRAY)], attrs={"rare": True}, position=call.position)
+            block.instrs.insert(block.instrs.index(call), poll)
+            changed = True
+    return changed
 
 
 def _just_polled(loops: Loops, heads: set[Block]) -> set[Block]:
@@ -219,11 +234,13 @@ def _is_dimension(v: Value, made: dict[Value, Instr], depth: int) -> bool:
     return instr.op == "select" and all(_is_dimension(x, made, depth - 1) for x in instr.operands[1:])
 
 
-def _work(block: Block, heavy: Set[str] | None) -> int:
+def _work(block: Block, heavy: Set[str] | None, elements: Set[str]) -> int:
     """What calls and operations on whole arrays in a block may take."""
     total = 0
     for instr in block.instrs:
-        if instr.op == "pycall" or (instr.op == "call" and (heavy is None or instr.attrs["callee"] in heavy)):
+        if instr.op == "call" and instr.attrs["callee"] in elements:
+            total += WHOLE_ARRAY
+        elif instr.op == "pycall" or (instr.op == "call" and (heavy is None or instr.attrs["callee"] in heavy)):
             total += ROUND
         elif walks_array(instr):
             total += WHOLE_ARRAY

@@ -24,7 +24,7 @@ LIBM = frozenset(
     }
 )  # fmt: skip
 
-_C_NAMES = {"modulus": "hypot"}  # `math.hypot` is CPython's own; `abs` of a complex number is C's
+C_NAMES = {"modulus": "hypot"}  # `math.hypot` is CPython's own; `abs` of a complex number is C's
 
 # Functions that CPython computes by its own algorithms, or that no C library has: see runtime.py.
 OWN_MATH = {"lgamma": 1, "gamma": 1, "digamma": 1, "trigamma": 1, "hypot": 2}
@@ -44,7 +44,7 @@ def library_function(e: FunctionLowering, instr: Instr) -> None:
     single = instr.operands[0].type is F32
     type = e.llvm_type(instr.operands[0])
     args = [e.typed(v) for v in instr.operands]
-    own = _C_NAMES.get(name, name)
+    own = C_NAMES.get(name, name)
     called = own + "f" * single
     if name == "pow" and not instr.attrs.get("fast"):
         # By its own name LLVM would make pow(x, 2.0) x * x, which differs in the last bit for some x.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....ir.core import Const, Instr, Target, Value, uses
+from ....ir.core import Const, Function, Instr, Target, Value, uses
 from ....ir.types import BOOL, Array, Scalar
 from ..horizontal import add_up
 from ..lowered import LoweringError
@@ -21,7 +21,7 @@ from .arithmetic import BINARY, binary, neg
 from .arrays import access, element, parts_of
 from .control import give
 from .function import FunctionLowering, scalar_type
-from .mathematics import INTRINSICS, intrinsic
+from .mathematics import C_NAMES, INTRINSICS, LIBM, intrinsic
 from .registry import lowering
 
 
@@ -29,30 +29,19 @@ class VectorLowering(FunctionLowering):
     """Lowers one such function."""
 
     def lower(self, linkage: str) -> None:
-        self.width: int = self.function.attrs["vector"]
-        self.lane = self.function.params[-1]
+        self.prepare(self.function.attrs["vector"], self.function.params[-1])
+        super().lower(linkage)
+
+    def prepare(self, width: int, lane: Value) -> None:
+        self.width, self.lane = width, lane
+        self.mask = ""  # which of the lanes count, if not all
+        self.scalar = False  # whether one element is gone through, not in lanes
         self.wide: dict[Value, str] = {}  # vectors that depend on the lane
         self.first: dict[Value, str] = {}  # what goes up by one from lane to lane: its value for the first lane
         self.down: dict[Value, str] = {}  # what goes down
-        self.varying = self.find_varying()
+        self.varying = varying_in(self.function, lane)
         self.inverted = self.find_inverted()
         self.vectors = False  # whether a varying instruction is being written
-        super().lower(linkage)
-
-    def find_varying(self) -> set[Value]:
-        """What depends on the lane."""
-        found = {self.lane}
-        grew = True
-        while grew:
-            before = len(found)
-            for block in self.function.blocks:
-                for instr in block.instrs:
-                    if not found.isdisjoint(instr.operands):
-                        found.update(instr.results)
-                    for target in instr.targets:
-                        found.update(p for p, a in zip(target.block.params, target.args, strict=True) if a in found)
-            grew = len(found) > before
-        return found
 
     def find_inverted(self) -> set[Value]:
         """Comparisons that are asked the other way round: those by which zeros are mostly chosen where they hold. A processor
@@ -86,7 +75,9 @@ class VectorLowering(FunctionLowering):
         return f"<{self.width} x {type}>"
 
     def bind(self, value: Value, names: list[str]) -> None:
-        if value is self.lane:
+        if self.scalar:
+            super().bind(value, names)
+        elif value is self.lane:
             self.first[value] = "0"  # the number that is passed is that of the first
         elif value in self.varying:
             (self.wide[value],) = names
@@ -196,7 +187,33 @@ class VectorLowering(FunctionLowering):
         if scalar is BOOL:
             lanes = self.let(f"zext {self.vector_type('i1')} {lanes} to {type}")
         lanes = self.in_order(lanes, type, indices)
-        self.emit(f"store {type} {lanes}, ptr {address}, align {SIZES[scalar]}{annotation}")
+        if not self.mask:
+            self.emit(f"store {type} {lanes}, ptr {address}, align {SIZES[scalar]}{annotation}")
+            return
+        mask = self.vector_type("i1")
+        callee = self.module.intrinsic(f"llvm.masked.store.{self.suffix(type)}.p0", "void", f"{type}, ptr, i32, {mask}")
+        chosen = self.in_order(self.mask, mask, indices)
+        self.emit(
+            f"call void {callee}({type} {lanes}, ptr {address}, i32 {SIZES[scalar]}, {mask} {chosen}){annotation}"
+        )
+
+    def read_row(
+        self, address: str, type: str, size: int, annotation: str, indices: list[Value], hint: str = "t"
+    ) -> str:
+        """Elements behind each other, in the order of the loop."""
+        if not self.mask:
+            loaded = self.let(f"load {type}, ptr {address}, align {size}{annotation}", hint)
+            return self.in_order(loaded, type, indices)
+        mask = self.vector_type("i1")
+        callee = self.module.intrinsic(f"llvm.masked.load.{self.suffix(type)}.p0", type, f"ptr, i32, {mask}, {type}")
+        chosen = self.in_order(self.mask, mask, indices)
+        given = f"ptr {address}, i32 {size}, {mask} {chosen}, {type} zeroinitializer"
+        return self.in_order(self.let(f"call {type} {callee}({given}){annotation}", hint), type, indices)
+
+    def suffix(self, type: str) -> str:
+        """What intrinsics for vectors of a type are called by."""
+        scalar = type.rsplit(" ", 1)[1].rstrip(">")
+        return f"v{self.width}{ {'double': 'f64', 'float': 'f32'}.get(scalar, scalar) }"
 
     def lower_return(self, instr: Instr) -> None:
         """What the lanes have, added up."""
@@ -215,6 +232,22 @@ class VectorLowering(FunctionLowering):
             for name, own in add_up(self.let, type, vectors, self.width)
             for at in range(len(own))
         ]
+
+
+def varying_in(function: Function, lane: Value) -> set[Value]:
+    """What depends on the lane."""
+    found = {lane}
+    grew = True
+    while grew:
+        before = len(found)
+        for block in function.blocks:
+            for instr in block.instrs:
+                if not found.isdisjoint(instr.operands):
+                    found.update(instr.results)
+                for target in instr.targets:
+                    found.update(p for p, a in zip(target.block.params, target.args, strict=True) if a in found)
+        grew = len(found) > before
+    return found
 
 
 def _not(e: FunctionLowering, instr: Instr) -> None:
@@ -319,7 +352,7 @@ def _function(e: FunctionLowering, instr: Instr) -> None:
         given = [", ".join(f"{type} {x}" for x in part) for part in parts]
         e.define(instr, [joined(w, [e.call(type, f"@{symbol}", g, attributes=MATH) for g in given])])
         return
-    type, name = e.vector_type("double"), "zyg_pow" if instr.op == "pow" else instr.op
+    type, name = e.vector_type("double"), "zyg_pow" if instr.op == "pow" else C_NAMES.get(instr.op, instr.op)
     callee = e.module.external(name, "double", ", ".join(["double"] * arity), MATH)
     result = "poison"
     for lane in range(e.width):
@@ -338,8 +371,7 @@ def _load(e: FunctionLowering, instr: Instr) -> None:
     type = e.vector_type(MEMORY_TYPES[dtype])
     if (lowest := e.lowest(array, indices)) is not None:
         address = element(e, a, [*(i for i in fixed if i is not None), lowest])
-        loaded = e.let(f"load {type}, ptr {address}, align {SIZES[dtype]}{annotation}", hint)
-        loaded = e.in_order(loaded, type, indices)
+        loaded = e.read_row(address, type, SIZES[dtype], annotation, indices, hint)
     else:
         loaded = gathered(e, array, fixed, [e.vector(i) for i in indices if i in e.varying], dtype, annotation)
     e.define(instr, [e.let(f"icmp ne {type} {loaded}, zeroinitializer", hint) if dtype is BOOL else loaded])
@@ -357,7 +389,7 @@ def _accum(e: FunctionLowering, instr: Instr) -> None:
     address, type, annotation = row(e, instr)
     _, value, *indices = instr.operands
     scalar = scalar_type(value)
-    old = e.in_order(e.let(f"load {type}, ptr {address}, align {SIZES[scalar]}{annotation}"), type, indices)
+    old = e.read_row(address, type, SIZES[scalar], annotation, indices)
     if scalar is BOOL:
         old = e.let(f"icmp ne {type} {old}, zeroinitializer")
     operation = f"fadd {e.flags(instr)}" if scalar.kind == "f" else "or " if scalar is BOOL else "add "
@@ -383,12 +415,25 @@ def gathered(
     assert isinstance(array.type, Array)
     a, type, scalar = parts_of(e, array), e.vector_type(MEMORY_TYPES[dtype]), MEMORY_TYPES[dtype]
     result = "poison"
+    if e.mask:  # lanes that do not count go where the first one does
+        varying = [
+            e.let(
+                f"select {e.vector_type('i1')} {e.mask}, {e.vector_type('i64')} {v}, {e.vector_type('i64')} {_first(e, v)}"
+            )
+            for v in varying
+        ]
     for lane in range(e.width):
         own = iter([e.let(f"extractelement {e.vector_type('i64')} {v}, i64 {lane}") for v in varying])
         address = element(e, a, [i if i is not None else next(own) for i in fixed])
         value = e.let(f"load {scalar}, ptr {address}{annotation}")
         result = e.let(f"insertelement {type} {result}, {scalar} {value}, i64 {lane}")
     return result
+
+
+def _first(e: VectorLowering, v: str) -> str:
+    """The first lane's number in all of them."""
+    type = e.vector_type("i64")
+    return e.let(f"shufflevector {type} {v}, {type} poison, <{e.width} x i32> zeroinitializer")
 
 
 _LOWERED: dict[str, Callable[[FunctionLowering, Instr], None]] = {
@@ -405,5 +450,5 @@ _LOWERED: dict[str, Callable[[FunctionLowering, Instr], None]] = {
     "store": _store,
     "accum": _accum,
 }
-_LOWERED |= dict.fromkeys(FUNCTIONS, _function)
+_LOWERED |= dict.fromkeys((*FUNCTIONS, *LIBM), _function)
 _ACCESSES = frozenset({"load", "store", "accum"})

@@ -1,0 +1,81 @@
+"""Loops over elements that stand in functions of their own, in lanes: many operations on whole arrays in one program."""
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.backend.llvm import engine
+
+
+def many(x, y, rows, single, whole):
+    """Elementwise in every way: new arrays and old ones, backwards, broadcast, of several types."""
+    a = x - 2.0 * y
+    b = np.sqrt(a * a + 1.0)
+    c = np.where(a > 0.0, b, -b)
+    d = np.sin(c) + np.arctan2(x, b)
+    e = np.zeros_like(x)
+    e[1:] = d[1:] * b[:-1]
+    e += 0.5 * c
+    e *= b
+    f = e[::-1] * x
+    g = rows * f + d
+    h = g / (1.0 + np.abs(rows))
+    h[:, 1:] -= h[:, :-1] * 0.25
+    k = single * np.float32(1.5) + single
+    flags = (whole > 2) & (x > 0.5)
+    n = whole * 3 - whole
+    m = np.where(flags, n, 7)
+    steps = h[:, ::2] + 1.0
+    return e, f, h, k, flags, m, steps
+
+
+def total(x, y, rows, single, whole):
+    e, f, h, _, _, m, steps = many(x, y, rows, single, whole)
+    return np.sum(e * f) + np.sum(np.exp(-h * h)) + np.sum(m * x) + np.sum(steps**2)
+
+
+@pytest.mark.parametrize("masks", [True, False])
+def test_elements_in_lanes(monkeypatch, masks):
+    if not masks:
+        monkeypatch.setattr(engine, "has_masks", lambda: False)
+    native, gradient = zyg.jit(many), zyg.jit(zyg.grad(total))
+    random = np.random.default_rng(1)
+    for n in (0, 1, 3, 7, 8, 9, 17, 100):
+        x, y, rows = random.random(n), random.random(n), random.random((3, n)) - 0.5
+        args = x, y, rows, random.random(n).astype(np.float32), random.integers(0, 5, n)
+        for got, expected in zip(native(*args), many(*args), strict=True):
+            assert got.dtype == expected.dtype
+            np.testing.assert_allclose(got, expected, rtol=1e-14, atol=1e-15)
+        slopes, direction, step = gradient(*args), random.random(n), 1e-6
+        ahead, behind = total(x + step * direction, *args[1:]), total(x - step * direction, *args[1:])
+        np.testing.assert_allclose(np.sum(slopes * direction), (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-6)
+
+
+def test_equal_loops_are_one_function_and_those_that_compute_stand_apart():
+    def f(x, y):
+        a = x - y
+        a[0] = 0.5  # so that what follows is not one loop
+        b = y - a
+        b[0] = 0.5
+        c = a - b
+        c[0] = 0.5
+        d = b - c
+        d[0] = 0.5
+        e = c - d
+        e[0] = 0.5
+        g = d - e
+        g[0] = 0.5
+        h = e - g
+        h[0] = 0.5
+        i = g - h
+        i[0] = 0.5
+        j = h - i
+        for k in range(len(j)):
+            j[k] = j[k] * 0.5 + k
+        return j
+
+    x = np.linspace(0.0, 1.0, 11)
+    np.testing.assert_allclose(zyg.jit(f)(x, x * x), f(x, x * x), rtol=1e-13)
+    text = zyg.code_llvm(f, x, x * x, optimised=False)
+    assert text.count("call fastcc void @py.sub.element.each(") == 9 and text.count("element.each(") == 10
+    assert text.count("@py.f.loop(") == 2

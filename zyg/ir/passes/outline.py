@@ -1,0 +1,133 @@
+"""Loops for LLVM's optimiser become functions of their own, where most of a function is calls of loops in lanes (expand.py).
+
+Input: a module whose loops poll.  Output: in functions that call many loops over elements, loops that compute, and hand nothing on to
+calls, are such calls too.  What is left of the function is the order in which arrays come, are worked on and go, in which LLVM's full
+pipeline finds nothing (`settled`), and which is most of the text; the loops get the pipeline.
+
+Invariant: values do not change.
+"""
+
+from __future__ import annotations
+
+from ..analysis import Loop, Loops
+from ..core import Block, Const, Function, Instr, Module, Target, Value, clone_blocks, uses
+from ..ops import OPS
+from ..types import Array, Scalar
+from . import merge
+from .accesses import Views
+from .expand import MANY
+from .rewriting import replace_uses
+
+_STACKS = frozenset({"push", "pop", "reserve", "rewind", "cursor", "drop", "stack"})
+_ACCESSES = frozenset({"load", "store", "accum"})
+_MOVED = {name for name, op in OPS.items() if op.effects in ("pure", "read")} | _ACCESSES | {"poll", "jump", "branch"}
+_MOVED -= {"call"}
+_LITTLE = 24  # instructions of a loop with stacks that is not worth the pipeline for all that is around it
+
+
+def run(module: Module) -> bool:
+    changed = False
+    for function in list(module.functions.values()):
+        if calls_elements(module, function) > MANY:
+            changed |= _outline(module, function)
+    if changed:
+        merge.run(module)
+    return changed
+
+
+def calls_elements(module: Module, function: Function) -> int:
+    """How many calls of loops over elements there are."""
+    return sum(
+        i.op == "call" and "elements" in module.functions[i.attrs["callee"]].attrs for _, i in function.instructions()
+    )
+
+
+def computes(loop: Loop) -> bool:
+    """Whether LLVM's optimiser may find something in an innermost loop."""
+    if loop.children:
+        return False
+    work = [i for block in loop.blocks for i in block.instrs if not i.targets and i.op != "poll"]
+    if not all(i.op in _MOVED or i.op in _STACKS for i in work):
+        return False
+    if any(i.op in _STACKS for i in work):
+        return sum(i.op not in _STACKS for i in work) > _LITTLE
+    plain = all(latch.terminator.attrs.get("elements") == "plain" for latch in loop.latches)
+    accesses = any(i.op in _ACCESSES for i in work)
+    return accesses and not plain and len(loop.exits) == 1
+
+
+def _outline(module: Module, function: Function) -> bool:
+    loops = Loops(function).all
+    views: Views | None = None
+    gone: set[Block] = set()
+    for loop in loops:  # outer before inner
+        if gone.isdisjoint(loop.blocks) and any(computes(x) for x in loops if x.blocks <= loop.blocks):
+            made = _results(function, loop)
+            if made is not None:
+                views = views or Views(function)
+                _move(module, function, views, loop, made)
+                gone |= loop.blocks
+    return bool(gone)
+
+
+def _results(function: Function, loop: Loop) -> list[Value] | None:
+    """What comes after the loop needs of it; None if the loop cannot be moved."""
+    if len(loop.entering) != 1 or len(loop.exits) != 1:
+        return None
+    made: set[Value] = set()
+    for block in loop.blocks:
+        if block.handler is not None or any(i.op not in _MOVED for i in block.instrs):
+            return None
+        made.update(block.params)
+        made.update(r for i in block.instrs for r in i.results)
+        if not all(isinstance(p.type, Scalar) for p in block.params):
+            return None
+    exit = loop.exits[0][1]
+    used = dict.fromkeys(v for v in exit.args if v in made)
+    for block in function.blocks:
+        if block not in loop.blocks:
+            if block.handler is not None and not made.isdisjoint(block.handler.args):
+                return None
+            used.update(dict.fromkeys(v for i in block.instrs for v in uses(i) if v in made))
+    return list(used) if all(isinstance(v.type, Scalar) for v in used) else None
+
+
+def _move(module: Module, function: Function, views: Views, loop: Loop, made: list[Value]) -> None:
+    _, entering = loop.entering[0]
+    leaving, _ = loop.exits[0]
+    blocks = [b for b in function.blocks if b in loop.blocks]
+    inside = {p for b in blocks for p in b.params} | {r for b in blocks for i in b.instrs for r in i.results}
+    reached = [*entering.args, *(v for b in blocks for i in b.instrs for v in uses(i))]
+    taken = list(dict.fromkeys(v for v in reached if v not in inside and not isinstance(v, Const)))
+    position = next((i.position for b in blocks for i in b.instrs if i.position is not None), None)
+    new = Function(module.unique_name(f"{function.name}.loop"), [], tuple(v.type for v in made))
+    values = {v: Value(v.type, v.name) for v in taken}
+    start = Block("entry", list(values.values()))
+    copies = dict(zip(blocks, clone_blocks(blocks, values), strict=True))
+    out = Block("out")
+    out.instrs.append(Instr("return", [values[v] for v in made], position=position))
+    arguments = [values.get(v, v) for v in entering.args]
+    start.instrs.append(Instr("jump", targets=[Target(copies[loop.header], arguments)], position=position))
+    for target in copies[leaving].terminator.targets:
+        if target.block not in copies.values():
+            target.block, target.args = out, []
+    new.blocks = [start, *copies.values(), out]
+    arrays = [v for v in taken if isinstance(v.type, Array)]
+    new.attrs = {
+        "shared": True,
+        "noalias": tuple(n for n, v in enumerate(taken) if v in arrays and views.alone(v, arrays)),
+    }
+    module.add(new)
+    results = [Value(v.type, v.name) for v in made]
+    replaced = dict(zip(made, results, strict=True))
+    behind = loop.exits[0][1]
+    call = Block(f"{loop.header.name}.call")
+    call.instrs = [
+        Instr("call", taken, results, {"callee": new.name}, position=position),
+        Instr("jump", targets=[behind], position=position),  # as it is: a loop behind this one knows it
+    ]
+    entering.block, entering.args = call, []
+    place = function.blocks.index(blocks[0])
+    function.blocks[:] = [b for b in function.blocks if b not in loop.blocks]
+    function.blocks.insert(min(place, len(function.blocks)), call)
+    replace_uses(function, replaced)
