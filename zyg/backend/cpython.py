@@ -28,6 +28,7 @@ FLOAT_VALUE = OB_HEAD
 LONG_TAG = OB_HEAD
 LONG_DIGIT = OB_HEAD + 8
 TUPLE_ITEMS = tuple.__basicsize__
+BYTES_DATA = bytes.__basicsize__ - 1
 LIST_ITEMS = OB_HEAD + 8
 RANGE_START = OB_HEAD
 CELL_CONTENTS = OB_HEAD
@@ -38,6 +39,9 @@ FUNCTION_KWDEFAULTS = OB_HEAD + 48
 FUNCTION_CLOSURE = OB_HEAD + 56
 # PyTypeObject.tp_version_tag: changes whenever a class or a base of it does; 0 while it is not known
 TYPE_VERSION = 48 * WORD
+# PyCFunctionObject
+BUILTIN_METHOD = OB_HEAD
+BUILTIN_SELF = OB_HEAD + 8
 CAPSULE_POINTER = OB_HEAD
 CAPSULE_NAME = OB_HEAD + 8
 DICT_VERSION = OB_HEAD + 8
@@ -68,7 +72,7 @@ FLAG_WRITEABLE = 0x0400
 IMMORTAL = VERSION >= (3, 12)  # None, True, small ints ... have a reference count that must not be touched
 
 # Slots of NumPy's C API table (numpy/_core/code_generators/numpy_api.py); stable since 1.7.
-_NUMPY_API = {"PyArray_New": 93, "PyArray_SetBaseObject": 282}
+_NUMPY_API = {"PyArray_New": 93, "PyArray_NewCopy": 85, "PyArray_SetBaseObject": 282}
 
 
 class LayoutError(ImportError):
@@ -105,6 +109,8 @@ def _check_objects() -> None:
     _require(tag == (1 if VERSION < (3, 12) else 1 << 3), "ints")
     pair = (value, [])
     _require(_word(id(pair) + OB_SIZE) == 2 and _word(id(pair) + TUPLE_ITEMS) == id(value), "tuples")
+    text = b"text"
+    _require(ctypes.string_at(id(text) + BYTES_DATA, len(text)) == text, "bytes")
     items = [value]
     table = _word(id(items) + LIST_ITEMS)
     _require(_word(id(items) + OB_SIZE) == 1 and table is not None and _word(table) == id(value), "lists")
@@ -149,6 +155,9 @@ def _check_functions() -> None:
     _require(_word(id(sample) + FUNCTION_CODE) == id(sample.__code__), "functions")
     _require(_word(id(sample) + FUNCTION_DEFAULTS) == id(sample.__defaults__), "functions")
     _require(_word(id(sample) + FUNCTION_KWDEFAULTS) == id(sample.__kwdefaults__), "functions")
+    items: list[int] = []
+    append = items.append
+    _require(_word(id(append) + BUILTIN_SELF) == id(items), "built-in functions")
     _require(_word(id(sample) + FUNCTION_CLOSURE) == id(sample.__closure__), "functions")
 
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend import pulls
 from zyg.ir.overtaking import OVERTAKING, overtakes
 
-from . import foreign, memory
+from . import foreign, memory, numpy_native
 from .cotangents import Refused
 from .numpy_ import OF_OBJECTS, as_operand, give, of_objects, refuse
 from .numpy_backs import BESIDE, BOOL, FLOATS, NUMBERS, REAL, Made, given, ndarray, of_floats
@@ -112,12 +113,16 @@ def frozen(key: Any) -> Any:
     return key
 
 
-def run_number(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+def _run_number(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     if d is not None:
         if type(d) is Refused:
             shadows.add_array(back[1], d)
         else:
             shadows.of_array(back[1])[back[2]] += d
+
+
+run_number = pulls.deferred("pull", _run_number)
+numpy_native.when_started(lambda: pulls.settle(run_number, "zyg_pull_item", *numpy_native.ABOUT_SHADOWS))
 
 
 def run_getitem(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

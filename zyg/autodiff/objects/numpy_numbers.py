@@ -5,12 +5,13 @@ The reverse pass makes Python's floats of them, with which it calculates four ti
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from . import arithmetic
+from zyg.backend import pulls
+
+from . import arithmetic, numpy_native
 
 # The types of two operands of which one is such a number: real numbers whose operators calculate, and run nothing else.
 _BESIDE = float, int, bool, np.float64, np.float32, np.int64
@@ -43,6 +44,15 @@ def run_quotient(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return c, e if e == e or d != 0 else 0.0  # nothing times an infinite slope is nothing
 
 
-BACKS: dict[str, Callable[..., Any]] = {
-    "add": run_sum, "sub": run_difference, "mul": run_product, "truediv": run_quotient,
-}  # fmt: skip
+RUN: dict[str, Any] = {
+    op: pulls.deferred("pull", f)
+    for op, f in {"add": run_sum, "sub": run_difference, "mul": run_product, "truediv": run_quotient}.items()
+}
+
+
+def _run_natively() -> None:
+    for op, run in RUN.items():
+        pulls.settle_number(run, op)
+
+
+numpy_native.when_started(_run_natively)

@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from . import memory, numpy_
+from zyg.backend.llvm.runtime.records import ARITHMETIC, POWER
+from zyg.backend.pulls import Case, deferred, settle_record
+
+from . import memory, numpy_, numpy_numbers
+from . import numpy_native as native_backs
 from .cotangents import Refused
 from .numpy_ import refuse
 from .numpy_backs import (
@@ -32,6 +36,7 @@ from .numpy_backs import (
     summed,
     times,
 )
+from .numpy_native import plan
 from .shadows import F64
 
 # --------------------------------------------------------------------------------------------------- operators
@@ -51,38 +56,56 @@ _KEEP: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _operator(function: Any, arrays: Any, left: _Side | None, right: _Side | None) -> tuple[Short, Short]:
+def _operator(
+    function: Any, arrays: Any, left: _Side | None, right: _Side | None, native: tuple[Cases, Cases]
+) -> tuple[Short, Short]:
     """(value, back) of an operator: where the cotangents of numbers are wanted, and where they are not.
 
     arrays: whether y, a, and b are kept, a function of dy and these that gives the cotangents of both, and functions of dy and the
     other one that give the cotangent of an array behind which, or in front of which, an array of bools stands. left, right: of a
-    number behind an array, and in front of one.
+    number behind an array, and in front of one. native: how native code runs the back where all arrays are of float64.
     """
 
     def of_arrays(a: Any, b: Any) -> Made:
-        if not (a.dtype is F64 and b.dtype is F64) and not (a.dtype in BESIDE and b.dtype in BESIDE):
+        if a.dtype is F64 and b.dtype is F64:
+            y = function(a, b)
+            return (
+                None if native[0][0] is None or type(y) is not ndarray else native_backs.recorded(native[0][0], y, a, b)
+            )
+        if not (a.dtype in BESIDE and b.dtype in BESIDE):
             return None
         y = function(a, b)
         if type(y) is not ndarray or not (y.dtype is F64 or y.dtype is F32):
             return None
         keeps_y, keeps_a, keeps_b, parts, before_bools, behind_bools = arrays
         if b.dtype is BOOL:
-            return (y, (run_one, y, a, before_bools, b.copy(), None)) if a.shape == y.shape and before_bools else None
+            return _beside_bools(y, a, b, before_bools)
         if a.dtype is BOOL:
-            return (y, (run_one, y, b, behind_bools, a.copy(), None)) if b.shape == y.shape and behind_bools else None
+            return _beside_bools(y, b, a, behind_bools)
         run = run_two if a.shape == b.shape else run_two_spread
         return y, (run, y, a, b, parts, y.copy() if keeps_y else None, a.copy() if keeps_a else None, b.copy() if keeps_b else None)  # fmt: skip
 
-    def alone(y: Any, x: Any, s: Any, side: _Side, run: Any) -> Made:
+    def alone(a: Any, b: Any, side: _Side, of_left: bool) -> Made:
+        y = function(a, b)
         if type(y) is not ndarray:
             return None
+        x, s = (a, b) if of_left else (b, a)
+        case = native[1][1 if of_left else 2]
+        if x.dtype is F64 and case is not None and (case is not _POWER_CASE or s != 0):
+            return native_backs.recorded(_SQUARE if case is _POWER_CASE and s == 2 else case, y, a, b)
         part, keep = side.alone
         return y, (run_one, y, x, part, s, None if keep is None else keep(y, x))
 
-    def both(y: Any, x: Any, s: Any, side: _Side, run: Any) -> Made:
+    def both(a: Any, b: Any, side: _Side, of_left: bool) -> Made:
+        y = function(a, b)
         if type(y) is not ndarray:
             return None
+        x, s = (a, b) if of_left else (b, a)
+        case = native[0][1 if of_left else 2]
+        if x.dtype is F64 and case is not None:
+            return native_backs.recorded(case, y, a, b)
         part, number, keep = side.both
+        run = run_left if of_left else run_right
         return y, (run, y, x, s, part, number, None if keep is None else keep(y, x))
 
     def recording(with_number: Any) -> Short:
@@ -91,14 +114,65 @@ def _operator(function: Any, arrays: Any, left: _Side | None, right: _Side | Non
                 if type(b) is ndarray:
                     return None if arrays is None else of_arrays(a, b)
                 if type(b) in REAL and left is not None and _is_beside(b, a.dtype):
-                    return with_number(function(a, b), a, b, left, run_left)
+                    return with_number(a, b, left, True)
             elif type(a) in REAL and right is not None and type(b) is ndarray and _is_beside(a, b.dtype):
-                return with_number(function(a, b), b, a, right, run_right)
+                return with_number(a, b, right, False)
             return None
 
         return record
 
     return recording(both), recording(alone)
+
+
+def _beside_bools(y: Any, x: Any, bools: Any, part: Any) -> Made:
+    if part is None or x.shape != y.shape:
+        return None
+    if part is _times_bools and x.dtype is F64:
+        return y, (native_backs.run, y, x, None, bools.copy(), None, _MASKED)
+    return y, (run_one, y, x, part, bools.copy(), None)
+
+
+Cases = tuple[Case | None, Case | None, Case | None]  # of arrays, of an array and a number, of a number and an array
+
+
+def _cases(rule: str, p: str, q: str, parts: Any, left: _Side, right: _Side) -> tuple[Cases, Cases]:
+    """How native code runs backs of an operator, where cotangents of numbers are wanted, and where they are not: by a rule, which
+    keeps p and q. With each, what Python would run in its place."""
+    product = rule == "product"
+    of_right = lambda p, q: q if product else (q, p)
+
+    def usual(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
+        kept = (None, p, q) if product else (p, None, q)
+        return run_two if a.shape == b.shape else run_two_spread, y, a, b, parts, *kept
+
+    def usual_left(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
+        return run_left, y, a, b, *left.both[:2], p
+
+    def usual_left_alone(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
+        return run_one, y, a, left.alone[0], q, p
+
+    def usual_right(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
+        return run_right, y, b, a, *right.both[:2], of_right(p, q)
+
+    def usual_right_alone(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
+        return run_one, y, b, right.alone[0], p, of_right(p, q)
+
+    arrays = Case(plan(rule, usual), p, q)
+    return (
+        (arrays, Case(plan(rule, usual_left), p, q), Case(plan(rule, usual_right), p, q)),
+        (
+            arrays,
+            Case(plan(rule, usual_left_alone), "", q, b=False),
+            Case(plan(rule, usual_right_alone), p, "" if product else q, a=False),
+        ),
+    )
+
+
+def _of_constant_power(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
+    return run_one, y, a, _of_power, q, p
+
+
+_SQUARE, _POWER_CASE = (Case(plan(rule, _of_constant_power), "a", "b", b=False) for rule in ("square", "power"))
 
 
 def _is_beside(number: Any, dtype: Any) -> bool:
@@ -196,20 +270,56 @@ _SUM = False, False, False, _of_sum, _same, _same
 _DIFFERENCE = False, False, False, _of_difference, _same, _negative
 _PRODUCT = False, True, True, _of_product, _times_bools, _times_bools
 _QUOTIENT = True, False, True, _of_quotient, _over_bools, None
+_MASKED = plan("masked", lambda y, a, b, p, q: (run_one, y, a, _times_bools, p, None))
+
+
+def _with_native(rule: str, p: str, q: str, function: Any, arrays: Any, left: _Side, right: _Side) -> Any:
+    return function, arrays, left, right, _cases(rule, p, q, arrays[3], left, right)
+
+
+_SCALE = _Side(_scaled, "", _of_scale, "x")
 _BY_UFUNC: dict[np.ufunc, Any] = {
-    np.add: (operator.add, _SUM, _Side(_same, "", _total), _Side(_same, "", _total)),
-    np.subtract: (operator.sub, _DIFFERENCE, _Side(_same, "", _minus_total), _Side(_negative, "", _total)),
-    np.multiply: (operator.mul, _PRODUCT, _Side(_scaled, "", _of_scale, "x"), _Side(_scaled, "", _of_scale, "x")),
-    np.divide: (operator.truediv, _QUOTIENT, _Side(_divided, "", _of_divisor, "y"), _Side(_of_inverse, "xy", _of_inverted)),
-    np.power: (operator.pow, None, _Side(_of_power, "x", _of_exponent, "xy", _of_base), None),
+    np.add: _with_native("sum", "", "", operator.add, _SUM, _Side(_same, "", _total), _Side(_same, "", _total)),
+    np.subtract: _with_native(
+        "difference", "", "", operator.sub, _DIFFERENCE, _Side(_same, "", _minus_total), _Side(_negative, "", _total)
+    ),
+    np.multiply: _with_native("product", "a", "b", operator.mul, _PRODUCT, _SCALE, _SCALE),
+    np.divide: _with_native(
+        "quotient", "y", "b", operator.truediv, _QUOTIENT,
+        _Side(_divided, "", _of_divisor, "y"), _Side(_of_inverse, "xy", _of_inverted),
+    ),
+    np.power: (
+        operator.pow, None, _Side(_of_power, "x", _of_exponent, "xy", _of_base), None,
+        ((None,) * 3, (None, _POWER_CASE, None)),
+    ),
 }  # fmt: skip
 
 # By the name of an operator: (value, back), where cotangents of numbers are wanted, and where they are not.
 OPERATORS: dict[str, Short] = {}
 WITHOUT_NUMBERS: dict[str, Short] = {}
-for _name, _u in numpy_.OPERATORS.items():
-    if _u in _BY_UFUNC:
-        OPERATORS[_name], WITHOUT_NUMBERS[_name] = _operator(*_BY_UFUNC[_u])
+_BY_NAME = {name: _BY_UFUNC[u] for name, u in numpy_.OPERATORS.items() if u in _BY_UFUNC}
+for _name in _BY_NAME:
+    OPERATORS[_name], WITHOUT_NUMBERS[_name] = (deferred("record", f) for f in _operator(*_BY_NAME[_name]))
+
+
+def record_natively(records: dict[str, Any], numbers: bool) -> None:
+    """Native code records what these do by name. numbers: whether cotangents of numbers are wanted."""
+    run, small = native_backs.run, native_backs.SMALL
+    for name, record in records.items():
+        if name in numpy_numbers.RUN:
+            function, *_, cases = _BY_NAME[name]
+            cases = cases[0 if numbers else 1]
+            settle_record(record, function, run, ARITHMETIC, cases, small, which=name, numbers=numpy_numbers.RUN[name])
+        elif name == "pow" and not numbers:
+            settle_record(record, operator.pow, run, POWER, [_SQUARE, _POWER_CASE], small)
+
+
+def _settle_own() -> None:
+    record_natively(OPERATORS, True)
+    record_natively(WITHOUT_NUMBERS, False)
+
+
+native_backs.when_started(_settle_own)
 
 
 # -------------------------------------------------------------------------------------------- in-place operators

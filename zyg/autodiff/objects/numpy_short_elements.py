@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from . import builtins_, numpy_
+from zyg.backend.pulls import Case
+
+from . import builtins_, numpy_, numpy_native
 from .cotangents import Refused
 from .numpy_backs import (
     BESIDE,
@@ -24,13 +26,27 @@ from .numpy_backs import (
     strong,
     times,
 )
+from .numpy_native import plan
 from .numpy_operators import OPERATORS
 from .shadows import F64
+
+# By rules of native code (`numpy_native`): what these keep is the value or the argument.
+_RULES: dict[np.ufunc, str] = {
+    np.negative: "negative", np.square: "square", np.reciprocal: "reciprocal", np.sqrt: "sqrt", np.exp: "exp", np.log: "log",
+    np.log1p: "log1p", np.sin: "sin", np.cos: "cos", np.tanh: "tanh", np.absolute: "absolute", np.fabs: "absolute",
+}  # fmt: skip
+
+CASES: dict[np.ufunc, Case] = {}
 
 
 def of_one(u: np.ufunc) -> Short:
     """Of a function of elements, of one argument."""
     uses_y, uses_x, slopes = numpy_.UFUNCS[u]
+    native = None
+    if u in _RULES:
+        of_y = uses_y and not uses_x
+        usual = lambda y, a, b, p, q: (run_one, y, a, _by_slope, slopes, (p, None) if of_y else (None, p))
+        native = CASES[u] = Case(plan(_RULES[u], usual), "a" if uses_x else "y" if uses_y else "", b=False)
 
     def short(x: Any, *others: Any, **options: Any) -> Made:
         if others or options:
@@ -45,6 +61,8 @@ def of_one(u: np.ufunc) -> Short:
         y = u(x)
         if type(y) is not ndarray:
             return None
+        if native is not None and x.dtype is F64:
+            return numpy_native.recorded(native, y, x)
         return y, (run_one, y, x, _by_slope, slopes, (y.copy() if uses_y else None, x.copy() if uses_x else None))
 
     return short
@@ -132,13 +150,22 @@ def chosen(u: np.ufunc, wins: Any, of_nans: bool) -> Short:
             return None
         nan = b if of_nans else a
         second = wins(b, a) if type(nan) is not ndarray and nan == nan else wins(b, a) | (nan != nan)
+        if _is_double(a) and _is_double(b):
+            return y, (numpy_native.run, y, a, b, second, None, _SECOND)
         return y, (run_operands, y, (a, b), _chosen, second, None)
 
     return short
 
 
+def _is_double(x: Any) -> bool:
+    return type(x) is not ndarray or x.dtype is F64
+
+
 def _chosen(dy: Any, second: Any, _: Any) -> Any:
     return np.where(second, 0.0, dy), np.where(second, dy, 0.0)
+
+
+_SECOND = plan("second", lambda y, a, b, p, q: (run_operands, y, (a, b), _chosen, p, None), skip=1)
 
 
 def where(condition: Any, a: Any = None, b: Any = None, /, *others: Any, **options: Any) -> Made:
@@ -147,15 +174,18 @@ def where(condition: Any, a: Any = None, b: Any = None, /, *others: Any, **optio
     if type(condition) is not ndarray or condition.dtype is not BOOL:
         return None
     y = np.where(condition, a, b)
-    return (
-        (y, (run_operands, y, (condition, a, b), _of_where, condition.copy(), None))
-        if y.dtype in FLOATS and y.ndim
-        else None
-    )
+    if y.dtype not in FLOATS or not y.ndim:
+        return None
+    if _is_double(a) and _is_double(b):
+        return y, (numpy_native.run, y, a, b, condition.copy(), None, _FIRST)
+    return y, (run_operands, y, (condition, a, b), _of_where, condition.copy(), None)
 
 
 def _of_where(dy: Any, condition: Any, _: Any) -> Any:
     return None, np.where(condition, dy, 0.0), np.where(condition, 0.0, dy)
+
+
+_FIRST = plan("first", lambda y, a, b, p, q: (run_operands, y, (p, a, b), _of_where, p, None), skip=2)
 
 
 def clipped(function: Any) -> Short:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from typing import Any
 
 import numpy as np
 
+from zyg.backend.pulls import Case
+
+from . import numpy_native
 from .cotangents import Refused
 from .numpy_ import refuse
 from .numpy_backs import (
@@ -22,6 +27,7 @@ from .numpy_backs import (
     run_two,
 )
 from .numpy_items import run_number
+from .numpy_native import FEW, LOOPS, Plan, plan, recorded
 from .shadows import F64
 
 
@@ -37,6 +43,8 @@ def product(function: Any) -> Short:
         if cotangents is None:
             return None
         y = function(a, b)
+        if a.dtype is F64:
+            return recorded(_CASES[a.ndim, b.ndim], y, a, b)
         if cotangents is _of_dot:
             return y, (run_number_of_two, a, b, _of_dot, a.copy(), b.copy())
         return y, (run_two, y, a, b, cotangents, None, a.copy(), b.copy())
@@ -63,15 +71,39 @@ def _of_matrices(dy: Any, y: Any, a: Any, b: Any) -> Any:
 _PRODUCTS = {(1, 1): _of_dot, (2, 1): _of_matrix_vector, (1, 2): _of_vector_matrix, (2, 2): _of_matrices}
 
 
+def _product_case(cotangents: Any, y: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> Case:
+    usual = lambda y, a, b, p, q: (run_two, y, a, b, cotangents, None, p, q)
+    return Case(plan("inner", usual, FEW, y=y, p=a, q=b, a=a, b=b), "a", "b")
+
+
+def _usual_dot(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
+    return run_number_of_two, a, b, _of_dot, p, q
+
+
+# By the dimensions of the operands. Of two matrices i, j and j, k the loops are those of i, j, and k.
+_CASES = {
+    (1, 1): Case(plan("inner", _usual_dot, FEW, of_number=True), "a", "b"),
+    (1, 2): _product_case(_of_vector_matrix, y=(-1, 0), a=(0, -1), b=(0, 1)),
+    (2, 1): _product_case(_of_matrix_vector, y=(0, -1), a=(0, 1), b=(-1, 0)),
+    (2, 2): _product_case(_of_matrices, y=(0, -1, 1), a=(0, 1, -1), b=(-1, 0, 1)),
+}
+CASES = list(_CASES.values())
+
+
 def outer(a: Any, b: Any = None, *others: Any, **options: Any) -> Made:
     if not of_floats(a) or not of_floats(b) or others or options or a.ndim != 1 or b.ndim != 1:
         return None
     y = np.outer(a, b)
+    if a.dtype is F64 and b.dtype is F64:
+        return recorded(_OUTER, y, a, b)
     return y, (run_two, y, a, b, _of_outer, None, a.copy(), b.copy())
 
 
 def _of_outer(dy: Any, y: Any, a: Any, b: Any) -> Any:
     return dy.dot(b), a.dot(dy)
+
+
+_OUTER = _product_case(_of_outer, y=(0, 1), a=(0, -1), b=(-1, 0))
 
 
 def reduction(function: Any, is_mean: bool) -> Short:
@@ -81,19 +113,49 @@ def reduction(function: Any, is_mean: bool) -> Short:
         if type(x) is not ndarray or not (x.dtype is F64 or x.dtype is F32) or others or options or x.size == 0:
             return None
         if axis is None and not keepdims:
+            if x.dtype is F64:
+                return function(x), (numpy_native.run, None, x, None, None, x.size if is_mean else 1, _EVENLY)
             return function(x), (run_number_of_one, x, _evenly, x.size if is_mean else 1)
         if type(keepdims) is not bool or not (axis is None or is_size(axis)):
             return None
-        y = function(x, axis, keepdims=keepdims) if keepdims else function(x, axis)
-        count = x.size // y.size
+        if x.dtype is F64:  # (what NumPy does)
+            y = np.add.reduce(x, axis=axis, keepdims=keepdims)
+            count = x.size // y.size
+            if is_mean:
+                y /= count
+        else:
+            y = function(x, axis, keepdims=keepdims) if keepdims else function(x, axis)
+            count = x.size // y.size
         if type(y) is not ndarray:
             return (y, (run_number_of_one, x, _evenly, count if is_mean else 1)) if type(y) in NUMBERS else None
+        if x.dtype is F64 and x.ndim <= LOOPS:
+            return y, (numpy_native.run, y, x, None, None, count if is_mean else 1, _plan_along(x.ndim, axis, keepdims))
         shape = list(x.shape)
-        for k in range(x.ndim) if axis is None else axis if type(axis) is tuple else (axis,):
+        for k in _axes(x.ndim, axis):
             shape[k] = 1
         return y, (run_one, y, x, _along, x.shape, (tuple(shape), count if is_mean else 1))
 
     return short
+
+
+def _axes(ndim: int, axis: Any) -> tuple[int, ...]:
+    return tuple(range(ndim)) if axis is None else axis if type(axis) is tuple else (axis,)
+
+
+_EVENLY = plan("over", lambda y, a, b, p, q: (run_number_of_one, a, _evenly, q), of_number=True)
+
+
+@functools.lru_cache(256)
+def _plan_along(ndim: int, axis: Any, keepdims: bool) -> Plan:
+    """Of a sum or mean along axes, over the number that is kept."""
+    gone = {k % ndim for k in _axes(ndim, axis)}
+
+    def usual(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
+        return run_one, y, a, _along, a.shape, (tuple([1 if k in gone else n for k, n in enumerate(a.shape)]), q)
+
+    rest = itertools.count()
+    places = [(k if keepdims else -1) if k in gone else k if keepdims else next(rest) for k in range(ndim)]
+    return plan("over", usual, y=tuple(places))
 
 
 def _evenly(d: Any, x: Any, count: int) -> Any:

@@ -8,12 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend.llvm.runtime.records import FUNCTION, PRODUCT
+from zyg.backend.pulls import deferred, settle_record
+
 from . import (  # noqa: F401  (the last three have the entries that take what short paths do not)
     calls,
     numpy_,
     numpy_functions,
     numpy_methods,
+    numpy_native,
     numpy_products,
+    numpy_short_elements,
+    numpy_short_sums,
 )
 from .numpy_backs import Made, Short, ndarray
 from .numpy_operators import OPERATORS, WITHOUT_NUMBERS
@@ -94,8 +100,11 @@ _METHODS: dict[str, Short] = {
     **{name: viewed(getattr(ndarray, name)) for name in ("reshape", "ravel", "transpose", "swapaxes", "squeeze")},
 }
 OPERATORS["matmul"] = WITHOUT_NUMBERS["matmul"] = product(operator.matmul)
+for _f in (*numpy_short_elements.CASES, np.dot, np.matmul):
+    FUNCTIONS[_f] = deferred("record", FUNCTIONS[_f])
 for _f, _short in FUNCTIONS.items():
     calls.KNOWN[_f] = _entry(_f, _short, calls.KNOWN[_f])
+
 
 # By name, what places remember of methods of arrays.
 METHODS: dict[str, Any] = {
@@ -104,3 +113,18 @@ METHODS: dict[str, Any] = {
     if cls is ndarray
 }
 calls.METHODS.update({(ndarray, name): entry for name, entry in METHODS.items()})
+
+
+def record_product(record: Any, function: Any) -> None:
+    """Native code records a product."""
+    settle_record(record, function, numpy_native.run, PRODUCT, numpy_short_sums.CASES, numpy_native.FEW)
+
+
+def _record_natively() -> None:
+    for u, case in numpy_short_elements.CASES.items():
+        settle_record(FUNCTIONS[u], u, numpy_native.run, FUNCTION, [case], numpy_native.SMALL)
+    for f in (np.dot, np.matmul):
+        record_product(FUNCTIONS[f], f)
+
+
+numpy_native.when_started(_record_natively)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict, deque
 from collections.abc import Callable
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from zyg.backend.phrases import PLAIN_KEYS
+from zyg.backend.pulls import deferred, settle
 
 from .. import objects
 from ..identity import note
@@ -20,6 +22,7 @@ from ..objects import (
     iteration,
     keys,
     numpy_items,
+    numpy_native,
     numpy_numbers,
     numpy_operators,
     numpy_shortcuts,
@@ -41,7 +44,7 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
     slot, reflected = f"__{op}__", f"__r{op}__"
     tables = new_tables()
     function, complex_back = arithmetic.FUNCTIONS[op], arithmetic.COMPLEX_BACKS.get(op)
-    run_numbers = numpy_numbers.BACKS.get(op)
+    run_numbers = numpy_numbers.RUN.get(op)
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         ta, tb = types = type(a), type(b)
@@ -75,7 +78,7 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
         return general(a, b)
 
     record.__name__ = record.__qualname__ = f"record_{op}"
-    return record
+    return record if short is None else deferred("record", record)
 
 
 def run_reflected(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -273,6 +276,16 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 # Where the cotangent of one operand is not wanted, as that of a constant.
 WITH_CONSTANT = {op: _binary(op, short) for op, short in numpy_operators.WITHOUT_NUMBERS.items()}
 OPERATORS |= {f"i{op}": _inplace(op) for op in ("add", "sub", "mul", "truediv")}
-OPERATORS |= {"neg": _neg, "getitem": _getitem, "setitem": _setitem}
+OPERATORS |= {"neg": _neg, "getitem": deferred("record", _getitem), "setitem": _setitem}
 OPERATORS["with_enter"] = record_with_enter
 OPERATORS["with_exit"] = record_with_exit
+
+
+def _record_natively() -> None:
+    for records, numbers in ((OPERATORS, True), (WITH_CONSTANT, False)):
+        numpy_operators.record_natively(records, numbers)
+        numpy_shortcuts.record_product(records["matmul"], operator.matmul)
+    settle(OPERATORS["getitem"], "zyg_item", numpy_items.run_number, F64)
+
+
+numpy_native.when_started(_record_natively)

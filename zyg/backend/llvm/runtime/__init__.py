@@ -44,10 +44,11 @@ PARTS: dict[str, tuple[str, ...]] = {
     "saved": ("zyg_ctx_escape", "zyg_saved_new", "zyg_saved_find", "zyg_saved_name"),
     "shapes": ("zyg_reshape",),
     "generators": ("zyg_generator_ready",),
+    "pulls": ("zyg_pull", "zyg_pull_item", "zyg_pull_number", "zyg_record", "zyg_item"),
     "boxes": ("zyg_box_any", "zyg_box_readonly", "zyg_pin"),
     "control": ("zyg_poll", "zyg_work", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
 }  # fmt: skip
-HOT = {"fastpaths", "shelves"}  # parts that LLVM optimises
+HOT = {"fastpaths", "pulls", "shelves"}  # parts that LLVM optimises
 HOMES = {symbol: part for part, symbols in PARTS.items() for symbol in symbols}
 
 

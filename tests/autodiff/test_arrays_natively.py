@@ -1,0 +1,168 @@
+"""Small arrays through Python, where native code records what is done with them and runs it back."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import zyg
+from tests.turns import each_in_turn
+from zyg.autodiff.objects import numpy_native
+from zyg.fallback import python_pullback
+
+pytestmark = each_in_turn
+X, Y = np.array([0.7, -1.2, 0.4]), np.array([1.5, 0.3, -2.0])
+W = np.cos(np.arange(12.0)).reshape(4, 3)
+FORMULAS = {
+    "operators": lambda x, y, w, s: np.sum((x + y) * (x - y) / (y * y + 2.0) - w),
+    "numbers": lambda x, y, w, s: np.sum((x * s + s - 1.0) / s + (2 - s * x) * (s - x) + s / (y * y + 1) - x / 3 * 0.5),
+    "broadcast": lambda x, y, w, s: np.sum((w * x + y) * (x / (w + 3.0)) - w[:, :1] * x + y * w[1:2]),
+    "of_three_axes": lambda x, y, w, s: np.sum((w[:, None, :] - w[None, :2]) ** 2 * x * s),
+    "products": lambda x, y, w, s: np.sum(w @ x) + x @ w.T @ np.ones(4) * s + np.sum(w.T @ (w * y)) + np.dot(x, y),
+    "outer": lambda x, y, w, s: np.sum(np.outer(x, y) * (w.T @ w)),
+    "with_itself": lambda x, y, w, s: np.sum(x * x + x @ x * x) + np.dot(x, x) * s,
+    "powers": lambda x, y, w, s: np.sum(x**2 + w**3 * x + (y * y + 1.0) ** -0.5),
+    "functions": lambda x, y, w, s: np.sum(
+        np.exp(x) + np.log(y * y + 1) + np.sqrt(x * x + s) + np.sin(x) * np.cos(y) + np.tanh(w) + np.log1p(w * w)
+        - np.reciprocal(y) + np.square(x) + -x + np.abs(y) * np.fabs(x)
+    ),
+    "choices": lambda x, y, w, s: np.sum(
+        np.maximum(x, y) * np.minimum(w, s) + np.where(x > 0, x, s) + np.where(w > x, w, y) + np.maximum(x, 0.0) ** 2
+        + x * (x > 0) + (y > 0) * y * s
+    ),
+    "sums": lambda x, y, w, s: np.sum(np.sum(w, axis=0) * x) + np.sum(w.mean(axis=1, keepdims=True) * w)
+    + np.mean(w * s) + np.sum(w.sum((0, 1), keepdims=True) * x),
+    "views": lambda x, y, w, s: np.sum(w.T[1] ** 2) + np.sum(w.reshape(3, 4)[:, ::-1] * w[:3, 1:2]) + np.sum(x[::2] * y[1:]),
+    "elements": lambda x, y, w, s: x[0] * y[-1] + s * x[1] / y[0] - (x[2] - 2.0) * 3 + w[1][2] * x[0] / s,
+    "of_zero_slopes": lambda x, y, w, s: np.sum(x.copy() * 0.0) + np.sum(np.copy(w)) * s,
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True, scope="module")
+def natively():
+    numpy_native.start()
+
+
+def kept(f):
+    """A program that holds what it is given in a dict, which native code refuses."""
+
+    def program(x, y, w, s):
+        held = dict(zip("xyws", (x, y, w, s)))
+        return f(*[held[k] for k in "xyws"])
+
+    return program
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_formulas(name):
+    f = kept(FORMULAS[name])
+    args = X, Y, W, 0.8
+    value, back = python_pullback(f, args, {})
+    assert value == f(*args)
+    for given in (back(1.0), back(1.0)):  # a pullback may be called again
+        found = sum(
+            np.vdot(c, np.sin(1.0 + np.arange(np.size(c))).reshape(np.shape(c))) for c in given if c is not None
+        )
+
+        def along(h):
+            return f(*[a + h * np.sin(1.0 + np.arange(np.size(a))).reshape(np.shape(a)) for a in args])
+
+        assert found == pytest.approx((along(1e-6) - along(-1e-6)) / 2e-6, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", ["numbers", "products", "powers", "choices", "views", "elements"])
+def test_second_derivatives(name):
+    f = kept(FORMULAS[name])
+
+    def slope(s):
+        return np.sum(python_gradient(f, s)[0] * Y)
+
+    def python_gradient(f, s):
+        return zyg.gradient(f, X, Y, W, s)
+
+    found = python_pullback(slope, (0.8,), {})[1](1.0)[0]
+    assert (found or 0.0) == pytest.approx((slope(0.8 + 1e-5) - slope(0.8 - 1e-5)) / 2e-5, rel=1e-5, abs=1e-7)
+
+
+def test_nothing_times_an_infinite_slope_is_nothing():
+    zero = np.array([0.0, 4.0])
+
+    def f(x):
+        held = [x]
+        return np.where(np.array([False, True]), np.sqrt(held[0]) + np.log(held[0]) + 1.0 / held[0], held[0])[1]
+
+    with np.errstate(all="ignore"):
+        (found,) = python_pullback(f, (zero,), {})[1](1.0)
+    np.testing.assert_allclose(found, [0.0, 0.25 + 0.25 - 1 / 16])
+
+
+@pytest.mark.parametrize("f", [lambda x: x / 0.0, lambda x: x * 1e300 * 1e300, lambda x: np.sum(x - np.inf * x)])
+def test_numpy_warns(f):
+    def program(x):
+        return np.sum({"x": f(x)}["x"])
+
+    with warnings.catch_warnings(record=True) as expected:
+        warnings.simplefilter("always")
+        value = program(X)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        assert python_pullback(program, (X,), {})[0] == pytest.approx(value, nan_ok=True)
+    assert [str(w.message) for w in found] == [str(w.message) for w in expected] != []
+
+
+def test_what_vanishes_is_an_error_where_numpy_is_told_so():
+    def program(x):
+        return np.sum({"x": x * 1e-300 * 1e-300}["x"])
+
+    with np.errstate(under="raise"), pytest.raises(FloatingPointError, match="underflow"):
+        python_pullback(program, (X,), {})
+
+
+def test_arrays_that_are_written_afterwards():
+    def f(x, s):
+        held = {"a": x * 1.0}
+        a = held["a"]
+        y = a * a + np.tanh(a) * s + a[0] * 2.0
+        a *= 3.0
+        a[0] = s
+        y += a
+        return np.sum(y * a)
+
+    def plainly(x, s):
+        y = x * x + np.tanh(x) * s + 2.0 * x[0]
+        a = np.array([s, 3.0 * x[1], 3.0 * x[2]])
+        return np.sum((y + a) * a)
+
+    given, expected = python_pullback(f, (X, 0.3), {})[1](1.0), zyg.gradient(plainly, X, 0.3)
+    np.testing.assert_allclose(given[0], expected[0])
+    assert given[1] == pytest.approx(expected[1])
+
+
+def test_large_arrays_and_other_types_go_through_python():
+    x = np.linspace(-1.0, 1.0, 5000)
+    f = lambda x: np.sum({"y": x * x + x}["y"])
+    np.testing.assert_allclose(python_pullback(f, (x,), {})[1](1.0)[0], 2 * x + 1)
+    small = x[:3].astype(np.float32)
+    found = python_pullback(f, (small,), {})[1](1.0)[0]
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, 2 * small + 1)
+    big_endian = x[:3].astype(">f8")
+    np.testing.assert_allclose(python_pullback(f, (big_endian,), {})[1](1.0)[0], 2 * x[:3] + 1)
+
+
+def test_errors_are_numpys():
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        python_pullback(lambda x, w: np.sum({"y": x + w.T}["y"]), (X, W), {})
+    with pytest.raises(IndexError, match="out of bounds"):
+        python_pullback(lambda x: {"y": x[3]}["y"], (X,), {})
+    with pytest.raises(ValueError, match="mismatch in its core dimension"):
+        python_pullback(lambda x, w: np.sum({"y": x @ w}["y"]), (X, W), {})
+
+
+def test_a_refusal_is_passed_on():
+    def f(x):
+        held = {"y": x * 2.0}
+        np.frompyfunc(lambda v: v, 1, 1)(held["y"])
+        return np.sum(held["y"] * np.array(list(map(float, map(str, held["y"])))))
+
+    assert np.shape(python_pullback(f, (X,), {})[0]) == ()

@@ -1,0 +1,479 @@
+"""What recording and running back small arrays share: what arrays look like, shadows, loops. (`pulls` says what for.)"""
+
+from __future__ import annotations
+
+from .pull_rules import moved
+
+TEXT = (
+    """
+declare double @sin(double)
+declare double @cos(double)
+declare double @zyg_pow(double, double)
+declare double @llvm.copysign.f64(double, double)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
+declare ptr @PyLong_FromVoidPtr(ptr)
+declare i32 @PyArray_SetBaseObject(ptr, ptr)
+declare double @PyLong_AsDouble(ptr)
+declare ptr @PyFloat_FromDouble(double)
+declare ptr @PyErr_Occurred()
+declare void @PyErr_Clear()
+declare ptr @PyDict_GetItemWithError(ptr, ptr)
+declare i32 @PyDict_SetItem(ptr, ptr, ptr)
+declare i32 @PyDict_DelItem(ptr, ptr)
+declare i64 @PyDict_Size(ptr)
+declare i32 @PyList_Append(ptr, ptr)
+declare ptr @PyTuple_New(i64)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @PyObject_CallMethodObjArgs(ptr, ptr, ...)
+declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
+@numpy.ndarray = external global i8
+@numpy.float64 = external global i8
+@PyFloat_Type = external global i8
+@PyLong_Type = external global i8
+@_Py_NoneStruct = external global i8
+
+declare ptr @PyArray_NewCopy(ptr, i32)
+declare double @llvm.fabs.f64(double)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+define internal i1 @is_array(ptr %x, ptr %descr) {
+  %type_at = getelementptr i8, ptr %x, i64 $OB_TYPE
+  %type = load ptr, ptr %type_at
+  %array = icmp eq ptr %type, @numpy.ndarray
+  br i1 %array, label %look, label %no
+look:
+  %descr_at = getelementptr i8, ptr %x, i64 $ARRAY_DESCR
+  %its = load ptr, ptr %descr_at
+  %same = icmp eq ptr %its, %descr
+  %flags_at = getelementptr i8, ptr %x, i64 $ARRAY_FLAGS
+  %flags = load i32, ptr %flags_at
+  %aligned_bit = and i32 %flags, $FLAG_ALIGNED
+  %aligned = icmp ne i32 %aligned_bit, 0
+  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
+  %nd = load i32, ptr %nd_at
+  %few = icmp ule i32 %nd, $LOOPS
+  %a = and i1 %same, %aligned
+  %b = and i1 %a, %few
+  ret i1 %b
+no:
+  ret i1 false
+}
+
+; A number as a double.
+define internal i1 @number(ptr %x, ptr %out) {
+entry:
+  %type_at = getelementptr i8, ptr %x, i64 $OB_TYPE
+  %type = load ptr, ptr %type_at
+  %float = icmp eq ptr %type, @PyFloat_Type
+  %of_numpy = icmp eq ptr %type, @numpy.float64
+  %plain = or i1 %float, %of_numpy
+  br i1 %plain, label %read, label %other
+read:
+  %at = getelementptr i8, ptr %x, i64 $FLOAT_VALUE
+  %value = load double, ptr %at
+  store double %value, ptr %out
+  ret i1 true
+other:
+  %int = icmp eq ptr %type, @PyLong_Type
+  br i1 %int, label %convert, label %no
+convert:
+  %converted = call double @PyLong_AsDouble(ptr %x)
+  store double %converted, ptr %out
+  %error = call ptr @PyErr_Occurred()
+  %fine = icmp eq ptr %error, null
+  br i1 %fine, label %yes, label %clear
+clear:
+  call void @PyErr_Clear()
+  ret i1 false
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; Sizes and steps of an array along each loop; false if it has not the axes that its map names.
+define internal i1 @lay_out(ptr %x, ptr %map, ptr %sizes, ptr %steps) {
+entry:
+  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
+  %nd32 = load i32, ptr %nd_at
+  %nd = sext i32 %nd32 to i64
+  %shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
+  %shape = load ptr, ptr %shape_at
+  %strides_at = getelementptr i8, ptr %x, i64 $ARRAY_STRIDES
+  %strides = load ptr, ptr %strides_at
+  %first = load i8, ptr %map
+  %aligned = icmp eq i8 %first, $ALIGNED
+  %shift = sub i64 $LOOPS, %nd
+  br label %each
+each:
+  %l = phi i64 [ 0, %entry ], [ %l1, %next ]
+  %entry_at = getelementptr i8, ptr %map, i64 %l
+  %named8 = load i8, ptr %entry_at
+  %named = sext i8 %named8 to i64
+  %by_place = sub i64 %l, %shift
+  %axis = select i1 %aligned, i64 %by_place, i64 %named
+  %size_at = getelementptr i64, ptr %sizes, i64 %l
+  %step_at = getelementptr i64, ptr %steps, i64 %l
+  %none = icmp slt i64 %axis, 0
+  br i1 %none, label %stay, label %go
+stay:
+  store i64 1, ptr %size_at
+  store i64 0, ptr %step_at
+  br label %next
+go:
+  %there = icmp slt i64 %axis, %nd
+  br i1 %there, label %read, label %no
+read:
+  %n_at = getelementptr i64, ptr %shape, i64 %axis
+  %n = load i64, ptr %n_at
+  store i64 %n, ptr %size_at
+  %s_at = getelementptr i64, ptr %strides, i64 %axis
+  %s = load i64, ptr %s_at
+  store i64 %s, ptr %step_at
+  %some = icmp sgt i64 %n, 0
+  br i1 %some, label %next, label %no
+next:
+  %l1 = add i64 %l, 1
+  %more = icmp slt i64 %l1, $LOOPS
+  br i1 %more, label %each, label %yes
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; The same of a number.
+define internal void @stay(ptr %sizes, ptr %steps) {
+  store <4 x i64> <i64 1, i64 1, i64 1, i64 1>, ptr %sizes, align 8
+  store <4 x i64> zeroinitializer, ptr %steps, align 8
+  ret void
+}
+
+; What was kept: an array, a number, or nothing.
+define internal i1 @kept(ptr %x, ptr %descr, ptr %map, ptr %sizes, ptr %steps, ptr %place, ptr %value) {
+  %none = icmp eq ptr %x, @_Py_NoneStruct
+  br i1 %none, label %nothing, label %some
+nothing:
+  call void @stay(ptr %sizes, ptr %steps)
+  store ptr %value, ptr %place
+  store double 0.0, ptr %value
+  ret i1 true
+some:
+  %array = call i1 @is_array(ptr %x, ptr %descr)
+  br i1 %array, label %lay, label %maybe
+lay:
+  %data_at = getelementptr i8, ptr %x, i64 $ARRAY_DATA
+  %data = load ptr, ptr %data_at
+  store ptr %data, ptr %place
+  %laid = call i1 @lay_out(ptr %x, ptr %map, ptr %sizes, ptr %steps)
+  ret i1 %laid
+maybe:
+  call void @stay(ptr %sizes, ptr %steps)
+  store ptr %value, ptr %place
+  %number = call i1 @number(ptr %x, ptr %value)
+  ret i1 %number
+}
+
+; The shadow of an array, made if there is none: a new reference; null with or without an error.
+define internal ptr @shadow(ptr %shadows, ptr %words, ptr %x, ptr %descr, ptr %of_array) {
+entry:
+  %views_word = load i64, ptr %words
+  %views_at = getelementptr i8, ptr %shadows, i64 %views_word
+  %views = load ptr, ptr %views_at
+  %key = call ptr @PyLong_FromVoidPtr(ptr %x)
+  %failed = icmp eq ptr %key, null
+  br i1 %failed, label %no, label %look
+look:
+  %found = call ptr @PyDict_GetItemWithError(ptr %views, ptr %key)
+  %absent = icmp eq ptr %found, null
+  br i1 %absent, label %make, label %have
+have:
+  call void @Py_IncRef(ptr %found)
+  call void @Py_DecRef(ptr %key)
+  ret ptr %found
+make:
+  %base_at = getelementptr i8, ptr %x, i64 $ARRAY_BASE
+  %base = load ptr, ptr %base_at
+  %owns = icmp eq ptr %base, null
+  %flags_at = getelementptr i8, ptr %x, i64 $ARRAY_FLAGS
+  %flags = load i32, ptr %flags_at
+  %contiguous_bit = and i32 %flags, $FLAG_C_CONTIGUOUS
+  %contiguous = icmp ne i32 %contiguous_bit, 0
+  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
+  %nd = load i32, ptr %nd_at
+  %some = icmp sgt i32 %nd, 0
+  %a = and i1 %owns, %contiguous
+  %own = and i1 %a, %some
+  br i1 %own, label %new, label %ask
+ask:
+  call void @Py_DecRef(ptr %key)
+  br i1 %owns, label %python, label %view
+view:
+  ; A view of an array that owns its memory has a view of the shadow of that.
+  %base_array = call i1 @is_array(ptr %base, ptr %descr)
+  br i1 %base_array, label %owner, label %python
+owner:
+  %base_base_at = getelementptr i8, ptr %base, i64 $ARRAY_BASE
+  %base_base = load ptr, ptr %base_base_at
+  %base_owns = icmp eq ptr %base_base, null
+  %base_contiguous = call i1 @is_contiguous(ptr %base)
+  %base_plain = and i1 %base_owns, %base_contiguous
+  br i1 %base_plain, label %whole, label %python
+whole:
+  %whole_shadow = call ptr @shadow(ptr %shadows, ptr %words, ptr %base, ptr %descr, ptr %of_array)
+  %whole_failed = icmp eq ptr %whole_shadow, null
+  br i1 %whole_failed, label %no, label %compare
+compare:
+  %whole_array = call i1 @is_array(ptr %whole_shadow, ptr %descr)
+  br i1 %whole_array, label %compare_sizes, label %unlike
+compare_sizes:
+  %whole_contiguous = call i1 @is_contiguous(ptr %whole_shadow)
+  %whole_size = call i64 @size(ptr %whole_shadow)
+  %base_size = call i64 @size(ptr %base)
+  %same_size = icmp eq i64 %whole_size, %base_size
+  %alike = and i1 %same_size, %whole_contiguous
+  br i1 %alike, label %see, label %unlike
+unlike:
+  call void @Py_DecRef(ptr %whole_shadow)
+  br label %python
+see:
+  %x_data_at = getelementptr i8, ptr %x, i64 $ARRAY_DATA
+  %x_data = load ptr, ptr %x_data_at
+  %base_data_at = getelementptr i8, ptr %base, i64 $ARRAY_DATA
+  %base_data = load ptr, ptr %base_data_at
+  %whole_data_at = getelementptr i8, ptr %whole_shadow, i64 $ARRAY_DATA
+  %whole_data = load ptr, ptr %whole_data_at
+  %x_word = ptrtoint ptr %x_data to i64
+  %base_word = ptrtoint ptr %base_data to i64
+  %distance = sub i64 %x_word, %base_word
+  %seen_data = getelementptr i8, ptr %whole_data, i64 %distance
+  %x_shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
+  %x_shape = load ptr, ptr %x_shape_at
+  %x_strides_at = getelementptr i8, ptr %x, i64 $ARRAY_STRIDES
+  %x_strides = load ptr, ptr %x_strides_at
+  %seen = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %x_shape, i32 12, ptr %x_strides, ptr %seen_data, i32 0,
+                                i32 $FLAG_WRITEABLE, ptr null)
+  %unseen = icmp eq ptr %seen, null
+  br i1 %unseen, label %lose_whole, label %own_whole
+lose_whole:
+  call void @Py_DecRef(ptr %whole_shadow)
+  ret ptr null
+own_whole:
+  %owned = call i32 @PyArray_SetBaseObject(ptr %seen, ptr %whole_shadow)
+  %seen_key = call ptr @PyLong_FromVoidPtr(ptr %x)
+  %no_seen_key = icmp eq ptr %seen_key, null
+  br i1 %no_seen_key, label %lose_seen, label %put
+put:
+  %put_ = call i32 @PyDict_SetItem(ptr %views, ptr %seen_key, ptr %seen)
+  call void @Py_DecRef(ptr %seen_key)
+  %kept_word_at = getelementptr i64, ptr %words, i64 1
+  %kept_word = load i64, ptr %kept_word_at
+  %kept_at = getelementptr i8, ptr %shadows, i64 %kept_word
+  %kept_list = load ptr, ptr %kept_at
+  %kept_ = call i32 @PyList_Append(ptr %kept_list, ptr %x)
+  %put_or_kept = or i32 %put_, %kept_
+  %all_wrong = or i32 %put_or_kept, %owned
+  %all_fine = icmp eq i32 %all_wrong, 0
+  br i1 %all_fine, label %give_seen, label %lose_seen
+give_seen:
+  ret ptr %seen
+lose_seen:
+  call void @Py_DecRef(ptr %seen)
+  ret ptr null
+python:
+  %asked = call ptr (ptr, ptr, ...) @PyObject_CallMethodObjArgs(ptr %shadows, ptr %of_array, ptr %x, ptr null)
+  ret ptr %asked
+new:
+  %shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
+  %shape = load ptr, ptr %shape_at
+  %made = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %shape, i32 12, ptr null, ptr null, i32 0, i32 0, ptr null)
+  %unmade = icmp eq ptr %made, null
+  br i1 %unmade, label %drop, label %clear
+clear:
+  br label %count
+count:
+  %k = phi i32 [ 0, %clear ], [ %k1, %times ]
+  %bytes = phi i64 [ 8, %clear ], [ %product, %times ]
+  %more = icmp slt i32 %k, %nd
+  br i1 %more, label %times, label %fill
+times:
+  %k64 = sext i32 %k to i64
+  %n_at = getelementptr i64, ptr %shape, i64 %k64
+  %n = load i64, ptr %n_at
+  %product = mul i64 %bytes, %n
+  %k1 = add i32 %k, 1
+  br label %count
+fill:
+  %data_at = getelementptr i8, ptr %made, i64 $ARRAY_DATA
+  %data = load ptr, ptr %data_at
+  call void @llvm.memset.p0.i64(ptr %data, i8 0, i64 %bytes, i1 false)
+  %set = call i32 @PyDict_SetItem(ptr %views, ptr %key, ptr %made)
+  call void @Py_DecRef(ptr %key)
+  %list_word_at = getelementptr i64, ptr %words, i64 1
+  %list_word = load i64, ptr %list_word_at
+  %list_at = getelementptr i8, ptr %shadows, i64 %list_word
+  %list = load ptr, ptr %list_at
+  %appended = call i32 @PyList_Append(ptr %list, ptr %x)
+  %wrong = or i32 %set, %appended
+  %fine = icmp eq i32 %wrong, 0
+  br i1 %fine, label %done, label %lose
+done:
+  ret ptr %made
+lose:
+  call void @Py_DecRef(ptr %made)
+  ret ptr null
+drop:
+  call void @Py_DecRef(ptr %key)
+  br label %no
+no:
+  ret ptr null
+}
+
+; Where the cotangent of an operand goes: a shadow (a new reference in `owned`), a number, or nowhere.
+define internal i1 @target(ptr %shadows, ptr %words, ptr %x, ptr %descr, ptr %of_array, ptr %map, ptr %sizes, ptr %steps,
+                           ptr %place, ptr %value, ptr %owned, ptr %wanted) {
+  store double 0.0, ptr %value
+  store ptr null, ptr %owned
+  store i1 false, ptr %wanted
+  %array = call i1 @is_array(ptr %x, ptr %descr)
+  br i1 %array, label %of_array_, label %other
+other:
+  call void @stay(ptr %sizes, ptr %steps)
+  store ptr %value, ptr %place
+  %none = icmp eq ptr %x, @_Py_NoneStruct
+  br i1 %none, label %yes, label %maybe
+maybe:
+  %type_at = getelementptr i8, ptr %x, i64 $OB_TYPE
+  %type = load ptr, ptr %type_at
+  %float = icmp eq ptr %type, @PyFloat_Type
+  %of_numpy = icmp eq ptr %type, @numpy.float64
+  %int = icmp eq ptr %type, @PyLong_Type
+  %one = or i1 %float, %of_numpy
+  %number = or i1 %one, %int
+  store i1 %number, ptr %wanted
+  ret i1 %number
+yes:
+  ret i1 true
+of_array_:
+  %shadow = call ptr @shadow(ptr %shadows, ptr %words, ptr %x, ptr %descr, ptr %of_array)
+  %failed = icmp eq ptr %shadow, null
+  br i1 %failed, label %no, label %got
+no:
+  ret i1 false
+got:
+  store ptr %shadow, ptr %owned
+  %fit = call i1 @is_array(ptr %shadow, ptr %descr)
+  br i1 %fit, label %lay, label %no
+lay:
+  %data_at = getelementptr i8, ptr %shadow, i64 $ARRAY_DATA
+  %data = load ptr, ptr %data_at
+  store ptr %data, ptr %place
+  %laid = call i1 @lay_out(ptr %shadow, ptr %map, ptr %sizes, ptr %steps)
+  ret i1 %laid
+}
+
+define internal i1 @is_contiguous(ptr %x) {
+  %flags_at = getelementptr i8, ptr %x, i64 $ARRAY_FLAGS
+  %flags = load i32, ptr %flags_at
+  %bit = and i32 %flags, $FLAG_C_CONTIGUOUS
+  %yes = icmp ne i32 %bit, 0
+  ret i1 %yes
+}
+
+define internal i64 @size(ptr %x) {
+entry:
+  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
+  %nd = load i32, ptr %nd_at
+  %shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
+  %shape = load ptr, ptr %shape_at
+  br label %count
+count:
+  %k = phi i32 [ 0, %entry ], [ %k1, %times ]
+  %total = phi i64 [ 1, %entry ], [ %product, %times ]
+  %more = icmp slt i32 %k, %nd
+  br i1 %more, label %times, label %done
+times:
+  %k64 = sext i32 %k to i64
+  %n_at = getelementptr i64, ptr %shape, i64 %k64
+  %n = load i64, ptr %n_at
+  %product = mul i64 %total, %n
+  %k1 = add i32 %k, 1
+  br label %count
+done:
+  ret i64 %total
+}
+
+; A pair of new references, which it takes over; null if there is no memory.
+define internal ptr @pair(ptr %x, ptr %y) {
+  %made = call ptr @PyTuple_New(i64 2)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %no, label %fill
+fill:
+  %items = getelementptr i8, ptr %made, i64 $TUPLE_ITEMS
+  store ptr %x, ptr %items
+  %second = getelementptr ptr, ptr %items, i64 1
+  store ptr %y, ptr %second
+  ret ptr %made
+no:
+  call void @Py_DecRef(ptr %x)
+  call void @Py_DecRef(ptr %y)
+  ret ptr null
+}
+
+; A tuple of four.
+define internal ptr @pack4(ptr %a, ptr %b, ptr %c, ptr %d) {
+  %made = call ptr @PyTuple_New(i64 4)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %no, label %fill
+fill:
+  call void @Py_IncRef(ptr %a)
+  call void @Py_IncRef(ptr %b)
+  call void @Py_IncRef(ptr %c)
+  call void @Py_IncRef(ptr %d)
+  %items = getelementptr i8, ptr %made, i64 $TUPLE_ITEMS
+  store ptr %a, ptr %items
+  %second = getelementptr ptr, ptr %items, i64 1
+  store ptr %b, ptr %second
+  %third = getelementptr ptr, ptr %items, i64 2
+  store ptr %c, ptr %third
+  %fourth = getelementptr ptr, ptr %items, i64 3
+  store ptr %d, ptr %fourth
+  ret ptr %made
+no:
+  ret ptr null
+}
+
+define internal void @run(ptr %rule, i64 %n0, i64 %n1, i64 %n2, i64 %n3, ptr %places, ptr %steps) {
+entry:
+  %here = alloca [5 x ptr]
+  br label %outer
+outer:
+  %i0 = phi i64 [ 0, %entry ], [ %i0n, %outer.next ]
+  br label %middle
+middle:
+  %i1 = phi i64 [ 0, %outer ], [ %i1n, %middle.next ]
+  br label %inner
+inner:
+  %i2 = phi i64 [ 0, %middle ], [ %i2n, %inner ]
+"""
+    + moved()
+    + """
+  call void %rule(i64 %n3, ptr %here, ptr %steps)
+  %i2n = add i64 %i2, 1
+  %more2 = icmp slt i64 %i2n, %n2
+  br i1 %more2, label %inner, label %middle.next
+middle.next:
+  %i1n = add i64 %i1, 1
+  %more1 = icmp slt i64 %i1n, %n1
+  br i1 %more1, label %middle, label %outer.next
+outer.next:
+  %i0n = add i64 %i0, 1
+  %more0 = icmp slt i64 %i0n, %n0
+  br i1 %more0, label %outer, label %done
+done:
+  ret void
+}
+"""
+)

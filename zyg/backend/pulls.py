@@ -1,0 +1,136 @@
+"""Built-in functions that record what is done with small arrays, and run it back. (What they do is in `llvm/runtime/pulls.py`.)"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import cpython as layout
+from .llvm.runtime.pull_rules import ARITHMETICS, LOOPS, MASKS, ROLES, RULES
+from .llvm.runtime.pulls import ALIGNED, P_IS_BOOLS, PLAN, Y_IS_NUMBER
+from .llvm.runtime.records import KEPT
+
+_FASTCALL_KEYWORDS = 0x82
+
+
+class _Method(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p),
+    ]  # fmt: skip
+
+
+class State(tuple[Any, ...]):
+    """What a built-in function is bound to. First comes a Python function that does the same."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self[0](*args, **kwargs)
+
+
+_keep: list[Any] = []  # what built-in functions refer to, for the life of the process
+
+
+def deferred(name: str, function: Callable[..., Any]) -> Any:
+    """A built-in function that calls `function`, until there is native code for it (`settle`)."""
+    call = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
+    method = _Method(name.encode(), call, _FASTCALL_KEYWORDS, None)
+    _keep.append(method)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    return make(ctypes.addressof(method), State((function,)), None)
+
+
+def settle(builtin: Any, symbol: str, *state: Any) -> None:
+    """From now on native code runs where `builtin` is called: it is bound to the Python function that was called so far, and `state`."""
+    from .llvm.engine import engine
+
+    bound = State((builtin.__self__[0], *state))
+    address = engine().part("pulls")[symbol]
+    _keep.append((builtin, builtin.__self__))
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(bound))
+    ctypes.c_void_p.from_address(id(builtin) + layout.BUILTIN_SELF).value = id(bound)
+    method = ctypes.c_void_p.from_address(id(builtin) + layout.BUILTIN_METHOD).value
+    assert method is not None
+    _Method.from_address(method).function = address
+
+
+def _slot(cls: type, name: str) -> int:
+    """Where instances have a slot."""
+    getset, offset = 40, 16  # PyMemberDescrObject.d_member, PyMemberDef.offset
+    member = ctypes.c_uint64.from_address(id(cls.__dict__[name]) + getset).value
+    return ctypes.c_int64.from_address(member + offset).value
+
+
+def about_shadows(shadows: type, slots: tuple[str, ...], of_array: str) -> tuple[Any, ...]:
+    """The state of what runs backs.
+
+    shadows: a class; slots: of that, the dict of shadows by identity, the list of what is kept, the dict of refusals, that of
+    memory; of_array: the name of the method that gives a shadow.
+    """
+    words = struct.pack(f"{len(slots)}Q", *(_slot(shadows, name) for name in slots))
+    return words, np.dtype(float), np.dtype(bool), shadows, of_array
+
+
+def plan(rule: str, limit: int, skip: int = 0, of_number: bool = False, **maps: tuple[int, ...]) -> bytes:
+    """How a back is run: by which rule, in at most `limit` steps.
+
+    skip: how many operands come before a and b. maps: for y, p, q, a, and b, the axis that goes with each of the last loops, -1 where
+    there is none; where none is given, the last axis goes with the last loop.
+    """
+    flags = of_number * Y_IS_NUMBER | (rule in MASKS) * P_IS_BOOLS
+    places: list[int] = []
+    for role in ROLES:
+        found = maps.get(role)
+        places += (ALIGNED,) * LOOPS if found is None else (*(-1,) * (LOOPS - len(found)), *found)
+    return struct.pack(PLAN, list(RULES).index(rule), limit, flags, skip, *places)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a record keeps, of KEPT, as p and q of its back, and whether the back names its operands; with a plan."""
+
+    plan: Any
+    p: str = ""
+    q: str = ""
+    a: bool = True
+    b: bool = True
+
+    def pack(self) -> bytes:
+        return bytes([KEPT.index(self.p), KEPT.index(self.q), self.a, self.b])
+
+
+def settle_record(
+    builtin: Any,
+    function: Any,
+    pull: Any,
+    kind: int,
+    cases: Sequence[Case | None],
+    limit: int,
+    *,
+    which: str = "",
+    numbers: Any = None,
+) -> None:
+    """Native code records calls of `function`.
+
+    kind: ARITHMETIC: an operator, of which `which` is the name: the cases are of arrays, an array and a number, a number and an array;
+    `numbers` runs backs of two numbers. PRODUCT: of two vectors, vector and matrix, matrix and vector, two matrices, which keep the
+    same. FUNCTION: of one array. POWER: of an array and a number that is 2, of others.
+    """
+    how = [bytes(4) if c is None else c.pack() for c in cases][:3]
+    head = struct.pack("3q", kind, list(ARITHMETICS).index(which) if which else 0, limit)
+    plans = [None if c is None else c.plan for c in cases]
+    settle(builtin, "zyg_record", function, pull, head + b"".join(how), np.dtype(float), *plans, numbers)
+
+
+def settle_number(builtin: Any, which: str) -> None:
+    """Native code runs backs (builtin, y, a, b) of an operator with two numbers."""
+    settle(builtin, "zyg_pull_number", bytes([list(ARITHMETICS).index(which)]))
+
+
+__all__ = ["Case", "State", "about_shadows", "deferred", "plan", "settle", "settle_number", "settle_record"]
