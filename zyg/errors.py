@@ -9,11 +9,28 @@ from __future__ import annotations
 import contextlib
 import functools
 import linecache
+import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .ir.core import Position
+
+
+def public_module(module: str, name: str, function: object) -> str:
+    """The module that users have a function from: `scipy.special` for one that says it is from `scipy.special._lambertw`.
+
+    >>> import json
+    >>> public_module("json", "dumps", json.dumps), public_module("json._private", "dumps", json.dumps)
+    ('json', 'json')
+    """
+    parts = module.split(".")
+    private = next((n for n, part in enumerate(parts) if n and part.startswith("_")), len(parts))
+    found: object = sys.modules.get(".".join(parts[:private]))
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    same = found is not None and found is getattr(function, "__func__", function)
+    return ".".join(parts[:private]) if same else module
 
 
 class ZygError(Exception):

@@ -12,7 +12,7 @@ from .api import native
 from .transforms import ATTRIBUTE, Transform
 
 
-def hessian(function: Callable[..., Any], x: Any, /, **keywords: Any) -> Any:
+def hessian(function: Callable[..., Any], x: Any, /, *more: Any, **keywords: Any) -> Any:
     """The second derivatives of a real-valued function of an array, in an array of shape x.shape + x.shape; of a function of
     a number, a number; by a structure (dict, tuple, list, object), a structure of such structures of arrays. Forward over
     reverse, several columns per pass.
@@ -24,6 +24,11 @@ def hessian(function: Callable[..., Any], x: Any, /, **keywords: Any) -> Any:
     >>> zyg.hessian(lambda p: p["a"] ** 2 * p["b"], {"a": 2.0, "b": 3.0})
     {'a': {'a': 6.0, 'b': 4.0}, 'b': {'a': 4.0, 'b': 0.0}}
     """
+    if more:
+        raise TypeError(
+            "hessian() takes second derivatives by one argument: for those by several, and across, write "
+            "zyg.hessian(lambda v: f(*v), (x, y))"
+        )
     return native("hessian", function)(function, x, **keywords)
 
 

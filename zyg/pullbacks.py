@@ -196,6 +196,8 @@ def convert(given: Any, wanted: Type, what: str, value: Type | None = None) -> A
     fields = getattr(type(given), "__dataclass_fields__", None)
     if fields is not None:
         given = tuple(getattr(given, name) for name in fields)
+    if isinstance(value, DictType) and not isinstance(given, (tuple, list)):
+        raise TypeError(f"{what} should be a dict with the keys {', '.join(map(repr, value.keys))}, not {_kind(given)}")
     if not isinstance(given, (tuple, list)):
         raise TypeError(f"{what} should be a tuple of {len(wanted.items)}, {_describe(wanted)}, not {_kind(given)}")
     if len(given) != len(wanted.items):

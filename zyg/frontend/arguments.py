@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zyg.errors import public_module
+
 from .values import Abstract, Known, describe, known_key
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def shown(called: Any) -> str:
     name = _plain_name(called)
     if module == "builtins" or not isinstance(module, str) or not module:
         return name
-    parts = [part for part in module.split(".") if not part.startswith("_")]
+    parts = [part for part in public_module(module, name, called).split(".") if not part.startswith("_")]
     if parts and parts[0] == "numpy":
         parts[0] = "np"
     return ".".join([*parts, name])

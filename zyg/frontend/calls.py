@@ -238,29 +238,22 @@ _MADE_BY_A_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE: attributes of the class ca
 
 def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
     """A Python callable that zyg knows nothing of: called with boxed arguments, for its effects only."""
-    from .exceptions import Print, flat_arguments, python_call
+    from .exceptions import call_of_python
 
-    name = getattr(obj, "__qualname__", None) or repr(obj)
+    name = shown(obj) if isinstance(obj, np.ufunc) else getattr(obj, "__qualname__", None) or repr(obj)
     if not callable(obj):
         e.type_error(f"'{type(obj).__name__}' object is not callable")
-    constants = []
-    for key, v in keywords.items():
-        if not isinstance(v, Known):
-            raise e.refuse(
-                f"a call of {name}, which compiled code does not know, with the keyword argument {key}",
-                types=[describe(v, e.heap)],
-                hint="pass it by position",
-            )
-        constants.append((key, v.object))
     described = f"the value of {name}(...), a function that compiled code does not know"
     hint = f"write it in Python, or give it a rule: @zyg.adjoint({name})"
+    if name.rpartition(".")[2].startswith("_"):
+        hint = "write it in Python, or give a rule to the function around it, with @zyg.adjoint"
     if is_of_numpy(obj):
         described, hint = f"{shown(obj)}, which is not supported natively", WITHOUT_ENTRY
     elif not isinstance(obj, (python_types.BuiltinFunctionType, python_types.FunctionType, type, np.ufunc)):
         described = f"a call of a {type(obj).__qualname__} object"
         hint = "write a function, or a plain class with __call__"
     if obj is not builtins.print:
-        for a in args:
+        for a in (*args, *keywords.values()):
             if isinstance(a, Known) and isinstance(a.object, type) and a.object.__flags__ & _MADE_BY_A_STATEMENT:
                 raise e.refuse(
                     f"the class {a.object.__qualname__} as an argument of {name}, which compiled code does not know",
@@ -276,9 +269,7 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
                     f"{a_thing(a, e.heap)} as an argument of {name}, which compiled code does not know",
                     hint="go through it with a loop",
                 )
-    layout, values = flat_arguments(args)
-    plain = not constants and all(template is None for template, _ in layout)
-    python_call(e, obj if plain else Print(obj, layout, tuple(constants)), values)
+    call_of_python(e, obj, args, keywords)
     if obj is builtins.print:
         return Known(None)
     return ConflictValue(described, (described,), hint=hint)

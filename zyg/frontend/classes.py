@@ -14,7 +14,7 @@ from zyg.ir.records import record
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields
 
-from .later import arrays, complex_arrays, complexes, construction
+from .later import arrays, complex_arrays, complexes, construction, flat
 from .merging import conflict, settled
 from .scalars import as_index
 from .type_names import certain, class_of, python_type_name, type_name
@@ -43,6 +43,7 @@ from .values import (
     SliceValue,
     StructValue,
     TupleValue,
+    a_thing,
     describe,
     is_reference,
     known,
@@ -415,13 +416,16 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
         arrays.check_writable(e, v.floats)
         arrays.assign(e, complex_arrays.part(e, v, name), value)
         return
+    if isinstance(v, (ArrayValue, ComplexArrayValue)) and name == "flat":
+        flat.set_item(e, flat.flat_of(e, v), SliceValue(NONE, NONE, NONE), value)
+        return
     if isinstance(v, StructValue):
         if issubclass(v.cls, tuple):
             e.throw("AttributeError", "can't set attribute")
         if not construction.frozen(v.cls):
             raise _in_list(e, f"an assignment to '{name}'", v.cls.__name__)
         _frozen(e, name)
-    raise e.refuse(f"an assignment to the attribute '{name}' of a {describe(v, e.heap)}")
+    raise e.refuse(f"an assignment to the attribute '{name}' of {a_thing(v, e.heap)}")
 
 
 def store_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None:

@@ -153,18 +153,27 @@ class Raise:
 
 
 class Print:
-    """Called from compiled code: a function some of whose arguments are texts to be formatted."""
+    """Called from compiled code: a function some of whose arguments are texts to be formatted. `keywords` are constant ones,
+    `names` those that the last arguments are passed by."""
 
     def __init__(
-        self, function: Any, layout: tuple[tuple[str | None, int], ...], keywords: tuple[tuple[str, Any], ...] = ()
+        self,
+        function: Any,
+        layout: tuple[tuple[str | None, int], ...],
+        keywords: tuple[tuple[str, Any], ...] = (),
+        names: tuple[str, ...] = (),
     ):
         self.function = function
         self.layout = layout
         self.keywords = keywords
+        self.names = names
         self.__name__ = self.__qualname__ = getattr(function, "__qualname__", "call")
 
     def __call__(self, *values: Any) -> Any:
-        return self.function(*texts(self.layout, values), **dict(self.keywords))
+        args = texts(self.layout, values)
+        positional = len(args) - len(self.names)
+        named = dict(zip(self.names, args[positional:]))
+        return self.function(*args[:positional], **dict(self.keywords), **named)
 
 
 def texts(layout: tuple[tuple[str | None, int], ...], values: tuple[Any, ...]) -> list[Any]:
@@ -189,6 +198,17 @@ def flat_arguments(args: list[Abstract]) -> tuple[tuple[tuple[str | None, int], 
             layout.append((None, 1))
             values.append(a)
     return tuple(layout), values
+
+
+def call_of_python(
+    e: Evaluator, function: Any, args: list[Abstract], keywords: dict[str, Abstract], returned: t.Type = t.NONE
+) -> Abstract:
+    """The same as `python_call` with texts and keywords among the arguments."""
+    constants = tuple((key, v.object) for key, v in keywords.items() if isinstance(v, Known))
+    named = {key: v for key, v in keywords.items() if not isinstance(v, Known)}
+    layout, values = flat_arguments([*args, *named.values()])
+    plain = not keywords and all(template is None for template, _ in layout)
+    return python_call(e, function if plain else Print(function, layout, constants, tuple(named)), values, returned)
 
 
 def python_call(

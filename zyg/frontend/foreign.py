@@ -30,19 +30,15 @@ _CLASSES: dict[Any, Type] = {float: F64, int: I64, bool: BOOL, None: t.NONE, typ
 
 def call_foreign(e: Evaluator, function: Any, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract | None:
     """A call of a function that is known to return something of a type that compiled code has; None if this is not one."""
-    from .exceptions import Print, flat_arguments, python_call
+    from .exceptions import call_of_python
 
     returned = result_type(e, function, args)
     silent = returned is None and rule_for(function) is not None and not isinstance(function, type)
-    if returned is None and not silent or not all(isinstance(v, Known) for v in keywords.values()):
+    if returned is None and not silent:
         return None
-    constants = tuple((k, v.object) for k, v in keywords.items() if isinstance(v, Known))
-    layout, values = flat_arguments(args)
-    plain = not constants and all(template is None for template, _ in layout)
-    called = function if plain else Print(function, layout, constants)
     if returned is not None:
-        return python_call(e, called, values, returned)
-    python_call(e, called, values)
+        return call_of_python(e, function, args, keywords, returned)
+    call_of_python(e, function, args, keywords)
     name = describe(function)
     what = f"the value of {name}(...), a function that compiled code does not know"
     return ConflictValue(what, (what,), f"say what it returns with its rule: @zyg.adjoint({name}, returns=float)")

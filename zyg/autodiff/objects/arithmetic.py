@@ -285,7 +285,11 @@ def binary(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
         return general(a, b)
 
     def general(a: Any, b: Any) -> tuple[Any, Any]:
-        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) and not (op == "mod" and isinstance(a, (str, bytes))):
+        if (
+            isinstance(a, np.ndarray)
+            or isinstance(b, np.ndarray)
+            and not (op == "mod" and isinstance(a, (str, bytes, bytearray)))
+        ):
             return objects.numpy_.binary(op, a, b)
         made = by_methods(op, a, b) if not (isinstance(a, Fraction) or isinstance(b, Fraction)) else None
         if made is not None:

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from zyg.errors import Unsupported
+from zyg.errors import Unsupported, public_module
 from zyg.ir.core import Position
 
 from . import memory
@@ -141,7 +141,9 @@ def name_of(function: Any) -> str:
     owner = getattr(function, "__self__", None)
     if owner is not None and not isinstance(owner, type) and not isinstance(module, str):
         return name
-    return f"{module}.{name}" if isinstance(module, str) and module not in ("builtins", "__main__") else name
+    if not isinstance(module, str) or module in ("builtins", "__main__"):
+        return name
+    return f"{public_module(module, name, function)}.{name}"
 
 
 def result(value: Any, what: str, hint: str, operands: tuple[Any, ...] = ()) -> tuple[Any, Any]:

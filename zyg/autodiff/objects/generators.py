@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from zyg.autodiff import objects
 from zyg.errors import Unsupported
 
-from . import later, sources
+from . import foreign, later, sources
 from .cotangents import accumulate
 from .holders import has_attribute
 from .iteration import DRAINS, LEADING, SOURCES, Iterator, iterator_pairs
@@ -176,8 +176,10 @@ def forget(mark: int) -> None:
 
 
 def _refuse_unfinished(generator: Generator) -> NoReturn:
+    frame = generator.forward.gi_frame
     raise Unsupported(
         f"a derivative through the generator {generator.forward.__name__} that was not finished, and has a `try`",
+        None if frame is None else foreign.position_of((frame.f_code, frame.f_lasti)),
         hint="let it finish, or close it: `with contextlib.closing(...) as items:`",
     )
 

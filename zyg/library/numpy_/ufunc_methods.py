@@ -12,6 +12,7 @@ from zyg.frontend.functions import unchecked
 from zyg.frontend.values import Abstract, Known, TupleValue, known
 from zyg.ir.types import U8
 
+from ..intrinsics import unsupported
 from ..registry import emits
 from .common import from_lines, lines
 from .extrema import _rows, kept_shape
@@ -140,6 +141,64 @@ def _accumulated(f: Any, array: Any, axis: Any, out: Any) -> Any:
             for i in range(1, len(row)):
                 total = f(total, row[i])
                 into[i] = total
+    return store(from_lines(result, a.shape, axis % a.ndim), out)
+
+
+@emits((np.ufunc, "reduceat"))
+def reduceat(
+    e: Evaluator, f: Abstract, array: Abstract, indices: Abstract, axis: Abstract = Known(0),  # noqa: B008
+    dtype: Abstract = NONE, out: Abstract = NONE,
+) -> Abstract:  # fmt: skip
+    function = _function(e, f, "reduceat")
+    if function is np.power:
+        raise e.refuse("np.power.reduceat, which in NumPy depends on how the array lies in memory", hint="write a loop")
+    if not isinstance(indices, arrays.ARRAYS):
+        indices = e.call(known(np.astype), [e.call(known(as_array), [indices]), known(int)])
+    array = e.call(known(as_array), [array])
+    if is_set(dtype):
+        array = e.call(known(np.astype), [array, dtype])
+    elif function in RUNNING:
+        array = e.call(known(_widened), [array])
+    own = REDUCTIONS.get(function, _fold)
+    return e.call(known(_reduced_at), [f, known(own), array, indices, axis, out])
+
+
+def _widened(a: Any) -> Any:
+    """Sums and products of bools and small integers are of int64."""
+    if a.dtype.kind == "u":
+        unsupported("sums and products of uint8 by reduceat (which are of uint64)", "convert first: a.astype(int)")
+    return a.astype(np.int64) if a.dtype.kind == "b" or a.dtype == np.int32 else a
+
+
+def _fold(f: Any, part: Any) -> Any:
+    return _folded(f, part, None)
+
+
+@unchecked
+def _reduced_at(f: Any, own: Any, a: Any, indices: Any, axis: Any, out: Any) -> Any:
+    """Of each line, what is from an index to the next one; the item at the index where that is nothing."""
+    places = as_array(indices)
+    if places.ndim != 1:
+        raise ValueError(
+            "object of too small depth for desired array" if places.ndim == 0 else "object too deep for desired array"
+        )
+    if places.dtype.kind not in "iub":
+        raise TypeError(f"Cannot cast array data from {places.dtype!r} to dtype('int64') according to the rule 'safe'")
+    rows = lines(a, axis)
+    n = rows.shape[1]
+    for i in places:
+        if i < 0 or i >= n:
+            raise IndexError(f"index {i} out-of-bounds in {f.__name__}.reduceat [0, {n})")
+    result = np.empty((len(rows), len(places)), np.result_type(f(rows[:0], rows[:0])))
+    for k in range(len(rows)):
+        for j in range(len(places)):
+            start = int(places[j])
+            stop = int(places[j + 1]) if j + 1 < len(places) else n
+            if start + 1 < stop:
+                part = rows[k, start:stop]
+                result[k, j] = own(f, part) if own is _fold else own(part)
+            else:
+                result[k, j] = rows[k, start]
     return store(from_lines(result, a.shape, axis % a.ndim), out)
 
 
