@@ -152,14 +152,15 @@ def forget_made() -> None:
             del _resolved[key]
 
 
-def forward_of(f: Any) -> Callable[..., tuple[Any, Any]]:
-    """`forward_of(f)(*args)` is (value, back) of `f(*args)`."""
+def forward_of(f: Any, by_name: bool = False) -> Callable[..., tuple[Any, Any]]:
+    """`forward_of(f)(*args)` is (value, back) of `f(*args)`. `by_name`: for calls with keywords, which may be in another order than
+    the parameters."""
     if type(f) is FunctionType:
         entry = _functions.get(id(f.__code__))
         if entry is None:
             entry = _function(f)
         if type(entry) is Function:
-            if entry.simple and f.__defaults__ is None:
+            if entry.simple and f.__defaults__ is None and not by_name:
                 return entry.bind(f)
             return functools.partial(call_bound, entry, f)
         return functools.partial(entry.call, f) if type(entry) is NativeFirst else entry
@@ -201,13 +202,13 @@ def call(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) ->
     return forward_of_object(f)(*args, **kwargs)
 
 
-def forward_in_python(f: Any) -> Callable[..., tuple[Any, Any]]:
+def forward_in_python(f: Any, by_name: bool = False) -> Callable[..., tuple[Any, Any]]:
     """`forward_of`, where `f` itself is not to be native code."""
     transform = transform_of(f)
     if transform is not None and transform.kind == "jit":
         f = transform.function
     entry = _functions.get(id(f.__code__)) or _function(f) if type(f) is FunctionType else None
-    return functools.partial(call_bound, entry.entry, f) if type(entry) is NativeFirst else forward_of(f)
+    return functools.partial(call_bound, entry.entry, f) if type(entry) is NativeFirst else forward_of(f, by_name)
 
 
 def differentiated(f: FunctionType) -> Callable[..., tuple[Any, Any]]:
@@ -344,10 +345,10 @@ def call_method(f: MethodType, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return y, None if back is None else (run_shifted, back)
 
 
-def forward_by_others(f: Any) -> Callable[..., tuple[Any, Any]]:
+def forward_by_others(f: Any, by_name: bool = False) -> Callable[..., tuple[Any, Any]]:
     """`forward_of`, for what calls a function that it was given (`map`, `functools.partial`), and gives it no cotangent: that of
     a method bound to a number or tuple is left in the method's shadow."""
-    forward = forward_of(f)
+    forward = forward_of(f, by_name)
     bound = isinstance(f, (MethodType, BuiltinFunctionType, types.MethodWrapperType))
     return functools.partial(_leaving, f, forward) if bound and isinstance(f.__self__, (tuple, *NUMERIC)) else forward
 
@@ -413,6 +414,11 @@ def _method_handler(cls: type, name: str, f: Any) -> Handler:
             note(_of_builtin, (cls, name), (cls,), handler)
         return handler
     return functools.partial(_foreign_method, f)
+
+
+def inherited_handler(cls: type, name: str) -> Handler | None:
+    """The handler that was found for bound methods of this name, if it serves all instances of the class."""
+    return _of_builtin.get((cls, name))
 
 
 def _length_of(cls: type) -> Any:

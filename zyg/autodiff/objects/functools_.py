@@ -142,7 +142,8 @@ def call_partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if forward is not None:
             y, back = forward(*f.args, *args, *f.keywords.values())
             return y, None if back is None else (_run_fixed, back, f, len(args))
-    y, back = calls.forward_by_others(f.func)(*f.args, *args, **{**f.keywords, **kwargs})
+    named = {**f.keywords, **kwargs}
+    y, back = calls.forward_by_others(f.func, bool(named))(*f.args, *args, **named)
     fixed = tuple([n for n in names if n not in kwargs])
     order = tuple({**f.keywords, **kwargs})
     return y, None if back is None else (_run_call_partial, back, f, len(args), fixed, order, tuple(kwargs))

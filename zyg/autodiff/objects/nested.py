@@ -56,8 +56,8 @@ for _function in (
 
 
 def _forward(find: Any) -> Any:
-    def handler(f: Any) -> tuple[Any, Any]:
-        forward = find(f)
+    def handler(f: Any, by_name: bool = False) -> tuple[Any, Any]:
+        forward = find(f, by_name)
         return forward, (_run_forward, forward) if type(forward) is functools.partial else None
 
     return handler
@@ -135,16 +135,17 @@ def _run_run_watched(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 @known(calls.call)
 def _call(f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
-    return _through(calls.forward_in_python(f), args, kwargs)
+    return _through(calls.forward_in_python(f, by_name=bool(kwargs)), args, kwargs)
 
 
 @known(calls.call_in_python)
 def _call_in_python(f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
-    return _through(calls.forward_in_python(f), args, kwargs)
+    return _through(calls.forward_in_python(f, by_name=bool(kwargs)), args, kwargs)
 
 
 def _through(forward: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """Differentiate a call of the forward half: what it gives is a value and its pullback."""
+    """Differentiate a call of the forward half: what it gives is a value and its pullback, which gives the cotangents in the order
+    of the call."""
     y, back = spreading.record_spread(forward, tuple(args), kwargs or {})
     return y, None if back is None else (_run_through, back, forward)
 

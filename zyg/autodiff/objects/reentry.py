@@ -158,7 +158,7 @@ class Run:
         try:
             trying.enter()  # C code may catch what is raised
             try:
-                value, back = calls.forward_by_others(f)(*args, **kwargs)
+                value, back = calls.forward_by_others(f, bool(kwargs))(*args, **kwargs)
             finally:
                 trying.leave()
         except BaseException as error:

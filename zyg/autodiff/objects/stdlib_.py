@@ -397,7 +397,7 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if made is None:
         wrapped = f.__wrapped__
         if wrapped is not known.wrapped:
-            known.wrapped, known.forward = wrapped, calls.forward_by_others(wrapped)
+            known.wrapped, known.forward = wrapped, calls.forward_by_others(wrapped, by_name=True)
         value, back = known.forward(*args, **kwargs)
         at = known.count
         known.count += 1
