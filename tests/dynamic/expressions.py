@@ -115,6 +115,19 @@ class Expressions(ABC):
         options += [f"isinstance({o}, Crate)" for o in self.named("o")[:1]]
         return self.choose(options)
 
+    def shuffled(self, names: str) -> list[str]:
+        drawn = names.split()
+        self.random.shuffle(drawn)
+        return drawn
+
+    def by_name(self, names: str, some: str = "") -> str:
+        """Keyword arguments in any order: all of `names`, and some of the others."""
+        chosen = [names, *(name for name in some.split() if self.chance(40))]
+        return ", ".join(f"{name}={self.value(0)}" for name in self.shuffled(" ".join(chosen)))
+
+    def level(self) -> str:
+        return f"{self.choose(['Level', 'Deeper'])}({self.by_name('z rate')})"
+
     def value(self, depth: int = 2) -> str:
         """An expression for a float (or an int, now and then)."""
         simple: list[Callable[[], str]] = [lambda: self.choose(CONSTANTS)]
@@ -149,6 +162,16 @@ class Expressions(ABC):
             lambda: f"memo({self.value(0)}, {self.integer()})",
             lambda: f"keywords({self.value(0)}, {self.value(0)}, z={self.value(0)}, c={self.value(0)})",
             lambda: f"keywords(*({self.value(0)}, {self.value(0)}), **dict(z={self.value(0)}))",
+            lambda: f"mixed({self.by_name('a b', 'c d e')})",
+            lambda: f"mixed({self.value(0)}, {self.by_name('b', 'c d e')})",
+            lambda: (
+                f"functools.partial({self.choose(['triple', 'mixed'])}, {self.by_name('b')})({self.by_name('a c')})"
+            ),
+            lambda: f"triple(**{{{', '.join(f'{n!r}: {self.value(0)}' for n in self.shuffled('a b c'))}}})",
+            lambda: f"{self.level()}.{self.choose(['height', 'depth'])}",
+            lambda: f"{self.level()}.moved({self.by_name('by', 'times')})",
+            lambda: f"{self.choose(['Level', 'Deeper'])}.scaled({self.value(0)})",
+            lambda: f"({self.value(0)} if {self.level()} else {self.value(0)})",
             lambda: f"sum(steps({self.value(0)}, {self.up_to(3)}))",
             lambda: f"sum(e * {self.value(0)} for e in [{self.value(0)}, {self.value(0)}])",
             lambda: f"Pair({self.value(0)}, {self.value(0)}).swapped().u",

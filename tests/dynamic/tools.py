@@ -234,6 +234,63 @@ def keywords(y, *rest, z=0.5, **more):
         y = y * 0.5 + e if k != "skip" else y
     return y * z + sum(rest)
 """,
+    "mixed": """
+def mixed(a, b, c=0.25, *, d=0.5, e=0.75):
+    return a * b - c * d * d + math.sin(a * e) + b * e
+""",
+    "triple": """
+def triple(a, b, c):
+    return a * b * b + c * b
+""",
+    "Level": """
+class Level:
+    share = 0.5
+
+    def __init__(self, z, rate):
+        self.z = z
+        self.rate = rate
+
+    @property
+    def height(self):
+        return self.z * self.rate
+
+    @functools.cached_property
+    def depth(self):
+        LOG.append(self.rate * 0.01)
+        return self.z - self.rate
+
+    @classmethod
+    def scaled(cls, z):
+        return z * cls.share
+
+    def moved(self, by, *, times=1.0):
+        return self.z * times + by * by
+
+
+class Deeper(Level):
+    share = 0.75
+
+    def __init__(self, rate, z):
+        super().__init__(rate=rate, z=z)
+
+    @property
+    def height(self):
+        return super().height * self.rate
+
+    @functools.cached_property
+    def depth(self):
+        return super().depth * self.z
+
+    @classmethod
+    def scaled(cls, z):
+        return super().scaled(z) + z * z
+
+    def moved(self, by, *, times=1.0):
+        return super().moved(times=by, by=times) * super().share
+
+    def __bool__(self):
+        return self.z > self.rate
+""",
     "twice": """
 def twice(function):
     @functools.wraps(function)
@@ -267,7 +324,7 @@ class Base:
 """
 
 # By what name a tool is used, where that is not its own.
-NAMES = {"tree": "weigh", "nested": "flat"}
+NAMES = {"Level": "(?:Level|Deeper)", "tree": "weigh", "nested": "flat"}
 for part in PARTS:
     NAMES |= part.NAMES
 
