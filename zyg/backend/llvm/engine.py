@@ -175,13 +175,13 @@ class Engine:
             self.optimise(module, work)
             return self.machine.emit_object(module)
 
-    def plain_object_file(self, assembly: str) -> bytes:
+    def plain_object_file(self, assembly: str, careful: bool = True) -> bytes:
         """The object file of a module that needs no optimiser.
 
-        Its code is generated with care even so: without, small arrays come and go 10 ns slower.
+        Its code is generated with care even so, unless calls take long: without, small arrays come and go 10 ns slower.
         """
         with self.parse(assembly) as module:
-            return self.machine.emit_object(module)
+            return (self.machine if careful else self.quick).emit_object(module)
 
     def _cached_object_file(self, assembly: str, brief: bool) -> bytes:
         from . import cache  # on demand: what it imports takes as long as a small compilation
@@ -564,7 +564,7 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         outer = write_entry(lowered, entry, signature, options, raiser, apart)
         images = [e.object_file(text, options.cache, needs_little) for text, needs_little in _modules(lowered, brief)]
         if apart:
-            images.append(e.plain_object_file(outer.text()))
+            images.append(e.plain_object_file(outer.text(), WHOLE_ARRAYS not in lowered.module.flags))
         objects = lowered.objects
         native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))
         extra = {"zyg_objects": ctypes.addressof(native.table)}

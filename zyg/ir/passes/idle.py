@@ -12,19 +12,25 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..analysis import Loop, Loops
-from ..core import Block, Function, Target, Value, uses
+from ..core import Block, Function, Target, Value
 from ..counters import find_counter
 from .dce import removable
-from .rewriting import remove_blocks
+from .rewriting import remove_blocks, using_blocks
 
 
 def run(function: Function) -> bool:
     gone: set[Block] = set()
+    used: dict[Value, set[Block]] | None = None
     for loop in reversed(Loops(function).all):  # inner before outer
         behind = _behind(loop, gone)
-        if behind is not None and not _is_used(function, loop, gone):
-            for _, target in loop.entering:
+        if behind is None:
+            continue
+        used = used or using_blocks(function)
+        if not _is_used(used, loop, gone):
+            for source, target in loop.entering:
                 target.block, target.args = behind.block, list(behind.args)
+                for v in behind.args:
+                    used.setdefault(v, set()).add(source)
             gone |= loop.blocks
     return bool(gone) and remove_blocks(function, {b for b in function.blocks if b not in gone})
 
@@ -57,17 +63,10 @@ def _counts_back(loop: Loop) -> bool:
     return False
 
 
-def _is_used(function: Function, loop: Loop, gone: set[Block]) -> bool:
+def _is_used(used: dict[Value, set[Block]], loop: Loop, gone: set[Block]) -> bool:
     """Whether what comes after a loop uses something of it."""
-    made: set[Value] = {v for b in loop.blocks for v in b.params}
-    made.update(v for b in loop.blocks for i in b.instrs for v in i.results)
-    if not made.isdisjoint(loop.exits[0][1].args):
+    made = [v for b in loop.blocks for v in b.params]
+    made += [v for b in loop.blocks for i in b.instrs for v in i.results]
+    if not set(made).isdisjoint(loop.exits[0][1].args):
         return True
-    for block in function.blocks:
-        if block in loop.blocks or block in gone:
-            continue
-        if block.handler is not None and not made.isdisjoint(block.handler.args):
-            return True
-        if any(v in made for instr in block.instrs for v in uses(instr)):
-            return True
-    return False
+    return any(block not in loop.blocks and block not in gone for v in made for block in used.get(v, ()))

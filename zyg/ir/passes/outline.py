@@ -16,7 +16,7 @@ from ..types import Array, Scalar
 from . import merge
 from .accesses import Views
 from .expand import MANY
-from .rewriting import replace_uses
+from .rewriting import replace_uses, using_blocks
 
 _STACKS = frozenset({"push", "pop", "reserve", "rewind", "cursor", "drop", "stack"})
 _ACCESSES = frozenset({"load", "store", "accum"})
@@ -58,41 +58,39 @@ def computes(loop: Loop) -> bool:
 
 def _outline(module: Module, function: Function) -> bool:
     loops = Loops(function).all
-    views: Views | None = None
+    wanted = {block for loop in loops if computes(loop) for block in loop.blocks}
     gone: set[Block] = set()
-    for loop in loops:  # outer before inner
-        if gone.isdisjoint(loop.blocks) and any(computes(x) for x in loops if x.blocks <= loop.blocks):
-            made = _results(function, loop)
-            if made is not None:
-                views = views or Views(function)
-                _move(module, function, views, loop, made)
-                gone |= loop.blocks
+    replaced: dict[Value, Value] = {}
+    if wanted:
+        views, used = Views(function), using_blocks(function)
+        for loop in loops:  # outer before inner
+            if gone.isdisjoint(loop.blocks) and not wanted.isdisjoint(loop.blocks):
+                made = _results(function, used, loop)
+                if made is not None:
+                    replaced |= _move(module, function, views, loop, made)
+                    gone |= loop.blocks
+    replace_uses(function, replaced)
     return bool(gone)
 
 
-def _results(function: Function, loop: Loop) -> list[Value] | None:
+def _results(function: Function, used: dict[Value, set[Block]], loop: Loop) -> list[Value] | None:
     """What comes after the loop needs of it; None if the loop cannot be moved."""
     if len(loop.entering) != 1 or len(loop.exits) != 1:
         return None
-    made: set[Value] = set()
-    for block in loop.blocks:
+    made: list[Value] = []
+    for block in [b for b in function.blocks if b in loop.blocks]:
         if block.handler is not None or any(i.op not in _MOVED for i in block.instrs):
             return None
-        made.update(block.params)
-        made.update(r for i in block.instrs for r in i.results)
+        made += [*block.params, *(r for i in block.instrs for r in i.results)]
         if not all(isinstance(p.type, Scalar) for p in block.params):
             return None
     exit = loop.exits[0][1]
-    used = dict.fromkeys(v for v in exit.args if v in made)
-    for block in function.blocks:
-        if block not in loop.blocks:
-            if block.handler is not None and not made.isdisjoint(block.handler.args):
-                return None
-            used.update(dict.fromkeys(v for i in block.instrs for v in uses(i) if v in made))
-    return list(used) if all(isinstance(v.type, Scalar) for v in used) else None
+    needed = [v for v in made if v in exit.args or any(block not in loop.blocks for block in used.get(v, ()))]
+    return needed if all(isinstance(v.type, Scalar) for v in needed) else None
 
 
-def _move(module: Module, function: Function, views: Views, loop: Loop, made: list[Value]) -> None:
+def _move(module: Module, function: Function, views: Views, loop: Loop, made: list[Value]) -> dict[Value, Value]:
+    """Put a call in place of the loop; gives what stands for its values."""
     _, entering = loop.entering[0]
     leaving, _ = loop.exits[0]
     blocks = [b for b in function.blocks if b in loop.blocks]
@@ -119,7 +117,6 @@ def _move(module: Module, function: Function, views: Views, loop: Loop, made: li
     }
     module.add(new)
     results = [Value(v.type, v.name) for v in made]
-    replaced = dict(zip(made, results, strict=True))
     behind = loop.exits[0][1]
     call = Block(f"{loop.header.name}.call")
     call.instrs = [
@@ -130,4 +127,4 @@ def _move(module: Module, function: Function, views: Views, loop: Loop, made: li
     place = function.blocks.index(blocks[0])
     function.blocks[:] = [b for b in function.blocks if b not in loop.blocks]
     function.blocks.insert(min(place, len(function.blocks)), call)
-    replace_uses(function, replaced)
+    return dict(zip(made, results, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core import Block, Const, Function, Instr, Position, Target, Value
+from ..core import Block, Const, Function, Instr, Position, Target, Value, uses
 
 
 def resolve(replaced: dict[Value, Value], value: Value) -> Value:
@@ -40,6 +40,18 @@ def replace_uses(function: Function, replaced: dict[Value, Value]) -> None:
             block.handler.args[:] = [resolve(replaced, v) for v in block.handler.args]
         for instr in block.instrs:
             substitute(instr, replaced)
+
+
+def using_blocks(function: Function) -> dict[Value, set[Block]]:
+    """Per value, the blocks that use it."""
+    found: dict[Value, set[Block]] = {}
+    for block in function.blocks:
+        for v in block.handler.args if block.handler is not None else ():
+            found.setdefault(v, set()).add(block)
+        for instr in block.instrs:
+            for v in uses(instr):
+                found.setdefault(v, set()).add(block)
+    return found
 
 
 def constant_key(c: Const) -> Any:
