@@ -65,7 +65,11 @@ LIBRARY: tuple[tuple[str, Any], ...] = (
     ("np.arange(p)", np.float32(3.5)), ("np.arange(0, p)", np.int32(3)), ("np.block(p)", [[1.0, 2.0], [3.0, 4.0]]),
     ("np.roots(p)", np.array([0.5, 1.5, -2.0], np.float32)), ("np.zeros(p)", [2, 1]), ("np.zeros(p)", True),
     ("np.gradient(p)", np.array([True, False])), ("np.clip(p)", None), ("np.einsum(p)", "ab"),
-    ("np.broadcast_shapes(p, (2, 1))", 2.5),
+    ("np.broadcast_shapes(p, (2, 1))", 2.5), ("np.abs(p, dtype=int)", 0.5), ("np.invert(p, dtype=bool)", 2),
+    ("np.abs(p, dtype=complex)", np.ones(2)),
+    *((f"np.{f}(p, dtype=float)", np.ones((2, 2), int)) for f in ("concatenate", "stack", "vstack", "hstack")),
+    *((f"np.{f}(p)", np.zeros((0, 3))) for f in ("concatenate", "stack", "vstack", "hstack")),
+    ("np.concatenate(p, axis=None)", np.ones(2)),
 )  # fmt: skip
 
 

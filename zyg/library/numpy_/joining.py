@@ -69,15 +69,27 @@ def concatenate(arrays: Any, /, axis: Any = 0, out: Any = None, *, dtype: Any = 
     return concatenated(arrays, axis, dtype)
 
 
+def of_dtype(a: Any, dtype: Any) -> Any:
+    if dtype is None:
+        return a
+    same_kind(a, dtype)
+    return a.astype(dtype)
+
+
 def concatenated(arrays: Any, axis: Any, dtype: Any) -> Any:
     arrays = numbers_joined(arrays)
     if isinstance(arrays, np.ndarray):  # the arrays along its first axis
-        if arrays.ndim < 2:
+        if arrays.ndim > 0 and len(arrays) == 0:
+            raise ValueError("need at least one array to concatenate")
+        if arrays.ndim < (1 if axis is None else 2):
             raise ValueError("zero-dimensional arrays cannot be concatenated")
-        at = 0 if axis is None else axis_index(axis, arrays.ndim - 1)
+        arrays = of_dtype(arrays, dtype)
+        if axis is None:
+            return arrays.flatten()
+        at = axis_index(axis, arrays.ndim - 1)
         moved = np.moveaxis(arrays, 0, at).copy()
         shape = (*moved.shape[:at], moved.shape[at] * moved.shape[at + 1], *moved.shape[at + 2 :])
-        return moved.reshape(-1 if axis is None else shape)
+        return moved.reshape(shape)
     if is_list_of_arrays(arrays):
         if axis is None:
             return joined_list([a.ravel() for a in arrays], 0, dtype)
@@ -190,7 +202,9 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) -> 
 def stacked(arrays: Any, axis: int, dtype: Any) -> Any:
     arrays = numbers_joined(arrays)
     if isinstance(arrays, np.ndarray):
-        return np.moveaxis(arrays, 0, axis).copy()
+        if arrays.ndim > 0 and len(arrays) == 0:
+            raise ValueError("need at least one array to stack")
+        return np.moveaxis(of_dtype(arrays, dtype), 0, axis).copy()
     if is_list_of_arrays(arrays):
         return stacked_list(arrays, axis, dtype)
     if is_sequence(arrays) and len(arrays) == 0:
@@ -218,7 +232,7 @@ def vstack(tup: Any, *, dtype: Any = None) -> Any:
     tup = numbers_joined(tup)
     if isinstance(tup, np.ndarray):
         rows = tup[:, None] if tup.ndim <= 2 else tup
-        return np.concatenate(rows[:, None] if tup.ndim == 1 else rows, 0)
+        return np.concatenate(rows[:, None] if tup.ndim == 1 else rows, 0, dtype=dtype)
     if is_list_of_arrays(tup):
         if dimensions_of(tup) >= 2:
             return joined_list(tup, 0, dtype)
@@ -230,7 +244,7 @@ def vstack(tup: Any, *, dtype: Any = None) -> Any:
 def hstack(tup: Any, *, dtype: Any = None) -> Any:
     tup = numbers_joined(tup)
     if isinstance(tup, np.ndarray):
-        return np.concatenate(tup[:, None] if tup.ndim == 1 else tup, 0 if tup.ndim <= 2 else 1)
+        return np.concatenate(tup[:, None] if tup.ndim == 1 else tup, 0 if tup.ndim <= 2 else 1, dtype=dtype)
     if is_list_of_arrays(tup):
         return joined_list(tup, 0 if dimensions_of(tup) == 1 else 1, dtype)
     parts = tuple(np.atleast_1d(a) for a in parts_of(tup))

@@ -173,12 +173,16 @@ def _in_type(
             if isinstance(v, ComplexValue) and scalar is not arrays.COMPLEX:
                 e.type_error(f"No loop matching the specified signature and casting was found for ufunc {name}")
             own = number_type(v)
-            if own is not None and isinstance(v, Number) and v.numpy and not fits_kind(own, scalar, rule):
+            weak = not (isinstance(v, Number) and v.numpy)
+            weak = weak and not (own is F64 and scalar.kind in "iub" or own is I64 and scalar is BOOL)
+            if own is not None and not weak and not fits_kind(own, scalar, rule):
                 e.type_error(
                     f"Cannot cast ufunc '{name}' input from {arrays.numpy_dtype(own)!r} to "
                     f"{arrays.numpy_dtype(scalar)!r} with casting rule 'same_kind'"
                 )
         made = emitter(e, *(as_type(e, v, scalar) for v in numbers))
+        if scalar is arrays.COMPLEX and isinstance(made, Number) and made.type is not BOOL:
+            e.type_error(f"No loop matching the specified signature and casting was found for ufunc {name}")
         if isinstance(made, Number) and made.type.kind == "f" and scalar.kind in "iub":
             e.type_error(f"No loop matching the specified signature and casting was found for ufunc {name}")
         return made
