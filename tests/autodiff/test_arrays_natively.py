@@ -32,8 +32,11 @@ FORMULAS = {
     ),
     "sums": lambda x, y, w, s: np.sum(np.sum(w, axis=0) * x) + np.sum(w.mean(axis=1, keepdims=True) * w)
     + np.mean(w * s) + np.sum(w.sum((0, 1), keepdims=True) * x),
+    "largest": lambda x, y, w, s: np.sum(np.max(w, axis=1, keepdims=True) * w) + np.sum(w.max(axis=0) * x)
+    + np.sum(np.min(np.maximum(w, 0.0), axis=-1)) * s + np.sum(np.min(w, axis=0, keepdims=True) * y),
+    "ints": lambda x, y, w, s: np.sum((s * np.arange(3) + 1.0) * x + (np.arange(3) - s) / s * np.arange(1, 4) ** 2),
     "views": lambda x, y, w, s: np.sum(w.T[1] ** 2) + np.sum(w.reshape(3, 4)[:, ::-1] * w[:3, 1:2]) + np.sum(x[::2] * y[1:]),
-    "elements": lambda x, y, w, s: x[0] * y[-1] + s * x[1] / y[0] - (x[2] - 2.0) * 3 + w[1][2] * x[0] / s,
+    "elements": lambda x, y, w, s: x[0] * y[-1] + s * x[1] / y[0] - (x[2] - 2.0) * 3 + w[1][2] * x[0] / s + w[1, -1] * w[-2, 0],
     "of_zero_slopes": lambda x, y, w, s: np.sum(x.copy() * 0.0) + np.sum(np.copy(w)) * s,
 }  # fmt: skip
 
@@ -132,6 +135,29 @@ def test_arrays_that_are_written_afterwards():
         y = x * x + np.tanh(x) * s + 2.0 * x[0]
         a = np.array([s, 3.0 * x[1], 3.0 * x[2]])
         return np.sum((y + a) * a)
+
+    given, expected = python_pullback(f, (X, 0.3), {})[1](1.0), zyg.gradient(plainly, X, 0.3)
+    np.testing.assert_allclose(given[0], expected[0])
+    assert given[1] == pytest.approx(expected[1])
+
+
+def test_elements_that_are_written():
+    def f(x, s):
+        held = {"m": np.zeros((2, 3))}
+        m = held["m"]
+        m[0, 1] += x[0] * s
+        m[0, 1] += x[1]
+        m[1, -1] = m[0, 1] * x[2]
+        m[0, 0] -= s
+        m[0, 0] *= m[1, 2]
+        v = m[1]
+        v[2] = v[2] * v[2]
+        return m[0, 0] + np.sum(m)
+
+    def plainly(x, s):
+        a = x[0] * s + x[1]
+        b = a * x[2]
+        return -2.0 * s * b + a + b * b
 
     given, expected = python_pullback(f, (X, 0.3), {})[1](1.0), zyg.gradient(plainly, X, 0.3)
     np.testing.assert_allclose(given[0], expected[0])

@@ -180,7 +180,7 @@ def _refuse_overtaking(x: np.ndarray, key: Any, value: np.ndarray) -> None:
         raise ValueError(OVERTAKING)
 
 
-def run_written_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+def _run_written_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """Of one element."""
     _, x, key, _ = back
     shadow = shadows.found_of(x)
@@ -191,6 +191,10 @@ def run_written_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     ds = float(shadow[key])
     shadow[key] = 0.0
     return None, None, ds
+
+
+run_written_item = pulls.deferred("pull", _run_written_item)
+numpy_native.when_started(lambda: pulls.settle(run_written_item, "zyg_pull_written", *numpy_native.ABOUT_SHADOWS))
 
 
 def run_written_number(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

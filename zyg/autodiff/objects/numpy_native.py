@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from zyg.backend import pulls
 from zyg.backend.pulls import LOOPS
 
 from . import calls
-from .numpy_ import saved
 from .shadows import Shadows
 
 Plan = tuple[bytes, Callable[[Any, Any, Any, Any, Any], tuple[Any, ...]]]
@@ -78,10 +79,14 @@ def plan(rule: str, usual: Any, limit: int = SMALL, skip: int = 0, of_number: bo
     return pulls.plan(rule, limit, skip, of_number, **maps), usual
 
 
+def _kept(x: Any) -> Any:
+    return x if type(x) is not np.ndarray else x.astype(float, "C")
+
+
 def recorded(case: pulls.Case, y: Any, a: Any, b: Any = None) -> tuple[Any, Any]:
-    """What native code gives, too."""
+    """What native code gives, too. (Of arrays of ints what is kept are floats.)"""
     operands = {"": None, "y": y, "a": a, "b": b}
-    p, q = saved(operands[case.p]), saved(operands[case.q])
+    p, q = _kept(operands[case.p]), _kept(operands[case.q])
     return y, (run, y, a if case.a else None, b if case.b else None, p, q, case.plan)
 
 

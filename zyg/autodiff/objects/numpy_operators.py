@@ -90,8 +90,10 @@ def _operator(
         if type(y) is not ndarray:
             return None
         x, s = (a, b) if of_left else (b, a)
+        if x.dtype is I64 and (y.dtype is not F64 or native[1][1] is _POWER_CASE):
+            return None
         case = native[1][1 if of_left else 2]
-        if x.dtype is F64 and case is not None and (case is not _POWER_CASE or s != 0):
+        if (x.dtype is F64 or x.dtype is I64) and case is not None and (case is not _POWER_CASE or s != 0):
             return native_backs.recorded(_SQUARE if case is _POWER_CASE and s == 2 else case, y, a, b)
         part, keep = side.alone
         return y, (run_one, y, x, part, s, None if keep is None else keep(y, x))
@@ -101,8 +103,10 @@ def _operator(
         if type(y) is not ndarray:
             return None
         x, s = (a, b) if of_left else (b, a)
+        if x.dtype is I64 and (y.dtype is not F64 or native[0][1] is None):
+            return None
         case = native[0][1 if of_left else 2]
-        if x.dtype is F64 and case is not None:
+        if (x.dtype is F64 or x.dtype is I64) and case is not None:
             return native_backs.recorded(case, y, a, b)
         part, number, keep = side.both
         run = run_left if of_left else run_right
@@ -113,9 +117,14 @@ def _operator(
             if type(a) is ndarray:
                 if type(b) is ndarray:
                     return None if arrays is None else of_arrays(a, b)
-                if type(b) in REAL and left is not None and _is_beside(b, a.dtype):
+                if type(b) in REAL and left is not None and (_is_beside(b, a.dtype) or a.dtype is I64):
                     return with_number(a, b, left, True)
-            elif type(a) in REAL and right is not None and type(b) is ndarray and _is_beside(a, b.dtype):
+            elif (
+                type(a) in REAL
+                and right is not None
+                and type(b) is ndarray
+                and (_is_beside(a, b.dtype) or b.dtype is I64)
+            ):
                 return with_number(a, b, right, False)
             return None
 
@@ -172,6 +181,7 @@ def _of_constant_power(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
     return run_one, y, a, _of_power, q, p
 
 
+I64 = np.dtype(np.int64)
 _SQUARE, _POWER_CASE = (Case(plan(rule, _of_constant_power), "a", "b", b=False) for rule in ("square", "power"))
 
 

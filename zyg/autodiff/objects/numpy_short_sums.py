@@ -170,7 +170,7 @@ def _along(dy: Any, shape: Any, kept: Any) -> Any:
     return c if kept[1] == 1 else c / kept[1]
 
 
-def extreme(function: Any, position: Any) -> Short:
+def extreme(function: Any, position: Any, reduced: Any) -> Short:
     """Of the largest or smallest element, of all or of each row or column of a matrix. The first one that is it gets the cotangent."""
 
     def short(x: Any, axis: Any = None, *others: Any, keepdims: Any = False, **options: Any) -> Made:
@@ -180,11 +180,44 @@ def extreme(function: Any, position: Any) -> Short:
             return function(x, axis), (run_number, x, np.unravel_index(position(x), x.shape))
         if type(axis) is not int or x.ndim != 2:
             return None
+        if x.dtype is F64:
+            where = position(x, axis, keepdims=True).astype(float)
+            y = reduced(x, axis=axis, keepdims=keepdims)
+            return y, (
+                numpy_native.run,
+                y,
+                x,
+                None,
+                where,
+                _places(x.shape[axis], axis),
+                _plan_picked(axis % 2, keepdims),
+            )
         y = function(x, axis, keepdims=keepdims)
-        places, along = np.arange(x.shape[1 - axis % 2]), position(x, axis)
-        return y, (run_elements, y, x, (places, along) if axis % 2 else (along, places))
+        along = position(x, axis)
+        return y, (run_elements, y, x, _keys(along, axis))
 
     return short
+
+
+def _keys(along: Any, axis: int) -> Any:
+    """The places of elements, by where they are along an axis of a matrix."""
+    places = np.arange(len(along))
+    return (places, along) if axis % 2 else (along, places)
+
+
+@functools.lru_cache(256)
+def _places(count: int, axis: int) -> Any:
+    """The indices along an axis of a matrix, as numbers."""
+    return np.arange(float(count)).reshape((-1,) if axis % 2 else (-1, 1))
+
+
+@functools.lru_cache(16)
+def _plan_picked(axis: int, keepdims: bool) -> Plan:
+    def usual(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
+        return run_elements, y, a, _keys(p.astype(int).ravel(), axis)
+
+    places = (0, 1) if keepdims else (0, -1) if axis else (-1, 0)
+    return plan("picked", usual, y=places)
 
 
 def run_elements(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -44,7 +44,9 @@ PARTS: dict[str, tuple[str, ...]] = {
     "saved": ("zyg_ctx_escape", "zyg_saved_new", "zyg_saved_find", "zyg_saved_name"),
     "shapes": ("zyg_reshape",),
     "generators": ("zyg_generator_ready",),
-    "pulls": ("zyg_pull", "zyg_pull_item", "zyg_pull_number", "zyg_record", "zyg_item"),
+    "pulls": (
+        "zyg_pull", "zyg_pull_item", "zyg_pull_number", "zyg_pull_written", "zyg_record", "zyg_item",
+    ),
     "boxes": ("zyg_box_any", "zyg_box_readonly", "zyg_pin"),
     "control": ("zyg_poll", "zyg_work", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
 }  # fmt: skip

@@ -32,6 +32,7 @@ declare void @Py_DecRef(ptr)
 @numpy.float64 = external global i8
 @PyFloat_Type = external global i8
 @PyLong_Type = external global i8
+@PyTuple_Type = external global i8
 @_Py_NoneStruct = external global i8
 
 declare ptr @PyArray_NewCopy(ptr, i32)
@@ -340,6 +341,15 @@ define internal i1 @target(ptr %shadows, ptr %words, ptr %x, ptr %descr, ptr %of
   %array = call i1 @is_array(ptr %x, ptr %descr)
   br i1 %array, label %of_array_, label %other
 other:
+  %x_type_at = getelementptr i8, ptr %x, i64 $OB_TYPE
+  %x_type = load ptr, ptr %x_type_at
+  %of_others = icmp eq ptr %x_type, @numpy.ndarray
+  br i1 %of_others, label %ask, label %no_array
+ask:
+  %asked = call ptr (ptr, ptr, ...) @PyObject_CallMethodObjArgs(ptr %shadows, ptr %of_array, ptr %x, ptr null)
+  %unanswered = icmp eq ptr %asked, null
+  br i1 %unanswered, label %no, label %got
+no_array:
   call void @stay(ptr %sizes, ptr %steps)
   store ptr %value, ptr %place
   %none = icmp eq ptr %x, @_Py_NoneStruct
@@ -363,14 +373,15 @@ of_array_:
 no:
   ret i1 false
 got:
-  store ptr %shadow, ptr %owned
-  %fit = call i1 @is_array(ptr %shadow, ptr %descr)
+  %found = phi ptr [ %asked, %ask ], [ %shadow, %of_array_ ]
+  store ptr %found, ptr %owned
+  %fit = call i1 @is_array(ptr %found, ptr %descr)
   br i1 %fit, label %lay, label %no
 lay:
-  %data_at = getelementptr i8, ptr %shadow, i64 $ARRAY_DATA
+  %data_at = getelementptr i8, ptr %found, i64 $ARRAY_DATA
   %data = load ptr, ptr %data_at
   store ptr %data, ptr %place
-  %laid = call i1 @lay_out(ptr %shadow, ptr %map, ptr %sizes, ptr %steps)
+  %laid = call i1 @lay_out(ptr %found, ptr %map, ptr %sizes, ptr %steps)
   ret i1 %laid
 }
 
@@ -442,6 +453,100 @@ fill:
   store ptr %d, ptr %fourth
   ret ptr %made
 no:
+  ret ptr null
+}
+
+declare i64 @PyLong_AsLong(ptr)
+
+; Whether a key names an element of an array by its place, or by a tuple of places.
+define internal i1 @names_element(ptr %x, ptr %key) {
+entry:
+  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
+  %nd32 = load i32, ptr %nd_at
+  %nd = sext i32 %nd32 to i64
+  %type_at = getelementptr i8, ptr %key, i64 $OB_TYPE
+  %type = load ptr, ptr %type_at
+  %int = icmp eq ptr %type, @PyLong_Type
+  br i1 %int, label %one, label %several
+one:
+  %vector = icmp eq i64 %nd, 1
+  ret i1 %vector
+several:
+  %tuple = icmp eq ptr %type, @PyTuple_Type
+  br i1 %tuple, label %count, label %no
+count:
+  %count_at = getelementptr i8, ptr %key, i64 $OB_SIZE
+  %length = load i64, ptr %count_at
+  %all = icmp eq i64 %length, %nd
+  %some = icmp sgt i64 %nd, 0
+  %good = and i1 %all, %some
+  br i1 %good, label %each, label %no
+each:
+  %k = phi i64 [ 0, %count ], [ %k1, %next ]
+  %items = getelementptr i8, ptr %key, i64 $TUPLE_ITEMS
+  %item_at = getelementptr ptr, ptr %items, i64 %k
+  %item = load ptr, ptr %item_at
+  %item_type_at = getelementptr i8, ptr %item, i64 $OB_TYPE
+  %item_type = load ptr, ptr %item_type_at
+  %item_int = icmp eq ptr %item_type, @PyLong_Type
+  br i1 %item_int, label %next, label %no
+next:
+  %k1 = add i64 %k, 1
+  %more = icmp slt i64 %k1, %nd
+  br i1 %more, label %each, label %yes
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
+; Where that element is, null if there is none.
+define internal ptr @element(ptr %x, ptr %key) {
+entry:
+  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
+  %nd32 = load i32, ptr %nd_at
+  %nd = sext i32 %nd32 to i64
+  %shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
+  %shape = load ptr, ptr %shape_at
+  %strides_at = getelementptr i8, ptr %x, i64 $ARRAY_STRIDES
+  %strides = load ptr, ptr %strides_at
+  %data_at = getelementptr i8, ptr %x, i64 $ARRAY_DATA
+  %data = load ptr, ptr %data_at
+  %type_at = getelementptr i8, ptr %key, i64 $OB_TYPE
+  %type = load ptr, ptr %type_at
+  %int = icmp eq ptr %type, @PyLong_Type
+  %items = getelementptr i8, ptr %key, i64 $TUPLE_ITEMS
+  br label %each
+each:
+  %k = phi i64 [ 0, %entry ], [ %k1, %next ]
+  %at = phi ptr [ %data, %entry ], [ %further, %next ]
+  br i1 %int, label %index, label %pick
+pick:
+  %item_at = getelementptr ptr, ptr %items, i64 %k
+  %item_ = load ptr, ptr %item_at
+  br label %index
+index:
+  %item = phi ptr [ %key, %each ], [ %item_, %pick ]
+  %given = call i64 @PyLong_AsLong(ptr %item)
+  %n_at = getelementptr i64, ptr %shape, i64 %k
+  %n = load i64, ptr %n_at
+  %negative = icmp slt i64 %given, 0
+  %from_end = add i64 %given, %n
+  %place = select i1 %negative, i64 %from_end, i64 %given
+  %inside = icmp ult i64 %place, %n
+  br i1 %inside, label %next, label %no
+next:
+  %stride_at = getelementptr i64, ptr %strides, i64 %k
+  %stride = load i64, ptr %stride_at
+  %offset = mul i64 %place, %stride
+  %further = getelementptr i8, ptr %at, i64 %offset
+  %k1 = add i64 %k, 1
+  %more = icmp slt i64 %k1, %nd
+  br i1 %more, label %each, label %done
+done:
+  ret ptr %further
+no:
+  call void @PyErr_Clear()
   ret ptr null
 }
 

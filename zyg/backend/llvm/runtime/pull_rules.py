@@ -92,6 +92,7 @@ RULES: dict[str, Rule] = {
     "sin": lambda f, d, p, q: (f.times(d, f.call("cos", p)), None),
     "cos": lambda f, d, p, q: (f.times(d, f.neg(f.call("sin", p))), None),
     "tanh": lambda f, d, p, q: (f.times(d, f.sub("1.0", f.mul(p, p))), None),
+    "picked": lambda f, d, p, q: (f.where(f.do(f"fcmp oeq double {p}, {q}"), d, "0.0"), None),  # where an index is a place
     "masked": lambda f, d, p, q: (f.mul(d, p), None),
     "first": lambda f, d, p, q: (f.where(f.is_zero(p), "0.0", d), f.where(f.is_zero(p), d, "0.0")),
     "second": lambda f, d, p, q: (f.where(f.is_zero(p), d, "0.0"), f.where(f.is_zero(p), "0.0", d)),

@@ -429,13 +429,12 @@ look:
   %key_at = getelementptr ptr, ptr %items, i64 2
   %key = load ptr, ptr %key_at
   %array = call i1 @is_array(ptr %x, ptr %descr)
-  %key_type_at = getelementptr i8, ptr %key, i64 $OB_TYPE
-  %key_type = load ptr, ptr %key_type_at
-  %int = icmp eq ptr %key_type, @PyLong_Type
   %fine = and i1 %float, %ours
-  %of_int = and i1 %int, %array
-  %usual = and i1 %fine, %of_int
-  br i1 %usual, label %find, label %slow
+  %usual = and i1 %fine, %array
+  br i1 %usual, label %ask, label %slow
+ask:
+  %element = call i1 @names_element(ptr %x, ptr %key)
+  br i1 %element, label %find, label %slow
 find:
   %d_value_at = getelementptr i8, ptr %d, i64 $FLOAT_VALUE
   %amount = load double, ptr %d_value_at
@@ -444,32 +443,15 @@ find:
   br i1 %failed, label %fail, label %found
 found:
   %fits = call i1 @is_array(ptr %shadow, ptr %descr)
-  %nd_at = getelementptr i8, ptr %shadow, i64 $ARRAY_NDIM
-  %nd = load i32, ptr %nd_at
-  %vector = icmp eq i32 %nd, 1
-  %good = and i1 %fits, %vector
-  br i1 %good, label %index, label %drop
+  br i1 %fits, label %named, label %drop
+named:
+  %still = call i1 @names_element(ptr %shadow, ptr %key)
+  br i1 %still, label %index, label %drop
 index:
-  %k = call i64 @PyLong_AsLong(ptr %key)
-  %shape_at = getelementptr i8, ptr %shadow, i64 $ARRAY_SHAPE
-  %shape = load ptr, ptr %shape_at
-  %n = load i64, ptr %shape
-  %negative = icmp slt i64 %k, 0
-  %from_end = add i64 %k, %n
-  %place = select i1 %negative, i64 %from_end, i64 %k
-  %inside = icmp ult i64 %place, %n
-  br i1 %inside, label %add, label %outside
-outside:
-  call void @PyErr_Clear()
-  br label %drop
+  %at = call ptr @element(ptr %shadow, ptr %key)
+  %outside = icmp eq ptr %at, null
+  br i1 %outside, label %drop, label %add
 add:
-  %strides_at = getelementptr i8, ptr %shadow, i64 $ARRAY_STRIDES
-  %strides = load ptr, ptr %strides_at
-  %stride = load i64, ptr %strides
-  %offset = mul i64 %place, %stride
-  %data_at = getelementptr i8, ptr %shadow, i64 $ARRAY_DATA
-  %data = load ptr, ptr %data_at
-  %at = getelementptr i8, ptr %data, i64 %offset
   %old = load double, ptr %at
   %new = fadd double %old, %amount
   store double %new, ptr %at
@@ -481,6 +463,84 @@ drop:
 nothing:
   call void @Py_IncRef(ptr @_Py_NoneStruct)
   ret ptr @_Py_NoneStruct
+slow:
+  %done = call ptr @PyObject_Vectorcall(ptr %in_python, ptr %args, i64 3, ptr null)
+  ret ptr %done
+fail:
+  ret ptr null
+}
+
+; (back, d, shadows) of an assignment to an element: a back is (zyg_pull_written, x, key, value). `self` is that of `zyg_pull`.
+define ptr @zyg_pull_written(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+entry:
+  %self_items = getelementptr i8, ptr %self, i64 $TUPLE_ITEMS
+  %in_python = load ptr, ptr %self_items
+  %words_at = getelementptr ptr, ptr %self_items, i64 1
+  %words_object = load ptr, ptr %words_at
+  %words = getelementptr i8, ptr %words_object, i64 $BYTES_DATA
+  %descr_at = getelementptr ptr, ptr %self_items, i64 2
+  %descr = load ptr, ptr %descr_at
+  %class_at = getelementptr ptr, ptr %self_items, i64 4
+  %class = load ptr, ptr %class_at
+  %back = load ptr, ptr %args
+  %shadows_at = getelementptr ptr, ptr %args, i64 2
+  %shadows = load ptr, ptr %shadows_at
+  %type_at = getelementptr i8, ptr %shadows, i64 $OB_TYPE
+  %type = load ptr, ptr %type_at
+  %ours = icmp eq ptr %type, %class
+  br i1 %ours, label %refused.test, label %slow
+refused.test:
+  %refusals_word_at = getelementptr i64, ptr %words, i64 2
+  %refusals_word = load i64, ptr %refusals_word_at
+  %refusals_at = getelementptr i8, ptr %shadows, i64 %refusals_word
+  %refusals = load ptr, ptr %refusals_at
+  %refusal_count = call i64 @PyDict_Size(ptr %refusals)
+  %all_had = icmp eq i64 %refusal_count, 0
+  br i1 %all_had, label %look, label %slow
+look:
+  %items = getelementptr i8, ptr %back, i64 $TUPLE_ITEMS
+  %x_at = getelementptr ptr, ptr %items, i64 1
+  %x = load ptr, ptr %x_at
+  %key_at = getelementptr ptr, ptr %items, i64 2
+  %key = load ptr, ptr %key_at
+  %views_word = load i64, ptr %words
+  %views_at = getelementptr i8, ptr %shadows, i64 %views_word
+  %views = load ptr, ptr %views_at
+  %number = call ptr @PyLong_FromVoidPtr(ptr %x)
+  %no_number = icmp eq ptr %number, null
+  br i1 %no_number, label %fail, label %find
+find:
+  %shadow = call ptr @PyDict_GetItemWithError(ptr %views, ptr %number)
+  call void @Py_DecRef(ptr %number)
+  %absent = icmp eq ptr %shadow, null
+  br i1 %absent, label %slow, label %found
+found:
+  %fits = call i1 @is_array(ptr %shadow, ptr %descr)
+  br i1 %fits, label %named, label %slow
+named:
+  %element = call i1 @names_element(ptr %shadow, ptr %key)
+  br i1 %element, label %index, label %slow
+index:
+  %at = call ptr @element(ptr %shadow, ptr %key)
+  %outside = icmp eq ptr %at, null
+  br i1 %outside, label %slow, label %take
+take:
+  %d = load double, ptr %at
+  store double 0.0, ptr %at
+  %result = call ptr @PyTuple_New(i64 3)
+  %no_result = icmp eq ptr %result, null
+  br i1 %no_result, label %fail, label %fill
+fill:
+  %given = call ptr @PyFloat_FromDouble(double %d)
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  %results = getelementptr i8, ptr %result, i64 $TUPLE_ITEMS
+  store ptr @_Py_NoneStruct, ptr %results
+  %second = getelementptr ptr, ptr %results, i64 1
+  store ptr @_Py_NoneStruct, ptr %second
+  %third = getelementptr ptr, ptr %results, i64 2
+  store ptr %given, ptr %third
+  ret ptr %result
 slow:
   %done = call ptr @PyObject_Vectorcall(ptr %in_python, ptr %args, i64 3, ptr null)
   ret ptr %done

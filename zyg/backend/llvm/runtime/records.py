@@ -79,9 +79,8 @@ itself:
 }
 
 declare ptr @PyObject_GetItem(ptr, ptr)
-declare i64 @PyLong_AsLong(ptr)
 
-; (x, key): an element of a vector. `self` is (what does it in Python, what runs backs, float64).
+; (x, key): an element of an array. `self` is (what does it in Python, what runs backs, float64).
 define ptr @zyg_item(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
 entry:
   %items = getelementptr i8, ptr %self, i64 $TUPLE_ITEMS
@@ -96,12 +95,11 @@ look:
   %x = load ptr, ptr %args
   %key_at = getelementptr ptr, ptr %args, i64 1
   %key = load ptr, ptr %key_at
-  %key_type_at = getelementptr i8, ptr %key, i64 $OB_TYPE
-  %key_type = load ptr, ptr %key_type_at
-  %int = icmp eq ptr %key_type, @PyLong_Type
   %array = call i1 @is_array(ptr %x, ptr %descr)
-  %usual = and i1 %int, %array
-  br i1 %usual, label %get, label %slow
+  br i1 %array, label %ask, label %slow
+ask:
+  %element = call i1 @names_element(ptr %x, ptr %key)
+  br i1 %element, label %get, label %slow
 get:
   %y = call ptr @PyObject_GetItem(ptr %x, ptr %key)
   %failed = icmp eq ptr %y, null
@@ -110,10 +108,7 @@ got:
   %y_type_at = getelementptr i8, ptr %y, i64 $OB_TYPE
   %y_type = load ptr, ptr %y_type_at
   %number = icmp eq ptr %y_type, @numpy.float64
-  br i1 %number, label %record, label %view
-view:
-  call void @Py_IncRef(ptr @_Py_NoneStruct)
-  br label %give
+  br i1 %number, label %record, label %other
 record:
   %back_ = call ptr @PyTuple_New(i64 3)
   %no_back = icmp eq ptr %back_, null
@@ -128,11 +123,11 @@ fill:
   store ptr %x, ptr %back1
   %back2 = getelementptr ptr, ptr %back_items, i64 2
   store ptr %key, ptr %back2
-  br label %give
-give:
-  %back = phi ptr [ @_Py_NoneStruct, %view ], [ %back_, %fill ]
-  %pair = call ptr @pair(ptr %y, ptr %back)
+  %pair = call ptr @pair(ptr %y, ptr %back_)
   ret ptr %pair
+other:
+  call void @Py_DecRef(ptr %y)
+  br label %slow
 drop:
   call void @Py_DecRef(ptr %y)
   ret ptr null
