@@ -7,7 +7,7 @@ import pytest
 
 import zyg
 from tests.turns import each_in_turn
-from zyg.autodiff.objects import numpy_native
+from zyg.backend import pulls
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -43,7 +43,7 @@ FORMULAS = {
 
 @pytest.fixture(autouse=True, scope="module")
 def natively():
-    numpy_native.start()
+    pulls.start()
 
 
 def kept(f):

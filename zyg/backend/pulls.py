@@ -30,29 +30,55 @@ class State(tuple[Any, ...]):
     __slots__ = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        global _calls
+        _calls += 1
+        if _calls == PATIENCE:
+            start()
         return self[0](*args, **kwargs)
 
 
+# To compile the native code takes as long as so many calls of what does the same in Python.
+PATIENCE = 1 << 14
+_calls = 0
+_started = False
+_waiting: list[Callable[[], None]] = []
 _keep: list[Any] = []  # what built-in functions refer to, for the life of the process
 
 
-def deferred(name: str, function: Callable[..., Any]) -> Any:
-    """A built-in function that calls `function`, until there is native code for it (`settle`)."""
+def when_started(begin: Callable[[], None]) -> None:
+    """To be called when there is native code: it is to `settle` built-in functions."""
+    if _started:
+        begin()
+    else:
+        _waiting.append(begin)
+
+
+def start() -> None:
+    """From now on native code runs."""
+    global _started
+    _started = True
+    while _waiting:
+        _waiting.pop()()
+
+
+def deferred(name: str, function: Callable[..., Any], counted: bool = True) -> Any:
+    """A built-in function that calls `function`, until there is native code for it (`settle`). counted: calls tell that it is wanted."""
     call = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     method = _Method(name.encode(), call, _FASTCALL_KEYWORDS, None)
     _keep.append(method)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return make(ctypes.addressof(method), State((function,)), None)
+    return make(ctypes.addressof(method), State((function,)) if counted else function, None)
 
 
 def settle(builtin: Any, symbol: str, *state: Any) -> None:
     """From now on native code runs where `builtin` is called: it is bound to the Python function that was called so far, and `state`."""
     from .llvm.engine import engine
 
-    bound = State((builtin.__self__[0], *state))
+    before = builtin.__self__
+    bound = State((before[0] if type(before) is State else before, *state))
     address = engine().part("pulls")[symbol]
-    _keep.append((builtin, builtin.__self__))
+    _keep.append((builtin, before))
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(bound))
     ctypes.c_void_p.from_address(id(builtin) + layout.BUILTIN_SELF).value = id(bound)
     method = ctypes.c_void_p.from_address(id(builtin) + layout.BUILTIN_METHOD).value
@@ -133,4 +159,15 @@ def settle_number(builtin: Any, which: str) -> None:
     settle(builtin, "zyg_pull_number", bytes([list(ARITHMETICS).index(which)]))
 
 
-__all__ = ["Case", "State", "about_shadows", "deferred", "plan", "settle", "settle_number", "settle_record"]
+__all__ = [
+    "Case",
+    "State",
+    "about_shadows",
+    "deferred",
+    "plan",
+    "settle",
+    "settle_number",
+    "settle_record",
+    "start",
+    "when_started",
+]

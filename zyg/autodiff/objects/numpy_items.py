@@ -122,7 +122,7 @@ def _run_number(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 run_number = pulls.deferred("pull", _run_number)
-numpy_native.when_started(lambda: pulls.settle(run_number, "zyg_pull_item", *numpy_native.ABOUT_SHADOWS))
+pulls.when_started(lambda: pulls.settle(run_number, "zyg_pull_item", *numpy_native.ABOUT_SHADOWS))
 
 
 def run_getitem(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
@@ -194,7 +194,7 @@ def _run_written_item(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 run_written_item = pulls.deferred("pull", _run_written_item)
-numpy_native.when_started(lambda: pulls.settle(run_written_item, "zyg_pull_written", *numpy_native.ABOUT_SHADOWS))
+pulls.when_started(lambda: pulls.settle(run_written_item, "zyg_pull_written", *numpy_native.ABOUT_SHADOWS))
 
 
 def run_written_number(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -4,7 +4,7 @@
 a pair: what native code reads, and a function of y, a, b, p, and q that gives the back by which Python does the same, for
 what is not as usual: large arrays, refusals, what has no shadow of its own.
 
-The native code takes some fifty milliseconds to compile. So Python does all of it until about as much time has gone into that.
+The native code takes a tenth of a second to compile, so Python does all of it until about as much time has gone into that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from .shadows import Shadows
 Plan = tuple[bytes, Callable[[Any, Any, Any, Any, Any], tuple[Any, ...]]]
 SMALL = 4096  # elements
 FEW = 2048  # products that are summed
-PATIENCE = 4096  # backs that Python runs
 
 
 def in_python(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -32,47 +31,15 @@ def in_python(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return usual[0](usual, d, shadows)
 
 
-def counting(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """How backs are run at first."""
-    global _count
-    _count += 1
-    if _count == PATIENCE:
-        start()
-    return in_python(back, d, shadows)
-
-
-_count = 0
-run = pulls.deferred("pull", counting)
-
-
-def start() -> None:
-    """From now on native code records, and runs backs."""
-    global _started
-    _started = True
-    while _waiting:
-        _waiting.pop()()
-
-
-_started = False
-_waiting: list[Callable[[], None]] = []
-
-
-def when_started(begin: Callable[[], None]) -> None:
-    """To be called when native code is there."""
-    if _started:
-        begin()
-    else:
-        _waiting.append(begin)
-
-
+run = pulls.deferred("pull", in_python)
 ABOUT_SHADOWS = pulls.about_shadows(Shadows, ("views", "kept", "refusals", "arrays"), "of_array")
-when_started(lambda: pulls.settle(run, "zyg_pull", *ABOUT_SHADOWS))
+pulls.when_started(lambda: pulls.settle(run, "zyg_pull", *ABOUT_SHADOWS))
 
 
 @calls.method(pulls.State, "pull", "record")
 def _in_python(state: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A second derivative goes through what Python does."""
-    return calls.call(in_python if state[0] is counting else state[0], args, kwargs)
+    return calls.call(state[0], args, kwargs)
 
 
 def plan(rule: str, usual: Any, limit: int = SMALL, skip: int = 0, of_number: bool = False, **maps: Any) -> Plan:
@@ -100,6 +67,4 @@ __all__ = [
     "plan",
     "recorded",
     "run",
-    "start",
-    "when_started",
 ]

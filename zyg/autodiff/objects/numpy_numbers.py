@@ -11,7 +11,7 @@ import numpy as np
 
 from zyg.backend import pulls
 
-from . import arithmetic, numpy_native
+from . import arithmetic
 
 # The types of two operands of which one is such a number: real numbers whose operators calculate, and run nothing else.
 _BESIDE = float, int, bool, np.float64, np.float32, np.int64
@@ -55,4 +55,4 @@ def _run_natively() -> None:
         pulls.settle_number(run, op)
 
 
-numpy_native.when_started(_run_natively)
+pulls.when_started(_run_natively)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend import pulls
 from zyg.backend.llvm.runtime.records import ARITHMETIC, POWER
 from zyg.backend.pulls import Case, deferred, settle_record
 
@@ -329,7 +330,7 @@ def _settle_own() -> None:
     record_natively(WITHOUT_NUMBERS, False)
 
 
-native_backs.when_started(_settle_own)
+pulls.when_started(_settle_own)
 
 
 # -------------------------------------------------------------------------------------------- in-place operators

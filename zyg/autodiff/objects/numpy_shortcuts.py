@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend import pulls
 from zyg.backend.llvm.runtime.records import FUNCTION, PRODUCT
 from zyg.backend.pulls import deferred, settle_record
 
@@ -127,4 +128,4 @@ def _record_natively() -> None:
         record_product(FUNCTIONS[f], f)
 
 
-numpy_native.when_started(_record_natively)
+pulls.when_started(_record_natively)

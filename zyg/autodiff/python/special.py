@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from zyg.backend import pulls
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.backend.pulls import deferred, settle
 
@@ -22,7 +23,6 @@ from ..objects import (
     iteration,
     keys,
     numpy_items,
-    numpy_native,
     numpy_numbers,
     numpy_operators,
     numpy_shortcuts,
@@ -78,7 +78,7 @@ def _binary(op: str, short: Any = None) -> Callable[[Any, Any], tuple[Any, Any]]
         return general(a, b)
 
     record.__name__ = record.__qualname__ = f"record_{op}"
-    return record if short is None else deferred("record", record)
+    return record if short is None else deferred("record", record, counted=False)
 
 
 def run_reflected(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -276,7 +276,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 # Where the cotangent of one operand is not wanted, as that of a constant.
 WITH_CONSTANT = {op: _binary(op, short) for op, short in numpy_operators.WITHOUT_NUMBERS.items()}
 OPERATORS |= {f"i{op}": _inplace(op) for op in ("add", "sub", "mul", "truediv")}
-OPERATORS |= {"neg": _neg, "getitem": deferred("record", _getitem), "setitem": _setitem}
+OPERATORS |= {"neg": _neg, "getitem": deferred("record", _getitem, counted=False), "setitem": _setitem}
 OPERATORS["with_enter"] = record_with_enter
 OPERATORS["with_exit"] = record_with_exit
 
@@ -288,4 +288,4 @@ def _record_natively() -> None:
     settle(OPERATORS["getitem"], "zyg_item", numpy_items.run_number, F64)
 
 
-numpy_native.when_started(_record_natively)
+pulls.when_started(_record_natively)
