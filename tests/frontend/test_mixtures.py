@@ -69,7 +69,9 @@ LIBRARY: tuple[tuple[str, Any], ...] = (
     ("np.abs(p, dtype=complex)", np.ones(2)),
     *((f"np.{f}(p, dtype=float)", np.ones((2, 2), int)) for f in ("concatenate", "stack", "vstack", "hstack")),
     *((f"np.{f}(p)", np.zeros((0, 3))) for f in ("concatenate", "stack", "vstack", "hstack")),
-    ("np.concatenate(p, axis=None)", np.ones(2)),
+    ("np.concatenate(p, axis=None)", np.ones(2)), ("np.mean(p, dtype=int)", np.ones(2)), ("np.var(p, dtype=int)", np.ones(2)),
+    ("np.nanmean(p, dtype=int)", [1, 2]), ("np.modf(p, dtype=int)", np.ones(2, int)), ("np.fromiter(p, float)", np.eye(2)),
+    ("np.cumsum(p, axis=1)", 0.5), ("np.nancumprod(p, axis=0)", 0.5),
 )  # fmt: skip
 
 

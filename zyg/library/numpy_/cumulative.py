@@ -125,7 +125,9 @@ def _cumulative(running: Callable[[Any, Any], Any], neutral: int | None) -> Call
         kind = running_dtype(a, dtype, out)
         if neutral is not None:
             a = without_nan(a, neutral)
-        if axis is None or a.ndim == 0:
+        if a.ndim == 0:
+            a = a.reshape(1)
+        if axis is None:
             return store(running(np.ascontiguousarray(a).reshape((1, a.size)), kind).reshape(-1), out)
         return store(from_lines(running(lines(a, axis), kind), a.shape, axis % a.ndim), out)
 

@@ -238,6 +238,8 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
     for x in iter:
         if count >= 0 and len(items) == count:
             break
+        if np.ndim(x) > 0:
+            raise ValueError("setting an array element with a sequence.")
         items.append(x)
     if count >= 0 and len(items) < count:
         raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")

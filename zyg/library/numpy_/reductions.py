@@ -279,6 +279,10 @@ def mean_dtype(a: Any, dtype: Any) -> Any:
 def _mean_dtype(e: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
     own = element_type(e, a)
     scalar = arrays.dtype_of(e, dtype, F64 if own.kind in "iub" else own)
+    if scalar.kind in "iub":
+        raise e.refuse(
+            f"a mean or variance of dtype={arrays.numpy_dtype(scalar)}, which NumPy cuts off", hint="leave `dtype` out"
+        )
     return Known(arrays.numpy_dtype(scalar))
 
 

@@ -183,7 +183,8 @@ def _in_type(
         made = emitter(e, *(as_type(e, v, scalar) for v in numbers))
         if scalar is arrays.COMPLEX and isinstance(made, Number) and made.type is not BOOL:
             e.type_error(f"No loop matching the specified signature and casting was found for ufunc {name}")
-        if isinstance(made, Number) and made.type.kind == "f" and scalar.kind in "iub":
+        given = made.items if isinstance(made, TupleValue) else (made,)
+        if scalar.kind in "iub" and any(isinstance(v, Number) and v.type.kind == "f" for v in given):
             e.type_error(f"No loop matching the specified signature and casting was found for ufunc {name}")
         return made
 
