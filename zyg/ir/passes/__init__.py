@@ -63,6 +63,7 @@ _side_by_side, _writes = _later("side_by_side"), _later("writes")
 ABOUT: dict[str, frozenset[str]] = {
     "mem2reg": frozenset({"alloc"}),
     "shapes": frozenset({"broadcast"}),
+    "lengths": frozenset({"broadcast"}),
     "fuse": frozenset({"apply"}),
     "side_by_side": frozenset({"apply"}),
     "squares": frozenset({"abs", "hypot", "modulus", "select"}),
@@ -80,6 +81,11 @@ ABOUT: dict[str, frozenset[str]] = {
 
 def _inline_all(module: Module) -> bool:
     return inline.run(module, rules=True)
+
+
+def _lengths(function: Function) -> bool:
+    changed = cse.run(function)
+    return _shapes(function) or changed
 
 
 def _fold_final(function: Any) -> bool:
@@ -105,6 +111,7 @@ CLEAN: list[Pass] = [
 
 FULL: list[Pass] = [
     Pass("simplify_cfg", simplify_cfg.run, "forward and reverse part meet in one block"),
+    Pass("lengths", _lengths, "what need not be broadcast is fused; before differentiation it has been found out"),
     Pass("fuse", _fuse, "what differentiation made of whole arrays", whole_module=True),
     Pass("side_by_side", _side_by_side, "value and derivative compute the same things", whole_module=True),
     Pass("expand", _expand, "whole arrays become loops, which all that follows knows", whole_module=True),

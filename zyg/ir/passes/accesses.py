@@ -1,6 +1,6 @@
 """How the operands of an `apply` are reached from the counters of the loops that it becomes.
 
-An array that is seen broadcast, backwards, with an axis more, with one index fixed or with its axes elsewhere is reached
+An array that is seen broadcast, sliced in steps of one, with an axis more, with one index fixed or with its axes elsewhere is reached
 through the array behind the view: so it is known which loops do not move it, and an element that a reduction adds to can stay in a
 register.  Axes that lie behind each other in all arrays become one loop.
 """
@@ -12,19 +12,20 @@ from copy import copy
 from typing import NamedTuple
 
 from ..analysis import confined_arrays
-from ..core import VIEWS, Const, Function, Instr, Value, const
+from ..core import VIEWS, Const, Function, Instr, Value, array_type, const
 from ..types import Array
 from .rewriting import same
 
 
-class Back(NamedTuple):
-    """A position that a loop moves backwards, from `start` on."""
+class From(NamedTuple):
+    """A position that a loop moves from `start` on, forwards or backwards."""
 
     loop: int
     start: Value
+    back: bool
 
 
-Index = tuple[int | Back | Value, ...]
+Index = tuple[int | From | Value, ...]
 
 
 class Access(NamedTuple):
@@ -34,19 +35,19 @@ class Access(NamedTuple):
     index: Index
 
     def moves(self, loop: int) -> bool:
-        return any(i.loop == loop if isinstance(i, Back) else type(i) is int and i == loop for i in self.index)
+        return any(i.loop == loop if isinstance(i, From) else type(i) is int and i == loop for i in self.index)
 
     def values(self) -> list[Value]:
         """What has to be at hand."""
-        fixed = (i.start if isinstance(i, Back) else i for i in self.index)
+        fixed = (i.start if isinstance(i, From) else i for i in self.index)
         return [self.array, *(i for i in fixed if not isinstance(i, int))]
 
     def replaced(self, replace: Callable[[Value], Value]) -> Access:
         """The same of other values."""
 
-        def other(i: int | Back | Value) -> int | Back | Value:
-            if isinstance(i, Back):
-                return Back(i.loop, replace(i.start))
+        def other(i: int | From | Value) -> int | From | Value:
+            if isinstance(i, From):
+                return From(i.loop, replace(i.start), i.back)
             return i if isinstance(i, int) else replace(i)
 
         return Access(replace(self.array), tuple(map(other, self.index)))
@@ -170,7 +171,7 @@ class Views:
     def _broadcast(self, instr: Instr, index: Index, assumptions: list[Assumption] | None) -> Index | None:
         source, shape = instr.operands[0], instr.operands[1:]
         own = self.lengths(source)
-        result: list[int | Back | Value] = []
+        result: list[int | From | Value] = []
         for axis, length in enumerate(own):
             position = axis + len(shape) - len(own)
             at = index[position]
@@ -200,16 +201,18 @@ class Views:
         return tuple(const(0) if is_one(d) else next(positions)[1] for d in own)
 
     def _view(self, instr: Instr, index: Index) -> Index | None:
-        """Where nothing but whole axes is sliced, backwards."""
+        """Where axes are sliced in steps of one, unless all is contiguous as it is."""
+        if array_type(instr.result).layout == "C" and "s" in instr.attrs["spec"]:
+            return None
         own = iter(index)
         operands = iter(instr.operands[1:])
-        result: list[int | Back | Value] = []
+        result: list[int | From | Value] = []
         for letter in instr.attrs["spec"]:
             if letter == "s":
                 (start, _, step), at = (next(operands), next(operands), next(operands)), next(own)
-                if not (isinstance(step, Const) and step.value == -1 and type(at) is int):
+                if not (isinstance(step, Const) and abs(step.value) == 1 and type(at) is int):
                     return None
-                result.append(Back(at, start))
+                result.append(From(at, start, step.value < 0))
             elif letter == "n":
                 next(own)
             else:
@@ -235,7 +238,7 @@ def groups(accesses: list[Access], loops: int) -> list[list[int]]:
 
 def _neighbours(a: Access, first: int, second: int) -> bool:
     index = a.index
-    if any(isinstance(i, Back) and i.loop in (first, second) for i in index):
+    if any(isinstance(i, From) and i.loop in (first, second) for i in index):
         return False
     places = [[k for k, i in enumerate(index) if type(i) is int and i == loop] for loop in (first, second)]
     if not places[0] and not places[1]:

@@ -22,7 +22,7 @@ from ..core import Block, Const, Function, Instr, Module, Value, array_type, clo
 from ..core import Target as Edge
 from ..reductions import Running, combine, identity
 from ..types import I64, Array, Scalar, Type
-from .accesses import Access, Assumption, Back, Index, Views, groups
+from .accesses import Access, Assumption, From, Index, Views, groups
 
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
 _ROWS = 4  # of a reduction along an outer axis that are taken at once
@@ -167,7 +167,7 @@ class Expansion:
         self.accesses = {}
         for v, a in accesses.items():
             index = tuple(
-                i._replace(loop=of[i.loop]) if isinstance(i, Back) else of[i] if type(i) is int else i for i in a.index
+                i._replace(loop=of[i.loop]) if isinstance(i, From) else of[i] if type(i) is int else i for i in a.index
             )
             if a not in seen:
                 seen[a] = self.reshaped(a.array, index)
@@ -222,9 +222,9 @@ class Expansion:
     def position(self, v: Value, indices: Sequence[Value]) -> list[Value]:
         return [self.at_index(i, indices) for i in self.accesses[v].index]
 
-    def at_index(self, i: int | Back | Value, indices: Sequence[Value]) -> Value:
-        if isinstance(i, Back):
-            return self.b.arith("sub", i.start, indices[i.loop])
+    def at_index(self, i: int | From | Value, indices: Sequence[Value]) -> Value:
+        if isinstance(i, From):
+            return self.b.arith("sub" if i.back else "add", i.start, indices[i.loop])
         return indices[i] if isinstance(i, int) else i
 
     def computed(self, indices: Sequence[Value]) -> list[Value]:
@@ -336,9 +336,51 @@ class Expansion:
 
     def independent(self, indices: Sequence[Value], body: Body) -> None:
         """The innermost loop, of iterations that may be done at once: in the lanes of vectors by a function of its own."""
-        if not self.in_lanes():
+        if self.contiguous and self.in_lanes():
+            self.each(indices, body)
+        elif not self.rows_in_lanes(indices, body):
             _loop(self, list(indices), body)
-            return
+
+    def rows_in_lanes(self, indices: Sequence[Value], body: Body) -> bool:
+        """The same where arrays are not contiguous, but each of their rows may be, as in slices of them."""
+        b, last, whole = self.b, len(self.lengths) - 1, self.accesses
+        moved = [a for a in whole.values() if a.moves(last)]
+        if self.contiguous or not indices or any(len(a.index) > 1 for a in moved) or not self.in_lanes():
+            return False
+        rows = {a.array: array_type(a.array) for a in moved}
+        tests = [
+            b.op("eq", b.op("stride", row, axis=0), const(_SIZES[str(type_.dtype)]))
+            for row, type_ in rows.items() if type_.layout != "C"
+        ]  # fmt: skip
+        together, after = self.block("together"), Block("after")
+        if tests:
+            holds = tests[0]
+            for test in tests[1:]:
+                holds = b.op("and", holds, test)
+            apart = self.block("apart")
+            b.branch(holds, together, apart)
+            b.at(apart)
+            _loop(self, list(indices), body)
+            b.jump(after)
+        else:
+            b.jump(together)
+        b.at(together)
+        flat = {
+            row: b.op("view", row, type=Array(t.dtype, 1, "C", t.writable), spec=":") if t.layout != "C" else row
+            for row, t in rows.items()
+        }
+        self.contiguous = True
+        self.accesses = {v: a._replace(array=flat.get(a.array, a.array)) for v, a in whole.items()}
+        self.each(indices, body)
+        self.contiguous, self.accesses = False, whole
+        b.jump(after)
+        self.function.blocks.insert(self.at, after)
+        self.at += 1
+        b.at(after)
+        return True
+
+    def each(self, indices: Sequence[Value], body: Body) -> None:
+        """The innermost loop, in lanes."""
         operands = self.reached(indices, self.lengths[-1:])
         function = self.function_of("each", (), operands)
         function.attrs |= {"shared": True, "elements": True, "each": LANES}
@@ -354,7 +396,7 @@ class Expansion:
         in another way than element by element."""
         from .pairwise import in_lanes
 
-        if not (self.outlined and self.contiguous and self.vectors and in_lanes(self.callee, functions=True)):
+        if not (self.outlined and self.vectors and in_lanes(self.callee, functions=True)):
             return False
         last = len(self.lengths) - 1
         outs = [self.accesses[v] for v in self.apply.operands[: len(self.modes)]]
@@ -393,7 +435,7 @@ class Expansion:
     def access_in_row(self, access: Access, indices: list[Value]) -> Access:
         """The same elements by a view of what the innermost loop goes through: where that is, is found once."""
         array, depth = access.array, len(indices)
-        inner = [i == depth if type(i) is int else isinstance(i, Back) and i.loop == depth for i in access.index]
+        inner = [i == depth if type(i) is int else isinstance(i, From) and i.loop == depth for i in access.index]
         if inner.count(True) != 1 or len(inner) == 1:
             return access
         type_ = array_type(array)
