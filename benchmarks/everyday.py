@@ -11,6 +11,7 @@ import heapq
 import itertools
 import math
 import operator
+import random
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -1229,6 +1230,189 @@ def cached_closures(x: float) -> float:
 
         total += cost(6, 4 + k)
     return total
+
+
+# ------------------------------------------------------------------------------------------------ whole programs
+
+
+class _Num:
+    def __init__(self, value: Any):
+        self.value = value
+
+
+class _Sum:
+    def __init__(self, left: Any, right: Any):
+        self.left, self.right = left, right
+
+
+class _Product(_Sum):
+    pass
+
+
+class _Evaluation:
+    """A visitor that finds its methods by name."""
+
+    def __init__(self, scale: Any):
+        self.scale = scale
+
+    def visit(self, node: Any) -> Any:
+        return getattr(self, "visit" + type(node).__name__.lower())(node)
+
+    def visit_num(self, node: _Num) -> Any:
+        return node.value * self.scale
+
+    def visit_sum(self, node: _Sum) -> Any:
+        return self.visit(node.left) + self.visit(node.right)
+
+    def visit_product(self, node: _Product) -> Any:
+        return self.visit(node.left) * self.visit(node.right)
+
+
+@program(1.1, 0.9)
+def visitors(x: float, scale: float) -> float:
+    tree: Any = _Num(x)
+    for k in range(100):
+        tree = _Sum(tree, _Product(_Num(0.1 * k), _Num(x))) if k % 2 else _Product(tree, _Num(0.9))
+    return _Evaluation(scale).visit(tree)
+
+
+class _OverLimit(Exception):
+    def __init__(self, excess: Any):
+        super().__init__("over the limit")
+        self.excess = excess
+
+
+def _limited(value: Any, limit: float) -> Any:
+    if value > limit:
+        raise _OverLimit(value - limit)
+    return value
+
+
+@program(1.0, 0.2)
+def exceptions_of_their_own(x: float, y: float) -> float:
+    total = 0.0
+    for k in range(300):
+        try:
+            total += _limited(x * (1 + k % 5), 3.5)
+        except _OverLimit as error:
+            total -= y * error.excess
+    return total
+
+
+class _Polynomial:
+    def __init__(self, coefficients: Any):
+        self.coefficients = list(coefficients)
+
+    def __add__(self, other: _Polynomial) -> _Polynomial:
+        pairs = itertools.zip_longest(self.coefficients, other.coefficients, fillvalue=0.0)
+        return _Polynomial(a + b for a, b in pairs)
+
+    def __mul__(self, other: _Polynomial) -> _Polynomial:
+        made = [0.0] * (len(self.coefficients) + len(other.coefficients) - 1)
+        for i, a in enumerate(self.coefficients):
+            for j, b in enumerate(other.coefficients):
+                made[i + j] += a * b
+        return _Polynomial(made)
+
+    def __call__(self, x: Any) -> Any:
+        value = 0.0
+        for c in reversed(self.coefficients):
+            value = value * x + c
+        return value
+
+
+@program(0.5, 0.3)
+def polynomials(x: float, y: float) -> float:
+    p, total = _Polynomial([x, y, 1.0]), 0.0
+    for _ in range(20):
+        q = p * _Polynomial([y, x]) + p
+        total += q(x) - (q * q)(y)
+    return total
+
+
+def _weighted(x: Any, *more: Any, scale: Any = 1.0) -> Any:
+    total = 0.0
+    for y in more:
+        total = total * x + y
+    return scale * total
+
+
+@program(0.5, 0.7)
+def keywords_behind_stars(x: float, y: float) -> float:
+    total, rest = 0.0, (x, y, 1.0)
+    for _ in range(150):
+        total += _weighted(x, *rest, scale=y)
+    return total
+
+
+class _Account:
+    def __init__(self, balance: Any):
+        self._balance = balance
+
+    @property
+    def balance(self) -> Any:
+        return self._balance
+
+    @balance.setter
+    def balance(self, value: Any) -> None:
+        if value < 0.0:
+            raise ValueError("negative")
+        self._balance = value
+
+
+@program(10.0, 0.02)
+def validated_properties(x: float, rate: float) -> float:
+    account = _Account(x)
+    for _ in range(500):
+        account.balance = account.balance * (1.0 + 0.01 * rate) - 0.001
+    return account.balance
+
+
+@functools.cache
+def _binomial(n: int, k: int) -> int:
+    return 1 if k in (0, n) else _binomial(n - 1, k - 1) + _binomial(n - 1, k)
+
+
+@program(0.3)
+def cached_numbers(p: float) -> float:
+    total = 0.0
+    for n in range(4, 24):
+        for k in range(n + 1):
+            total += _binomial(n, k) * p**k * (1.0 - p) ** (n - k) * k
+    return total
+
+
+@program(0.5)
+def random_walk(x: float) -> float:
+    draws = random.Random(1)
+    total = x
+    for _ in range(300):
+        total = total * 0.99 + x * draws.gauss(0.0, 1.0) + draws.random()
+    return total
+
+
+class _Branch:
+    def __init__(self, value: Any, children: Any = ()):
+        self.value = value
+        self.children = list(children)
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self.value
+        for child in self.children:
+            yield from child
+
+    def depth(self) -> int:
+        return 1 + max((child.depth() for child in self.children), default=0)
+
+
+def _grown(depth: int, value: Any) -> _Branch:
+    return _Branch(value, [_grown(depth - 1, value * 0.5), _grown(depth - 1, value * 0.4)] if depth else [])
+
+
+@program(1.1)
+def recursive_generators(x: float) -> float:
+    tree = _grown(6, x)
+    return sum(v * v for v in tree) * tree.depth()
 
 
 __all__ = ["PROGRAMS"]

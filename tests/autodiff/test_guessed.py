@@ -253,7 +253,15 @@ def test_cached_functions_of_ints():
     assert not depends_on_arguments(writes)
 
 
+@functools.cache
+def rows(n):
+    return [k * n for k in range(n)]
+
+
 def test_a_value_by_an_int_is_refused():
+    with pytest.raises(Exception, match="has a cache"):
+        pullback(lambda x, n: rows(n)[1] * x, (0.7, 5))[1](1.0)
+    check(lambda x: rows(4)[2] * x * x)
     with pytest.raises(Exception, match="has a cache"):
         pullback(lambda x, n: binomial(n, 2) * x, (0.7, 5))[1](1.0)
 
@@ -285,3 +293,69 @@ def drawn(x):
 
 def test_draws():
     check(drawn)
+
+
+# ------------------------------------------------------------------------------------------ methods, and attributes instead
+
+
+class Actor:
+    def __init__(self, by):
+        self.by = by
+
+    def act(self, x):
+        return x * self.by
+
+    def append(self, x):
+        return x * x * self.by
+
+
+class Doubled(Actor):
+    def act(self, x):
+        return 2.0 * super().act(x)
+
+
+def overriding(x):
+    total = 0.0
+    for a in (Actor(x), Doubled(x), Actor(2.0)):
+        for k in range(6):
+            if k == 3:
+                a.act = lambda y: y * y * x
+            total += a.act(x + k) + a.append(total)
+            if k == 4:
+                del a.act
+            try:
+                total *= a.act(0.1 * x) if k else 1.0
+                if k == 2:
+                    raise ValueError(total)
+            except ValueError as error:
+                total = error.args[0] + a.act(x)
+    return total
+
+
+def in_generators(x):
+    def acts(a):
+        for k in range(5):
+            if k == 2:
+                a.act = math.sin
+            yield a.act(x * k)
+            vars(a).pop("act", None)
+
+    return sum(acts(Actor(x))) + sum(v for v in acts(Doubled(x)) if v > 0.1)
+
+
+def class_changes(x):
+    total, a = 0.0, Actor(x)
+    before = Actor.act
+    for k in range(6):
+        if k == 3:
+            Actor.act = lambda self, y: y * y * y
+        total += a.act(x * k)
+    Actor.act = before
+    return total
+
+
+def test_methods_and_attributes_in_their_place():
+    check(overriding)
+    check(in_generators)
+    check(class_changes)
+    check(overriding)

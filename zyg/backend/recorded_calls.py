@@ -8,11 +8,12 @@ from types import MethodType
 from typing import TYPE_CHECKING
 
 from bytecode import Compare, Label
+from bytecode.instr import TryBegin, TryEnd
 
 from ..ir.core import Const, Value
 from ..ir.core import Instr as Operation
 from ..ir.types import I64, OBJECT
-from .opcodes import Tree
+from .opcodes import PY312, PY313, Tree
 from .phrases import (
     begin_call,
     call_function,
@@ -104,9 +105,19 @@ def read_method(e: Emitter, instr: Operation, operands: list[Value]) -> None:
     e.store(method)
     jump_if_none(e, slow)
     go_if_is(e, method, PLAIN, known)
+    own = Label()
+    if instr.attrs["checked"]:
+        of_builtin = Label()
+        for _, handler in instr.attrs["handlers"][:1]:
+            go_if_is(e, method, handler, of_builtin)
+        _go_if_own(e, x, name.value, value, own)
+        e.label(of_builtin, depth)
     e.out("LOAD_CONST", None)
     e.store(value)
     with e.aside():
+        if instr.attrs["checked"]:
+            e.label(own, depth + 1)
+            e.out("POP_TOP")
         e.label(known, depth)
         get_attribute(e, x, name.value)
         e.store(value)
@@ -118,6 +129,25 @@ def read_method(e: Emitter, instr: Operation, operands: list[Value]) -> None:
         store_rarely(e, instr, instr.operands[-1], [value])
         jump(e, end)
     e.label(end, depth)
+
+
+def _go_if_own(e: Emitter, x: Value, name: str, free: Value, own: Label) -> None:
+    """Go on where an attribute is a function of the object's class; at `own`, with an exception on the stack, where the object has
+    one of its own. (For that CPython leaves NULL on the stack, which nothing but a variable takes: this is then unbound.)"""
+    slot = e.slots.name_of[free]
+    e.load(x)
+    e.out(*(("LOAD_ATTR", (True, name)) if PY312 else ("LOAD_METHOD", name)))
+    if PY313:  # it is above the attribute, in the place of the object
+        e.out("STORE_FAST", slot)
+        e.out("POP_TOP")
+    else:
+        e.out("POP_TOP")
+        e.out("STORE_FAST", slot)
+    region = TryBegin(own, push_lasti=False, stack_depth=e.depth + (e.resident is not None))
+    e.sink.append(region)
+    e.out("LOAD_FAST_CHECK" if PY312 else "LOAD_FAST", slot)
+    e.sink.append(TryEnd(region))
+    e.out("POP_TOP")
 
 
 def call_of_container(e: Emitter, tree: Tree, end: Label) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import functools
 import os
 import sys
@@ -111,9 +112,14 @@ def _classes_in(cls: Any) -> Iterator[Any]:
         yield cls
 
 
+def _is_abstract(cls: Any) -> bool:
+    """Whether this is an abstract class of the library, which asks classes only what they have."""
+    return type(cls) is abc.ABCMeta and cls.__module__ in ("collections.abc", "numbers")
+
+
 def _checked(f: Any) -> Any:
     def handler(x: Any, cls: Any, /) -> tuple[Any, Any]:
-        if type(cls) is type or type(cls) is tuple and all(type(c) is type for c in cls):
+        if type(cls) is type or _is_abstract(cls) or type(cls) is tuple and all(type(c) is type for c in cls):
             t = type(x)
             if t in reach.SIZED or issubclass(t, cls) or objects.attributes.plain_lookup(t):
                 return f(x, cls), None  # else it asks for `x.__class__`

@@ -18,7 +18,7 @@ from types import (
     NoneType,
     NotImplementedType,
 )
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,7 +83,7 @@ def entered(values: Iterable[Any], deep: bool = False, inside: bool = True) -> l
         t = type(x)  # (isinstance would ask `x.__class__`, which may run code)
         if t in plain:
             continue
-        if t.__flags__ & _HEAP and issubclass(t, _CONTAINERS) and not _methods_of(t)[3]:
+        if t.__flags__ & _HEAP and issubclass(t, _CONTAINERS) and not _methods_of(t).harmless:
             _add_methods(found, t, deep, seen)
         if not inside and issubclass(t, _CONTAINERS):
             continue
@@ -163,14 +163,18 @@ def _held(x: Any, t: type) -> Iterable[Any]:
         return ()
     if module.partition(".")[0] in foreign.FOREIGN_PACKAGES:
         return list(getattr(x, "__dict__", {}).values())
-    if not _methods_of(t)[2]:  # not of Python
+    if not _methods_of(t).every:  # not of Python
         return [v for v in gc.get_referents(x) if type(v) is not dict or "__builtins__" not in v]
     return ()
 
 
 def _add(found: dict[int, FunctionType], f: FunctionType) -> None:
-    if id(f) not in found and not f.__code__.co_flags & 0x280 and is_followed(f):
+    if id(f) not in found and _is_entered(f):
         found[id(f)] = f
+
+
+def _is_entered(f: FunctionType) -> bool:
+    return not f.__code__.co_flags & 0x280 and is_followed(f)
 
 
 def is_followed(f: FunctionType) -> bool:
@@ -186,17 +190,27 @@ def is_followed(f: FunctionType) -> bool:
         return True
 
 
-# Per class what it was when its methods were looked at, the special ones, and all; whether those that ask something only calculate.
-_methods: dict[type, tuple[int, tuple[FunctionType, ...], tuple[FunctionType, ...], bool]] = {}
+class _Methods(NamedTuple):
+    """Of a class: what it was when its methods were looked at; all of them; whether the special ones that ask something only
+    calculate; and those that are followed, the special ones and all."""
+
+    version: int
+    every: tuple[FunctionType, ...]
+    harmless: bool
+    special_followed: tuple[FunctionType, ...]
+    every_followed: tuple[FunctionType, ...]
+
+
+_methods: dict[type, _Methods] = {}
 _MANY = 2000
 
 
-def _methods_of(cls: type) -> tuple[int, tuple[FunctionType, ...], tuple[FunctionType, ...], bool]:
+def _methods_of(cls: type) -> _Methods:
     from zyg.backend.cpython import type_version
 
     version = type_version(cls)
     known = _methods.get(cls)
-    if known is not None and version and known[0] == version:
+    if known is not None and version and known.version == version:
         return known
     special: list[FunctionType] = []
     every: list[FunctionType] = []
@@ -212,7 +226,9 @@ def _methods_of(cls: type) -> tuple[int, tuple[FunctionType, ...], tuple[Functio
                 harmless = harmless and (
                     name in _OTHERS or not any(is_followed(f) and not only_calculates(f) for f in functions)
                 )
-    made = version, tuple(special), tuple(every), harmless
+    made = _Methods(
+        version, tuple(every), harmless, tuple(filter(_is_entered, special)), tuple(filter(_is_entered, every))
+    )
     if len(_methods) > _MANY:
         _methods.clear()
     if not _passing(cls):
@@ -228,15 +244,15 @@ def _passing(cls: type) -> bool:
 def _add_methods(found: dict[int, FunctionType], cls: type, every: bool, seen: set[int]) -> None:
     if id(cls) not in seen:
         seen.add(id(cls))
-        _, special, all_, _ = _methods_of(cls)
-        for f in all_ if every else special:
-            _add(found, f)
+        known = _methods_of(cls)
+        for f in known.every_followed if every else known.special_followed:
+            found[id(f)] = f
 
 
 def _calculates(x: Any) -> bool:
     """Whether the special methods that ask an object something do nothing but calculate with attributes of plain types."""
-    _, _, every, harmless = _methods_of(type(x))
-    if not harmless or not every:
+    known = _methods_of(type(x))
+    if not known.harmless or not known.every:
         return False
     held = getattr(x, "__dict__", None)
     if type(held) is dict:

@@ -23,7 +23,7 @@ from zyg.errors import Unsupported
 
 from . import builtins_, calls, effects, foreign, iteration, methods_, structure
 from .calls import known, method
-from .cotangents import SCALARS, accumulate, is_number
+from .cotangents import SCALARS, Refused, accumulate, is_number, refused_in
 from .ordering import less
 
 
@@ -348,6 +348,9 @@ class _Memos(threading.local):
         self.tables: list[dict[int, _Memo]] = []
         self.arguments: list[tuple[Any, ...]] = []  # of the functions whose pullbacks are made
         self.doubtful: list[set[int]] = []  # identities of numbers that are in several places of them, once it matters
+        self.of_ints: list[
+            dict[int, Any]
+        ] = []  # functions that depend on their arguments alone, where these are ints and text
 
 
 _memos = _Memos()
@@ -358,6 +361,7 @@ def begin(args: tuple[Any, ...]) -> None:
     _memos.tables.append({})
     _memos.arguments.append(args)
     _memos.doubtful.append(set())
+    _memos.of_ints.append({})
 
 
 def end() -> None:
@@ -365,6 +369,7 @@ def end() -> None:
     _memos.tables.pop()
     _memos.arguments.pop()
     _memos.doubtful.pop()
+    _memos.of_ints.pop()
 
 
 def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -372,13 +377,14 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     has is a constant."""
     tables = _memos.tables
     known = tables[-1].get(id(f)) if tables else None
+    if known is None and tables and not kwargs and _UNCHANGED.issuperset(map(type, args)):
+        of_ints = _memos.of_ints[-1]
+        if id(f) in of_ints or effects.depends_on_arguments(f):
+            of_ints[id(f)] = f
+            return _call_of_ints(f, args)
     if known is None:  # once it is followed, it is to the end
         given = [structure.form(x) for x in (f.__wrapped__, *args, *kwargs.values()) if type(x) is not int]
         if not tables or not any(map(structure.holds_numbers, given)):
-            if _UNCHANGED.issuperset(map(type, (*args, *kwargs.values()))) and effects.depends_on_arguments(f):
-                what = f"a derivative by an int through `{foreign.name_of(f)}`, which has a cache"
-                hint = "call the function without its cache (f.__wrapped__)"
-                return foreign.result(f(*args, **kwargs), what, hint, (None, *args, *kwargs.values()))
             return calls.call_foreign(f, *args, **kwargs)
         if not tables[-1]:
             _memos.doubtful[-1] = _in_several_places(_memos.arguments[-1])
@@ -404,6 +410,31 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         memo[key] = at, value, args, kwargs
         return value, (_run_made, memo, at, back)
     return made[1], (_run_found, memo, made[0])
+
+
+def _call_of_ints(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """A call whose value depends on ints and text alone: a derivative by an int is refused."""
+    value = f(*args)
+    if type(value) is float or type(value) is int:
+        return value, (_run_of_ints, f, args, foreign.caller())
+    return foreign.result(value, _of_ints(f), _OF_INTS_HINT, (None, *args))
+
+
+def _run_of_ints(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    if d is None:
+        return None
+    _, f, args, place = back
+    refused = refused_in(d)
+    if refused is None:
+        refused = Refused(Unsupported(_of_ints(f), foreign.position_of(place), hint=_OF_INTS_HINT))
+    return (None, *[refused if type(x) is int else None for x in args])
+
+
+def _of_ints(f: Any) -> str:
+    return f"a derivative by an int through `{foreign.name_of(f)}`, which has a cache"
+
+
+_OF_INTS_HINT = "call the function without its cache (f.__wrapped__)"
 
 
 def _in_several_places(args: tuple[Any, ...]) -> set[int]:

@@ -229,7 +229,7 @@ def _reads_plainly(cls: type, name: str) -> bool:
         return False
     if found is None or type(found) is MemberDescriptorType:  # a slot may be empty
         return find(cls, "__getattr__") is None
-    return type(found) is FunctionType or _stands_for_a_constant(cls, name, found)
+    return type(found) in (FunctionType, MethodDescriptorType) or _stands_for_a_constant(cls, name, found)
 
 
 def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:

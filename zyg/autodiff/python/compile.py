@@ -17,6 +17,7 @@ from zyg.pipeline import rare_collections
 
 from ..identity import ByIdentity
 from . import escaping, nested, sites
+from .brief import with_quiet_calls
 from .class_bodies import as_function, is_class_body
 from .comprehensions import taken_in
 from .computed import computed_attributes, members_read
@@ -128,6 +129,8 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
         function = taken_in(function, namespace)
         if namespace is not None and not watched:
             function = with_generators(function, namespace)
+    if half is None and code.co_filename.startswith(_PACKAGE) and namespace is not None:
+        function = with_quiet_calls(function, namespace)
     if half is None and is_class_body(code):
         function = as_function(clone(function))  # what was captured is kept, and may be wanted again
     if half is None and has_handlers(function):

@@ -23,6 +23,7 @@ from ..objects import queries, reach, sources
 from ..trying import ENTER, LEAVE
 from . import accesses, complexes, escaping, inlining, loops, rules, sites, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
+from .brief import QUIET
 from .computed import LENGTH
 from .normal import Normal, is_call_of, successors
 
@@ -247,8 +248,12 @@ class ForwardHalf:
         elif instr in self.methods:
             objects.has_attribute(instr.attrs["name"])
             attrs["direct"], function = "method", accesses.record_method
-            operands.append(Const(self._table(instr), OBJECT))
+            table = self._table(instr)
+            assert table is not None
+            operands.append(Const(table, OBJECT))
             call = next(call for call, other in self.called.items() if other is instr)
+            attrs["checked"] = table.checked
+            attrs["handlers"] = sites.OF_CONTAINERS.get((table.name, len(call.operands) - 1), ())
             if self._elementary(call, instr) is not None:
                 attrs["module"] = math
         elif op == "getattr":
@@ -413,13 +418,17 @@ class ForwardHalf:
         if read is None:
             return None
         call = next(call for call, other in self.called.items() if other is read)
-        return sites.methods_of(read.attrs["name"], len(call.operands) - 1, call in self.handled)
+        watched = call in self.handled
+        checked = not (watched or read in self.handled or self.function.attrs.get("generator"))
+        return sites.methods_of(read.attrs["name"], len(call.operands) - 1, watched, checked)
 
     def _kind(self, instr: Instr) -> str:
         """How an instruction is reversed: not at all ("none"), by its rule for numbers, by a plain function of objects that
         run plainly, by what it recorded, by passing its cotangent on ("copy"), or as that of a part of a tuple."""
         op = instr.op
         if op in CONTROL or instr in self.stepped or is_call_of(instr, *_SILENT_CALLS):
+            return "none"
+        if self.brief and is_call_of(instr, *QUIET):
             return "none"
         if op == "getitem" and self.gathered.get(instr.operands[0]) is tuple and _is_position(instr.operands[1]):
             return "part"

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from functools import partial
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType, WrapperDescriptorType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import numpy as np
@@ -32,19 +40,20 @@ def nobody() -> None:
 class Methods(dict):
     """What a call of the method `name` with so many arguments is, by the type of the object: a function of it and of the
     arguments, that gives value and pullback; PLAIN where the method is read as an attribute, and then called. (Without a `__dict__`
-    its methods are found faster.)"""
+    its methods are found faster.) `checked`: who looks here finds out whether an object has the attribute of its own."""
 
-    __slots__ = ("__qualname__", "name", "of_classes")
+    __slots__ = ("__qualname__", "checked", "name", "of_classes")
     __module__ = __name__
 
-    def __init__(self, name: str, arity: int):
+    def __init__(self, name: str, arity: int, checked: bool):
         super().__init__()
         self.name = name
+        self.checked = checked
         self.of_classes: set[type] = set()  # the classes that hold a method under this name
         self.__qualname__ = f"methods_{name}_{arity}"
 
 
-methods: dict[tuple[str, int, bool], Methods] = {}
+methods: dict[tuple[str, int, bool, bool], Methods] = {}
 
 # Whose instances are what their class says, and have no cotangent that flows.
 CONTAINERS = (list, dict, set, deque, str, bytes)
@@ -57,11 +66,12 @@ OF_CONTAINERS = {
 }
 
 
-def methods_of(name: str, arity: int, watched: bool) -> Methods:
-    """What is known of calls of a method; `watched`: in `try` bodies."""
-    if (name, arity, watched) not in methods:
-        methods[name, arity, watched] = Methods(name, arity)
-    return methods[name, arity, watched]
+def methods_of(name: str, arity: int, watched: bool, checked: bool) -> Methods:
+    """What is known of calls of a method; `watched`: in `try` bodies; `checked`: see `Methods`."""
+    way = name, arity, watched, checked
+    if way not in methods:
+        methods[way] = Methods(name, arity, checked)
+    return methods[way]
 
 
 # At a call: the callable that was called last and its forward half; the function of the bound method that was called last and its
@@ -191,6 +201,8 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
                 shortcut = numpy_shortcuts.METHODS.get(f.__name__)
                 if shortcut is not None and calls.method_handler_of(f) is shortcut:
                     table[np.ndarray] = shortcut
+            else:
+                _note_inherited(f, table)
     return forward
 
 
@@ -218,13 +230,26 @@ def _remember(site: Site, f: Any, forward: Any) -> None:
         site[:2] = f, forward
 
 
+def _note_inherited(f: Any, table: Methods) -> None:
+    """The same for a method that a class has from a builtin class."""
+    cls = type(f.__self__)
+    if cls not in table or type(find(cls, table.name)) is not MethodDescriptorType:
+        return
+    if cls.__dictoffset__ == 0 or (table.checked and not bodies):
+        handler = calls.inherited_handler(cls, table.name)
+        if handler is not None:
+            note(table, cls, (cls,), handler)
+
+
 _CALLEES = 16  # how many are remembered per place
 
 
 def _note_method(f: MethodType, table: Methods | None, forward: Any) -> None:
-    """A method that nothing but a change of the class can replace is called without being read."""
+    """A method that nothing but a change of the class can replace, or an attribute of the object, is called without being read."""
     cls = type(f.__self__)
-    if table is not None and cls.__dictoffset__ == 0 and cls in table and find(cls, table.name) is f.__func__:
+    if table is None or cls not in table or find(cls, table.name) is not f.__func__:
+        return
+    if cls.__dictoffset__ == 0 or (table.checked and not bodies):
         note(table, cls, (cls,), forward)
 
 
