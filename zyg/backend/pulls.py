@@ -38,7 +38,7 @@ class State(tuple[Any, ...]):
 
 
 # To compile the native code takes as long as so many calls of what does the same in Python.
-PATIENCE = 1 << 14
+PATIENCE = 1 << 12
 _calls = 0
 _started = False
 _waiting: list[Callable[[], None]] = []

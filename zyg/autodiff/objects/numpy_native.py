@@ -4,7 +4,7 @@
 a pair: what native code reads, and a function of y, a, b, p, and q that gives the back by which Python does the same, for
 what is not as usual: large arrays, refusals, what has no shadow of its own.
 
-The native code takes a tenth of a second to compile, so Python does all of it until about as much time has gone into that.
+The native code takes some twenty milliseconds to compile, so Python does all of it until about as much time has gone into that.
 """
 
 from __future__ import annotations

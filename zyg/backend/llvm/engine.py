@@ -248,8 +248,8 @@ class Engine:
                 if name in runtime.PARTS:
                     module, exports = self.parse(runtime.text(name)), runtime.PARTS[name]
                     # The others unoptimised: some ten milliseconds less before the first result, and little in them is hot.
-                    if name in runtime.HOT:
-                        machine = self.machine
+                    if name in runtime.HOT or name in runtime.BROAD:
+                        machine = self.machine if name in runtime.HOT else self.quick
                         self.optimise(module, effort("", brief=True))
                 elif name in matrixmath.NAMES:
                     module, machine, exports = self.parse(matrixmath.text(name)), self.machine, (name,)

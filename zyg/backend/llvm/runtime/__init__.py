@@ -50,7 +50,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "boxes": ("zyg_box_any", "zyg_box_readonly", "zyg_pin"),
     "control": ("zyg_poll", "zyg_work", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
 }  # fmt: skip
-HOT = {"fastpaths", "pulls", "shelves"}  # parts that LLVM optimises
+HOT = {"fastpaths", "shelves"}  # parts that LLVM optimises
+BROAD = {"pulls"}  # parts that it simplifies: generated with care, they take ten times as long and save a twentieth
 HOMES = {symbol: part for part, symbols in PARTS.items() for symbol in symbols}
 
 
@@ -59,4 +60,17 @@ def text(part: str) -> str:
     return import_module(f".{part}", __name__).TEXT
 
 
-__all__ = ["CALLABLE", "CTX", "GUARD", "HEADER", "HOMES", "HOT", "PARTS", "POLL_WORK", "RECORD", "SAVED", "text"]
+__all__ = [
+    "BROAD",
+    "CALLABLE",
+    "CTX",
+    "GUARD",
+    "HEADER",
+    "HOMES",
+    "HOT",
+    "PARTS",
+    "POLL_WORK",
+    "RECORD",
+    "SAVED",
+    "text",
+]
