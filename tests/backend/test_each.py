@@ -26,12 +26,14 @@ def many(x, y, rows, single, whole):
     n = whole * 3 - whole
     m = np.where(flags, n, 7)
     steps = h[:, ::2] + 1.0
-    return e, f, h, k, flags, m, steps
+    beside = rows[:, 1:] - rows[:, :-1]
+    beside[1:, ::2] *= rows[1:, 1::2]
+    return e, f, h, k, flags, m, steps, beside
 
 
 def total(x, y, rows, single, whole):
-    e, f, h, _, _, m, steps = many(x, y, rows, single, whole)
-    return np.sum(e * f) + np.sum(np.exp(-h * h)) + np.sum(m * x) + np.sum(steps**2)
+    e, f, h, _, _, m, steps, beside = many(x, y, rows, single, whole)
+    return np.sum(e * f) + np.sum(np.exp(-h * h)) + np.sum(m * x) + np.sum(steps**2) + np.sum(beside[0] * x[1:])
 
 
 @pytest.mark.parametrize("masks", [True, False])
@@ -40,7 +42,7 @@ def test_elements_in_lanes(monkeypatch, masks):
         monkeypatch.setattr(engine, "has_masks", lambda: False)
     native, gradient = zyg.jit(many), zyg.jit(zyg.grad(total))
     random = np.random.default_rng(1)
-    for n in (0, 1, 3, 7, 8, 9, 17, 100):
+    for n in (0, 1, 2, 3, 7, 8, 9, 17, 100):
         x, y, rows = random.random(n), random.random(n), random.random((3, n)) - 0.5
         args = x, y, rows, random.random(n).astype(np.float32), random.integers(0, 5, n)
         for got, expected in zip(native(*args), many(*args), strict=True):

@@ -114,13 +114,11 @@ class EachLowering(VectorLowering):
 
     def lower_body(self, first: str) -> None:
         """The work on the elements from `first` on."""
-        counter, terminator = self.loop.counter, self.loop.body.terminator
-        self.first = {counter: first}
+        self.first = {self.loop.counter: first}
         self.down.clear()
         self.wide.clear()
         for instr in self.loop.body.body:
-            if instr.results != terminator.targets[0].args:
-                self.lower_marked(instr)
+            self.lower_marked(instr)
 
     def one_by_one(self, first: str, stop: str, exit: str) -> None:
         """The elements that are left, without vectors."""
@@ -136,8 +134,7 @@ class EachLowering(VectorLowering):
         self.scalar = True
         self.values[self.loop.counter] = [counter]
         for instr in self.loop.body.body:
-            if instr.results != self.loop.body.terminator.targets[0].args:
-                self.lower_marked(instr)
+            self.lower_marked(instr)
         self.scalar = False
         following = self.let(f"add nsw i64 {counter}, 1")
         self.lines.insert(place, f"  {counter} = phi i64 [ {first}, %{before} ], [ {following}, %{self.label} ]")
