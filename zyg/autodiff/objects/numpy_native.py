@@ -21,8 +21,7 @@ from . import calls
 from .shadows import Shadows
 
 Plan = tuple[bytes, Callable[[Any, Any, Any, Any, Any], tuple[Any, ...]]]
-SMALL = 4096  # elements
-FEW = 2048  # products that are summed
+SMALL = 512  # elements, or products that are summed: of more, NumPy's vector code and BLAS make up for what it takes to call them
 
 
 def in_python(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -59,7 +58,6 @@ def recorded(case: pulls.Case, y: Any, a: Any, b: Any = None) -> tuple[Any, Any]
 
 __all__ = [
     "ABOUT_SHADOWS",
-    "FEW",
     "LOOPS",
     "SMALL",
     "Plan",

@@ -27,7 +27,7 @@ from .numpy_backs import (
     run_two,
 )
 from .numpy_items import run_number
-from .numpy_native import FEW, LOOPS, Plan, plan, recorded
+from .numpy_native import LOOPS, Plan, plan, recorded
 from .shadows import F64
 
 
@@ -73,7 +73,7 @@ _PRODUCTS = {(1, 1): _of_dot, (2, 1): _of_matrix_vector, (1, 2): _of_vector_matr
 
 def _product_case(cotangents: Any, y: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> Case:
     usual = lambda y, a, b, p, q: (run_two, y, a, b, cotangents, None, p, q)
-    return Case(plan("inner", usual, FEW, y=y, p=a, q=b, a=a, b=b), "a", "b")
+    return Case(plan("inner", usual, y=y, p=a, q=b, a=a, b=b), "a", "b")
 
 
 def _usual_dot(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
@@ -82,7 +82,7 @@ def _usual_dot(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
 
 # By the dimensions of the operands. Of two matrices i, j and j, k the loops are those of i, j, and k.
 _CASES = {
-    (1, 1): Case(plan("inner", _usual_dot, FEW, of_number=True), "a", "b"),
+    (1, 1): Case(plan("inner", _usual_dot, of_number=True), "a", "b"),
     (1, 2): _product_case(_of_vector_matrix, y=(-1, 0), a=(0, -1), b=(0, 1)),
     (2, 1): _product_case(_of_matrix_vector, y=(0, -1), a=(0, 1), b=(-1, 0)),
     (2, 2): _product_case(_of_matrices, y=(0, -1, 1), a=(0, 1, -1), b=(-1, 0, 1)),

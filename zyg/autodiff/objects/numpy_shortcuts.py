@@ -118,7 +118,7 @@ calls.METHODS.update({(ndarray, name): entry for name, entry in METHODS.items()}
 
 def record_product(record: Any, function: Any) -> None:
     """Native code records a product."""
-    settle_record(record, function, numpy_native.run, PRODUCT, numpy_short_sums.CASES, numpy_native.FEW)
+    settle_record(record, function, numpy_native.run, PRODUCT, numpy_short_sums.CASES, numpy_native.SMALL)
 
 
 def _record_natively() -> None:
