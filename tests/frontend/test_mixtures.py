@@ -30,6 +30,7 @@ FORMS = (
     "math.gcd(p)", "math.ldexp(1.0, p)", "math.trunc(p)", "math.floor(p)", "math.sqrt(p)", "math.degrees(p)", "math.frexp(p)",
     "math.fsum([p, p])", "math.dist([p], [p])", "round(2, p)", "pow(p, 2, 3)", "[*[1.0, 2.0], p]", "p.real", "p.imag", "p.conjugate()",
     "f'{p:.2f}'", "'ab' % p == 'ab'", "'%s' % p", "divmod(0.5, p)",
+    "list(enumerate([1.0], p))",
 )  # fmt: skip
 
 
@@ -81,6 +82,30 @@ def test_of_the_library() -> None:
         wanted, found = outcome(f, [p]), outcome(zyg.jit(f), [p])
         assert found is zyg.Unsupported or alike(found, wanted), (form, p, wanted, found)
         assert getattr(found, "dtype", None) == getattr(wanted, "dtype", None) or found is zyg.Unsupported, form
+
+
+def test_dicts_of_pairs_whose_number_is_not_known() -> None:
+    for make in (lambda p: dict(zip("ab", p)), lambda p: {"c": 1.0} | dict(zip("ab", p)), lambda p: dict(enumerate(p))):
+        with pytest.raises(zyg.Unsupported):
+            zyg.jit(make)([1.0, 2.0])
+    assert zyg.jit(lambda x: dict(zip("ab", (x, 2.0 * x))))(1.5) == {"a": 1.5, "b": 3.0}
+
+
+USES = (
+    "return len(r)", "return bool(r)", "return [v for v in r]", "return 'a' in r", "return r == []", "return tuple(r)", "return r[0:1]",
+    "return len(r + [1.0])", "r.clear(); return len(r)", "r[0] = 1.0; return len(r)", "del r[0]; return len(r)",
+    "r.append(1.0); return len(r)", "r += [1.0]; return len(r)", "return len({'k': r}['k'])", "return (lambda *a: len(a))(*r)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("use", USES)
+def test_lists_of_items_of_several_types_that_may_be_there(use: str) -> None:
+    for items in ("r.append('a'); r.append('b')", "r.append(x); r.append('b')", "r.extend(zip('ab', [x, x]))"):
+        namespace: dict[str, Any] = {}
+        exec(f"def f(x):\n    r = []\n    if x > 0.0: {items}\n    {use}", namespace)
+        for x in (1.0, -1.0):
+            wanted, found = outcome(namespace["f"], [x]), outcome(zyg.jit(namespace["f"]), [x])
+            assert found is zyg.Unsupported or alike(found, wanted), (items, x, wanted, found)
 
 
 def test_tuples_are_not_told_apart_by_identity() -> None:

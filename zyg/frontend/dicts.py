@@ -213,8 +213,13 @@ def from_value(e: Evaluator, v: Abstract) -> dict[str, Abstract]:
     """What dict(v) holds: the items of a dict, or pairs of known number."""
     if is_dict(e, v) or isinstance(v, Known) and isinstance(v.object, dict):
         return named_items(e, v)
+    items = known_items(e, lists.to_tuple(e, v))
+    if items is None:
+        raise e.refuse(
+            "a dictionary of items whose number is not known when compiling", types=[describe(v, e.heap)], hint=HINT
+        )
     result = {}
-    for pair in known_items(e, lists.to_tuple(e, v)) or ():
+    for pair in items:
         key, item = (*(known_items(e, pair) or ()), None, None)[:2]
         if key is None or item is None:
             raise e.refuse("a dictionary of these items", types=[describe(pair, e.heap)], hint=HINT)

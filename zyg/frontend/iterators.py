@@ -588,7 +588,7 @@ def next_item(e: Evaluator, v: Abstract, default: Abstract | None = None) -> Abs
 
 
 def enumerate_(e: Evaluator, iterable: Abstract, start: Abstract) -> Abstract:
-    return new_iterator(e, ("enumerate",), make_iterator(e, iterable), start)
+    return new_iterator(e, ("enumerate",), make_iterator(e, iterable), lists.index_argument(e, start))
 
 
 def zip_(e: Evaluator, iterables: list[Abstract], strict: bool) -> Abstract:

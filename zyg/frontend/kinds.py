@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .later import dicts
+from .later import dicts, growing
 from .values import Abstract, DictView, Reference, StructValue, TupleValue
 
 if TYPE_CHECKING:
@@ -33,5 +33,6 @@ def known_items(e: Evaluator, v: Abstract) -> tuple[Abstract, ...] | None:
     if isinstance(v, Reference):
         record = e.heap[v.id]
         if record.kind == "list":
+            growing.refuse_mixed(e, record)
             return record.fields
     return dicts.VIEWS[v.name](e, v.of).items if isinstance(v, DictView) else None

@@ -288,6 +288,7 @@ def _set_list_item(e: Evaluator, v: Reference, key: Abstract, value: Abstract) -
     from .classes import writable
 
     record = writable(e, v, "an assignment to an item", in_place=not isinstance(key, SliceValue))
+    growing.refuse_mixed(e, record)
     if isinstance(key, SliceValue):
         lists.set_slice(e, v, key, value)
         return
