@@ -205,8 +205,18 @@ class Storage:
             return True
         key = (place, block, loop)
         if key not in self.following:
-            self.following[key] = place is not loop.header and self._always_met(place, block, loop)
+            met = self._left_without(place, loop) or self._always_met(place, block, loop)
+            self.following[key] = place is not loop.header and met
         return self.following[key]
+
+    def _left_without(self, place: Block, loop: Loop) -> bool:
+        """Whether the loop is left at its head alone, and `place` need not come after that: then a way from anywhere in the loop
+        to its head that misses `place` would be one to a return."""
+        post = self.a.postdominators
+        left = [(block, target.block) for block, target in loop.exits if post.returns(target.block)]
+        return bool(left) and all(
+            block is loop.header and not post.post_dominates(place, behind) for block, behind in left
+        )
 
     def _always_met(self, place: Block, block: Block, loop: Loop) -> bool:
         seen, work = {place}, [block]
