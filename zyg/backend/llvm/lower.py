@@ -21,7 +21,6 @@ from collections.abc import Callable
 
 from ...ir.analysis import Loops
 from ...ir.core import Function, Instr, Module
-from ...ir.passes.outline import calls_elements, computes
 from .lowered import LANES, WHOLE_ARRAYS, ErrorSite, FunctionABI, Lowered, VectorMath
 from .lowering.function import FunctionLowering
 from .lowering.registry import has_loops, lowering, may_fail, uses_context
@@ -46,8 +45,9 @@ def lower(
     lowered = Lowered(ModuleText(), [ErrorSite("SystemError", "no error")], [], masks=masks)
     if any("lanes" in module.functions[name].attrs for name in names):
         lowered.module.flags.add(LANES)
-    loops = sum("elements" in i.attrs for name in names for i in _instrs(module.functions[name]))
-    if loops + sum(calls_elements(module, module.functions[name]) for name in names) > MANY_LOOPS:
+    whole = {name for name in names if "elements" in module.functions[name].attrs}
+    instrs = [i for name in names for i in _instrs(module.functions[name])]
+    if sum("elements" in i.attrs or i.attrs.get("callee") in whole for i in instrs) > MANY_LOOPS:
         lowered.module.flags.add(WHOLE_ARRAYS)
     in_lanes = {name for name in names if _in_lanes(module.functions[name])}
     recursive = _recursive(module, names)
@@ -92,7 +92,11 @@ def lower(
 
 def _computes(function: Function) -> bool:
     """Whether LLVM's optimiser may find something in a function's loops; else it orders what others do."""
-    return any(map(computes, Loops(function).all if len(function.blocks) > 1 else []))
+    if len(function.blocks) == 1:
+        return False
+    from ...ir.passes.outline import computes  # on demand: only code for whole arrays needs it
+
+    return any(map(computes, Loops(function).all))
 
 
 def _lowering_of(function: Function, in_lanes: bool) -> type[FunctionLowering]:

@@ -55,7 +55,6 @@ def _later(module: str, name: str = "run") -> Callable[..., bool]:
 _distribute, _expand, _frames, _fuse = _later("distribute"), _later("expand"), _later("frames"), _later("fuse")
 _idle, _jam = _later("idle"), _later("jam")
 _shapes, _squares = _later("shapes"), _later("squares")
-_outline = _later("outline")
 _mem2reg, _rare, _stacks, _upward = _later("mem2reg"), _later("rare"), _later("stacks"), _later("upward")
 _side_by_side, _writes = _later("side_by_side"), _later("writes")
 
@@ -77,6 +76,10 @@ ABOUT: dict[str, frozenset[str]] = {
     "frames": frozenset({"stack"}),
     "rare": frozenset({"poll", "reserve", "rewind"}),
 }
+
+
+def _outline(module: Module) -> bool:
+    return any("elements" in f.attrs for f in module.functions.values()) and _later("outline")(module)
 
 
 def _inline_all(module: Module) -> bool:
