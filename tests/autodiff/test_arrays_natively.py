@@ -87,6 +87,25 @@ def test_second_derivatives(name):
     assert (found or 0.0) == pytest.approx((slope(0.8 + 1e-5) - slope(0.8 - 1e-5)) / 2e-5, rel=1e-5, abs=1e-7)
 
 
+LEFT = {
+    "a list": lambda x: np.sum(np.tanh([x[0], 2.0]) ** 2),
+    "no dimensions": lambda x: np.sum(np.tanh(np.array(x[0])) ** 2),
+    "numbers": lambda x: np.dot(x[0], x[1]) ** 2 + np.tanh(x[0]) ** 2,
+    "three dimensions": lambda x: np.sum(np.dot(x[:, None, None] * np.ones((3, 2, 3)), x) ** 2),
+    "options": lambda x: np.sum(np.tanh(x, out=np.zeros(3)) ** 2),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_second_derivatives_of_what_is_left_to_python(name):
+    def slope(x):
+        return np.sum(zyg.gradient(lambda x: LEFT[name]({"x": x}["x"]), x)[0])
+
+    found = python_pullback(slope, (X,), {})[1](1.0)[0]
+    expected = [(slope(X + 1e-5 * e) - slope(X - 1e-5 * e)) / 2e-5 for e in np.eye(3)]
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
 def test_nothing_times_an_infinite_slope_is_nothing():
     zero = np.array([0.0, 4.0])
 
