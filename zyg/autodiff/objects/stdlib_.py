@@ -508,7 +508,5 @@ builtins_.constant(
 )
 
 
-@method(_random.Random, "random", exact=True)
-def _random_number(x: Any) -> tuple[Any, Any]:
-    """It depends on nothing but the generator's state, which holds no number that has a derivative."""
-    return _random.Random.random(x), None
+# A draw depends on nothing but the generator's state, which holds no number that has a derivative.
+method(_random.Random, "random", exact=True)(functools.partial(builtins_._constant, _random.Random.random))
