@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 from dataclasses import dataclass
 
 import pytest
 
 import zyg
+from zyg.autodiff.identity import ByIdentity
+from zyg.frontend.prepare import _cache as prepared
+from zyg.frontend.prepare import prepare
 
 
 def make(text, **scope):
@@ -109,3 +114,24 @@ def test_the_code_of_a_method():
     assert f(P(3.0)) == 3.0
     P.m.__code__ = (lambda self: self.x + 1.0).__code__
     assert f(P(3.0)) == 4.0
+
+
+def test_what_is_known_of_an_object_goes_with_it_whatever_interrupts():
+    """Ctrl-C while code is freed: an entry that stayed would be found for the next code at that address."""
+
+    def interrupt(frame, event, arg):
+        raise KeyboardInterrupt
+
+    table = ByIdentity()
+    code = (lambda x: x).__code__.replace(co_name="freed")
+    table.note(code, "known")
+    prepare(code)
+    key = id(code)
+    assert key in table and key in prepared
+    sys.settrace(interrupt)
+    try:
+        del code
+        gc.collect()
+    finally:
+        sys.settrace(None)
+    assert key not in table and key not in prepared

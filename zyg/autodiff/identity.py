@@ -8,9 +8,12 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import weakref
 from typing import Any
+
+_MANY = 1000  # references to what is gone, which are swept together
 
 
 class ByIdentity(dict[int, Any]):
@@ -27,16 +30,14 @@ class ByIdentity(dict[int, Any]):
     def note(self, x: Any, value: Any) -> None:
         """Let `value` be what is known of `x`."""
         key = id(x)
+        known = self._references.get(key)
+        if known is None or known() is not x:
+            # The callback is C code, which no signal interrupts: an entry that outlived its object would be found for the next
+            # one that lies there. (The reference that it is called with is the default of pop.)
+            self._references[key] = weakref.ref(x, functools.partial(self.pop, key))
+            if len(self._references) > 2 * len(self) + _MANY:
+                self._references = {k: r for k, r in list(self._references.items()) if r() is not None}
         self[key] = value
-        if key not in self._references:
-            # (Methods are bound here, since names of a module are gone when the interpreter exits.)
-            forget, references = self.pop, self._references
-
-            def gone(_: Any, key: int = key) -> None:
-                forget(key, None)
-                references.pop(key, None)
-
-            references[key] = weakref.ref(x, gone)
 
 
 def lasts(x: Any) -> bool:

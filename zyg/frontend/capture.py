@@ -6,6 +6,7 @@ order of `co_varnames`.  machine.py executes the instructions symbolically.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable
 from types import CodeType
@@ -38,7 +39,7 @@ def capture(code: CodeType) -> Function:
     else:
         shared = Capture(code).run()
         key = id(code)
-        _captured[key] = (weakref.ref(code, lambda _, forget=_captured.pop: forget(key, None)), shared)
+        _captured[key] = (weakref.ref(code, functools.partial(_captured.pop, key)), shared)
     # The cache must not keep the code alive, so the function that it holds does not refer to it.
     function = Function(shared.name, shared.blocks, shared.results)
     function.attrs = {**shared.attrs, "code": code}

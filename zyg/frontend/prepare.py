@@ -5,6 +5,7 @@ Computed once per code object and kept, since a function is evaluated once per c
 
 from __future__ import annotations
 
+import functools
 import opcode
 import types as python_types
 import weakref
@@ -46,7 +47,8 @@ def prepare(code: python_types.CodeType) -> Prepared:
     prepared = analyse(capture(code).blocks)
     if prepared.trying:
         _place_at_statements(prepared, code)
-    _cache[key] = (weakref.ref(code, lambda _, forget=_cache.pop: forget(key, None)), prepared)
+    # The callback is C code, so that no signal comes between; pop has the reference as its default.
+    _cache[key] = (weakref.ref(code, functools.partial(_cache.pop, key)), prepared)
     return prepared
 
 
