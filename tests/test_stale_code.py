@@ -127,6 +127,7 @@ def test_what_is_known_of_an_object_goes_with_it_whatever_interrupts():
     table.note(code, "known")
     prepare(code)
     key = id(code)
+    gc.collect()
     assert key in table and key in prepared
     sys.settrace(interrupt)
     try:

@@ -5,6 +5,8 @@ A slice of `python -m tests.frontend.mixtures`: forms that once took what CPytho
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
 import operator
 from typing import Any
@@ -17,6 +19,7 @@ from zyg.fallback import python_pullback
 
 from ..turns import each_in_turn
 from .mixtures import alike, outcome
+from .tries import check, programs
 
 pytestmark = each_in_turn
 
@@ -112,3 +115,11 @@ def test_tuples_are_not_told_apart_by_identity() -> None:
     with pytest.raises(zyg.Unsupported, match="`is` of two tuples"):
         zyg.jit(lambda p, q: p is q)((1.5, 2.0), (1.5, 2.0))
     assert zyg.jit(lambda p: p is p)((1.5, 2.0))
+
+
+def test_ways_out_of_nested_tries() -> None:
+    """A slice of `python -m tests.frontend.tries`."""
+    for source in [*itertools.islice(programs(1), 0, None, 7), *itertools.islice(programs(2), 0, None, 149)]:
+        for x in (1.0, 2.0):
+            with contextlib.suppress(SyntaxError):
+                check(source, x, natively=False)

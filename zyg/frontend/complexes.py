@@ -287,7 +287,7 @@ def unary(e: Evaluator, name: str, v: ComplexValue) -> Abstract:
 def comparison(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     assert name in COMPARISONS
     if name not in ("eq", "ne"):
-        if any(isinstance(v, ComplexValue) and v.numpy for v in (a, b)):
+        if any(isinstance(v, (ComplexValue, Number)) and v.numpy for v in (a, b)):
             raise e.refuse("the order of NumPy's complex numbers", types=[describe(a), describe(b)],
                            hint="compare z.real, or abs(z)")  # fmt: skip
         e.type_error(f"'{SYMBOLS[name]}' not supported between instances of '{python_type_name(e, a)}' and "
