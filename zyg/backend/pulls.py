@@ -11,9 +11,18 @@ from typing import Any
 import numpy as np
 
 from . import cpython as layout
-from .llvm.runtime.pull_rules import ARITHMETICS, LOOPS, MASKS, ROLES, RULES
-from .llvm.runtime.pulls import ALIGNED, P_IS_BOOLS, PLAN, Y_IS_NUMBER
-from .llvm.runtime.records import KEPT
+from .llvm.runtime.pull_rules import (
+    ALIGNED,
+    ARITHMETICS,
+    KEPT,
+    LOOPS,
+    MASKS,
+    P_IS_BOOLS,
+    PLAN,
+    ROLES,
+    RULES,
+    Y_IS_NUMBER,
+)
 
 _FASTCALL_KEYWORDS = 0x82
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from zyg.backend import pulls
-from zyg.backend.llvm.runtime.records import ARITHMETIC, POWER
+from zyg.backend.llvm.runtime.pull_rules import ARITHMETIC, POWER
 from zyg.backend.pulls import Case, deferred, settle_record
 
 from . import memory, numpy_, numpy_numbers

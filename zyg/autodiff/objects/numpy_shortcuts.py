@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from zyg.backend import pulls
-from zyg.backend.llvm.runtime.records import FUNCTION, PRODUCT
+from zyg.backend.llvm.runtime.pull_rules import FUNCTION, PRODUCT
 from zyg.backend.pulls import deferred, settle_record
 
 from . import (  # noqa: F401  (the last three have the entries that take what short paths do not)

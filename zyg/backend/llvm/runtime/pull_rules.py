@@ -6,6 +6,14 @@ from collections.abc import Callable
 
 ROLES = ("y", "p", "q", "a", "b")
 LOOPS = 4
+ALIGNED = -128  # in the place of a map: the last axis goes with the last loop, and so on
+Y_IS_NUMBER, P_IS_BOOLS = 1, 2  # flags
+# Where a plan has what: which rule, how many steps at most, flags, how many Nones come before the cotangents of numbers, maps.
+PLAN = "qqII20b"
+# What a record has: its kind, by which loop it calculates, how many steps at most, and for arrays, for an array and a number, for a
+# number and an array: what is kept as p, and as q (of KEPT), whether a and b are wanted.
+ARITHMETIC, PRODUCT, FUNCTION, POWER = 0, 1, 2, 3  # kinds
+KEPT = ("", "y", "a", "b")
 
 
 class Formula:
@@ -247,13 +255,11 @@ def moved() -> str:
     return "\n".join(lines) + "\n"
 
 
-TEXT = (
-    "@arithmetics = internal constant ["
-    + f"{len(ARITHMETICS)} x ptr] ["
-    + ", ".join(f"ptr @arithmetic.{name}" for name in ARITHMETICS)
-    + "]\n"
-) + (
-    "@rules = internal constant [" + f"{len(RULES)} x ptr] [" + ", ".join(f"ptr @rule.{name}" for name in RULES) + "]\n"
-)
-TEXT += "".join(_loop(name, rule) for name, rule in RULES.items())
-TEXT += "".join(_arithmetic(name, *how) for name, how in ARITHMETICS.items())
+def text() -> str:
+    """All of them, in tables."""
+    tables = [
+        f"@{name} = internal constant [{len(names)} x ptr] [{', '.join(f'ptr @{kind}.{n}' for n in names)}]\n"
+        for name, kind, names in (("arithmetics", "arithmetic", ARITHMETICS), ("rules", "rule", RULES))
+    ]
+    loops = [_loop(name, rule) for name, rule in RULES.items()]
+    return "".join([*tables, *loops, *(_arithmetic(name, *how) for name, how in ARITHMETICS.items())])

@@ -14,12 +14,7 @@ from __future__ import annotations
 
 from . import pull_parts, pull_rules, records
 from .layout import fill
-from .pull_rules import LOOPS, extents
-
-ALIGNED = -128  # in the place of a map: the last axis goes with the last loop, and so on
-Y_IS_NUMBER, P_IS_BOOLS = 1, 2  # flags
-# Where a plan has what: which rule, how many steps at most, flags, how many Nones come before the cotangents of numbers, maps.
-PLAN = "qqII20b"
+from .pull_rules import ALIGNED, LOOPS, extents
 
 TEXT = (
     """
@@ -550,7 +545,7 @@ fail:
 """
 )
 TEXT = fill(
-    (pull_parts.TEXT + records.TEXT + TEXT + pull_rules.TEXT)
+    (pull_parts.TEXT + records.TEXT + TEXT + pull_rules.text())
     .replace("$LOOPS", str(LOOPS))
     .replace("$ALIGNED", str(ALIGNED))
 )

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from .pull_rules import extents
 
-# What a record has: its kind, by which loop it calculates, how many steps at most, and for arrays, for an array and a number, for a
-# number and an array: what is kept as p, and as q (of KEPT), whether a and b are wanted.
-ARITHMETIC, PRODUCT, FUNCTION, POWER = 0, 1, 2, 3  # kinds
-KEPT = ("", "y", "a", "b")
-
-
 TEXT = """
 ; A copy in the order of rows: a new reference, or null.
 define internal ptr @copy(ptr %x) {
