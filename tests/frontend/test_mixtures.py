@@ -123,3 +123,15 @@ def test_ways_out_of_nested_tries() -> None:
         for x in (1.0, 2.0):
             with contextlib.suppress(SyntaxError):
                 check(source, x, natively=False)
+
+
+def test_clip_without_bounds_is_a_copy() -> None:
+    def f(p: np.ndarray) -> float:
+        r = np.clip(p, None, None)
+        s = np.sum(r * r * p)
+        p[...] = 7.0
+        return s + np.sum(r)
+
+    a = np.array([1.5, -0.5])
+    value, back = python_pullback(f, (a.copy(),), {})
+    assert value == f(a.copy()) and back(1.0)[0].tolist() == [7.75, 1.75]

@@ -463,6 +463,9 @@ def _clip(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     given = arguments(args, kwargs, "a_min", "a_max")
     if not {"a_min", "a_max"}.issuperset(given):
         return foreign_call(np.clip, (x, *args), kwargs)
+    if given.get("a_min") is None and given.get("a_max") is None:
+        y, back = elementwise(np.positive, x)
+        return y, (_run_unclipped, back, len(given))
     backs, y = [], x
     for name, choose in (("a_min", np.maximum), ("a_max", np.minimum)):
         if given.get(name) is not None:
@@ -477,6 +480,11 @@ def _run_clip(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         given = calls.run(inner, d, shadows)
         d, limits[name] = (None, None) if given is None else given
     return None, d, *[limits.get(name) for name in back[2]]
+
+
+def _run_unclipped(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (None, given[0], *[None] * back[2])
 
 
 def _filled(f: Any, shape: Any, fill_value: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
