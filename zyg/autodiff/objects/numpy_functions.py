@@ -562,7 +562,7 @@ def _ndenumerate(arr: Any) -> tuple[Any, Any]:
 def _scalar(f: Any, x: Any = 0.0) -> tuple[Any, Any]:
     """`np.float64(x)` and its relatives."""
     if isinstance(x, (list, tuple, np.ndarray)):
-        return _array(np.array, x, f)
+        return _array(np.asarray, x, f)
     return f(x), (_run_scalar, x) if is_number(x) else None
 
 
