@@ -8,7 +8,7 @@ import functools
 import itertools
 import math
 import random
-from collections import namedtuple
+from collections import deque, namedtuple
 
 import pytest
 
@@ -359,3 +359,17 @@ def test_methods_and_attributes_in_their_place():
     check(in_generators)
     check(class_changes)
     check(overriding)
+
+
+def bounded(x):
+    h = deque([x, 2.0, x], 3)
+    h += [x * x]
+    total = sum(itertools.islice(h, 1, None)) + h[0] * h[1]
+    g = deque([x, total], 3)
+    g *= 2
+    k = deque([x, 3.0], 3) * 2 + deque([x * x, 4.0])
+    return total + g[0] + 10.0 * g[1] * g[2] + k[0] * k[1] + 5.0 * k[2] * x
+
+
+def test_deques_with_a_largest_length():
+    check(bounded)

@@ -7,6 +7,8 @@ import operator
 from collections import deque
 from typing import Any
 
+from zyg.autodiff import objects
+
 from . import construction, reentry
 from .cotangents import accumulate
 
@@ -18,7 +20,7 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
             return a + b, (run_tuple_sum, len(a))
         if isinstance(a, (list, deque, array.array)):
             y: Any = operator.add(a, b)
-            return y, (run_list_sum, y, a, b, len(a))
+            return y, (run_list_sum, y, a, b, len(a), len(a) + len(b) - len(y))
         if isinstance(a, (str, bytes)):
             return a + b, None
     elif op == "mul":
@@ -32,7 +34,7 @@ def binary(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
             return a * b, (run_tuple_repeated, len(sequence), swapped)
         if isinstance(sequence, (list, deque, array.array)):
             y = a * b
-            return y, (run_list_repeated, y, sequence, len(sequence))
+            return y, (run_list_repeated, y, sequence, len(sequence), -len(y))
         if isinstance(sequence, (str, bytes)):
             return reentry.followed(operator.mul, (a, b))
     elif op == "or" and isinstance(a, dict) and isinstance(b, dict):
@@ -54,8 +56,8 @@ def run_tuple_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_list_sum(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, y, a, b, length = back
-    for index, c in enumerate(shadows.take_list(y) or ()):
+    _, y, a, b, length, lost = back  # what fell out of a deque with a largest length
+    for index, c in enumerate(shadows.take_list(y) or (), lost):
         if c is not None:
             if index < length:
                 shadows.add_item(a, index, c)
@@ -74,8 +76,8 @@ def run_tuple_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def run_list_repeated(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, y, x, length = back
-    for index, c in enumerate(shadows.take_list(y) or ()):
+    _, y, x, length, first = back  # (counted from the end: of a deque with a largest length some fell out)
+    for index, c in enumerate(shadows.take_list(y) or (), first):
         if c is not None:
             shadows.add_item(x, index % length, c)
 
@@ -100,11 +102,14 @@ def inplace(op: str, a: Any, b: Any) -> tuple[Any, Any] | None:
         if op == "add" and hasattr(type(b), "__radd__"):
             return None  # asked before the list, as arrays are: the sum becomes an array
         if op == "add":
-            inner = construction.record_list_extend(a, b)
+            bounded = isinstance(a, deque) and a.maxlen is not None  # items fall out at the other end
+            inner = objects.methods_.extend_bounded(a, b) if bounded else construction.record_list_extend(a, b)
             return a, (run_inplace, inner)
         if op == "mul" and isinstance(b, int):
             length = len(a)
             a *= b
+            if isinstance(a, deque) and a.maxlen is not None:
+                return a, (_run_bounded_repeated_in_place, a, length, -len(a))
             return a, (run_list_repeated_in_place, a, length)
     if op == "or" and isinstance(a, dict):
         inner = construction.record_dict_update(a, b)
@@ -128,6 +133,10 @@ def run_inplace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def run_set_shrunk(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     """Elements that left have no cotangents from later; those that stayed keep theirs."""
+
+
+def _run_bounded_repeated_in_place(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    run_list_repeated((run_list_repeated, back[1], *back[1:]), d, shadows)
 
 
 def run_list_repeated_in_place(back: tuple[Any, ...], d: Any, shadows: Any) -> None:

@@ -482,7 +482,12 @@ def _popleft(x: Any) -> tuple[Any, Any]:
 def _deque_extend(x: Any, values: Any) -> tuple[Any, Any]:
     if x.maxlen is None:
         return None, construction.record_list_extend(x, values)
-    return None, _each_by(_deque_append, x, values)
+    return None, extend_bounded(x, values)
+
+
+def extend_bounded(x: Any, values: Any) -> Any:
+    """`x.extend(values)` of a deque with a largest length."""
+    return _each_by(_deque_append, x, values)
 
 
 @method(deque, "extendleft")
