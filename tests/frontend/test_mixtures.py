@@ -135,3 +135,12 @@ def test_clip_without_bounds_is_a_copy() -> None:
     a = np.array([1.5, -0.5])
     value, back = python_pullback(f, (a.copy(),), {})
     assert value == f(a.copy()) and back(1.0)[0].tolist() == [7.75, 1.75]
+
+
+def test_numpy_types_of_arrays_of_their_own_type_are_the_arrays() -> None:
+    def f(p: np.ndarray) -> float:
+        r = np.float64(p)
+        p[...] = 7.0
+        return np.sum(r)
+
+    assert f(np.ones(2)) == zyg.jit(f)(np.ones(2)) == python_pullback(f, (np.ones(2),), {})[0] == 14.0

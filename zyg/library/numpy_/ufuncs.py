@@ -66,7 +66,7 @@ def _scalar_class(scalar: Scalar) -> Callable[..., Abstract]:
             return cast_scalar(e, v, scalar)
         from .methods import astype
 
-        return astype(e, v, Known(arrays.numpy_dtype(scalar)))
+        return astype(e, v, Known(arrays.numpy_dtype(scalar)), copy=Known(False))
 
     return entry
 
