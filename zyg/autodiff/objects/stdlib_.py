@@ -403,8 +403,9 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     if made is None:
         wrapped = f.__wrapped__
         if wrapped is not known.wrapped:
-            known.wrapped, known.forward = wrapped, calls.forward_by_others(wrapped, by_name=True)
-        value, back = known.forward(*args, **kwargs)
+            known.wrapped, known.forward = wrapped, calls.forward_by_others(wrapped)
+        forward = calls.forward_by_others(wrapped, by_name=True) if kwargs else known.forward
+        value, back = forward(*args, **kwargs)
         at = known.count
         known.count += 1
         memo[key] = at, value, args, kwargs
