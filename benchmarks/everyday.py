@@ -1330,7 +1330,7 @@ def polynomials(x: float, y: float) -> float:
     return total
 
 
-def _weighted(x: Any, *more: Any, scale: Any = 1.0) -> Any:
+def _scaled_sum(x: Any, *more: Any, scale: Any = 1.0) -> Any:
     total = 0.0
     for y in more:
         total = total * x + y
@@ -1341,7 +1341,7 @@ def _weighted(x: Any, *more: Any, scale: Any = 1.0) -> Any:
 def keywords_behind_stars(x: float, y: float) -> float:
     total, rest = 0.0, (x, y, 1.0)
     for _ in range(150):
-        total += _weighted(x, *rest, scale=y)
+        total += _scaled_sum(x, *rest, scale=y)
     return total
 
 
