@@ -129,3 +129,38 @@ def test_ndenumerate_through_python():
 
     _, back = pullback(f, (A.copy(),))
     assert np.array_equal(back(1.0)[0], [[0.0, 0.0, 0.0], [6.0, 8.0, 10.0]])
+
+
+def flat_reversed(a):
+    b = a * 1.0
+    b.flat = b[::-1]
+    return np.sum(b * np.arange(7.0))
+
+
+def flat_repeated(a):
+    b = a * 1.0
+    b.flat = b[1:4]
+    return np.sum(b * np.arange(7.0))
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("native", [True, False])
+def test_values_of_flat_that_overlap_it(native):
+    """Of as many elements NumPy takes a copy; of others it would read what it has just written."""
+    a = np.arange(1.0, 8.0)
+
+    def through_python(f):
+        def function(x):
+            try:
+                return f(x)
+            finally:
+                len([])
+
+        return function
+
+    way = (lambda f: f) if native else through_python
+    value, (gradient,) = zyg.withgradient(way(flat_reversed), a)
+    assert value == flat_reversed(a)
+    assert gradient.tolist() == np.arange(7.0)[::-1].tolist()
+    with pytest.raises(ValueError, match="assign a copy"):
+        zyg.withgradient(way(flat_repeated), a)

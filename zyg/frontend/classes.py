@@ -417,7 +417,7 @@ def set_attribute(e: Evaluator, v: Abstract, name: str, value: Abstract) -> None
         arrays.assign(e, complex_arrays.part(e, v, name), value)
         return
     if isinstance(v, (ArrayValue, ComplexArrayValue)) and name == "flat":
-        flat.set_item(e, flat.flat_of(e, v), SliceValue(NONE, NONE, NONE), value)
+        flat.assign(e, v, value)
         return
     if isinstance(v, StructValue):
         if issubclass(v.cls, tuple):

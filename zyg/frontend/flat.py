@@ -6,13 +6,25 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 from zyg.ir.core import Value, const
+from zyg.ir.overtaking import OVERTAKING_FLAT
 from zyg.ir.records import record
 from zyg.ir.types import I64
 
 from . import arrays, indexing
 from .merging import settled
 from .scalars import boolean, scalar_value, to_int
-from .values import Abstract, AttributedValue, Known, Number, describe, is_number, is_numeric, number_type
+from .values import (
+    NONE,
+    Abstract,
+    AttributedValue,
+    Known,
+    Number,
+    SliceValue,
+    describe,
+    is_number,
+    is_numeric,
+    number_type,
+)
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -104,6 +116,21 @@ def set_item(e: Evaluator, v: FlatValue, key: Abstract, value: Abstract) -> None
         return
     places = indexing.get_item(e, arange(e, Number(length(e, v))), key)
     put_at(e, v.array, flat(e, as_array(e, places)), flat(e, as_array(e, value)))
+
+
+def assign(e: Evaluator, a: Abstract, value: Abstract) -> None:
+    """`a.flat = value`: of as many elements NumPy takes a copy first; else it goes in order, and would read what it has written."""
+    from zyg.library.numpy_.methods import copy
+
+    if isinstance(value, arrays.ARRAYS):
+        to, source = arrays.memory(a), arrays.memory(value)
+        if type(value) is type(a) and to.type.dtype is source.type.dtype and to.value is not source.value:
+            other = e.op("ne", *(length(e, FlatValue(v)) for v in (a, value)))
+            e.guard(
+                e.op("not", e.op("and", other, e.op("overlap", to.value, source.value))), "ValueError", OVERTAKING_FLAT
+            )
+        value = copy(e, value)
+    set_item(e, flat_of(e, a), SliceValue(NONE, NONE, NONE), value)
 
 
 FLAGS = ("c_contiguous", "f_contiguous", "contiguous", "fortran", "fnc", "forc", "writeable", "aligned", "behaved")

@@ -279,7 +279,10 @@ op("maximum", _same("f"), "the larger; a nan wins, and 0.0 is above -0.0 (IEEE 7
    eval=lambda x, y: x if x != x or y == y and (x, -math.copysign(1.0, y)) > (y, -math.copysign(1.0, x)) else y)  # fmt: skip
 
 for _name in ("lt", "le", "eq", "ne", "gt", "ge"):
-    op(_name, _same("fiub", True, BOOL), f"comparison {_name}", eval=getattr(operator, _name))
+    more = "; attrs['ends']: by it a loop of a reverse part goes on until it has gone as often as the forward one" * (
+        _name == "eq"
+    )
+    op(_name, _same("fiub", True, BOOL), f"comparison {_name}{more}", eval=getattr(operator, _name))
 
 op("and", _same("bi", True), "bitwise and", eval=operator.and_, commutative=True)
 op("or", _same("bi", True), "bitwise or", eval=operator.or_, commutative=True)
@@ -417,7 +420,8 @@ op("guard", _no_result, "raise attrs['exc'](attrs['message']) unless the bool op
 op("call", _stated, "call the function of the module that attrs['callee'] names; several results; attrs['rule'], a "
    "Rule, names the functions that differentiation uses instead; attrs['vector'], a number: so many calls at once, whose last "
    "arguments count up from the one given and whose results are added up, neighbours first; attrs['writes'] "
-   "promises that it fails never, ends, and does nothing but write to the operands of these numbers", effects="effect", vjp="structural")  # fmt: skip
+   "promises that it ends, that it fails for lack of memory or in arithmetic only that dies with its value, and that it does "
+   "nothing but write to the operands of these numbers: it may be removed where nobody reads them, not moved", effects="effect", vjp="structural")  # fmt: skip
 op("pycall", _stated, "call the Python callable attrs['callable'] with arguments of the structured types "
    "attrs['arguments'], flattened; the result is of attrs['result'], a structured type (NONE: ignored); attrs['reads'] "
    "promises that no argument is written",

@@ -14,6 +14,11 @@ OVERTAKING = (
     "that it has just written; assign a copy (x.copy())"
 )
 
+OVERTAKING_FLAT = (
+    "what is assigned to the elements of `flat` overlaps with where it goes: NumPy would read elements that it has just written; "
+    "assign a copy (x.copy())"
+)
+
 
 def overtakes(target: np.ndarray, source: np.ndarray) -> bool:
     """Whether copying `source` to `target`, both of one dimension and one length, reads an element that it has written."""

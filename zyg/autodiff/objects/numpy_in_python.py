@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from zyg.ir.overtaking import OVERTAKING_FLAT
+
 from . import calls, numpy_items
 from .calls import known, known_code, method
 from .numpy_ import as_operand
@@ -107,6 +109,8 @@ def set_attribute(x: np.ndarray, name: str, value: Any) -> Any:
     if name != "flat":
         back = numpy_items.setitem(getattr(x, name) if x.dtype.kind == "c" else x, ..., value)
     else:
+        if isinstance(value, np.ndarray) and value.size != x.size and np.may_share_memory(x, value):
+            raise ValueError(OVERTAKING_FLAT)
         back = calls.call(set_flat, (x, value))[1]
     return None if back is None else (_run_set_attribute, back, name == "flat")
 

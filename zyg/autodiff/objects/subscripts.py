@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from zyg.autodiff import objects
+from zyg.ir.overtaking import OVERTAKING_FLAT
 
 from . import calls, foreign, iteration, numpy_items, reentry
 from .arithmetic import find, is_python
@@ -266,6 +267,8 @@ def _set_other_item(x: Any, key: Any, value: Any) -> Any:
     if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__setitem__"))):
         return numpy_items.setitem(x, key, value)
     if t is np.flatiter:
+        if isinstance(value, np.ndarray) and np.may_share_memory(x.base, value):
+            raise ValueError(OVERTAKING_FLAT)
         return numpy_items.setitem(x.base, _unravelled(x, key), value)
     method = find(t, "__setitem__")
     if is_python(method):

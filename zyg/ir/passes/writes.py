@@ -1,8 +1,9 @@
 """Say of calls that they do nothing but write to arrays.
 
-Input: a module, best where loops have one latch each.  Output: a call of a function that fails never and ends, and whose only effect
-is what it writes to arrays, has attrs['writes']: the operands that these arrays are.  Where nobody reads them any more, dce
-takes the call away: the cotangent of a factor that nobody asked for, say.
+Input: a module, best where loops have one latch each.  Output: a call of a function that ends, and whose only effect is what it
+writes to arrays, has attrs['writes']: the operands that these arrays are.  Where nobody reads them any more, dce takes the call
+away: the cotangent of a factor that nobody asked for, say.  What such a function may still fail with (no memory, an overflow of
+complex or integer arithmetic) dies with its value, as it does outside of functions.
 
 Invariant: what a call gives may be (a view of) what it is given, so writing to what a call gave is an effect.
 """
