@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import zyg
 
+from .oracles import differences
 from .turns import each_in_turn
 
 pytestmark = each_in_turn
@@ -734,3 +735,33 @@ def test_the_python_back_end_has_the_same_convention(text):
     found = zyg.gradient(scope["f"], z, w)
     for g, expected in zip(found, numerical(scope["f"], z, w), strict=True):
         assert (g or 0j) == pytest.approx(expected, rel=1e-6, abs=1e-8)
+
+
+NUMBERS = lambda x: np.array([x + 1j * x * x, 1.0 - 0.5j * x, 2.0 + 0.0j])
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize(
+    "of_array",
+    [
+        lambda a: np.abs(2.0**a).sum(),
+        lambda a: np.abs(np.power(3, a)).sum(),
+        lambda a: abs(2.0 ** complex(a[0])) + abs(3 ** complex(a[1])),
+        lambda a: abs(np.logspace(0, a[0], 3).sum()),
+        lambda a: np.std(a) + np.var(a, ddof=1),
+        lambda a: np.std(np.stack([a, a * a]), axis=0).sum(),
+        lambda a: np.abs(np.linspace(0.0, a[0], 4) ** 2).sum() + np.abs(np.linspace(a[0], a[1], 4)).sum(),
+    ],
+)
+def test_powers_of_real_constants_and_spreads_of_complex_numbers(of_array, native):
+    def function(x):
+        if native:
+            return of_array(NUMBERS(x))
+        try:
+            return of_array(NUMBERS(x))
+        finally:
+            len([])
+
+    wanted = differences.derivative(lambda x: of_array(NUMBERS(x)), 0.7)
+    assert zyg.derivative(function)(0.7) == pytest.approx(wanted, rel=1e-8)

@@ -163,10 +163,11 @@ def power(e: Evaluator, a: Abstract, b: Abstract, numpy: bool) -> Abstract:
     result = _pair(e, e.call(known(algorithm), [*parts, Known(checked)]), numpy)
     if e.context.level == 0:
         return result
-    if isinstance(a, ComplexValue) or not isinstance(a, Known):
+    by_base = isinstance(a, ComplexValue) or not isinstance(a, Known)
+    if by_base:
         result = with_slope(e, result, complex_.power_slope_in_base, [x, y], x)
     if isinstance(b, ComplexValue) and exponent is None or isinstance(b, Number) and b.type.kind == "f":
-        result = with_slope(e, result, complex_.power_slope_in_exponent, [x, y], y, keep=True)
+        result = with_slope(e, result, complex_.power_slope_in_exponent, [x, y], y, keep=by_base)
     return result
 
 

@@ -423,6 +423,7 @@ def _spread(f: Any, x: Any, axis: Any = None, ddof: int = 0, **kwargs: Any) -> t
 
     def slope(kept: Any, x: Any, axis: Any) -> Any:
         s = 2.0 * (x - x.mean(axis=axis, keepdims=True)) / (_count(x, axis) - ddof)
+        s = s.conj() if s.dtype.kind == "c" else s  # (a back multiplies by the conjugate)
         return s if f is np.var else s / (2.0 * np.where(kept == 0, np.inf, kept))
 
     kept = f(x, axis=axis, ddof=ddof, keepdims=True)
@@ -511,16 +512,16 @@ def _linspace(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         return foreign_call(np.linspace, args, kwargs)
     y = np.linspace(*args, **kwargs)
     num, endpoint = given.get("num", 50), given.get("endpoint", True)
-    return y, (_run_linspace, y, num, endpoint)
+    return y, (_run_linspace, y, num, endpoint, [np.iscomplexobj(x) for x in args[:2]])
 
 
 def _run_linspace(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, y, num, endpoint = back
+    _, y, num, endpoint, are_complex = back
     dy = shadows.take_array(y)
     if dy is None or type(dy) is Refused:
         return None if dy is None else (None, dy, dy)
     w = np.arange(num) / max(num - 1 if endpoint else num, 1)
-    return None, float(dy @ (1.0 - w)), float(dy @ w)
+    return None, *[complex(c) if z else float(c.real) for c, z in zip((dy @ (1.0 - w), dy @ w), are_complex)]
 
 
 @known(np.arange)
