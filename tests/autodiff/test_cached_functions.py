@@ -8,6 +8,7 @@ import functools
 import pytest
 
 import zyg
+from tests.oracles import differences
 from zyg.autodiff.objects.api import pullback
 
 
@@ -56,3 +57,114 @@ def test_others_are_not():
     a, b = 3.0, float("4")
     assert pullback(lambda xs: square(xs[0]) + 10 * square(xs[1]), ([a, b],))[1](1.0) == ([6.0, 80.0],)
     assert pullback(lambda xs, y: sum(xs) + square(y), ([a, a], b))[1](1.0) == ([1.0, 1.0], 8.0)
+
+
+# ------------------------------------------------------------- what depends on more than its arguments
+
+WEIGHTS = [1.0]
+
+
+class Holder:
+    weight = 1.0
+
+
+@functools.lru_cache
+def by_global(n, *, shift=0):
+    return n * WEIGHTS[0] + shift
+
+
+@functools.lru_cache(maxsize=1)
+def of_one(n):
+    return n * WEIGHTS[0]
+
+
+@functools.cache
+def by_class(n):
+    return n * Holder.weight if n < 2 else by_class(n - 1) * Holder.weight + by_class(n - 2)
+
+
+@functools.cache
+def several(n):
+    return (n * WEIGHTS[0], WEIGHTS[0] ** n), [WEIGHTS[0], n]
+
+
+def globals_read(x):
+    WEIGHTS[0] = x
+    by_global.cache_clear()
+    total = by_global(3) + by_global(3) * x + by_global(3, shift=2) * by_global(3, shift=2)
+    WEIGHTS[0] = x * x
+    total += by_global(3) * by_global(4)
+    by_global.cache_clear()
+    return total + by_global(3) * by_global(3)
+
+
+def evicted(x):
+    of_one.cache_clear()
+    total = 0.0
+    for n in (3, 3, 2, 3, 3, 2):
+        WEIGHTS[0] = x + total
+        total += of_one(n) * x
+    return total
+
+
+def attributes_of_classes(x):
+    Holder.weight = x
+    by_class.cache_clear()
+    return by_class(4) + by_class(4) * by_class(3)
+
+
+def defaults(x):
+    @functools.lru_cache
+    def by_default(n, w=x, *, v=2.0 * x):
+        return n * w * v
+
+    return by_default(3) + by_default(3) * by_default(2)
+
+
+def structured(x):
+    several.cache_clear()
+    WEIGHTS[0] = x
+    several(3)[1][0] *= x
+    (a, b), (c, _) = several(3)
+    return a * several(3)[0][1] + b * c + several(3)[1][0] + several(2)[0][0]
+
+
+@pytest.mark.parametrize("f", [globals_read, evicted, attributes_of_classes, defaults, structured])
+def test_hits_have_the_derivative_of_what_came_into_the_cache(f):
+    def slope(x):
+        return pullback(f, (x,))[1](1.0)[0]
+
+    for of in (f, slope):
+        for _ in range(2):
+            value, back = pullback(of, (0.7,))
+            assert value == pytest.approx(of(0.7), rel=1e-14)
+            assert back(1.0)[0] == pytest.approx(differences.derivative(of, 0.7), rel=1e-8)
+
+
+def test_what_was_there_before_is_a_constant():
+    WEIGHTS[0] = 5.0
+    by_global.cache_clear()
+    by_global(3)
+
+    def kept(x):
+        WEIGHTS[0] = x
+        return by_global(3) * x + by_global(2)
+
+    value, back = pullback(kept, (2.0,))
+    assert (value, back(1.0)) == (34.0, (17.0,))
+    assert pullback(kept, (3.0,))[1](1.0) == (15.0,)
+
+
+def test_what_is_made_once_stays():
+    @functools.cache
+    def registry():
+        return {"calls": 0}
+
+    def through(x):
+        made = registry()
+        made["calls"] += 1
+        return x * made["calls"] * len(registry())
+
+    through(1.0)
+    assert pullback(through, (2.0,))[1](1.0) == (2.0,)
+    assert registry() == {"calls": 2}

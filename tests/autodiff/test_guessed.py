@@ -361,6 +361,48 @@ def test_methods_and_attributes_in_their_place():
     check(overriding)
 
 
+class Log(list):
+    def push(self, v):
+        self.append(v)
+
+    def last(self):
+        return self.pop()
+
+
+class Queue(deque):
+    push = Log.push
+    last = Log.last
+
+    def first(self):
+        return self.popleft()
+
+
+def containers_with_attributes(x):
+    total = 0.0
+    for make in (Log, Queue):
+        held, other = make([x, x * x]), make()
+        kept = []
+        for k in range(4):
+            if k == 2:
+                other.append = kept.append
+                other.pop = lambda: x * x * x
+            held.push(x * k)
+            other.push(3.0 * x)
+            total += held.last() * (k + 1) + other.last()
+        total += sum(held) + sum(other) + 10.0 * sum(kept)
+    other.popleft = lambda: 5.0 * x
+    other.extend([2.0 * x, x])
+    held.extend(kept)
+    for q in (held, other, held):
+        total += q.first() * x
+    return total + sum(q[0] for q in (held, other))
+
+
+def test_methods_of_containers_and_attributes_in_their_place():
+    check(containers_with_attributes)
+    check(lambda x: pullback(containers_with_attributes, (x,))[1](1.0)[0])
+
+
 def bounded(x):
     h = deque([x, 2.0, x], 3)
     h += [x * x]

@@ -351,6 +351,7 @@ class _Memos(threading.local):
         self.of_ints: list[
             dict[int, Any]
         ] = []  # functions that depend on their arguments alone, where these are ints and text
+        self.in_caches: list[dict[int, _Memo]] = []  # what came into the caches of functions meanwhile
 
 
 _memos = _Memos()
@@ -362,6 +363,7 @@ def begin(args: tuple[Any, ...]) -> None:
     _memos.arguments.append(args)
     _memos.doubtful.append(set())
     _memos.of_ints.append({})
+    _memos.in_caches.append({})
 
 
 def end() -> None:
@@ -370,6 +372,7 @@ def end() -> None:
     _memos.arguments.pop()
     _memos.doubtful.pop()
     _memos.of_ints.pop()
+    _memos.in_caches.pop()
 
 
 def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -384,8 +387,10 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             return _call_of_ints(f, args)
     if known is None:  # once it is followed, it is to the end
         given = [structure.form(x) for x in (f.__wrapped__, *args, *kwargs.values()) if type(x) is not int]
-        if not tables or not any(map(structure.holds_numbers, given)):
+        if not tables:
             return calls.call_foreign(f, *args, **kwargs)
+        if not any(map(structure.holds_numbers, given)):
+            return _call_with_cache(f, args, kwargs)
         if not tables[-1]:
             _memos.doubtful[-1] = _in_several_places(_memos.arguments[-1])
         known = tables[-1][id(f)] = _Memo(f)
@@ -411,6 +416,29 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         memo[key] = at, value, args, kwargs
         return value, (_run_made, memo, at, back)
     return made[1], (_run_found, memo, made[0])
+
+
+def _call_with_cache(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+    """A call that takes what the cache has. What came there while the pullback is made has the derivative that it has by global
+    variables, defaults and attributes of classes; what was there before is a constant."""
+    misses = f.cache_info().misses
+    value, back = calls.call_foreign(f, *args, **kwargs)
+    found = f.cache_info().misses == misses
+    in_cache = _memos.in_caches[-1].get(id(f))
+    if in_cache is None:
+        if found:
+            return value, back
+        in_cache = _memos.in_caches[-1][id(f)] = _Memo(f)
+    memo = in_cache.memo
+    key = _key(args, kwargs, in_cache.typed)
+    if found:
+        made = memo.get(key)
+        # (The same object: the one in the table is followed by second derivatives.)
+        return (value, back) if made is None or made[1] is not value else (made[1], (_run_found, memo, made[0]))
+    at = in_cache.count
+    in_cache.count += 1
+    memo[key] = at, value, args, kwargs
+    return value, (_run_made, memo, at, back)
 
 
 def _call_of_ints(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -238,6 +238,9 @@ def _note_inherited(f: Any, table: Methods) -> None:
     if cls.__dictoffset__ == 0 or (table.checked and not bodies):
         handler = calls.inherited_handler(cls, table.name)
         if handler is not None:
+            if cls.__dictoffset__ != 0:
+                # Another object: emitted code takes the handler itself for that of an object that has no attributes of its own.
+                handler = partial(handler)
             note(table, cls, (cls,), handler)
 
 
