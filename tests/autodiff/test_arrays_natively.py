@@ -1,5 +1,9 @@
 """Small arrays through Python, where native code records what is done with them and runs it back."""
 
+import operator
+import pickle
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -7,7 +11,13 @@ import pytest
 
 import zyg
 from tests.turns import each_in_turn
+from zyg.autodiff.objects.cotangents import Refused
+from zyg.autodiff.objects.numpy_items import run_number, run_written_item
+from zyg.autodiff.objects.numpy_native import run as run_back
+from zyg.autodiff.objects.numpy_shortcuts import FUNCTIONS, OPERATORS
+from zyg.autodiff.objects.shadows import Shadows
 from zyg.backend import pulls
+from zyg.errors import Unsupported
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -204,10 +214,134 @@ def test_errors_are_numpys():
         python_pullback(lambda x, w: np.sum({"y": x @ w}["y"]), (X, W), {})
 
 
-def test_a_refusal_is_passed_on():
-    def f(x):
-        held = {"y": x * 2.0}
-        np.frompyfunc(lambda v: v, 1, 1)(held["y"])
-        return np.sum(held["y"] * np.array(list(map(float, map(str, held["y"])))))
+OPAQUE = np.frompyfunc(lambda v: v, 1, 1)
 
-    assert np.shape(python_pullback(f, (X,), {})[0]) == ()
+
+def written(a, value):
+    held = {"a": a}
+    held["a"][1] = value
+    return held["a"]
+
+
+REFUSED = {
+    "an array": lambda x: float(OPAQUE({"y": np.tanh(x * 2.0)}["y"])[0]),
+    "an array that is a product": lambda x: float(OPAQUE(x[None] @ {"x": x}["x"])[0]),
+    "a sum": lambda x: OPAQUE(np.sum({"x": x}["x"])),
+    "a product of vectors": lambda x: OPAQUE(np.dot({"x": x}["x"], x)),
+    "an element": lambda x: OPAQUE({"x": x}["x"][0]),
+    "an element beside others": lambda x: {"x": x}["x"][0] * OPAQUE(x[1]),
+    "an array that was written": lambda x: np.sum(np.array(OPAQUE(written(np.zeros(3), x[0] * 2.0)), float)),
+    "what was written": lambda x: OPAQUE(written(np.zeros(3), x[0] * 2.0)[1]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_is_passed_on(name):
+    _, back = python_pullback(REFUSED[name], (X,), {})
+    with pytest.raises(Unsupported, match=r"`<lambda> \(vectorized\)`"):
+        back(1.0)
+
+
+def test_refusals_go_through_backs():
+    x, refused = X.copy(), Refused(ValueError())
+    y, back = OPERATORS["mul"](x, x)
+    z, of_sum = FUNCTIONS[np.sum](x)
+    for run, d, at in ((back, None, y), (of_sum, refused, None), ((run_number, x, 1), refused, None)):
+        shadows = Shadows()
+        if at is not None:
+            shadows.add_array(at, refused)
+        run[0](run, d, shadows)
+        assert shadows.refusal_of(x) is refused
+    shadows = Shadows()
+    shadows.add_array(x, refused)
+    assert run_written_item((run_written_item, x, 1, 2.0), None, shadows) == (None, None, refused)
+    assert back[0] is run_back and type(z) is np.float64
+
+
+ROUNDED = {"sin", "cos"}  # by the C library
+
+# What Python does before there is native code, and what that does.
+ODD = np.array([np.inf, np.nan, -0.0, 0.0, 5e-324, 1.5, -np.inf, -2.0, 1e300, 1.0])
+TURNED = np.array([np.roll(ODD, k) for k in range(len(ODD))])
+ELEMENTS = {
+    **{name: lambda x, y, f=f: f(x, y) for name, f in {
+        "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
+        "maximum": np.maximum, "minimum": np.minimum,
+    }.items()},
+    **{f.__name__: lambda x, y, f=f: f(x) + y for f in (
+        np.exp, np.log, np.log1p, np.sqrt, np.sin, np.cos, np.tanh, np.negative, np.square, np.reciprocal, np.abs, np.fabs,
+    )},
+    "second power": lambda x, y: x**2 - y,
+    **{f"power {n}": lambda x, y, n=n: x**n - y for n in (1.5, 3, 0.5, -1, 1)},
+    "numbers": lambda x, y: 2.0 * x - y / 3.0 + (1.0 - x) * 0.5,
+    "divided": lambda x, y: 2.0 / x + y,
+    "where": lambda x, y: np.where(x > y, x, y),
+    "masked": lambda x, y: x * (y > 0.0),
+}  # fmt: skip
+PRODUCTS = {
+    "matrix and vector": lambda x, y: x @ y[0],
+    "vector and matrix": lambda x, y: x[0] @ y,
+    "matrices": lambda x, y: x @ y,
+    "vectors": lambda x, y: np.dot(x[0], y[1]),
+    "outer": lambda x, y: np.outer(x[0], y[1]),
+    "sums": lambda x, y: np.sum(x, axis=0) + np.mean(y, axis=1),
+    "largest": lambda x, y: np.max(x, axis=0) + np.min(y, axis=1),
+}
+
+
+def gradients():
+    found = {}
+    for name, f in {**ELEMENTS, **PRODUCTS}.items():
+        value, back = python_pullback(
+            lambda x, y, f=f: {"z": f({"x": x}["x"], {"y": y}["y"])}["z"],
+            (TURNED[:4], TURNED[2:6] if name in ELEMENTS else TURNED),
+            {},
+        )
+        found[name] = [value]
+        for weights in ([0.0], [1.0, 0.0, -2.0], [0.0, np.inf, 1.0, -0.0]):
+            found[name] += back(np.resize(weights, np.shape(value)) if np.shape(value) else weights[0])
+    return found
+
+
+@pytest.fixture(scope="module")
+def both_ways():
+    """What is found in a process of its own, in Python, and by native code."""
+    program = (
+        "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); import numpy as np; np.seterr(all='ignore')\n"
+        "from zyg.backend import pulls; from tests.autodiff.test_arrays_natively import gradients\n"
+        "found = gradients(); assert not pulls._started; pulls.start()\n"
+        "pickle.dump((found, gradients()), sys.stdout.buffer)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=pickle.dumps(sys.path), stdout=subprocess.PIPE, check=True
+    )
+    return pickle.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", [*ELEMENTS, *PRODUCTS])
+def test_native_code_finds_what_python_finds(both_ways, name):
+    in_python, natively = (found[name] for found in both_ways)
+    for expected, c in zip(in_python, natively, strict=True):
+        if name in ELEMENTS and name not in ROUNDED:
+            np.testing.assert_array_equal(c, expected)
+        else:
+            np.testing.assert_allclose(c, expected, rtol=1e-14)
+
+
+def test_a_start_that_is_interrupted_goes_on(monkeypatch):
+    begun = []
+
+    def interrupted():
+        begun.append("interrupted")
+        if len(begun) == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(pulls, "_started", False)
+    monkeypatch.setattr(pulls, "_calls", pulls.PATIENCE + 1)
+    monkeypatch.setattr(pulls, "_waiting", [interrupted, lambda: begun.append("next")])
+    counted = pulls.deferred("pull", lambda: 1.0)
+    with pytest.raises(KeyboardInterrupt):
+        counted()
+    assert not pulls._started
+    assert counted() == counted() == 1.0
+    assert begun == ["interrupted", "interrupted", "next"] and pulls._started

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from . import cpython as layout
 from .llvm.runtime.pull_rules import (
     ALIGNED,
     ARITHMETICS,
+    CASE,
     KEPT,
     LOOPS,
     MASKS,
@@ -41,7 +43,7 @@ class State(tuple[Any, ...]):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         global _calls
         _calls += 1
-        if _calls == PATIENCE:
+        if _calls >= PATIENCE and not _started:
             start()
         return self[0](*args, **kwargs)
 
@@ -50,6 +52,7 @@ class State(tuple[Any, ...]):
 PATIENCE = 1 << 12
 _calls = 0
 _started = False
+_starting = threading.Lock()
 _waiting: list[Callable[[], None]] = []
 _keep: list[Any] = []  # what built-in functions refer to, for the life of the process
 
@@ -63,11 +66,17 @@ def when_started(begin: Callable[[], None]) -> None:
 
 
 def start() -> None:
-    """From now on native code runs."""
+    """From now on native code runs. (If this is interrupted, the next call of it goes on with the rest.)"""
     global _started
-    _started = True
-    while _waiting:
-        _waiting.pop()()
+    if not _starting.acquire(blocking=False):  # another thread is at it
+        return
+    try:
+        while _waiting:
+            _waiting[0]()
+            del _waiting[0]
+        _started = True
+    finally:
+        _starting.release()
 
 
 def deferred(name: str, function: Callable[..., Any], counted: bool = True) -> Any:
@@ -137,7 +146,7 @@ class Case:
     b: bool = True
 
     def pack(self) -> bytes:
-        return bytes([KEPT.index(self.p), KEPT.index(self.q), self.a, self.b])
+        return struct.pack(CASE, KEPT.index(self.p), KEPT.index(self.q), self.a, self.b)
 
 
 def settle_record(
@@ -157,7 +166,7 @@ def settle_record(
     `numbers` runs backs of two numbers. PRODUCT: of two vectors, vector and matrix, matrix and vector, two matrices, which keep the
     same. FUNCTION: of one array. POWER: of an array and a number that is 2, of others.
     """
-    how = [bytes(4) if c is None else c.pack() for c in cases][:3]
+    how = [bytes(struct.calcsize(CASE)) if c is None else c.pack() for c in cases][:3]
     head = struct.pack("3q", kind, list(ARITHMETICS).index(which) if which else 0, limit)
     plans = [None if c is None else c.plan for c in cases]
     settle(builtin, "zyg_record", function, pull, head + b"".join(how), np.dtype(float), *plans, numbers)

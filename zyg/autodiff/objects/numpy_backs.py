@@ -183,6 +183,7 @@ def run_number_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
             refuse(a, d, shadows)
             refuse(b, d, shadows)
         else:
+            shadows.hush()
             da, db = cotangents(d, va, vb)
             shadows.gain(a, da)
             shadows.gain(b, db)

@@ -19,15 +19,18 @@ from .numpy_backs import (
     Made,
     Short,
     is_size,
+    isfinite,
     ndarray,
     of_floats,
     run_number_of_one,
     run_number_of_two,
     run_one,
     run_two,
+    strong,
+    times,
 )
 from .numpy_items import run_number
-from .numpy_native import LOOPS, Plan, plan, recorded
+from .numpy_native import LOOPS, SMALL, Plan, plan, recorded
 from .shadows import F64
 
 
@@ -52,20 +55,43 @@ def product(function: Any) -> Short:
     return short
 
 
+def _each(dy: Any, slope: Any) -> Any:
+    """Products one by one, as native code has them: nothing times an infinite slope is nothing. (What BLAS makes of it depends on
+    the machine and on shapes: some of its functions pass over zeros.)"""
+    return strong(dy * slope, dy, slope)
+
+
+def _is_plain(dy: Any, *found: Any) -> bool:
+    """Whether cotangents of products are what BLAS has found. (Of many, where there is nothing that is 0, the infinite ones are, too.)"""
+    return all(isfinite(np.vdot(c, c)) for c in (dy, *found)) or dy.size > SMALL and bool(dy.all())
+
+
 def _of_dot(d: Any, a: Any, b: Any) -> Any:
-    return b * d, a * d
+    return times(d, b), times(d, a)
 
 
 def _of_matrix_vector(dy: Any, y: Any, a: Any, b: Any) -> Any:
-    return dy.reshape(-1, 1).dot(b.reshape(1, -1)), dy.dot(a)
+    da, db = dy.reshape(-1, 1).dot(b.reshape(1, -1)), dy.dot(a)
+    if _is_plain(dy, da, db):
+        return da, db
+    return _each(dy[:, None], b), _each(dy[:, None], a).sum(0)
 
 
 def _of_vector_matrix(dy: Any, y: Any, a: Any, b: Any) -> Any:
-    return b.dot(dy), a.reshape(-1, 1).dot(dy.reshape(1, -1))
+    da, db = b.dot(dy), a.reshape(-1, 1).dot(dy.reshape(1, -1))
+    if _is_plain(dy, da, db):
+        return da, db
+    return _each(dy, b).sum(1), _each(dy, a[:, None])
 
 
 def _of_matrices(dy: Any, y: Any, a: Any, b: Any) -> Any:
-    return dy.dot(b.T), a.T.dot(dy)
+    da, db = dy.dot(b.T), a.T.dot(dy)
+    if not _is_plain(dy, da, db):
+        da, db = np.empty_like(da), np.zeros_like(db)
+        for row, of_row, factors in zip(dy, da, a):
+            of_row[...] = _each(row, b).sum(1)
+            db += _each(row, factors[:, None])
+    return da, db
 
 
 _PRODUCTS = {(1, 1): _of_dot, (2, 1): _of_matrix_vector, (1, 2): _of_vector_matrix, (2, 2): _of_matrices}
@@ -73,7 +99,7 @@ _PRODUCTS = {(1, 1): _of_dot, (2, 1): _of_matrix_vector, (1, 2): _of_vector_matr
 
 def _product_case(cotangents: Any, y: tuple[int, ...], a: tuple[int, ...], b: tuple[int, ...]) -> Case:
     usual = lambda y, a, b, p, q: (run_two, y, a, b, cotangents, None, p, q)
-    return Case(plan("inner", usual, y=y, p=a, q=b, a=a, b=b), "a", "b")
+    return Case(plan("product", usual, y=y, p=a, q=b, a=a, b=b), "a", "b")
 
 
 def _usual_dot(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
@@ -82,7 +108,7 @@ def _usual_dot(y: Any, a: Any, b: Any, p: Any, q: Any) -> Any:
 
 # By the dimensions of the operands. Of two matrices i, j and j, k the loops are those of i, j, and k.
 _CASES = {
-    (1, 1): Case(plan("inner", _usual_dot, of_number=True), "a", "b"),
+    (1, 1): Case(plan("product", _usual_dot, of_number=True), "a", "b"),
     (1, 2): _product_case(_of_vector_matrix, y=(-1, 0), a=(0, -1), b=(0, 1)),
     (2, 1): _product_case(_of_matrix_vector, y=(0, -1), a=(0, 1), b=(-1, 0)),
     (2, 2): _product_case(_of_matrices, y=(0, -1, 1), a=(0, 1, -1), b=(-1, 0, 1)),
@@ -100,7 +126,10 @@ def outer(a: Any, b: Any = None, *others: Any, **options: Any) -> Made:
 
 
 def _of_outer(dy: Any, y: Any, a: Any, b: Any) -> Any:
-    return dy.dot(b), a.dot(dy)
+    da, db = dy.dot(b), a.dot(dy)
+    if _is_plain(dy, da, db):
+        return da, db
+    return _each(dy, b).sum(1), _each(dy, a[:, None]).sum(0)
 
 
 _OUTER = _product_case(_of_outer, y=(0, 1), a=(0, -1), b=(-1, 0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 
 from ... import cpython as layout
 
@@ -143,6 +144,7 @@ define internal ptr @bucket(ptr %ctx, i64 %bytes) {
 """
 
 
-def fill(template: str) -> str:
-    """Replace $NAME by what it stands for."""
-    return re.sub(r"\$(\w+)", lambda match: str(_NAMES[match[1]]), template)
+def fill(template: str, own: Mapping[str, int] | None = None) -> str:
+    """Replace $NAME by what it stands for, by names of a template's own, too."""
+    names = {**_NAMES, **(own or {})}
+    return re.sub(r"\$(\w+)", lambda match: str(names[match[1]]), template)

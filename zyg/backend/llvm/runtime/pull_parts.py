@@ -10,6 +10,7 @@ declare double @sin(double)
 declare double @cos(double)
 declare double @zyg_pow(double, double)
 declare double @llvm.copysign.f64(double, double)
+declare double @llvm.sqrt.f64(double)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare ptr @PyArray_New(ptr, i32, ptr, i32, ptr, ptr, i32, i32, ptr)
 declare ptr @PyLong_FromVoidPtr(ptr)
@@ -254,7 +255,7 @@ see:
   %x_shape = load ptr, ptr %x_shape_at
   %x_strides_at = getelementptr i8, ptr %x, i64 $ARRAY_STRIDES
   %x_strides = load ptr, ptr %x_strides_at
-  %seen = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %x_shape, i32 12, ptr %x_strides, ptr %seen_data, i32 0,
+  %seen = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %x_shape, i32 $FLOAT64, ptr %x_strides, ptr %seen_data, i32 0,
                                 i32 $FLAG_WRITEABLE, ptr null)
   %unseen = icmp eq ptr %seen, null
   br i1 %unseen, label %lose_whole, label %own_whole
@@ -287,28 +288,14 @@ python:
   %asked = call ptr (ptr, ptr, ...) @PyObject_CallMethodObjArgs(ptr %shadows, ptr %of_array, ptr %x, ptr null)
   ret ptr %asked
 new:
-  %shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
-  %shape = load ptr, ptr %shape_at
-  %made = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %shape, i32 12, ptr null, ptr null, i32 0, i32 0, ptr null)
+  %made = call ptr @like(ptr %x)
   %unmade = icmp eq ptr %made, null
-  br i1 %unmade, label %drop, label %clear
-clear:
-  br label %count
-count:
-  %k = phi i32 [ 0, %clear ], [ %k1, %times ]
-  %bytes = phi i64 [ 8, %clear ], [ %product, %times ]
-  %more = icmp slt i32 %k, %nd
-  br i1 %more, label %times, label %fill
-times:
-  %k64 = sext i32 %k to i64
-  %n_at = getelementptr i64, ptr %shape, i64 %k64
-  %n = load i64, ptr %n_at
-  %product = mul i64 %bytes, %n
-  %k1 = add i32 %k, 1
-  br label %count
+  br i1 %unmade, label %drop, label %fill
 fill:
   %data_at = getelementptr i8, ptr %made, i64 $ARRAY_DATA
   %data = load ptr, ptr %data_at
+  %size = call i64 @size(ptr %made)
+  %bytes = mul i64 %size, 8
   call void @llvm.memset.p0.i64(ptr %data, i8 0, i64 %bytes, i1 false)
   %set = call i32 @PyDict_SetItem(ptr %views, ptr %key, ptr %made)
   call void @Py_DecRef(ptr %key)
@@ -414,6 +401,16 @@ times:
   br label %count
 done:
   ret i64 %total
+}
+
+; A new array of the shape of an array, in the order of rows; null if there is no memory.
+define internal ptr @like(ptr %x) {
+  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
+  %nd = load i32, ptr %nd_at
+  %shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
+  %shape = load ptr, ptr %shape_at
+  %made = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %shape, i32 $FLOAT64, ptr null, ptr null, i32 0, i32 0, ptr null)
+  ret ptr %made
 }
 
 ; A pair of new references, which it takes over; null if there is no memory.

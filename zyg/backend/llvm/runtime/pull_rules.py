@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import struct
 from collections.abc import Callable
+
+import numpy as np
 
 ROLES = ("y", "p", "q", "a", "b")
 LOOPS = 4
@@ -14,6 +18,7 @@ PLAN = "qqII20b"
 # number and an array: what is kept as p, and as q (of KEPT), whether a and b are wanted.
 ARITHMETIC, PRODUCT, FUNCTION, POWER = 0, 1, 2, 3  # kinds
 KEPT = ("", "y", "a", "b")
+CASE = "4B"  # of each of these
 
 
 class Formula:
@@ -77,7 +82,11 @@ def _absolute(f: Formula, d: str, x: str, q: str) -> Parts:
 
 
 def _power(f: Formula, d: str, x: str, n: str) -> Parts:
-    return f.times(d, f.mul(n, f.call("zyg_pow", x, f.sub(n, "1.0")))), None
+    """(NumPy takes a root where the exponent is 1/2, of minus infinity, too.)"""
+    m = f.sub(n, "1.0")
+    is_root = f.do(f"fcmp oeq double {m}, 0.5")
+    power = f.where(is_root, f.call("llvm.sqrt.f64", x), f.call("zyg_pow", x, m))
+    return f.times(d, f.mul(n, power)), None
 
 
 # By name: what is added to the cotangents of a and b, by that of y, and what was kept.
@@ -85,7 +94,6 @@ RULES: dict[str, Rule] = {
     "sum": lambda f, d, p, q: (d, d),
     "difference": lambda f, d, p, q: (d, f.neg(d)),
     "product": lambda f, d, p, q: (f.times(d, q), f.times(d, p)),
-    "inner": lambda f, d, p, q: (f.mul(d, q), f.mul(d, p)),  # products that are summed
     "quotient": _quotient,
     "over": lambda f, d, p, q: (f.div(d, q), None),
     "negative": lambda f, d, p, q: (f.neg(d), None),
@@ -253,6 +261,27 @@ def moved() -> str:
             f"  store ptr %{r}.{LOOPS - 1}, ptr %{r}.here",
         ]
     return "\n".join(lines) + "\n"
+
+
+def names() -> dict[str, int]:
+    """What the text of native code calls these constants."""
+    fields = re.findall(r"\d*\w", PLAN)
+    places = {n: struct.calcsize("".join(fields[:k])) for k, n in enumerate(("RULE", "LIMIT", "FLAGS", "SKIP", "MAPS"))}
+    return {
+        "LOOPS": LOOPS,
+        "ALIGNED": ALIGNED,
+        "Y_IS_NUMBER": Y_IS_NUMBER,
+        "P_IS_BOOLS": P_IS_BOOLS,
+        "PRODUCT": PRODUCT,
+        "FUNCTION": FUNCTION,
+        "POWER": POWER,
+        "FLOAT64": np.dtype(float).num,
+        "CASE_BYTES": struct.calcsize(CASE),
+        **{f"PLAN_{n}": at for n, at in places.items()},
+        **{f"MAP_{r}": LOOPS * k for k, r in enumerate(ROLES)},
+        **{f"KEPT_{n}": k for k, n in enumerate(KEPT) if n},
+        **{f"ARITHMETIC_{n}": k for k, n in enumerate(ARITHMETICS)},
+    }
 
 
 def text() -> str:

@@ -14,35 +14,11 @@ from __future__ import annotations
 
 from . import pull_parts, pull_rules, records
 from .layout import fill
-from .pull_rules import ALIGNED, LOOPS, extents
+from .pull_rules import extents
 
-TEXT = (
-    """
-define internal ptr @give_number(ptr %wanted_at, ptr %value_at) {
-  %wanted = load i1, ptr %wanted_at
-  br i1 %wanted, label %make, label %none
-make:
-  %value = load double, ptr %value_at
-  %made = call ptr @PyFloat_FromDouble(double %value)
-  ret ptr %made
-none:
-  call void @Py_IncRef(ptr @_Py_NoneStruct)
-  ret ptr @_Py_NoneStruct
-}
-
-; (back, d, shadows). `self` is (what runs backs in Python, words, float64, bool, the class of shadows, "of_array").
-define ptr @zyg_pull(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
-entry:
-  %sizes = alloca [5 x [$LOOPS x i64]]
-  %steps = alloca [5 x [$LOOPS x i64]]
-  %places = alloca [5 x ptr]
-  %values = alloca [5 x double]
-  %owned_a = alloca ptr
-  %owned_b = alloca ptr
-  %wanted_a = alloca i1
-  %wanted_b = alloca i1
-  store ptr null, ptr %owned_a
-  store ptr null, ptr %owned_b
+# What all that run backs with shadows begin with: what `self` and the arguments are. Anything but shadows of ours, without refusals, is left
+# to Python.
+_HEADER = """
   %self_items = getelementptr i8, ptr %self, i64 $TUPLE_ITEMS
   %in_python = load ptr, ptr %self_items
   %words_at = getelementptr ptr, ptr %self_items, i64 1
@@ -73,6 +49,38 @@ refused.test:
   %refusal_count = call i64 @PyDict_Size(ptr %refusals)
   %all_had = icmp eq i64 %refusal_count, 0
   br i1 %all_had, label %start, label %slow
+"""
+
+TEXT = (
+    """
+define internal ptr @give_number(ptr %wanted_at, ptr %value_at) {
+  %wanted = load i1, ptr %wanted_at
+  br i1 %wanted, label %make, label %none
+make:
+  %value = load double, ptr %value_at
+  %made = call ptr @PyFloat_FromDouble(double %value)
+  ret ptr %made
+none:
+  call void @Py_IncRef(ptr @_Py_NoneStruct)
+  ret ptr @_Py_NoneStruct
+}
+
+; (back, d, shadows). `self` is (what runs backs in Python, words, float64, bool, the class of shadows, "of_array").
+define ptr @zyg_pull(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
+entry:
+  %sizes = alloca [5 x [$LOOPS x i64]]
+  %steps = alloca [5 x [$LOOPS x i64]]
+  %places = alloca [5 x ptr]
+  %values = alloca [5 x double]
+  %owned_a = alloca ptr
+  %owned_b = alloca ptr
+  %wanted_a = alloca i1
+  %wanted_b = alloca i1
+  store ptr null, ptr %owned_a
+  store ptr null, ptr %owned_b
+"""
+    + _HEADER
+    + """
 start:
   %items = getelementptr i8, ptr %back, i64 $TUPLE_ITEMS
   %y_at = getelementptr ptr, ptr %items, i64 1
@@ -93,18 +101,18 @@ start:
   %number_of_rule = load i64, ptr %plan_data
   %rule_at = getelementptr ptr, ptr @rules, i64 %number_of_rule
   %rule = load ptr, ptr %rule_at
-  %limit_at = getelementptr i8, ptr %plan_data, i64 8
+  %limit_at = getelementptr i8, ptr %plan_data, i64 $PLAN_LIMIT
   %limit = load i64, ptr %limit_at
-  %flags_at = getelementptr i8, ptr %plan_data, i64 16
+  %flags_at = getelementptr i8, ptr %plan_data, i64 $PLAN_FLAGS
   %flags = load i32, ptr %flags_at
-  %skip_at = getelementptr i8, ptr %plan_data, i64 20
+  %skip_at = getelementptr i8, ptr %plan_data, i64 $PLAN_SKIP
   %skip = load i32, ptr %skip_at
-  %maps = getelementptr i8, ptr %plan_data, i64 24
-  %map_p = getelementptr i8, ptr %maps, i64 4
-  %map_q = getelementptr i8, ptr %maps, i64 8
-  %map_a = getelementptr i8, ptr %maps, i64 12
-  %map_b = getelementptr i8, ptr %maps, i64 16
-  %number_bit = and i32 %flags, 1
+  %maps = getelementptr i8, ptr %plan_data, i64 $PLAN_MAPS
+  %map_p = getelementptr i8, ptr %maps, i64 $MAP_p
+  %map_q = getelementptr i8, ptr %maps, i64 $MAP_q
+  %map_a = getelementptr i8, ptr %maps, i64 $MAP_a
+  %map_b = getelementptr i8, ptr %maps, i64 $MAP_b
+  %number_bit = and i32 %flags, $Y_IS_NUMBER
   %of_number = icmp ne i32 %number_bit, 0
   %none = icmp eq ptr %d, @_Py_NoneStruct
   br i1 %of_number, label %flowing, label %taking
@@ -162,7 +170,7 @@ others:
   %steps_p = getelementptr [$LOOPS x i64], ptr %steps, i64 1
   %place_p = getelementptr ptr, ptr %places, i64 1
   %value_p = getelementptr double, ptr %values, i64 1
-  %bools_bit = and i32 %flags, 2
+  %bools_bit = and i32 %flags, $P_IS_BOOLS
   %of_bools = icmp ne i32 %bools_bit, 0
   %descr_p = select i1 %of_bools, ptr %bools, ptr %descr
   %kept_p = call i1 @kept(ptr %p, ptr %descr_p, ptr %map_p, ptr %sizes_p, ptr %steps_p, ptr %place_p, ptr %value_p)
@@ -262,6 +270,14 @@ give:
   store ptr %of_a, ptr %place_of_a
   %place_of_b = getelementptr ptr, ptr %place_of_a, i64 1
   store ptr %of_b, ptr %place_of_b
+  %no_a = icmp eq ptr %of_a, null
+  %no_b = icmp eq ptr %of_b, null
+  %lacking = or i1 %no_a, %no_b
+  br i1 %lacking, label %lose, label %given
+lose:
+  call void @Py_DecRef(ptr %result)
+  ret ptr null
+given:
   ret ptr %result
 undo:
   call void @release(ptr %owned_a)
@@ -342,10 +358,10 @@ choose:
   %y = load double, ptr %y_place
   %a = load double, ptr %a_place
   %b = load double, ptr %b_place
-  switch i8 %which, label %slow [ i8 0, label %sum
-                                  i8 1, label %difference
-                                  i8 2, label %product
-                                  i8 3, label %quotient ]
+  switch i8 %which, label %slow [ i8 $ARITHMETIC_add, label %sum
+                                  i8 $ARITHMETIC_sub, label %difference
+                                  i8 $ARITHMETIC_mul, label %product
+                                  i8 $ARITHMETIC_truediv, label %quotient ]
 sum:
   br label %give
 difference:
@@ -392,40 +408,23 @@ fail:
 ; (back, d, shadows) of an element: a back is (zyg_pull_item, x, key). `self` is that of `zyg_pull`.
 define ptr @zyg_pull_item(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
 entry:
-  %value = alloca double
-  %self_items = getelementptr i8, ptr %self, i64 $TUPLE_ITEMS
-  %in_python = load ptr, ptr %self_items
-  %words_at = getelementptr ptr, ptr %self_items, i64 1
-  %words_object = load ptr, ptr %words_at
-  %words = getelementptr i8, ptr %words_object, i64 $BYTES_DATA
-  %descr_at = getelementptr ptr, ptr %self_items, i64 2
-  %descr = load ptr, ptr %descr_at
-  %class_at = getelementptr ptr, ptr %self_items, i64 4
-  %class = load ptr, ptr %class_at
-  %of_array_at = getelementptr ptr, ptr %self_items, i64 5
-  %of_array = load ptr, ptr %of_array_at
-  %back = load ptr, ptr %args
-  %d_at = getelementptr ptr, ptr %args, i64 1
-  %d = load ptr, ptr %d_at
-  %shadows_at = getelementptr ptr, ptr %args, i64 2
-  %shadows = load ptr, ptr %shadows_at
+"""
+    + _HEADER
+    + """
+start:
   %none = icmp eq ptr %d, @_Py_NoneStruct
   br i1 %none, label %nothing, label %look
 look:
   %d_type_at = getelementptr i8, ptr %d, i64 $OB_TYPE
   %d_type = load ptr, ptr %d_type_at
   %float = icmp eq ptr %d_type, @PyFloat_Type
-  %type_at = getelementptr i8, ptr %shadows, i64 $OB_TYPE
-  %type = load ptr, ptr %type_at
-  %ours = icmp eq ptr %type, %class
   %items = getelementptr i8, ptr %back, i64 $TUPLE_ITEMS
   %x_at = getelementptr ptr, ptr %items, i64 1
   %x = load ptr, ptr %x_at
   %key_at = getelementptr ptr, ptr %items, i64 2
   %key = load ptr, ptr %key_at
   %array = call i1 @is_array(ptr %x, ptr %descr)
-  %fine = and i1 %float, %ours
-  %usual = and i1 %fine, %array
+  %usual = and i1 %float, %array
   br i1 %usual, label %ask, label %slow
 ask:
   %element = call i1 @names_element(ptr %x, ptr %key)
@@ -468,31 +467,10 @@ fail:
 ; (back, d, shadows) of an assignment to an element: a back is (zyg_pull_written, x, key, value). `self` is that of `zyg_pull`.
 define ptr @zyg_pull_written(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
 entry:
-  %self_items = getelementptr i8, ptr %self, i64 $TUPLE_ITEMS
-  %in_python = load ptr, ptr %self_items
-  %words_at = getelementptr ptr, ptr %self_items, i64 1
-  %words_object = load ptr, ptr %words_at
-  %words = getelementptr i8, ptr %words_object, i64 $BYTES_DATA
-  %descr_at = getelementptr ptr, ptr %self_items, i64 2
-  %descr = load ptr, ptr %descr_at
-  %class_at = getelementptr ptr, ptr %self_items, i64 4
-  %class = load ptr, ptr %class_at
-  %back = load ptr, ptr %args
-  %shadows_at = getelementptr ptr, ptr %args, i64 2
-  %shadows = load ptr, ptr %shadows_at
-  %type_at = getelementptr i8, ptr %shadows, i64 $OB_TYPE
-  %type = load ptr, ptr %type_at
-  %ours = icmp eq ptr %type, %class
-  br i1 %ours, label %refused.test, label %slow
-refused.test:
-  %refusals_word_at = getelementptr i64, ptr %words, i64 2
-  %refusals_word = load i64, ptr %refusals_word_at
-  %refusals_at = getelementptr i8, ptr %shadows, i64 %refusals_word
-  %refusals = load ptr, ptr %refusals_at
-  %refusal_count = call i64 @PyDict_Size(ptr %refusals)
-  %all_had = icmp eq i64 %refusal_count, 0
-  br i1 %all_had, label %look, label %slow
-look:
+"""
+    + _HEADER
+    + """
+start:
   %items = getelementptr i8, ptr %back, i64 $TUPLE_ITEMS
   %x_at = getelementptr ptr, ptr %items, i64 1
   %x = load ptr, ptr %x_at
@@ -520,13 +498,19 @@ index:
   %outside = icmp eq ptr %at, null
   br i1 %outside, label %slow, label %take
 take:
-  %d = load double, ptr %at
-  store double 0.0, ptr %at
+  %amount = load double, ptr %at
+  %given = call ptr @PyFloat_FromDouble(double %amount)
+  %not_given = icmp eq ptr %given, null
+  br i1 %not_given, label %fail, label %pack
+pack:
   %result = call ptr @PyTuple_New(i64 3)
   %no_result = icmp eq ptr %result, null
-  br i1 %no_result, label %fail, label %fill
+  br i1 %no_result, label %drop, label %fill
+drop:
+  call void @Py_DecRef(ptr %given)
+  br label %fail
 fill:
-  %given = call ptr @PyFloat_FromDouble(double %d)
+  store double 0.0, ptr %at
   call void @Py_IncRef(ptr @_Py_NoneStruct)
   call void @Py_IncRef(ptr @_Py_NoneStruct)
   %results = getelementptr i8, ptr %result, i64 $TUPLE_ITEMS
@@ -544,8 +528,4 @@ fail:
 }
 """
 )
-TEXT = fill(
-    (pull_parts.TEXT + records.TEXT + TEXT + pull_rules.text())
-    .replace("$LOOPS", str(LOOPS))
-    .replace("$ALIGNED", str(ALIGNED))
-)
+TEXT = fill(pull_parts.TEXT + records.TEXT + TEXT + pull_rules.text(), pull_rules.names())

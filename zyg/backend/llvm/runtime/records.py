@@ -16,30 +16,16 @@ general:
   %made = call ptr @PyArray_NewCopy(ptr %x, i32 0)
   ret ptr %made
 plain:
-  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
-  %nd = load i32, ptr %nd_at
-  %shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
-  %shape = load ptr, ptr %shape_at
-  %new = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %shape, i32 12, ptr null, ptr null, i32 0, i32 0, ptr null)
+  %new = call ptr @like(ptr %x)
   %failed = icmp eq ptr %new, null
-  br i1 %failed, label %no, label %count
-count:
-  %k = phi i32 [ 0, %plain ], [ %k1, %times ]
-  %bytes = phi i64 [ 8, %plain ], [ %product, %times ]
-  %more = icmp slt i32 %k, %nd
-  br i1 %more, label %times, label %fill
-times:
-  %k64 = sext i32 %k to i64
-  %n_at = getelementptr i64, ptr %shape, i64 %k64
-  %n = load i64, ptr %n_at
-  %product = mul i64 %bytes, %n
-  %k1 = add i32 %k, 1
-  br label %count
+  br i1 %failed, label %no, label %fill
 fill:
   %from_at = getelementptr i8, ptr %x, i64 $ARRAY_DATA
   %from = load ptr, ptr %from_at
   %to_at = getelementptr i8, ptr %new, i64 $ARRAY_DATA
   %to = load ptr, ptr %to_at
+  %size = call i64 @size(ptr %x)
+  %bytes = mul i64 %size, 8
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
   ret ptr %new
 no:
@@ -48,9 +34,9 @@ no:
 
 ; What is kept, by its number in KEPT: a new reference, or null.
 define internal ptr @keep(i8 %which, ptr %y, ptr %a, ptr %b, ptr %descr) {
-  switch i8 %which, label %none [ i8 1, label %the_y
-                                  i8 2, label %the_a
-                                  i8 3, label %the_b ]
+  switch i8 %which, label %none [ i8 $KEPT_y, label %the_y
+                                  i8 $KEPT_a, label %the_a
+                                  i8 $KEPT_b, label %the_b ]
 none:
   call void @Py_IncRef(ptr @_Py_NoneStruct)
   ret ptr @_Py_NoneStruct
@@ -159,7 +145,7 @@ entry:
   %limit_at = getelementptr i64, ptr %record, i64 2
   %limit = load i64, ptr %limit_at
   %cases = getelementptr i64, ptr %record, i64 3
-  %unary = icmp eq i64 %kind, 2
+  %unary = icmp eq i64 %kind, $FUNCTION
   %needed = select i1 %unary, i64 1, i64 2
   %enough = icmp eq i64 %nargs, %needed
   %no_names = icmp eq ptr %kwnames, null
@@ -180,8 +166,8 @@ two:
   %b_at = getelementptr ptr, ptr %args, i64 1
   %b2 = load ptr, ptr %b_at
   %b_array = call i1 @is_array(ptr %b2, ptr %descr)
-  switch i64 %kind, label %operands [ i64 1, label %arrays
-                                      i64 3, label %power ]
+  switch i64 %kind, label %operands [ i64 $PRODUCT, label %arrays
+                                      i64 $POWER, label %power ]
 power:
   %power_value = getelementptr double, ptr %values, i64 1
   %exponent_read = call i1 @number(ptr %b2, ptr %power_value)
@@ -226,7 +212,7 @@ of_type:
   %y_float = icmp eq ptr %y_type, @numpy.float64
   %dot_f = icmp eq i32 %case_f, 0
   %as_dot_ = and i1 %y_float, %dot_f
-  %of_product = icmp eq i64 %kind, 1
+  %of_product = icmp eq i64 %kind, $PRODUCT
   %as_dot = and i1 %as_dot_, %of_product
   %expected = or i1 %y_is_array, %as_dot
   br i1 %expected, label %chosen_f, label %drop_f
@@ -338,9 +324,7 @@ second_operand:
   %laid_q = call i1 @kept(ptr %b2, ptr %descr, ptr @aligned, ptr %sizes_q, ptr %steps_q, ptr %place_q, ptr %value_q)
   br i1 %laid_q, label %result, label %slow
 result:
-  %whole_shape_at = getelementptr i8, ptr %whole, i64 $ARRAY_SHAPE
-  %whole_shape = load ptr, ptr %whole_shape_at
-  %y_a = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %whole_nd, ptr %whole_shape, i32 12, ptr null, ptr null, i32 0, i32 0, ptr null)
+  %y_a = call ptr @like(ptr %whole)
   %failed_a = icmp eq ptr %y_a, null
   br i1 %failed_a, label %fail, label %lay_y
 lay_y:
@@ -387,9 +371,9 @@ made:
   %case64 = sext i32 %case to i64
   %plan_at = getelementptr ptr, ptr %plans, i64 %case64
   %plan = load ptr, ptr %plan_at
-  %is_product = icmp eq i64 %kind, 1
+  %is_product = icmp eq i64 %kind, $PRODUCT
   %how_case = select i1 %is_product, i64 0, i64 %case64
-  %how = getelementptr [4 x i8], ptr %cases, i64 %how_case
+  %how = getelementptr [$CASE_BYTES x i8], ptr %cases, i64 %how_case
   %keep_p = load i8, ptr %how
   %keep_q_at = getelementptr i8, ptr %how, i64 1
   %keep_q = load i8, ptr %keep_q_at
