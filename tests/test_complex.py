@@ -746,7 +746,7 @@ NUMBERS = lambda x: np.array([x + 1j * x * x, 1.0 - 0.5j * x, 2.0 + 0.0j])
     "of_array",
     [
         lambda a: np.abs(2.0**a).sum(),
-        lambda a: np.abs(np.power(3, a)).sum(),
+        lambda a: np.abs(np.power(3, a)).sum() + np.abs(np.power(-2.0, a)).sum(),
         lambda a: abs(2.0 ** complex(a[0])) + abs(3 ** complex(a[1])),
         lambda a: abs(np.logspace(0, a[0], 3).sum()),
         lambda a: np.std(a) + np.var(a, ddof=1),

@@ -193,7 +193,9 @@ class ForwardPart(State):
         ]
         for k, s in zip(callee.array_results, shadows, strict=True):
             self.shadows[instr.results[k]] = s
-        attrs = {k: v for k, v in instr.attrs.items() if k != "writes"} | {"callee": callee.forward}  # it writes the tape
+        attrs = {k: v for k, v in instr.attrs.items() if k != "writes"} | {
+            "callee": callee.forward
+        }  # it writes the tape
         call = b.append(Instr("call", [*operands, self.tape], [*instr.results, *shadows], attrs, [], instr.position))
         self.made_by[call] = (instr, callee)
 

@@ -102,7 +102,7 @@ def _power_slopes(y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     nothing = (a == 0) & (b == 0)  # where 0 ** -1 is infinite
     first = np.where(nothing, 0.0, b * np.power(a * 1.0, np.where(nothing, 1.0, b * 1.0) - 1.0))
     if np.iscomplexobj(y):
-        return first, y * np.log(np.where(a == 0, 1.0, a))
+        return first, y * np.log(np.where(a == 0, 1.0, a) + 0j)
     return first, np.where(a > 0, y * np.log(np.where(a > 0, a, 1.0)), 0.0)
 
 
