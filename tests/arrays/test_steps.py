@@ -27,6 +27,7 @@ def gradient(function: Any, *args: Any) -> Any:
 X = np.array([0.0, 4.0, 0.25])
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     ("function", "expected"),
     [
@@ -86,6 +87,7 @@ def in_other_orders(w, s):
     return np.sum(u * u) + np.sum(v) + np.sum(t[1] * np.sin(t).T[1])
 
 
+@each_in_turn
 def test_orders_in_memory():
     w, s = np.arange(9.0).reshape(3, 3) / 5, 1.5
     expected = [in_other_orders(w + 1e-30j * e.reshape(3, 3), s).imag / 1e-30 for e in np.eye(9)]
@@ -103,6 +105,7 @@ def test_an_axis_more_on_the_right_of_an_assignment():
     np.testing.assert_array_equal(gradient(f, np.array([1.0, 2.0, 3.0]))[0], [2.0, 4.0, 6.0])
 
 
+@each_in_turn
 def test_other_types_of_elements():
     def f(x, k, single):
         y = x * single + k / 2
@@ -206,6 +209,7 @@ def test_traces_of_other_diagonals_and_axes(function):
     assert gradient(function, x)[0] == pytest.approx(zyg.gradient(function, x)[0])
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     "function",
     [

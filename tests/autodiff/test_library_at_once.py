@@ -277,6 +277,7 @@ def derivative(f: Any, x: float) -> Any:
     return pullback(f, (x,))[1](1.0)[0]
 
 
+@each_in_turn
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_values_and_derivatives(name):
     f = PROGRAMS[name]

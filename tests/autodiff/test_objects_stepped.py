@@ -16,6 +16,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.autodiff.objects import adapters, structure
 from zyg.autodiff.objects.api import pullback
 from zyg.errors import Unsupported
@@ -462,6 +463,7 @@ def test_values_and_derivatives(name, watched):
         assert math.isclose(back(1.0)[0], differences.derivative(f, x), rel_tol=1e-7)
 
 
+@each_in_turn
 @pytest.mark.parametrize(
     "name", ["to_the_end", "delegated", "generated", "lists_of_a_class", "arguments_passed_on", "zips_of_zips"]
 )

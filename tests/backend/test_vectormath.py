@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 from zyg.backend.llvm import vectormath
 from zyg.backend.llvm.engine import engine
 
@@ -84,6 +85,7 @@ def drawn(name: str, n: int) -> tuple[np.ndarray, ...]:
     return (np.concatenate(parts),)
 
 
+@each_in_turn
 @precise
 @pytest.mark.skipif(not (FEATURES.get("fma") and FEATURES.get("avx2")), reason="no fused multiply-add")
 @pytest.mark.parametrize(
@@ -131,6 +133,7 @@ def test_compiled_code_calls_them():
     np.testing.assert_allclose(slope, expected, rtol=1e-13)
 
 
+@each_in_turn
 @pytest.mark.parametrize("n", [0, 3, 8, 71, 513, 1030])
 @pytest.mark.parametrize("whose", ["own", "libmvec's", "none"])
 def test_sums_in_lanes(n, whose, monkeypatch):
@@ -162,6 +165,7 @@ def test_sums_in_lanes(n, whose, monkeypatch):
     np.testing.assert_allclose(slopes, expected, rtol=1e-12, atol=1e-14)
 
 
+@each_in_turn
 def test_special_values_in_lanes():
     """Each in every lane."""
     for name in UNARY:
