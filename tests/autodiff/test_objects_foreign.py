@@ -1,5 +1,6 @@
 """Numbers that go through objects of foreign code: refused where a derivative would be lost, and only there."""
 
+import array
 import collections
 import concurrent.futures
 import copy
@@ -203,11 +204,129 @@ def object_times_array(x):
     return float((Scale(x) * np.array([1.0, 2.0])).sum())
 
 
+def _objects(x):
+    return np.array([x, 2.0, 3.0]).astype(object)
+
+
+def _zeros_after(write):
+    """A program that writes an array of objects into one of numbers."""
+
+    def written(x):
+        z = np.zeros(3)
+        write(z, _objects(x))
+        return float(np.sum(z * z))
+
+    return written
+
+
+def _assign(z, o):
+    z[:] = o
+
+
+def _assign_items(z, o):
+    z[:] = list(o)
+
+
+def _assign_flat(z, o):
+    z.flat = o
+
+
+def _put_by_method(z, o):
+    z.put([0, 1, 2], o)
+
+
+def _out(z, o):
+    np.multiply(o, 2, out=z, casting="unsafe")
+
+
+OBJECTS_WRITTEN = {
+    "setitem": _assign, "items": _assign_items, "flat": _assign_flat, "put_method": _put_by_method, "out": _out,
+    "fill": lambda z, o: z.fill(o[0]),
+    "copyto": lambda z, o: np.copyto(z, o, casting="unsafe"),
+    "put": lambda z, o: np.put(z, [0, 1, 2], o),
+    "add_at": lambda z, o: np.add.at(z, [0, 1, 1], o),
+    "put_along_axis": lambda z, o: np.put_along_axis(z, np.arange(3), o, 0),
+}  # fmt: skip
+OBJECTS_READ = {
+    "loop": lambda x: sum([v * v for v in _objects(x)]),
+    "unpacked": lambda x: (lambda a, b, c: a * b * c)(*_objects(x)),
+    "map": lambda x: sum(map(abs, _objects(x))),
+    "flat": lambda x: sum(v for v in _objects(x).flat),
+    "array of items": lambda x: float(np.sum(np.array(list(_objects(x))) ** 2)),
+    "reversed": lambda x: sum(reversed(_objects(x))),
+    "zip": lambda x: sum(a * b for a, b in zip(_objects(x), [x, 1.0, 1.0])),
+    "sorted": lambda x: sorted(_objects(x))[0] ** 2,
+    "rows": lambda x: sum(row[0] for row in _objects(x).reshape(3, 1)),
+    "astype": lambda x: float(_objects(x).astype(float).sum()),
+    "tolist": lambda x: sum(_objects(x).tolist()),
+    "keyword": lambda x: float(np.sum(a=_objects(x))),
+}
+
+
+@pytest.mark.parametrize("name", [*OBJECTS_WRITTEN, *OBJECTS_READ])
+def test_numbers_through_arrays_of_objects_are_refused(name: str) -> None:
+    f = _zeros_after(OBJECTS_WRITTEN[name]) if name in OBJECTS_WRITTEN else OBJECTS_READ[name]
+    value, back = python_pullback(f, (1.5,), {})
+    assert value == f(1.5)
+    with pytest.raises(zyg.Unsupported, match="array of objects"):
+        back(1.0)
+
+
+def _buffer(x):
+    return memoryview(np.array([x, 2.0, 3.0]))
+
+
+def _doubles(x):
+    return array.array("d", [x, 2.0, 3.0])
+
+
+BUFFERS = {
+    "array": lambda b: np.array(b).sum(),
+    "sum": lambda b: np.sum(b),
+    "exp": lambda b: np.exp(b)[0],
+    "dot": lambda b: np.dot(b, b),
+    "operator": lambda b: (np.ones(3) * b) @ b,
+    "setitem": lambda b: np.sum(_filled(b) ** 2),
+}
+
+
+def _filled(b):
+    z = np.zeros(3)
+    z[:] = b
+    return z
+
+
+@pytest.mark.parametrize("make", [_buffer, _doubles])
+@pytest.mark.parametrize("name", BUFFERS)
+def test_numpy_reads_buffers(make, name: str) -> None:
+    def f(x):
+        return float(BUFFERS[name](make(x)))
+
+    value, back = python_pullback(f, (1.5,), {})
+    assert value == f(1.5)
+    h = 1e-6
+    assert back(1.0)[0] == pytest.approx((f(1.5 + h) - f(1.5 - h)) / (2 * h), rel=1e-7)
+
+
+def written_into_a_memoryview(x):
+    z = np.zeros(3)
+    memoryview(z)[1] = x
+    return float(z @ z)
+
+
+def array_that_shares_memory_with_a_buffer(x):
+    a = array.array("d", [x, 2.0])
+    y = np.asarray(a)
+    a[0] = x * x
+    return float(y[0])
+
+
 REFUSED = [
     attribute_of_a_number_in_c, saved_and_loaded, by_a_ufunc_of_python, item_of_memory, items_of_memory, executed, sparse_product,
     through_queue, through_poly1d, array_of_objects, written_into_array_of_objects, sum_of_array_of_objects, key_of_a_display,
     key_that_was_set, key_by_items, key_in_a_tuple, key_by_setdefault, key_of_a_comprehension, counted, by_executor,
     mapped_by_executor, by_thread, through_array_protocol, sine_by_array_protocol, through_array_ufunc,
+    written_into_a_memoryview, array_that_shares_memory_with_a_buffer,
 ]  # fmt: skip
 CONSTANT = [
     (constant_through_queue, 3.0), (constant_poly1d, 7.0), (array_of_constant_objects, 3.0), (constant_keys, 3.5),

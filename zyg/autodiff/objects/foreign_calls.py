@@ -75,7 +75,7 @@ def run_foreign(f: Any, name: str, owner: Any, args: Any, kwargs: Any, items: An
         for x in written:
             memory.writing(x)
         if changed:
-            back = (objects.structure.run_changed, changed, forms, back, name, foreign.caller())
+            back = (objects.structure.run_changed, changed, operands, forms, back, name, foreign.caller())
     held = memory.held_by(value, operands)
     if held:
         back = foreign.holding(held, back, f"`{name}`")

@@ -246,13 +246,21 @@ def _set(x: Any) -> tuple[Any, Any]:
 def _array(x: np.ndarray) -> tuple[Any, Any]:
     if x.ndim == 1 and x.dtype.kind in "fciu":
         return zip(x, zip(repeat(run_array_item), repeat(x), count())), NOTHING
-    return iter(x), None
+    return _of_objects(x, x) if x.dtype.kind in "OV" else (iter(x), None)
+
+
+def _of_objects(items: Any, x: np.ndarray) -> tuple[Any, Any]:
+    """The items of an array of objects or records: what comes to them is refused if what went in carries a derivative."""
+    from .numpy_ import OF_OBJECTS
+
+    found = list(items)
+    return zip(found, [foreign.result(v, *OF_OBJECTS, (x,))[1] for v in found]), NOTHING
 
 
 def _flat(x: np.flatiter[Any]) -> tuple[Any, Any]:
     base = x.base
     if base.dtype.kind not in "fciu":
-        return x, None
+        return _of_objects(x, base) if base.dtype.kind in "OV" else (x, None)
     return zip(x, zip(repeat(run_array_item), repeat(base), islice(np.ndindex(base.shape), x.index, None))), NOTHING
 
 

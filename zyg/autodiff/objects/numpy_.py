@@ -7,6 +7,7 @@ later, so the backs keep copies of what a rule needs.
 
 from __future__ import annotations
 
+import array
 import functools
 import inspect
 import math
@@ -158,6 +159,8 @@ def is_hidden(x: Any) -> bool:
     t = type(x)
     if t in _VISIBLE or isinstance(x, np.generic):
         return False
+    if isinstance(x, _BUFFERS):
+        return True
     return any(hasattr(t, name) for name in _PROTOCOLS) or _is_converted(t)
 
 
@@ -179,6 +182,7 @@ def _is_converted(cls: type) -> bool:
     )
 
 
+_BUFFERS = (array.array, memoryview)
 _VISIBLE = frozenset({float, int, bool, complex, str, type(None), np.float64, type, np.dtype})
 _PROTOCOLS = ("__array__", "__array_ufunc__", "__array_function__", "__array_interface__")
 
@@ -188,8 +192,11 @@ def guarded(f: Any, handler: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, An
     from . import calls
 
     if any(type(x) not in _VISIBLE and is_hidden(x) for x in args):
-        return calls.call_foreign(f, *args, **kwargs)
+        made = _of_buffers(f, handler, args, kwargs) if any(isinstance(x, _BUFFERS) for x in args) else None
+        return made or calls.call_foreign(f, *args, **kwargs)
     if kwargs:
+        if any(map(of_objects, kwargs.values())):
+            return calls.call_foreign(f, *args, **kwargs)
         names = _keywords(handler)
         if not args or not (names is None or names.issuperset(kwargs)):
             args, kwargs = _by_position(f, args, kwargs)
@@ -199,6 +206,15 @@ def guarded(f: Any, handler: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, An
     if type(y) is np.ndarray and y.dtype.kind == "O":
         return foreign.result(y, *OF_OBJECTS, (None, *args, *kwargs.values()))
     return y, back
+
+
+def _of_buffers(f: Any, handler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any] | None:
+    """The same with arrays in the place of buffers; None if the value would not share the memory that NumPy's has."""
+    made = [as_operand(x) if isinstance(x, _BUFFERS) else (x, None) for x in args]
+    y, back = guarded(f, handler, *[x for x, _ in made], **kwargs)
+    if isinstance(y, np.ndarray) and any(of is not None and np.may_share_memory(x, y) for x, of in made):
+        return None
+    return y, None if back is None else (run_of_lists, back, (None, *[of for _, of in made]))
 
 
 @functools.cache
@@ -281,8 +297,12 @@ def unbroadcast(c: Any, shape: tuple[int, ...]) -> Any:
 
 
 def as_operand(x: Any) -> tuple[Any, Any]:
-    """An argument of a NumPy function as an array or number, and the back of making an array of a list or tuple."""
-    if isinstance(x, np.ndarray) or is_number(x) or not isinstance(x, (list, tuple)):
+    """An argument of a NumPy function as an array or number, and the back of making an array of a list, tuple or buffer."""
+    if isinstance(x, np.ndarray) or is_number(x):
+        return x, None
+    if isinstance(x, memoryview) and not isinstance(x.obj, array.array):
+        return np.asarray(x), None  # it is the same memory, which is what the derivative of an array is found by
+    if not isinstance(x, (list, tuple, *_BUFFERS)):
         return x, None
     from . import calls, structure
 

@@ -242,6 +242,9 @@ def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
         return back
     watched = memory.writing(x)
     value, made = as_operand(value)
+    if isinstance(value, np.ndarray) and value.dtype.hasobject and x.dtype.kind in "fc":
+        held, value = value, value.astype(x.dtype)
+        made = foreign.result(value, *OF_OBJECTS, (held,))[1]
     if isinstance(value, np.ndarray) and _is_within(x, value):
         _refuse_overtaking(x, key, value)
     x[key] = value  # NumPy reads before it writes; so does the reverse

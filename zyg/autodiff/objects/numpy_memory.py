@@ -11,7 +11,7 @@ from . import numpy_, numpy_in_python, numpy_items, shadows
 from .backs import run, run_shifted
 from .calls import call, call_foreign, known, method
 from .cotangents import INERT, Refused
-from .numpy_ import as_operand, give, refuse, saved, taken
+from .numpy_ import as_operand, give, of_objects, refuse, saved, taken
 from .shadows import Shadows
 
 
@@ -54,6 +54,8 @@ def _at(u: np.ufunc, a: Any, indices: Any, *operands: Any) -> tuple[Any, Any]:
         back = call(numpy_in_python.at, (u, a, indices, *operands))[1]
         return None, None if back is None else (run_shifted, back)
     b, made = as_operand(operands[0])
+    if of_objects(b):
+        return call_foreign(u.at, a, indices, b)
     u.at(a, indices, b)
     return None, (_run_at, u is np.subtract, a, numpy_items.frozen(indices), b, made)
 

@@ -75,6 +75,8 @@ def _resize(x: np.ndarray, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 @method(np.ndarray, "astype")
 def _astype(x: np.ndarray, dtype: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     y = x.astype(dtype, *args, **kwargs)
+    if y.dtype.hasobject:
+        return foreign.result(y, *numpy_.OF_OBJECTS, (x,))
     if y.dtype.kind not in "fc" or y is x:
         return y, None
     return y, (calls.run_shifted, (run_copied, y, x))

@@ -76,6 +76,8 @@ def form(x: Any, seen: dict[int, Form] | None = None) -> Form:
         return ("partial", x, form(x.args, seen), form(x.keywords, seen))
     if issubclass(t, Names):
         return ("dict", x.space, {k: form(x.space[k], seen) for k in x.used if k in x.space})
+    if t is memoryview:
+        return form(x.obj if isinstance(x.obj, array.array) else np.asarray(x), seen)
     names = fields_of(x)
     if names:
         return ("object", x, {n: form(getattr(x, n, None), seen) for n in names})
@@ -596,7 +598,7 @@ def run_changed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """Foreign code changed its arguments: what has come to them is refused where it goes on."""
     from .calls import run
 
-    _, objects, forms, inner, name, place = back
+    _, objects, operands, forms, inner, name, place = back
     refused: Refused | None = None
     for x in objects:
         if foreign.has_shadow(x, shadows):
@@ -606,5 +608,8 @@ def run_changed(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     given = run(inner, d, shadows)
     if refused is None:
         return given
+    for x in operands:
+        if foreign.is_opaque(x):
+            shadows.mark(x, refused)
     flowing = [refuse(form, refused, shadows) for form in forms]
     return [accumulate(a, b) for a, b in zip(flowing, given)] if given is not None else flowing
