@@ -454,3 +454,51 @@ def test_arguments_by_name_have_their_own_derivatives(f):
     assert back(1.0) == pytest.approx(
         (differences.derivative(lambda x: f(x, y), x), differences.derivative(lambda y: f(x, y), y))
     )
+
+
+class Restarting:
+    """An iterator that starts again whenever somebody asks it for an iterator."""
+
+    def __init__(self, v: float):
+        self.v, self.place, self.asked = v, 0, 0
+
+    def __iter__(self) -> Any:
+        self.place = 0
+        self.asked += 1
+        return self
+
+    def __next__(self) -> float:
+        if self.place == 3:
+            raise StopIteration
+        self.place += 1
+        return self.v**self.place
+
+
+def rest_of_restarting(x):
+    it = Restarting(x)
+    try:
+        first, *rest = it
+        *most, last = it
+        return first * sum(rest) + len(most) * last * it.asked
+    finally:
+        len([])
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_the_rest_is_what_an_iterator_gives_that_is_asked_again():
+    assert pullback(rest_of_restarting, (0.7,))[0] == rest_of_restarting(0.7)
+    assert zyg.derivative(rest_of_restarting)(0.7) == pytest.approx(differences.derivative(rest_of_restarting, 0.7))
+    slope = differences.derivative(zyg.derivative(rest_of_restarting), 0.7)
+    assert zyg.hvp(rest_of_restarting, 0.7, 1.0) == pytest.approx(slope)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+def test_vars_of_what_has_no_attributes():
+    def f(x):
+        try:
+            return sum(vars(np.array(x)).values())
+        finally:
+            len([])
+
+    with pytest.raises(TypeError, match="vars"):
+        pullback(f, (1.0,))

@@ -33,7 +33,7 @@ def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         items = tuple(args)
         y, back = record_spread(f, items, kwargs)
         return y, None if back is None else (run_spread_list, back, args)
-    items, items_back = unpacking.record_unpack_rest(args, 0, 0)
+    items, items_back = unpacking.with_rest(args, 0, 0)
     with reentry.undone((_run_taken, items_back)):
         y, back = record_spread(f, tuple(items), kwargs)
     return y, None if back is None and items_back is None else (run_spread_items, back, items, items_back)

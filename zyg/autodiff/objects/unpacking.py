@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import iteration, reentry
+from . import calls, iteration, reentry
+from .arithmetic import find, is_python
 
 
 def record_unpack(x: Any, number: int) -> Any:
@@ -65,6 +66,11 @@ def run_unpack(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def record_unpack_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
     """RECORD of `a, *rest, b = x`."""
+    return (_rest_of_iterator if is_python(find(type(x), "__next__")) else with_rest)(x, before, after)
+
+
+def with_rest(x: Any, before: int, after: int) -> tuple[Any, ...]:
+    """The items before and after the rest, the rest in a list, and their back; `x` is asked for its iterator once."""
     iterator, rec = iteration.pairs(x) if before or after else iteration.listed(x)
     items, backs = [], []
     with reentry.undone((_run_left, backs, rec)):
@@ -89,6 +95,35 @@ def run_unpack_rest(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     first = d[:before] if d is not None else [None] * before
     last = d[before + 1 :] if d is not None else [None] * (len(backs) - end)
     return run_unpack((run_unpack, backs, rec), (*first, *taken, *last), shadows)
+
+
+def _rest_of_iterator(x: Any, before: int, after: int) -> tuple[Any, ...]:
+    """CPython makes a list of the iterator that gave the first items, and asks it for its iterator to do so: it may start again."""
+    iterator, entered = iteration.record_iter(x)
+    items, backs = [], []
+    with reentry.undone((_run_first, entered, backs)):
+        for k in range(before):
+            found, item, back = iteration.record_next(iterator)
+            backs.append(back)
+            if not found:
+                wanted = f"at least {before + after}"
+                raise ValueError(f"not enough values to unpack (expected {wanted}, got {k})")
+            items.append(item)
+        *others, inner = with_rest(iterator, 0, after)
+    return (*items, *others, (_run_rest_of_iterator, entered, backs, inner))
+
+
+def _run_first(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, entered, backs = back
+    for k in range(len(backs) - 1, -1, -1):
+        calls.run(backs[k], None if d is None else d[k], shadows)
+    calls.run(entered, None, shadows)
+
+
+def _run_rest_of_iterator(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    _, entered, backs, inner = back
+    calls.run(inner, None if d is None else d[len(backs) :], shadows)
+    _run_first((_run_first, entered, backs), d, shadows)
 
 
 RECORD = {"unpack": record_unpack, "unpack_rest": record_unpack_rest}
