@@ -217,6 +217,24 @@ class Interpreter:
                 block = following.block
             values.update(zip(block.params, args, strict=True))
 
+    def in_lanes(self, function: Function, args: Sequence[Sequence[Any]]) -> list[list[Any]]:
+        """Several calls at once, which take the same way: each instruction is done for all before the next."""
+        lanes = [dict(zip(function.params, own, strict=True)) for own in args]
+        block = function.entry
+        while True:
+            for instr in block.instrs:
+                given = [[self.value(v, values) for v in instr.operands] for values in lanes]
+                if instr.targets or instr.op == "return":
+                    break
+                for values, operands in zip(lanes, given, strict=True):
+                    values.update(zip(instr.results, self.instruction(instr, operands), strict=True))
+            if instr.op == "return":
+                return given
+            following = self.successor(instr, given[0])
+            for values in lanes:
+                values.update(zip(following.block.params, self.arguments(following, values), strict=True))
+            block = following.block
+
     def arguments(self, target: Target, values: dict[Value, Any]) -> list[Any]:
         return [self.value(v, values) for v in target.args]
 
@@ -366,7 +384,7 @@ def _call(self: Interpreter, instr: Instr, operands: list[Any]) -> Sequence[Any]
     callee, calls = self.module.functions[instr.attrs["callee"]], instr.attrs.get("vector")
     if calls is None:
         return self.call(callee, operands)
-    given = [self.call(callee, [*operands[:-1], operands[-1] + k]) for k in range(calls)]
+    given = self.in_lanes(callee, [[*operands[:-1], operands[-1] + k] for k in range(calls)])
     while len(given) > 1:
         given = [[a + b for a, b in zip(*given[k : k + 2], strict=True)] for k in range(0, len(given), 2)]
     return given[0]

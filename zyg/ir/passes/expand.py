@@ -23,6 +23,7 @@ from ..core import Target as Edge
 from ..reductions import Running, combine, identity
 from ..types import I64, Array, Scalar, Type
 from .accesses import Access, Assumption, From, Index, Views, groups
+from .neighbours import groups_of
 
 _SIZES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "u8": 1, "bool": 1}
 _ROWS = 4  # of a reduction along an outer axis that are taken at once
@@ -92,7 +93,10 @@ class Expansion:
         self.lengths: list[Value] = []
         self.tiny, self.vectors, self.outlined = tiny, vectors, outlined
         self.contiguous = True  # whether the arrays of the version that is being written are
-        self.apart = self.views.apart(apply.operands[: len(self.modes)], apply.operands[len(self.modes) :])
+        self.neighbours = groups_of(apply)
+        behind = {k for group in self.neighbours for k, _ in group[1:]}
+        outs = [v for k, v in enumerate(apply.operands[: len(self.modes)]) if k not in behind]
+        self.apart = self.views.apart(outs, apply.operands[len(self.modes) :])
 
     def run(self) -> Block:
         """The block where control goes on afterwards."""
@@ -303,7 +307,7 @@ class Expansion:
         """What writes such a part, whose values stand for those here."""
         e = Expansion.__new__(Expansion)
         e.module, e.function, e.callee = self.module, function, self.callee
-        e.modes, e.kinds = self.modes, self.kinds
+        e.modes, e.kinds, e.neighbours = self.modes, self.kinds, self.neighbours
         e.views = self.views.with_confined(e.function.params[n] for n in function.attrs.get("noalias", ()))
         operands = [v if v in self.accesses else replace(v) for v in self.apply.operands]
         e.apply = Instr("apply", operands, self.apply.results, self.apply.attrs)
@@ -454,7 +458,7 @@ class Expansion:
         kinds = [*(self.modes[k] for k in held), *self.kinds]
         results = [*(self.callee.results[k] for k in held), *(t.type for t in totals)]
         types = [t for t in results if isinstance(t, Scalar)]
-        if any(kind == "add" and t.kind == "f" for kind, t in zip(kinds, types, strict=True)):
+        if self.neighbours or any(kind == "add" and t.kind == "f" for kind, t in zip(kinds, types, strict=True)):
             from .pairwise import pairwise
 
             sums = pairwise(self, indices, held, kinds)

@@ -21,6 +21,7 @@ from ..core import Block, Const, Function, Instr, Value, const, scalar_type
 from ..reductions import combine, identity
 from ..types import BOOL, F64, I64, Scalar
 from .expand import Expansion
+from .neighbours import shifted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +70,9 @@ class _PairwiseSum:
         free = e.apply.attrs.get("any_order") or any("reassoc" in i.attrs.get("fast", ()) for i in body)
         any_order = free or any(i.attrs.get("vectormath") and i.op not in _VECTORISABLE for i in body)
         formulas = any(i.op in _FORMULAS for i in body)
-        in_vectors = (formulas or not any_order) and e.contiguous and e.vectors and self.is_vectorisable()
+        lanes = formulas or not any_order or bool(e.neighbours)
+        in_vectors = lanes and e.contiguous and e.vectors and self.is_vectorisable()
+        assert in_vectors or not e.neighbours
         start, count, lane = Value(I64, "start"), Value(I64, "count"), Value(BOOL, "lane")
         e.function.entry.params = [*self.params.values(), start, count, lane]
         types = [t for t in e.function.results if isinstance(t, Scalar)]
@@ -144,7 +147,7 @@ class _PairwiseSum:
         last = len(self.indices)
         return (
             in_lanes(e.callee)
-            and set(self.kinds) == {"add"}
+            and set(self.kinds) <= {"add"}
             and BOOL not in e.function.results
             and (not stored or e.apart)
             and all(a.index[-1:] == (last,) and last not in a.index[:-1] for a in stored)
@@ -158,6 +161,9 @@ class _PairwiseSum:
         e.module.add(function)
         given = list(self.params.values())
         params = {v: Value(v.type, v.name) for v in given}
+        if e.neighbours:
+            places = {k: given.index(e.accesses[v].array) for k, v in enumerate(e.apply.operands[: len(e.modes)])}
+            function.attrs["neighbours"] = shifted(e.neighbours, places)
         _PairwiseSum(e, function, params, self.indices, self.held, self.kinds).run_lane()
         types = e.function.results
         return list(e.b.emit("call", *given, start, stop, const(0), types=types, callee=function.name, vector=_LANES))

@@ -14,10 +14,10 @@ import itertools
 from ..core import VIEWS, Block, Const, Function, Instr, Module, Value, array_type, clone_blocks, const, uses
 from ..ops import OPS
 from ..types import I64, Array, Scalar
-from . import cse, dce, simplify_cfg
+from . import cse, dce, neighbours, simplify_cfg
 from .fuse import Signature, ins_of, outs_of, root_of
 from .inline import inline_call
-from .rewriting import same
+from .neighbours import groups_of, same_length
 
 _SMALL = 32  # instructions that may be done several times
 _LARGEST_IN_LANES = 80  # of two for which one loop in the lanes of vectors is quicker than one in them and one by LLVM
@@ -56,7 +56,12 @@ def _one_view_each(module: Module, function: Function) -> bool:
             touched = [k for k, root in enumerate(roots) if root in {roots[n] for n in apart}]
             if not apart or not _is_small(callee) or {apply.attrs["modes"][k] for k in touched} != {"add"}:
                 continue
-            if any(outs.count(outs[k]) > 1 for k in apart):
+            if any(outs.count(outs[k]) > 1 for k in apart) or groups_of(apply):
+                continue
+            groups = neighbours.in_lanes(apply, callee) and neighbours.found(made, outs, roots)
+            if groups:
+                _furthest_first(module, apply, groups)
+                changed = True
                 continue
             at = block.instrs.index(apply)
             for k in apart:
@@ -71,6 +76,22 @@ def _one_view_each(module: Module, function: Function) -> bool:
             if not modes and not apply.results:
                 block.instrs.remove(apply)
     return changed
+
+
+def _furthest_first(module: Module, apply: Instr, groups: tuple[neighbours.Group, ...]) -> None:
+    """Write to slices that lie close together in the order of their elements."""
+    count = len(apply.attrs["modes"])
+    ahead = {k: distance for group in groups for k, distance in group}
+    order = sorted(range(count), key=lambda k: -ahead.get(k, 0))
+    callee = module.functions[apply.attrs["callee"]]
+    keep = [*order, *range(count, len(callee.results))]
+    apply.operands[:count] = [apply.operands[k] for k in order]
+    apply.attrs = {
+        **apply.attrs,
+        "callee": _with_results(module, callee, keep).name,
+        "modes": tuple(apply.attrs["modes"][k] for k in order),
+        "neighbours": neighbours.shifted(groups, {k: n for n, k in enumerate(order)}),
+    }
 
 
 def _forwards(function: Function) -> bool:
@@ -124,15 +145,8 @@ def _as_long(made: dict[Value, Instr], array: Value, length: Value) -> bool:
     """Whether an array of one dimension has that length."""
     alloc, dim = made.get(array), made.get(length)
     if alloc is not None and alloc.op == "alloc":
-        return _same_length(made, alloc.operands[0], length)
+        return same_length(made, alloc.operands[0], length)
     return dim is not None and dim.op == "dim" and dim.operands[0] is array
-
-
-def _same_length(made: dict[Value, Instr], a: Value, b: Value) -> bool:
-    x, y = made.get(a), made.get(b)
-    if x is None or y is None or not x.op == y.op == "dim":
-        return same(a, b)
-    return x.operands[0] is y.operands[0] and x.attrs["axis"] == y.attrs["axis"]
 
 
 def _is_small(function: Function) -> bool:
@@ -167,9 +181,10 @@ def _set_what_is_zero(function: Function) -> bool:
             if instr.op in (*VIEWS, "dim", "stride"):
                 continue
             used = [root_of(made, v) for v in uses(instr)]
+            first = {group[0][0]: len(group) for group in groups_of(instr)}
             for k, v in enumerate(outs_of(instr) if instr.op == "apply" else ()):
                 root = root_of(made, v)
-                if root in zeros and used.count(root) == 1 and instr.attrs["modes"][k] == "add":
+                if root in zeros and used.count(root) == first.get(k, 1) and instr.attrs["modes"][k] == "add":
                     if v is not root:
                         rest = _outside(made, made[v], zeros[root])
                         if rest is None:
@@ -195,7 +210,7 @@ def _outside(made: dict[Value, Instr], view: Instr, alloc: Instr) -> list[Instr]
     if not isinstance(step, Const) or abs(step.value) != 1:
         return None
     (whole,), (_, start, length, _) = alloc.operands, view.operands
-    if _same_length(made, whole, length):
+    if same_length(made, whole, length):
         return []
     instrs: list[Instr] = []
 
@@ -247,8 +262,15 @@ def _merge_one(module: Module, function: Function) -> bool:
                 continue
             if False in orders and any(_goes_by_rows(made, i) for i in (first, second)):
                 continue
-            if _independent(block, made, first, second):
+            if any(map(groups_of, (first, second))) and not _remain_in_lanes(module, first, second):
+                continue
+            meeting = _meeting(module, made, first, second)
+            if _independent(block, made, first, second, meeting):
                 _merge(module, block, made, first, second)
+                if meeting:
+                    outs = outs_of(second)
+                    groups = neighbours.found(made, outs, [root_of(made, v) for v in outs])
+                    _furthest_first(module, second, groups or ())
                 return True
     return False
 
@@ -281,17 +303,40 @@ def _in_lanes(module: Module, first: Instr, second: Instr) -> bool:
     return all(map(in_lanes, callees)) and sum(len(f.entry.instrs) for f in callees) <= _LARGEST_IN_LANES
 
 
+def _remain_in_lanes(module: Module, first: Instr, second: Instr) -> bool:
+    """Whether a loop over both is written in lanes without fail."""
+    alike = (neighbours.in_lanes(i, module.functions[i.attrs["callee"]]) for i in (first, second))
+    return all(alike) and _in_lanes(module, first, second)
+
+
+def _meeting(module: Module, made: dict[Value, Instr], first: Instr, second: Instr) -> set[Value]:
+    """New arrays to which two `apply`s add in slices that lie close together, so that one can do both."""
+    outs = [dict(zip(outs_of(i), i.attrs["modes"], strict=True)) for i in (first, second)]
+    both = outs[0] | outs[1]
+    roots = {v: root_of(made, v) for v in both}
+    common = {roots[v] for v in outs[0]} & {roots[v] for v in outs[1]}
+    read = {root_of(made, v) for i in (first, second) for v in ins_of(i)}
+    if not common or outs[0].keys() & outs[1].keys() or common & read or not all(_is_new(made, r) for r in common):
+        return set()
+    if any(mode != "add" for v, mode in both.items() if roots[v] in common):
+        return set()
+    close = neighbours.found(made, list(both), list(roots.values())) and _remain_in_lanes(module, first, second)
+    return common if close else set()
+
+
 def _is_new(made: dict[Value, Instr], root: Value) -> bool:
     return root in made and made[root].op == "alloc"
 
 
-def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: Instr) -> bool:
-    """Whether `first` may wait for `second`, and the shapes are the same, as an array tells that they have in common."""
+def _independent(block: Block, made: dict[Value, Instr], first: Instr, second: Instr, meeting: set[Value]) -> bool:
+    """Whether `first` may wait for `second`, and the shapes are the same, as an array tells that they have in common.
+    `meeting`: arrays to which both may add."""
     arrays = [{v for v in i.operands if isinstance(v.type, Array)} for i in (first, second)]
     if not arrays[0] & arrays[1]:
         return False
     outs = [i.operands[: len(i.attrs["modes"])] for i in (first, second)]
     shared = _added_to_by_both(made, first, second)
+    shared |= meeting | {v for own in outs for v in own if root_of(made, v) in meeting}
     outs = [[v for v in own if v not in shared] for own in outs]
     arrays = [own - shared for own in arrays]
     fresh = lambda v: _is_new(made, root_of(made, v))
@@ -340,7 +385,8 @@ def _added_to_by_both(made: dict[Value, Instr], first: Instr, second: Instr) -> 
         {v for v, mode in zip(outs_of(i), i.attrs["modes"], strict=True) if mode == "add" and outs_of(i).count(v) == 1}
         for i in (first, second)
     ]
-    return {v for v in added[0] & added[1] if _is_new(made, v)}
+    grouped = {outs_of(i)[k] for i in (first, second) for group in groups_of(i) for k, _ in group}
+    return {v for v in (added[0] & added[1]) - grouped if _is_new(made, v)}
 
 
 def _merge(module: Module, block: Block, made: dict[Value, Instr], first: Instr, second: Instr) -> None:
@@ -380,6 +426,7 @@ def _merge(module: Module, block: Block, made: dict[Value, Instr], first: Instr,
     modes = (*first.attrs["modes"], *(second.attrs["modes"][k] for k in others))
     second.operands[:] = [*outs_of(first), *(outs_of(second)[k] for k in others), *signature.operands]
     kinds = [i.attrs.get("kinds", ("add",) * len(i.results)) for i in (first, second)]
+    groups = groups_of(first) + neighbours.shifted(groups_of(second), {k: len(own) + n for n, k in enumerate(others)})
     waiting = _waiting(block, first, second)
     block.instrs[:] = [i for i in block.instrs if i not in waiting]
     at = block.instrs.index(second) + 1
@@ -391,5 +438,6 @@ def _merge(module: Module, block: Block, made: dict[Value, Instr], first: Instr,
         "modes": modes,
         "kinds": (*kinds[0], *kinds[1]),
         "any_order": any_order,
+        "neighbours": groups,
     }
     block.instrs.remove(first)

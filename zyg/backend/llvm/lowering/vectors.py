@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....ir.core import Const, Function, Instr, Target, Value, uses
+from ....ir.core import Block, Const, Function, Instr, Target, Value, uses
 from ....ir.types import BOOL, Array, Scalar
 from ..horizontal import add_up
 from ..lowered import LoweringError
@@ -22,6 +22,7 @@ from .arrays import access, element, parts_of
 from .control import give
 from .function import FunctionLowering, scalar_type
 from .mathematics import C_NAMES, INTRINSICS, LIBM, intrinsic
+from .neighbours import Neighbours
 from .registry import lowering
 
 
@@ -29,8 +30,18 @@ class VectorLowering(FunctionLowering):
     """Lowers one such function."""
 
     def lower(self, linkage: str) -> None:
-        self.prepare(self.function.attrs["vector"], self.function.params[-1])
+        params = self.function.params
+        self.prepare(self.function.attrs["vector"], params[-1])
+        for group in self.function.attrs.get("neighbours", ()):
+            neighbours = Neighbours(self, [(params[k], ahead) for k, ahead in group])
+            self.neighbours |= dict.fromkeys(neighbours.ahead, neighbours)
         super().lower(linkage)
+
+    def lower_block(self, block: Block) -> None:
+        if block is self.function.entry:
+            for neighbours in dict.fromkeys(self.neighbours.values()):
+                neighbours.begin()
+        super().lower_block(block)
 
     def prepare(self, width: int, lane: Value) -> None:
         self.width, self.lane = width, lane
@@ -42,6 +53,7 @@ class VectorLowering(FunctionLowering):
         self.varying = varying_in(self.function, lane)
         self.inverted = self.find_inverted()
         self.vectors = False  # whether a varying instruction is being written
+        self.neighbours: dict[Value, Neighbours] = {}  # slices of arrays that meet in registers
 
     def find_inverted(self) -> set[Value]:
         """Comparisons that are asked the other way round: those by which zeros are mostly chosen where they hold. A processor
@@ -186,16 +198,20 @@ class VectorLowering(FunctionLowering):
         scalar = scalar_type(value)
         if scalar is BOOL:
             lanes = self.let(f"zext {self.vector_type('i1')} {lanes} to {type}")
+        self.write_lanes(lanes, address, type, SIZES[scalar], annotation, indices)
+
+    def write_lanes(
+        self, lanes: str, address: str, type: str, size: int, annotation: str, indices: list[Value]
+    ) -> None:
+        """The same of lanes as they are in memory."""
         lanes = self.in_order(lanes, type, indices)
         if not self.mask:
-            self.emit(f"store {type} {lanes}, ptr {address}, align {SIZES[scalar]}{annotation}")
+            self.emit(f"store {type} {lanes}, ptr {address}, align {size}{annotation}")
             return
         mask = self.vector_type("i1")
         callee = self.module.intrinsic(f"llvm.masked.store.{self.suffix(type)}.p0", "void", f"{type}, ptr, i32, {mask}")
         chosen = self.in_order(self.mask, mask, indices)
-        self.emit(
-            f"call void {callee}({type} {lanes}, ptr {address}, i32 {SIZES[scalar]}, {mask} {chosen}){annotation}"
-        )
+        self.emit(f"call void {callee}({type} {lanes}, ptr {address}, i32 {size}, {mask} {chosen}){annotation}")
 
     def read_row(
         self, address: str, type: str, size: int, annotation: str, indices: list[Value], hint: str = "t"
@@ -217,6 +233,8 @@ class VectorLowering(FunctionLowering):
 
     def lower_return(self, instr: Instr) -> None:
         """What the lanes have, added up."""
+        for neighbours in dict.fromkeys(self.neighbours.values()):
+            neighbours.end()
         types = [SCALAR_TYPES[scalar_type(v)] for v in instr.operands]
         sums: dict[int, str] = {}
         for type in dict.fromkeys(types):
@@ -380,13 +398,19 @@ def _load(e: FunctionLowering, instr: Instr) -> None:
 def _store(e: FunctionLowering, instr: Instr) -> None:
     assert isinstance(e, VectorLowering)
     address, type, annotation = row(e, instr)
-    e.write_row(instr, e.vector(instr.operands[1]), address, type, annotation)
+    if instr.operands[0] in e.neighbours:
+        e.neighbours[instr.operands[0]].put(instr, address, annotation)
+    else:
+        e.write_row(instr, e.vector(instr.operands[1]), address, type, annotation)
 
 
 def _accum(e: FunctionLowering, instr: Instr) -> None:
     """Neighbouring elements are different ones."""
     assert isinstance(e, VectorLowering)
     address, type, annotation = row(e, instr)
+    if instr.operands[0] in e.neighbours:
+        e.neighbours[instr.operands[0]].put(instr, address, annotation)
+        return
     _, value, *indices = instr.operands
     scalar = scalar_type(value)
     old = e.read_row(address, type, SIZES[scalar], annotation, indices)

@@ -1,0 +1,66 @@
+"""Gradients of differences of elements that lie close together, against those written by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zyg
+from tests.turns import each_in_turn
+
+
+def variation(x):
+    return np.sum(np.abs(x[1:] - x[:-1]))
+
+
+def bending(x):
+    return np.sum((x[2:] - 2 * x[1:-1] + x[:-2]) ** 2) + np.sum(x * x)
+
+
+def far(x):
+    return np.sum(np.exp(x[7:] * x[:-7]))
+
+
+def farther(x):
+    return np.sum(x[8:] * x[:-8])
+
+
+def of_variation(x):
+    s = np.sign(np.diff(x))
+    return np.append(0.0, s) - np.append(s, 0.0)
+
+
+def of_bending(x):
+    d = 2 * (x[2:] - 2 * x[1:-1] + x[:-2])
+    return np.pad(d, (2, 0)) - 2 * np.pad(d, 1) + np.pad(d, (0, 2)) + 2 * x
+
+
+def of_products(x, apart, d):
+    return np.pad(d * x[:-apart], (apart, 0)) + np.pad(d * x[apart:], (0, apart))
+
+
+CASES = {
+    "variation": (variation, of_variation, 1),
+    "bending": (bending, of_bending, 2),
+    "far": (far, lambda x: of_products(x, 7, np.exp(x[7:] * x[:-7])), 7),
+    "farther": (farther, lambda x: of_products(x, 8, np.ones(len(x) - 8)), 8),
+}
+
+
+@each_in_turn
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_of_neighbours(name):
+    function, by_hand, least = CASES[name]
+    compiled, alone = zyg.value_and_grad(function), zyg.grad(function)
+    for n in (least, least + 1, *range(15, 20), 127 + least, 128 + least, 137 + least, 1030):
+        x = np.random.default_rng(n).normal(size=n)
+        x[n // 2 - 1] = x[n // 2]
+        value, gradient = compiled(x)
+        np.testing.assert_allclose(value, function(x), rtol=1e-13)
+        for found in (gradient, alone(x)):
+            np.testing.assert_allclose(found, by_hand(x), rtol=1e-12, atol=1e-13)
+
+
+def test_the_gradient_of_neighbours_takes_one_loop_in_lanes():
+    text = str(zyg.code_typed(zyg.value_and_grad(variation), np.zeros(9)))
+    assert text.count("vector=8") == 1 and text.count("accum") == 2  # in lanes, and what is left over
