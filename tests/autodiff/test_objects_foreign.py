@@ -280,12 +280,35 @@ def _doubles(x):
     return array.array("d", [x, 2.0, 3.0])
 
 
+class Pair:
+    def __init__(self, *items):
+        self.items = list(items)
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, k):
+        return self.items[k]
+
+
+def _deque(x):
+    return collections.deque([x, 2.0, 3.0])
+
+
+def _user_list(x):
+    return collections.UserList([x, 2.0, 3.0])
+
+
+def _own(x):
+    return Pair(x, 2.0, 3.0)
+
+
 BUFFERS = {
     "array": lambda b: np.array(b).sum(),
     "sum": lambda b: np.sum(b),
     "exp": lambda b: np.exp(b)[0],
     "dot": lambda b: np.dot(b, b),
-    "operator": lambda b: (np.ones(3) * b) @ b,
+    "where": lambda b: np.where([True, False, True], b, 1.0).sum(),
     "setitem": lambda b: np.sum(_filled(b) ** 2),
 }
 
@@ -296,9 +319,9 @@ def _filled(b):
     return z
 
 
-@pytest.mark.parametrize("make", [_buffer, _doubles])
+@pytest.mark.parametrize("make", [_buffer, _doubles, _deque, _user_list, _own])
 @pytest.mark.parametrize("name", BUFFERS)
-def test_numpy_reads_buffers(make, name: str) -> None:
+def test_numpy_reads_buffers_and_sequences(make, name: str) -> None:
     def f(x):
         return float(BUFFERS[name](make(x)))
 

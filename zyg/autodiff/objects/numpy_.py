@@ -13,7 +13,7 @@ import inspect
 import math
 import numbers
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -159,7 +159,7 @@ def is_hidden(x: Any) -> bool:
     t = type(x)
     if t in _VISIBLE or isinstance(x, np.generic):
         return False
-    if isinstance(x, _BUFFERS):
+    if isinstance(x, _BUFFERS) or _is_sequence(t):
         return True
     return any(hasattr(t, name) for name in _PROTOCOLS) or _is_converted(t)
 
@@ -171,6 +171,16 @@ def has_own_items(cls: type) -> bool:
     return cls not in (list, tuple) and any(
         is_python(find(cls, name)) for name in ("__iter__", "__len__", "__getitem__")
     )
+
+
+def _is_sequence(cls: type) -> bool:
+    """Whether NumPy takes what instances hold as the items of an array, though they are not lists or tuples: deques, `UserList`s
+    and all that have a length and items."""
+    if issubclass(cls, (str, bytes, bytearray, range, Mapping, np.generic, np.dtype, type)) or issubclass(
+        cls, _BUFFERS
+    ):
+        return False
+    return hasattr(cls, "__len__") and hasattr(cls, "__getitem__") and not any(hasattr(cls, p) for p in _PROTOCOLS)
 
 
 def _is_converted(cls: type) -> bool:
@@ -192,8 +202,7 @@ def guarded(f: Any, handler: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, An
     from . import calls
 
     if any(type(x) not in _VISIBLE and is_hidden(x) for x in args):
-        made = _of_buffers(f, handler, args, kwargs) if any(isinstance(x, _BUFFERS) for x in args) else None
-        return made or calls.call_foreign(f, *args, **kwargs)
+        return _of_items(f, handler, args, kwargs) or calls.call_foreign(f, *args, **kwargs)
     if kwargs:
         if any(map(of_objects, kwargs.values())):
             return calls.call_foreign(f, *args, **kwargs)
@@ -208,13 +217,34 @@ def guarded(f: Any, handler: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, An
     return y, back
 
 
-def _of_buffers(f: Any, handler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any] | None:
-    """The same with arrays in the place of buffers; None if the value would not share the memory that NumPy's has."""
-    made = [as_operand(x) if isinstance(x, _BUFFERS) else (x, None) for x in args]
+def _of_items(f: Any, handler: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any] | None:
+    """The same with arrays in the place of buffers, and lists in that of other sequences. None if there are none, and if the value
+    would not share the memory that NumPy's has."""
+    made = [_with_items(x) for x in args]
+    if all(x is y for (x, _), y in zip(made, args)):
+        return None
     y, back = guarded(f, handler, *[x for x, _ in made], **kwargs)
     if isinstance(y, np.ndarray) and any(of is not None and np.may_share_memory(x, y) for x, of in made):
         return None
     return y, None if back is None else (run_of_lists, back, (None, *[of for _, of in made]))
+
+
+def _with_items(x: Any) -> tuple[Any, Any]:
+    if isinstance(x, _BUFFERS):
+        return as_operand(x)
+    if not (has_own_items(type(x)) if isinstance(x, (list, tuple)) else _is_sequence(type(x))):
+        return x, None
+    from . import calls
+
+    items, listed = calls.call(list, (x,))
+    return items, (_run_items, listed)
+
+
+def _run_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    from . import calls
+
+    given = calls.run(back[1], None, shadows)
+    return None if given is None else given[1]
 
 
 @functools.cache
@@ -302,11 +332,12 @@ def as_operand(x: Any) -> tuple[Any, Any]:
         return x, None
     if isinstance(x, memoryview) and not isinstance(x.obj, array.array):
         return np.asarray(x), None  # it is the same memory, which is what the derivative of an array is found by
-    if not isinstance(x, (list, tuple, *_BUFFERS)):
+    listed = isinstance(x, (list, tuple, *_BUFFERS))
+    if not listed and not _is_sequence(type(x)):
         return x, None
     from . import calls, structure
 
-    if has_own_items(type(x)):
+    if not listed or has_own_items(type(x)):
         items, listed = calls.call(list, (x,))
         made, back = as_operand(items)
         return made, (_run_array_of_own, back, listed)
@@ -315,12 +346,9 @@ def as_operand(x: Any) -> tuple[Any, Any]:
 
 
 def _run_array_of_own(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    from . import calls
-
     _, inner, listed = back
     inner[0](inner, None, shadows)
-    given = calls.run(listed, None, shadows)
-    return None if given is None else given[1]
+    return _run_items((_run_items, listed), None, shadows)
 
 
 def run_array_of(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -562,8 +562,11 @@ def _ndenumerate(arr: Any) -> tuple[Any, Any]:
 
 def _scalar(f: Any, x: Any = 0.0) -> tuple[Any, Any]:
     """`np.float64(x)` and its relatives."""
-    if isinstance(x, (list, tuple, np.ndarray)):
+    if isinstance(x, (list, tuple)):
         return _array(np.asarray, x, f)
+    if isinstance(x, np.ndarray):
+        y = f(x)  # (a number, where the array has no dimensions)
+        return y, (run_copied, y, x)
     return f(x), (_run_scalar, x) if is_number(x) else None
 
 
