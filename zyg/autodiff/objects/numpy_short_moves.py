@@ -11,7 +11,7 @@ from . import numpy_native
 from .cotangents import Refused
 from .numpy_ import refuse
 from .numpy_backs import BESIDE, REAL, Made, Short, is_size, ndarray, of_floats, run_one, run_operands
-from .numpy_native import plan
+from .numpy_short_elements import AS_IT_IS, itself
 from .shadows import F64, owner_of
 
 
@@ -33,17 +33,10 @@ def copied(function: Any) -> Short:
             return None
         y = function(x)
         if x.dtype is F64:
-            return y, (numpy_native.run, y, x, None, None, None, _COPY)
-        return y, (run_one, y, x, _itself, None, None)
+            return y, (numpy_native.run, y, x, None, None, None, AS_IT_IS)
+        return y, (run_one, y, x, itself, None, None)
 
     return short
-
-
-_COPY = plan("sum", lambda y, a, b, p, q: (run_one, y, a, _itself, None, None))
-
-
-def _itself(dy: Any, p: Any, q: Any) -> Any:
-    return dy
 
 
 def turned(function: Any, backwards: Callable[..., Any]) -> Short:
@@ -146,7 +139,11 @@ def run_joined(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
             refuse(x, dy, shadows)
         return None
     for x, key in zip(arrays, keys):
-        shadows.gain(x, dy[key].copy())
+        shadow = shadows.views.get(id(x))
+        if shadow is None:
+            shadows.gain(x, dy[key].copy())
+        else:
+            shadow += dy[key]
     return None
 
 

@@ -25,6 +25,7 @@ from . import (  # noqa: F401  (the last three have the entries that take what s
 from .numpy_backs import Made, Short, ndarray
 from .numpy_operators import OPERATORS, WITHOUT_NUMBERS
 from .numpy_short_elements import NAMES, called, chosen, clipped, of_one, of_two, where
+from .numpy_short_linalg import inverse, logarithm, norm, solved
 from .numpy_short_moves import appended, array, concatenated, copied, joining, rolled_back, stacked, turned, viewed
 from .numpy_short_sums import extreme, outer, product, reduction
 
@@ -64,6 +65,10 @@ FUNCTIONS: dict[Any, Short] = {
     np.vstack: joining(np.vstack, lambda ndim: (stacked, 0) if ndim == 1 else (concatenated, 0)),
     np.column_stack: joining(np.column_stack, lambda ndim: (stacked, 1) if ndim == 1 else (concatenated, 1)),
     np.append: appended,
+    np.linalg.norm: norm,
+    np.linalg.inv: inverse,
+    np.linalg.solve: solved,
+    np.linalg.slogdet: logarithm,
     **{
         f: viewed(f) for f in (np.reshape, np.ravel, np.transpose, np.swapaxes, np.expand_dims, np.squeeze, np.moveaxis)
     },

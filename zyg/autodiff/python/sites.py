@@ -186,7 +186,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         or (t is BuiltinFunctionType and (type(f.__self__) is ModuleType or f.__name__ == "__new__"))
         or (t is type and not f.__flags__ & HEAP_TYPE)
         or (isinstance(f, type) and t.__hash__ is type.__hash__ and f in calls.KNOWN)
-        or (t in _OF_NUMPY and f in calls.KNOWN)
+        or t in _OF_NUMPY
     ):
         _remember(site, f, forward)
     elif type(forward) is partial and (t in calls.GETTERS or forward.func is objects.stdlib_.call_cached):
@@ -198,12 +198,18 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             if type(f.__self__) in CONTAINERS:
                 table[type(f.__self__)] = calls.method_handler_of(f)
             elif type(f.__self__) is np.ndarray:
-                shortcut = numpy_shortcuts.METHODS.get(f.__name__)
-                if shortcut is not None and calls.method_handler_of(f) is shortcut:
+                shortcut = _shortcut(f)
+                if shortcut is not None:
                     table[np.ndarray] = shortcut
             else:
                 _note_inherited(f, table)
     return forward
+
+
+def _shortcut(f: Any) -> Any:
+    """What a call of a bound method of an array is, by its short path: a function of the array and the arguments."""
+    shortcut = numpy_shortcuts.METHODS.get(f.__name__)
+    return shortcut if shortcut is not None and calls.method_handler_of(f) is shortcut else None
 
 
 def _made_anew(f: FunctionType, site: Site, arity: int) -> Any:
@@ -282,6 +288,12 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
                 site[_METHOD] = f.__func__, made
                 if not lasts(f.__func__):
                     _passing.append(site)
+    elif t is BuiltinFunctionType and type(f.__self__) is np.ndarray:
+        made = site[_MANY_AT].get(f.__name__)
+        if made is None and _shortcut(f) is not None:
+            made = site[_MANY_AT][f.__name__] = partial(call_with_names, _shortcut(f), names)
+        if made is not None:
+            return made(f.__self__, *args)
     else:
         made = site[_MANY_AT].get(f) if t is FunctionType or t is type or t in _OF_NUMPY else None
         if made is not None:
@@ -291,7 +303,7 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
                 made = adapter(f, len(args) - len(names), names)
                 note_code(f)
         elif t in _OF_NUMPY:
-            made = partial(call_with_names, objects.forward_of(f), names) if f in calls.KNOWN else None
+            made = partial(call_with_names, objects.forward_of(f), names)
         elif isinstance(f, type):
             forward = objects.forward_of(f)
             if type(forward) is partial and forward.func is classes.construct:
