@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import zyg
-from zyg.backend.llvm import cache
+from zyg.backend.llvm import cache, engine, runtime
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -72,8 +72,8 @@ SCRIPT = """
 import math, zyg
 from zyg.backend.llvm import engine
 parsed = []
-real = engine.Engine.optimise
-engine.Engine.optimise = lambda self, module, *rest: (parsed.append(1), real(self, module, *rest))[1]
+real = engine.Bench.optimise
+engine.Bench.optimise = lambda self, module, *rest: (parsed.append(1), real(self, module, *rest))[1]
 before = None
 @zyg.jit(cache=True)
 def f(x, a):
@@ -97,12 +97,36 @@ def test_another_process_finds_the_code(place):
 
     assert run() > 0
     assert run() == 0
-    (entry,) = place.iterdir()
-    entry.write_bytes(b"rubbish")
+    for entry in place.iterdir():
+        entry.write_bytes(b"rubbish")
     assert run() > 0
     assert run() == 0
 
 
-def test_without_the_option_nothing_is_written(place):
+def test_without_the_option_nothing_of_the_program_is_written(place):
+    def entries():
+        return sorted(place.iterdir()) if place.exists() else []
+
+    assert zyg.jit(lambda x: x * 2.0)(1.0) == 2.0  # what zyg itself needs for such a function is there now
+    before = entries()
     assert zyg.jit(lambda x: x * 3.0)(1.0) == 3.0
-    assert not place.exists()
+    assert entries() == before
+
+
+@pytest.mark.each_in_turn
+@pytest.mark.parametrize("part", ["pulls", "zyg_rows"])
+def test_what_is_the_same_for_every_program_is_kept(place, part):
+    first = engine.Engine()
+    assert not first.is_kept(part)
+    assert all(first.part(part)[name] for name in runtime.PARTS.get(part, (part,)))
+    before = {entry: entry.stat().st_mtime_ns for entry in place.iterdir()}
+    again = engine.Engine()
+    assert again.is_kept(part) and again.part(part)[runtime.PARTS.get(part, (part,))[0]]
+    assert {entry: entry.stat().st_mtime_ns for entry in place.iterdir()} == before
+
+
+def test_parts_without_a_directory(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("ZYG_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    fresh = engine.Engine()
+    assert fresh.part("zyg_rows")["zyg_rows"] and not engine.Engine().is_kept("zyg_rows")

@@ -53,14 +53,15 @@ def test_calls_between_the_two_parts_are_declared():
     ]
     parts = split(module, {"@py.sum", "@py.two"})
     found = []
-    for text in parts:
-        parsed = engine().parse(text)
+    assert [settled for _, settled in parts] == [False, True]
+    for text, _ in parts:
+        parsed = engine().bench.parse(text)
         parsed.verify()
         found.append({f.name: (f.is_declaration, f.linkage) for f in parsed.functions})
     external, internal = llvm.Linkage.external, llvm.Linkage.internal
     assert found[0] == {"py.sum": (True, external), "py.main": (False, external), "py.one": (False, external)}
     assert found[1] == {"py.one": (True, external), "py.sum": (False, external), "py.two": (False, internal)}
-    assert split(module, set())[1] == ""
+    assert split(module, set()) == [(module.text(), False)]
 
 
 def test_what_is_compiled_apart_is_shown():

@@ -1,4 +1,5 @@
-"""Machine code kept on disk between processes, for functions compiled with cache=True.
+"""Machine code kept on disk between processes: of functions compiled with cache=True, and of what is the same for every program
+(the runtime, kernels, zyg's own mathematics).
 
 What is cached is the last and slowest step, from LLVM assembly to an object file.  The key is a digest of the assembly
 itself, with the processor and the versions of everything that turns it into code; so an entry can never be stale,
@@ -11,12 +12,12 @@ directory has to belong to the user and be writable for nobody else, since what 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import stat
 import sys
-import tempfile
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 MAGIC = b"zyg object 1\n"
 MAX_ENTRIES = 4096
@@ -33,7 +34,7 @@ def directory() -> Path:
 
 def key(assembly: str, *circumstances: str) -> str:
     """The name of the entry for a module, compiled for these circumstances (processor, versions, settings)."""
-    digest = hashlib.sha256()
+    digest = _sha256()
     for part in (assembly, sys.implementation.cache_tag or "", *circumstances):
         digest.update(part.encode())
         digest.update(b"\0")
@@ -50,7 +51,7 @@ def load(name: str) -> bytes | None:
     except OSError:
         return None
     digest, image = content[len(MAGIC) : len(MAGIC) + 32], content[len(MAGIC) + 32 :]
-    if not content.startswith(MAGIC) or hashlib.sha256(image).digest() != digest:
+    if not content.startswith(MAGIC) or _sha256(image).digest() != digest:
         return None
     return image
 
@@ -60,17 +61,27 @@ def store(name: str, image: bytes) -> None:
     place = _usable_directory(create=True)
     if place is None:
         return
+    import tempfile  # loads much, and is needed once per entry
+
     with contextlib.suppress(OSError):
         descriptor, temporary = tempfile.mkstemp(dir=place, prefix=".new-")
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(MAGIC + hashlib.sha256(image).digest() + image)
+                file.write(MAGIC + _sha256(image).digest() + image)
             os.replace(temporary, place / name)  # at once, so that no other process ever sees half an entry
         except OSError:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
             raise
         _drop_oldest(place)
+
+
+def _sha256(content: bytes = b"") -> Any:
+    """As in hashlib, by the module behind it, if there is one: to load OpenSSL takes as long as a small compilation."""
+    for name in ("_sha2", "_sha256", "hashlib"):
+        with contextlib.suppress(ImportError):
+            return import_module(name).sha256(content)
+    raise ImportError("no SHA-256 in this Python")
 
 
 def _usable_directory(create: bool) -> Path | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -21,7 +22,6 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
-from llvmlite.binding.newpassmanagers import NewPassManager
 
 from ...ir.core import Module
 from ...ir.counters import is_brief
@@ -34,6 +34,7 @@ from ...ir.types import Array, leaves_in_pairs
 from .. import cpython as layout
 from ..tracebacks import make_raiser
 from . import matrixmath, runtime, vectormath
+from .bench import BRIEF, Bench, Effort, Job, at_once, threads
 from .entry import ENTRY, Signature, write_entry
 from .lower import lower
 from .lowered import LANES, WHOLE_ARRAYS, Lowered, no_variants
@@ -45,26 +46,7 @@ from .splitting import split
 Address = int
 LARGE = 3000  # lines of assembly from which on loops are not unrolled, which costs a third of the time that LLVM takes
 GENERATION = 16  # libraries per linker
-# Runs of a pass builder.  With options of LLVM that print or time passes it has to be 1: their callbacks outlive a run.
-BUILDER_RUNS = 16
-BRIEF = ("always_inliner", "global_dead_code_eliminate", "sroa", "simplify_cfg", "instruction_combine", "simplify_cfg")
-
-
-@record(frozen=True)
-class Effort:
-    """What LLVM does for a module.  (Its text is part of the key of code kept on disk.)
-
-    brief: the passes of BRIEF, no pipeline.  Else the pipeline of the level, with loop vectorisation.
-    slp: vectors of what stands side by side.
-    careful: with strength reduction of loops.  It takes a sixth of the time of a module of loops over whole arrays, and finds
-    nothing: their counters go up by ones, and processors add them to addresses by themselves.
-    """
-
-    brief: bool
-    level: int
-    slp: bool
-    unroll: bool
-    careful: bool
+SMALL = 400  # lines of assembly that no other thread is asked to help with
 
 
 def effort(assembly: str, brief: bool = False) -> Effort:
@@ -101,24 +83,20 @@ class Engine:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         self.lock = threading.RLock()
-        self.machine = self._machine(3)
-        self.quick = self._machine(0)
-        self.layout = str(self.machine.target_data)
-        self.triple = self.machine.triple
+        self.benches = [Bench(self._machine)]  # the first is that of the thread which compiles
         self.linker: Any = None
         self.links = 0
         self.graveyard: list[Any] = []
         self.running = ctypes.c_int64(0)  # calls under way that may run Python code
         self.parts: dict[str, Any] = {}
-        self.builders: dict[tuple[int, bool, bool], tuple[int, Any]] = {}
         self.handler: object = None
         self.vector_lanes = _vector_lanes()
 
     @staticmethod
     def _machine(level: int) -> llvm.TargetMachine:
         return llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(),
-            features=_features().flatten(),
+            cpu=_processor()[0],
+            features=_processor()[1],
             opt=level,
             reloc="pic",
             codemodel="small",  # the linker puts stubs where the C library is too far away
@@ -127,73 +105,35 @@ class Engine:
 
     # ---------------------------------------------------------------------------------------- compiling
 
-    def parse(self, text: str) -> llvm.ModuleRef:
-        """A module in a context of its own: types and constants of modules are kept as long as their context."""
-        module = llvm.parse_assembly(text, llvm.create_context())
-        module.triple = self.triple
-        module.data_layout = self.layout
-        return module
+    @property
+    def bench(self) -> Bench:
+        return self.benches[0]
 
-    def pass_builder(self, level: int, slp: bool, unroll: bool) -> llvm.PassBuilder:
-        """A builder of pipelines, which serves for BUILDER_RUNS runs; to be used under the lock.
+    def objects(self, jobs: Sequence[Job], kept: bool = False) -> list[bytes]:
+        """The object files of modules; `kept` looks for them on disk, and keeps them there.  To be called under the lock."""
+        if kept:
+            from . import cache  # on demand: code for scalars that nobody keeps needs none of it
 
-        What llvmlite allocates for the callbacks of a builder is never freed (1.5 kB), so there is not one for each
-        run.  Every run leaves a callback behind, so none serves for ever.  It asks whether a function is `optnone`, and
-        only for such a one looks at what was gone with its run: there must be none.
-        """
-        key = level, slp, unroll
-        served, builder = self.builders.get(key, (BUILDER_RUNS, None))
-        if builder is None or served == BUILDER_RUNS:
-            tuning = llvm.create_pipeline_tuning_options(speed_level=level)
-            tuning.loop_vectorization = True
-            tuning.loop_unrolling = unroll
-            tuning.slp_vectorization = slp
-            served, builder = 0, llvm.create_pass_builder(self.machine, tuning)
-        self.builders[key] = served + 1, builder
-        return builder
+            names = [self._key(job) for job in jobs]
+            images = [cache.load(name) for name in names]
+            missing = [n for n, image in enumerate(images) if image is None]
+            for n, image in zip(missing, self.objects([jobs[n] for n in missing]), strict=True):
+                cache.store(names[n], image)
+                images[n] = image
+            return [image for image in images if image is not None]
+        if not jobs:  # all were found
+            return []
+        wanted = 1 if sum(job.text.count("\n") for job in jobs) < SMALL else min(threads(), len(jobs))
+        self.benches += [Bench(self._machine) for _ in range(len(self.benches), wanted)]
+        with emission(all(job.effort is None or job.effort.careful for job in jobs)):
+            return at_once(self.benches[:wanted], jobs)
 
-    def optimise(self, module: llvm.ModuleRef, effort: Effort) -> None:
-        """Run LLVM's optimiser, under the lock."""
-        builder = self.pass_builder(effort.level, effort.slp, effort.unroll)
-        if effort.brief:
-            passes = llvm.create_new_module_pass_manager()
-            for name in BRIEF:
-                getattr(passes, f"add_{name}_pass")()
-        else:
-            passes = builder.getModulePassManager()
-        passes.run(module, builder)
-        # llvmlite's own disposal of it is hidden by that of a base class that does nothing.
-        NewPassManager._dispose(passes)
+    def _key(self, job: Job) -> str:
+        from . import cache
 
-    def object_file(self, assembly: str, cached: bool = False, brief: bool = False) -> bytes:
-        """The optimised object file of a module; `cached` looks for it on disk, and keeps it there."""
-        if cached:
-            return self._cached_object_file(assembly, brief)
-        assert " optnone" not in assembly, "see pass_builder"
-        work = effort(assembly, brief)
-        with self.parse(assembly) as module, emission(work.careful):
-            self.optimise(module, work)
-            return self.machine.emit_object(module)
-
-    def plain_object_file(self, assembly: str, careful: bool = True) -> bytes:
-        """The object file of a module that needs no optimiser.
-
-        Its code is generated with care even so, unless calls take long: without, small arrays come and go 10 ns slower.
-        """
-        with self.parse(assembly) as module:
-            return (self.machine if careful else self.quick).emit_object(module)
-
-    def _cached_object_file(self, assembly: str, brief: bool) -> bytes:
-        from . import cache  # on demand: what it imports takes as long as a small compilation
-
-        features = _features().flatten()
-        settings = f"{effort(assembly, brief)} {BRIEF}"
-        name = cache.key(assembly, self.triple, llvm.get_host_cpu_name(), features, llvmlite.__version__, settings)
-        image = cache.load(name)
-        if image is None:
-            image = self.object_file(assembly, brief=brief)
-            cache.store(name, image)
-        return image
+        return cache.key(
+            job.text, self.bench.triple, *_processor(), llvmlite.__version__, f"{job.effort} {job.quick} {BRIEF}"
+        )
 
     def link(
         self, images: Sequence[bytes], imports: Iterable[str], exports: Iterable[str], extra: dict[str, int]
@@ -203,7 +143,7 @@ class Engine:
             self.graveyard.clear()
         # First of all, since it may link a part of the runtime.
         imports = list(imports)
-        self.vector_functions([name for name in imports if name in vectormath.NAMES and name not in self.parts])
+        self.load([part for name in imports if name not in extra and (part := _home(name)) and part not in self.parts])
         addresses = {name: extra[name] if name in extra else self.address_of(name) for name in imports}
         if self.links % GENERATION == 0:
             # A linker keeps some ten kilobytes per library that it ever held, so each serves for a while only; it
@@ -223,7 +163,7 @@ class Engine:
 
     def address_of(self, name: str) -> Address:
         """Where an external symbol is: in the runtime, NumPy, CPython, or the C library."""
-        part = runtime.HOMES.get(name) or _OWN_MATH.get(name) or _OWN_CODE.get(name)
+        part = _home(name)
         if part is not None:
             return self.part(part)[name]
         if is_foreign(name):
@@ -241,48 +181,40 @@ class Engine:
     def part(self, name: str) -> Any:
         """A part of the runtime, or a function of our own mathematics, compiled at its first use."""
         with self.lock:
-            if name in vectormath.NAMES and name not in self.parts:
-                self.vector_functions([name])
             if name not in self.parts:
-                machine = self.quick
-                if name in runtime.PARTS:
-                    module, exports = self.parse(runtime.text(name)), runtime.PARTS[name]
-                    # The others unoptimised: some ten milliseconds less before the first result, and little in them is hot.
-                    if name in runtime.HOT or name in runtime.BROAD:
-                        machine = self.machine if name in runtime.HOT else self.quick
-                        self.optimise(module, effort("", brief=True))
-                elif name in matrixmath.NAMES:
-                    module, machine, exports = self.parse(matrixmath.text(name)), self.machine, (name,)
-                else:
-                    module, machine, exports = self.parse(special_text(name)), self.machine, (f"zyg_{name}",)
-                    self.optimise(module, effort(""))
-                imports = [f.name for f in [*module.functions, *module.global_variables]
-                           if f.is_declaration and not f.name.startswith("llvm.")]  # fmt: skip
-                library = self.link([machine.emit_object(module)], imports, exports, {})
-                if name == "control":
-                    main = ctypes.c_int64.from_address(library["zyg_main_thread"])
-                    main.value = threading.main_thread().ident or 0
-                elif name == "memory":
-                    ctypes.c_int64.from_address(library["zyg_pool_limit"]).value = pool_limit()
-                    call_around_forks(library["zyg_pool_hold"], library["zyg_pool_release"])
-                if name in ("memory", "shelves"):
-                    # Arrays that are freed at the very end, and forks, call it: the code is never unloaded.
-                    ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
-                self.parts[name] = library
+                self.load([name])
             return self.parts[name]
 
-    def vector_functions(self, names: Sequence[str]) -> None:
-        """Compile functions of `vectormath`, all at once: half of what one alone takes is the same for any number of them."""
-        called = [name for n in names if (name := vectormath.wider(n, _is_wide()))]
-        names = list(dict.fromkeys([*(n for n in called if n not in self.parts), *names]))
-        if names:
-            declared, bodies = zip(*(vectormath.text(name, _is_wide()) for name in names), strict=True)
-            defined = [f"@{name}(" for name in names]
-            needed = sorted(line for line in set().union(*declared) if not any(name in line for name in defined))
-            with self.parse("\n".join([*needed, *bodies])) as module:
-                image = self.machine.emit_object(module)
-            imports = [name for name in dict.fromkeys(called) if name not in names]
-            self.parts |= dict.fromkeys(names, self.link([image], imports, names, {}))
+    def load(self, names: Iterable[str]) -> None:
+        """Have these parts, and the vector functions that those call; what is not on disk is compiled at once."""
+        called = [wider for n in names if n in vectormath.NAMES and (wider := vectormath.wider(n, _is_wide()))]
+        names = [n for n in dict.fromkeys([*called, *names]) if n not in self.parts]
+        for kept in (False, True):
+            own = [name for name in names if kept != (name in runtime.QUICK)]
+            jobs = [_part_job(name) for name in own]
+            for name, job, image in zip(own, jobs, self.objects(jobs, kept) if own else (), strict=True):
+                if name not in self.parts:  # another one that was linked may have brought it
+                    self._link_part(name, job.text, image)
+
+    def _link_part(self, name: str, text: str, image: bytes) -> None:
+        exports = runtime.PARTS.get(name) or ((f"zyg_{name}",) if name in OWN_MATH else (name,))
+        library = self.link([image], _declared(text), exports, {})
+        if name == "control":
+            main = ctypes.c_int64.from_address(library["zyg_main_thread"])
+            main.value = threading.main_thread().ident or 0
+        elif name == "memory":
+            ctypes.c_int64.from_address(library["zyg_pool_limit"]).value = pool_limit()
+            call_around_forks(library["zyg_pool_hold"], library["zyg_pool_release"])
+        if name in ("memory", "shelves"):
+            # Arrays that are freed at the very end, and forks, call it: the code is never unloaded.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
+        self.parts[name] = library
+
+    def is_kept(self, name: str) -> bool:
+        """Whether a part is there at once: its object file is on disk."""
+        from . import cache
+
+        return name in self.parts or cache.load(self._key(_part_job(name))) is not None
 
     def array_handler(self) -> object:
         """The capsule by which NumPy frees arrays of ours."""
@@ -312,6 +244,12 @@ class Engine:
 def _features() -> llvm.targets.FeatureMap:
     """What the processor can do; LLVM takes a tenth of a millisecond to say it."""
     return llvm.get_host_cpu_features()
+
+
+@lru_cache(None)
+def _processor() -> tuple[str, str]:
+    """Its name and features, as LLVM takes them."""
+    return llvm.get_host_cpu_name(), _features().flatten()
 
 
 def _is_wide() -> bool:
@@ -425,6 +363,35 @@ def engine() -> Engine:
     return _engine
 
 
+def _home(name: str) -> str | None:
+    """The part that has a symbol, if one has."""
+    return runtime.HOMES.get(name) or _OWN_MATH.get(name) or _OWN_CODE.get(name)
+
+
+def _part_job(name: str) -> Job:
+    """How a part of the runtime, a kernel or a function of our own mathematics is made.
+
+    The runtime is not optimised where it is not hot: some ten milliseconds less before the first result of all. (Generated with
+    care, the large parts would take ten times as long, and save a twentieth.)"""
+    if name in runtime.PARTS:
+        careful = name in runtime.HOT
+        return Job(
+            runtime.text(name), effort("", brief=True) if careful or name in runtime.LARGE else None, not careful
+        )
+    if name in matrixmath.NAMES:
+        return Job(matrixmath.text(name))
+    if name in vectormath.NAMES:
+        declared, body = vectormath.text(name, _is_wide())
+        return Job("\n".join([*sorted(declared), body]))
+    return Job(special_text(name), effort(""))
+
+
+def _declared(text: str) -> list[str]:
+    """What the assembly of a module takes from elsewhere."""
+    names = re.findall(r"^(?:declare [^@]*)?@([\w.]+)(?:\(| = external )", text, re.MULTILINE)
+    return [name for name in names if not name.startswith("llvm.")]
+
+
 # ------------------------------------------------------------------------------------------ compiled modules
 
 
@@ -474,7 +441,7 @@ class Native:
         texts = []
         for module, work in self._optimised(lines):
             with e.lock, emission(work.careful):
-                texts.append(e.machine.emit_assembly(module))
+                texts.append(e.bench.machine.emit_assembly(module))
         return "".join(texts)
 
     def _bodies(self, lines: bool = False) -> Lowered:
@@ -487,8 +454,8 @@ class Native:
         found = []
         with e.lock:
             for text, brief in _modules(self._bodies(lines), is_brief(self.module)):
-                module, work = e.parse(text), effort(text, brief)
-                e.optimise(module, work)
+                module, work = e.bench.parse(text), effort(text, brief)
+                e.bench.optimise(module, work)
                 found.append((module, work))
         return found
 
@@ -500,8 +467,7 @@ class Native:
 
 def _modules(lowered: Lowered, brief: bool) -> list[tuple[str, bool]]:
     """The assembly of what is compiled: each module with whether brief passes will do."""
-    main, settled = split(lowered.module, lowered.settled)
-    return [*([(main, brief)] if main else []), *([(settled, True)] if settled else [])]
+    return [(text, brief or settled) for text, settled in split(lowered.module, lowered.settled, lowered.inlined)]
 
 
 def _without_noise(text: str) -> str:
@@ -562,9 +528,12 @@ def compile_module(module: Module, entry: str, options: Options, signature: Sign
         native = Native(module, entry, options, signature, lowered)
         raiser = make_raiser(lowered.errors)
         outer = write_entry(lowered, entry, signature, options, raiser, apart)
-        images = [e.object_file(text, options.cache, needs_little) for text, needs_little in _modules(lowered, brief)]
+        # What takes longest is begun first.
+        jobs = [Job(text, effort(text, needs_little)) for text, needs_little in _modules(lowered, brief)]
         if apart:
-            images.append(e.plain_object_file(outer.text(), WHOLE_ARRAYS not in lowered.module.flags))
+            # Code of an entry is generated with care, unless calls take long: without, small arrays come and go 10 ns slower.
+            jobs.append(Job(outer.text(), quick=WHOLE_ARRAYS in lowered.module.flags))
+        images = e.objects(jobs, options.cache)
         objects = lowered.objects
         native.table = (ctypes.py_object * max(1, len(objects)))(*map(ctypes.py_object, objects))
         extra = {"zyg_objects": ctypes.addressof(native.table)}

@@ -101,7 +101,7 @@ def literal(value: Any, type: Type) -> str:
 _PLAIN = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*\Z")
 SELF = "\0"  # in a metadata node: the node itself, which makes it distinct
 _STRANGE = re.compile(r"[^-a-zA-Z$._0-9]+")
-_SYMBOL, _GROUP, _NODE = re.compile(r'@(?:"[^"]*"|[-\w$.]+)'), re.compile(r"#(\d+)"), re.compile(r"!(\d+)")
+REFERENCE = re.compile(r'@(?:"[^"]*"|[-\w$.]+)|[#!]\d+')  # to a symbol, a group of attributes, a node of metadata
 
 
 def symbol(name: str) -> str:
@@ -198,22 +198,19 @@ class ModuleText:
         lines += [f"!{number} = {text}" for number, text in enumerate(self.metadata)]
         return "\n".join([*lines, *self._named()]) + "\n"
 
-    def part(self, texts: list[str]) -> str:
-        """A module of these functions and declarations, with what they refer to."""
-        symbols = {name for text in texts for name in _SYMBOL.findall(text)}
-        groups = {int(number) for text in texts for number in _GROUP.findall(text)}
-        lines = [line for name, line in self.externals.items() if symbol(name) in symbols]
-        groups.update(int(number) for line in lines for number in _GROUP.findall(line))
+    def part(self, texts: list[str], references: set[str]) -> str:
+        """A module of these functions and declarations, with what they refer to (REFERENCE)."""
+        lines = [line for name, line in self.externals.items() if symbol(name) in references]
+        found = references.union(*map(REFERENCE.findall, [*lines, *self.vector_symbols.values(), *self._named()]))
         lines += [*self.vector_symbols.values(), *self._kept(), *texts]
-        groups.update(int(number) for line in self.vector_symbols.values() for number in _GROUP.findall(line))
         lines += [
-            f"attributes #{number} = {{ {text} }}" for text, number in self.attributes.items() if number in groups
+            f"attributes #{number} = {{ {text} }}" for text, number in self.attributes.items() if f"#{number}" in found
         ]
         nodes: set[int] = set()
-        found = {int(number) for text in [*texts, *self._named()] for number in _NODE.findall(text)}
-        while found:
-            nodes |= found
-            found = {int(number) for n in found for number in _NODE.findall(self.metadata[n])} - nodes
+        new = {int(name[1:]) for name in found if name[0] == "!"}
+        while new:
+            nodes |= new
+            new = {int(name[1:]) for n in new for name in REFERENCE.findall(self.metadata[n]) if name[0] == "!"} - nodes
         lines += [f"!{number} = {self.metadata[number]}" for number in sorted(nodes)]
         return "\n".join([*lines, *self._named()]) + "\n"
 

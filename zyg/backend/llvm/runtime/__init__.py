@@ -51,7 +51,9 @@ PARTS: dict[str, tuple[str, ...]] = {
     "control": ("zyg_poll", "zyg_work", "zyg_gil_give", "zyg_gil_take", "zyg_stack_limit", "zyg_main_thread"),
 }  # fmt: skip
 HOT = {"fastpaths", "shelves"}  # parts that LLVM optimises
-BROAD = {"pulls"}  # parts that it simplifies: generated with care, they take ten times as long and save a twentieth
+LARGE = {"pulls"}  # parts that LLVM simplifies, but takes no care with their code
+# Parts for scalars are compiled in less time than it takes to load what finds code on disk.
+QUICK = {"callables", "entries", "objects", "numbers", "control"}
 HOMES = {symbol: part for part, symbols in PARTS.items() for symbol in symbols}
 
 
@@ -61,15 +63,16 @@ def text(part: str) -> str:
 
 
 __all__ = [
-    "BROAD",
     "CALLABLE",
     "CTX",
     "GUARD",
     "HEADER",
     "HOMES",
     "HOT",
+    "LARGE",
     "PARTS",
     "POLL_WORK",
+    "QUICK",
     "RECORD",
     "SAVED",
     "text",

@@ -1,0 +1,100 @@
+"""Modules made into objects by several threads."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.backend.llvm import bench
+from zyg.backend.llvm.bench import Bench, Job, at_once
+from zyg.backend.llvm.engine import Engine, engine
+from zyg.backend.llvm.splitting import PIECE, split
+from zyg.backend.llvm.text import ModuleText
+
+TEXT = "define i64 @f{n}(i64 %x) {{\n  %y = add i64 %x, {n}\n  ret i64 %y\n}}\n"
+
+pytestmark = pytest.mark.each_in_turn
+
+
+def benches(count):
+    return [Bench(Engine._machine) for _ in range(count)]
+
+
+def test_objects_come_in_the_order_of_the_jobs():
+    found = at_once(benches(3), [Job(TEXT.format(n=n)) for n in range(20)])
+    assert all(f"f{n}\0".encode() in image for n, image in enumerate(found))
+    library = engine().link(found, [], [f"f{n}" for n in range(20)], {})
+    import ctypes
+
+    assert [ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(library[f"f{n}"])(1) for n in range(20)] == [*range(1, 21)]
+
+
+def test_the_first_error_is_raised_when_all_threads_are_done():
+    before = threading.active_count()
+    with pytest.raises(RuntimeError, match="does not read"):
+        at_once(benches(2), [Job(TEXT.format(n=1)), Job("rubbish"), *(Job(TEXT.format(n=n)) for n in range(2, 9))])
+    assert threading.active_count() <= before + 1  # one may be about to end
+
+
+def test_an_interrupt_waits_for_the_threads(monkeypatch):
+    under_way, done = threading.Event(), threading.Event()
+
+    def do(self, job):
+        if threading.current_thread() is threading.main_thread():
+            under_way.wait()
+            raise KeyboardInterrupt
+        under_way.set()
+        done.wait(0.05)
+        done.set()
+        return b""
+
+    monkeypatch.setattr(Bench, "do", do)
+    with pytest.raises(KeyboardInterrupt):
+        at_once(benches(2), [Job(""), Job("")])
+    assert done.is_set()
+
+
+def test_without_another_thread_one_does_all(monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert len(at_once(benches(2), [Job(TEXT.format(n=n)) for n in range(3)])) == 3
+
+
+def test_pieces_depend_on_the_code_alone_and_hold_what_is_inlined():
+    module = ModuleText()
+    for n in range(40):
+        lines = "\n".join(f"  %v{k} = call fastcc i64 @py.g{n}(i64 %x)" for k in range(60))
+        module.functions.append(f"define internal fastcc i64 @py.f{n}(i64 %x) {{\nentry:\n{lines}\n  ret i64 %v0\n}}")
+        module.functions.append(f"define internal fastcc i64 @py.g{n}(i64 %x) {{\nentry:\n  ret i64 %x\n}}")
+    symbols = {f"@py.{letter}{n}" for letter in "fg" for n in range(40)}
+    found = split(module, symbols, {f"@py.g{n}" for n in range(40)})
+    assert len(found) > 4 and found == split(module, symbols, {f"@py.g{n}" for n in range(40)})
+    assert all(text.count("\n") < 2 * PIECE and settled for text, settled in found)
+    assert not any("declare fastcc" in text for text, _ in found)
+    apart = split(module, symbols)
+    assert any("declare fastcc" in text for text, _ in apart)
+    assert sum(text.count("define ") for text, _ in apart) == 80
+
+
+def test_a_program_in_pieces_is_right_with_any_number_of_threads(monkeypatch):
+    def f(x, w):
+        h = np.tanh(x @ w)
+        s = np.exp(h - np.max(h, axis=1, keepdims=True))
+        s = s / np.sum(s, axis=1, keepdims=True)
+        t = np.where(s > 0.3, s, 0.1 * s) @ w.T
+        u = np.sort(np.mean(t * t, axis=0)) - np.sum(t, axis=0)
+        return np.sum(np.sqrt(1.0 + u * u)) + np.mean(np.abs(h)) + np.sum(np.maximum(t, 0.1) ** 2)
+
+    x, w = np.random.default_rng(0).normal(size=(2, 4, 4))
+    values = []
+    for count in (1, 3):
+        monkeypatch.setattr("zyg.backend.llvm.engine.threads", lambda count=count: count)
+        values.append(zyg.gradient(zyg.jit(lambda x, w, count=count: f(x, w)), x, w))
+    assert all(np.array_equal(a, b) for a, b in zip(*values, strict=True))
+    e = np.zeros_like(x)
+    e[1, 2] = 1e-6
+    assert abs((f(x + e, w) - f(x - e, w)) / 2e-6 - values[0][0][1, 2]) < 1e-6
+    assert bench.threads() >= 1

@@ -1,0 +1,212 @@
+"""Modules made into objects, several at a time.
+
+LLVM works on modules of different contexts side by side, but llvmlite lets one call in at a time.  What takes long here (reading
+assembly, the optimiser, the code generator) goes past its lock, and each thread has a target machine, with what refers to it,
+and a context per module of its own.  The threads are there for one compilation only, and it waits for them whatever happens: so
+nothing is under way when the process forks, which takes the lock of the engine, or ends.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from ctypes import c_char_p, string_at
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
+
+from ...ir.records import record
+
+# Runs of a pass builder.  With options of LLVM that print or time passes it has to be 1: their callbacks outlive a run.
+BUILDER_RUNS = 16
+BRIEF = ("always_inliner", "global_dead_code_eliminate", "sroa", "simplify_cfg", "instruction_combine", "simplify_cfg")
+MOST = 4  # threads: each has more to do for itself than it takes from the others, from some on
+
+
+@record(frozen=True)
+class Effort:
+    """What LLVM does for a module.  (Its text is part of the key of code kept on disk.)
+
+    brief: the passes of BRIEF, no pipeline.  Else the pipeline of the level, with loop vectorisation.
+    slp: vectors of what stands side by side.
+    careful: with strength reduction of loops.  It takes a sixth of the time of a module of loops over whole arrays, and finds
+    nothing: their counters go up by ones, and processors add them to addresses by themselves.
+    """
+
+    brief: bool
+    level: int
+    slp: bool
+    unroll: bool
+    careful: bool
+
+
+@record(frozen=True)
+class Job:
+    """What is to become an object: assembly, what the optimiser does with it (None: nothing), and whether the code generator is to be
+    quick instead of careful."""
+
+    text: str
+    effort: Effort | None = None
+    quick: bool = False
+
+
+class Bench:
+    """What one thread at a time compiles with."""
+
+    def __init__(self, make_machine: Callable[[int], llvm.TargetMachine]) -> None:
+        self.machine = make_machine(3)
+        self.quick = make_machine(0)
+        self.layout = str(self.machine.target_data)
+        self.triple = self.machine.triple
+        self.builders: dict[tuple[int, bool, bool], tuple[int, Any]] = {}
+
+    def parse(self, text: str) -> llvm.ModuleRef:
+        """A module in a context of its own: types and constants of modules are kept as long as their context."""
+        context = llvm.create_context()
+        with llvm.ffi.OutputString() as error:
+            module = llvm.ModuleRef(_past_the_lock("ParseAssembly")(context, c_char_p(text.encode()), error), context)
+            if error:
+                module.close()
+                raise RuntimeError(f"LLVM does not read the assembly: {error}")
+        module.triple = self.triple
+        module.data_layout = self.layout
+        return module
+
+    def pass_builder(self, level: int, slp: bool, unroll: bool) -> llvm.PassBuilder:
+        """A builder of pipelines, which serves for BUILDER_RUNS runs.
+
+        What llvmlite allocates for the callbacks of a builder is never freed (1.5 kB), so there is not one for each
+        run.  Every run leaves a callback behind, so none serves for ever.  It asks whether a function is `optnone`, and
+        only for such a one looks at what was gone with its run: there must be none.
+        """
+        key = level, slp, unroll
+        served, builder = self.builders.get(key, (BUILDER_RUNS, None))
+        if builder is None or served == BUILDER_RUNS:
+            tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+            tuning.loop_vectorization = True
+            tuning.loop_unrolling = unroll
+            tuning.slp_vectorization = slp
+            served, builder = 0, llvm.create_pass_builder(self.machine, tuning)
+        self.builders[key] = served + 1, builder
+        return builder
+
+    def optimise(self, module: llvm.ModuleRef, effort: Effort) -> None:
+        """Run LLVM's optimiser."""
+        builder = self.pass_builder(effort.level, effort.slp, effort.unroll)
+        if effort.brief:
+            passes = llvm.create_new_module_pass_manager()
+            for name in BRIEF:
+                getattr(passes, f"add_{name}_pass")()
+        else:
+            passes = builder.getModulePassManager()
+        _past_the_lock("RunNewModulePassManager")(passes, module, builder)
+        # llvmlite's own disposal of it is hidden by that of a base class that does nothing.
+        NewPassManager._dispose(passes)
+
+    @staticmethod
+    def emit(module: llvm.ModuleRef, machine: llvm.TargetMachine) -> bytes:
+        """The object file of a module."""
+        with llvm.ffi.OutputString() as error:
+            buffer = _past_the_lock("TargetMachineEmitToMemory")(machine, module, 1, error)
+            if not buffer:
+                raise RuntimeError(str(error))
+        try:
+            return string_at(llvm.ffi.lib.LLVMPY_GetBufferStart(buffer), llvm.ffi.lib.LLVMPY_GetBufferSize(buffer))
+        finally:
+            llvm.ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+    def do(self, job: Job) -> bytes:
+        with self.parse(job.text) as module:
+            if job.effort is not None:
+                assert " optnone" not in job.text, "see pass_builder"
+                self.optimise(module, job.effort)
+            return self.emit(module, self.quick if job.quick else self.machine)
+
+
+def _past_the_lock(name: str) -> Callable[..., Any]:
+    """A function of LLVM without llvmlite's lock, if its versions still have it so."""
+    function = getattr(llvm.ffi.lib, f"LLVMPY_{name}")
+    return getattr(function, "_cfn", function)
+
+
+def threads() -> int:
+    """How many threads the process may have on processors at once, as far as they are of use here."""
+    try:
+        found = len(os.sched_getaffinity(0))
+    except AttributeError:
+        found = os.cpu_count() or 1
+    return min(found, MOST)
+
+
+def at_once(benches: Sequence[Bench], jobs: Sequence[Job]) -> list[bytes]:
+    """The objects, each made at a bench by a thread; the one that calls has the first.  What comes first is begun first; once a
+    job has failed no other is begun, and its exception is raised when all threads are done."""
+    objects: dict[int, bytes] = {}
+    errors: list[BaseException] = []
+    left = iter(range(len(jobs)))  # one thread at a time goes on with it, since it is no Python function
+
+    def work(bench: Bench) -> None:
+        try:
+            for n in left:
+                if errors:
+                    break
+                objects[n] = bench.do(jobs[n])
+        except BaseException as error:
+            errors.append(error)
+
+    done: list[threading.Lock] = []
+    others = benches[1 : len(jobs)]
+    with _no_collections() if others else nullcontext():
+        try:
+            for bench in others:
+                done.append(lock := threading.Lock())
+                _start(work, bench, lock)
+            work(benches[0])
+        finally:
+            _wait(done, errors)
+    if errors:
+        raise errors[0]
+    return [objects[n] for n in range(len(jobs))]
+
+
+def _start(work: Callable[[Bench], None], bench: Bench, done: threading.Lock) -> None:
+    """Start a thread that works at a bench and holds the lock until it is done; none if there can be none."""
+
+    def run() -> None:
+        try:
+            work(bench)
+        finally:
+            done.release()
+
+    done.acquire()
+    try:
+        threading.Thread(target=run, name="zyg compiles", daemon=True).start()
+    except RuntimeError:
+        done.release()
+
+
+def _wait(done: Sequence[threading.Lock], errors: list[BaseException]) -> None:
+    """Wait for the threads, also where the user does not want to."""
+    left = list(done)
+    while left:
+        try:
+            left[-1].acquire()
+            left.pop()
+        except KeyboardInterrupt as error:
+            errors.append(error)
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Were garbage collected in another thread, what it runs (`__del__` of anything) could wait for this one for ever."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
