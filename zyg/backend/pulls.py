@@ -41,16 +41,19 @@ class State(tuple[Any, ...]):
     __slots__ = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        global _calls
+        global _calls, _patience
         _calls += 1
-        if _calls >= PATIENCE and not _started:
-            start()
+        if _calls >= _patience and not _started:
+            if _calls >= PATIENCE or _is_kept():
+                start()
+            else:
+                _patience = PATIENCE
         return self[0](*args, **kwargs)
 
 
-# To compile the native code takes as long as so many calls of what does the same in Python.
-PATIENCE = 1 << 12
-_calls = 0
+# To link native code that is kept on disk, or to compile it, takes as long as so many calls of what does the same in Python.
+PATIENCE_TO_LINK, PATIENCE = 1 << 9, 1 << 12
+_calls, _patience = 0, PATIENCE_TO_LINK
 _started = False
 _starting = threading.Lock()
 _waiting: list[Callable[[], None]] = []
@@ -63,6 +66,12 @@ def when_started(begin: Callable[[], None]) -> None:
         begin()
     else:
         _waiting.append(begin)
+
+
+def _is_kept() -> bool:
+    from .llvm.engine import engine
+
+    return engine().is_kept("pulls")
 
 
 def start() -> None:
