@@ -132,6 +132,8 @@ ENDS = ("f", "F", "b", "B", "fb", "fB", "Fb", "FB", "bf", "bF", "Bf", "BF")
 
 @implements(np.trim_zeros)
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    if isinstance(filt, tuple):
+        unsupported("np.trim_zeros of a tuple, whose length would depend on numbers, in native code", "pass a list")
     a = np.asarray(filt)
     if trim not in ENDS:
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")

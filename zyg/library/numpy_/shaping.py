@@ -157,6 +157,8 @@ def ndim(e: Evaluator, a: Abstract) -> Abstract:
 @emits(np.size)
 def size(e: Evaluator, a: Abstract, axis: Abstract = NONE) -> Abstract:
     if is_numeric(a) or isinstance(a, Known) and lists.known_items(e, a) is None:
+        if not (isinstance(axis, Known) and axis.object is None):
+            arrays.axes_of(e, axis, 0)  # there is none
         return Known(1)
     if isinstance(a, MaybeValue):
         raise e.refuse(f"np.size() of a {describe(a, e.heap)}", hint="test for None first")

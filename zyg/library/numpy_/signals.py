@@ -262,9 +262,10 @@ def without_jumps(rows: Any, limit: Any, period: Any) -> Any:
         for j in range(1, rows.shape[1]):
             step = rows[i, j] - rows[i, j - 1]
             away = np.floor((step + period / 2) / period)
-            if (step + period / 2) - away * period == 0 and step > 0:
+            rest = (step + period / 2) - away * period  # a nan if the step is infinite, and so is all that follows
+            if rest == 0 and step > 0:
                 away -= 1.0
-            if abs(step) >= limit:
-                turns -= away
+            if not abs(step) < limit:
+                turns -= away + 0 * rest
             result[i, j] = rows[i, j] + period * turns
     return result
