@@ -41,20 +41,16 @@ declare double @llvm.fabs.f64(double)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 define internal i1 @is_array(ptr %x, ptr %descr) {
-  %type_at = getelementptr i8, ptr %x, i64 $OB_TYPE
-  %type = load ptr, ptr %type_at
+  %type = field ptr, %x, $OB_TYPE
   %array = icmp eq ptr %type, @numpy.ndarray
   br i1 %array, label %look, label %no
 look:
-  %descr_at = getelementptr i8, ptr %x, i64 $ARRAY_DESCR
-  %its = load ptr, ptr %descr_at
+  %its = field ptr, %x, $ARRAY_DESCR
   %same = icmp eq ptr %its, %descr
-  %flags_at = getelementptr i8, ptr %x, i64 $ARRAY_FLAGS
-  %flags = load i32, ptr %flags_at
+  %flags = field i32, %x, $ARRAY_FLAGS
   %aligned_bit = and i32 %flags, $FLAG_ALIGNED
   %aligned = icmp ne i32 %aligned_bit, 0
-  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
-  %nd = load i32, ptr %nd_at
+  %nd = field i32, %x, $ARRAY_NDIM
   %few = icmp ule i32 %nd, $LOOPS
   %a = and i1 %same, %aligned
   %b = and i1 %a, %few
@@ -66,15 +62,13 @@ no:
 ; A number as a double.
 define internal i1 @number(ptr %x, ptr %out) {
 entry:
-  %type_at = getelementptr i8, ptr %x, i64 $OB_TYPE
-  %type = load ptr, ptr %type_at
+  %type = field ptr, %x, $OB_TYPE
   %float = icmp eq ptr %type, @PyFloat_Type
   %of_numpy = icmp eq ptr %type, @numpy.float64
   %plain = or i1 %float, %of_numpy
   br i1 %plain, label %read, label %other
 read:
-  %at = getelementptr i8, ptr %x, i64 $FLOAT_VALUE
-  %value = load double, ptr %at
+  %value = field double, %x, $FLOAT_VALUE
   store double %value, ptr %out
   ret i1 true
 other:
@@ -98,21 +92,17 @@ no:
 ; Sizes and steps of an array along each loop; false if it has not the axes that its map names.
 define internal i1 @lay_out(ptr %x, ptr %map, ptr %sizes, ptr %steps) {
 entry:
-  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
-  %nd32 = load i32, ptr %nd_at
+  %nd32 = field i32, %x, $ARRAY_NDIM
   %nd = sext i32 %nd32 to i64
-  %shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
-  %shape = load ptr, ptr %shape_at
-  %strides_at = getelementptr i8, ptr %x, i64 $ARRAY_STRIDES
-  %strides = load ptr, ptr %strides_at
+  %shape = field ptr, %x, $ARRAY_SHAPE
+  %strides = field ptr, %x, $ARRAY_STRIDES
   %first = load i8, ptr %map
   %aligned = icmp eq i8 %first, $ALIGNED
   %shift = sub i64 $LOOPS, %nd
   br label %each
 each:
   %l = phi i64 [ 0, %entry ], [ %l1, %next ]
-  %entry_at = getelementptr i8, ptr %map, i64 %l
-  %named8 = load i8, ptr %entry_at
+  %named8 = at i8, %map, %l
   %named = sext i8 %named8 to i64
   %by_place = sub i64 %l, %shift
   %axis = select i1 %aligned, i64 %by_place, i64 %named
@@ -128,11 +118,9 @@ go:
   %there = icmp slt i64 %axis, %nd
   br i1 %there, label %read, label %no
 read:
-  %n_at = getelementptr i64, ptr %shape, i64 %axis
-  %n = load i64, ptr %n_at
+  %n = at i64, %shape, %axis
   store i64 %n, ptr %size_at
-  %s_at = getelementptr i64, ptr %strides, i64 %axis
-  %s = load i64, ptr %s_at
+  %s = at i64, %strides, %axis
   store i64 %s, ptr %step_at
   %some = icmp sgt i64 %n, 0
   br i1 %some, label %next, label %no
@@ -166,8 +154,7 @@ some:
   %array = call i1 @is_array(ptr %x, ptr %descr)
   br i1 %array, label %lay, label %maybe
 lay:
-  %data_at = getelementptr i8, ptr %x, i64 $ARRAY_DATA
-  %data = load ptr, ptr %data_at
+  %data = field ptr, %x, $ARRAY_DATA
   store ptr %data, ptr %place
   %laid = call i1 @lay_out(ptr %x, ptr %map, ptr %sizes, ptr %steps)
   ret i1 %laid
@@ -178,12 +165,27 @@ maybe:
   ret i1 %number
 }
 
+; Let an array have a shadow: false if there is no memory. It takes over the key by which the shadow is found, which may be null.
+define internal i1 @remember(ptr %shadows, ptr %words, ptr %x, ptr %key, ptr %shadow) {
+  %no_key = icmp eq ptr %key, null
+  br i1 %no_key, label %no, label %set
+set:
+  %views = slot $VIEWS
+  %unset = call i32 @PyDict_SetItem(ptr %views, ptr %key, ptr %shadow)
+  call void @Py_DecRef(ptr %key)
+  %keeping = slot $KEEPING
+  %unkept = call i32 @PyList_Append(ptr %keeping, ptr %x)
+  %wrong = or i32 %unset, %unkept
+  %fine = icmp eq i32 %wrong, 0
+  ret i1 %fine
+no:
+  ret i1 false
+}
+
 ; The shadow of an array, made if there is none: a new reference; null with or without an error.
 define internal ptr @shadow(ptr %shadows, ptr %words, ptr %x, ptr %descr, ptr %of_array) {
 entry:
-  %views_word = load i64, ptr %words
-  %views_at = getelementptr i8, ptr %shadows, i64 %views_word
-  %views = load ptr, ptr %views_at
+  %views = slot $VIEWS
   %key = call ptr @PyLong_FromVoidPtr(ptr %x)
   %failed = icmp eq ptr %key, null
   br i1 %failed, label %no, label %look
@@ -196,15 +198,12 @@ have:
   call void @Py_DecRef(ptr %key)
   ret ptr %found
 make:
-  %base_at = getelementptr i8, ptr %x, i64 $ARRAY_BASE
-  %base = load ptr, ptr %base_at
+  %base = field ptr, %x, $ARRAY_BASE
   %owns = icmp eq ptr %base, null
-  %flags_at = getelementptr i8, ptr %x, i64 $ARRAY_FLAGS
-  %flags = load i32, ptr %flags_at
+  %flags = field i32, %x, $ARRAY_FLAGS
   %contiguous_bit = and i32 %flags, $FLAG_C_CONTIGUOUS
   %contiguous = icmp ne i32 %contiguous_bit, 0
-  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
-  %nd = load i32, ptr %nd_at
+  %nd = field i32, %x, $ARRAY_NDIM
   %some = icmp sgt i32 %nd, 0
   %a = and i1 %owns, %contiguous
   %own = and i1 %a, %some
@@ -217,8 +216,7 @@ view:
   %base_array = call i1 @is_array(ptr %base, ptr %descr)
   br i1 %base_array, label %owner, label %python
 owner:
-  %base_base_at = getelementptr i8, ptr %base, i64 $ARRAY_BASE
-  %base_base = load ptr, ptr %base_base_at
+  %base_base = field ptr, %base, $ARRAY_BASE
   %base_owns = icmp eq ptr %base_base, null
   %base_contiguous = call i1 @is_contiguous(ptr %base)
   %base_plain = and i1 %base_owns, %base_contiguous
@@ -241,20 +239,15 @@ unlike:
   call void @Py_DecRef(ptr %whole_shadow)
   br label %python
 see:
-  %x_data_at = getelementptr i8, ptr %x, i64 $ARRAY_DATA
-  %x_data = load ptr, ptr %x_data_at
-  %base_data_at = getelementptr i8, ptr %base, i64 $ARRAY_DATA
-  %base_data = load ptr, ptr %base_data_at
-  %whole_data_at = getelementptr i8, ptr %whole_shadow, i64 $ARRAY_DATA
-  %whole_data = load ptr, ptr %whole_data_at
+  %x_data = field ptr, %x, $ARRAY_DATA
+  %base_data = field ptr, %base, $ARRAY_DATA
+  %whole_data = field ptr, %whole_shadow, $ARRAY_DATA
   %x_word = ptrtoint ptr %x_data to i64
   %base_word = ptrtoint ptr %base_data to i64
   %distance = sub i64 %x_word, %base_word
   %seen_data = getelementptr i8, ptr %whole_data, i64 %distance
-  %x_shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
-  %x_shape = load ptr, ptr %x_shape_at
-  %x_strides_at = getelementptr i8, ptr %x, i64 $ARRAY_STRIDES
-  %x_strides = load ptr, ptr %x_strides_at
+  %x_shape = field ptr, %x, $ARRAY_SHAPE
+  %x_strides = field ptr, %x, $ARRAY_STRIDES
   %seen = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %x_shape, i32 $FLOAT64, ptr %x_strides, ptr %seen_data, i32 0,
                                 i32 $FLAG_WRITEABLE, ptr null)
   %unseen = icmp eq ptr %seen, null
@@ -264,21 +257,12 @@ lose_whole:
   ret ptr null
 own_whole:
   %owned = call i32 @PyArray_SetBaseObject(ptr %seen, ptr %whole_shadow)
-  %seen_key = call ptr @PyLong_FromVoidPtr(ptr %x)
-  %no_seen_key = icmp eq ptr %seen_key, null
-  br i1 %no_seen_key, label %lose_seen, label %put
+  %unowned = icmp ne i32 %owned, 0
+  br i1 %unowned, label %lose_seen, label %put
 put:
-  %put_ = call i32 @PyDict_SetItem(ptr %views, ptr %seen_key, ptr %seen)
-  call void @Py_DecRef(ptr %seen_key)
-  %kept_word_at = getelementptr i64, ptr %words, i64 1
-  %kept_word = load i64, ptr %kept_word_at
-  %kept_at = getelementptr i8, ptr %shadows, i64 %kept_word
-  %kept_list = load ptr, ptr %kept_at
-  %kept_ = call i32 @PyList_Append(ptr %kept_list, ptr %x)
-  %put_or_kept = or i32 %put_, %kept_
-  %all_wrong = or i32 %put_or_kept, %owned
-  %all_fine = icmp eq i32 %all_wrong, 0
-  br i1 %all_fine, label %give_seen, label %lose_seen
+  %seen_key = call ptr @PyLong_FromVoidPtr(ptr %x)
+  %put_ = call i1 @remember(ptr %shadows, ptr %words, ptr %x, ptr %seen_key, ptr %seen)
+  br i1 %put_, label %give_seen, label %lose_seen
 give_seen:
   ret ptr %seen
 lose_seen:
@@ -292,21 +276,12 @@ new:
   %unmade = icmp eq ptr %made, null
   br i1 %unmade, label %drop, label %fill
 fill:
-  %data_at = getelementptr i8, ptr %made, i64 $ARRAY_DATA
-  %data = load ptr, ptr %data_at
+  %data = field ptr, %made, $ARRAY_DATA
   %size = call i64 @size(ptr %made)
   %bytes = mul i64 %size, 8
   call void @llvm.memset.p0.i64(ptr %data, i8 0, i64 %bytes, i1 false)
-  %set = call i32 @PyDict_SetItem(ptr %views, ptr %key, ptr %made)
-  call void @Py_DecRef(ptr %key)
-  %list_word_at = getelementptr i64, ptr %words, i64 1
-  %list_word = load i64, ptr %list_word_at
-  %list_at = getelementptr i8, ptr %shadows, i64 %list_word
-  %list = load ptr, ptr %list_at
-  %appended = call i32 @PyList_Append(ptr %list, ptr %x)
-  %wrong = or i32 %set, %appended
-  %fine = icmp eq i32 %wrong, 0
-  br i1 %fine, label %done, label %lose
+  %set = call i1 @remember(ptr %shadows, ptr %words, ptr %x, ptr %key, ptr %made)
+  br i1 %set, label %done, label %lose
 done:
   ret ptr %made
 lose:
@@ -328,8 +303,7 @@ define internal i1 @target(ptr %shadows, ptr %words, ptr %x, ptr %descr, ptr %of
   %array = call i1 @is_array(ptr %x, ptr %descr)
   br i1 %array, label %of_array_, label %other
 other:
-  %x_type_at = getelementptr i8, ptr %x, i64 $OB_TYPE
-  %x_type = load ptr, ptr %x_type_at
+  %x_type = field ptr, %x, $OB_TYPE
   %of_others = icmp eq ptr %x_type, @numpy.ndarray
   br i1 %of_others, label %ask, label %no_array
 ask:
@@ -342,8 +316,7 @@ no_array:
   %none = icmp eq ptr %x, @_Py_NoneStruct
   br i1 %none, label %yes, label %maybe
 maybe:
-  %type_at = getelementptr i8, ptr %x, i64 $OB_TYPE
-  %type = load ptr, ptr %type_at
+  %type = field ptr, %x, $OB_TYPE
   %float = icmp eq ptr %type, @PyFloat_Type
   %of_numpy = icmp eq ptr %type, @numpy.float64
   %int = icmp eq ptr %type, @PyLong_Type
@@ -365,16 +338,14 @@ got:
   %fit = call i1 @is_array(ptr %found, ptr %descr)
   br i1 %fit, label %lay, label %no
 lay:
-  %data_at = getelementptr i8, ptr %found, i64 $ARRAY_DATA
-  %data = load ptr, ptr %data_at
+  %data = field ptr, %found, $ARRAY_DATA
   store ptr %data, ptr %place
   %laid = call i1 @lay_out(ptr %found, ptr %map, ptr %sizes, ptr %steps)
   ret i1 %laid
 }
 
 define internal i1 @is_contiguous(ptr %x) {
-  %flags_at = getelementptr i8, ptr %x, i64 $ARRAY_FLAGS
-  %flags = load i32, ptr %flags_at
+  %flags = field i32, %x, $ARRAY_FLAGS
   %bit = and i32 %flags, $FLAG_C_CONTIGUOUS
   %yes = icmp ne i32 %bit, 0
   ret i1 %yes
@@ -382,10 +353,8 @@ define internal i1 @is_contiguous(ptr %x) {
 
 define internal i64 @size(ptr %x) {
 entry:
-  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
-  %nd = load i32, ptr %nd_at
-  %shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
-  %shape = load ptr, ptr %shape_at
+  %nd = field i32, %x, $ARRAY_NDIM
+  %shape = field ptr, %x, $ARRAY_SHAPE
   br label %count
 count:
   %k = phi i32 [ 0, %entry ], [ %k1, %times ]
@@ -394,8 +363,7 @@ count:
   br i1 %more, label %times, label %done
 times:
   %k64 = sext i32 %k to i64
-  %n_at = getelementptr i64, ptr %shape, i64 %k64
-  %n = load i64, ptr %n_at
+  %n = at i64, %shape, %k64
   %product = mul i64 %total, %n
   %k1 = add i32 %k, 1
   br label %count
@@ -405,10 +373,8 @@ done:
 
 ; A new array of the shape of an array, in the order of rows; null if there is no memory.
 define internal ptr @like(ptr %x) {
-  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
-  %nd = load i32, ptr %nd_at
-  %shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
-  %shape = load ptr, ptr %shape_at
+  %nd = field i32, %x, $ARRAY_NDIM
+  %shape = field ptr, %x, $ARRAY_SHAPE
   %made = call ptr @PyArray_New(ptr @numpy.ndarray, i32 %nd, ptr %shape, i32 $FLOAT64, ptr null, ptr null, i32 0, i32 0, ptr null)
   ret ptr %made
 }
@@ -419,10 +385,8 @@ define internal ptr @pair(ptr %x, ptr %y) {
   %failed = icmp eq ptr %made, null
   br i1 %failed, label %no, label %fill
 fill:
-  %items = getelementptr i8, ptr %made, i64 $TUPLE_ITEMS
-  store ptr %x, ptr %items
-  %second = getelementptr ptr, ptr %items, i64 1
-  store ptr %y, ptr %second
+  put %x, %made, 0
+  put %y, %made, 1
   ret ptr %made
 no:
   call void @Py_DecRef(ptr %x)
@@ -440,14 +404,10 @@ fill:
   call void @Py_IncRef(ptr %b)
   call void @Py_IncRef(ptr %c)
   call void @Py_IncRef(ptr %d)
-  %items = getelementptr i8, ptr %made, i64 $TUPLE_ITEMS
-  store ptr %a, ptr %items
-  %second = getelementptr ptr, ptr %items, i64 1
-  store ptr %b, ptr %second
-  %third = getelementptr ptr, ptr %items, i64 2
-  store ptr %c, ptr %third
-  %fourth = getelementptr ptr, ptr %items, i64 3
-  store ptr %d, ptr %fourth
+  put %a, %made, 0
+  put %b, %made, 1
+  put %c, %made, 2
+  put %d, %made, 3
   ret ptr %made
 no:
   ret ptr null
@@ -458,11 +418,9 @@ declare i64 @PyLong_AsLong(ptr)
 ; Whether a key names an element of an array by its place, or by a tuple of places.
 define internal i1 @names_element(ptr %x, ptr %key) {
 entry:
-  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
-  %nd32 = load i32, ptr %nd_at
+  %nd32 = field i32, %x, $ARRAY_NDIM
   %nd = sext i32 %nd32 to i64
-  %type_at = getelementptr i8, ptr %key, i64 $OB_TYPE
-  %type = load ptr, ptr %type_at
+  %type = field ptr, %key, $OB_TYPE
   %int = icmp eq ptr %type, @PyLong_Type
   br i1 %int, label %one, label %several
 one:
@@ -472,8 +430,7 @@ several:
   %tuple = icmp eq ptr %type, @PyTuple_Type
   br i1 %tuple, label %count, label %no
 count:
-  %count_at = getelementptr i8, ptr %key, i64 $OB_SIZE
-  %length = load i64, ptr %count_at
+  %length = field i64, %key, $OB_SIZE
   %all = icmp eq i64 %length, %nd
   %some = icmp sgt i64 %nd, 0
   %good = and i1 %all, %some
@@ -481,10 +438,8 @@ count:
 each:
   %k = phi i64 [ 0, %count ], [ %k1, %next ]
   %items = getelementptr i8, ptr %key, i64 $TUPLE_ITEMS
-  %item_at = getelementptr ptr, ptr %items, i64 %k
-  %item = load ptr, ptr %item_at
-  %item_type_at = getelementptr i8, ptr %item, i64 $OB_TYPE
-  %item_type = load ptr, ptr %item_type_at
+  %item = at ptr, %items, %k
+  %item_type = field ptr, %item, $OB_TYPE
   %item_int = icmp eq ptr %item_type, @PyLong_Type
   br i1 %item_int, label %next, label %no
 next:
@@ -500,17 +455,12 @@ no:
 ; Where that element is, null if there is none.
 define internal ptr @element(ptr %x, ptr %key) {
 entry:
-  %nd_at = getelementptr i8, ptr %x, i64 $ARRAY_NDIM
-  %nd32 = load i32, ptr %nd_at
+  %nd32 = field i32, %x, $ARRAY_NDIM
   %nd = sext i32 %nd32 to i64
-  %shape_at = getelementptr i8, ptr %x, i64 $ARRAY_SHAPE
-  %shape = load ptr, ptr %shape_at
-  %strides_at = getelementptr i8, ptr %x, i64 $ARRAY_STRIDES
-  %strides = load ptr, ptr %strides_at
-  %data_at = getelementptr i8, ptr %x, i64 $ARRAY_DATA
-  %data = load ptr, ptr %data_at
-  %type_at = getelementptr i8, ptr %key, i64 $OB_TYPE
-  %type = load ptr, ptr %type_at
+  %shape = field ptr, %x, $ARRAY_SHAPE
+  %strides = field ptr, %x, $ARRAY_STRIDES
+  %data = field ptr, %x, $ARRAY_DATA
+  %type = field ptr, %key, $OB_TYPE
   %int = icmp eq ptr %type, @PyLong_Type
   %items = getelementptr i8, ptr %key, i64 $TUPLE_ITEMS
   br label %each
@@ -519,22 +469,19 @@ each:
   %at = phi ptr [ %data, %entry ], [ %further, %next ]
   br i1 %int, label %index, label %pick
 pick:
-  %item_at = getelementptr ptr, ptr %items, i64 %k
-  %item_ = load ptr, ptr %item_at
+  %item_ = at ptr, %items, %k
   br label %index
 index:
   %item = phi ptr [ %key, %each ], [ %item_, %pick ]
   %given = call i64 @PyLong_AsLong(ptr %item)
-  %n_at = getelementptr i64, ptr %shape, i64 %k
-  %n = load i64, ptr %n_at
+  %n = at i64, %shape, %k
   %negative = icmp slt i64 %given, 0
   %from_end = add i64 %given, %n
   %place = select i1 %negative, i64 %from_end, i64 %given
   %inside = icmp ult i64 %place, %n
   br i1 %inside, label %next, label %no
 next:
-  %stride_at = getelementptr i64, ptr %strides, i64 %k
-  %stride = load i64, ptr %stride_at
+  %stride = at i64, %strides, %k
   %offset = mul i64 %place, %stride
   %further = getelementptr i8, ptr %at, i64 %offset
   %k1 = add i64 %k, 1

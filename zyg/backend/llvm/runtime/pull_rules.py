@@ -18,6 +18,7 @@ PLAN = "qqII20b"
 # number and an array: what is kept as p, and as q (of KEPT), whether a and b are wanted.
 ARITHMETIC, PRODUCT, FUNCTION, POWER = 0, 1, 2, 3  # kinds
 KEPT = ("", "y", "a", "b")
+SLOTS = ("VIEWS", "KEEPING", "REFUSALS", "MEMORY")  # of the class of shadows, in the order in which offsets come
 CASE = "4B"  # of each of these
 
 
@@ -272,6 +273,7 @@ def names() -> dict[str, int]:
         "ALIGNED": ALIGNED,
         "Y_IS_NUMBER": Y_IS_NUMBER,
         "P_IS_BOOLS": P_IS_BOOLS,
+        **{slot: k for k, slot in enumerate(SLOTS)},
         "PRODUCT": PRODUCT,
         "FUNCTION": FUNCTION,
         "POWER": POWER,

@@ -15,37 +15,26 @@ from __future__ import annotations
 from . import pull_parts, pull_rules, records
 from .layout import fill
 from .pull_rules import extents
+from .pull_text import written
 
 # What all that run backs with shadows begin with: what `self` and the arguments are. Anything but shadows of ours, without refusals, is left
 # to Python.
 _HEADER = """
-  %self_items = getelementptr i8, ptr %self, i64 $TUPLE_ITEMS
-  %in_python = load ptr, ptr %self_items
-  %words_at = getelementptr ptr, ptr %self_items, i64 1
-  %words_object = load ptr, ptr %words_at
+  %in_python = item %self, 0
+  %words_object = item %self, 1
   %words = getelementptr i8, ptr %words_object, i64 $BYTES_DATA
-  %descr_at = getelementptr ptr, ptr %self_items, i64 2
-  %descr = load ptr, ptr %descr_at
-  %bools_at = getelementptr ptr, ptr %self_items, i64 3
-  %bools = load ptr, ptr %bools_at
-  %class_at = getelementptr ptr, ptr %self_items, i64 4
-  %class = load ptr, ptr %class_at
-  %of_array_at = getelementptr ptr, ptr %self_items, i64 5
-  %of_array = load ptr, ptr %of_array_at
-  %back = load ptr, ptr %args
-  %d_at = getelementptr ptr, ptr %args, i64 1
-  %d = load ptr, ptr %d_at
-  %shadows_at = getelementptr ptr, ptr %args, i64 2
-  %shadows = load ptr, ptr %shadows_at
-  %type_at = getelementptr i8, ptr %shadows, i64 $OB_TYPE
-  %type = load ptr, ptr %type_at
+  %descr = item %self, 2
+  %bools = item %self, 3
+  %class = item %self, 4
+  %of_array = item %self, 5
+  %back = at ptr, %args, 0
+  %d = at ptr, %args, 1
+  %shadows = at ptr, %args, 2
+  %type = field ptr, %shadows, $OB_TYPE
   %ours = icmp eq ptr %type, %class
   br i1 %ours, label %refused.test, label %slow
 refused.test:
-  %refusals_word_at = getelementptr i64, ptr %words, i64 2
-  %refusals_word = load i64, ptr %refusals_word_at
-  %refusals_at = getelementptr i8, ptr %shadows, i64 %refusals_word
-  %refusals = load ptr, ptr %refusals_at
+  %refusals = slot $REFUSALS
   %refusal_count = call i64 @PyDict_Size(ptr %refusals)
   %all_had = icmp eq i64 %refusal_count, 0
   br i1 %all_had, label %start, label %slow
@@ -82,31 +71,19 @@ entry:
     + _HEADER
     + """
 start:
-  %items = getelementptr i8, ptr %back, i64 $TUPLE_ITEMS
-  %y_at = getelementptr ptr, ptr %items, i64 1
-  %y = load ptr, ptr %y_at
-  %a_at = getelementptr ptr, ptr %items, i64 2
-  %a = load ptr, ptr %a_at
-  %b_at = getelementptr ptr, ptr %items, i64 3
-  %b = load ptr, ptr %b_at
-  %p_at = getelementptr ptr, ptr %items, i64 4
-  %p = load ptr, ptr %p_at
-  %q_at = getelementptr ptr, ptr %items, i64 5
-  %q = load ptr, ptr %q_at
-  %plan_at = getelementptr ptr, ptr %items, i64 6
-  %plan = load ptr, ptr %plan_at
-  %plan_items = getelementptr i8, ptr %plan, i64 $TUPLE_ITEMS
-  %plan_object = load ptr, ptr %plan_items
+  %y = item %back, 1
+  %a = item %back, 2
+  %b = item %back, 3
+  %p = item %back, 4
+  %q = item %back, 5
+  %plan = item %back, 6
+  %plan_object = item %plan, 0
   %plan_data = getelementptr i8, ptr %plan_object, i64 $BYTES_DATA
   %number_of_rule = load i64, ptr %plan_data
-  %rule_at = getelementptr ptr, ptr @rules, i64 %number_of_rule
-  %rule = load ptr, ptr %rule_at
-  %limit_at = getelementptr i8, ptr %plan_data, i64 $PLAN_LIMIT
-  %limit = load i64, ptr %limit_at
-  %flags_at = getelementptr i8, ptr %plan_data, i64 $PLAN_FLAGS
-  %flags = load i32, ptr %flags_at
-  %skip_at = getelementptr i8, ptr %plan_data, i64 $PLAN_SKIP
-  %skip = load i32, ptr %skip_at
+  %rule = at ptr, @rules, %number_of_rule
+  %limit = field i64, %plan_data, $PLAN_LIMIT
+  %flags = field i32, %plan_data, $PLAN_FLAGS
+  %skip = field i32, %plan_data, $PLAN_SKIP
   %maps = getelementptr i8, ptr %plan_data, i64 $PLAN_MAPS
   %map_p = getelementptr i8, ptr %maps, i64 $MAP_p
   %map_q = getelementptr i8, ptr %maps, i64 $MAP_q
@@ -121,25 +98,19 @@ flowing:
 read_d:
   call void @stay(ptr %sizes, ptr %steps)
   store ptr %values, ptr %places
-  %d_type_at = getelementptr i8, ptr %d, i64 $OB_TYPE
-  %d_type = load ptr, ptr %d_type_at
+  %d_type = field ptr, %d, $OB_TYPE
   %d_is_int = icmp eq ptr %d_type, @PyLong_Type
   br i1 %d_is_int, label %slow, label %read_number
 read_number:
   %d_read = call i1 @number(ptr %d, ptr %values)
   br i1 %d_read, label %others, label %slow
 taking:
-  %views_word = load i64, ptr %words
-  %views_at = getelementptr i8, ptr %shadows, i64 %views_word
-  %views = load ptr, ptr %views_at
+  %views = slot $VIEWS
   %key = call ptr @PyLong_FromVoidPtr(ptr %y)
   %no_key = icmp eq ptr %key, null
   br i1 %no_key, label %fail, label %look
 look:
-  %arrays_word_at = getelementptr i64, ptr %words, i64 3
-  %arrays_word = load i64, ptr %arrays_word_at
-  %arrays_at = getelementptr i8, ptr %shadows, i64 %arrays_word
-  %arrays = load ptr, ptr %arrays_at
+  %arrays = slot $MEMORY
   %dy = call ptr @PyDict_GetItemWithError(ptr %views, ptr %key)
   %no_dy = icmp eq ptr %dy, null
   br i1 %no_dy, label %untaken, label %have_dy
@@ -155,8 +126,7 @@ drop_key:
   call void @Py_DecRef(ptr %key)
   br label %slow
 lay_dy:
-  %dy_data_at = getelementptr i8, ptr %dy, i64 $ARRAY_DATA
-  %dy_data = load ptr, ptr %dy_data_at
+  %dy_data = field ptr, %dy, $ARRAY_DATA
   store ptr %dy_data, ptr %places
   %dy_laid = call i1 @lay_out(ptr %dy, ptr %maps, ptr %sizes, ptr %steps)
   br i1 %dy_laid, label %hold, label %drop_key
@@ -166,35 +136,23 @@ hold:
 others:
   %key_ = phi ptr [ null, %read_number ], [ %key, %hold ]
   %dy_ = phi ptr [ null, %read_number ], [ %dy, %hold ]
-  %sizes_p = getelementptr [$LOOPS x i64], ptr %sizes, i64 1
-  %steps_p = getelementptr [$LOOPS x i64], ptr %steps, i64 1
-  %place_p = getelementptr ptr, ptr %places, i64 1
-  %value_p = getelementptr double, ptr %values, i64 1
+  role p
   %bools_bit = and i32 %flags, $P_IS_BOOLS
   %of_bools = icmp ne i32 %bools_bit, 0
   %descr_p = select i1 %of_bools, ptr %bools, ptr %descr
   %kept_p = call i1 @kept(ptr %p, ptr %descr_p, ptr %map_p, ptr %sizes_p, ptr %steps_p, ptr %place_p, ptr %value_p)
   br i1 %kept_p, label %second, label %undo
 second:
-  %sizes_q = getelementptr [$LOOPS x i64], ptr %sizes, i64 2
-  %steps_q = getelementptr [$LOOPS x i64], ptr %steps, i64 2
-  %place_q = getelementptr ptr, ptr %places, i64 2
-  %value_q = getelementptr double, ptr %values, i64 2
+  role q
   %kept_q = call i1 @kept(ptr %q, ptr %descr, ptr %map_q, ptr %sizes_q, ptr %steps_q, ptr %place_q, ptr %value_q)
   br i1 %kept_q, label %first_target, label %undo
 first_target:
-  %sizes_a = getelementptr [$LOOPS x i64], ptr %sizes, i64 3
-  %steps_a = getelementptr [$LOOPS x i64], ptr %steps, i64 3
-  %place_a = getelementptr ptr, ptr %places, i64 3
-  %value_a = getelementptr double, ptr %values, i64 3
+  role a
   %to_a = call i1 @target(ptr %shadows, ptr %words, ptr %a, ptr %descr, ptr %of_array, ptr %map_a, ptr %sizes_a, ptr %steps_a,
                           ptr %place_a, ptr %value_a, ptr %owned_a, ptr %wanted_a)
   br i1 %to_a, label %second_target, label %undo
 second_target:
-  %sizes_b = getelementptr [$LOOPS x i64], ptr %sizes, i64 4
-  %steps_b = getelementptr [$LOOPS x i64], ptr %steps, i64 4
-  %place_b = getelementptr ptr, ptr %places, i64 4
-  %value_b = getelementptr double, ptr %values, i64 4
+  role b
   %to_b = call i1 @target(ptr %shadows, ptr %words, ptr %b, ptr %descr, ptr %of_array, ptr %map_b, ptr %sizes_b, ptr %steps_b,
                           ptr %place_b, ptr %value_b, ptr %owned_b, ptr %wanted_b)
   br i1 %to_b, label %extents, label %undo
@@ -212,14 +170,9 @@ take:
   %taken = icmp ne ptr %key_, null
   br i1 %taken, label %away, label %go
 away:
-  %views_word2 = load i64, ptr %words
-  %views_at2 = getelementptr i8, ptr %shadows, i64 %views_word2
-  %views2 = load ptr, ptr %views_at2
+  %views2 = slot $VIEWS
   %deleted = call i32 @PyDict_DelItem(ptr %views2, ptr %key_)
-  %arrays_word_at2 = getelementptr i64, ptr %words, i64 3
-  %arrays_word2 = load i64, ptr %arrays_word_at2
-  %arrays_at2 = getelementptr i8, ptr %shadows, i64 %arrays_word2
-  %arrays2 = load ptr, ptr %arrays_at2
+  %arrays2 = slot $MEMORY
   %memory2 = call i64 @PyDict_Size(ptr %arrays2)
   %no_memory2 = icmp eq i64 %memory2, 0
   br i1 %no_memory2, label %go, label %seek
@@ -319,32 +272,22 @@ done:
 define ptr @zyg_pull_number(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
 entry:
   %values = alloca [4 x double]
-  %self_items = getelementptr i8, ptr %self, i64 $TUPLE_ITEMS
-  %in_python = load ptr, ptr %self_items
-  %which_at = getelementptr ptr, ptr %self_items, i64 1
-  %which_object = load ptr, ptr %which_at
-  %which_data = getelementptr i8, ptr %which_object, i64 $BYTES_DATA
-  %which = load i8, ptr %which_data
-  %back = load ptr, ptr %args
-  %d_at = getelementptr ptr, ptr %args, i64 1
-  %d_object = load ptr, ptr %d_at
+  %in_python = item %self, 0
+  %which_object = item %self, 1
+  %which = field i8, %which_object, $BYTES_DATA
+  %back = at ptr, %args, 0
+  %d_object = at ptr, %args, 1
   %none = icmp eq ptr %d_object, @_Py_NoneStruct
   br i1 %none, label %nothing, label %look
 look:
-  %d_type_at = getelementptr i8, ptr %d_object, i64 $OB_TYPE
-  %d_type = load ptr, ptr %d_type_at
+  %d_type = field ptr, %d_object, $OB_TYPE
   %float = icmp eq ptr %d_type, @PyFloat_Type
   br i1 %float, label %read, label %slow
 read:
-  %d_value_at = getelementptr i8, ptr %d_object, i64 $FLOAT_VALUE
-  %d = load double, ptr %d_value_at
-  %items = getelementptr i8, ptr %back, i64 $TUPLE_ITEMS
-  %y_at = getelementptr ptr, ptr %items, i64 1
-  %y_object = load ptr, ptr %y_at
-  %a_at = getelementptr ptr, ptr %items, i64 2
-  %a_object = load ptr, ptr %a_at
-  %b_at = getelementptr ptr, ptr %items, i64 3
-  %b_object = load ptr, ptr %b_at
+  %d = field double, %d_object, $FLOAT_VALUE
+  %y_object = item %back, 1
+  %a_object = item %back, 2
+  %b_object = item %back, 3
   %y_place = getelementptr double, ptr %values, i64 1
   %a_place = getelementptr double, ptr %values, i64 2
   %b_place = getelementptr double, ptr %values, i64 3
@@ -415,14 +358,10 @@ start:
   %none = icmp eq ptr %d, @_Py_NoneStruct
   br i1 %none, label %nothing, label %look
 look:
-  %d_type_at = getelementptr i8, ptr %d, i64 $OB_TYPE
-  %d_type = load ptr, ptr %d_type_at
+  %d_type = field ptr, %d, $OB_TYPE
   %float = icmp eq ptr %d_type, @PyFloat_Type
-  %items = getelementptr i8, ptr %back, i64 $TUPLE_ITEMS
-  %x_at = getelementptr ptr, ptr %items, i64 1
-  %x = load ptr, ptr %x_at
-  %key_at = getelementptr ptr, ptr %items, i64 2
-  %key = load ptr, ptr %key_at
+  %x = item %back, 1
+  %key = item %back, 2
   %array = call i1 @is_array(ptr %x, ptr %descr)
   %usual = and i1 %float, %array
   br i1 %usual, label %ask, label %slow
@@ -430,8 +369,7 @@ ask:
   %element = call i1 @names_element(ptr %x, ptr %key)
   br i1 %element, label %find, label %slow
 find:
-  %d_value_at = getelementptr i8, ptr %d, i64 $FLOAT_VALUE
-  %amount = load double, ptr %d_value_at
+  %amount = field double, %d, $FLOAT_VALUE
   %shadow = call ptr @shadow(ptr %shadows, ptr %words, ptr %x, ptr %descr, ptr %of_array)
   %failed = icmp eq ptr %shadow, null
   br i1 %failed, label %fail, label %found
@@ -471,14 +409,9 @@ entry:
     + _HEADER
     + """
 start:
-  %items = getelementptr i8, ptr %back, i64 $TUPLE_ITEMS
-  %x_at = getelementptr ptr, ptr %items, i64 1
-  %x = load ptr, ptr %x_at
-  %key_at = getelementptr ptr, ptr %items, i64 2
-  %key = load ptr, ptr %key_at
-  %views_word = load i64, ptr %words
-  %views_at = getelementptr i8, ptr %shadows, i64 %views_word
-  %views = load ptr, ptr %views_at
+  %x = item %back, 1
+  %key = item %back, 2
+  %views = slot $VIEWS
   %number = call ptr @PyLong_FromVoidPtr(ptr %x)
   %no_number = icmp eq ptr %number, null
   br i1 %no_number, label %fail, label %find
@@ -513,12 +446,9 @@ fill:
   store double 0.0, ptr %at
   call void @Py_IncRef(ptr @_Py_NoneStruct)
   call void @Py_IncRef(ptr @_Py_NoneStruct)
-  %results = getelementptr i8, ptr %result, i64 $TUPLE_ITEMS
-  store ptr @_Py_NoneStruct, ptr %results
-  %second = getelementptr ptr, ptr %results, i64 1
-  store ptr @_Py_NoneStruct, ptr %second
-  %third = getelementptr ptr, ptr %results, i64 2
-  store ptr %given, ptr %third
+  put @_Py_NoneStruct, %result, 0
+  put @_Py_NoneStruct, %result, 1
+  put %given, %result, 2
   ret ptr %result
 slow:
   %done = call ptr @PyObject_Vectorcall(ptr %in_python, ptr %args, i64 3, ptr null)
@@ -528,4 +458,4 @@ fail:
 }
 """
 )
-TEXT = fill(pull_parts.TEXT + records.TEXT + TEXT + pull_rules.text(), pull_rules.names())
+TEXT = fill(written(pull_parts.TEXT + records.TEXT + TEXT) + pull_rules.text(), pull_rules.names())

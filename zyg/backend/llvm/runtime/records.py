@@ -7,8 +7,7 @@ from .pull_rules import extents
 TEXT = """
 ; A copy in the order of rows: a new reference, or null.
 define internal ptr @copy(ptr %x) {
-  %flags_at = getelementptr i8, ptr %x, i64 $ARRAY_FLAGS
-  %flags = load i32, ptr %flags_at
+  %flags = field i32, %x, $ARRAY_FLAGS
   %contiguous_bit = and i32 %flags, $FLAG_C_CONTIGUOUS
   %contiguous = icmp ne i32 %contiguous_bit, 0
   br i1 %contiguous, label %plain, label %general
@@ -20,10 +19,8 @@ plain:
   %failed = icmp eq ptr %new, null
   br i1 %failed, label %no, label %fill
 fill:
-  %from_at = getelementptr i8, ptr %x, i64 $ARRAY_DATA
-  %from = load ptr, ptr %from_at
-  %to_at = getelementptr i8, ptr %new, i64 $ARRAY_DATA
-  %to = load ptr, ptr %to_at
+  %from = field ptr, %x, $ARRAY_DATA
+  %to = field ptr, %new, $ARRAY_DATA
   %size = call i64 @size(ptr %x)
   %bytes = mul i64 %size, 8
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %bytes, i1 false)
@@ -63,18 +60,14 @@ declare ptr @PyObject_GetItem(ptr, ptr)
 ; (x, key): an element of an array. `self` is (what does it in Python, what runs backs, float64).
 define ptr @zyg_item(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) {
 entry:
-  %items = getelementptr i8, ptr %self, i64 $TUPLE_ITEMS
-  %in_python = load ptr, ptr %items
-  %run_at = getelementptr ptr, ptr %items, i64 1
-  %run = load ptr, ptr %run_at
-  %descr_at = getelementptr ptr, ptr %items, i64 2
-  %descr = load ptr, ptr %descr_at
+  %in_python = item %self, 0
+  %run = item %self, 1
+  %descr = item %self, 2
   %two = icmp eq i64 %nargs, 2
   br i1 %two, label %look, label %slow
 look:
-  %x = load ptr, ptr %args
-  %key_at = getelementptr ptr, ptr %args, i64 1
-  %key = load ptr, ptr %key_at
+  %x = at ptr, %args, 0
+  %key = at ptr, %args, 1
   %array = call i1 @is_array(ptr %x, ptr %descr)
   br i1 %array, label %ask, label %slow
 ask:
@@ -85,8 +78,7 @@ get:
   %failed = icmp eq ptr %y, null
   br i1 %failed, label %fail, label %got
 got:
-  %y_type_at = getelementptr i8, ptr %y, i64 $OB_TYPE
-  %y_type = load ptr, ptr %y_type_at
+  %y_type = field ptr, %y, $OB_TYPE
   %number = icmp eq ptr %y_type, @numpy.float64
   br i1 %number, label %record, label %other
 record:
@@ -97,12 +89,9 @@ fill:
   call void @Py_IncRef(ptr %run)
   call void @Py_IncRef(ptr %x)
   call void @Py_IncRef(ptr %key)
-  %back_items = getelementptr i8, ptr %back_, i64 $TUPLE_ITEMS
-  store ptr %run, ptr %back_items
-  %back1 = getelementptr ptr, ptr %back_items, i64 1
-  store ptr %x, ptr %back1
-  %back2 = getelementptr ptr, ptr %back_items, i64 2
-  store ptr %key, ptr %back2
+  put %run, %back_, 0
+  put %x, %back_, 1
+  put %key, %back_, 2
   %pair = call ptr @pair(ptr %y, ptr %back_)
   ret ptr %pair
 other:
@@ -127,23 +116,17 @@ entry:
   %steps = alloca [5 x [$LOOPS x i64]]
   %places = alloca [5 x ptr]
   %values = alloca [5 x double]
-  %items = getelementptr i8, ptr %self, i64 $TUPLE_ITEMS
-  %in_python = load ptr, ptr %items
-  %function_at = getelementptr ptr, ptr %items, i64 1
-  %function = load ptr, ptr %function_at
-  %pull_at = getelementptr ptr, ptr %items, i64 2
-  %pull = load ptr, ptr %pull_at
-  %record_at = getelementptr ptr, ptr %items, i64 3
-  %record_object = load ptr, ptr %record_at
+  %in_python = item %self, 0
+  %function = item %self, 1
+  %pull = item %self, 2
+  %record_object = item %self, 3
   %record = getelementptr i8, ptr %record_object, i64 $BYTES_DATA
-  %descr_at = getelementptr ptr, ptr %items, i64 4
-  %descr = load ptr, ptr %descr_at
+  %descr = item %self, 4
+  %items = getelementptr i8, ptr %self, i64 $TUPLE_ITEMS
   %plans = getelementptr ptr, ptr %items, i64 5
   %kind = load i64, ptr %record
-  %which_at = getelementptr i64, ptr %record, i64 1
-  %which = load i64, ptr %which_at
-  %limit_at = getelementptr i64, ptr %record, i64 2
-  %limit = load i64, ptr %limit_at
+  %which = at i64, %record, 1
+  %limit = at i64, %record, 2
   %cases = getelementptr i64, ptr %record, i64 3
   %unary = icmp eq i64 %kind, $FUNCTION
   %needed = select i1 %unary, i64 1, i64 2
@@ -152,19 +135,17 @@ entry:
   %right_count = and i1 %enough, %no_names
   br i1 %right_count, label %look, label %slow
 look:
-  %a = load ptr, ptr %args
+  %a = at ptr, %args, 0
   %a_array = call i1 @is_array(ptr %a, ptr %descr)
   br i1 %unary, label %one, label %two
 one:
   br i1 %a_array, label %some_one, label %slow
 some_one:
-  %one_nd_at = getelementptr i8, ptr %a, i64 $ARRAY_NDIM
-  %one_nd = load i32, ptr %one_nd_at
+  %one_nd = field i32, %a, $ARRAY_NDIM
   %one_some = icmp sgt i32 %one_nd, 0
   br i1 %one_some, label %by_function, label %slow
 two:
-  %b_at = getelementptr ptr, ptr %args, i64 1
-  %b2 = load ptr, ptr %b_at
+  %b2 = at ptr, %args, 1
   %b_array = call i1 @is_array(ptr %b2, ptr %descr)
   switch i64 %kind, label %operands [ i64 $PRODUCT, label %arrays
                                       i64 $POWER, label %power ]
@@ -173,10 +154,9 @@ power:
   %exponent_read = call i1 @number(ptr %b2, ptr %power_value)
   %exponent = load double, ptr %power_value
   %exponent_some = fcmp one double %exponent, 0.0
-  %power_nd_at = getelementptr i8, ptr %a, i64 $ARRAY_NDIM
   br i1 %a_array, label %power_axes, label %slow
 power_axes:
-  %power_nd = load i32, ptr %power_nd_at
+  %power_nd = field i32, %a, $ARRAY_NDIM
   %power_has = icmp sgt i32 %power_nd, 0
   %power_some = and i1 %exponent_read, %exponent_some
   %power_usual = and i1 %power_has, %power_some
@@ -187,10 +167,8 @@ arrays:
   %both_arrays = and i1 %a_array, %b_array
   br i1 %both_arrays, label %by_axes, label %slow
 by_axes:
-  %a_nd_at = getelementptr i8, ptr %a, i64 $ARRAY_NDIM
-  %a_nd = load i32, ptr %a_nd_at
-  %b_nd_at = getelementptr i8, ptr %b2, i64 $ARRAY_NDIM
-  %b_nd = load i32, ptr %b_nd_at
+  %a_nd = field i32, %a, $ARRAY_NDIM
+  %b_nd = field i32, %b2, $ARRAY_NDIM
   %a_less = sub i32 %a_nd, 1
   %b_less = sub i32 %b_nd, 1
   %a_few = icmp ult i32 %a_less, 2
@@ -207,8 +185,7 @@ by_function:
   br i1 %failed_f, label %fail, label %of_type
 of_type:
   %y_is_array = call i1 @is_array(ptr %y_f, ptr %descr)
-  %y_type_at = getelementptr i8, ptr %y_f, i64 $OB_TYPE
-  %y_type = load ptr, ptr %y_type_at
+  %y_type = field ptr, %y_f, $OB_TYPE
   %y_float = icmp eq ptr %y_type, @numpy.float64
   %dot_f = icmp eq i32 %case_f, 0
   %as_dot_ = and i1 %y_float, %dot_f
@@ -229,13 +206,10 @@ a_is_not:
   br i1 %b_array, label %right, label %neither
 neither:
   ; Two numbers, of which one is NumPy's: NumPy calculates.
-  %run_numbers_at = getelementptr ptr, ptr %items, i64 8
-  %run_numbers = load ptr, ptr %run_numbers_at
+  %run_numbers = item %self, 8
   %numbers_known = icmp ne ptr %run_numbers, @_Py_NoneStruct
-  %ta_at = getelementptr i8, ptr %a, i64 $OB_TYPE
-  %ta = load ptr, ptr %ta_at
-  %tb_at = getelementptr i8, ptr %b2, i64 $OB_TYPE
-  %tb = load ptr, ptr %tb_at
+  %ta = field ptr, %a, $OB_TYPE
+  %tb = field ptr, %b2, $OB_TYPE
   %a_numpy = icmp eq ptr %ta, @numpy.float64
   %b_numpy = icmp eq ptr %tb, @numpy.float64
   %a_float = icmp eq ptr %ta, @PyFloat_Type
@@ -270,10 +244,8 @@ match:
   %ca = call i1 @is_contiguous(ptr %a)
   %cb = call i1 @is_contiguous(ptr %b2)
   %cc = and i1 %ca, %cb
-  %ma_nd_at = getelementptr i8, ptr %a, i64 $ARRAY_NDIM
-  %ma_nd = load i32, ptr %ma_nd_at
-  %mb_nd_at = getelementptr i8, ptr %b2, i64 $ARRAY_NDIM
-  %mb_nd = load i32, ptr %mb_nd_at
+  %ma_nd = field i32, %a, $ARRAY_NDIM
+  %mb_nd = field i32, %b2, $ARRAY_NDIM
   %size_a = call i64 @size(ptr %a)
   %size_b = call i64 @size(ptr %b2)
   %more_axes = icmp sgt i32 %ma_nd, %mb_nd
@@ -297,30 +269,22 @@ begin:
   %case_a = phi i32 [ 0, %match ], [ 1, %left ], [ 2, %right ]
   %whole = phi ptr [ %whole2, %match ], [ %a, %left ], [ %b2, %right ]
   %case_a64 = sext i32 %case_a to i64
-  %plan_there_at = getelementptr ptr, ptr %plans, i64 %case_a64
-  %plan_there = load ptr, ptr %plan_there_at
+  %plan_there = at ptr, %plans, %case_a64
   %no_plan = icmp eq ptr %plan_there, @_Py_NoneStruct
   br i1 %no_plan, label %slow, label %measure
 measure:
   %total = call i64 @size(ptr %whole)
   %not_many = icmp sle i64 %total, %limit
-  %whole_nd_at = getelementptr i8, ptr %whole, i64 $ARRAY_NDIM
-  %whole_nd = load i32, ptr %whole_nd_at
+  %whole_nd = field i32, %whole, $ARRAY_NDIM
   %has_axes = icmp sgt i32 %whole_nd, 0
   %usual = and i1 %not_many, %has_axes
   br i1 %usual, label %first_operand, label %slow
 first_operand:
-  %sizes_p = getelementptr [$LOOPS x i64], ptr %sizes, i64 1
-  %steps_p = getelementptr [$LOOPS x i64], ptr %steps, i64 1
-  %place_p = getelementptr ptr, ptr %places, i64 1
-  %value_p = getelementptr double, ptr %values, i64 1
+  role p
   %laid_p = call i1 @kept(ptr %a, ptr %descr, ptr @aligned, ptr %sizes_p, ptr %steps_p, ptr %place_p, ptr %value_p)
   br i1 %laid_p, label %second_operand, label %slow
 second_operand:
-  %sizes_q = getelementptr [$LOOPS x i64], ptr %sizes, i64 2
-  %steps_q = getelementptr [$LOOPS x i64], ptr %steps, i64 2
-  %place_q = getelementptr ptr, ptr %places, i64 2
-  %value_q = getelementptr double, ptr %values, i64 2
+  role q
   %laid_q = call i1 @kept(ptr %b2, ptr %descr, ptr @aligned, ptr %sizes_q, ptr %steps_q, ptr %place_q, ptr %value_q)
   br i1 %laid_q, label %result, label %slow
 result:
@@ -328,8 +292,7 @@ result:
   %failed_a = icmp eq ptr %y_a, null
   br i1 %failed_a, label %fail, label %lay_y
 lay_y:
-  %y_data_at = getelementptr i8, ptr %y_a, i64 $ARRAY_DATA
-  %y_data = load ptr, ptr %y_data_at
+  %y_data = field ptr, %y_a, $ARRAY_DATA
   store ptr %y_data, ptr %places
   %laid_y = call i1 @lay_out(ptr %y_a, ptr @aligned, ptr %sizes, ptr %steps)
   %sizes_a = getelementptr [$LOOPS x i64], ptr %sizes, i64 3
@@ -355,8 +318,7 @@ EXTENTS
   %good = and i1 %fit_whole, %laid_y
   br i1 %good, label %go, label %drop_a
 go:
-  %rule_at = getelementptr ptr, ptr @arithmetics, i64 %which
-  %rule = load ptr, ptr %rule_at
+  %rule = at ptr, @arithmetics, %which
   call void @run(ptr %rule, i64 %n0, i64 %n1, i64 %n2, i64 %n3, ptr %places, ptr %steps)
   %doubt = load double, ptr %values
   %sure = fcmp oeq double %doubt, 0.0
@@ -369,19 +331,15 @@ made:
   %y = phi ptr [ %y_f, %chosen_f ], [ %y_a, %go ]
   %b = phi ptr [ %b_f, %chosen_f ], [ %b2, %go ]
   %case64 = sext i32 %case to i64
-  %plan_at = getelementptr ptr, ptr %plans, i64 %case64
-  %plan = load ptr, ptr %plan_at
+  %plan = at ptr, %plans, %case64
   %is_product = icmp eq i64 %kind, $PRODUCT
   %how_case = select i1 %is_product, i64 0, i64 %case64
   %how = getelementptr [$CASE_BYTES x i8], ptr %cases, i64 %how_case
   %keep_p = load i8, ptr %how
-  %keep_q_at = getelementptr i8, ptr %how, i64 1
-  %keep_q = load i8, ptr %keep_q_at
-  %want_a_at = getelementptr i8, ptr %how, i64 2
-  %want_a8 = load i8, ptr %want_a_at
+  %keep_q = at i8, %how, 1
+  %want_a8 = at i8, %how, 2
   %want_a = icmp ne i8 %want_a8, 0
-  %want_b_at = getelementptr i8, ptr %how, i64 3
-  %want_b8 = load i8, ptr %want_b_at
+  %want_b8 = at i8, %how, 3
   %want_b = icmp ne i8 %want_b8, 0
   %p = call ptr @keep(i8 %keep_p, ptr %y, ptr %a, ptr %b, ptr %descr)
   %no_p = icmp eq ptr %p, null
@@ -402,20 +360,13 @@ fill:
   call void @Py_IncRef(ptr %a_)
   call void @Py_IncRef(ptr %b_)
   call void @Py_IncRef(ptr %plan)
-  %back_items = getelementptr i8, ptr %back, i64 $TUPLE_ITEMS
-  store ptr %pull, ptr %back_items
-  %back1 = getelementptr ptr, ptr %back_items, i64 1
-  store ptr %y, ptr %back1
-  %back2 = getelementptr ptr, ptr %back_items, i64 2
-  store ptr %a_, ptr %back2
-  %back3 = getelementptr ptr, ptr %back_items, i64 3
-  store ptr %b_, ptr %back3
-  %back4 = getelementptr ptr, ptr %back_items, i64 4
-  store ptr %p, ptr %back4
-  %back5 = getelementptr ptr, ptr %back_items, i64 5
-  store ptr %q, ptr %back5
-  %back6 = getelementptr ptr, ptr %back_items, i64 6
-  store ptr %plan, ptr %back6
+  put %pull, %back, 0
+  put %y, %back, 1
+  put %a_, %back, 2
+  put %b_, %back, 3
+  put %p, %back, 4
+  put %q, %back, 5
+  put %plan, %back, 6
   %pair = call ptr @pair(ptr %y, ptr %back)
   ret ptr %pair
 drop_q:
