@@ -214,10 +214,17 @@ def _element(array: Value, indices: list[Value]) -> Any:
     return (array, *map(_operand, indices))
 
 
+def _in_front(y: Value, x: Value) -> bool:
+    """Whether x stands before y where their order is free: constants, of which there are several that are equal, come last."""
+    if isinstance(x, Const) or isinstance(y, Const):
+        return not isinstance(x, Const)
+    return id(x) < id(y)
+
+
 def _key(instr: Instr) -> Any:
     """Equal for instructions that compute the same; None if that cannot be told."""
     operands = [_operand(v) for v in instr.operands]
-    if instr.op in _COMMUTATIVE and len(operands) == 2 and id(instr.operands[0]) > id(instr.operands[1]):
+    if instr.op in _COMMUTATIVE and len(operands) == 2 and _in_front(*instr.operands):
         operands.reverse()
     # what matters to mathematical functions, and promises, make no difference to arithmetic
     attrs = instr.attrs
