@@ -284,6 +284,8 @@ def _seed(what: str, function: Any, value: Any) -> Any:
     cls = type(value)
     if value is None:
         raise Misuse(f"the value of {describe(function)} is None; its {what} takes a number")
+    if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
+        return np.ones_like(value, value.dtype if value.dtype.kind == "f" else float)
     if not isinstance(value, numbers.Real) or cls is bool or cls is np.bool_:
         raise Misuse(
             f"the {what} of a function whose value is not a real number",

@@ -268,20 +268,41 @@ queries(int)
 @known(complex)
 def _complex(real: Any = 0.0, imag: Any = None) -> tuple[Any, Any]:
     if isinstance(real, str):
-        return complex(real), None
+        return complex(*((real,) if imag is None else (real, imag))), None
+    real, of_real = _number_in(real, "__complex__", "__float__", "__index__")
     if imag is None:
-        if not is_number(real):
-            return shift(reentry.followed(complex, (real,)))
-        return complex(real), (run_complex, real)
-    return complex(real, imag), (run_complex, real, imag)
+        return complex(real), (run_complex, (real, of_real))
+    imag, of_imag = _number_in(imag, "__float__", "__index__")
+    return complex(real, imag), (run_complex, (real, of_real), (imag, of_imag))
+
+
+def _number_in(x: Any, *names: str) -> tuple[Any, Any]:
+    """The number that an argument of `complex` is, or that its first method among `names` gives, and the back of this."""
+    if is_number(x):
+        return x, None
+    if isinstance(x, np.ndarray):
+        return x.item() if x.size == 1 else complex(x), (run_float_of_array, x)
+    for name in names:
+        made = method_of(x, name)
+        if made is not None:
+            y, back = calls.call(made, ())
+            if not isinstance(y, complex if name == "__complex__" else (float, int)):
+                raise TypeError(f"{type(x).__name__}.{name}() returned a {type(y).__name__}")
+            return y, back
+    return x, None
 
 
 def run_complex(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if d is None:
         return None
-    if len(back) == 2:
-        return None, real_like(back[1], complex(d))
-    return None, real_like(back[1], complex(d)), real_like(back[2], -1j * complex(d))
+    given = [None]
+    for (x, inner), c in zip(back[1:], (complex(d), -1j * complex(d))):
+        c = real_like(x, c)
+        if inner is not None:
+            made = calls.run(inner, c, shadows)
+            c = made[0] if made else None
+        given.append(c)
+    return tuple(given)
 
 
 @known(round)

@@ -94,7 +94,7 @@ class _Parts:
 
     def _written(self, value: Any) -> tuple[str, Shape]:
         t = type(value)
-        if t is float or t is int or t in OF_NUMPY:
+        if t is float or t is int or t is complex or t in OF_NUMPY:
             self.count += 1
             return f"a{self.count - 1}", True
         if value is None or t is bool or t is str:

@@ -333,6 +333,9 @@ def _keys(x: Any) -> tuple[Any, Any]:
 for _name in ("__init__", "keys", "items", "values", "update", "setdefault", "clear", "pop"):
     method(OrderedDict, _name, exact=True)(calls.METHODS[dict, _name])
 _query(OrderedDict, "move_to_end", "__eq__")
+_operator_method(OrderedDict, "__iter__", _iter_method)
+_operator_method(OrderedDict, "__setitem__", _setitem_method)
+_operator_method(OrderedDict, "__delitem__", _delitem_method)
 
 
 @method(OrderedDict, "copy", exact=True)

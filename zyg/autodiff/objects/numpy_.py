@@ -368,6 +368,8 @@ def elementwise(u: np.ufunc, *xs: Any, function: Any = None) -> tuple[Any, Any]:
     made = [as_operand(x) for x in xs]
     operands = [x for x, _ in made]
     y = (function or u)(*operands)
+    if y.dtype.kind == "b":
+        return y, None
     lists = [back for _, back in made]
     back = _elementwise_back(rule, y, operands, operands)
     return y, (run_of_lists, back, lists) if any(lists) else back

@@ -174,6 +174,8 @@ def _norm(x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         return foreign_call(np.linalg.norm, (x, *args), kwargs)
     ord, axis, keepdims = given.get("ord"), given.get("axis"), given.get("keepdims", False)
     whole, (x, made) = x, as_operand(x)
+    if not isinstance(x, np.ndarray):
+        return foreign_call(np.linalg.norm, (whole, *args), kwargs)
     vector = x.ndim == 1 if axis is None else isinstance(axis, int)
     plain = ord is None or (vector and ord in (1, 2)) or (ord == "fro" and not vector)
     if not plain or np.iscomplexobj(x):

@@ -1,0 +1,68 @@
+"""A slice of `python -m tests.crosses`, and what its crosses have found."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from tests.turns import TURN, each_in_turn
+
+from . import classes, complexes, containers, keywords, numbers
+from .check import check
+
+pytestmark = each_in_turn
+FOUND = {
+    "OrderedDict": (
+        containers,
+        "c = OrderedDict([('a', x), ('b', x * x)])\nc.update(c=x ** 3)\nc['a'] *= x\ndel c['b']\nd = c | {'q': x}\n"
+        "return sum(v * (k + 1) for k, v in enumerate(d.values())) * c.pop('a')",
+    ),
+    "complex numbers of objects": (
+        classes,
+        "class C:\n    def __init__(self, v):\n        self.v = v\n    def __complex__(self):\n        return complex(self.v, self.v * self.v)\n"
+        "return abs(complex(C(x))) ** 2 + complex(complex(x, x)).imag",
+    ),
+    "parts of complex numbers by methods": (
+        classes,
+        "class C:\n    def __init__(self, v):\n        self.v = v\n    def __float__(self):\n        return self.v * self.v\n"
+        "return abs(complex(C(x), C(2.0 * x))) ** 2 + complex(imag=x).imag",
+    ),
+    "an array without dimensions": (numbers, "return np.array(x * x)"),
+    **{
+        f"{form} of a complex number": (complexes, f"a = complex(x, x * x)\nr = {form}\n{complexes.VALUE}")
+        for form in ("np.angle(a)", "np.sinc(a)", "np.linalg.norm(a)", "np.polyval([1, 2j], a)", "np.kron(a, [1, 1j])")
+    },
+}
+
+
+def _checked(body, known, **modes):
+    wrong = [
+        f"{mode}: {outcome}"
+        for mode, outcome in check(body, known, **modes)
+        if outcome not in ("right", "refused", "raises", "no number")
+    ]
+    assert not wrong, "\n".join([body, *wrong])
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_found(name):
+    cross, body = FOUND[name]
+    outcomes = dict(check(body, cross.KNOWN, second=name.startswith(("Ord", "parts")), natively=False))
+    assert set(outcomes.values()) == {"right"}, outcomes
+
+
+@pytest.mark.parametrize(
+    "cross", [classes, complexes, containers, keywords, numbers], ids=lambda m: m.__name__.rpartition(".")[2]
+)
+def test_a_slice(cross):
+    for body in itertools.islice(
+        cross.programs(TURN), 0, 4000, 499 if cross in (complexes, keywords, numbers) else 200
+    ):
+        _checked(body, cross.KNOWN, natively=False)
+
+
+@pytest.mark.parametrize("start", range(3))
+def test_second_derivatives_of_keywords(start):
+    for body in itertools.islice(keywords.programs(7 * start), 0, None, 900):
+        _checked(body, keywords.KNOWN, second=True, natively=False)
