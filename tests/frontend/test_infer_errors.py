@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 
@@ -231,3 +232,23 @@ def test_what_python_runs_is_refused_and_no_error_of_the_users(f, words):
     slope = f(1.0, 2) if words.startswith("the method") else 1.0 if "tuple" in words else 4.0
     with pytest.warns(zyg.FallbackWarning):
         assert zyg.gradient(f, 1.5, 2)[0] == slope
+
+
+class Cached:
+    def __init__(self, v):
+        self.v = v
+
+    @functools.cached_property
+    def square(self):
+        return self.v * self.v
+
+
+class Mapping(dict):
+    pass
+
+
+def test_refusals_say_what_to_write_instead():
+    assert "write a property" in refusal(lambda x: Cached(x).square, F64)
+    assert "[... for i in range(n)]" in refusal(lambda x, n: len([Cached(x)] * n), F64, I64)
+    assert "use a tuple, or a list" in refusal(lambda x: len(set((x, x))), F64)
+    assert "Mapping(...), a class that" in refusal(lambda x: Mapping(a=x)["a"], F64)

@@ -243,7 +243,8 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
     name = shown(obj) if isinstance(obj, np.ufunc) else getattr(obj, "__qualname__", None) or repr(obj)
     if not callable(obj):
         e.type_error(f"'{type(obj).__name__}' object is not callable")
-    described = f"the value of {name}(...), a function that compiled code does not know"
+    kind = "class" if isinstance(obj, type) else "function"
+    described = f"the value of {name}(...), a {kind} that compiled code does not know"
     hint = f"write it in Python, or give it a rule: @zyg.adjoint({name})"
     if name.rpartition(".")[2].startswith("_"):
         hint = "write it in Python, or give a rule to the function around it, with @zyg.adjoint"

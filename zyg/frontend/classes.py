@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types as python_types
 from collections import namedtuple
 from collections.abc import Hashable
@@ -109,7 +110,9 @@ def get_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract:
     if own is not None and is_object_class(cls) and find_in_class(cls, name) is None:
         return construction.call_known(e, own[1], [v, Known(name)])
     if hasattr(cls, name) or isinstance(v, Known) and hasattr(v.object, name):
-        raise e.refuse(f"the attribute '{name}' of {_with_article(cls)}", types=[describe(v, e.heap)])
+        cached = isinstance((find_in_class(cls, name) or (None, None))[1], functools.cached_property)
+        hint = "write a property, or set the attribute in __init__" if cached else ""
+        raise e.refuse(f"the attribute '{name}' of {_with_article(cls)}", types=[describe(v, e.heap)], hint=hint)
     e.throw("AttributeError", f"{_subject(v, cls)} has no attribute '{name}'")
     raise AssertionError
 

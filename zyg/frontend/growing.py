@@ -451,11 +451,11 @@ def growing_length(e: Evaluator, v: Reference) -> Value:
 
 def refuse_mixed(e: Evaluator, record: Record) -> None:
     if isinstance(record.meta, tuple) and record.meta and record.meta[0] == "mixed":
-        raise e.refuse(
-            "a list whose items do not have one type, and whose length is not known",
-            types=record.meta[1],
-            hint="use a tuple, or an array",
-        )
+        types, what, hint = record.meta[1], "a list whose items do not have one type", "use a tuple, or an array"
+        if len(types) == 1:
+            what = "a list of objects that are not new for each place, or hold more than numbers and arrays"
+            hint = "put new ones there, [... for i in range(n)], or keep a list per attribute"
+        raise e.refuse(f"{what}, and whose length is not known", types=types, hint=hint)
 
 
 def growing_item(e: Evaluator, v: Reference, position: Value) -> Abstract:

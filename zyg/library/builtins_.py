@@ -163,7 +163,7 @@ def _bool(e: Evaluator, v: Abstract = FALSE) -> Abstract:
 
 @emits(set, frozenset)
 def _container(e: Evaluator, *args: Abstract, **entries: Abstract) -> Abstract:
-    raise e.refuse("a set", hint="use a tuple or a dictionary")
+    raise e.refuse("a set", hint="use a tuple, or a list")
 
 
 @emits(str)
