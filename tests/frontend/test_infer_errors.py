@@ -250,5 +250,5 @@ class Mapping(dict):
 def test_refusals_say_what_to_write_instead():
     assert "write a property" in refusal(lambda x: Cached(x).square, F64)
     assert "[... for i in range(n)]" in refusal(lambda x, n: len([Cached(x)] * n), F64, I64)
-    assert "use a tuple, or a list" in refusal(lambda x: len(set((x, x))), F64)
+    assert "use a tuple, or a list" in refusal(lambda x: len(set()) * x, F64)
     assert "Mapping(...), a class that" in refusal(lambda x: Mapping(a=x)["a"], F64)
