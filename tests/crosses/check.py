@@ -25,9 +25,9 @@ _THROUGH_PYTHON = "try:\n{}\nfinally:\n    len([])"  # what native code refuses
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 
 
-def made(body: str, known: dict[str, Any]) -> Callable[[float], Any]:
-    """`def f(x): body`, by a source that tracebacks and refusals can show."""
-    source = "def f(x):\n" + textwrap.indent(body, "    ") + "\n"
+def made(body: str, known: dict[str, Any], argument: str = "x") -> Callable[[Any], Any]:
+    """A function of one argument, by a source that tracebacks and refusals can show."""
+    source = f"def f({argument}):\n" + textwrap.indent(body, "    ") + "\n"
     name = f"<cross {next(_numbers)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     namespace = dict(known)
@@ -117,11 +117,12 @@ def _of_value(run: Callable[[], Any], wanted: Any) -> str:
     except Exception as error:
         if _is_documented(error):
             return "refused"
-        return "right" if type(error) is wanted else f"{wanted} wanted, {_described(error)}"
+        alike = isinstance(wanted, type) and type(error) in wanted.__mro__[:-3]
+        return "right" if alike else f"{wanted} wanted, {_described(error)}"
     same = (
         not isinstance(wanted, type)
         and (isinstance(found, _NUMBERS) or type(found) is type(wanted))
-        and _near(found, wanted, 1e-12)
+        and _near(found, wanted, 1e-6 if getattr(wanted, "dtype", None) == np.float32 else 1e-12)
     )
     return "right" if same else f"{wanted!r} wanted, {found!r} found"
 

@@ -28,6 +28,7 @@ FOUND = {
         "class C:\n    def __init__(self, v):\n        self.v = v\n    def __float__(self):\n        return self.v * self.v\n"
         "return abs(complex(C(x), C(2.0 * x))) ** 2 + complex(imag=x).imag",
     ),
+    "truth values in functions of numbers": (numbers, "a = x > 0\nreturn np.fabs(a) * np.arctan2(np.bool_(a), x) * np.abs(a)"),
     "an array without dimensions": (numbers, "return np.array(x * x)"),
     **{
         f"{form} of a complex number": (complexes, f"a = complex(x, x * x)\nr = {form}\n{complexes.VALUE}")

@@ -280,6 +280,13 @@ def saved(x: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else x
 
 
+def _factor(x: Any) -> Any:
+    """The same for a rule that computes with it: of a truth value the number that it stands for, as `-` and others do not take it."""
+    if isinstance(x, np.ndarray):
+        return x.astype(float) if x.dtype.kind == "b" else x.copy()
+    return float(x) if type(x) is bool or type(x) is np.bool_ else x
+
+
 def taken(y: Any, d: Any, shadows: Any) -> Any:
     """The cotangent of a value: of an array that of its shadow, which starts again from zero."""
     return shadows.take_array(y) if isinstance(y, np.ndarray) else d
@@ -379,7 +386,7 @@ def _elementwise_back(rule: Any, y: Any, operands: Any, before: Any) -> Any:
     uses_y, uses_x, slopes = rule
     shape = y.shape if isinstance(y, np.ndarray) else ()
     return (run_elementwise, y, slopes, saved(y) if uses_y else None,
-            tuple(map(saved, before)) if uses_x else (None,) * len(operands), tuple(operands), shape)  # fmt: skip
+            tuple(map(_factor, before)) if uses_x else (None,) * len(operands), tuple(operands), shape)  # fmt: skip
 
 
 def run_elementwise(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
