@@ -15,6 +15,7 @@ import pytest
 from tests.oracles import differences
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.objects.effects import depends_on_arguments
+from zyg.errors import Unsupported
 
 
 def check(f, x=0.7):
@@ -415,3 +416,170 @@ def bounded(x):
 
 def test_deques_with_a_largest_length():
     check(bounded)
+
+
+# ------------------------------------------------------------------------------- ranges, powers, exceptions, super()
+
+
+def counted(x):
+    made = []
+    for k in range(5):
+        for j in range(k):
+            if j == 2:
+                break
+            made.append(x * k * j)
+        else:
+            made.append(x**2)
+    for k in reversed(range(3)):
+        made.append(x ** (k - 1) + (-x) ** k + (x - 0.699) ** 3 + x**x + 2**x)
+    for k in range(3):
+        try:
+            made.append(k**x)
+            for j in range(3):
+                made.append(x * j)
+                if j == k:
+                    raise KeyError
+        except KeyError:
+            made.append(x * k * k)
+    return sum(made) + sum(x * k for k in range(k + 1))
+
+
+def of_range(x):
+    made = []
+    for k in range(3):
+        made.append(k * x)
+    return sum(made)
+
+
+def test_loops_over_ranges(monkeypatch):
+    check(counted)
+    check(lambda x: sum(pullback(counted, (x,))[1](1.0)))
+    check(of_range)
+    monkeypatch.setitem(globals(), "range", lambda n: [0.5, n])
+    with pytest.raises(Unsupported, match=r"a loop over `range\(...\)`, which is another function"):
+        pullback(of_range, (0.7,))
+
+
+class OverLimit(Exception):
+    def __init__(self, a, excess):
+        super().__init__(a)
+        self.excess = excess
+
+
+class FarOver(OverLimit):
+    __slots__ = ("by",)
+
+    def __init__(self, a, excess):
+        super().__init__(a, excess)
+        self.by = a * excess
+
+    @property
+    def twice(self):
+        return self.args[0] * 2
+
+
+def limited(x, k):
+    if k == 0:
+        raise OverLimit(x, 2 * x)
+    if k == 1:
+        raise FarOver(2 * x, x)
+    error = ValueError(x * x)
+    error.note = 3 * x
+    raise error
+
+
+def exceptions_of_their_own(x):
+    total = 0.0
+    for k in range(3):
+        try:
+            total += x * limited(x, k)
+        except FarOver as error:
+            total += error.by * error.excess * error.twice
+        except OverLimit as error:
+            total += error.args[0] * error.excess
+        except ValueError as error:
+            total += error.args[0] * error.note
+
+    def give():
+        yield x
+        return x * x
+
+    items = give()
+    next(items)
+    try:
+        next(items)
+    except StopIteration as stop:
+        total += stop.value
+    return total
+
+
+def test_attributes_of_exceptions():
+    check(exceptions_of_their_own)
+    check(lambda x: sum(pullback(exceptions_of_their_own, (x,))[1](1.0)))
+
+
+class Base:
+    def __init__(self, x):
+        self.x = x
+
+    def of(self, y):
+        return self.x * y
+
+    @classmethod
+    def make(cls, x):
+        return cls(x)
+
+    @staticmethod
+    def tripled(x):
+        return x * 3
+
+    @property
+    def scaling(self):
+        return lambda y: y * self.x
+
+
+class Derived(Base):
+    def __init__(self, x):
+        super().__init__(x=x)
+        self.y = super().of(x)
+
+    def of(self, y, k=2):
+        return super().of(y) + super().scaling(y) * k + super().tripled(y)
+
+    @classmethod
+    def make(cls, x):
+        return super().make(x * 2)
+
+
+class Listed(Derived, list):
+    def __init__(self, x):
+        super().__init__(x)
+        super().append(x)
+
+    def append(self, item):
+        super().append(item * 2)
+
+    def of(self, y):
+        return sum([super(Listed, self).of(z) for z in (y, 2.0)])
+
+
+class Pair(tuple):
+    def __new__(cls, a, b):
+        return super().__new__(cls, (a, b))
+
+    def __getitem__(self, k):
+        return super().__getitem__(k) * 2
+
+
+def above(x):
+    made, listed, doubled = Derived(x), Listed.make(2 * x), Pair(x, 3 * x)
+    listed.append(x)
+    return made.of(x) + made.y * listed.of(x) + sum(listed) + Derived.make(x).x + doubled[0] * doubled[1]
+
+
+def test_methods_above():
+    check(above)
+    Base.of, before = lambda self, y: self.x * y * y, Base.of
+    check(above)
+    Base.of = before
+    check(above)

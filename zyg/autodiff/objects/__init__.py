@@ -77,6 +77,7 @@ from .iteration import loop, pairs
 from .shadows import Shadows
 
 RULES = arithmetic.RULES
+BY_FIRST = arithmetic.BY_FIRST
 PLAIN = construction.PLAIN
 
 RECORD = {

@@ -65,6 +65,8 @@ def mod(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
 
 
 def pow_(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    if type(y) is float and type(a) is float and a > 1e-150 and 0.0 < y < 1e150:  # both slopes are finite
+        return d * b * a ** (b - 1), d * (y * math.log(a))
     if type(y) is not float and isinstance(y, COMPLEX):
         return _complex_pow(d, y, a, b)
     if type(b) is int:
@@ -73,6 +75,13 @@ def pow_(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
         if b == 2:
             return d * (2.0 * a), _pow_exponent(d, y, a)
     return strong(d * b, _real_pow(a, b - 1)), _pow_exponent(d, y, a)
+
+
+def pow_by_base(d: Any, y: Any, a: Any, b: Any) -> tuple[Any, ...]:
+    """The same where the exponent carries no derivative."""
+    if type(y) is float and type(a) is float and a > 1e-150 and 0.0 < y < 1e150:
+        return (d * b * a ** (b - 1),)
+    return pow_(d, y, a, b)
 
 
 def strong(d: Any, slope: Any) -> Any:
@@ -180,6 +189,9 @@ RULES: dict[str, Rule] = {
     "neg": neg, "pos": pos, "abs": abs_, "invert": none,
     "and": none, "or": none, "xor": none, "lshift": none, "rshift": none,
 }  # fmt: skip
+
+# Those that are shorter where only the first operand carries a derivative.
+BY_FIRST: dict[str, Rule] = {"pow": pow_by_base}
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,

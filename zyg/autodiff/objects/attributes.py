@@ -40,7 +40,7 @@ def record_getattr(x: Any, name: str) -> tuple[Any, Any]:
     if cls is ModuleType:
         return _of_module(x, name)
     found = find(cls, name)
-    if found is None or type(found) is MemberDescriptorType:
+    if found is None or is_slot(cls, found):
         if plain_lookup(cls):
             if name == "__dict__":
                 return instance_dict(x)
@@ -81,9 +81,17 @@ def plain_lookup(cls: type) -> bool:
 
 _LOOKED_UP_PLAINLY = (
     *(object, SimpleNamespace, dict, list, tuple, set, frozenset),
-    *(collections.deque, collections.OrderedDict, collections.defaultdict),
+    *(collections.deque, collections.OrderedDict, collections.defaultdict, BaseException),
 )
 _USUAL = frozenset({vars(c)["__getattribute__"] for c in _LOOKED_UP_PLAINLY if "__getattribute__" in vars(c)})
+
+
+def is_slot(cls: type, found: Any) -> bool:
+    """Whether what a class holds is a place for an attribute of instances. (What builtin exceptions have there is also set by
+    what makes and raises them.)"""
+    return type(found) is MemberDescriptorType and not (
+        issubclass(cls, BaseException) and found.__objclass__ in classes.EXCEPTIONS
+    )
 
 
 def may_run_code(x: Any, name: str) -> bool:

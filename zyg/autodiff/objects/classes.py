@@ -202,6 +202,8 @@ def has_known_arguments(exception: Any) -> bool:
 
 def _run_exception(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The arguments of an exception are its `args`; those by keyword are none of them."""
+    if id(back[1]) not in shadows.holders:
+        return (None,) * (1 + back[2])
     held = shadows.take_attr(back[1], "args") or ()
     first = shadows.take_attr(back[1], "value")
     held = (*held, *[None] * (back[2] - len(held)))
@@ -213,6 +215,8 @@ def _run_exception(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def run_exception_made(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """The same where `__init__` has run, too."""
     second = calls.run(back[3], None, shadows)
+    if id(back[1]) not in shadows.holders:
+        return None if second is None else (None, *second[1:])
     first = _run_exception(back, d, shadows)
     return first if second is None else (None, *map(accumulate, first[1:], second[1:]))
 

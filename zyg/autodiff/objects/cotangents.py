@@ -28,13 +28,22 @@ INERT = frozenset({bool, str, bytes, type(None), type(...), type(NotImplemented)
 class Refused:
     """A cotangent that cannot be had, since it would come from code that zyg cannot see into.
 
-    Arithmetic on it gives itself.  Where a derivative was asked for it is an error; at a constant it is forgotten.
+    Arithmetic on it gives itself.  Where a derivative was asked for it is an error; at a constant it is forgotten. Most are:
+    `how` makes the error once it is wanted, a function with its arguments.
     """
 
-    __slots__ = ("error",)
+    __slots__ = ("_error", "_how")
 
-    def __init__(self, error: Exception):
-        self.error = error
+    def __init__(self, error: Exception | None, how: tuple[Any, ...] = ()):
+        self._error = error
+        self._how = how
+
+    @property
+    def error(self) -> Exception:
+        if self._error is None:
+            make, *args = self._how
+            self._error = make(*args)
+        return self._error
 
     def _same(self, *others: Any) -> Refused:
         return self

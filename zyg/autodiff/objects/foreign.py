@@ -59,6 +59,7 @@ def is_foreign(f: Any) -> bool:
 # Parts of zyg that run code of the user's, which may be differentiated; all others look things up, and compile.
 _RUNNING = (
     "zyg.autodiff.objects.",
+    "zyg.autodiff.python.above",
     "zyg.autodiff.python.escaping",
     "zyg.autodiff.python.nested",
     "zyg.backend.pullbacks",

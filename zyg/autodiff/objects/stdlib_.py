@@ -10,6 +10,7 @@ import gc
 import operator
 import re
 import statistics
+import sys
 import threading
 import types
 from collections import OrderedDict
@@ -337,73 +338,73 @@ class _Memo:
         self.memo: dict[Any, tuple[int, Any, tuple[Any, ...], dict[str, Any]]] = {}
         self.count = 0
         self.typed = f.cache_parameters()["typed"]
-        self.wrapped: Any = _memos  # what it was when `forward` was found
+        self.wrapped: Any = None  # what it was when `forward` was found
         self.forward: Any = None
 
 
-class _Memos(threading.local):
-    """Per pullback that is being made: what cached functions gave, by their identity."""
+class _Making:
+    """A pullback that is being made: what cached functions gave, by their identity."""
 
+    __slots__ = ("arguments", "doubtful", "in_caches", "of_ints", "table")
+
+    def __init__(self, arguments: tuple[Any, ...]) -> None:
+        self.table: dict[int, _Memo] = {}
+        self.arguments = arguments  # of the function whose pullback is made
+        self.doubtful: set[int] = set()  # identities of numbers that are in several places of them, once it matters
+        # Functions that depend on their arguments alone, where these are ints and text.
+        self.of_ints: dict[int, Any] = {}
+        self.in_caches: dict[int, _Memo] = {}  # what came into the caches of functions meanwhile
+
+
+class _Makings(threading.local):
     def __init__(self) -> None:
-        self.tables: list[dict[int, _Memo]] = []
-        self.arguments: list[tuple[Any, ...]] = []  # of the functions whose pullbacks are made
-        self.doubtful: list[set[int]] = []  # identities of numbers that are in several places of them, once it matters
-        self.of_ints: list[
-            dict[int, Any]
-        ] = []  # functions that depend on their arguments alone, where these are ints and text
-        self.in_caches: list[dict[int, _Memo]] = []  # what came into the caches of functions meanwhile
+        self.all: list[_Making] = []
 
 
-_memos = _Memos()
+_makings = _Makings()
 
 
 def begin(args: tuple[Any, ...]) -> None:
     """A pullback is about to be made, of a function that is given these."""
-    _memos.tables.append({})
-    _memos.arguments.append(args)
-    _memos.doubtful.append(set())
-    _memos.of_ints.append({})
-    _memos.in_caches.append({})
+    _makings.all.append(_Making(args))
 
 
 def end() -> None:
     """It is made, or has failed."""
-    _memos.tables.pop()
-    _memos.arguments.pop()
-    _memos.doubtful.pop()
-    _memos.of_ints.pop()
-    _memos.in_caches.pop()
+    _makings.all.pop()
 
 
 def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of a function with `lru_cache`. What may carry a derivative is computed anew, once in a pullback: what the cache
     has is a constant."""
-    tables = _memos.tables
-    known = tables[-1].get(id(f)) if tables else None
-    if known is None and tables and not kwargs and _UNCHANGED.issuperset(map(type, args)):
-        of_ints = _memos.of_ints[-1]
-        if id(f) in of_ints or effects.depends_on_arguments(f):
-            of_ints[id(f)] = f
-            return _call_of_ints(f, args)
+    makings = _makings.all
+    if not makings:
+        return calls.call_foreign(f, *args, **kwargs)
+    making = makings[-1]
+    known = making.table.get(id(f))
+    unchanged = not kwargs and _UNCHANGED.issuperset(map(type, args))
+    if known is None and unchanged and (id(f) in making.of_ints or effects.depends_on_arguments(f)):
+        making.of_ints[id(f)] = f
+        value = f(*args)  # a derivative by an int is refused
+        if type(value) is int or type(value) is float:
+            return value, (_run_of_ints, f, args)
+        return foreign.result(value, _of_ints(f), _OF_INTS_HINT, (None, *args))
     if known is None:  # once it is followed, it is to the end
         given = [structure.form(x) for x in (f.__wrapped__, *args, *kwargs.values()) if type(x) is not int]
-        if not tables:
-            return calls.call_foreign(f, *args, **kwargs)
         if not any(map(structure.holds_numbers, given)):
-            return _call_with_cache(f, args, kwargs)
-        if not tables[-1]:
-            _memos.doubtful[-1] = _in_several_places(_memos.arguments[-1])
-        known = tables[-1][id(f)] = _Memo(f)
+            return _call_with_cache(making, f, args, kwargs)
+        if not making.table:
+            making.doubtful = _in_several_places(making.arguments)
+        known = making.table[id(f)] = _Memo(f)
     memo = known.memo
-    doubtful = _memos.doubtful[-1]
-    if doubtful and any(id(x) in doubtful for x in (*args, *kwargs.values())):
+    if making.doubtful and any(id(x) in making.doubtful for x in (*args, *kwargs.values())):
         raise Unsupported(
             f"a call of `{f.__wrapped__.__name__}`, which has a cache, with a number that is one object in several places of the "
             "arguments: the cache would not tell them apart",
             foreign.position_of(foreign.caller()),
             hint="give each place a number of its own (x + 0.0), or call the function without its cache (f.__wrapped__)",
         )
-    key = _key(args, kwargs, known.typed)
+    key = args if unchanged and len(args) > 1 and not known.typed else _key(args, kwargs, known.typed)
     made = memo.get(key)
     if made is None:
         wrapped = f.__wrapped__
@@ -418,17 +419,17 @@ def call_cached(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return made[1], (_run_found, memo, made[0])
 
 
-def _call_with_cache(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+def _call_with_cache(making: _Making, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """A call that takes what the cache has. What came there while the pullback is made has the derivative that it has by global
     variables, defaults and attributes of classes; what was there before is a constant."""
     misses = f.cache_info().misses
     value, back = calls.call_foreign(f, *args, **kwargs)
     found = f.cache_info().misses == misses
-    in_cache = _memos.in_caches[-1].get(id(f))
+    in_cache = making.in_caches.get(id(f))
     if in_cache is None:
         if found:
             return value, back
-        in_cache = _memos.in_caches[-1][id(f)] = _Memo(f)
+        in_cache = making.in_caches[id(f)] = _Memo(f)
     memo = in_cache.memo
     key = _key(args, kwargs, in_cache.typed)
     if found:
@@ -441,22 +442,19 @@ def _call_with_cache(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> t
     return value, (_run_made, memo, at, back)
 
 
-def _call_of_ints(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
-    """A call whose value depends on ints and text alone: a derivative by an int is refused."""
-    value = f(*args)
-    if type(value) is float or type(value) is int:
-        return value, (_run_of_ints, f, args, foreign.caller())
-    return foreign.result(value, _of_ints(f), _OF_INTS_HINT, (None, *args))
-
-
 def _run_of_ints(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if d is None:
         return None
-    _, f, args, place = back
-    refused = refused_in(d)
-    if refused is None:
-        refused = Refused(Unsupported(_of_ints(f), foreign.position_of(place), hint=_OF_INTS_HINT))
+    _, f, args = back
+    frame = sys._getframe(1)
+    is_half = "__name__" not in frame.f_globals  # (it has the positions of the user's code)
+    place = (frame.f_code, frame.f_lasti) if is_half else foreign.caller()
+    refused = refused_in(d) or Refused(None, (_derivative_by_int, f, place))
     return (None, *[refused if type(x) is int else None for x in args])
+
+
+def _derivative_by_int(f: Any, place: Any) -> Unsupported:
+    return Unsupported(_of_ints(f), foreign.position_of(place), hint=_OF_INTS_HINT)
 
 
 def _of_ints(f: Any) -> str:
@@ -526,8 +524,8 @@ class _Identity:
 
 @method(_Cached, "cache_clear", exact=True)
 def _cache_clear(f: Any) -> tuple[Any, Any]:
-    for table in _memos.tables[-1:]:
-        table.pop(id(f), None)
+    for making in _makings.all[-1:]:
+        making.table.pop(id(f), None)
     return f.cache_clear(), None
 
 

@@ -25,9 +25,6 @@ from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number,
 from .readers import reader, reader_of_class, setter
 from .sites import CONTAINERS, Methods, nobody
 
-MemberDescriptorType = attributes.MemberDescriptorType
-
-
 # Operations whose reverse is written out where they were done plainly.
 ACCESS = frozenset({"getattr", "setattr", "getitem", "setitem", "list_append", "get_cell", "set_cell"})
 
@@ -231,7 +228,7 @@ def _reads_plainly(cls: type, name: str) -> bool:
         return type(found) is MethodDescriptorType
     if not attributes.plain_lookup(cls) or not has_plain_shadow(cls):
         return False
-    if found is None or type(found) is MemberDescriptorType:  # a slot may be empty
+    if found is None or attributes.is_slot(cls, found):  # (which may be empty)
         return find(cls, "__getattr__") is None
     return type(found) in (FunctionType, MethodDescriptorType) or _stands_for_a_constant(cls, name, found)
 
@@ -251,6 +248,9 @@ def _writes_plainly(cls: type, name: str) -> bool:
     if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or not has_plain_shadow(cls):
         return False
     found = find(cls, name)
-    if found is not None and type(found) is not MemberDescriptorType and hasattr(type(found), "__set__"):
+    if found is not None and not attributes.is_slot(cls, found) and hasattr(type(found), "__set__"):
         return False
-    return find(cls, "__setattr__") is object.__setattr__
+    return find(cls, "__setattr__") in _SET_PLAINLY
+
+
+_SET_PLAINLY = (object.__setattr__, BaseException.__setattr__)

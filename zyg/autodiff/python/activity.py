@@ -77,6 +77,9 @@ class Activity:
             self.unknown.update(instr.results)
             self.varied.update(instr.results)  # what a method gives
             return
+        if "counts" in instr.attrs:  # a loop over a range
+            self.unknown.update(instr.results[:1] if op == "iter" else ())
+            return
         if op == "next":
             self.varied.add(instr.results[1])
             self.unknown.add(instr.results[1])

@@ -21,6 +21,7 @@ from .brief import with_quiet_calls
 from .class_bodies import as_function, is_class_body
 from .comprehensions import taken_in
 from .computed import computed_attributes, members_read
+from .counted import with_counted_loops
 from .forms import Watched, ask_at_start
 from .forward import ForwardHalf
 from .inlining import with_generators
@@ -87,6 +88,12 @@ def is_half(code: CodeType) -> bool:
     return id(code) in _halves
 
 
+def reverse_of(code: CodeType) -> FunctionType | None:
+    """The reverse half that the pullbacks of a forward half begin with."""
+    half = _halves.of(code)
+    return None if half is None else half[1]
+
+
 def cleans_up(code: CodeType) -> bool:
     """Whether the generator function whose forward half `code` is gives items within a `try` or `with` statement."""
     return bool(_halves[id(code)][0].attrs.get("cleans_up"))
@@ -129,6 +136,8 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
         function = taken_in(function, namespace)
         if namespace is not None and not watched:
             function = with_generators(function, namespace)
+        if namespace is not None:
+            function = with_counted_loops(function, namespace)
     if half is None and code.co_filename.startswith(_PACKAGE) and namespace is not None:
         function = with_quiet_calls(function, namespace)
     if half is None and is_class_body(code):

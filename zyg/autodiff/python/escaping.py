@@ -17,7 +17,7 @@ from typing import Any
 from zyg.errors import Unsupported
 
 from .. import trying
-from ..objects import adapters, calls, foreign, functions, generators, native
+from ..objects import adapters, calls, foreign, functions, generators, later, native
 
 generators_are_watched = False
 
@@ -89,8 +89,7 @@ def take(exception: BaseException, depth: int = 0) -> Any:
     back = exception.__dict__.pop(name_at(depth), None)
     if back is None:
         return None
-    from .compile import is_half
-
+    is_half = later.compile.is_half
     here: FrameType | None = sys._getframe(1)
     while here is not None and not is_half(here.f_code):
         here = here.f_back
@@ -154,10 +153,8 @@ def _passing_on(code: CodeType) -> _Passing | None:
 
 def _behind_plain_form(entry: TracebackType | None) -> TracebackType | None:
     """A plain form may have had the watched one do the work."""
-    from .forms import run_watched
-
     following = None if entry is None else entry.tb_next
-    if following is not None and following.tb_frame.f_code is run_watched.__code__:
+    if following is not None and following.tb_frame.f_code is later.forms.run_watched.__code__:
         return following.tb_next
     return entry
 
@@ -170,6 +167,9 @@ def swallowed(exception: BaseException, depth: int = 0, constants: tuple[int, ..
 
 
 def _is_forward_of(code: CodeType, back: Any) -> bool:
+    if later.compile.reverse_of(code) is back[0]:
+        return True
+    # That of a half, differentiated, leaves the half's pullback.
     return code.co_name == back[0].__name__ and any(constant is back[0] for constant in code.co_consts)
 
 

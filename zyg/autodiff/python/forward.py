@@ -21,7 +21,7 @@ from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 from .. import objects
 from ..objects import queries, reach, sources
 from ..trying import ENTER, LEAVE
-from . import accesses, complexes, escaping, inlining, loops, rules, sites, slopes, special
+from . import accesses, complexes, counted, escaping, inlining, loops, rules, sites, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .brief import QUIET
 from .computed import LENGTH
@@ -33,7 +33,7 @@ _BOOLEAN = frozenset("is is_not not truth contains match_sequence match_mapping 
 
 _PROLOGUE = frozenset({"tape", "new_cell", "free_cell", "unbound"})
 # What the pass calls on its own account.
-_SILENT_CALLS = (escaping.take, escaping.attach, globals, ENTER, LEAVE, inlining.as_it_was)
+_SILENT_CALLS = (escaping.take, escaping.attach, globals, ENTER, LEAVE, inlining.as_it_was, counted.as_range)
 
 
 class Saved(Value):
@@ -426,7 +426,7 @@ class ForwardHalf:
         """How an instruction is reversed: not at all ("none"), by its rule for numbers, by a plain function of objects that
         run plainly, by what it recorded, by passing its cotangent on ("copy"), or as that of a part of a tuple."""
         op = instr.op
-        if op in CONTROL or instr in self.stepped or is_call_of(instr, *_SILENT_CALLS):
+        if op in CONTROL or instr in self.stepped or "counts" in instr.attrs or is_call_of(instr, *_SILENT_CALLS):
             return "none"
         if self.brief and is_call_of(instr, *QUIET):
             return "none"
@@ -575,9 +575,12 @@ def counting(function: Function) -> set[Value]:
         made = makers.get(v)
         return incoming.get(v) if made is None else made.operands if rules.base(made.op) in _OF_INTS else None
 
-    found = {
-        v for v in makers if _called(makers, v) == "len" or gone_through(makers, v) == "range" or makers[v].op == "len_"
-    }
+    found = {v for v in makers if _called(makers, v) == "len" or makers[v].op == "len_"}
+    for v, made in makers.items():
+        if gone_through(makers, v) == "range" or (
+            "counts" in made.attrs and v is made.results[-1] and made.op == "next"
+        ):
+            found.add(v)
     for v, made in makers.items():
         if made.op == "unpack" and v is made.results[0] and gone_through(makers, made.operands[0]) == "enumerate":
             found.add(v)

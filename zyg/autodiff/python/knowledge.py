@@ -50,7 +50,7 @@ def has_plain_shadow(cls: type) -> bool:
     return all(c in _BASES or c.__flags__ & HEAP_TYPE for c in cls.__mro__)
 
 
-_BASES = frozenset({object, list, dict, set, deque, OrderedDict, defaultdict})
+_BASES = frozenset({object, list, dict, set, deque, OrderedDict, defaultdict}) | classes.EXCEPTIONS
 
 
 def is_plain(f: Any) -> bool:

@@ -21,6 +21,7 @@ from .. import objects
 from ..objects import reach, sources
 from ..trying import ENTER, LEAVE
 from . import escaping, landing
+from .above import above
 
 # Ops that do not raise, so that a block may hold any number of them.
 _SILENT = frozenset(
@@ -203,7 +204,9 @@ def _expand_yield_from(f: Function, block: Block) -> None:
 
 
 def may_raise(instr: Instr) -> bool:
-    return instr.op not in _SILENT and not is_call_of(instr, sources.finish, ENTER, LEAVE)
+    return (
+        instr.op not in _SILENT and "counts" not in instr.attrs and not is_call_of(instr, sources.finish, ENTER, LEAVE)
+    )
 
 
 def is_call_of(instr: Instr, *functions: Any) -> bool:
@@ -398,7 +401,7 @@ def _separate_items(f: Function) -> None:
         if block.handler is not None:
             passed.update(block.handler.args)
     for _, made in list(f.instructions()):
-        if made.op != "iter" or made.result in passed:
+        if made.op != "iter" or made.result in passed or "counts" in made.attrs:
             continue
         steps = uses_of.get(made.result, [])
         if all(instr.op == "next" and steps_a_loop(block, instr) for block, instr in steps):
@@ -455,24 +458,40 @@ def _separate_yields(f: Function, block: Block) -> None:
 
 
 def _explicit_super(f: Function) -> None:
-    """`super()` finds its arguments in the caller's frame: here they are passed."""
+    """`super()` finds its arguments in the caller's frame: here they are passed. Of what is only called, the function is found, and
+    the object passed to it."""
     makers = {r: i for _, i in f.instructions() for r in i.results}
     cell = next(
         (i.results[0] for _, i in f.instructions() if i.op == "free_cell" and i.attrs["name"] == "__class__"), None
     )
     if cell is None or not f.params:
         return
+    counts = use_counts(f)
+    made: dict[Value, tuple[Block, Instr]] = {}
+    read: dict[Value, Instr] = {}
     for block, instr in list(f.instructions()):
-        if instr.op != "call_object" or len(instr.operands) != 1:
+        if instr.op == "getattr" and instr.operands[0] in made and counts[instr.operands[0]] == 1:
+            read[instr.result] = instr
+        if instr.op != "call_object":
+            continue
+        if instr.operands[0] in read and counts[instr.operands[0]] == 1:
+            getting = read[instr.operands[0]]
+            home, making = made[getting.operands[0]]
+            home.instrs.remove(making)
+            x = making.operands[2]
+            getting.operands[:] = [Const(above, OBJECT), *making.operands, Const(getting.attrs["name"], OBJECT)]
+            getting.op, getting.attrs = "call_object", {"keywords": ()}
+            instr.operands.insert(1, x)
             continue
         callee = makers.get(instr.operands[0])
-        if callee is None or callee.op != "global" or callee.attrs["name"] != "super":
+        if callee is None or callee.op != "global" or callee.attrs["name"] != "super" or len(instr.operands) != 1:
             continue
         owner = Value(OBJECT)
         at = block.instrs.index(instr)
         fetch = Instr("get_cell", [cell], [owner], {"name": "__class__"}, [], instr.position)
         block.instrs.insert(at, fetch)
         instr.operands += [owner, _first_argument(f, block)]
+        made[instr.result] = block, instr
 
 
 def _check_keys(f: Function) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from types import (
     FunctionType,
     GetSetDescriptorType,
-    MemberDescriptorType,
     MethodDescriptorType,
     MethodType,
     NoneType,
@@ -50,7 +49,7 @@ def reader(cls: type, name: str) -> Reader | None:
     if name == "__dict__":
         return attributes.instance_dict if type(found) in (GetSetDescriptorType, NoneType) else None
     other = find(cls, "__getattr__")
-    if found is None or type(found) is MemberDescriptorType:
+    if found is None or attributes.is_slot(cls, found):
         forward = _forward_of(other, 2)
         if forward is None:
             return None

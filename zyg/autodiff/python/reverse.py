@@ -421,18 +421,19 @@ class ReverseHalf:
             return
         of = rules.base(instr.op)
         attrs = {"of": of, "wanted": tuple(wanted)}
-        if of in rules.EXPRESSIONS:
-            attrs["expressions"] = tuple(rules.EXPRESSIONS[of][k] for k in wanted)
-        function = Const(objects.RULES[of], OBJECT)
-        operands = [function, d, *self._rule_operands(instr, of, instr.operands, wanted)]
+        written = rules.written_out(of, instr.operands)
+        if written is not None:
+            attrs["expressions"] = tuple(written[k] for k in wanted)
+        operands = [_rule(of, wanted), d, *self._rule_operands(instr, attrs.get("expressions"))]
         parts = self.builder.emit("rule", *operands, types=(OBJECT,) * len(wanted), **attrs)
         self._spread(instr, wanted, parts)
 
-    def _rule_operands(self, instr: Instr, of: str, operands: list[Value], wanted: list[int]) -> list[Value]:
-        """Result and operands, as far as the rule uses them."""
-        used = rules.used(of, wanted)
+    def _rule_operands(self, instr: Instr, written: tuple[rules.Expression, ...] | None = None) -> list[Value]:
+        """Result and operands, as far as the expressions use them; for a rule without expressions all."""
+        places: set[Any] = {"y", *range(len(instr.operands))}
+        used = places if written is None else set[Any]().union(*map(rules.leaves, written))
         result = self._primal(instr.results[0]) if "y" in used else NOTHING
-        return [result, *[self._primal(v) if k in used else NOTHING for k, v in enumerate(operands)]]
+        return [result, *[self._primal(v) if k in used else NOTHING for k, v in enumerate(instr.operands)]]
 
     def _reverse_plain(self, instr: Instr) -> None:
         """Objects whose operation runs plainly: their function is called always, also where no cotangent flows."""
@@ -497,16 +498,16 @@ class ReverseHalf:
             used = set().union(*map(rules.leaves, written))
             y = self._primal(original.results[0]) if "y" in used else NOTHING
             operands += [y, *[self._primal(v) if k in used else NOTHING for k, v in enumerate(original.operands)]]
-        elif of in rules.EXPRESSIONS:
-            attrs["expressions"] = tuple(rules.EXPRESSIONS[of][k] for k in wanted)
-            operands += self._rule_operands(original, of, original.operands, wanted)
+        elif (written := rules.written_out(of, original.operands)) is not None:
+            attrs["expressions"] = tuple(written[k] for k in wanted)
+            operands += self._rule_operands(original, attrs["expressions"])
         elif of == "floordiv":  # done plainly, it carries nothing
             pass
         elif of in rules.DIRECT:
             attrs["rule"] = True
             operands += [
-                Const(objects.RULES[of], OBJECT),
-                *self._rule_operands(original, of, original.operands, wanted),
+                _rule(of, wanted),
+                *self._rule_operands(original),
             ]
         elif of in accesses.ACCESS and instr.attrs.get("direct") in (of, "method"):
             attrs["access"] = of
@@ -609,6 +610,11 @@ class ReverseHalf:
                 break
             block = end
         return block
+
+
+def _rule(of: str, wanted: list[int]) -> Const:
+    """The function that gives the cotangents of the operands `wanted`, if not only these."""
+    return Const(objects.BY_FIRST.get(of, objects.RULES[of]) if wanted == [0] else objects.RULES[of], OBJECT)
 
 
 def _is_part(made: Instr, instr: Instr) -> bool:
