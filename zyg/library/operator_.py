@@ -84,7 +84,7 @@ def _concat(e: Evaluator, a: Abstract, b: Abstract, /) -> Abstract:
 
 @emits(operator.index)
 def _index(e: Evaluator, v: Abstract, /) -> Abstract:
-    from .math_ import cut_index
+    from .integers import cut_index
 
     return cut_index(e, v)
 

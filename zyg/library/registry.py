@@ -41,7 +41,7 @@ NUMPY = (
 HOMES: dict[str, tuple[str, ...]] = {
     "builtins": ("builtins_", "reductions", "iterables", "lists_", "complex_"),
     "dataclasses": ("dataclasses_",),
-    "math": ("math_",),
+    "math": ("math_", "integers"),
     "cmath": ("cmath_",),
     "operator": ("operator_",),
     "_operator": ("operator_",),
