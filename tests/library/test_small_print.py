@@ -87,6 +87,7 @@ def test_values_that_numpys_own_tests_ask_for():
             np.unwrap(np.array([np.inf, 1e3, 3.0, 8.0])),
             np.sum(z),
             np.mean(z),
+            (len(a).numerator, len(a).denominator, (len(a) > 3).numerator, int(places[0, 1].numerator)),
         )
 
     args = np.arange(25.0).reshape(5, 5), np.array(5 + 1j), np.array([[0, 1], [2, 1]])

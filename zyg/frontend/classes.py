@@ -376,7 +376,7 @@ def super_value(e: Evaluator, args: tuple[Abstract, ...]) -> Abstract:
 
 def _number_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
     cls = class_of(e, v)
-    if name == "real":
+    if name == "real" or name == "numerator" and issubclass(cls, (int, np.integer)):
         return v if cls is not bool else as_index(e, v)
     if name != "conjugate":
         certain(e, v, f"the attribute '{name}'")
@@ -384,6 +384,8 @@ def _number_attribute(e: Evaluator, v: Abstract, name: str) -> Abstract | None:
         if isinstance(v, Number) and v.numpy:
             return Number(const(cls(0).item(), v.type), True)
         return Known(0.0 if cls is float else 0)
+    if name == "denominator" and issubclass(cls, (int, np.integer)):
+        return Known(1)
     if name == "dtype" and isinstance(v, Number) and v.numpy:
         return Known(np.dtype(cls))
     if name == "ndim" and isinstance(v, Number) and v.numpy:
