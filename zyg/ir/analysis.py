@@ -9,7 +9,8 @@ Dominators: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from .core import CALLING, VIEWS, Block, Const, Function, Instr, Target, Value, uses
@@ -88,7 +89,15 @@ def components(roots: Iterable[Node], successors: Callable[[Node], Iterable[Node
     return found
 
 
-def _immediate_dominators(successors: list[list[int]], root: int) -> tuple[list[int], list[int]]:
+@lru_cache(256)
+def _dominance(successors: tuple[tuple[int, ...], ...]) -> tuple[list[int], list[int], _Tree]:
+    """What _immediate_dominators says of a graph with root 0, and the tree of that.  Passes ask for the same graphs again and again:
+    few of them change it, and loops over elements are alike.  Nobody may change the answer."""
+    idom, order = _immediate_dominators(successors, 0)
+    return idom, order, _Tree(idom, order)
+
+
+def _immediate_dominators(successors: Sequence[Sequence[int]], root: int) -> tuple[list[int], list[int]]:
     """(immediate dominator per node, -1 where not reachable; nodes in reverse postorder). The root is its own."""
     count = len(successors)
     number = [-1] * count  # in postorder
@@ -183,8 +192,7 @@ class Dominators:
                 successors[self.rest[block]] += [top[t.block] for t in block.instrs[-1].targets]
             if block.handler is not None:
                 successors[top[block]] = [self.rest[block], top[block.handler.block]]
-        idom, order = _immediate_dominators(successors, 0)
-        self.tree = _Tree(idom, order)
+        idom, order, self.tree = _dominance(tuple(map(tuple, successors)))
         self.order = [blocks[n] for n in order if top[blocks[n]] == n]
         self.immediate: dict[Block, Block | None] = {b: blocks[idom[top[b]]] for b in self.order}
         self.immediate[function.blocks[0]] = None
@@ -227,9 +235,8 @@ class PostDominators:
                 backwards[0].append(index[block])
             for target in edges(block):
                 backwards[index[target.block]].append(index[block])
-        idom, order = _immediate_dominators(backwards, 0)
+        idom, order, self.tree = _dominance(tuple(map(tuple, backwards)))
         self.index = index
-        self.tree = _Tree(idom, order)
         self.immediate: dict[Block, Block | None] = {}
         for node in order[1:]:
             self.immediate[blocks[node - 1]] = blocks[idom[node] - 1] if idom[node] != 0 else None

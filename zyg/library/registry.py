@@ -49,6 +49,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "functools": ("operator_",),
     "_functools": ("operator_",),
     "numpy": (*(f"numpy_.{name}" for name in NUMPY), "complex_"),
+    "numpy.dtypes": ("numpy_.dtypes",),
     "numpy.fft": ("numpy_.fft",),
     "numpy.random": ("numpy_.random",),
     "numpy.linalg": (
@@ -122,6 +123,8 @@ def emits(*targets: Any, instead: dict[str, str] | None = None) -> Callable[[Any
 
 def find(target: Any) -> Entry | None:
     """The entry for a call of this object."""
+    if isinstance(target, type) and issubclass(target, BaseException):
+        return None  # exceptions are none of the library's: nothing is loaded for them
     try:
         key = known_key(target)
         return _entries.get(key) or _load(key, target)

@@ -14,7 +14,7 @@ from collections.abc import Set
 from ...ir.records import record
 from .text import REFERENCE, ModuleText
 
-PIECE = 500  # lines, from which on functions are put into another piece
+PIECE = 800  # lines, from which on functions are put into another piece
 _HEAD = re.compile(r'define (?:internal )?(fastcc [^@]*?(@(?:"[^"]*"|[-\w$.]+))\(.*\)[^{]*)\{\n')
 _PLACE = re.compile(r" !dbg !\d+")
 

@@ -91,9 +91,12 @@ def _users(function: Function, values: Iterable[Value]) -> dict[Value, list[Inst
     """The instructions that use each of the values."""
     users: dict[Value, list[Instr]] = {v: [] for v in values}
     if users:
-        for _, instr in function.instructions():
-            for v in users.keys() & uses(instr):
-                users[v].append(instr)
+        apart = users.keys().isdisjoint  # most instructions use none of them, which is found out without a list of what they use
+        for block in function.blocks:
+            for instr in block.instrs:
+                if not apart(instr.operands) or instr.targets and not apart(uses(instr)):
+                    for v in users.keys() & uses(instr):
+                        users[v].append(instr)
     return users
 
 

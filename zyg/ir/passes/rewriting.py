@@ -20,10 +20,11 @@ def resolve(replaced: dict[Value, Value], value: Value) -> Value:
 
 def substitute(instr: Instr, replaced: dict[Value, Value]) -> None:
     """Replace what `instr` uses."""
-    operands = instr.operands
-    for n, v in enumerate(operands):
-        if v in replaced:
-            operands[n] = resolve(replaced, v)
+    operands, keys = instr.operands, replaced.keys()
+    if not keys.isdisjoint(operands):  # they mostly are
+        for n, v in enumerate(operands):
+            if v in keys:
+                operands[n] = resolve(replaced, v)
     for target in instr.targets:
         args = target.args
         for n, v in enumerate(args):
