@@ -76,7 +76,7 @@ def run(settings: Settings) -> dict[str, Any]:
             shown = [duration(found.get(k, 0.0)) for k in ("typed", "optimised", "native")]
             rows.append([name, *shown, duration(total) + mark, duration(first["total"])])
     print(f"compilation of gradients (level {duration(LEVEL)} for functions of arrays)")
-    print("nothing of the programs is kept between processes; zyg's own runtime and kernels are, but for the last column")
+    print("nothing of a program is kept between processes; zyg's own runtime and kernels are, but for the last column")
     heads = ["", "inference and differentiation", "our passes", "LLVM", "first gradient", "first on a machine"]
     print(table(heads, rows))
     return figures

@@ -91,7 +91,7 @@ def _users(function: Function, values: Iterable[Value]) -> dict[Value, list[Inst
     """The instructions that use each of the values."""
     users: dict[Value, list[Instr]] = {v: [] for v in values}
     if users:
-        apart = users.keys().isdisjoint  # most instructions use none of them, which is found out without a list of what they use
+        apart = users.keys().isdisjoint  # of what most instructions use: that is found out without a list of it
         for block in function.blocks:
             for instr in block.instrs:
                 if not apart(instr.operands) or instr.targets and not apart(uses(instr)):
