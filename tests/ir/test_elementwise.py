@@ -68,7 +68,29 @@ entry:
 """
 )
 
+NEIGHBOURS = (
+    ELEMENTS
+    + """
+func @f(%x: array<f64, 1, C>) -> f64 {
+entry:
+  %n = dim %x {axis=0} : i64
+  %m = sub %n, 2 : i64
+  %d = alloc %n {fill="zeros"} : array<f64, 1, C>
+  %front = view %d, 0, %m, 1 {spec="s"} : array<f64, 1, C>
+  %middle = view %d, 1, %m, 1 {spec="s"} : array<f64, 1, C>
+  %back = view %d, 2, %m, 1 {spec="s"} : array<f64, 1, C>
+  %t = view %x, 0, %m, 1 {spec="s"} : array<f64, 1, C>
+  apply @square %middle, %t, 0.5 {modes=("add",)}
+  apply @square %back, %t, 0.1 {modes=("add",)}
+  apply @identity %front, %t {modes=("add",)}
+  %s = apply @product %d, %x {modes=()} : f64
+  return %s
+}
+"""
+)
+
 X = np.linspace(-1.0, 1.0, 7)
+LONG = np.linspace(-1.0, 1.0, 150)
 Y = np.arange(42.0).reshape(7, 6)[:, ::-1].T / 20.0
 
 
@@ -80,13 +102,21 @@ def outer(x, y):
     return ((x * y - 0.5) ** 2).sum()
 
 
+def neighbours(x):
+    t = x[:-2]
+    return (x * (np.pad((t - 0.5) ** 2, 1) + np.pad((t - 0.1) ** 2, (2, 0)) + np.pad(t, (0, 2)))).sum()
+
+
 def module_of(text):
     module = parse_module(text)
     verify(module)
     return module
 
 
-@pytest.mark.parametrize("text, args, oracle", [(CHAIN, (X, 0.3), chain), (OUTER, (X, Y), outer)])
+@pytest.mark.parametrize(
+    "text, args, oracle",
+    [(CHAIN, (X, 0.3), chain), (OUTER, (X, Y), outer), (NEIGHBOURS, (LONG,), neighbours)],
+)
 @pytest.mark.parametrize("passes", [(), (fuse.run,), (expand.run,), (fuse.run, side_by_side.run, expand.run)])
 def test_what_it_means(text, args, oracle, passes):
     module = module_of(text)
@@ -94,6 +124,14 @@ def test_what_it_means(text, args, oracle, passes):
         each(module)
         verify(module)
     assert run(module, *args, entry="f")[0] == pytest.approx(oracle(*args), rel=1e-14)
+
+
+def test_slices_that_lie_close_together_are_added_to_by_one():
+    module = module_of(NEIGHBOURS)
+    side_by_side.run(module)
+    (apply,) = [i for _, i in module.functions["f"].instructions() if i.op == "apply" and not i.results]
+    assert apply.attrs["neighbours"] == (((0, 2), (1, 1), (2, 0)),) and apply.attrs["modes"] == ("set", "add", "add")
+    assert format_module(parse_module(format_module(module))) == format_module(module)
 
 
 def test_text_round_trip():
