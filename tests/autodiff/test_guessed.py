@@ -583,3 +583,97 @@ def test_methods_above():
     check(above)
     Base.of = before
     check(above)
+
+
+# --------------------------------------------------------------------------------------------------- calls with stars
+
+
+def blended(a, *more, scale=1.0, **options):
+    total = a
+    for k, b in enumerate(more):
+        total = total * (k + 1) + b * scale
+    return total + sum(options.values()) * a
+
+
+class Weighted:
+    def __init__(self, a, *rest, by=2.0):
+        self.value = a * by + sum(rest)
+
+    def of(self, a, b=1.0, *, c=2.0):
+        return self.value * a + b * c
+
+    def __call__(self, *args, k):
+        return sum(args) * k * self.value
+
+
+def failing(k, a, *rest, extra):
+    if k == 1:
+        raise ValueError(2.0)
+    return a * extra
+
+
+def starred(x):
+    t, items = (x, x * x, 2.0), [x, 3.0 * x]
+    total = blended(x, *t, scale=x) + blended(*t, x, *items, scale=x, other=x * x) + blended(*items, scale=3.0)
+    total += blended(*t, q=x) + blended(1.0, *t) + blended(*(v * x for v in t), scale=x) + blended(*(), x)
+    made = Weighted(x, *t, by=x)
+    total += made.of(*items, c=x) + made.of(*(x,), c=x * x) + made(*t, x, k=x)
+    total += max(*t, x) + max(*items, key=lambda v: -v) + dict(*[[("a", x)]], b=x * x)["b"]
+
+    def inner(*args, z=x):
+        return sum(args) * z
+
+    total += inner(*t, z=2 * x) + inner(x, *t)
+    for k in range(3):
+        try:
+            total += failing(k, *t, extra=x)
+        except ValueError as error:
+            total += error.args[0] * x
+    return total
+
+
+def in_their_order(x):
+    """What stands behind a star is taken apart before what comes behind it is computed."""
+    seen = []
+
+    def note(v):
+        seen.append(v)
+        return v
+
+    def items():
+        for v in (x, 2.0):
+            seen.append(v * 3)
+            yield v
+
+    held = [x]
+    total = blended(note(x), *items(), note(x * 2), scale=note(3.0))
+    total += blended(*held, held.append(x) or x) + blended(x, *held, scale=held.append(x * 9) or x)
+    return total + sum(v * (k + 1) for k, v in enumerate(seen)) + sum(held)
+
+
+@pytest.mark.parametrize("f", [starred, in_their_order])
+def test_calls_with_stars(f):
+    check(f)
+    check(lambda x: pullback(f, (x,))[1](1.0)[0])
+
+
+class Row(list):
+    def __add__(self, other):
+        return Row(a + b for a, b in zip(self, other))
+
+    def append(self, item):
+        super().append(2 * item)
+
+
+def rows_added(x):
+    total = Row(k * x for k in range(3)) + Row(v for v in (x, x * x, 2.0))
+    total.append(x)
+    return sum(total) * total[0]
+
+
+def test_lists_of_a_class_made_from_generator_expressions(monkeypatch):
+    check(rows_added)
+    check(lambda x: pullback(rows_added, (x,))[1](1.0)[0])
+    monkeypatch.setattr(Row, "__init__", lambda self, items: None, raising=False)
+    with pytest.raises(Unsupported, match="a generator expression that is passed to `Row`, which is another"):
+        pullback(rows_added, (0.7,))

@@ -62,6 +62,7 @@ _RUNNING = (
     "zyg.autodiff.python.above",
     "zyg.autodiff.python.escaping",
     "zyg.autodiff.python.nested",
+    "zyg.autodiff.python.starred",
     "zyg.backend.pullbacks",
     "zyg.composed",
     "zyg.fallback",

@@ -107,10 +107,24 @@ def _named(callee: Value, made_by: Callable[[Value, str], Instr | None], namespa
         found = namespace[known] if known in namespace else getattr(builtins, known, None)
         if attribute is not None:
             found = found.__dict__.get(attribute.attrs["name"]) if type(found) is ModuleType else None
+    if fills(found):
+        return found
     try:
         return found if found in _CONSUMERS else None
     except TypeError:
         return None  # not hashable
+
+
+def fills(cls: Any) -> bool:
+    """Whether this is a class derived from list that is filled as lists are."""
+    if not isinstance(cls, type) or not issubclass(cls, list) or type(cls).__call__ is not type.__call__:
+        return False
+    return cls.__init__ is list.__init__ and cls.__new__ is list.__new__
+
+
+def is_filled(callee: Any, consumer: type) -> bool:
+    """Whether what is called is the class that it was, which is still filled as lists are."""
+    return callee is consumer and fills(consumer)
 
 
 def _body(made: Instr, makers: dict[Value, Made], namespace: Any, generator: bool) -> Function | None:
@@ -181,10 +195,11 @@ def _splice(f: Function, block: Block, at: int, body: Function, passed: Value, c
         block.instrs[at:] = [enter]
     else:
         same, holds = Value(OBJECT), Value(BOOL)
-        block.instrs[at:] = [
-            Instr("is", [call.operands[0], Const(consumer, OBJECT)], [same], {}, [], position),
-            Instr("truth", [same], [holds], {}, [], position),
-        ]
+        compared = [call.operands[0], Const(consumer, OBJECT)]
+        asked = Instr("is", compared, [same], {}, [], position)
+        if isinstance(consumer, type) and consumer not in _CONSUMERS:
+            asked = Instr("call_object", [Const(is_filled, OBJECT), *compared], [same], {"keywords": ()}, [], position)
+        block.instrs[at:] = [asked, Instr("truth", [same], [holds], {}, [], position)]
         start, other = Block(f"{block.name}.items"), Block(f"{block.name}.another")
         block.instrs.append(Instr("branch", [holds], targets=[Target(start), Target(other)], position=position))
         start.instrs = [enter] if consumer in _DECIDING else [Instr("list", [], [result], {}, [], position), enter]

@@ -21,7 +21,7 @@ from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 from .. import objects
 from ..objects import queries, reach, sources
 from ..trying import ENTER, LEAVE
-from . import accesses, complexes, counted, escaping, inlining, loops, rules, sites, slopes, special
+from . import accesses, complexes, comprehensions, counted, escaping, inlining, loops, rules, sites, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
 from .brief import QUIET
 from .computed import LENGTH
@@ -33,7 +33,16 @@ _BOOLEAN = frozenset("is is_not not truth contains match_sequence match_mapping 
 
 _PROLOGUE = frozenset({"tape", "new_cell", "free_cell", "unbound"})
 # What the pass calls on its own account.
-_SILENT_CALLS = (escaping.take, escaping.attach, globals, ENTER, LEAVE, inlining.as_it_was, counted.as_range)
+_SILENT_CALLS = (
+    escaping.take,
+    escaping.attach,
+    globals,
+    ENTER,
+    LEAVE,
+    inlining.as_it_was,
+    counted.as_range,
+    comprehensions.is_filled,
+)
 
 
 class Saved(Value):

@@ -22,6 +22,7 @@ from ..objects import reach, sources
 from ..trying import ENTER, LEAVE
 from . import escaping, landing
 from .above import above
+from .starred import pass_parts
 
 # Ops that do not raise, so that a block may hold any number of them.
 _SILENT = frozenset(
@@ -162,12 +163,16 @@ def _pass_directly(f: Function) -> None:
                 ):
                     instr.operands[2] = merge.operands[1]
                     merge.op = space.op = "dropped"
+                else:
+                    pass_parts(block, instr, counts)
                 continue
             arguments = made.get(instr.operands[1])
             if arguments is not None and arguments.op in ("tuple", "list") and counts[arguments.result] == 1:
                 instr.op, instr.operands = "call_object", [instr.operands[0], *arguments.operands]
                 instr.attrs = {**instr.attrs, "keywords": ()}
                 arguments.op = "dropped"
+            else:
+                pass_parts(block, instr, counts)
         block.instrs[:] = [i for i in block.instrs if i.op != "dropped"]
 
 

@@ -1,0 +1,134 @@
+"""Calls with stars among their arguments, and with keywords behind stars: `f(x, *rest, scale=y)`.
+
+The code makes a list, a tuple and a dict of what the call takes apart again. Here a function per shape of such calls, written out,
+is called with the parts; what stands behind stars are tuples mostly.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from zyg.ir.core import Block, Const, Instr, Value
+from zyg.ir.types import OBJECT
+
+from ..identity import note
+from ..objects import calls
+from ..objects.adapters import adapter
+from ..objects.backs import run
+from ..trying import bodies
+from .knowledge import is_permanent, note_code
+from .sites import new_tables
+
+_found = new_tables()  # forward halves, by function, number of arguments and names
+
+
+def forward_for(f: Any, count: int, names: tuple[str, ...]) -> Any:
+    """The forward half of a plain function for so many arguments by position, and others by these names; None for others."""
+    if type(f) is not FunctionType:
+        return None
+    table = _found[1 if bodies else 0]
+    key = f, count, names
+    made = table.get(key)
+    if made is None and is_permanent(f) and calls.known_entry(f) is not None:
+        made = adapter(f, count, names)
+        if made is not None:
+            note_code(f)
+            note(table, key, (f,), made)
+    return made
+
+
+@functools.cache
+def calling(stars: tuple[bool, ...], names: tuple[str, ...]) -> Callable[..., Any]:
+    """A function of `f`, the arguments by position, of which some stand behind a star, and those by keyword, that calls `f`."""
+    parts, values = [f"p{k}" for k in range(len(stars))], [f"v{k}" for k in range(len(names))]
+    given = ", ".join(["f", *parts, *values])
+    options = "{" + ", ".join(f"{name!r}: {v}" for name, v in zip(names, values)) + "}"
+    items = "".join(f"*{p}, " if star else f"{p}, " for p, star in zip(parts, stars))
+    starred = [p for p, star in zip(parts, stars) if star]
+    count = " + ".join([str(len(parts) - len(starred)), *[f"len({p})" for p in starred]])
+    lines = [
+        f"def generally({given}):",
+        f"    options = {options}",
+        "    items = []",
+        *[f"    items.extend([{'*' * star}{p}])" for p, star in zip(parts, stars) if len(parts) > 1],
+        f"    return f(*{'items' if len(parts) > 1 else parts[0]}, **options)",
+        f"def forward({given}):",
+        f"    if {' or '.join(f'type({p}) is not tuple' for p in starred)}:",
+        f"        return differentiated(generally)({given})",
+        f"    made = forward_for(f, {count}, {names!r})",
+        "    if made is None:",
+        f"        y, back = call(f, ({items}), {options})",
+        "    else:",
+        f"        y, back = made({items}{', '.join(values)})",
+        f"    return y, None if back is None else ({', '.join(['bring', 'back', *[f'len({p})' for p in starred]])})",
+        "def bring(back, d, shadows):",
+        "    inner = back[1]",
+        "    given = inner[0](inner, d, shadows) if type(inner) is tuple else run(inner, d, shadows)",
+        "    if given is None:",
+        "        return None",
+        "    at = 1",
+    ]
+    taken, number = ["None", "given[0]"], 2
+    for p, star in zip(parts, stars):
+        if star:
+            lines += [f"    {p} = tuple(given[at : at + back[{number}]])", f"    at += back[{number}]"]
+            number += 1
+        else:
+            lines += [f"    {p} = given[at] if at < len(given) else None", "    at += 1"]
+        taken.append(p)
+    if names:  # (backs may leave out the last ones)
+        lines.append(f"    {', '.join(values)}, *_ = *given[at:], {', '.join(['None'] * len(values))}")
+    taken += values
+    lines.append(f"    return {', '.join(taken)}")
+    scope: dict[str, Any] = {
+        "__name__": __name__, "forward_for": forward_for, "differentiated": calls.differentiated, "call": calls.call, "run": run,
+    }  # fmt: skip
+    exec(compile("\n".join(lines), __file__, "exec"), scope)
+    calls.known(scope["generally"], exact=True)(scope["forward"])
+    return scope["generally"]
+
+
+def pass_parts(block: Block, call: Instr, counts: dict[Value, int]) -> None:
+    """Let a call take its parts, where the tuple and the dict of its arguments are made for it alone, just before."""
+    made = {i.results[0]: i for i in block.instrs if len(i.results) == 1}
+    dropped: list[Instr] = []
+    names: tuple[str, ...] = ()
+    values: list[Value] = []
+    if len(call.operands) == 3:
+        options = made.get(call.operands[2])
+        if options is None or options.op != "dict" or counts[options.result] != 1:
+            return
+        keys = options.operands[::2]
+        names = tuple([k.value for k in keys if isinstance(k, Const) and type(k.value) is str])
+        if len(names) != len(keys) or len(set(names)) != len(names):
+            return
+        values = options.operands[1::2]
+        dropped.append(options)
+    parts = [(call.operands[1], True)]
+    whole = made.get(call.operands[1])
+    if whole is not None and whole.op == "list_to_tuple" and counts[whole.result] == 1:
+        display = made.get(whole.operands[0])
+        if display is not None and display.op == "list":
+            steps = [
+                i for i in block.instrs if i.op in ("list_extend", "list_append") and i.operands[0] is display.result
+            ]
+            begins = block.instrs.index(steps[0]) if steps else 0
+            others = {*steps, *dropped, whole}
+            between = block.instrs[begins : block.instrs.index(call)]
+            if counts[display.result] != 1 + len(steps) or not others.issuperset(between):
+                return
+            parts = [(v, False) for v in display.operands] + [(i.operands[1], i.op == "list_extend") for i in steps]
+            dropped += [display, *steps, whole]
+    if not names and len(parts) == 1:
+        return
+    for instr in dropped:
+        instr.op = "dropped"
+    function = calling(tuple([star for _, star in parts]), names)
+    call.op, call.attrs = "call_object", {**call.attrs, "keywords": ()}
+    call.operands = [Const(function, OBJECT), call.operands[0], *[v for v, _ in parts], *values]
+
+
+__all__ = ["calling", "forward_for", "pass_parts"]
