@@ -5,17 +5,49 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+import statistics
+from array import array
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-KNOWN = {"np": np, "math": math, "operator": operator, "Fraction": Fraction, "Decimal": Decimal}
+
+class Made:
+    """No number, but one can be made of it."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __float__(self) -> float:
+        return self.value * 1.0
+
+
+KNOWN: dict[str, Any] = {
+    "array": array,
+    "statistics": statistics,
+    "memoryview": memoryview,
+    "Made": Made,
+    "np": np,
+    "math": math,
+    "operator": operator,
+    "Fraction": Fraction,
+    "Decimal": Decimal,
+}
+
+
+def put(container: Any, method: str, *args: Any) -> Any:
+    getattr(container, method)(*args)
+    return container
+
+
+KNOWN |= {"put": put, "itertools": itertools}
 KINDS = {
     "x": "x", "minus": "-x", "float64": "np.float64(x)", "element": "np.array([x, 2.0])[0]", "short": "np.float32(x) * 1.0", "int": "3", "negative": "-2", "true": "(x > 0)", "float": "1.5", "np.int64": "np.int64(2)",
     "np.bool_": "np.bool_(x > 0)", "zero": "0.0", "minus zero": "-0.0", "inf": "math.inf", "nan": "math.nan", "0-d": "np.array(x)", "one": "np.array([x])", "array": "np.array([x, -2.0 * x, 1.5])", "ints": "np.array([1, 2, -3])",
-    "float32": "np.array([1.5, -0.5, 2.0], np.float32)", "joined": "(x if x < 5 else 1)", "int or float": "(1 if x < 5 else x)", "complex": "(x + 0j)",
+    "float32": "np.array([1.5, -0.5, 2.0], np.float32)", "joined": "(x if x < 5 else 1)", "complex": "(x + 0j)", "made": "Made(x * x)",
 }  # fmt: skip
 BINARY = (
     *(f"a {op} b" for op in "+ - * / // % **".split()), "divmod(a, b)[0]", "divmod(a, b)[1]", "max(a, b)", "min(a, b)", "pow(a, b)", "a if a > b else b", "a if a == b else b * x", "a and b", "a or b",
@@ -23,6 +55,9 @@ BINARY = (
     *(f"np.{f}(a, b)" for f in "maximum minimum fmax fmin power arctan2 hypot copysign fmod remainder mod floor_divide logaddexp divide subtract heaviside nextafter where".split()),
     "sum([a, b])", "sum([a], b)", "math.fsum([a, b])", "math.prod([a, b])", "np.array([a, b])", "np.where(a > b, a, b)", "a * x if not a < b else b", "operator.mul(a, b)", "[a, b][a > b]", "(a, b)[int(a > 1)]", "sorted([a, b])[0]",
     "(lambda p, q: p * q)(q=a, p=b)", "f'{a:.3f}' < f'{b:.3f}' and a", "np.clip(a, 0.1, b)", "np.clip(a, b, None)", "max([a, b], key=abs)", "min(a, b, default=1) if 0 else a", "a.__add__(b)", "a.__rtruediv__(b)", "operator.pow(a, b)", "math.sumprod([a], [b])",
+    "math.prod([b], start=a)", "math.dist([a, 1.0], [b, 3.0])", "math.ldexp(a, 2) * b", "statistics.mean([a, b])", "statistics.fmean([a, b])", "array('d', [a, b])[0]", "put(array('d', [1.0]), '__setitem__', 0, a)[0] * b", "put(array('d', [1.0]), 'append', a)[1] * b",
+    "put(array('d', [1.0]), 'insert', 0, a)[0] * b", "put(array('d', [1.0]), 'extend', [b, a])[2]", "put(np.zeros(2), '__setitem__', 0, a)[0] * b", "put(np.zeros(2), 'fill', a)[1] * b", "put(memoryview(array('d', [1.0])), '__setitem__', 0, a)[0] * b", "np.full(2, a)[0] * b", "np.append(a, b)[-1]",
+    "np.insert([1.0, 2.0], 1, a)[1] * b", "np.linspace(a, b, 3)[1]", "np.interp(a, [0, 1, 2], [1, b, 3])", "np.fromiter([a, b], float)[0]", "np.concatenate([[a], [b]])[0]", "np.add.reduce([a, b])", "float(a) * float(b)", "complex(a, b).imag", "math.fma(a, b, a)", "list(itertools.accumulate([a, b]))[-1]",
 )  # fmt: skip
 UNARY = (
     *(f"{f}(a)" for f in "abs round int float bool -+ -- + not complex str repr len sum".split() if f.isalpha()), "-a", "+a", "not a", "~a", "round(a, 1)", "round(a, -1)", "float(int(a)) * a", "int(a * 10) % 3 * a",

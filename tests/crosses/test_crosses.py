@@ -28,7 +28,15 @@ FOUND = {
         "class C:\n    def __init__(self, v):\n        self.v = v\n    def __float__(self):\n        return self.v * self.v\n"
         "return abs(complex(C(x), C(2.0 * x))) ** 2 + complex(imag=x).imag",
     ),
-    "truth values in functions of numbers": (numbers, "a = x > 0\nreturn np.fabs(a) * np.arctan2(np.bool_(a), x) * np.abs(a)"),
+    "truth values in functions of numbers": (
+        numbers,
+        "a = x > 0\nreturn np.fabs(a) * np.arctan2(np.bool_(a), x) * np.abs(a)",
+    ),
+    "numbers that arrays make of objects": (
+        numbers,
+        "a, b = Made(x * x), np.array(x)\nz = array('d', [a, b, 1.0])\nz[2] = b\nz.append(a)\nz.extend([b, a])\nz.insert(0, a)\nw = np.zeros(3)\nw[0] = a\n"
+        "w[1:].fill(b)\nz[-1:] = array('d', [a])\nreturn sum(k * v for k, v in enumerate(z)) + w @ [1.0, 2.0, 3.0] + math.ldexp(b, 2) + statistics.fmean([a, b])",
+    ),
     "an array without dimensions": (numbers, "return np.array(x * x)"),
     **{
         f"{form} of a complex number": (complexes, f"a = complex(x, x * x)\nr = {form}\n{complexes.VALUE}")
@@ -49,7 +57,7 @@ def _checked(body, known, **modes):
 @pytest.mark.parametrize("name", FOUND)
 def test_found(name):
     cross, body = FOUND[name]
-    outcomes = dict(check(body, cross.KNOWN, second=name.startswith(("Ord", "parts")), natively=False))
+    outcomes = dict(check(body, cross.KNOWN, second=name.startswith(("Ord", "parts", "numbers")), natively=False))
     assert set(outcomes.values()) == {"right"}, outcomes
 
 

@@ -17,6 +17,7 @@ from zyg.errors import Unsupported
 from . import (
     calls,
     construction,
+    conversions,
     foreign,
     generators,
     iteration,
@@ -182,7 +183,7 @@ def run_filled(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _array(typecode: str, iterable: Any = (), /) -> tuple[Any, Any]:
     if isinstance(iterable, (bytes, bytearray, str)) or typecode not in "fd":
         return array.array(typecode, iterable), None
-    items, drain = iteration.drained(iterable)
+    items, drain = conversions.drained(iterable)
     y = array.array(typecode, items)
     return y, (run_filled, y, len(items), 0, drain, 2)
 

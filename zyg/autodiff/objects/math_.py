@@ -18,6 +18,7 @@ from zyg.ir.trace import digamma_of
 
 from . import arithmetic, builtins_, calls, foreign, iteration, queries, subscripts
 from .calls import known
+from .conversions import is_convertible, number_of
 from .cotangents import NUMBERS, accumulate, is_number, real_like
 
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
@@ -73,7 +74,7 @@ def normal(x: float) -> float:
 
 def _unary(f: Callable[..., Any], slope: Callable[[float, float], float]) -> Callable[..., tuple[Any, Any]]:
     def handler(x: Any, /) -> tuple[Any, Any]:
-        if type(x) is not float and not is_number(x) and _is_convertible(x):
+        if type(x) is not float and not is_number(x) and is_convertible(x):
             return _converted(handler, x)
         y = f(x)
         if y == 0 and f is math.fabs:
@@ -88,13 +89,9 @@ def _unary(f: Callable[..., Any], slope: Callable[[float, float], float]) -> Cal
 
 def _converted(handler: Callable[..., tuple[Any, Any]], *xs: Any, to: Any = float) -> tuple[Any, Any]:
     """Numbers are made of arguments that are none, and then it goes on."""
-    made = [(x, None) if is_number(x) or not _is_convertible(x) else calls.KNOWN[to](x) for x in xs]
+    made = [(x, None) if is_number(x) or not is_convertible(x) else calls.KNOWN[to](x) for x in xs]
     y, back = handler(*[x for x, _ in made])
     return y, (run_converted, back, [inner for _, inner in made])
-
-
-def _is_convertible(x: Any) -> bool:
-    return any(hasattr(type(x), name) for name in ("__float__", "__index__", "__complex__"))
 
 
 def run_converted(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -111,7 +108,7 @@ def _of_numbers(handler: Callable[..., tuple[Any, Any]], to: Any = float) -> Cal
     """The handler of a function of numbers, or of what numbers are made of."""
 
     def checked(*xs: Any) -> tuple[Any, Any]:
-        if NUMBERS.issuperset(map(type, xs)) or all(is_number(x) or not _is_convertible(x) for x in xs):
+        if NUMBERS.issuperset(map(type, xs)) or all(is_number(x) or not is_convertible(x) for x in xs):
             return handler(*xs)
         return _converted(handler, *xs, to=to)
 
@@ -186,6 +183,7 @@ def _run_hypot(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(math.ldexp)
+@_of_numbers
 def _ldexp(x: Any, i: int, /) -> tuple[Any, Any]:
     return math.ldexp(x, i), (_run_first, math.ldexp(1.0, i))
 
@@ -220,21 +218,8 @@ def _fsum(iterable: Any, /) -> tuple[Any, Any]:
     if type(iterable) in (list, tuple) and NUMBERS.issuperset(map(type, iterable)):
         return math.fsum(iterable), (_run_linear, iteration.drained(iterable)[1], [1.0] * len(iterable))
     iterator, rec = iteration.with_backs(iterable)
-    both = [_number_of(v, b) for v, b in iterator]
+    both = [number_of(v, b) for v, b in iterator]
     return math.fsum([v for v, _ in both]), (_run_each, [b for _, b in both], rec)
-
-
-def _number_of(x: Any, back: Any) -> tuple[Any, Any]:
-    """The number that an item is, or that is made of it."""
-    if is_number(x) or not _is_convertible(x):
-        return x, back
-    y, made = calls.KNOWN[float](x)
-    return y, (_run_number_of, back, made)
-
-
-def _run_number_of(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    given = calls.run(back[2], d, shadows)
-    calls.run(back[1], None if given is None else given[1], shadows)
 
 
 def _run_each(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -259,6 +244,9 @@ def _dist(p: Any, q: Any, /) -> tuple[Any, Any]:
 
 def _of_two(f: Any, p: Any, q: Any) -> tuple[Any, Any]:
     (ps, of_p), (qs, of_q) = iteration.drained(p), iteration.drained(q)
+    if f is not math.dist and not all(map(is_number, [*ps, *qs])):
+        y, back = calls.call(_added_products, (ps, qs))
+        return y, (_run_added_products, back, (ps, of_p), (qs, of_q))
     y = f(ps, qs)
     if f is math.dist:
         first = [(a - b) / y if y else 0.0 for a, b in zip(ps, qs)]
@@ -276,6 +264,29 @@ def _run_linear(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 def _run_of_two(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, _run_linear(back[1], d, shadows)[1], _run_linear(back[2], d, shadows)[1]
+
+
+def _added_products(p: Any, q: Any) -> Any:
+    """math.sumprod of what are no numbers, in code that is differentiated."""
+    total: Any = 0
+    for a, b in zip(p, q, strict=True):
+        total = total + a * b
+    return total
+
+
+def _run_added_products(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, (ps, of_p), (qs, of_q) = back
+    calls.run(inner, d, shadows)
+    return (
+        None,
+        iteration.give(of_p, _all_of(ps, shadows), shadows),
+        iteration.give(of_q, _all_of(qs, shadows), shadows),
+    )
+
+
+def _all_of(made: list[Any], shadows: Any) -> Any:
+    taken = shadows.take_list(made)
+    return None if taken is None else [*taken, *[None] * (len(made) - len(taken))]
 
 
 if sys.version_info >= (3, 12):
@@ -309,7 +320,7 @@ COMPLEX_SLOPES: dict[Callable[..., Any], Callable[[Any, Any], Any]] = {
 
 def _complex_unary(f: Callable[..., Any], slope: Callable[[Any, Any], Any]) -> Callable[..., tuple[Any, Any]]:
     def handler(z: Any, /) -> tuple[Any, Any]:
-        if type(z) is not complex and not is_number(z) and _is_convertible(z):
+        if type(z) is not complex and not is_number(z) and is_convertible(z):
             return _converted(handler, z, to=complex)
         y = f(z)
         return y, (_run_complex_unary, slope, y, z)

@@ -10,7 +10,7 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from . import calls, construction, foreign, iteration, reentry, structure, subscripts
+from . import calls, construction, conversions, foreign, iteration, reentry, structure, subscripts
 from .arithmetic import RULES, number_back
 from .builtins_ import MISSING, ask
 from .calls import known, method
@@ -542,15 +542,56 @@ def _deque_copy(x: Any) -> tuple[Any, Any]:
     return y, (subscripts.run_list_slice, y, x, range(len(x)))
 
 
+method(deque, "insert", exact=True)(_insert)
 for _cls in (deque, array.array):
-    for _name in ("insert", "remove", "reverse", "clear"):
+    for _name in ("remove", "reverse", "clear"):
         if hasattr(_cls, _name):
             method(_cls, _name, exact=True)(calls.METHODS[list, _name])
-method(array.array, "append")(
-    lambda x, value: (array.array.append(x, value), (construction.run_appended, x, len(x) - 1))
-)
+
+
+@method(array.array, "append")
+def _array_append(x: Any, value: Any) -> tuple[Any, Any]:
+    if conversions.is_stored_as_number(x, value):
+        return None, (_run_put, conversions.stored(lambda x, number: _array_append(x, number)[1], x, value), 1)
+    array.array.append(x, value)
+    return None, (construction.run_appended, x, len(x) - 1)
+
+
+@method(array.array, "insert", exact=True)
+def _array_insert(x: Any, index: Any, value: Any) -> tuple[Any, Any]:
+    if conversions.is_stored_as_number(x, value):
+        return None, (_run_put, conversions.stored(lambda x, number: _insert(x, index, number)[1], x, value), 2)
+    return _insert(x, index, value)
+
+
+def _run_put(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """`back[2]` is at which place the value stands among the arguments."""
+    return *(None,) * back[2], calls.run(back[1], None, shadows)[-1]
+
+
 method(array.array, "pop", exact=True)(calls.METHODS[list, "pop"])
-method(array.array, "extend", exact=True)(calls.METHODS[list, "extend"])
+
+
+@method(array.array, "extend", exact=True)
+def _array_extend(x: Any, values: Any) -> tuple[Any, Any]:
+    if type(values) not in (list, tuple):
+        return None, construction.record_list_extend(x, values)
+    numbers, drain = conversions.drained(values)
+    return None, (_run_array_extended, construction.record_list_extend(x, numbers), numbers, drain)
+
+
+def _run_array_extended(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, inner, numbers, drain = back
+    calls.run(inner, None, shadows)
+    taken = shadows.take_list(numbers) or []
+    return None, iteration.give(drain, [*taken, *[None] * (len(numbers) - len(taken))], shadows)
+
+
+@method(memoryview, "__setitem__")
+def _memory_set(x: memoryview, key: Any, value: Any) -> tuple[Any, Any]:
+    return None, subscripts.record_setitem(x, key, value)
+
+
 _query(array.array, "index", "count", "tobytes", "buffer_info")
 
 

@@ -194,6 +194,7 @@ def _is_converted(cls: type) -> bool:
 
 _BUFFERS = (array.array, memoryview)
 _VISIBLE = frozenset({float, int, bool, complex, str, type(None), np.float64, type, np.dtype})
+OBJECT = np.dtype(object)
 _PROTOCOLS = ("__array__", "__array_ufunc__", "__array_function__", "__array_interface__")
 
 
@@ -375,8 +376,9 @@ def elementwise(u: np.ufunc, *xs: Any, function: Any = None) -> tuple[Any, Any]:
     made = [as_operand(x) for x in xs]
     operands = [x for x, _ in made]
     y = (function or u)(*operands)
-    if y.dtype.kind == "b":
-        return y, None
+    kind = getattr(y, "dtype", OBJECT).kind  # (a number that is not NumPy's came out of an array of objects)
+    if kind in "bO":
+        return (y, None) if kind == "b" else foreign.result(y, *OF_OBJECTS, (None, *xs))
     lists = [back for _, back in made]
     back = _elementwise_back(rule, y, operands, operands)
     return y, (run_of_lists, back, lists) if any(lists) else back

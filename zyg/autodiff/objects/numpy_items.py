@@ -9,7 +9,7 @@ import numpy as np
 from zyg.backend import pulls
 from zyg.ir.overtaking import OVERTAKING, overtakes
 
-from . import foreign, memory, numpy_native
+from . import conversions, foreign, memory, numpy_native
 from .cotangents import Refused
 from .numpy_ import OF_OBJECTS, as_operand, give, of_objects, refuse
 from .numpy_backs import BESIDE, BOOL, FLOATS, NUMBERS, REAL, Made, given, ndarray, of_floats
@@ -240,6 +240,8 @@ def setitem(x: np.ndarray, key: Any, value: Any) -> Any:
         x[key] = value
         back = foreign.result(None, *OF_OBJECTS, (x, None, value))[1]
         return back
+    if conversions.is_stored_as_number(x, value):
+        return conversions.stored(lambda x, number: setitem(x, key, number), x, value)
     watched = memory.writing(x)
     value, made = as_operand(value)
     if isinstance(value, np.ndarray) and value.dtype.hasobject and x.dtype.kind in "fc":

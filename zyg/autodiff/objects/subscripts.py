@@ -13,7 +13,7 @@ import numpy as np
 from zyg.autodiff import objects
 from zyg.ir.overtaking import OVERTAKING_FLAT
 
-from . import calls, foreign, iteration, numpy_items, reentry
+from . import calls, conversions, foreign, iteration, numpy_items, reentry
 from .arithmetic import find, is_python
 from .cotangents import accumulate
 from .iteration import run_list_item
@@ -212,6 +212,8 @@ def plain_getitem(x: Any, key: Any) -> tuple[Any, Any]:
 def plain_setitem(x: Any, key: Any, value: Any) -> Any:
     """What the builtin class of a container does for `x[key] = value`."""
     base = base_of(x)
+    if base is array.array and conversions.is_stored_as_number(x, value):
+        return conversions.stored(lambda x, number: plain_setitem(x, key, number), x, value)
     if type(key) is not int and not issubclass(base, dict):
         key, asked = reentry.index_of(key)
         if asked is not None:
@@ -261,7 +263,7 @@ def record_setitem(x: Any, key: Any, value: Any) -> Any:
 
 def _set_other_item(x: Any, key: Any, value: Any) -> Any:
     t = type(x)
-    if t in _LISTS and type(key) is int:
+    if t in _LISTS and type(key) is int and (t is not array.array or type(value) is float):
         x[key] = value
         return (run_list_set, x, key if key >= 0 else key + len(x))
     if t is np.ndarray or (issubclass(t, np.ndarray) and not is_python(find(t, "__setitem__"))):
