@@ -35,7 +35,7 @@ from .reverse import ReverseHalf
 _cache = ByIdentity()  # per form, (watched, for methods), the code object of the forward half
 
 # The SSA of the halves, which are functions like others: they may be differentiated in turn; for a forward half its reverse.
-_halves = ByIdentity()  # (half, its reverse or None)
+_halves = ByIdentity()  # (half or _Later, its reverse or None)
 
 
 _BACK = "back"  # the name of pullbacks
@@ -70,11 +70,16 @@ def differentiated(
     forms = _cache.of(code)
     if forms is not None and form in forms:
         return forms[form]
-    if bound:
-        made = _for_methods(code, differentiated(code, False, namespace, watched))
-    else:
-        with rare_collections():
-            made = _compile(code, namespace, watched)
+    own = code.co_filename.startswith(_PACKAGE) and code.co_filename.endswith(".py") and not is_half(code)
+    made = _from_disk(code, namespace, form) if own and namespace is not None else None
+    if made is None:
+        if bound:
+            made = _for_methods(code, differentiated(code, False, namespace, watched))
+        else:
+            with rare_collections():
+                made = _compile(code, namespace, watched)
+        if own:
+            _to_disk(code, form, made)
     forms = _cache.of(code)
     if forms is None:
         forms = {}
@@ -124,10 +129,10 @@ def forget_callees() -> None:
 
 
 def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) -> CodeType:
-    half = _halves.of(code)
+    half = _ssa(code)
     if half is not None:
-        function = nested.plain(half[0])
-        other = half[0].attrs.get("other_form")
+        function = nested.plain(half)
+        other = half.attrs.get("other_form")
         if other is not None and escaping.generators_are_watched and not function.attrs.get("generator"):
             ask_at_start(function, other)
     else:
@@ -151,7 +156,7 @@ def _compile(code: CodeType, namespace: dict[str, Any] | None, watched: bool) ->
     members = members_read(function, namespace) if namespace is not None and not brief else {}
     forward, reverse = halves(function, watched, brief, computed, members)
     if half is not None:  # its handlers are the pass's own, unless the function had some
-        forward.attrs["cleans_up"] = half[0].attrs.get("cleans_up", False)
+        forward.attrs["cleans_up"] = half.attrs.get("cleans_up", False)
     runs = _reverse_function(reverse)
     install(forward, runs)
     other = None if watched else Watched(code, False)
@@ -169,11 +174,61 @@ def _runs_rarely(code: CodeType) -> bool:
     return code.co_filename in _ABOUT_CLASSES or code.co_filename.startswith(_PACKAGE)
 
 
+class _Later:
+    """In the place of the SSA of a half that comes from the disk. It is made when it is asked for: for a third derivative."""
+
+    def __init__(self, code: CodeType, namespace: dict[str, Any], form: tuple[bool, bool], of_reverse: bool):
+        self.code, self.namespace, self.form, self.of_reverse = code, namespace, form, of_reverse
+        watched, bound = form
+        self.attrs = {"other_form": None if watched else Watched(code, bound)}
+
+    def make(self) -> Function:
+        watched, bound = self.form
+        made = _compile(self.code, self.namespace, watched)
+        made = _for_methods(self.code, made) if bound else made
+        forward, runs = _halves[id(made)]
+        return _halves[id(runs.__code__)][0] if self.of_reverse else forward
+
+
+def _ssa(code: CodeType) -> Function | None:
+    """The SSA of a half; None if this is none."""
+    half, runs = _halves.of(code) or (None, None)
+    if isinstance(half, _Later):
+        half = half.make()
+        _remember(code, half, runs)
+    return half
+
+
+def _from_disk(code: CodeType, namespace: dict[str, Any], form: tuple[bool, bool]) -> CodeType | None:
+    """The forward half of a function of zyg's own."""
+    from . import kept  # on demand: second derivatives want it
+
+    found = kept.load(code, form)
+    if found is None:
+        return None
+    made, runs, handlers = found
+    if handlers:
+        escaping.watch_generators()
+    _halves.note(made, (_Later(code, namespace, form, False), runs))
+    _halves.note(runs.__code__, (_Later(code, namespace, form, True), None))
+    return made
+
+
+def _to_disk(code: CodeType, form: tuple[bool, bool], made: CodeType) -> None:
+    from . import kept
+
+    forward, runs = _halves[id(made)]
+    if not forward.attrs.get("generator"):
+        kept.store(code, form, (made, runs, has_handlers(capture(code))))
+
+
 def _for_methods(original: CodeType, made: CodeType) -> CodeType:
     """The same forward half, whose pullback gives the cotangent of a bound method in the place of that of `self`."""
-    forward, runs = _halves[id(made)]
-    assert runs is not None
-    bound = clone(_halves[id(runs.__code__)][0])
+    forward, runs = _ssa(made), _halves[id(made)][1]
+    assert forward is not None and runs is not None
+    reverse = _ssa(runs.__code__)
+    assert reverse is not None
+    bound = clone(reverse)
     without_function(bound)
     instead = _reverse_function(bound)
     other = clone(forward)

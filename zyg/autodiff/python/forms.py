@@ -27,6 +27,10 @@ class Watched:
         self._code = weakref.ref(code)
         self.bound = bound
 
+    @property
+    def code(self) -> CodeType | None:
+        return self._code()
+
     def function(self, cells: tuple[CellType, ...], scope: dict[str, Any]) -> FunctionType:
         from .compile import differentiated
 

@@ -1,0 +1,61 @@
+"""Halves of zyg's own functions that come from the disk are those that would have been compiled."""
+
+import types
+
+import pytest
+
+from tests.turns import each_in_turn
+from zyg.autodiff.objects import cotangents, shadows
+from zyg.autodiff.python import compile, kept
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZYG_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def halves(f, bound):
+    """Compiled, or taken from the disk: the forward half, as a function, and its code object."""
+    compile._cache.pop(id(f.__code__), None)
+    code = compile.differentiated(f.__code__, bound, f.__globals__)
+    return types.FunctionType(code, f.__globals__, closure=f.__closure__), code
+
+
+def shown(code):
+    """What a code object is, with those in it."""
+    inner = [c.__code__ if isinstance(c, types.FunctionType) else c for c in code.co_consts]
+    within = [shown(c) for c in inner if isinstance(c, types.CodeType)]
+    return code.co_code, code.co_names, code.co_varnames, code.co_exceptiontable, code.co_linetable, within
+
+
+@each_in_turn
+@pytest.mark.parametrize("f, bound", [(cotangents.accumulate, False), (shadows.Shadows.add_item, True)])
+def test_halves_come_back_from_the_disk(place, monkeypatch, f, bound):
+    made, code = halves(f, bound)
+    assert list(place.iterdir())
+    monkeypatch.setattr(compile, "_compile", None)
+    again, kept_code = halves(f, bound)
+    assert kept_code is not code and shown(kept_code) == shown(code)
+    assert compile.is_half(kept_code) and not compile.is_watched(kept_code)
+    if not bound:
+        (x, back), (y, back_again) = made(1.5, 2.0), again(1.5, 2.0)
+        assert x == y == 3.5
+        assert [back[0](back, 2.0, None), back_again[0](back_again, 2.0, None)] == [(None, 2.0, 2.0)] * 2
+    monkeypatch.undo()
+    third = compile.differentiated(kept_code, False, f.__globals__)
+    assert shown(third) == shown(compile.differentiated(code, False, f.__globals__))
+
+
+def test_functions_of_one_line_are_told_apart():
+    plus, minus = (lambda x: x + 1.0), (lambda x: x + 1.0)
+    assert kept._key(plus.__code__, (False, False)) != kept._key(minus.__code__, (False, False))
+
+
+def test_what_has_no_name_is_not_kept(place):
+    code = shadows.Shadows.add_item.__code__
+    for constant in ([1.0], {}, object(), lambda x: x, {}.get):
+        with_it = code.replace(co_consts=(constant,))
+        kept.store(code, (False, False), (with_it, types.FunctionType(with_it, {}), False))
+        assert not place.exists()
+    assert kept.load(code, (False, False)) is None

@@ -1,0 +1,151 @@
+"""Halves of zyg's own run-time functions, kept on disk between processes.
+
+A derivative of a derivative differentiates a hundred functions of `zyg.autodiff`, whoever asks for it: most of what its first call
+takes. What comes of them is the same in each process, so their code objects are entries of the cache that machine code is in
+(`backend/llvm/cache.py`), by a digest of all of zyg's source.
+
+In the constants of such code is what modules hold under a name, which is found there again, and places of calls, which begin
+anew. Code with anything else in it is not kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import io
+import marshal
+import pickle
+import types
+from functools import cache
+from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+import zyg
+from zyg.backend.llvm import cache as disk
+from zyg.backend.opcodes import UNBOUND
+
+from .. import objects
+from ..trying import bodies
+from .forms import Watched
+from .sites import new_site
+
+Kept = tuple[CodeType, FunctionType, bool]  # forward half, reverse half, whether the function has handlers
+_BY_NAME = (type, FunctionType, BuiltinFunctionType, np.ufunc)
+_IMMUTABLE = (tuple, frozenset, str, bytes, int, float, complex, bool, type(None), type(...), type(NotImplemented))
+
+
+def load(code: CodeType, form: tuple[bool, bool]) -> Kept | None:
+    """The halves of a function with code `code`, in the form that is wanted; None if there are none."""
+    image = disk.load(_key(code, form))
+    if image is None:
+        return None
+    try:
+        return _Reader(image, code).load()
+    except (pickle.UnpicklingError, AttributeError, ImportError, EOFError, ValueError, TypeError, KeyError):
+        return None
+
+
+def store(code: CodeType, form: tuple[bool, bool], kept: Kept) -> None:
+    """Keep them, if all that is in them can be."""
+    file = io.BytesIO()
+    try:
+        _Writer(file, code, kept[1]).dump(kept)
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError):
+        return
+    disk.store(_key(code, form), file.getvalue())
+
+
+def _key(code: CodeType, form: tuple[bool, bool]) -> str:
+    """By its place, too: there may be several lambda expressions in a line."""
+    what = f"{code.co_filename} {code.co_qualname} {code.co_code.hex()} {code.co_linetable.hex()} {form}"
+    return disk.key(what, _circumstances())
+
+
+_ROOT = Path(zyg.__file__).parent
+
+
+@cache
+def _circumstances() -> str:
+    """A digest of all that the halves depend on."""
+    digest = hashlib.sha256(importlib.util.MAGIC_NUMBER + np.__version__.encode())
+    for path in sorted(_ROOT.rglob("*.py")):
+        digest.update(str(path.relative_to(_ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+class _Writer(pickle.Pickler):
+    def __init__(self, file: Any, code: CodeType, reverse: FunctionType):
+        super().__init__(file, protocol=5)
+        self.names = {id(x): name for name, x in (*_held(), *_nested(code, ()))}
+        self.reverse = reverse
+        self.sites: dict[int, int] = {}
+
+    def persistent_id(self, obj: Any) -> Any:
+        name = self.names.get(id(obj))
+        if name is not None:
+            return name
+        if type(obj) is list and obj == new_site():
+            return "site", self.sites.setdefault(id(obj), len(self.sites))
+        if not isinstance(obj, (*_IMMUTABLE, *_BY_NAME, CodeType, Watched)):
+            raise pickle.PicklingError(f"{obj!r} is not found by a name")
+        return None
+
+    def reducer_override(self, obj: Any) -> Any:
+        if obj is self.reverse:
+            return _function, (obj.__code__,)
+        if type(obj) is CodeType:
+            bare = obj.replace(co_consts=(None,) * len(obj.co_consts))
+            return _code, (marshal.dumps(bare), obj.co_consts)
+        if type(obj) is Watched:
+            return Watched, (obj.code, obj.bound)
+        if type(obj) is BuiltinFunctionType and not isinstance(obj.__self__, (ModuleType, type(None))):
+            if id(obj.__self__) not in self.names:  # or else a copy of it would be found
+                raise pickle.PicklingError(f"{obj!r} is not found by a name")
+            return getattr, (obj.__self__, obj.__name__)
+        return NotImplemented  # by its name
+
+
+class _Reader(pickle.Unpickler):
+    def __init__(self, image: bytes, code: CodeType):
+        super().__init__(io.BytesIO(image))
+        self.named = dict((*_held(), *_nested(code, ())))
+        self.sites: dict[int, list[Any]] = {}
+
+    def persistent_load(self, pid: Any) -> Any:
+        if pid[0] == "site":
+            return self.sites.setdefault(pid[1], new_site())
+        return self.named[pid]
+
+
+def _held() -> list[tuple[Any, Any]]:
+    """What is not found under a name of its own, with one."""
+    of_types = [(("types", name), x) for name, x in vars(types).items() if isinstance(x, type)]
+    return [
+        (("bodies",), bodies),
+        (("unbound",), UNBOUND),
+        *((("record", name), f) for name, f in objects.RECORD.items()),
+        *of_types,
+    ]
+
+
+def _nested(code: CodeType, path: tuple[int, ...]) -> list[tuple[Any, Any]]:
+    """The code object of a function, and those of the functions in it, by where they are."""
+    found: list[tuple[Any, Any]] = [(("code", *path), code)]
+    for k, x in enumerate(code.co_consts):
+        if type(x) is CodeType:
+            found += _nested(x, (*path, k))
+    return found
+
+
+def _code(bare: bytes, constants: tuple[Any, ...]) -> CodeType:
+    return marshal.loads(bare).replace(co_consts=constants)
+
+
+def _function(code: CodeType) -> FunctionType:
+    return FunctionType(code, {})
+
+
+__all__ = ["Kept", "load", "store"]
