@@ -10,7 +10,7 @@ from . import calls
 from .calls import known
 from .cotangents import Refused
 from .numpy_ import as_operand, elementwise, give, refuse, saved
-from .numpy_functions import foreign_call, run_moved_list
+from .numpy_entries import foreign_call, run_moved_list
 
 
 @known(np.cumsum)

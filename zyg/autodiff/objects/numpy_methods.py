@@ -13,7 +13,8 @@ from . import builtins_, calls, foreign, numpy_, numpy_items, structure
 from .calls import known, method
 from .cotangents import Refused, is_number
 from .numpy_ import as_operand, give, refuse, saved, taken
-from .numpy_functions import arguments, foreign_call, moving, only, run_copied, run_moved_list
+from .numpy_entries import arguments, foreign_call, only, run_moved_list
+from .numpy_moves import moving, run_copied
 
 # ----------------------------------------------------------------------------------------------------- methods
 

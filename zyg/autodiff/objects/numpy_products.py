@@ -10,7 +10,7 @@ from . import builtins_, calls, numpy_
 from .calls import known
 from .cotangents import Refused
 from .numpy_ import as_operand, give, refuse, saved, taken
-from .numpy_functions import foreign_call, only, run_moved_list
+from .numpy_entries import foreign_call, only, run_moved_list
 from .shadows import owner_of
 
 
