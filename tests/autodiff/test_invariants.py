@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 from zyg.inspection.tape import tape_bytes
 
 
@@ -128,3 +129,35 @@ def test_views_stay_behind_their_checks():
 def test_the_tape_grows_with_rows_not_with_elements():
     per_row = [tape_bytes(packed, np.ones(d * (d + 1) // 2), np.ones(d)) / d for d in (16, 32, 64)]
     assert per_row[2] < 1.2 * per_row[0]
+
+
+def doubled(a):
+    a *= 2.0
+    return np.sum(a**2)
+
+
+LINE = np.arange(60.0)
+STRIDED = np.lib.stride_tricks.as_strided
+
+
+@each_in_turn
+@pytest.mark.parametrize(
+    ("view", "apart"),
+    [
+        (lambda x: x.reshape(2, 30)[:, ::2], True),  # its rows end within a step of their elements
+        (lambda x: x.reshape(3, 4, 5)[:, ::2, ::3], True),
+        (lambda x: x.reshape(3, 4, 5).transpose(2, 0, 1)[::2, ::-1], True),
+        (lambda x: STRIDED(x, (2, 2, 2), (8, 16, 32)), True),
+        (lambda x: STRIDED(x, (2, 2, 2), (8, 16, 24)), False),
+        (lambda x: STRIDED(x, (3, 3), (8, 8)), False),
+        (lambda x: STRIDED(x, (3, 2), (0, 8)), False),
+    ],
+)
+def test_written_arrays_have_elements_that_are_apart(view, apart):
+    a = view(LINE.copy())
+    if apart:
+        wanted = 8.0 * a
+        np.testing.assert_allclose(zyg.gradient(doubled, a)[0], wanted)
+    else:
+        with pytest.raises(ValueError, match="elements of the array a overlap in memory"):
+            zyg.gradient(doubled, a)

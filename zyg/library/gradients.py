@@ -124,7 +124,7 @@ def refuse_overlap(e: Evaluator, body: Body, params: list[Value], summary: Summa
 
 def _refuse_self_overlap(e: Evaluator, array: Value, name: str | None) -> None:
     """Elements of an array that is written may not share memory (as those of `as_strided` may): those of its shadow do
-    not.  They are apart if of any two dimensions one steps over the whole extent of the other."""
+    not.  They are apart if each dimension steps over all that lies in those of smaller steps."""
     assert isinstance(array.type, Array)
     if array.type.layout == "C":
         return
@@ -132,16 +132,16 @@ def _refuse_self_overlap(e: Evaluator, array: Value, name: str | None) -> None:
     dims = [e.op("dim", array, axis=k) for k in range(array.type.ndim)]
     steps = [e.op("abs", e.op("stride", array, axis=k)) for k in range(array.type.ndim)]
     trivial = [e.op("le", d, const(1)) for d in dims]
+    extents = [e.op("mul", step, e.op("sub", d, const(1))) for step, d in zip(steps, dims)]
     apart: Value = const(True)
     for k, step in enumerate(steps):
-        conditions = [e.op("or", trivial[k], e.op("ge", step, itemsize))]
-        for other in range(k):
-            over = e.op("ge", step, e.op("mul", steps[other], dims[other]))
-            under = e.op("ge", steps[other], e.op("mul", step, dims[k]))
-            either = e.op("or", e.op("or", trivial[k], trivial[other]), e.op("or", over, under))
-            conditions.append(either)
-        for condition in conditions:
-            apart = condition if isinstance(apart, Const) else e.op("and", apart, condition)
+        within: Value = itemsize
+        for other in range(len(steps)):
+            if other != k:
+                below = e.op("and", e.op("not", trivial[other]), e.op("le", steps[other], step))
+                within = e.op("add", within, e.op("select", below, extents[other], const(0)))
+        condition = e.op("or", trivial[k], e.op("ge", step, within))
+        apart = condition if isinstance(apart, Const) else e.op("and", apart, condition)
     e.guard(apart, "ValueError", f"elements of {'an array' if not name else f'the array {name}'} overlap in memory and are written: the derivative needs "
             "elements that are apart; pass a copy")  # fmt: skip
 
