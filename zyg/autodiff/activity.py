@@ -404,23 +404,27 @@ _FLOWS: dict[str, Callable[[Activity, Instr], Iterator[Flow]]] = {
 _OPAQUE = frozenset({*VIEWS, "alloc", "stack", "tape", "cursor"})
 
 
-def summarise(module: Module, root: str) -> dict[str, Summary]:
+def summarise(module: Module, root: str, known: dict[str, Summary] | None = None) -> dict[str, Summary]:
     """Summaries of all functions that `root` calls, directly or not (itself included): callees first, and those that call
-    one another by fixpoint."""
+    one another by fixpoint.  What is `known` is taken as it is, and added to."""
     called: dict[str, list[str]] = {}
+    summaries: dict[str, Summary] = {} if known is None else known
 
     def calls(name: str) -> list[str]:
+        if name in summaries:
+            return []
         if name not in called:
             instrs = module.functions[name].instructions()
             called[name] = list(dict.fromkeys(i.attrs["callee"] for _, i in instrs if i.op in CALLING))
         return called[name]
 
-    summaries: dict[str, Summary] = {}
     for component in components([root], calls):
+        if component[0] in summaries:
+            continue
+        recursive = len(component) > 1 or component[0] in calls(component[0])
         for name in component:
             results = len(module.functions[name].results)
             summaries[name] = Summary([0] * results, shares=[0] * results)
-        recursive = len(component) > 1 or component[0] in calls(component[0])
         changed = True
         while changed:
             changed = False
@@ -433,10 +437,7 @@ def summarise(module: Module, root: str) -> dict[str, Summary]:
 
 def summary_of(module: Module, name: str, summaries: dict[str, Summary]) -> Summary:
     """That of one more function, which is kept beside those that are known."""
-    if name not in summaries:
-        for found, summary in summarise(module, name).items():
-            summaries.setdefault(found, summary)
-    return summaries[name]
+    return summarise(module, name, summaries)[name]
 
 
 def _summary(function: Function, module: Module, summaries: dict[str, Summary]) -> Summary:

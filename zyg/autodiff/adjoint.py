@@ -27,7 +27,7 @@ from zyg.ir.records import record
 from zyg.ir.types import OBJECT, TAPE, Array, Stack, Type, cotangent_type
 
 from . import helpers
-from .activity import summarise
+from .activity import Summary, summarise
 from .instructions import ReverseInstructions
 from .state import is_zero
 from .storage import Storage
@@ -47,10 +47,15 @@ class Adjoint:
 
 
 def adjoint(
-    module: Module, name: str, wrt: Sequence[bool], split: bool = False, outputs: Sequence[int] | None = None
+    module: Module,
+    name: str,
+    wrt: Sequence[bool],
+    split: bool = False,
+    outputs: Sequence[int] | None = None,
+    summaries: dict[str, Summary] | None = None,
 ) -> Adjoint:
     """Differentiate function `name` by the parameters marked in `wrt`; `outputs` are the results to differentiate, all
-    that are numbers or arrays unless given.
+    that are numbers or arrays unless given; `summaries` those of the functions, if they have been made.
 
     Joint (the default): a function of the parameters and a seed per differentiable result, giving the results and the
     cotangents.  Split: a function of the parameters giving the results and what was saved; and a function of what was
@@ -60,7 +65,7 @@ def adjoint(
     """
     if module.functions[name].results == (OBJECT,):
         return _of_objects(module, name)
-    summaries = summarise(module, name)
+    summaries = summarise(module, name) if summaries is None else summaries
     run = _Adjoint(module, name, list(wrt), summaries, "split" if split else "joint", outputs=outputs)
     made = run.run()
     run.callees.make_variants(module)

@@ -77,22 +77,23 @@ def differentiate(
     if implicit:
         body.args = [ArrayValue(p) for p in params if isinstance(p.type, Array) and differentiable(p.type)]
     wanted = {id(v) for n, a in enumerate(body.args) if chosen is None or n in chosen for v in leaves_of(a, body.heap)}
-    summaries = summarise(module, name)
+    results = summarise(module, name)[name].results
     bits = 0
     for r in range(body.outputs):
-        bits |= summaries[name].results[r]
+        bits |= results[r]
     dependent = {k for k, p in enumerate(params) if id(p) in wanted and bits >> k & 1 and differentiable(p.type)}
     optimise(module, "clean")
     # By the optimised code: without inlining, what a call gives might be any of its arguments, and be written to.
-    refuse_overlap(e, body, params, summarise(module, name)[name])
+    summaries: dict[str, Summary] | None = summarise(module, name)
+    refuse_overlap(e, body, params, summaries[name])
     if any(i.op == "checkpoint" for f in module.functions.values() for _, i in f.instructions()):
         from zyg.autodiff import checkpointing  # on demand: it is a large module, with the parser of SSA
 
         checkpointing.outline(module, name)
+        summaries = None
+    wrt = [k in dependent for k in range(len(params))]
     with final_refusals():
-        made = adjoint(
-            module, name, [k in dependent for k in range(len(params))], split=split, outputs=range(body.outputs)
-        )
+        made = adjoint(module, name, wrt, split, range(body.outputs), summaries)
     return Differentiated(body, made, dependent, params)
 
 
