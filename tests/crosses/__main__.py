@@ -7,18 +7,25 @@ import itertools
 import signal
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
-from . import classes, complexes, containers, keywords, numbers
+from . import arguments, classes, complexes, containers, keywords, numbers
 from .check import check
 
 CROSSES: dict[str, Any] = {
-    "classes": classes, "complexes": complexes, "containers": containers, "keywords": keywords, "numbers": numbers,
+    "arguments": arguments, "classes": classes, "complexes": complexes, "containers": containers, "keywords": keywords, "numbers": numbers,
 }  # fmt: skip
 
 
 def _too_long(*_: Any) -> None:
     raise TimeoutError("more than a minute")
+
+
+def _outcomes(cross: Any, program: Any, second: bool, natively: bool) -> Iterator[tuple[str, str]]:
+    if cross is arguments:
+        return arguments.check(program, second)
+    return check(program, cross.KNOWN, second, natively)
 
 
 def main() -> None:
@@ -41,7 +48,7 @@ def main() -> None:
         signal.alarm(60)
         wrong = []
         try:
-            for mode, outcome in check(body, cross.KNOWN, args.second, not args.python):
+            for mode, outcome in _outcomes(cross, body, args.second, not args.python):
                 kind = outcome if outcome in ("right", "refused", "no number", "raises") else "wrong"
                 counts[f"{mode} {kind}"] += 1
                 if kind == "wrong" or (kind == "refused" and args.refused):

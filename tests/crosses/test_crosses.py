@@ -8,7 +8,7 @@ import pytest
 
 from tests.turns import TURN, each_in_turn
 
-from . import classes, complexes, containers, keywords, numbers
+from . import arguments, classes, complexes, containers, keywords, numbers
 from .check import check
 
 pytestmark = each_in_turn
@@ -71,7 +71,13 @@ def test_a_slice(cross):
         _checked(body, cross.KNOWN, natively=False)
 
 
-@pytest.mark.parametrize("start", range(3))
+@pytest.mark.parametrize("start", range(2))
 def test_second_derivatives_of_keywords(start):
-    for body in itertools.islice(keywords.programs(7 * start), 0, None, 900):
+    for body in itertools.islice(keywords.programs(7 * start), 0, None, 1200):
         _checked(body, keywords.KNOWN, second=True, natively=False)
+
+
+def test_a_slice_of_arguments():
+    for case in itertools.islice(arguments.programs(TURN), 0, None, 193):
+        wrong = [f"{way}: {outcome}" for way, outcome in arguments.check(case) if outcome not in ("right", "refused")]
+        assert not wrong, (case, wrong)
