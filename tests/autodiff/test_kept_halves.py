@@ -47,9 +47,12 @@ def test_halves_come_back_from_the_disk(place, monkeypatch, f, bound):
     assert shown(third) == shown(compile.differentiated(code, False, f.__globals__))
 
 
-def test_functions_of_one_line_are_told_apart():
-    plus, minus = (lambda x: x + 1.0), (lambda x: x + 1.0)
-    assert kept._key(plus.__code__, (False, False)) != kept._key(minus.__code__, (False, False))
+def test_functions_are_told_apart():
+    table = [(lambda x: x + 1.0), (lambda x: x + 1.0),
+             (lambda x: x + 1.0), (lambda x: x + 2.0)]  # fmt: skip
+    assert len({kept._key(f.__code__, (False, False)) for f in table}) == len(table)
+    changed = table[0].__code__.replace(co_consts=(None, 2.0))
+    assert kept._key(changed, (False, False)) != kept._key(table[0].__code__, (False, False))
 
 
 def test_what_has_no_name_is_not_kept(place):

@@ -59,9 +59,14 @@ def store(code: CodeType, form: tuple[bool, bool], kept: Kept) -> None:
 
 
 def _key(code: CodeType, form: tuple[bool, bool]) -> str:
-    """By its place, too: there may be several lambda expressions in a line."""
-    what = f"{code.co_filename} {code.co_qualname} {code.co_code.hex()} {code.co_linetable.hex()} {form}"
-    return disk.key(what, _circumstances())
+    return disk.key(f"{_shown(code)} {form}", _circumstances())
+
+
+def _shown(code: CodeType) -> str:
+    """All that tells a code object from others, which may be in the same line, or differ in a constant only."""
+    constants = [_shown(c) if type(c) is CodeType else (type(c), c) for c in code.co_consts]
+    place = code.co_filename, code.co_qualname, code.co_firstlineno, code.co_linetable
+    return repr((place, code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_flags, constants))
 
 
 _ROOT = Path(zyg.__file__).parent
