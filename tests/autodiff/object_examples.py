@@ -261,7 +261,8 @@ class Doubling:
         object.__setattr__(self, "v", v)
 
     def __setattr__(self, name, value):
-        super().__setattr__(name, value * 2.0)
+        for set_plainly in [super().__setattr__]:  # (called at once it would not be bound)
+            set_plainly(name, value * 2.0)
 
     def __getattribute__(self, name):
         return object.__getattribute__(self, name)

@@ -3,6 +3,7 @@ shapes that are found out once: against differences, where the guess was wrong, 
 
 from __future__ import annotations
 
+import dis
 import enum
 import functools
 import itertools
@@ -15,6 +16,7 @@ import pytest
 from tests.oracles import differences
 from zyg.autodiff.objects.api import pullback
 from zyg.autodiff.objects.effects import depends_on_arguments
+from zyg.autodiff.python import differentiated
 from zyg.errors import Unsupported
 
 
@@ -677,3 +679,33 @@ def test_lists_of_a_class_made_from_generator_expressions(monkeypatch):
     monkeypatch.setattr(Row, "__init__", lambda self, items: None, raising=False)
     with pytest.raises(Unsupported, match="a generator expression that is passed to `Row`, which is another"):
         pullback(rows_added, (0.7,))
+
+
+class Holding:
+    def __init__(self, x):
+        self.x = x
+
+    def itself(self, _):
+        return self
+
+    def held(self):
+        return self.x
+
+
+def methods_in_generator_expressions(x):
+    items, held, total = [x, 1.0], Holding(x), 0.0
+    try:
+        total += sum(y * held.itself(1.0).held() for y in items)
+    except ValueError:
+        total = 0.0
+    return total + max(y * held.itself(2.0).held() for y in items)
+
+
+def test_regions_with_a_handler_are_apart():
+    """CPython looks for a handler by bisection: in long functions what one region within another goes to was not found."""
+    check(methods_in_generator_expressions)
+    made = differentiated(methods_in_generator_expressions.__code__, namespace=globals())
+    entries = [(entry.start, entry.end) for entry in dis._parse_exception_table(made)]
+    assert len(entries) > 5
+    assert entries == sorted(entries)
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(entries))

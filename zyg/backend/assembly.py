@@ -293,10 +293,30 @@ class _Assembly:
                 yield _CACHE
 
     def _exceptions(self, starts: list[int]) -> Iterator[ExceptionTableEntry]:
-        for region, first, last in self.regions:
+        for region, first, last in _apart(self.regions):
             assert isinstance(region.target, Label) and isinstance(region.stack_depth, int)
             target = starts[self.labels[region.target]]
             yield ExceptionTableEntry(starts[first], starts[last] - 1, target, region.stack_depth, region.push_lasti)
+
+
+def _apart(regions: list[tuple[TryBegin, int, int]]) -> list[tuple[TryBegin, int, int]]:
+    """Regions in order, none within another (CPython looks for one by bisection): what is around one is in pieces. Given are those
+    within first."""
+    found: list[tuple[TryBegin, int, int]] = []
+    for region, first, last in regions:
+        within = len(found)
+        while within and found[within - 1][1] >= first:
+            within -= 1
+        inner = found[within:]
+        del found[within:]
+        for other in inner:
+            if first < other[1]:
+                found.append((region, first, other[1]))
+            found.append(other)
+            first = other[2]
+        if first < last:
+            found.append((region, first, last))
+    return found
 
 
 _CACHE = ConcreteInstr("CACHE", 0)
