@@ -132,6 +132,19 @@ def _tested(f: Callable[[Any], bool], x: Any) -> tuple[Any, Any]:
     return y, None if back is None else (_run_query, back, "the truth", foreign.caller())
 
 
+def looking(forward: Any, x: Any) -> tuple[Any, Any]:
+    """A method that stores nothing: if it has recorded nothing, there is nothing to undo. (It stands here to be differentiated: what a
+    method has recorded is of another form then.)"""
+    made = forward(x)
+    y, back = made
+    if back is not None and (type(y) is int or type(y) is bool):
+        for kept in back:
+            if kept is not None and kept is not x and kept is not back[0]:
+                return made
+        return y, None
+    return made
+
+
 class _Answer:
     """Has CPython complain about what a special method has given."""
 
@@ -256,7 +269,10 @@ def _of_second_order(record: Callable[..., tuple[Any, Any]], op: str) -> None:
         by_hash = op == "contains" and type(operands[1]) in _HASHED  # which never has a pullback
         if not by_hash and entered(operands):
             return calls.differentiated(record)(*operands)
-        return record(*operands), None
+        y, back = record(*operands)
+        if back is None or by_hash or type(y) is bool or type(y) is int:
+            return (y, None), None  # what has been called only calculates: there is nothing to undo
+        return calls.differentiated(record)(*operands)
 
 
 for _op, _record in (*RECORD.items(), *TRUTHS.items()):
@@ -283,4 +299,4 @@ def _run_about(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
     _run_query(back[1], d, shadows, back[2])
 
 
-__all__ = ["DIRECT", "QUERIES", "RECORD", "TRUTHS", "forget_classes", "length_given", "record_of", "sized"]
+__all__ = ["DIRECT", "QUERIES", "RECORD", "TRUTHS", "forget_classes", "length_given", "looking", "record_of", "sized"]

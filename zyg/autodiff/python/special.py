@@ -142,24 +142,12 @@ def special_method(slot: str, cls: type, arity: int) -> Any:
             return None
         note_class(cls)
         if slot in _ABOUT_ITSELF and keys.only_looks(method):
-            found = table[cls] = (*found[:2], partial(_looking, found[2]))
+            found = table[cls] = (*found[:2], partial(objects.queries.looking, found[2]))
     return found[2] if getattr(cls, slot) is found[1] else None
 
 
 # What gives a number that carries no derivative, from an object alone.
 _ABOUT_ITSELF = frozenset({"__len__", "__bool__"})
-
-
-def _looking(forward: Any, x: Any) -> tuple[Any, Any]:
-    """A method that stores nothing: if it has recorded nothing, there is nothing to undo."""
-    made = forward(x)
-    y, back = made
-    if back is not None and (type(y) is int or type(y) is bool):
-        for kept in back:
-            if kept is not None and kept is not x and kept is not back[0]:
-                return made
-        return y, None
-    return made
 
 
 def record_len(f: Any, x: Any) -> tuple[Any, Any]:
