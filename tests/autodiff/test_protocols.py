@@ -352,7 +352,7 @@ def weak_callback(x):
 
 
 def array_of_own_items(x):
-    return np.array(Doubled([x, 2.0])).sum()
+    return np.stack([Doubled([x, 2.0]), [1.0, 2.0]]).sum()
 
 
 def copy_of_own_items(x):
@@ -377,7 +377,7 @@ def distance_of_objects(x):
         (key_one_call_away, "whose `__eq__` changes something"),
         (finaliser, "an object with a finaliser, Ending.__del__"),
         (weak_callback, "a callback of finalize"),
-        (array_of_own_items, "numpy.array"),
+        (array_of_own_items, "numpy.stack"),
         (copy_of_own_items, "whose __iter__ says how it is copied"),
         (keys_from, "a derivative by a key of a dict"),
         (distance_of_objects, "math.dist of objects"),

@@ -26,8 +26,10 @@ _NUMBERS = (int, float, complex, np.number, np.bool_)
 
 
 def made(body: str, known: dict[str, Any], argument: str = "x") -> Callable[[Any], Any]:
-    """A function of one argument, by a source that tracebacks and refusals can show."""
-    source = f"def f({argument}):\n" + textwrap.indent(body, "    ") + "\n"
+    """A function of one argument, by a source that tracebacks and refusals can show; what stands before a line of dashes is defined
+    outside of it."""
+    outside, _, inside = body.rpartition("\n---\n")
+    source = f"def f({argument}):\n" + textwrap.indent(inside, "    ") + "\n" + outside
     name = f"<cross {next(_numbers)}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     namespace = dict(known)
@@ -36,7 +38,8 @@ def made(body: str, known: dict[str, Any], argument: str = "x") -> Callable[[Any
 
 
 def through_python(body: str) -> str:
-    return _THROUGH_PYTHON.format(textwrap.indent(body, "    "))
+    outside, dashes, inside = body.rpartition("\n---\n")
+    return outside + dashes + _THROUGH_PYTHON.format(textwrap.indent(inside, "    "))
 
 
 def differences(f: Callable[[float], Any], x: float) -> tuple[float, float] | None:

@@ -107,4 +107,10 @@ def programs(seed: int) -> Iterator[str]:
         write = "\n".join(draw.choice(WRITES) for _ in range(draw.choice((1, 2))))
         read = draw.choice(draw.choice((READS, CALLS)))
         write, read = (re.sub(r"\bV\b", f"({value})", text) for text in (write, read))
-        yield f"t = 0.0\n{head}\nc = C(x)\n{write}\n{read}\nreturn r + t"
+        use = f"t = 0.0\nc = C(x)\n{write}\n{read}\nreturn r + t"
+        whole = f"{head}\n{use}"
+        # Native code takes classes that stand outside; not those of which it depends on the argument, or on calls, what they are.
+        outside = not re.search(r"\bx\b", head) and not re.search(
+            r"\bC\.\w+ =|type\(c\)\.u|self\.log|total =|lru_cache|class E", whole
+        )
+        yield f"{head}\n---\n{use}" if outside else whole
