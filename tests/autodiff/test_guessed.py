@@ -709,3 +709,11 @@ def test_regions_with_a_handler_are_apart():
     assert len(entries) > 5
     assert entries == sorted(entries)
     assert all(before[1] <= after[0] for before, after in itertools.pairwise(entries))
+
+
+def test_slopes_of_powers_at_infinity():
+    """A cotangent of 0 is 0 also where the slope is infinite, whatever is known of the exponent."""
+    power = lambda x, n: {"of": x}["of"] ** {"to": n}["to"]
+    assert pullback(power, (math.inf, 0))[1](0.0) == (0.0, 0.0)
+    assert pullback(power, (0.0, 0.5))[1](0.0) == (0.0, 0.0)
+    assert pullback(lambda x: {"of": x}["of"] ** 2, (math.inf,))[1](1.0) == (math.inf,)
