@@ -375,8 +375,10 @@ def check_apart(inferred: Any) -> None:
     from .ir.types import flatten
 
     for source in inferred.inputs:
-        if not all(isinstance(leaf, Scalar) for leaf in flatten(source.type)):
+        if _is_object(source.type) or not all(isinstance(leaf, Scalar) for leaf in flatten(source.type)):
             raise Entangled(f"the global {source.name}, an object, read in native code that is called from Python code")
+        if source.kind == "cell":
+            raise Entangled(f"a captured variable, {source.name}, read in native code that is called from Python code")
     if any(_is_object(parameter) for parameter in inferred.parameters[1:]):
         raise Entangled("an object or a list, which Python code that is differentiated gives to native code")
     value, *_ = children(inferred.result) or (inferred.result,)
@@ -402,9 +404,9 @@ def check_reading(inferred: Any) -> None:
 
 def _is_object(type: Any) -> bool:
     """Whether values of a type can be changed, or are objects that have an identity; arrays are looked at otherwise."""
-    from .ir.types import Array, Complex, Const, NoneType, NpScalar, RangeType, Tuple
+    from .ir.types import Array, Closure, Complex, Const, NoneType, NpScalar, RangeType, Tuple
 
-    if isinstance(type, Tuple):
+    if isinstance(type, (Tuple, Closure)):
         return any(map(_is_object, type.items))
     return not isinstance(type, (Scalar, NpScalar, Complex, Array, Const, NoneType, RangeType))
 

@@ -176,14 +176,15 @@ def call_entry(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[A
     if call is None:
         return None
     operands = leaves(call.shapes, call.values)
-    made = _pulled(call.called, operands) or _partly(f, call.called, operands)
+    made = pulled(call.called, operands) or _partly(f, call.called, operands)
     if made is None:
         return None
     return made[0], (run_call, made[1], call.shapes, _held(call.shapes, call.values), call.of_function)
 
 
-def _pulled(called: Any, operands: Any, accept: Any = check_reading) -> tuple[Any, Any] | None:
-    made = native_pullback(called, operands, accept)
+def pulled(called: Any, operands: Any) -> tuple[Any, Any] | None:
+    """(value, back) of a function of numbers and arrays by native code, None if it does not take it."""
+    made = native_pullback(called, operands, _accepted(called))
     if made is None:
         return None
     value, back = native.as_in_python(*made), made[1]
@@ -196,7 +197,7 @@ def _partly(f: Any, called: Any, operands: list[Any]) -> tuple[Any, Any] | None:
     active = _active_among(called, operands)
     if not active or len(active) == len(operands):
         return None
-    made = _pulled(_by(called, len(operands), active)(*operands), [operands[k] for k in active])
+    made = pulled(_by(called, len(operands), active)(*operands), [operands[k] for k in active])
     if made is None:
         return None
     what = f"a derivative of {foreign.name_of(f)} by an argument that it has none by"
@@ -313,21 +314,21 @@ def entry_value(called: Any, *operands: Any) -> Any:
 
 
 def entry_cotangents(called: Any, d: Any, *operands: Any) -> tuple[Any, ...]:
-    made = native_pullback(called, operands, check_reading)
+    made = native_pullback(called, operands, _accepted(called))
     if made is None:
         raise _unknown_second(called)
     return made[1](d)
 
 
 def call_entry_value(called: Any, *operands: Any) -> tuple[Any, Any]:
-    made = _pulled(called, operands)
+    made = pulled(called, operands)
     if made is None:
         raise _unknown_second(called)
     return made[0], (run_behind_constants, made[1], 1)
 
 
 def call_entry_cotangents(called: Any, d: Any, *operands: Any) -> tuple[Any, Any]:
-    made = _pulled(_pulled_back(called), (d, *operands), None)
+    made = pulled(_pulled_back(called), (d, *operands))
     if made is None:
         raise _unknown_second(called)
     return made[0], (run_behind_constants, made[1], 1)
@@ -348,7 +349,13 @@ def _pulled_back(f: Any) -> Any:
     def pulled(d: Any, *args: Any) -> Any:
         return zyg.pullback(f, *args)[1](d)
 
+    pulled.accept = None  # what it calls has been looked at
     return pulled
+
+
+def _accepted(called: Any) -> Any:
+    """What refuses that which object code cannot call: of a function of the library that is what writes to its arguments."""
+    return getattr(called, "accept", check_reading)
 
 
 def run_behind_constants(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
@@ -357,4 +364,4 @@ def run_behind_constants(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None if given is None else (None, *(None,) * back[2], *given[1:])
 
 
-__all__ = ["call_entry", "knows"]
+__all__ = ["call_entry", "call_entry_cotangents", "entry_cotangents", "entry_value", "knows", "pulled"]

@@ -9,7 +9,7 @@ attribute of a module or class, of a name that differentiated code has assigned 
 from __future__ import annotations
 
 import dis
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from zyg.pullbacks import Pullback
 from zyg.transforms import transform_of
 
 from . import structure, user_rules
+from .backs import run_shifted
 from .cotangents import Refused, refused_in
 
 # After so many refusals in a row a function goes through Python at once.
@@ -62,8 +63,12 @@ def assigned(name: str) -> None:
     _assigned.add(name)
 
 
-def _reads_assigned(f: Any, seen: set[int]) -> bool:
+def reads_assigned(f: Any) -> bool:
     """Whether a function, or one that it may call by name, mentions a name that was assigned to."""
+    return bool(_assigned) and _reads_assigned(f, set())
+
+
+def _reads_assigned(f: Any, seen: set[int]) -> bool:
     while (transform := transform_of(f)) is not None:
         f = transform.function
     if isinstance(f, type):
@@ -85,7 +90,7 @@ def _names(code: CodeType) -> set[str]:
     return {*code.co_names}.union(*[_names(c) for c in code.co_consts if isinstance(c, CodeType)])
 
 
-def _made_here(f: FunctionType) -> bool:
+def made_here(f: FunctionType) -> bool:
     """Whether a function may have been made in differentiated code, so that its defaults may carry a derivative."""
     return "<locals>" in f.__qualname__
 
@@ -96,12 +101,12 @@ def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
         return None
     if user_rules.in_forward_mode():
         return None  # a native pullback knows nothing of tangent rules
-    if _assigned and _reads_assigned(f, set()):
+    if reads_assigned(f):
         return None
     try:
         made = native_pullback(f, args)
     except Exception as error:
-        if _carries_numbers(error):
+        if carries_numbers(error):
             return None
         raise
     if made is None:
@@ -135,7 +140,7 @@ def _as_in_python(value: Any, type_: Type) -> Any:
 _CLASSES: dict[Any, Any] = {F64: np.float64, I64: np.int64, BOOL: np.bool_}  # which native code gives as Python's
 
 
-def _carries_numbers(error: Exception) -> bool:
+def carries_numbers(error: Exception) -> bool:
     """Whether an exception brings numbers to a handler in differentiated code: Python knows how they were computed."""
     return bool(bodies) and any(type(v) in (float, int) for v in error.args)
 
@@ -171,7 +176,7 @@ class NativeFirst:
         from .calls import settle
         from .functions import call_bound
 
-        if not kwargs and not ((len(args) < f.__code__.co_argcount or f.__kwdefaults__) and _made_here(f)):
+        if not kwargs and not ((len(args) < f.__code__.co_argcount or f.__kwdefaults__) and made_here(f)):
             made = call_native(f, args)
             if made is not None:
                 self.refusals = 0
@@ -183,19 +188,37 @@ class NativeFirst:
 
 
 def call_jitted(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-    """A jitted function: native, unless its arguments are objects that may carry a derivative by other ways."""
+    """A jitted function: native, unless its arguments, or what it captured, are objects that may carry a derivative by other ways."""
+    from . import inner
     from .calls import call
 
+    transform = transform_of(f)
+    assert transform is not None
     if not kwargs:
+        captures = _captures(transform.function)
         try:
-            made = call_native(f, args)
+            made = inner.call(transform, transform.function, args) if captures else call_native(f, args)
         except Entangled:
             made = None
         if made is not None:
-            return made
-    transform = transform_of(f)
-    assert transform is not None
+            return (made[0], (run_shifted, made[1])) if captures and made[1] is not None else made
     return call(transform.function, args, kwargs)
 
 
-__all__ = ["NativeFirst", "call_jitted", "call_native", "worthwhile"]
+def _captures(f: Any) -> bool:
+    """Whether a callable holds values that may carry a derivative."""
+    if isinstance(f, FunctionType):
+        return bool(f.__closure__ or ((f.__defaults__ or f.__kwdefaults__) and made_here(f)))
+    return not isinstance(f, (type, BuiltinFunctionType, np.ufunc))
+
+
+__all__ = [
+    "NativeFirst",
+    "call_jitted",
+    "call_native",
+    "carries_numbers",
+    "made_here",
+    "reads_assigned",
+    "simple",
+    "worthwhile",
+]

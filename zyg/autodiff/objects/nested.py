@@ -26,6 +26,7 @@ from . import (
     functions,
     generators,
     holders,
+    inner,
     iteration,
     keeping,
     library_calls,
@@ -34,6 +35,7 @@ from . import (
     structure,
 )
 from .arithmetic import find, is_python, method_of
+from .backs import run_shifted
 from .calls import known
 
 
@@ -166,6 +168,8 @@ def _call_entry(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     return calls.call(library_calls.entry_in_python, (f, args, kwargs))
 
 
+known(inner.call)(inner.call_call)
+known(inner.copied)(inner.call_copied)
 known(library_calls.required)(_plainly(library_calls.required))
 known(library_calls.entry_value)(library_calls.call_entry_value)
 known(library_calls.entry_cotangents)(library_calls.call_entry_cotangents)
@@ -203,6 +207,10 @@ def call_transform(transform: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, A
     """A call of zyg.gradient and the like, or of what zyg.grad and the like gave."""
     direct = transform.kind in transforms.DIRECT_KINDS
     function, rest = (args[0], args[1:]) if direct else (transform.function, args)
+    made = None if kwargs else inner.call(transform, function, rest)
+    if made is not None:
+        y, back = made
+        return y, back if direct or back is None else (run_shifted, back)
     implementation = fallback.implementation(transform)
     y, back = calls.call(implementation, (transform, function, rest, kwargs))
     return y, None if back is None else (_run_transform, back, direct, len(rest), kwargs)

@@ -1,0 +1,190 @@
+"""Derivatives, and jitted functions, inside of object code: what their functions captured has its cotangents, to second order."""
+
+import numpy as np
+import pytest
+
+import zyg
+from zyg.fallback import python_pullback
+
+
+def _stepped(x):
+    return lambda s: np.array([s[0] + x * s[1], s[1] - x * np.sin(s[0])])
+
+
+def jitted(x):
+    return zyg.jit(lambda s: s * s * x)(x) * x
+
+
+def jitted_over_an_array(x):
+    a = np.array([x, 2.0])
+    return float(zyg.jit(lambda s: np.sum(s * a))(a * x))
+
+
+def jitted_over_a_list(x):
+    held = [x, 2.0]
+    return zyg.jit(lambda s: s * held[0])(x * x)
+
+
+def jitted_with_a_default(x):
+    def h(s, w=x):
+        return s * w * w
+
+    return zyg.jit(h)(x)
+
+
+def jitted_gradient(x):
+    return zyg.jit(zyg.grad(lambda s: s * s * x))(x)
+
+
+def gradient(x):
+    return zyg.gradient(lambda s: s * s * x, x)[0] * x
+
+
+def gradient_of_what_calls_another(x):
+    def inner(s):
+        return s * x
+
+    return zyg.gradient(lambda s: inner(s) * s, x)[0]
+
+
+def gradient_with_a_default(x):
+    return zyg.gradient(lambda s, w=x: s * s * w, x)[0]
+
+
+def by_another_argument(x):
+    value, slope = zyg.value_and_grad(lambda s, t: s * t * t * x, argnums=1)(2.0, x)
+    return value * slope
+
+
+def of_a_matrix(x):
+    return float(zyg.jacobian(_stepped(x), np.array([x, 0.5]))[0].sum()) * x
+
+
+def hessian(x):
+    return float(zyg.hessian(lambda s: np.sum(s**3 * x), np.array([x, 1.0])).sum())
+
+
+def along(x):
+    value, slope = zyg.jvp(lambda s: s * s * x, (x,), (2.0,))
+    return value * slope
+
+
+def of_an_array_that_is_written_later(x):
+    a = np.array([x, 1.0])
+    g = zyg.gradient(lambda s: np.sum(a * s * s), a)[0]
+    a[0] = 5.0
+    return float(g @ g + a @ a * x)
+
+
+def of_a_variable_that_is_bound_anew(x):
+    y = x
+    f = lambda s: s * y
+    y = x * x
+    return zyg.gradient(lambda s: f(s) * s, 2.0)[0]
+
+
+def of_a_function_that_assigns(x):
+    n = 0.0
+
+    def f(s):
+        nonlocal n
+        n = n + s * x
+        return s * s * x
+
+    return zyg.gradient(f, 2.0)[0] * n
+
+
+def twice(x):
+    return zyg.gradient(lambda s: zyg.gradient(lambda t: t**3 * s * x, s)[0], x)[0]
+
+
+class Settings:
+    def __init__(self):
+        self.w = 2.0
+
+
+SETTINGS = Settings()
+TABLE = {"w": 2.0}
+
+
+def _variable():
+    w = 2.0
+
+    def put(v):
+        nonlocal w
+        w = v
+
+    return put, lambda: w
+
+
+put, get = _variable()
+
+
+def _by_object(s):
+    total = 0.0
+    for _ in range(3):
+        total += s * s * SETTINGS.w
+    return total
+
+
+def _by_table(s):
+    total = 0.0
+    for _ in range(3):
+        total += s * s * TABLE["w"]
+    return total
+
+
+def _by_variable(s):
+    total = 0.0
+    for _ in range(3):
+        total += s * s * get()
+    return total
+
+
+def loop_over_a_global_object(x):
+    SETTINGS.w = x * x
+    return _by_object(2.0) * x
+
+
+def loop_over_a_global_dict(x):
+    TABLE["w"] = x * x
+    return _by_table(2.0) * x
+
+
+def loop_over_a_captured_variable(x):
+    put(x * x)
+    return _by_variable(2.0) * x
+
+
+def gradient_over_a_global_object(x):
+    SETTINGS.w = x
+    return zyg.gradient(lambda s: s * s * SETTINGS.w * x, x)[0]
+
+
+PROGRAMS = [
+    jitted, jitted_over_an_array, jitted_over_a_list, jitted_with_a_default, jitted_gradient, gradient,
+    gradient_of_what_calls_another, gradient_with_a_default, by_another_argument, of_a_matrix, hessian, along,
+    of_an_array_that_is_written_later, of_a_variable_that_is_bound_anew, of_a_function_that_assigns, twice,
+    loop_over_a_global_object, loop_over_a_global_dict, loop_over_a_captured_variable, gradient_over_a_global_object,
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_what_was_captured_has_its_derivative(f) -> None:
+    x, h = 0.7, 1e-4
+    value, back = python_pullback(f, (x,), {})
+    assert value == f(x)
+    by_differences = (8 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12 * h)
+    assert back(1.0)[0] == pytest.approx(by_differences, rel=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize("f", [jitted, by_another_argument, of_a_matrix, along], ids=lambda f: f.__name__)
+def test_second_derivatives(f) -> None:
+    def slope(x):
+        return python_pullback(f, (x,), {})[1](1.0)[0]
+
+    x, h = 0.7, 1e-4
+    by_differences = (8 * (slope(x + h) - slope(x - h)) - (slope(x + 2 * h) - slope(x - 2 * h))) / (12 * h)
+    assert python_pullback(slope, (x,), {})[1](1.0)[0] == pytest.approx(by_differences, rel=1e-8)

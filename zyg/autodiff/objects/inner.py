@@ -1,0 +1,146 @@
+"""Derivatives inside of object code that native code takes: `zyg.jacobian(move, m)` where `move` works on numbers and arrays and
+has captured nothing else.
+
+The call is one of native code, whose arguments are the function and what it is called with; the gradient by the function is that by
+what it captured. So the derivative of a derivative is native, too, where through Python it would be that of the Python code that
+computes the inner one (nested.py).
+"""
+
+from __future__ import annotations
+
+import dis
+from functools import lru_cache
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+import zyg
+from zyg.fallback import check_apart
+from zyg.transforms import DIRECT_KINDS, KINDS, Transform
+
+from . import native, structure, user_rules
+from .cotangents import refused_in
+from .library_calls import call_entry_cotangents, entry_cotangents, entry_value, pulled
+from .numpy_ import saved
+
+_GIVES_VALUES = frozenset(KINDS) - {"pullback", "implicit_gradient", "implicit_pullback"}
+_CALLS = 1024  # of so many functions it is remembered
+
+
+def call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
+    """(value, back) of a derivative by native code, None if it does not take it. The back gives a cotangent for the function, and
+    for each argument."""
+    called = _called(transform, function, args)
+    try:
+        made = None if called is None else pulled(called, (function, *args))
+    except Exception as error:
+        if native.carries_numbers(error):
+            return None
+        raise
+    if made is None or not native.simple(made[0]):
+        return None
+    return made
+
+
+def in_python(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The same in Python, for second derivatives: its parts are native, and so are their derivatives."""
+    called = _called(transform, function, args)
+    operands = (function, *args)
+    kept = [copied(x) for x in operands]  # arrays may be written before the derivative is asked for
+    value = entry_value(called, *kept)
+
+    def back(d: Any) -> Any:
+        return entry_cotangents(called, d, *kept)
+
+    forms = [structure.form(x) for x in operands]
+    return value, (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
+
+
+def call_call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """What `call` is in code that is differentiated."""
+    from . import calls
+
+    made = call(transform, function, args)
+    if made is None or not _has_second(_called(transform, function, args), made[0], (function, *args)):
+        return None, None
+    return calls.call(in_python, (transform, function, args))
+
+
+def _has_second(called: Any, value: Any, operands: tuple[Any, ...]) -> bool:
+    """Whether native code has the derivatives of the pullback, for a cotangent like the value."""
+    try:
+        return call_entry_cotangents(called, value, *operands) is not None
+    except zyg.Unsupported:
+        return False
+
+
+def _called(transform: Transform, function: Any, args: tuple[Any, ...]) -> Any:
+    """The derivative as a function of what is differentiated and the arguments; None if that is not for native code."""
+    if transform.kind not in _GIVES_VALUES or transform.options is not None or user_rules.in_forward_mode():
+        return None
+    if not _is_plain(function) or not all(map(native.simple, args)):
+        return None
+    return _made(transform.kind, transform.argnums, function.__code__)
+
+
+@lru_cache(_CALLS)
+def _made(kind: str, argnums: Any, code: CodeType) -> Any:
+    """One for each function: native code is found by this, and by the types."""
+    derivative = "outer(f, *args)" if kind in DIRECT_KINDS else "outer(f)(*args)"
+    if kind == "jit":
+        derivative = "f(*args)"
+    if kind in ("grad", "value_and_grad"):
+        derivative = f"outer(f, argnums={argnums!r})(*args)"
+    called = eval(f"lambda outer: lambda f, *args: {derivative}", {})(getattr(zyg, kind))
+    called.accept = check_apart
+    return called
+
+
+def _is_plain(function: Any, depth: int = 0) -> bool:
+    """Whether a function has captured numbers, arrays and functions like it only, and does not change what it captured. (Not with
+    defaults that may carry a derivative.)"""
+    if (
+        type(function) is not FunctionType
+        or depth > 4
+        or _rebinds(function.__code__)
+        or native.reads_assigned(function)
+    ):
+        return False
+    if (function.__defaults__ or function.__kwdefaults__) and native.made_here(function):
+        return False
+    try:
+        held = [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:  # one is empty
+        return False
+    return all(native.simple(v) or _is_plain(v, depth + 1) for v in held)
+
+
+@lru_cache(_CALLS)
+def _rebinds(code: CodeType) -> bool:
+    """Whether a function, or one in it, assigns to a variable of a function around it."""
+    instructions = dis.get_instructions(code)
+    return any(
+        i.opname in ("STORE_DEREF", "DELETE_DEREF") and i.argval in code.co_freevars for i in instructions
+    ) or any(_rebinds(c) for c in code.co_consts if isinstance(c, CodeType))
+
+
+def copied(x: Any) -> Any:
+    """What `x` holds now, for a rule to use later; of a function, what it captured."""
+    if type(x) is not FunctionType or not x.__closure__:
+        return saved(x)
+    cells = tuple(CellType(copied(cell.cell_contents)) for cell in x.__closure__)
+    return FunctionType(x.__code__, x.__globals__, x.__name__, x.__defaults__, cells)
+
+
+def call_copied(x: Any) -> tuple[Any, Any]:
+    y = copied(x)
+    return y, (_run_copied, structure.form(y), structure.form(x))
+
+
+def _run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    _, copy, original = back
+    if refused_in(d) is not None:
+        return None, d
+    return None, structure.scatter(original, structure.gather(copy, d, shadows, take=True), shadows)
+
+
+__all__ = ["call", "call_call", "call_copied", "copied", "in_python"]
