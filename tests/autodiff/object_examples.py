@@ -520,6 +520,11 @@ PROGRAMS = {
         lambda d, x: (d.clear(), d.update(a=x), d.update(b=d.setdefault("c", x) * d.pop("a")), d.move_to_end("c")),
         total,
     ),
+    "methods of OrderedDict": changed(
+        lambda x: OrderedDict([("z", x), ("yy", x * x)]),
+        lambda d, x: (d.__setitem__("aaa", x * d["yy"]), d.__delitem__("yy"), [d.update({k: d[k] * x}) for k in list(d.__iter__())]),
+        total,
+    ),
     "deque": lambda x: weighted(deque([x, 2.0, x * x], 2)) + weighted(deque((x, 1.0))),
     "array": lambda x: weighted(array.array("d", [x, 2.0, x * x])),
     "sorted": lambda x: weighted(sorted([2.0, x, x * x])) + weighted(sorted((x, 3.0), key=lambda v: -v, reverse=True)),

@@ -293,12 +293,10 @@ def _number_in(x: Any, *names: str) -> tuple[Any, Any]:
 
 
 def run_complex(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    if d is None:
-        return None
     given = [None]
-    for (x, inner), c in zip(back[1:], (complex(d), -1j * complex(d))):
-        c = real_like(x, c)
-        if inner is not None:
+    for (x, inner), turn in zip(back[1:], (1, -1j)):
+        c = None if d is None else real_like(x, turn * complex(d))
+        if inner is not None:  # a method, which is gone through even if nothing comes of its value
             made = calls.run(inner, c, shadows)
             c = made[0] if made else None
         given.append(c)
