@@ -72,8 +72,8 @@ SCRIPT = """
 import math, zyg
 from zyg.backend.llvm import engine
 parsed = []
-real = engine.Bench.optimise
-engine.Bench.optimise = lambda self, module, *rest: (parsed.append(1), real(self, module, *rest))[1]
+real = engine.Worker.optimise
+engine.Worker.optimise = lambda self, module, *rest: (parsed.append(1), real(self, module, *rest))[1]
 before = None
 @zyg.jit(cache=True)
 def f(x, a):

@@ -55,7 +55,7 @@ def test_calls_between_the_two_parts_are_declared():
     found = []
     assert [settled for _, settled in parts] == [False, True]
     for text, _ in parts:
-        parsed = engine().bench.parse(text)
+        parsed = engine().worker.parse(text)
         parsed.verify()
         found.append({f.name: (f.is_declaration, f.linkage) for f in parsed.functions})
     external, internal = llvm.Linkage.external, llvm.Linkage.internal

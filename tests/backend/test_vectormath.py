@@ -47,10 +47,10 @@ done:
   ret void
 }}"""
     declared, body = vectormath.text(symbol, wide)
-    module = engine().bench.parse("\n".join([*sorted(declared), body]) + loop)
+    module = engine().worker.parse("\n".join([*sorted(declared), body]) + loop)
     module.verify()
     called = vectormath.wider(symbol, wide)
-    library = engine().link([engine().bench.machine.emit_object(module)], [called] if called else [], ["over"], {})
+    library = engine().link([engine().worker.machine.emit_object(module)], [called] if called else [], ["over"], {})
     over = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)(library["over"])
 
     def apply(*args):

@@ -34,7 +34,6 @@ from ...ir.types import Array, leaves_in_pairs
 from .. import cpython as layout
 from ..tracebacks import make_raiser
 from . import matrixmath, runtime, vectormath
-from .bench import BRIEF, Bench, Effort, Job, at_once, threads
 from .entry import ENTRY, Signature, write_entry
 from .lower import lower
 from .lowered import LANES, WHOLE_ARRAYS, Lowered, no_variants
@@ -42,6 +41,7 @@ from .lowering.mathematics import OWN_MATH
 from .runtime.layout import POOL_BYTES
 from .specials import special_text
 from .splitting import split
+from .workers import BRIEF, Effort, Job, Worker, at_once, threads
 
 Address = int
 LARGE = 3000  # lines of assembly from which on loops are not unrolled, which costs a third of the time that LLVM takes
@@ -83,7 +83,7 @@ class Engine:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         self.lock = threading.RLock()
-        self.benches = [Bench(self._machine)]  # the first is that of the thread which compiles
+        self.workers = [Worker(self._machine)]  # the first is that of the thread which compiles
         self.linker: Any = None
         self.links = 0
         self.graveyard: list[Any] = []
@@ -106,8 +106,8 @@ class Engine:
     # ---------------------------------------------------------------------------------------- compiling
 
     @property
-    def bench(self) -> Bench:
-        return self.benches[0]
+    def worker(self) -> Worker:
+        return self.workers[0]
 
     def objects(self, jobs: Sequence[Job], kept: bool = False) -> list[bytes]:
         """The object files of modules; `kept` looks for them on disk, and keeps them there.  To be called under the lock."""
@@ -124,15 +124,15 @@ class Engine:
         if not jobs:  # all were found
             return []
         wanted = 1 if sum(job.text.count("\n") for job in jobs) < SMALL else min(threads(), len(jobs))
-        self.benches += [Bench(self._machine) for _ in range(len(self.benches), wanted)]
+        self.workers += [Worker(self._machine) for _ in range(len(self.workers), wanted)]
         with emission(all(job.effort is None or job.effort.careful for job in jobs)):
-            return at_once(self.benches[:wanted], jobs)
+            return at_once(self.workers[:wanted], jobs)
 
     def _key(self, job: Job) -> str:
         from . import cache
 
         return cache.key(
-            job.text, self.bench.triple, *_processor(), llvmlite.__version__, f"{job.effort} {job.quick} {BRIEF}"
+            job.text, self.worker.triple, *_processor(), llvmlite.__version__, f"{job.effort} {job.quick} {BRIEF}"
         )
 
     def link(
@@ -441,7 +441,7 @@ class Native:
         texts = []
         for module, work in self._optimised(lines):
             with e.lock, emission(work.careful):
-                texts.append(e.bench.machine.emit_assembly(module))
+                texts.append(e.worker.machine.emit_assembly(module))
         return "".join(texts)
 
     def _bodies(self, lines: bool = False) -> Lowered:
@@ -454,8 +454,8 @@ class Native:
         found = []
         with e.lock:
             for text, brief in _modules(self._bodies(lines), is_brief(self.module)):
-                module, work = e.bench.parse(text), effort(text, brief)
-                e.bench.optimise(module, work)
+                module, work = e.worker.parse(text), effort(text, brief)
+                e.worker.optimise(module, work)
                 found.append((module, work))
         return found
 

@@ -1,5 +1,5 @@
 """One module of LLVM assembly as several: what LLVM's optimiser has work with, and what it would only read; each in pieces, on which
-several threads work at once (bench.py).
+several threads work at once (workers.py).
 
 Where a function is called from another module its linkage is external; the names are of one library, which has all of them.
 What is inlined is in one piece with its caller, and so is what the optimiser sees of one another.  The pieces depend on the code

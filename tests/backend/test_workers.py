@@ -7,24 +7,24 @@ import numpy as np
 import pytest
 
 import zyg
-from zyg.backend.llvm import bench
-from zyg.backend.llvm.bench import Bench, Job, at_once
+from zyg.backend.llvm import workers
 from zyg.backend.llvm.engine import Engine, engine
 from zyg.backend.llvm.splitting import PIECE, split
 from zyg.backend.llvm.text import ModuleText
+from zyg.backend.llvm.workers import Job, Worker, at_once
 
 TEXT = "define i64 @f{n}(i64 %x) {{\n  %y = add i64 %x, {n}\n  ret i64 %y\n}}\n"
 
 pytestmark = pytest.mark.each_in_turn
 
 
-def benches(count):
+def machines(count):
     engine()  # LLVM knows the processor then
-    return [Bench(Engine._machine) for _ in range(count)]
+    return [Worker(Engine._machine) for _ in range(count)]
 
 
 def test_objects_come_in_the_order_of_the_jobs():
-    found = at_once(benches(3), [Job(TEXT.format(n=n)) for n in range(20)])
+    found = at_once(machines(3), [Job(TEXT.format(n=n)) for n in range(20)])
     assert all(f"f{n}\0".encode() in image for n, image in enumerate(found))
     library = engine().link(found, [], [f"f{n}" for n in range(20)], {})
     assert [ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(library[f"f{n}"])(1) for n in range(20)] == [*range(1, 21)]
@@ -33,7 +33,7 @@ def test_objects_come_in_the_order_of_the_jobs():
 def test_the_first_error_is_raised_when_all_threads_are_done():
     before = threading.active_count()
     with pytest.raises(RuntimeError, match="does not read"):
-        at_once(benches(2), [Job(TEXT.format(n=1)), Job("rubbish"), *(Job(TEXT.format(n=n)) for n in range(2, 9))])
+        at_once(machines(2), [Job(TEXT.format(n=1)), Job("rubbish"), *(Job(TEXT.format(n=n)) for n in range(2, 9))])
     assert threading.active_count() <= before + 1  # one may be about to end
 
 
@@ -49,9 +49,9 @@ def test_an_interrupt_waits_for_the_threads(monkeypatch):
         done.set()
         return b""
 
-    monkeypatch.setattr(Bench, "do", do)
+    monkeypatch.setattr(Worker, "do", do)
     with pytest.raises(KeyboardInterrupt):
-        at_once(benches(2), [Job(""), Job("")])
+        at_once(machines(2), [Job(""), Job("")])
     assert done.is_set()
 
 
@@ -60,7 +60,7 @@ def test_without_another_thread_one_does_all(monkeypatch):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    assert len(at_once(benches(2), [Job(TEXT.format(n=n)) for n in range(3)])) == 3
+    assert len(at_once(machines(2), [Job(TEXT.format(n=n)) for n in range(3)])) == 3
 
 
 def test_pieces_depend_on_the_code_alone_and_hold_what_is_inlined():
@@ -97,4 +97,4 @@ def test_a_program_in_pieces_is_right_with_any_number_of_threads(monkeypatch):
     e = np.zeros_like(x)
     e[1, 2] = 1e-6
     assert abs((f(x + e, w) - f(x - e, w)) / 2e-6 - values[0][0][1, 2]) < 1e-6
-    assert bench.threads() >= 1
+    assert workers.threads() >= 1

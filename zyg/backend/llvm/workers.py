@@ -54,8 +54,8 @@ class Job:
     quick: bool = False
 
 
-class Bench:
-    """What one thread at a time compiles with."""
+class Worker:
+    """What one thread at a time compiles with: target machines and pass builders."""
 
     def __init__(self, make_machine: Callable[[int], llvm.TargetMachine]) -> None:
         self.machine = make_machine(3)
@@ -142,30 +142,30 @@ def threads() -> int:
     return min(found, MOST)
 
 
-def at_once(benches: Sequence[Bench], jobs: Sequence[Job]) -> list[bytes]:
-    """The objects, each made at a bench by a thread; the one that calls has the first.  What comes first is begun first; once a
+def at_once(workers: Sequence[Worker], jobs: Sequence[Job]) -> list[bytes]:
+    """The objects, made by workers that have a thread each; the one that calls has the first.  What comes first is begun first; once a
     job has failed no other is begun, and its exception is raised when all threads are done."""
     objects: dict[int, bytes] = {}
     errors: list[BaseException] = []
     left = iter(range(len(jobs)))  # one thread at a time goes on with it, since it is no Python function
 
-    def work(bench: Bench) -> None:
+    def work(worker: Worker) -> None:
         try:
             for n in left:
                 if errors:
                     break
-                objects[n] = bench.do(jobs[n])
+                objects[n] = worker.do(jobs[n])
         except BaseException as error:
             errors.append(error)
 
     done: list[threading.Lock] = []
-    others = benches[1 : len(jobs)]
+    others = workers[1 : len(jobs)]
     with _no_collections() if others else nullcontext():
         try:
-            for bench in others:
+            for worker in others:
                 done.append(lock := threading.Lock())
-                _start(work, bench, lock)
-            work(benches[0])
+                _start(work, worker, lock)
+            work(workers[0])
         finally:
             _wait(done, errors)
     if errors:
@@ -173,12 +173,12 @@ def at_once(benches: Sequence[Bench], jobs: Sequence[Job]) -> list[bytes]:
     return [objects[n] for n in range(len(jobs))]
 
 
-def _start(work: Callable[[Bench], None], bench: Bench, done: threading.Lock) -> None:
-    """Start a thread that works at a bench and holds the lock until it is done; none if there can be none."""
+def _start(work: Callable[[Worker], None], worker: Worker, done: threading.Lock) -> None:
+    """Start a thread in which a worker works and that holds the lock until it is done; none if there can be none."""
 
     def run() -> None:
         try:
-            work(bench)
+            work(worker)
         finally:
             done.release()
 
