@@ -6,6 +6,7 @@ The oracles are dual numbers and their nests (tests/oracles), and mathematics.
 import functools
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -754,6 +755,27 @@ def test_a_tangent_rule_and_recursion():
 
     assert zyg.jvp(lambda x: f(x, 3) * 2.0, (1.5,), (1.0,)) == (2 * 1.5**4, 2000.0)
     assert zyg.derivative(lambda x: f(x, 3))(1.5) == pytest.approx(4 * 1.5**3)
+
+
+def test_functions_of_numpy_beside_tangent_rules_through_python():
+    """What only native code knows (np.angle of a number) was refused as soon as any function had a tangent rule."""
+
+    def cube(x):
+        return x**3
+
+    @zyg.tangent(cube)
+    def _(x):
+        return cube(x), lambda t: 1000.0 * t
+
+    def f(x):
+        try:
+            return cube(x) + np.angle(complex(x, x * x))
+        finally:
+            len([])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", zyg.FallbackWarning)
+        assert zyg.jvp(f, (0.5,), (1.0,))[1] == pytest.approx(1000.0 + 1 / 1.25)
 
 
 def test_hooks_and_checkpoints_in_forward_mode(capsys):

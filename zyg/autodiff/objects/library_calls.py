@@ -56,7 +56,7 @@ def recognised(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call |
     owner: Any = getattr(f, "__self__", None)
     method = isinstance(owner, (np.ndarray, np.ufunc))
     entry = registry.method(type(owner), f.__name__) if method else registry.find(f)
-    if entry is None or entry.module in _EFFECTS or user_rules.in_forward_mode():
+    if entry is None or entry.module in _EFFECTS:
         return None
     values = (*((owner,) if isinstance(owner, np.ndarray) else ()), *args, *kwargs.values())
     parts = _Parts()
