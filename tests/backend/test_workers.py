@@ -1,7 +1,9 @@
 """Modules made into objects by several threads."""
 
 import ctypes
+import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -53,6 +55,46 @@ def test_an_interrupt_waits_for_the_threads(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         at_once(machines(2), [Job(""), Job("")])
     assert done.is_set()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timers here")
+def test_a_signal_handler_that_raises_waits_for_the_threads(monkeypatch):
+    class Alarm(Exception):
+        pass
+
+    def alarm(*_):
+        raise Alarm
+
+    under_way, done = threading.Event(), threading.Event()
+
+    def do(self, job):
+        if threading.current_thread() is threading.main_thread():
+            under_way.wait()
+        else:
+            under_way.set()
+            time.sleep(0.2)
+            done.set()
+        return b""
+
+    monkeypatch.setattr(Worker, "do", do)
+    before = signal.signal(signal.SIGALRM, alarm)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(Alarm):
+            at_once(machines(2), [Job(""), Job("")])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert done.is_set()
+
+
+def test_an_interrupt_where_a_thread_is_made_waits_for_none(monkeypatch):
+    def interrupted(self, **_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "__init__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        at_once(machines(2), [Job(TEXT.format(n=1)), Job(TEXT.format(n=2))])
 
 
 def test_without_another_thread_one_does_all(monkeypatch):

@@ -12,7 +12,7 @@ import gc
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from ctypes import c_char_p, string_at
 from typing import Any
 
@@ -158,45 +158,64 @@ def at_once(workers: Sequence[Worker], jobs: Sequence[Job]) -> list[bytes]:
         except BaseException as error:
             errors.append(error)
 
-    done: list[threading.Lock] = []
-    others = workers[1 : len(jobs)]
-    with _no_collections() if others else nullcontext():
+    helpers = [_Helper(work, worker) for worker in workers[1 : len(jobs)]]
+    with _no_collections() if helpers else nullcontext():
         try:
-            for worker in others:
-                done.append(lock := threading.Lock())
-                _start(work, worker, lock)
+            for helper in helpers:
+                helper.start()
             work(workers[0])
         finally:
-            _wait(done, errors)
+            _wait(helpers, errors)
     if errors:
         raise errors[0]
     return [objects[n] for n in range(len(jobs))]
 
 
-def _start(work: Callable[[Worker], None], worker: Worker, done: threading.Lock) -> None:
-    """Start a thread in which a worker works and that holds the lock until it is done; none if there can be none."""
+class _Helper:
+    """A thread in which a worker works, unless there is nothing left to do when it is about to begin."""
 
-    def run() -> None:
+    def __init__(self, work: Callable[[Worker], None], worker: Worker) -> None:
+        self.work = work
+        self.worker = worker
+        self.first: dict[None, object] = {}
+        self.working = threading.Lock()
+        self.working.acquire()
+
+    def start(self) -> None:
+        with suppress(RuntimeError):  # there may be no more threads
+            threading.Thread(target=self.run, name="zyg compiles", daemon=True).start()
+
+    def run(self) -> None:
+        if self.is_first(self):
+            try:
+                self.work(self.worker)
+            finally:
+                self.work = _nothing
+                self.working.release()
+
+    def is_first(self, who: object) -> bool:
+        """Whether `who` was the first to ask: the thread, which begins then, or the one that waits, so that it never does.  (An
+        interrupt does not tell whether the thread was started.)"""
+        return self.first.setdefault(None, who) is who
+
+    def wait(self) -> None:
+        """May be called again where it was interrupted."""
+        if not self.is_first(None) and self.work is not _nothing:
+            self.working.acquire()
+
+
+def _nothing(worker: Worker) -> None:
+    """The work of those that are done."""
+
+
+def _wait(helpers: Sequence[_Helper], errors: list[BaseException]) -> None:
+    """Wait for the threads, whatever a signal's handler raises."""
+    while True:
         try:
-            work(worker)
-        finally:
-            done.release()
-
-    done.acquire()
-    try:
-        threading.Thread(target=run, name="zyg compiles", daemon=True).start()
-    except RuntimeError:
-        done.release()
-
-
-def _wait(done: Sequence[threading.Lock], errors: list[BaseException]) -> None:
-    """Wait for the threads, also where the user does not want to."""
-    left = list(done)
-    while left:
-        try:
-            left[-1].acquire()
-            left.pop()
-        except KeyboardInterrupt as error:
+            for helper in helpers:
+                helper.wait()
+            return
+        except BaseException as error:
             errors.append(error)
 
 
