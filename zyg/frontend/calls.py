@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import sys
 import types as python_types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -248,7 +249,11 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
     hint = f"write it in Python, or give it a rule: @zyg.adjoint({name})"
     if name.rpartition(".")[2].startswith("_"):
         hint = "write it in Python, or give a rule to the function around it, with @zyg.adjoint"
-    if is_of_numpy(obj):
+    of_python = isinstance(obj, type) and obj.__module__.partition(".")[0] in sys.stdlib_module_names
+    if of_python:  # what it makes is all there is to a call
+        described = f"{shown(obj)}, a class that compiled code does not know"
+        hint = "write out what is needed of it, with loops over lists, dictionaries or arrays"
+    elif is_of_numpy(obj):
         described, hint = f"{shown(obj)}, which is not supported natively", WITHOUT_ENTRY
     elif not isinstance(obj, (python_types.BuiltinFunctionType, python_types.FunctionType, type, np.ufunc)):
         described = f"a call of a {type(obj).__qualname__} object"
@@ -261,6 +266,8 @@ def _unknown_call(e: Evaluator, obj: Any, args: list[Abstract], keywords: dict[s
                     hint="it might be changed there; pass numbers, tuples or arrays",
                 )
             if any(e.heap[i].kind in MUTABLE_KINDS for i in reachable([a], e.heap)):
+                if of_python:
+                    raise e.refuse(described, hint=hint)
                 raise e.refuse(
                     f"{a_thing(a, e.heap)} as an argument of {name}, which compiled code does not know",
                     hint="it might be changed or kept there; pass numbers, tuples or arrays",
