@@ -1,4 +1,4 @@
-"""Writes what is generated in the documentation: the table of operations, that of NumPy's functions, and the output of every
+"""Writes what is generated in the documentation: the table of operations, those of Python's and NumPy's functions, and the output of every
 stage.
 
     python docs/generate.py
@@ -143,6 +143,31 @@ def listed(names: list[str]) -> str:
     return ", ".join(f"`{n}`" for n in names)
 
 
+# ------------------------------------------------------------------------------------------------------ Python's library
+
+MODULES = {"_bisect": "bisect", "_functools": "functools", "_operator": "operator"}
+CLASSES = (str, int, float, complex, tuple, list, dict)
+
+
+def python_library() -> str:
+    from zyg.library import registry
+
+    found: dict[str, set[str]] = {}
+    for key in registry.all_entries():
+        if isinstance(key, tuple):
+            _, cls, name = key
+            if cls in CLASSES:
+                found.setdefault(f"methods of `{cls.__name__}`", set()).add(name)
+            continue
+        function: Any = getattr(key, "object", None)
+        module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+        module = MODULES.get(module, module) if isinstance(module, str) else None
+        if module in sys.stdlib_module_names and "." not in name:
+            found.setdefault(f"`{module}`", set()).add(name)
+    rows = [f"| {where} | {listed(sorted(names))} |" for where, names in sorted(found.items())]
+    return "\n".join(["| of | there are |", "|---|---|", *rows])
+
+
 SECTIONS: dict[str, Callable[[], str]] = {
     "machine ops": lambda: ops("machine"),
     "python ops": lambda: ops("python"),
@@ -156,6 +181,7 @@ SECTIONS: dict[str, Callable[[], str]] = {
     "llvm": stage("llvm", 2.0, 5, optimised=False),
     "native": stage("native", 2.0, 5),
     "second": second,
+    "python library": python_library,
     **{f"functions {home}": lambda home=home: functions(home) for home in HOMES},
 }
 MACHINE = {"native"}  # hangs on the CPU
