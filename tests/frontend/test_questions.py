@@ -85,3 +85,43 @@ def test_what_a_value_is(ask: Callable[[Any, float], Any]) -> None:
 def test_classes_of_typing_are_refused() -> None:
     with pytest.raises(zyg.Unsupported, match="the class itself"):
         zyg.jit(lambda w: isinstance(w, Sequence))([1.0])
+
+
+class Judged:
+    def __init__(self, u: Any):
+        self.u = u
+
+    def __bool__(self) -> Any:
+        return self.u > 0.0 if self.u is not None else None
+
+
+class Sized:
+    def __init__(self, u: Any):
+        self.u = u
+
+    def __len__(self) -> int:
+        return self.u
+
+
+def truths(w: Any, x: float) -> float:
+    r = x if Judged(x) else 2.0
+    return r * 3.0 if not Judged(w) else r
+
+
+def lengths(w: Any, x: float) -> float:
+    r = x if Sized(2) else 2.0
+    return r * len(Sized(w)) if Sized(w) else r
+
+
+@pytest.mark.parametrize("ask", [truths, lengths])
+def test_what_special_methods_give_is_checked(ask: Callable[[Any, float], float]) -> None:
+    """A float for a length, or a bool of NumPy for the truth, was taken as it came."""
+    for value in (0.5, 1, None, -1, np.float64(0.5), np.int64(1)):
+        assert _outcome(zyg.jit(ask), value) == _outcome(ask, value), value
+
+
+def _outcome(ask: Callable[[Any, float], float], value: Any) -> tuple[type, Any]:
+    try:
+        return float, ask(value, 0.25)
+    except Exception as error:
+        return type(error), str(error)

@@ -16,7 +16,7 @@ from .merging import conflict, settled
 from .opaque import natural, refuse_opaque
 from .python_numbers import PYTHON, SYMBOLS, python_compare
 from .scalars import all_of, any_of, boolean, negate, scalar_value
-from .type_names import class_of, operand_name
+from .type_names import class_of, operand_name, python_type_name
 from .values import (
     LISTED,
     Abstract,
@@ -362,10 +362,12 @@ def truth(e: Evaluator, v: Abstract) -> Value:
 
     no_text(e, v)
     if isinstance(v, (StructValue, Reference)):
-        for method in ("bool", "len"):  # the class's own, in the order that Python asks them
-            answer = operator_method(e, method, v)
-            if answer is not None:
-                return truth(e, answer)
+        answer = operator_method(e, "bool", v)  # the class's own, in the order that Python asks them
+        if answer is not None:
+            return _answered(e, answer)
+        found = lists.length_by_method(e, v)
+        if found is not None:
+            return truth(e, found)
     length = lists.length_of(e, v)
     if length is not None:
         return truth(e, length)
@@ -375,3 +377,12 @@ def truth(e: Evaluator, v: Abstract) -> Value:
             return const(True)
         raise e.refuse("the truth of a choice between constants", types=[describe(v, e.heap)])
     return const(True)
+
+
+def _answered(e: Evaluator, answer: Abstract) -> Value:
+    """What a `__bool__` gave, which has to be a bool of Python."""
+    message = "__bool__ should return bool, returned {}"
+    answer = settled(e, answer, message.format("NoneType"))
+    if not isinstance(answer, ChoiceValue) and class_of(e, answer) is not bool:
+        e.type_error(message.format(python_type_name(e, answer)))
+    return truth(e, answer)

@@ -101,8 +101,6 @@ def length_of(e: Evaluator, v: Abstract) -> Abstract | None:
 
 
 def length(e: Evaluator, v: Abstract) -> Abstract:
-    from .classes import operator_method
-
     result = length_of(e, v)
     if result is not None:
         return result
@@ -111,13 +109,25 @@ def length(e: Evaluator, v: Abstract) -> Abstract:
     if isinstance(v, MaybeValue) and v.absent is None:
         e.guard(v.present, "TypeError", "object of type 'NoneType' has no len()")
         return length(e, v.item)
-    result = operator_method(e, "len", v)
+    result = length_by_method(e, v)
     if result is not None:
         return result
     if hasattr(class_of(e, v), "__len__"):
         raise e.refuse("the length of this", types=[describe(v, e.heap)])
     e.type_error(f"object of type '{python_type_name(e, v)}' has no len()")
     raise AssertionError
+
+
+def length_by_method(e: Evaluator, v: Abstract) -> Abstract | None:
+    """What an object's own `__len__` gives; None if it has none."""
+    from .classes import operator_method
+
+    found = operator_method(e, "len", v)
+    if found is None:
+        return None
+    found = index_argument(e, found)
+    e.guard(e.op("ge", to_int(e, found), const(0)), "ValueError", "__len__() should return >= 0")
+    return found
 
 
 def to_tuple(e: Evaluator, v: Abstract) -> Abstract:
