@@ -64,12 +64,12 @@ def test_callees_of_a_function_that_goes_through_python(capsys):
     found = zyg.explain(mixed, 1.0, table)
     assert capsys.readouterr().out == ""
     assert not found.native
-    how = {"helper": "with its caller", "lookup": "through Python", "loops": "native"}
+    how = {"helper": "through Python, inlined", "lookup": "through Python", "loops": "native"}
     assert {piece.name: piece.how for piece in found.callees} == how
     text = str(found)
     assert "argument 'table'" in text
     assert "native          loops(x: f64)" in text
-    assert "with its caller helper(x: f64)" in text
+    assert "through Python, inlined helper(x: f64)" in text
     assert "through Python  lookup(" in text
 
 

@@ -369,6 +369,9 @@ class Entangled(Unsupported):
     """Native code has other ways in or out than arguments and value, by which a derivative could go unseen."""
 
 
+_SHARED = ", which the Python code that calls it shares"
+
+
 def check_apart(inferred: Any) -> None:
     """Refuse code that object code cannot call: it reads objects or arrays that are globals, writes arrays, or gives
     something else than numbers and arrays of its own."""
@@ -376,14 +379,14 @@ def check_apart(inferred: Any) -> None:
 
     for source in inferred.inputs:
         if _is_object(source.type) or not all(isinstance(leaf, Scalar) for leaf in flatten(source.type)):
-            raise Entangled(f"the global {source.name}, an object, read in native code that is called from Python code")
+            raise Entangled(f"it reads the global {source.name}, an object{_SHARED}")
         if source.kind == "cell":
-            raise Entangled(f"a captured variable, {source.name}, read in native code that is called from Python code")
+            raise Entangled(f"it reads the captured variable {source.name}{_SHARED}")
     if any(_is_object(parameter) for parameter in inferred.parameters[1:]):
-        raise Entangled("an object or a list, which Python code that is differentiated gives to native code")
+        raise Entangled(f"an argument is an object or a list{_SHARED}")
     value, *_ = children(inferred.result) or (inferred.result,)
     if isinstance(value, ListType):
-        raise Entangled(f"a value of type {value}, given by native code to Python code that is differentiated")
+        raise Entangled(f"its value is of type {value}{_SHARED}")
     check_reading(inferred)
 
 
@@ -396,10 +399,10 @@ def check_reading(inferred: Any) -> None:
         return
     summary = summarise(inferred.module, inferred.entry)[inferred.entry]
     if summary.written:
-        raise Entangled("an array that is written in native code which is called from Python code")
+        raise Entangled(f"it writes to an array that it is given{_SHARED}")
     value, *_ = children(inferred.result) or (inferred.result,)
     if any(shared and isinstance(leaf, Array) for shared, leaf in zip(summary.shares, flatten(value))):
-        raise Entangled("an array that is given by native code, and may share memory with another, to Python code")
+        raise Entangled(f"it may return (part of) an array that it is given{_SHARED}")
 
 
 def _is_object(type: Any) -> bool:

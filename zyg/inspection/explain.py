@@ -53,7 +53,7 @@ class Piece:
 
     @property
     def how(self) -> str:
-        return "native" if self.native else "with its caller" if self.inline else "through Python"
+        return "native" if self.native else "through Python, inlined" if self.inline else "through Python"
 
     @property
     def signature(self) -> str:
