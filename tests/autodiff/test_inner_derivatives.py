@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
 
 
@@ -180,6 +181,7 @@ def test_what_was_captured_has_its_derivative(f) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@each_in_turn
 @pytest.mark.parametrize("f", [jitted, by_another_argument, of_a_matrix, along], ids=lambda f: f.__name__)
 def test_second_derivatives(f) -> None:
     def slope(x):
