@@ -138,6 +138,11 @@ PROGRAMS = {
     "partial of a plain function": lambda x: functools.partial(plain, b=x * 3)(a=x),
     "partial of partial": lambda x: functools.partial(functools.partial(by_keyword_only, b=x * 3), c=x)(a=x),
     "partial method": lambda x: Base(x, 1.0).fixed(p=x),
+    "a dict with names of parameters": lambda x: (
+        d := {"f": x},
+        d.update(x=x * x, args=x),
+        d["f"] * d["x"] * d["args"],
+    )[2],
     "partial in map": lambda x: next(map(functools.partial(plain, b=x), [x])),
     "methodcaller": lambda x: operator.methodcaller("method", q=x * 2, p=x)(Base(x, 1.0)),
     "lambda": lambda x: (lambda p, q: p * p * q * x)(q=x * 2, p=x),

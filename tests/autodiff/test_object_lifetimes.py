@@ -10,6 +10,7 @@ import weakref
 import pytest
 
 from tests.turns import each_in_turn
+from zyg.autodiff.objects.shadows import joined_now
 from zyg.fallback import python_pullback
 
 pytestmark = each_in_turn
@@ -117,3 +118,42 @@ def test_what_is_captured():
         del h
     gc.collect()
     assert not any(r() for r in made)
+
+
+class Missed(Exception):
+    pass
+
+
+class Thrown:
+    def __init__(self, height):
+        self.height = height
+        vars(self)["speed"] = height * height
+
+    def move(self, x):
+        if x > 1.0:
+            raise Missed(x)
+        self.height = self.height * x
+
+
+def with_dicts_of_attributes(x):
+    thrown = Thrown(x)
+    for k in range(3):
+        try:
+            thrown.move(0.5 * x + 0.3 * k)
+        except Missed:
+            thrown.speed = thrown.speed * x
+    return thrown.height * thrown.speed
+
+
+def test_second_derivatives_leave_nothing_to_later_ones():
+    """An object and its dict have one shadow. Those of shadows had, too, which were as many again with each derivative."""
+    gc.collect()
+    gc.disable()
+    try:
+        counts = []
+        for _ in range(3):
+            assert gradient(lambda x: gradient(with_dicts_of_attributes, x), 1.2) == pytest.approx(12 * 1.2**3)
+            counts.append(len(joined_now()))
+    finally:
+        gc.enable()
+    assert counts[2] - counts[1] == counts[1] - counts[0] <= 4

@@ -29,6 +29,7 @@ from zyg.errors import Unsupported
 from . import calls, classes, foreign, later, native, numpy_
 from .arithmetic import find, is_python
 from .cotangents import INERT, NUMERIC, accumulate, is_number
+from .holders import Holder
 from .shadows import Joined
 
 _BOUND = (BuiltinFunctionType, MethodWrapperType)
@@ -313,6 +314,8 @@ def _of_super(x: Any, name: str) -> tuple[Any, Any]:
 def instance_dict(x: Any) -> tuple[Any, Any]:
     """(value, back) of `x.__dict__`: the attributes and the items of the dict have one shadow."""
     held = object.__getattribute__(x, "__dict__")
+    if isinstance(x, Holder):  # which has its attributes there in any case (`Shadows.new_holder`)
+        return held, None
     return held, (_run_instance_dict, Joined(x, held)) if type(held) is dict else None
 
 
@@ -329,7 +332,7 @@ def _set_instance_dict(x: Any, value: Any) -> Any:
             hint="set the attributes one by one, or update the dict that there is",
         )
     x.__dict__ = value
-    return (_run_instance_dict, Joined(x, value))
+    return None if isinstance(x, Holder) else (_run_instance_dict, Joined(x, value))
 
 
 def _foreign(x: Any, name: str, cls: type) -> tuple[Any, Any]:

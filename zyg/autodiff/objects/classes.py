@@ -191,8 +191,7 @@ def arguments_are_known(exception: Any) -> Any:
 
 def make_exception(cls: type[BaseException], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """(value, back) of a call of a class of exceptions without code of its own."""
-    made = cls(*args, **kwargs)
-    made.__dict__[_KNOWN_ARGUMENTS] = True
+    made = arguments_are_known(cls(*args, **kwargs))
     return made, (_run_exception, made, len(args) + len(kwargs))
 
 

@@ -133,7 +133,7 @@ def run_permuted(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 @method(types.FunctionType, "__call__", exact=True)
-def _function_call(f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+def _function_call(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return calls.call(f, args, kwargs)
 
 
@@ -204,7 +204,7 @@ def _list_init(x: list[Any], values: Any = ()) -> tuple[Any, Any]:
 
 
 @method(dict, "__init__")
-def _dict_init(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+def _dict_init(x: dict[Any, Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     return _dict_update(x, *args, **kwargs)
 
 
@@ -278,7 +278,7 @@ def _popitem(x: dict[Any, Any]) -> tuple[Any, Any]:
 
 
 @method(dict, "update")
-def _dict_update(x: dict[Any, Any], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+def _dict_update(x: dict[Any, Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     back = construction.record_dict_update(x, args[0]) if args else None
     subscripts.base_of(x).update(x, kwargs)
     return None, (run_dict_method, x, back, tuple(kwargs), len(args))

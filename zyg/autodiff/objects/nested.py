@@ -19,6 +19,7 @@ from zyg.autodiff.python import nested as halves
 
 from . import (
     adapters,
+    attributes,
     calls,
     class_statements,
     classes,
@@ -31,6 +32,7 @@ from . import (
     keeping,
     library_calls,
     reach,
+    shadows,
     spreading,
     structure,
 )
@@ -51,7 +53,7 @@ for _function in (
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, method_of, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.cleans_up, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
-    holders.class_for, iteration.is_number_key, iteration.place_of_keys,
+    holders.class_for, shadows.joined_now, attributes.attribute_handler, iteration.is_number_key, iteration.place_of_keys,
     functions.Function.bind, functions.Function.bind_method, adapters.making, adapters.making_spread, adapters.constructing,
 ):  # fmt: skip
     known(_function)(_plainly(_function))

@@ -44,9 +44,13 @@ _joined = ByIdentity()
 _of_classes: list[Joined] = []  # where code that is not differentiated had taken the dict of a class
 
 
+def joined_now() -> list[Joined]:
+    return [joined for reference in list(_joined.values()) if (joined := reference()) is not None]
+
+
 def join_class(mapping: dict[Any, Any]) -> None:
     """If a dict is that of a class, its items and the attributes of the class are one from now on."""
-    if any((joined := r()) is not None and joined.mapping is mapping for r in list(_joined.values())):
+    if any(joined.mapping is mapping for joined in joined_now()):
         return
     owner = next((c for c in gc.get_referrers(mapping) if isinstance(c, type) and _dict_of(c) is mapping), None)
     if owner is not None:
@@ -88,10 +92,8 @@ class Shadows:
 
     def _join(self) -> None:
         """The attributes of an object and the items of its `__dict__` are one."""
-        for reference in list(_joined.values()):
-            joined = reference()
-            if joined is not None:
-                self._share(joined.owner, joined.mapping)
+        for joined in joined_now():
+            self._share(joined.owner, joined.mapping)
 
     # ---- what zyg does not see
 
@@ -158,7 +160,8 @@ class Shadows:
         """The shadow of the attributes of an object that has none yet."""
         made = CLASSES.get(id(type(x)))
         if made is None or made.__asked__:
-            if isinstance(x, ModuleType):  # its attributes are the global variables of its functions
+            if isinstance(x, (ModuleType, Holder)):
+                # Its attributes are the global variables of its functions, or in the dict of a shadow, which may be shared.
                 return self._share(x, x.__dict__)
             made = class_for(x, made)
         holder = self.holders[id(x)] = made()
