@@ -28,10 +28,10 @@ from zyg.frontend.values import known_key
 
 from ..ir.records import record
 
-NUMPY = (
+NUMPY = (  # what programs use most comes first: looking for it, all before it is loaded
     "attributes", "constructors", "methods", "shaping", "views", "ufuncs", "arithmetic", "selection", "reductions",
-    "extrema", "logic", "cumulative", "ufunc_methods", "products", "contractions", "inplace", "common", "dtypes", "ranges",
-    "diagonals", "joining", "repeating", "taking", "sorting", "searching", "signals", "statistics", "splitting",
+    "extrema", "products", "diagonals", "taking", "sorting", "logic", "cumulative", "joining", "ranges", "common",
+    "contractions", "ufunc_methods", "inplace", "dtypes", "repeating", "searching", "signals", "statistics", "splitting",
     "grids", "applying", "polynomials", "tensors", "sets", "windows", "error_state",
 )  # fmt: skip
 

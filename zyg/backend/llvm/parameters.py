@@ -30,7 +30,7 @@ def needed_components(module: Module, names: Iterable[str]) -> Needs:
         handed += _own_needs(module.functions[name], found, needed)
     grew = True
     while grew:
-        grew = any(_add(own, needed[callee][k]) for own, callee, k in handed)
+        grew = sum(_add(own, needed[callee][k]) for own, callee, k in handed) > 0  # all of them in each round
     return needed
 
 

@@ -1,7 +1,7 @@
 """The optimiser: passes over SSA, and the order in which they run.
 
-A pass is a function from a Function (or a Module) to whether it changed it; the module's docstring of each says what it
-takes and gives.  `optimise` runs a pipeline, a list that can be read:
+A pass is a function from a Function to whether it changed it, or from a Module to whether it changed that, or to which of its
+functions it changed, where those are few; the module's docstring of each says what it takes and gives.  `optimise` runs a pipeline, a list that can be read:
 
     CLEAN       before differentiation: small code makes small adjoints
     FULL        after it: everything that makes code fast
@@ -38,15 +38,15 @@ class Pass:
     """One entry of a pipeline. `why` says why it stands where it stands."""
 
     name: str
-    run: Callable[..., bool]
+    run: Callable[..., bool | list[Function]]
     why: str
     whole_module: bool = False
 
 
-def _later(module: str, name: str = "run") -> Callable[..., bool]:
+def _later(module: str, name: str = "run") -> Callable[..., bool | list[Function]]:
     """A pass whose module is loaded when there is something for it to do, which in code for scalars there never is."""
 
-    def run(subject: Function | Module) -> bool:
+    def run(subject: Function | Module) -> bool | list[Function]:
         return getattr(import_module(f".{module}", __name__), name)(subject)
 
     return run
@@ -78,17 +78,17 @@ ABOUT: dict[str, frozenset[str]] = {
 }
 
 
-def _outline(module: Module) -> bool:
+def _outline(module: Module) -> bool | list[Function]:
     return any("elements" in f.attrs for f in module.functions.values()) and _later("outline")(module)
 
 
-def _inline_all(module: Module) -> bool:
+def _inline_all(module: Module) -> list[Function]:
     return inline.run(module, rules=True)
 
 
 def _lengths(function: Function) -> bool:
     changed = cse.run(function)
-    return _shapes(function) or changed
+    return bool(_shapes(function)) or changed
 
 
 def _fold_final(function: Any) -> bool:
@@ -197,9 +197,11 @@ def optimise(
                 continue
             if not concerns(step, subject):
                 continue
-            if step.run(subject):
+            found = step.run(subject)
+            if found:
                 changed = True
-                for function in module.functions.values() if step.whole_module else [subject]:
+                others = list(module.functions.values()) if step.whole_module else [subject]
+                for function in found if isinstance(found, list) else others:
                     changes[function] = changes.get(function, 0) + 1
             else:
                 settled[step.run, subject] = version

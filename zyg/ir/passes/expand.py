@@ -35,12 +35,12 @@ _ELEMENTWISE = frozenset({"set", "add", "mul"})
 _SMALL = 24  # instructions of a function that is repeated for these, and of one that takes no longer than a sum waits
 
 
-def run(module: Module) -> bool:
+def run(module: Module) -> list[Function]:
+    """Gives the functions that had any."""
     applies = sum(i.op == "apply" for f in module.functions.values() for _, i in f.instructions())
     tiny = _TINY if applies <= _FEW else 0
     apart = applies > MANY
-    changed = [expand(module, f, tiny, vectors=True, apart=apart) for f in list(module.functions.values())]
-    return any(changed)
+    return [f for f in list(module.functions.values()) if expand(module, f, tiny, vectors=True, apart=apart)]
 
 
 def expand(module: Module, function: Function, tiny: int = 0, vectors: bool = False, apart: bool = False) -> bool:

@@ -19,7 +19,8 @@ SMALL = 40  # instructions
 LARGEST = 4000  # instructions in a function that is inlined into
 
 
-def run(module: Module, limit: int = SMALL, rules: bool = False) -> bool:
+def run(module: Module, limit: int = SMALL, rules: bool = False) -> list[Function]:
+    """Gives the functions in which calls were replaced."""
     order, recursive = bottom_up(module)
     sites: dict[str, int] = {}
     size: dict[str, int] = {}
@@ -40,7 +41,7 @@ def run(module: Module, limit: int = SMALL, rules: bool = False) -> bool:
             return False
         return (size[callee] <= limit or sites[callee] == 1) and size[caller] + size[callee] <= LARGEST
 
-    changed = False
+    changed: list[Function] = []
     for name in order:
         function = module.functions[name]
         work = [b for b in function.blocks if any(i.op == "call" for i in b.instrs)]
@@ -50,7 +51,8 @@ def run(module: Module, limit: int = SMALL, rules: bool = False) -> bool:
                 if wanted(instr, name):
                     size[name] += size[instr.attrs["callee"]]
                     work.append(inline_call(module, function, block, n))
-                    changed = True
+                    if changed[-1:] != [function]:
+                        changed.append(function)
                     break
     return changed
 
