@@ -879,3 +879,32 @@ def named_like_parameters(x, e=1.0, v=2.0, function=3.0, bound=4.0):
 def test_any_names_of_fields_and_parameters(f):
     assert zyg.jit(f)(1.5) == f(1.5)
     assert zyg.gradient(f, 1.5)[0] == pytest.approx((f(1.5 + 1e-6) - f(1.5 - 1e-6)) / 2e-6, rel=1e-6)
+
+
+class Gathering:
+    def __init__(self, u):
+        self.u = u
+        self.v = 0.5
+
+    def __iadd__(self, other):
+        self.v = self.v + other
+        return self
+
+    def __imul__(self, other):
+        self.u = self.u * np.sum(other)
+        return self
+
+
+def test_in_place_operators_of_objects_on_what_numpy_gives():
+    """They went to `__add__` and `__mul__`, which may not be there."""
+
+    def f(x):
+        o = Gathering(x[1])
+        o += np.sum(x)
+        o *= x
+        o += x * x[0]
+        return np.sum(o.u * o.v)
+
+    x = np.array([0.5, 1.5])
+    assert zyg.jit(f)(x) == f(x) == 18.0
+    np.testing.assert_allclose(zyg.gradient(f, x)[0], [22.5, 28.5])  # by the complex step

@@ -149,10 +149,10 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
     if isinstance(a, ARRAYS):
         return arrays.inplace(e, name, a, b)
     if isinstance(a, Reference):
-        scalar = isinstance(b, (Number, ComplexValue)) and b.numpy
-        if name in ("add", "mul") and (isinstance(b, ARRAYS) or name == "add" and scalar):
-            return operators.binary(e, name, a, b)  # NumPy is asked before a list: what comes out is an array
         if e.heap[a.id].kind in ("list", "growing") and name in ("add", "mul"):
+            scalar = isinstance(b, (Number, ComplexValue)) and b.numpy
+            if isinstance(b, ARRAYS) or name == "add" and scalar:
+                return operators.binary(e, name, a, b)  # NumPy is asked before a list: what comes out is an array
             return lists.inplace(e, name, a, b)
         if e.heap[a.id].kind == "dict" and name == "or":
             dicts.update(e, a, b)
