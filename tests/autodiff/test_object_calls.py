@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 import math
@@ -269,3 +270,109 @@ def test_functions_of_the_standard_library_that_keep_what_they_have_found():
         return doubled(x) + doubled([x]) + total[0] * len(text)
 
     assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7))
+
+
+def counted(f):
+    def inner(*args, **more):
+        inner.calls = inner.calls + 1
+        inner.last = f(*args, **more) + 0.5 * inner.last
+        return inner.last
+
+    inner.calls, inner.last = 0, 0.0
+    return inner
+
+
+class Scales:
+    factor = 3.0
+
+    @staticmethod
+    def square(x):
+        return x * x
+
+    @classmethod
+    def times(cls, x, by=2.0):
+        return cls.factor * x * by
+
+    @counted
+    def through(self, x, y=1.0):
+        return self.square(x) * y + self.times(x)
+
+
+def handlers(x):
+    """A place where functions with different numbers of arguments are called in turn, some of them made anew."""
+    log = []
+    kept = Scales()
+    for k in range(4):
+        later = [
+            (log.append, (x,)),
+            (lambda a, b: log.append(a * b), (x, k)),
+            (kept.square, (x,)),
+            (kept.times, (x, 0.5)),
+            (lambda: log.append(x * x), ()),
+        ]
+        for f, args in later:
+            f(*args)
+    return sum(v * (k + 1) for k, v in enumerate(log))
+
+
+def static_methods(x):
+    scales = Scales()
+    Scales.through.calls, Scales.through.last = 0, 0.0
+    total = sum(
+        [scales.square(x) + scales.times(x, by=k) + Scales.square(x) * scales.through(x, y=k) for k in range(4)]
+    )
+    scales.square = lambda x: x * x * 7.0  # of the instance
+    return total + scales.square(x) * Scales.through.last + Scales.through.calls
+
+
+@pytest.mark.parametrize("f", [handlers, static_methods])
+def test_what_is_called_by_any_number_of_arguments_and_without_an_object(f, monkeypatch):
+    assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7), rel=1e-8)
+    twice = derivative(lambda x: slope(f, x), 0.7)
+    assert slope(lambda x: python_pullback(f, (x,), {})[1](1.0)[0], 0.7) == pytest.approx(twice, rel=1e-6)
+    monkeypatch.setattr(Scales, "square", lambda self, x: x * x * x)  # it is an instance's method now
+    monkeypatch.setattr(Scales, "times", staticmethod(lambda x, by=1.0: x + by))
+    if f is static_methods:
+        return
+    assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7), rel=1e-8)
+
+
+def numbers_of_functions(x):
+    """Attributes of functions carry derivatives, between calls as well."""
+
+    def step(y):
+        step.total = step.total * 0.5 + y
+        step.seen.append(y)
+        return step.total
+
+    step.total, step.seen = x * x, [x]
+    for _ in range(3):
+        x = step(x)
+    del step.total
+    return x + sum(step.seen) + getattr(step, "total", 2.0)
+
+
+def keys_that_are_asked(x):
+    """Methods of containers that compare, also with items of a class."""
+
+    class Item:
+        def __init__(self, x):
+            self.x, self.asked = x, 0.0
+
+        def __eq__(self, other):
+            self.asked += self.x
+            return self is other
+
+    a = Item(x)
+    plain = collections.OrderedDict([("a", x), ("b", x * x), ("c", 2.0)])
+    for name in ("a", "b", "a"):
+        plain.move_to_end(name)
+    at = [a, "z"].index("z") + [x, 2.0].count(2.0) + (1.0, a).index(a)
+    return a.asked * x * at + sum(v * k for k, v in enumerate(plain.values()))
+
+
+def test_attributes_of_functions_and_keys_that_are_asked():
+    assert slope(keys_that_are_asked, 0.7) == pytest.approx(derivative(keys_that_are_asked, 0.7), rel=1e-8)
+    f = numbers_of_functions
+    assert slope(f, 0.7) == pytest.approx(derivative(f, 0.7), rel=1e-8)
+    assert slope(lambda x: slope(f, x), 0.7) == pytest.approx(derivative(lambda x: slope(f, x), 0.7), rel=1e-6)

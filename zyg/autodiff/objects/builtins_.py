@@ -6,6 +6,7 @@ import abc
 import functools
 import os
 import sys
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -63,10 +64,21 @@ def _query(f: Any, plain: frozenset[type], deep: bool, /, *args: Any, **kwargs: 
 
 def ask(f: Any, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """The same for a method of a builtin container."""
-    if not kwargs and type(x) in reach.PLAIN and reach.PLAIN.issuperset(map(type, args)):
+    if not kwargs and reach.PLAIN.issuperset(map(type, args)) and (type(x) in reach.PLAIN or _holds_plain(x)):
         return f(x, *args), None
     y, back = reentry.followed(f, (x, *args), kwargs)
     return y, None if back is None else (_run_asked_plainly, back)
+
+
+def _holds_plain(x: Any) -> bool:
+    """Whether a builtin container has nothing in it whose special methods could run code of the user's."""
+    t = type(x)
+    if t not in reach.SIZED or not reach.PLAIN.issuperset(map(type, x)):
+        return False
+    return t not in _MAPPINGS or reach.PLAIN.issuperset(map(type, x.values()))
+
+
+_MAPPINGS = frozenset({dict, OrderedDict, defaultdict})
 
 
 def _run_asked_plainly(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -21,7 +21,7 @@ from ..identity import note
 from ..objects import attributes
 from ..objects.arithmetic import find
 from ..objects.cotangents import INERT, NUMERIC, VALUES
-from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number, note_class
+from .knowledge import HEAP_TYPE, forgets, has_plain_shadow, is_constant_number, is_of_python, note_class
 from .readers import reader, reader_of_class, setter
 from .sites import CONTAINERS, Methods, nobody
 
@@ -175,11 +175,22 @@ def record_method(x: Any, name: str, table: Methods) -> tuple[Any, Any]:
             note(table.of_classes, x, (x,))
         elif not x.__flags__ & HEAP_TYPE and found in (WrapperDescriptorType, MethodDescriptorType) and _of_it(x, name):
             note(table.of_classes, x, (x,))
-    if name in vars(x) if cls is ModuleType else _reads_plainly(cls, name):
+    if name in vars(x) if cls is ModuleType else _reads_plainly(cls, name) or _has_function(cls, name):
         if cls is not ModuleType:
             note_class(cls)
         note(table, cls, (cls,), PLAIN)
     return objects.RECORD["getattr"](x, name)
+
+
+def _has_function(cls: type, name: str) -> bool:
+    """Whether a class has a function under a name that instances give as it is, or bound to their class."""
+    found = find(cls, name)
+    return (
+        type(found) in (staticmethod, classmethod)
+        and type(found.__func__) is FunctionType
+        and is_of_python(cls)
+        and attributes.plain_lookup(cls)
+    )
 
 
 def _of_it(cls: type, name: str) -> bool:
@@ -226,6 +237,8 @@ def _reads_plainly(cls: type, name: str) -> bool:
     found = find(cls, name)
     if cls in CONTAINERS:
         return type(found) is MethodDescriptorType
+    if cls is FunctionType:  # what it is given by code
+        return found is None
     if not attributes.plain_lookup(cls) or not has_plain_shadow(cls):
         return False
     if found is None or attributes.is_slot(cls, found):  # (which may be empty)
@@ -245,6 +258,8 @@ def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:
 
 
 def _writes_plainly(cls: type, name: str) -> bool:
+    if cls is FunctionType:
+        return find(cls, name) is None
     if issubclass(cls, (type, ModuleType, super, tuple, *NUMERIC)) or not has_plain_shadow(cls):
         return False
     found = find(cls, name)

@@ -86,8 +86,9 @@ _of_methods: tuple[dict[tuple[FunctionType, int], Any], dict[tuple[FunctionType,
 _EMPTY = (nobody, None, nobody, None, nobody, None)
 _METHOD, _MADE_ANEW = slice(2, 4), slice(4, 6)
 _SIZE = len(_EMPTY)
-# Behind these: what is known of a method that is called, and more callables with their forward halves.
-_TABLE, _MANY_AT = _SIZE, _SIZE + 1
+# Behind these: what is known of a method that is called, more callables with their forward halves, and, where arguments stand behind
+# stars, a place per number of arguments.
+_TABLE, _MANY_AT, _SIZES_AT = _SIZE, _SIZE + 1, _SIZE + 2
 _passing: list[Site] = []  # sites that hold what is there for one pullback only
 
 
@@ -117,6 +118,8 @@ def forget_sites(codes: Iterable[CodeType]) -> None:
 def _clear(site: Site) -> None:
     site[:_SIZE] = _EMPTY
     site[_MANY_AT].clear()
+    for inner in site[_SIZES_AT:]:
+        inner.clear()
 
 
 def forward_at(f: Any, site: Site, arity: int) -> Any:
@@ -277,7 +280,7 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
         if f.__func__ is site[2]:
             return site[3](f.__self__, *args)
         if is_plain(f.__func__):
-            if calls.known_function(f.__func__.__code__) is not None:
+            if calls.known_entry(f.__func__) is not None:
                 made = adapter(f.__func__, 1 + len(args) - len(names), names, bound=True)
             elif (handler := calls.handler_of_code(f.__func__)) is not None:
                 made = partial(call_known_method_with_names, handler, names)
@@ -326,8 +329,8 @@ def call_with_names(forward: Any, names: tuple[str, ...], *args: Any) -> tuple[A
 
 
 def new_spread_site() -> Site:
-    """A place of a call `f(*args)`, which remembers for how many arguments, too."""
-    return [*new_site(), -1]
+    """A place of a call `f(*args)`, which has a place per number of arguments (and names of those by keyword)."""
+    return [*new_site(), {}]
 
 
 def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[Any, Any]:
@@ -337,31 +340,40 @@ def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[An
     if kwargs:
         return _record_spread_by_name(site, f, args, kwargs)
     count = len(args)
-    if site[-1] != count:
-        _clear(site)
-        site[-1] = count
-    y, back = (site[1] if f is site[0] else forward_at(f, site, count))(*args)
+    known = site[_SIZES_AT].get(count) or _new_size(site, count)
+    if f is known[0]:
+        y, back = known[1](*args)
+    elif type(f) is MethodType and f.__func__ is known[2]:
+        y, back = known[3](f.__self__, *args)
+    else:
+        y, back = forward_at(f, known, count)(*args)
     return y, None if back is None else (spreading.run_spread_plain, back)
+
+
+def _new_size(site: Site, shape: Any) -> Site:
+    sizes = site[_SIZES_AT]
+    if len(sizes) >= _CALLEES:
+        sizes.clear()
+    made = sizes[shape] = new_site()
+    return made
 
 
 def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The same where there are arguments by keyword."""
     names = tuple(kwargs)
     shape = len(args), names
-    if site[-1] != shape:
-        _clear(site)
-        site[-1] = shape
-    if f is not site[0]:
-        forward = None
-        if type(f) is FunctionType and is_permanent(f) and calls.known_entry(f) is not None:
-            forward = adapter(f, len(args), names)
-        if forward is None:
-            return objects.RECORD["call_spread"](f, args, kwargs)
-        site[:2] = f, forward
-        note_code(f)
-        if not lasts(f):
-            _passing.append(site)
-    y, back = site[1](*args, *kwargs.values())
+    known = site[_SIZES_AT].get(shape) or _new_size(site, shape)
+    forward = known[1] if f is known[0] else known[_MANY_AT].get(f) if type(f) is FunctionType else None
+    if forward is None and type(f) is FunctionType and is_permanent(f) and calls.known_entry(f) is not None:
+        forward = adapter(f, len(args), names)
+        if forward is not None:
+            _remember(known, f, forward)
+            note_code(f)
+            if not lasts(f):
+                _passing.append(known)
+    if forward is None:
+        return objects.RECORD["call_spread"](f, args, kwargs)
+    y, back = forward(*args, *kwargs.values())
     return y, None if back is None else (spreading.run_spread, back, len(args), kwargs, names)
 
 
@@ -370,12 +382,12 @@ def forward_of_method(f: Any, arity: int, names: tuple[str, ...] = ()) -> Any:
     pullback gives the cotangent of `self` first. None if it is not a plain function that takes these."""
     if type(f) is not FunctionType:
         return None
-    entry = calls.known_function(f.__code__)
+    entry = calls.known_entry(f)
     if entry is None:
         forward = objects.forward_of(f)
         if f in calls.KNOWN and not names:
             return partial(call_known_method, forward)
-        entry = calls.known_function(f.__code__)
+        entry = calls.known_entry(f)
     return None if entry is None else adapter(f, arity, names, bound=True)
 
 
