@@ -93,11 +93,11 @@ def accumulate(x: Any, y: Any) -> Any:
     if y is None:
         return x
     if type(x) is tuple or type(y) is tuple:
+        if type(x) is type(y) and len(x) == len(y):
+            return sums(x, y)
         if type(x) is Refused or type(y) is Refused:
             return x if type(x) is Refused else y
-        if type(x) is not tuple or type(y) is not tuple or len(x) != len(y):
-            raise TypeError(f"cotangents {x!r} and {y!r} cannot be added")
-        return sums(x, y)
+        raise TypeError(f"cotangents {x!r} and {y!r} cannot be added")
     return x + y
 
 

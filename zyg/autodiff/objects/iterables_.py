@@ -293,15 +293,25 @@ def _made(pairs: Any, kind: str, rec: Any) -> tuple[Any, Any]:
     return Iterator(pairs, kind), None if rec is None or rec is iteration.NOTHING else (run_shift, rec)
 
 
-@known(enumerate)
-def _enumerate(iterable: Any, start: int = 0) -> tuple[Any, Any]:
+@known(enumerate, exact=True)
+def _enumerate(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    if len(args) == 1 and type(args[0]) is list and not kwargs:  # (what small loops take is this)
+        return _of_list(args[0], 0), None
+    return calls.run_known(_numbered, *args, **kwargs)
+
+
+def _of_list(items: list[Any], start: int) -> iteration.Direct:
+    return iteration.Direct(zip(enumerate(items, start), count()), wholes.Numbered(items), "enumerate")
+
+
+def _numbered(iterable: Any, start: Any = 0) -> tuple[Any, Any]:
     if type(start) is not int:
         start, asked = reentry.index_of(start)
         if asked is not None:
-            y, back = _enumerate(iterable, start)
+            y, back = _numbered(iterable, start)
             return y, (reentry.run_at_index, back, asked)
     if type(iterable) is list:
-        return iteration.Direct(zip(enumerate(iterable, start), count()), wholes.Numbered(iterable), "enumerate"), None
+        return _of_list(iterable, start), None
     counted = wholes.counted(iterable, start)
     if counted is not None:
         return counted, None
@@ -320,11 +330,14 @@ def _enumerated(iterator: Any, start: int) -> Any:
         yield (index, item), None if back is None else (iteration.run_second, back)
 
 
+_LISTS = frozenset({list})
 _SEQUENCES = frozenset({list, tuple})
 
 
 @known(zip, exact=True)
 def _zip(*iterables: Any, strict: bool = False) -> tuple[Any, Any]:
+    if iterables and _LISTS.issuperset(map(type, iterables)):
+        return iteration.Direct(zip(zip(*iterables, strict=strict), count()), wholes.Lists(iterables), "zip"), None
     if iterables and _SEQUENCES.issuperset(map(iteration.stepped_as, map(type, iterables))):
         whole, back = wholes.Lists(iterables), None
         if any(issubclass(type(x), tuple) for x in iterables):

@@ -126,7 +126,14 @@ class Shadows:
     def shadow_gone_through(self, whole: Any, kind: type) -> Any:
         """For what a loop says that it goes through: the shadow of its items if that is a list, or a dict; else None."""
         if whole is not None and whole[0] is nothing and isinstance(whole[1], kind):
-            return self.items_of(whole[1])
+            of = whole[1]
+            shadow = self.items.get(id(of))
+            if shadow is None:
+                if len(whole) == 2:
+                    return self.new_items(of)
+                # What stands for a tuple of so many items, and is taken from here when the loop has been gone through.
+                shadow = self.items[id(of)] = [None] * whole[3]
+            return shadow
         return None
 
     def shadows_gone_through(self, whole: Any, kinds: tuple[type, ...]) -> tuple[Any, ...]:

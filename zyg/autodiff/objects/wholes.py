@@ -81,7 +81,8 @@ class Lists(Tuples):
         self.lists = lists
 
     def parts(self, shadows: Any) -> tuple[Any, ...]:
-        return tuple([shadows.list_of(x) for x in self.lists])
+        known = shadows.items
+        return tuple([shadows.list_of(x) if (made := known.get(id(x))) is None else made for x in self.lists])
 
     def add_all(self, shadows: Any, parts: list[Any], ds: list[Any]) -> None:
         if not parts or None in ds or parts[-1] - parts[0] != len(parts) - 1:  # (places go up)

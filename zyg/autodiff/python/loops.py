@@ -17,16 +17,18 @@ from ..objects.wholes import Entries
 def loop(x: Any) -> tuple[Any, Any]:
     """`objects.loop`, but where items belong to parts of what has a shadow, that part stands in the place of a pullback."""
     t = type(x)
-    if t not in iteration.SOURCES:
-        t = iteration.stepped_as(t)
     if t is list:
-        return zip(list.__iter__(x), count()), (nothing, x)
-    if t is tuple:
-        if INERT.issuperset(map(type, tuple.__iter__(x))):
-            return tuple.__iter__(x), None
-        return zip(tuple.__iter__(x), count()), (nothing, [], run_gathered, tuple.__len__(x))
+        return zip(x, count()), (nothing, x)
     if t is Direct:
         return x.base, (nothing, x.whole)
+    if t is tuple:
+        return (iter(x), None) if INERT.issuperset(map(type, x)) else _gathering(x, len(x))
+    if t not in iteration.SOURCES:
+        t = iteration.stepped_as(t)
+        if t is list:
+            return zip(list.__iter__(x), count()), (nothing, x)
+        if t is tuple:
+            return _gathering(tuple.__iter__(x), tuple.__len__(x))
     if t is Items or t is Values:
         mapping = x._mapping
         if type(mapping) is dict:
@@ -41,8 +43,15 @@ def loop(x: Any) -> tuple[Any, Any]:
     return objects.loop(x)
 
 
+def _gathering(items: Any, length: int) -> tuple[Any, Any]:
+    """A tuple has no shadow: a list that has nothing else stands for it."""
+    return zip(items, count()), (nothing, [], run_gathered, length)
+
+
 def run_gathered(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    """The cotangent of a tuple that a loop went through: a list that has nothing but a shadow stood for it."""
+    """The cotangent of a tuple that a loop went through."""
     _, gathered, _, length = back
-    taken = shadows.take_list(gathered)
-    return None if taken is None else ((*taken, *[None] * (length - len(taken))),)
+    taken = shadows.items.pop(id(gathered), None)
+    if not taken:
+        return None
+    return (tuple(taken) if len(taken) == length else (*taken, *[None] * (length - len(taken))),)
