@@ -21,16 +21,20 @@ from typing import Any
 PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {}
 
 
-def program(*args: Any) -> Callable[[Any], Any]:
-    """A program with its arguments."""
+def registering(programs: dict[str, tuple[Any, tuple[Any, ...]]]) -> Callable[..., Callable[[Any], Any]]:
+    """`@program(*args)` for programs that go there, with their arguments."""
 
-    def register(function: Any) -> Any:
-        PROGRAMS[function.__name__.replace("_", " ").strip()] = function, args
-        return function
+    def program(*args: Any) -> Callable[[Any], Any]:
+        def register(function: Any) -> Any:
+            programs[function.__name__.replace("_", " ").strip()] = function, args
+            return function
 
-    return register
+        return register
+
+    return program
 
 
+program = registering(PROGRAMS)
 VALUES = [0.5 + 0.002 * ((k * 37) % 503) for k in range(500)]  # no two of them equal
 OTHERS = [0.1 + 0.004 * ((k * 53) % 509) for k in range(500)]
 ROWS = [[0.1 * ((3 * i + 7 * j) % 11) - 0.4 for j in range(12)] for i in range(12)]

@@ -16,7 +16,7 @@ import numpy as np
 import zyg
 from zyg.fallback import python_pullback
 
-from .. import everyday, small_arrays, small_arrays_by_hand
+from .. import designs, everyday, small_arrays, small_arrays_by_hand
 from ..dynamic import ORBIT, PROGRAMS, WAYS
 from ..measure import Sampler, Samples, apart, python_sampler, side_by_side
 from ..report import duration, ratio, table
@@ -169,7 +169,8 @@ def disagreement(function: Any, args: tuple[Any, ...]) -> str | None:
 
 def of_everyday(settings: Settings, figures: dict[str, Any]) -> None:
     rows = []
-    for name, (function, args) in settings.few(everyday.PROGRAMS.items()):
+    programs = everyday.PROGRAMS | designs.PROGRAMS
+    for name, (function, args) in settings.few(programs.items()):
         problem, entry = apart(lambda function=function, args=args: everyday_program(settings, function, args))
         figures[name] = entry
         if problem:
