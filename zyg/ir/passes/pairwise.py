@@ -5,8 +5,7 @@ The eight sums are the lanes of vectors, in a function of its own that stands fo
 attrs["vector"] gives all eight, added up (backend/llvm/lowering/vectors.py).  Where a function cannot be done in vectors, what is done for an
 element is written eight times.  The order within a block is free where the terms take mathematical functions that are vectorised, which are
 approximate themselves, and in reverse parts (`any_order`), which have no order of NumPy's.  There LLVM makes vectors as it
-likes, unless all of these functions are among those that can be written into the lanes, or loops are functions of their own
-(expand.py), of which there are many: it would take three times as long for each.  In the version for arrays that are
+likes, unless all of these functions are among those that can be written into the lanes.  In the version for arrays that are
 not contiguous the function calls itself for each of the eight sums (`lane`).
 
 It is a function that calls itself for the halves, made for one `apply` while it is written out (expand.py). It calls itself
@@ -71,7 +70,7 @@ class _PairwiseSum:
         free = e.apply.attrs.get("any_order") or any("reassoc" in i.attrs.get("fast", ()) for i in body)
         any_order = free or any(i.attrs.get("vectormath") and i.op not in _VECTORISABLE for i in body)
         formulas = any(i.op in _FORMULAS for i in body)
-        lanes = formulas or not any_order or bool(e.neighbours) or e.outlined
+        lanes = formulas or not any_order or bool(e.neighbours)
         in_vectors = lanes and e.contiguous and e.vectors and self.is_vectorisable()
         assert in_vectors or not e.neighbours
         start, count, lane = Value(I64, "start"), Value(I64, "count"), Value(BOOL, "lane")
