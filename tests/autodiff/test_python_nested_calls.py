@@ -153,3 +153,34 @@ def test_pullbacks_are_differentiated():
                 found[function] = foreign.is_compiler(function)
     assert len(found) > 100
     assert [f.__qualname__ for f, constant in found.items() if constant] == []
+
+
+FOUND: list[float] = []
+
+
+def squares(x):
+    for _ in range(2):  # worth trying natively, where the list is refused
+        FOUND.append(x * x)
+    return x
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: sum(map(squares, [x])) + sum(FOUND),
+        lambda x: sorted([x, 2.0 * x], key=squares)[0] + sum(FOUND),
+        lambda x: functools.partial(squares)(x) + sum(FOUND),
+    ],
+)
+def test_what_functions_with_loops_change_that_are_called_by_others(f):
+    """Native code, which had refused them, had a pullback through Python of their own, which knew nothing of the list."""
+
+    def value(x):
+        FOUND.clear()
+        return f(x)
+
+    slope = lambda x: python_pullback(value, (x,), {})[1](1.0)[0]
+    expected = (value(0.75) - 2.0 * value(0.5) + value(0.25)) * 16.0  # a square
+    found, second = python_pullback(slope, (0.5,), {})
+    assert found == slope(0.5)
+    assert second(1.0)[0] == expected

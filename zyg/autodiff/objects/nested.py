@@ -31,6 +31,7 @@ from . import (
     iteration,
     keeping,
     library_calls,
+    native,
     reach,
     shadows,
     spreading,
@@ -186,6 +187,12 @@ def _call_bound(entry: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, 
         return pair, None if back is None else (_run_bound, back)
     made = (pair[0], (functions.run_bound, pair[1], f, *places))
     return made, None if back is None else (_run_arranged, (functions.run_bound, (_run_inner, back), f, *places))
+
+
+@known(native.NativeFirst.call)
+def _call_in_its_turn(first: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    """By its code, as other functions: what native code refuses would have shadows of its own here, and what it changes be lost."""
+    return _call_bound(first.entry, f, *args, **kwargs)
 
 
 def _run_arranged(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
