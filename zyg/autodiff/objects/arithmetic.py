@@ -399,3 +399,25 @@ RECORD: dict[str, Callable[..., Any]] = {
     **{op: unary(op) for op in UNARY},
 }
 record_abs = unary("abs")
+
+
+# What halves call where they are differentiated in turn: functions with code of their own.
+
+
+def add_in_turn(a: Any, b: Any) -> tuple[Any, Any]:
+    return BINARY_RECORD["add"](a, b)
+
+
+def sub_in_turn(a: Any, b: Any) -> tuple[Any, Any]:
+    return BINARY_RECORD["sub"](a, b)
+
+
+def mul_in_turn(a: Any, b: Any) -> tuple[Any, Any]:
+    return BINARY_RECORD["mul"](a, b)
+
+
+def truediv_in_turn(a: Any, b: Any) -> tuple[Any, Any]:
+    return BINARY_RECORD["truediv"](a, b)
+
+
+IN_TURN = {"add": add_in_turn, "sub": sub_in_turn, "mul": mul_in_turn, "truediv": truediv_in_turn}

@@ -32,11 +32,13 @@ from . import (
     keeping,
     library_calls,
     native,
+    numpy_,
     reach,
     shadows,
     spreading,
     structure,
 )
+from . import in_turn as in_turn  # which has the short paths
 from .arithmetic import find, is_python, method_of
 from .backs import run_shifted
 from .calls import known
@@ -54,7 +56,8 @@ for _function in (
     rules.epoch, transforms.describe, transforms.transform_of, foreign.caller, foreign.is_foreign, foreign.name_of, find,
     is_python, method_of, class_statements.metaclass, class_statements.forward_of_body,
     class_statements.runs_code, generators.cleans_up, generators.begin, generators.end, generators.forget, escaping.watch_generators, trying.enter, trying.leave, escaping.name_at, classes.arguments_are_known, classes.has_known_arguments,
-    holders.class_for, shadows.joined_now, attributes.attribute_handler, iteration.is_number_key, iteration.place_of_keys,
+    holders.class_for, shadows.joined_now, attributes.attribute_handler,
+    numpy_.of_objects, numpy_.is_hidden, foreign.is_opaque, iteration.is_number_key, iteration.place_of_keys,
     functions.Function.bind, functions.Function.bind_method, adapters.making, adapters.making_spread, adapters.constructing,
 ):  # fmt: skip
     known(_function)(_plainly(_function))

@@ -118,7 +118,7 @@ class _Expansion:
             self.rarely.append(Value(OBJECT))
             instr.results.append(self.rarely[-1])
         if of in special.OPERATORS or of in ("getattr", "setattr"):
-            general = objects.RECORD[of]  # what keeps no account of types
+            general = objects.arithmetic.IN_TURN.get(of) or objects.RECORD[of]  # what keeps no account of types
             if of.endswith("attr") and not (isinstance(function, Const) and function.value is general):
                 operands = operands[:-1]
             function = Const(general, OBJECT)
