@@ -148,7 +148,11 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             note(known, (f.__func__, arity), (f.__func__,), made)
             _note_method(f, site[_TABLE], made)
         return partial(made, f.__self__)
-    if t is FunctionType or t is type or t in _OF_NUMPY or t is BuiltinFunctionType and type(f.__self__) is ModuleType:
+    if t is BuiltinFunctionType and type(f.__self__) is not ModuleType and f.__name__ != "__new__":
+        forward = objects.forward_of(f)
+        _note_method_of_builtin(f, site[_TABLE])
+        return forward
+    if t is FunctionType or t is type or t in _OF_NUMPY or t is BuiltinFunctionType:
         known = site[_MANY_AT].get(f)
         if known is not None:
             return known
@@ -186,7 +190,7 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
             return made
     elif (
         t is WrapperDescriptorType
-        or (t is BuiltinFunctionType and (type(f.__self__) is ModuleType or f.__name__ == "__new__"))
+        or t is BuiltinFunctionType
         or (t is type and not f.__flags__ & HEAP_TYPE)
         or (isinstance(f, type) and t.__hash__ is type.__hash__ and f in calls.KNOWN)
         or t in _OF_NUMPY
@@ -195,18 +199,21 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
     elif type(forward) is partial and (t in calls.GETTERS or forward.func is objects.stdlib_.call_cached):
         site[:2] = f, forward
         _passing.append(site)
-    elif t is BuiltinFunctionType:
-        table = site[_TABLE]
-        if table is not None and f.__name__ == table.name:
-            if type(f.__self__) in CONTAINERS:
-                table[type(f.__self__)] = calls.method_handler_of(f)
-            elif type(f.__self__) is np.ndarray:
-                shortcut = _shortcut(f)
-                if shortcut is not None:
-                    table[np.ndarray] = shortcut
-            else:
-                _note_inherited(f, table)
     return forward
+
+
+def _note_method_of_builtin(f: BuiltinFunctionType, table: Methods | None) -> None:
+    """A method bound to an instance of a builtin class, or of one derived from it."""
+    if table is None or f.__name__ != table.name:
+        return
+    if type(f.__self__) in CONTAINERS:
+        table[type(f.__self__)] = calls.method_handler_of(f)
+    elif type(f.__self__) is np.ndarray:
+        shortcut = _shortcut(f)
+        if shortcut is not None:
+            table[np.ndarray] = shortcut
+    else:
+        _note_inherited(f, table)
 
 
 def _shortcut(f: Any) -> Any:
