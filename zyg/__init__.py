@@ -14,9 +14,11 @@ Everything is loaded at first use: `import zyg` imports neither NumPy nor LLVM.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+_imported_at = time.time()  # source that is newer is not that of this process
 
 # Where each public name lives.
 _HOMES = {

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import linecache
 import sys
+import types
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -178,6 +179,18 @@ class SpecialisationWarning(RuntimeWarning):
 def in_library(position: Position | None) -> bool:
     """Whether a place is in Python's library or in an installed package."""
     return position is not None and position.file.startswith(_libraries())
+
+
+def of_a_signal(error: BaseException) -> bool:
+    """Whether the handler of a signal raised an exception: only such functions are given a number and a frame."""
+    trace = error.__traceback__
+    while trace is not None:
+        code, local = trace.tb_frame.f_code, trace.tb_frame.f_locals
+        match [local.get(name) for name in code.co_varnames[: code.co_argcount]]:
+            case [*_, int(), types.FrameType()]:
+                return True
+        trace = trace.tb_next
+    return False
 
 
 @functools.cache

@@ -21,7 +21,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .errors import InternalError, Unsupported, ZygError
+from .errors import InternalError, Unsupported, ZygError, of_a_signal
 from .ir.core import Module, Position
 from .ir.options import Options
 from .ir.records import field, record
@@ -200,6 +200,8 @@ def _compile(request: Request, until: str) -> Any:
             except (ZygError, RecursionError, MemoryError):
                 raise
             except Exception as error:
+                if of_a_signal(error):  # (a time limit, say) it is for who called
+                    raise
                 signature = ", ".join(map(str, request.types))
                 raise InternalError(
                     f"a bug in zyg, in stage '{stage}' of compiling {name} for ({signature}): "

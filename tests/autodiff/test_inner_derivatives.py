@@ -1,5 +1,7 @@
 """Derivatives, and jitted functions, inside of object code: what their functions captured has its cotangents, to second order."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -190,3 +192,19 @@ def test_second_derivatives(f) -> None:
     x, h = 0.7, 1e-4
     by_differences = (8 * (slope(x + h) - slope(x - h)) - (slope(x + 2 * h) - slope(x - 2 * h))) / (12 * h)
     assert python_pullback(slope, (x,), {})[1](1.0)[0] == pytest.approx(by_differences, rel=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@each_in_turn
+def test_a_second_derivative_of_a_second_derivative() -> None:
+    """The inner ones went to native code, and what asks whether they have second derivatives was differentiated without end."""
+
+    def curvature(a):
+        try:
+            return zyg.derivative(zyg.derivative(lambda t: math.sin(a * t)))(0.4)
+        except KeyError:
+            return 0.0
+
+    a, t = 1.3, 0.4
+    expected = (a * a * t * t - 2.0) * math.sin(a * t) - 4 * a * t * math.cos(a * t)
+    assert zyg.hessian(curvature, a) == pytest.approx(expected)

@@ -1,9 +1,11 @@
 """Halves of zyg's own functions that come from the disk are those that would have been compiled."""
 
+import math
 import types
 
 import pytest
 
+import zyg
 from tests.turns import each_in_turn
 from zyg.autodiff.objects import cotangents, shadows
 from zyg.autodiff.python import compile, kept
@@ -12,7 +14,10 @@ from zyg.autodiff.python import compile, kept
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     monkeypatch.setenv("ZYG_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+    monkeypatch.setattr(zyg, "_imported_at", math.inf)
+    kept._circumstances.cache_clear()
+    yield tmp_path / "cache"
+    kept._circumstances.cache_clear()
 
 
 def halves(f, bound):
@@ -47,7 +52,25 @@ def test_halves_come_back_from_the_disk(place, monkeypatch, f, bound):
     assert shown(third) == shown(compile.differentiated(code, False, f.__globals__))
 
 
-def test_functions_are_told_apart():
+def test_nothing_is_kept_once_the_source_is_another(place, monkeypatch):
+    """What was imported made the halves, not what is in the files by now."""
+    monkeypatch.setattr(zyg, "_imported_at", 0.0)
+    halves(cotangents.accumulate, False)
+    assert not place.exists()
+
+
+def test_rules_of_users_are_not_kept(place):
+    def rule(x):
+        return x
+
+    rule.__module__, rule.__qualname__ = "mathematics_of_theirs", "rule"
+    kept.store(
+        rule.__code__, (False, False), (rule.__code__.replace(co_consts=(None, rule)), cotangents.accumulate, False)
+    )
+    assert not place.exists()
+
+
+def test_functions_are_told_apart(place):
     table = [(lambda x: x + 1.0), (lambda x: x + 1.0),
              (lambda x: x + 1.0), (lambda x: x + 2.0)]  # fmt: skip
     assert len({kept._key(f.__code__, (False, False)) for f in table}) == len(table)

@@ -8,6 +8,7 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from zyg.fallback import python_pullback
 
 
 class Scaled:
@@ -197,3 +198,34 @@ def test_a_metaclass_that_makes_instances():
         return made.v * made.seen
 
     assert zyg.withgradient(program, 2.0) == (12.0, (12.0,))
+
+
+class Scaling:
+    def __init__(self, w):
+        self.w = w
+
+    def scaled(self, y):
+        return y * self.w
+
+
+class Moved(Scaling):
+    def scaled(self, y):
+        self = Moved(self.w * self.w)
+        return super().scaled(y)
+
+
+class MovedInACell(Scaling):
+    def scaled(self, y):
+        if y > 0.0:
+            self = Moved(self.w * self.w)
+        held = lambda: self.w
+        return super().scaled(y) + held()
+
+
+@pytest.mark.parametrize("cls", [Moved, MovedInACell])
+def test_super_where_self_was_assigned_to_is_refused(cls):
+    """It was that of the object that was passed: wrong values."""
+    f = lambda x: cls(x).scaled(x)
+    for run in (lambda: zyg.jit(f)(0.7), lambda: python_pullback(f, (0.7,), {})):
+        with pytest.raises(zyg.Unsupported, match="a method that assigns to its first parameter"):
+            run()

@@ -304,6 +304,16 @@ def read(code: CodeType) -> Body:
     return Body(code, out, regions, variables)
 
 
+def assigns_first(code: CodeType) -> bool:
+    """Whether a function assigns to its first parameter, which `super()` reads as it is then."""
+    assigning = ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF")
+    return any(i.op in assigning and i.arg == 0 for i in read(code).instructions)
+
+
+SUPER_OF_ANOTHER = "super() in a method that assigns to its first parameter"
+SUPER_HINT = "give what is assigned another name"
+
+
 def _fuse(op: str, arg: int, keywords: tuple[str, ...], out: list[Instruction], unit: int) -> None:
     """Instructions that belong to the one before them."""
     if op == "CALL":

@@ -15,6 +15,7 @@ from zyg.ir.records import record
 from zyg.transforms import transform_of
 from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fields
 
+from .bytecode import SUPER_HINT, SUPER_OF_ANOTHER, assigns_first
 from .later import arrays, complex_arrays, complexes, construction, flat
 from .merging import conflict, settled
 from .scalars import as_index
@@ -361,6 +362,8 @@ def super_value(e: Evaluator, args: tuple[Abstract, ...]) -> Abstract:
         if frame is None or "__class__" not in frame.free or not frame.arguments:
             e.throw("RuntimeError", "super(): no arguments")
         assert frame is not None
+        if assigns_first(frame.code):
+            raise e.refuse(SUPER_OF_ANOTHER, hint=SUPER_HINT)
         owner, receiver = frame.free["__class__"], frame.arguments[0]
     if not isinstance(owner, Known) or not isinstance(owner.object, type) or receiver is None:
         raise e.refuse("super() of a class that is not known when compiling")

@@ -15,7 +15,7 @@ from typing import Any
 
 import zyg
 from zyg.fallback import check_apart
-from zyg.transforms import DIRECT_KINDS, KINDS, Transform
+from zyg.transforms import DIRECT_KINDS, KINDS, Transform, transform_of
 
 from . import native, structure, user_rules
 from .cotangents import refused_in
@@ -29,7 +29,8 @@ _CALLS = 1024  # of so many functions it is remembered
 def call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
     """(value, back) of a derivative by native code, None if it does not take it. The back gives a cotangent for the function, and
     for each argument."""
-    called = _called(transform, function, args)
+    function, around = _unwrapped(function)
+    called = _called(transform, around, function, args)
     try:
         made = None if called is None else pulled(called, (function, *args))
     except Exception as error:
@@ -43,7 +44,8 @@ def call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[An
 
 def in_python(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     """The same in Python, for second derivatives: its parts are native, and so are their derivatives."""
-    called = _called(transform, function, args)
+    function, around = _unwrapped(function)
+    called = _called(transform, around, function, args)
     operands = (function, *args)
     kept = [copied(x) for x in operands]  # arrays may be written before the derivative is asked for
     value = entry_value(called, *kept)
@@ -60,9 +62,15 @@ def call_call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tup
     from . import calls
 
     made = call(transform, function, args)
-    if made is None or not _has_second(_called(transform, function, args), made[0], (function, *args)):
+    bare, around = _unwrapped(function)
+    if made is None or not _has_second(_called(transform, around, bare, args), made[0], (bare, *args)):
         return None, None
     return calls.call(in_python, (transform, function, args))
+
+
+def refuse_call_call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
+    """What `call_call` is in code that is differentiated once more: a derivative of the third order goes through Python."""
+    return (None, None), None
 
 
 def _has_second(called: Any, value: Any, operands: tuple[Any, ...]) -> bool:
@@ -73,26 +81,49 @@ def _has_second(called: Any, value: Any, operands: tuple[Any, ...]) -> bool:
         return False
 
 
-def _called(transform: Transform, function: Any, args: tuple[Any, ...]) -> Any:
+Around = tuple[tuple[str, Any], ...]  # transforms around a function, from within: their kinds and argnums
+
+
+def _unwrapped(function: Any) -> tuple[Any, Around]:
+    """A function without the transforms around it: that which was captured is its own."""
+    around: list[tuple[str, Any]] = []
+    while (transform := transform_of(function)) is not None and transform.function is not None:
+        if transform.kind not in _GIVES_VALUES or transform.options is not None:
+            break
+        around.append((transform.kind, transform.argnums))
+        function = transform.function
+    return function, tuple(reversed(around))
+
+
+def _called(transform: Transform, around: Around, function: Any, args: tuple[Any, ...]) -> Any:
     """The derivative as a function of what is differentiated and the arguments; None if that is not for native code."""
     if transform.kind not in _GIVES_VALUES or transform.options is not None or user_rules.in_forward_mode():
         return None
     if not _is_plain(function) or not all(map(native.simple, args)):
         return None
-    return _made(transform.kind, transform.argnums, function.__code__)
+    return _made(transform.kind, transform.argnums, around, function.__code__)
 
 
 @lru_cache(_CALLS)
-def _made(kind: str, argnums: Any, code: CodeType) -> Any:
+def _made(kind: str, argnums: Any, around: Around, code: CodeType) -> Any:
     """One for each function: native code is found by this, and by the types."""
-    derivative = "outer(f, *args)" if kind in DIRECT_KINDS else "outer(f)(*args)"
-    if kind == "jit":
-        derivative = "f(*args)"
-    if kind in ("grad", "value_and_grad"):
-        derivative = f"outer(f, argnums={argnums!r})(*args)"
-    called = eval(f"lambda outer: lambda f, *args: {derivative}", {})(getattr(zyg, kind))
+    inner = "f"
+    for k, numbers in around:
+        inner = _text(k, numbers, inner)
+    if kind in DIRECT_KINDS:
+        text = f"zyg.{kind}({inner}, *args)"
+    else:
+        text = f"{_text(kind, argnums, inner)}(*args)"
+    called = eval(f"lambda zyg: lambda f, *args: {text}", {})(zyg)
     called.accept = check_apart
     return called
+
+
+def _text(kind: str, argnums: Any, function: str) -> str:
+    """A transform of a function."""
+    if kind == "jit":
+        return function
+    return f"zyg.{kind}({function}{f', argnums={argnums!r}' if kind in ('grad', 'value_and_grad') else ''})"
 
 
 def _is_plain(function: Any, depth: int = 0) -> bool:
@@ -143,4 +174,4 @@ def _run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, structure.scatter(original, structure.gather(copy, d, shadows, take=True), shadows)
 
 
-__all__ = ["call", "call_call", "call_copied", "copied", "in_python"]
+__all__ = ["call", "call_call", "call_copied", "copied", "in_python", "refuse_call_call"]

@@ -2,7 +2,7 @@
 
 A derivative of a derivative differentiates a hundred functions of `zyg.autodiff`, whoever asks for it: most of what its first call
 takes. What comes of them is the same in each process, so their code objects are entries of the cache that machine code is in
-(`backend/llvm/cache.py`), by a digest of all of zyg's source.
+(`backend/llvm/cache.py`), by a digest of all of zyg's source. Like machine code they are executed: the directory is the user's own.
 
 In the constants of such code is what modules hold under a name, which is found there again, and places of calls, which begin
 anew. Code with anything else in it is not kept.
@@ -15,6 +15,7 @@ import importlib.util
 import io
 import marshal
 import pickle
+import sys
 import types
 from functools import cache
 from pathlib import Path
@@ -39,7 +40,8 @@ _IMMUTABLE = (tuple, frozenset, str, bytes, int, float, complex, bool, type(None
 
 def load(code: CodeType, form: tuple[bool, bool]) -> Kept | None:
     """The halves of a function with code `code`, in the form that is wanted; None if there are none."""
-    image = disk.load(_key(code, form))
+    key = _key(code, form)
+    image = None if key is None else disk.load(key)
     if image is None:
         return None
     try:
@@ -50,33 +52,51 @@ def load(code: CodeType, form: tuple[bool, bool]) -> Kept | None:
 
 def store(code: CodeType, form: tuple[bool, bool], kept: Kept) -> None:
     """Keep them, if all that is in them can be."""
+    key = _key(code, form)
+    if key is None:
+        return
     file = io.BytesIO()
     try:
         _Writer(file, code, kept[1]).dump(kept)
     except (pickle.PicklingError, AttributeError, TypeError, ValueError):
         return
-    disk.store(_key(code, form), file.getvalue())
+    disk.store(key, file.getvalue())
 
 
-def _key(code: CodeType, form: tuple[bool, bool]) -> str:
-    return disk.key(f"{_shown(code)} {form}", _circumstances())
+def _key(code: CodeType, form: tuple[bool, bool]) -> str | None:
+    circumstances = _circumstances()
+    return None if circumstances is None else disk.key(f"{_shown(code)} {form}", circumstances)
 
 
 def _shown(code: CodeType) -> str:
     """All that tells a code object from others, which may be in the same line, or differ in a constant only."""
-    constants = [_shown(c) if type(c) is CodeType else (type(c), c) for c in code.co_consts]
-    place = code.co_filename, code.co_qualname, code.co_firstlineno, code.co_linetable
-    return repr((place, code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_flags, constants))
+    place = code.co_filename, code.co_qualname, code.co_firstlineno, code.co_linetable, code.co_exceptiontable
+    counts = code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+    names = code.co_names, code.co_varnames, code.co_cellvars, code.co_freevars
+    return repr((place, counts, names, code.co_code, [_shown_constant(c) for c in code.co_consts]))
+
+
+def _shown_constant(x: Any) -> str:
+    if type(x) is CodeType:
+        return _shown(x)
+    if type(x) in (tuple, frozenset):
+        shown = map(_shown_constant, x)
+        return f"{type(x).__name__} {list(shown) if type(x) is tuple else sorted(shown)}"  # sets have another order in each process
+    return f"{type(x).__name__} {x!r}"
 
 
 _ROOT = Path(zyg.__file__).parent
 
 
 @cache
-def _circumstances() -> str:
-    """A digest of all that the halves depend on."""
+def _circumstances() -> str | None:
+    """A digest of all that the halves depend on; None if nobody can tell, since the source is not there, or was changed after it
+    was imported."""
     digest = hashlib.sha256(importlib.util.MAGIC_NUMBER + np.__version__.encode())
-    for path in sorted(_ROOT.rglob("*.py")):
+    paths = sorted(_ROOT.rglob("*.py"))
+    if not paths or max(path.stat().st_mtime for path in paths) > zyg._imported_at:
+        return None
+    for path in paths:
         digest.update(str(path.relative_to(_ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -94,7 +114,7 @@ class _Writer(pickle.Pickler):
             return name
         if type(obj) is list and obj == new_site():
             return "site", self.sites.setdefault(id(obj), len(self.sites))
-        if not isinstance(obj, (*_IMMUTABLE, *_BY_NAME, CodeType, Watched)):
+        if not isinstance(obj, (*_IMMUTABLE, *_BY_NAME, CodeType, Watched)) or _is_of_the_user(obj):
             raise pickle.PicklingError(f"{obj!r} is not found by a name")
         return None
 
@@ -123,6 +143,12 @@ class _Reader(pickle.Unpickler):
         if pid[0] == "site":
             return self.sites.setdefault(pid[1], new_site())
         return self.named[pid]
+
+
+def _is_of_the_user(obj: Any) -> bool:
+    """Whether this is a class or function (a rule, perhaps) that another process need not have."""
+    package = (getattr(obj, "__module__", None) or "zyg").partition(".")[0] if isinstance(obj, _BY_NAME) else "zyg"
+    return package not in ("zyg", "numpy") and package not in sys.stdlib_module_names
 
 
 def _held() -> list[tuple[Any, Any]]:

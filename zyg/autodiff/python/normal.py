@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from zyg.errors import Unsupported
+from zyg.frontend.bytecode import SUPER_HINT, SUPER_OF_ANOTHER, assigns_first
 from zyg.ir.analysis import use_counts
 from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT
@@ -491,11 +493,13 @@ def _explicit_super(f: Function) -> None:
         callee = makers.get(instr.operands[0])
         if callee is None or callee.op != "global" or callee.attrs["name"] != "super" or len(instr.operands) != 1:
             continue
+        if assigns_first(f.attrs["code"]):
+            raise Unsupported(SUPER_OF_ANOTHER, instr.position, hint=SUPER_HINT)
         owner = Value(OBJECT)
         at = block.instrs.index(instr)
         fetch = Instr("get_cell", [cell], [owner], {"name": "__class__"}, [], instr.position)
         block.instrs.insert(at, fetch)
-        instr.operands += [owner, _first_argument(f, block)]
+        instr.operands += [owner, f.params[0]]
         made[instr.result] = block, instr
 
 
@@ -508,11 +512,6 @@ def _check_keys(f: Function) -> None:
                 callee = Const(reach.check_keys, OBJECT)
                 made = Instr("call_object", [callee, *keys], [Value(OBJECT)], {"keywords": ()}, [], instr.position)
                 block.instrs.insert(block.instrs.index(instr), made)
-
-
-def _first_argument(f: Function, block: Block) -> Value:
-    """What `self` is: the first parameter as it was passed (it is hardly ever assigned to)."""
-    return f.params[0]
 
 
 def _unique_names(f: Function) -> None:

@@ -53,6 +53,8 @@ def load(name: str) -> bytes | None:
     digest, image = content[len(MAGIC) : len(MAGIC) + 32], content[len(MAGIC) + 32 :]
     if not content.startswith(MAGIC) or _sha256(image).digest() != digest:
         return None
+    with contextlib.suppress(OSError):
+        os.utime(place / name)  # those that were not used for longest are dropped first
     return image
 
 
