@@ -175,6 +175,7 @@ def _call_entry(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 
 known(inner.call)(inner.call_call)
+known(inner.call_call)(inner.refuse_call_call)
 known(inner.copied)(inner.call_copied)
 known(library_calls.required)(_plainly(library_calls.required))
 known(library_calls.entry_value)(library_calls.call_entry_value)
