@@ -15,6 +15,7 @@ from typing import Any
 
 import zyg
 from zyg.fallback import check_apart
+from zyg.ir.options import Options
 from zyg.transforms import DIRECT_KINDS, KINDS, Transform, transform_of
 
 from . import native, structure, user_rules
@@ -23,6 +24,7 @@ from .library_calls import call_entry_cotangents, entry_cotangents, entry_value,
 from .numpy_ import saved
 
 _GIVES_VALUES = frozenset(KINDS) - {"pullback", "implicit_gradient", "implicit_pullback"}
+_PLAIN_OPTIONS = None, Options()
 _CALLS = 1024  # of so many functions it is remembered
 
 
@@ -88,7 +90,7 @@ def _unwrapped(function: Any) -> tuple[Any, Around]:
     """A function without the transforms around it: that which was captured is its own."""
     around: list[tuple[str, Any]] = []
     while (transform := transform_of(function)) is not None and transform.function is not None:
-        if transform.kind not in _GIVES_VALUES or transform.options is not None:
+        if transform.kind not in _GIVES_VALUES or transform.options not in _PLAIN_OPTIONS:
             break
         around.append((transform.kind, transform.argnums))
         function = transform.function
@@ -97,7 +99,7 @@ def _unwrapped(function: Any) -> tuple[Any, Around]:
 
 def _called(transform: Transform, around: Around, function: Any, args: tuple[Any, ...]) -> Any:
     """The derivative as a function of what is differentiated and the arguments; None if that is not for native code."""
-    if transform.kind not in _GIVES_VALUES or transform.options is not None or user_rules.in_forward_mode():
+    if transform.kind not in _GIVES_VALUES or transform.options not in _PLAIN_OPTIONS or user_rules.in_forward_mode():
         return None
     if not _is_plain(function) or not all(map(native.simple, args)):
         return None
