@@ -77,6 +77,7 @@ def differentiate(
     if implicit:
         body.args = [ArrayValue(p) for p in params if isinstance(p.type, Array) and differentiable(p.type)]
     wanted = {id(v) for n, a in enumerate(body.args) if chosen is None or n in chosen for v in leaves_of(a, body.heap)}
+    # By the code as it is written: what the optimiser sees through does not decide whether a gradient is None.
     results = summarise(module, name)[name].results
     bits = 0
     for r in range(body.outputs):
