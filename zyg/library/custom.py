@@ -173,8 +173,8 @@ def _infer_rule(
     else:
         if not same_heap(at_back, {i: reverse.heap[i] for i in at_back}):
             raise e.refuse(
-                f"the rule for {describe_callable(rule.target)}, whose pullback changes an object that it holds",
-                hint="keep what the pullback changes in an array, or leave the call to Python",
+                f"the rule for {describe_callable(rule.target)}, whose pullback may change an object or a variable that it holds",
+                hint="keep what the pullback changes in an array, and no function that it differentiates, or leave the call to Python",
             )
         leaves, gradients, gathered = _rule_gradients(
             e, reverse, rule, given, own[:count], dict(zip(keywords, own[count:])), at_entry, operands
