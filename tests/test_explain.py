@@ -150,3 +150,16 @@ def test_methods_are_looked_at_as_functions():
     assert found.root.signature == "Spring.force(self: Spring(k: f64), x: f64)"
     assert "mul" in zyg.code_adjoint(Spring(2.0).force, 1.5)
     assert all(piece.name == "helper" for piece in zyg.explain(zyg.grad(helper), 1.0).callees)
+
+
+def test_callees_are_the_users_own():
+    """Named tuples of the compiler were shown where a derivative inside of Python code compiled something."""
+
+    def slope(a, x):
+        try:
+            return zyg.derivative(lambda t: math.sin(a * t))(x)
+        except KeyError:
+            return 0.0
+
+    names = [piece.name.rpartition(".")[2] for piece in zyg.explain(slope, 1.3, 0.4).callees]
+    assert names in ([], ["<lambda>"])
