@@ -894,6 +894,12 @@ class Gathering:
         self.u = self.u * np.sum(other)
         return self
 
+    def __radd__(self, other):
+        return np.sum(self.v) * len(other)
+
+    def __iter__(self):
+        yield self.u
+
 
 def test_in_place_operators_of_objects_on_what_numpy_gives():
     """They went to `__add__` and `__mul__`, which may not be there."""
@@ -903,8 +909,10 @@ def test_in_place_operators_of_objects_on_what_numpy_gives():
         o += np.sum(x)
         o *= x
         o += x * x[0]
-        return np.sum(o.u * o.v)
+        items = [x[0]]
+        items += o  # a list is not asked
+        return np.sum(o.u * o.v) + items
 
     x = np.array([0.5, 1.5])
-    assert zyg.jit(f)(x) == f(x) == 18.0
-    np.testing.assert_allclose(zyg.gradient(f, x)[0], [22.5, 28.5])  # by the complex step
+    assert zyg.jit(f)(x) == f(x) == 24.0
+    np.testing.assert_allclose(zyg.gradient(f, x)[0], [27.0, 31.0])  # by the complex step

@@ -153,7 +153,8 @@ def inplace(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:
             scalar = isinstance(b, (Number, ComplexValue)) and b.numpy
             if isinstance(b, ARRAYS) or name == "add" and scalar:
                 return operators.binary(e, name, a, b)  # NumPy is asked before a list: what comes out is an array
-            return lists.inplace(e, name, a, b)
+            result = classes.operator_method(e, name, a, b)  # so are objects
+            return result if result is not None else lists.inplace(e, name, a, b)
         if e.heap[a.id].kind == "dict" and name == "or":
             dicts.update(e, a, b)
             return a
