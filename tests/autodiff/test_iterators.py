@@ -502,3 +502,30 @@ def test_vars_of_what_has_no_attributes():
 
     with pytest.raises(TypeError, match="vars"):
         pullback(f, (1.0,))
+
+
+def by_slices(x):
+    held = [x, 2.0 * x]
+
+    def key(v):
+        held[:] = [v * h for h in held]
+        return v > 0.0
+
+    return len(list(itertools.groupby([x, 3.0 * x], key=key))) * sum(held)
+
+
+def in_place(x):
+    rows = [[x], [2.0 * x]]
+
+    def key(row):
+        row += [x]
+        return len(row)
+
+    return len(list(itertools.groupby(rows, key=key))) * sum(map(sum, rows))
+
+
+@pytest.mark.parametrize("f", [by_slices, in_place])
+def test_keys_that_do_something_run_once(f):
+    value, back = pullback(f, (0.7,))
+    assert value == f(0.7)
+    assert back(1.0)[0] == pytest.approx(differences.derivative(f, 0.7))

@@ -252,6 +252,33 @@ def test_second_derivatives_by_arrays_that_are_written_afterwards():
     np.testing.assert_allclose(python_pullback(slopes, (X,), {})[1](1.0)[0], wanted, rtol=1e-6, atol=1e-6)
 
 
+def dot_in_place(x, a):
+    np.dot(a, x, out=a)
+
+
+def clip_in_place(x, a):
+    np.clip(a, 1.0, x + 1.0, out=a)
+
+
+def divide_in_place(x, a):
+    np.divide(a, x, out=a, where=a > 1.5)
+
+
+@each_in_turn
+@pytest.mark.parametrize("write", [dot_in_place, clip_in_place, divide_in_place])
+def test_second_derivatives_by_what_is_written_with_a_number(write):
+    """What came to the other arguments was given to the wrong ones."""
+
+    def f(x):
+        a = np.arange(4.0) * x + 1.0
+        write(x, a)
+        return np.sum(a**3)
+
+    slope = lambda x: python_pullback(f, (x,), {})[1](1.0)[0]
+    wanted = (slope(0.7 + 1e-5) - slope(0.7 - 1e-5)) / 2e-5
+    assert python_pullback(slope, (0.7,), {})[1](1.0)[0] == pytest.approx(wanted, rel=1e-6)
+
+
 @pytest.mark.parametrize("cache", [False, True])
 @pytest.mark.parametrize("otypes", [None, [float]])
 def test_vectorize_calls_the_function_as_often_as_numpy_does(cache, otypes):

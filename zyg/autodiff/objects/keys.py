@@ -28,7 +28,7 @@ _STORING = (
     "IMPORT_",
     "YIELD",
 )
-_DOING = ("CALL", "PRECALL", "STORE_ATTR", "STORE_SUBSCR", "STORE_GLOBAL", "STORE_DEREF", "DELETE_", "IMPORT_", "YIELD")
+_DOING = (*_STORING, "CALL", "PRECALL")
 
 
 def is_harmless(f: Any) -> bool:
@@ -43,7 +43,10 @@ def is_harmless(f: Any) -> bool:
         return f is None or type(f) is BuiltinFunctionType or type(f).__module__ == "operator"
     found = _harmless.of(f.__code__)
     if found is None:
-        found = not any(i.opname.startswith(_DOING) for i in dis.get_instructions(f.__code__))
+        found = not any(
+            i.opname.startswith(_DOING) or (i.opname == "BINARY_OP" and i.argrepr.endswith("="))  # in place
+            for i in dis.get_instructions(f.__code__)
+        )
         _harmless.note(f.__code__, found)
     return found
 

@@ -168,10 +168,17 @@ def _run_through(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def _call_entry(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
     """What the library has natively has native pullbacks, and these have native ones."""
     if isinstance(kwargs.get("out"), np.ndarray) and library_calls.knows(f):
-        return calls.call(library_calls.into, (f, kwargs["out"], args, kwargs))
+        y, back = calls.call(library_calls.into, (f, kwargs["out"], args, kwargs))
+        return y, None if back is None else (_run_called_into, back)
     if library_calls.call_entry(f, args, kwargs) is None:
         return None, None
     return calls.call(library_calls.entry_in_python, (f, args, kwargs))
+
+
+def _run_called_into(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """`into` was called with the array besides, whose cotangent is in its shadow."""
+    given = calls.run(back[1], d, shadows)
+    return None if given is None else (*given[:2], *given[3:])
 
 
 known(inner.call)(inner.call_call)
