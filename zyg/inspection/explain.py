@@ -342,7 +342,8 @@ def _imports(frame: types.FrameType | None, start: types.FrameType) -> bool:
 
 
 # What differentiation knows as a whole, or not at all: nobody asks what is inside.
-_OTHERS = ("zyg.", "numpy", "scipy", "llvmlite", "namedtuple_")  # (and `__new__` of named tuples, in a module of its own)
+# (`__new__` of a named tuple is in a module of its own.)
+_OTHERS = ("zyg.", "numpy", "scipy", "llvmlite", "namedtuple_")
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 
