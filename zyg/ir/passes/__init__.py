@@ -170,7 +170,7 @@ def optimise(
     """Run a pipeline over the module, in place.
 
     Where `entry` names the one function that is called from outside, those that it does not need any more are dropped.
-    `dump(name, module)` is called after each pass that changed something, and the verifier runs there if `verify`.
+    `dump(name, module)` is called after each pass that changed something, and the verifier looks at what it changed if `verify`.
     A pass that found nothing to do is not asked again until another has changed the function.
     """
     changes: dict[Any, int] = {}  # per function, how often it was changed
@@ -190,7 +190,7 @@ def optimise(
         return False
 
     for step in PIPELINES[level]:
-        changed = False
+        changed: list[Function | Module] = []
         for subject in [module] if step.whole_module else list(module.functions.values()):
             version = changes.get(subject, 0)
             if settled.get((step.run, subject)) == version and not step.whole_module:
@@ -199,7 +199,7 @@ def optimise(
                 continue
             found = step.run(subject)
             if found:
-                changed = True
+                changed.append(subject)
                 others = list(module.functions.values()) if step.whole_module else [subject]
                 for function in found if isinstance(found, list) else others:
                     changes[function] = changes.get(function, 0) + 1
@@ -208,18 +208,19 @@ def optimise(
         if changed:
             if step.whole_module and entry is not None:
                 inline.remove_unused(module, {entry})
-            _report(step, module, verify, dump)
+            if verify:
+                _verify(step, changed, module)
+            if dump is not None:
+                dump(step.name, module)
     return module
 
 
-def _report(step: Pass, module: Module, verify: bool, dump: Callable[[str, Module], None] | None) -> None:
-    if verify:
-        from ..verify import VerifyError  # on demand: it is not needed outside of tests
-        from ..verify import verify as verify_module
+def _verify(step: Pass, changed: list[Function | Module], module: Module) -> None:
+    """Verify what a pass changed: of one over functions these alone."""
+    from ..verify import VerifyError, verify  # on demand: it is not needed outside of tests
 
-        try:
-            verify_module(module)
-        except VerifyError as error:
-            raise VerifyError(f"after pass {step.name}: {error}") from error
-    if dump is not None:
-        dump(step.name, module)
+    try:
+        for subject in changed:
+            verify(subject, module)
+    except VerifyError as error:
+        raise VerifyError(f"after pass {step.name}: {error}") from error
