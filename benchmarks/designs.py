@@ -245,10 +245,10 @@ def _scaled(by: float, offset: float = 0.0) -> Any:
 def _counted(f: Any) -> Any:
     @functools.wraps(f)
     def inner(*args: Any) -> Any:
-        inner.calls += 1  # type: ignore[attr-defined]
+        inner.calls += 1
         return f(*args)
 
-    inner.calls = 0  # type: ignore[attr-defined]
+    inner.calls = 0
     return inner
 
 

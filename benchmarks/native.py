@@ -43,7 +43,7 @@ def compilers() -> dict[str, str]:
 def scratch() -> Path:
     """A directory that lives as long as the process."""
     directory = tempfile.TemporaryDirectory(prefix="zyg-bench-")
-    scratch.keep = directory  # type: ignore[attr-defined]
+    scratch.keep = directory
     return Path(directory.name)
 
 

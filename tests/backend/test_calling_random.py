@@ -126,7 +126,7 @@ def equal(x: object, y: object) -> bool:
     if isinstance(x, (tuple, list)):
         return type(x) is type(y) and len(x) == len(y) and all(map(equal, x, y))  # type: ignore[arg-type]
     if isinstance(x, Record):
-        return equal(x.a, y.a) and equal(x.b, y.b)  # type: ignore[attr-defined]
+        return equal(x.a, y.a) and equal(x.b, y.b)
     return x == y
 
 

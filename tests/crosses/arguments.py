@@ -69,7 +69,7 @@ def rebuilt(v: Any, numbers: Iterator[float]) -> Any:
     if isinstance(v, (list, tuple)):
         return type(v)(rebuilt(w, numbers) for w in v)
     if dataclasses.is_dataclass(v) or type(v) is Plain:
-        return type(v)(**{k: rebuilt(w, numbers) for k, w in vars(v).items()})  # type: ignore[operator]
+        return type(v)(**{k: rebuilt(w, numbers) for k, w in vars(v).items()})
     return v
 
 

@@ -72,11 +72,15 @@ def factorial(n: int) -> int:
     return result
 
 
-def comb(n: int, k: int) -> int:
+def _check_not_negative(n: int, k: int) -> None:
     if n < 0:
         raise ValueError("n must be a non-negative integer")
     if k < 0:
         raise ValueError("k must be a non-negative integer")
+
+
+def comb(n: int, k: int) -> int:
+    _check_not_negative(n, k)
     if k > n:
         return 0
     k = min(k, n - k)
@@ -91,10 +95,7 @@ def comb(n: int, k: int) -> int:
 def perm(n: int, k: Any = None) -> int:
     if k is None:
         return factorial(n)
-    if n < 0:
-        raise ValueError("n must be a non-negative integer")
-    if k < 0:
-        raise ValueError("k must be a non-negative integer")
+    _check_not_negative(n, k)
     if k > n:
         return 0
     result = 1
