@@ -4,6 +4,7 @@
     python -m benchmarks wave lorenz          some of the programs: primal and value with gradient
     python -m benchmarks calls growth first   sections: call overhead, growth with the trip count, first-call latency
     python -m benchmarks dynamic-first        first calls through Python, by the length of the function
+    python -m benchmarks dynamic-second       Hessian-vector products through Python
     python -m benchmarks compiling            how long compilation takes, by stage
     python -m benchmarks dynamic              dynamic programs: through the Python back end, and objects in native code
     python -m benchmarks elementwise linalg   whole arrays: fused expressions with sums; matrices

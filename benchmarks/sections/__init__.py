@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from . import adbench, calls, compiling, dynamic, dynamic_first, elementwise, first, growth, linalg, programs
+from . import (
+    adbench,
+    calls,
+    compiling,
+    dynamic,
+    dynamic_first,
+    dynamic_second,
+    elementwise,
+    first,
+    growth,
+    linalg,
+    programs,
+)
 from .settings import Settings
 
 SECTIONS = {
@@ -15,6 +27,7 @@ SECTIONS = {
     "adbench": adbench.run,
     "first": first.run,
     "dynamic-first": dynamic_first.run,
+    "dynamic-second": dynamic_second.run,
     "compiling": compiling.run,
 }
 
