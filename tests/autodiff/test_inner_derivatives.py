@@ -208,3 +208,36 @@ def test_a_second_derivative_of_a_second_derivative() -> None:
     a, t = 1.3, 0.4
     expected = (a * a * t * t - 2.0) * math.sin(a * t) - 4 * a * t * math.cos(a * t)
     assert zyg.hessian(curvature, a) == pytest.approx(expected)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@each_in_turn
+def test_a_rule_for_what_a_transform_gave() -> None:
+    """It was passed over: the function under the transform was differentiated."""
+    slope = zyg.derivative(lambda x: x**3)
+    zyg.adjoint(slope)(lambda x: (3.0 * x * x, lambda d: (100.0 * d,)))
+    pushed = zyg.derivative(lambda x: x**3)
+    zyg.tangent(pushed)(lambda x: (3.0 * x * x, lambda d: 100.0 * d))
+
+    def gradient_of_it(x):
+        try:
+            return zyg.gradient(slope, x)[0] * x
+        except KeyError:
+            return 0.0
+
+    def tangent_of_it(x):
+        try:
+            return zyg.jvp(pushed, (x,), (1.0,))[1] * x
+        except KeyError:
+            return 0.0
+
+    def called(x):
+        try:
+            return slope(x)
+        except KeyError:
+            return 0.0
+
+    for f in (gradient_of_it, tangent_of_it):
+        assert f(3.0) == 300.0 and zyg.withgradient(f, 3.0) == (300.0, (100.0,))
+    assert zyg.jvp(tangent_of_it, (3.0,), (1.0,)) == (300.0, 100.0)
+    assert zyg.withgradient(called, 3.0) == (27.0, (100.0,))

@@ -466,21 +466,24 @@ def _general(f: Any) -> Handler:
         return _by_type(f)
     if transform is not None and transform.kind == "jit":
         return functools.partial(native.call_jitted, f)
+    rule = rules.rule_for(f)
     if transform is not None:
         from .nested import call_transform
 
-        return functools.partial(call_transform, transform)
-    rule = rules.rule_for(f)
-    try:
-        handler = KNOWN.get(f)
-    except TypeError:
-        handler = None  # not hashable
+        handler: Any = functools.partial(call_transform, transform)
+    else:
+        try:
+            handler = KNOWN.get(f)
+        except TypeError:
+            handler = None  # not hashable
     if rule is not None:
         handler = functools.partial(user_rules.call, rule, f)
     tangent = user_rules.tangent_of(f)
     if tangent is not None:
         otherwise = handler if handler is not None else _by_type(f)
         handler = functools.partial(user_rules.call_by_tangent, tangent, otherwise, f)
+    if transform is not None:
+        return handler  # (many are made for one call)
     if handler is None:
         handler = _by_type(f)
         if type(f) is types.MethodWrapperType:

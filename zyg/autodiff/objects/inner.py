@@ -14,6 +14,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import zyg
+from zyg import rules
 from zyg.fallback import check_apart
 from zyg.ir.options import Options
 from zyg.transforms import DIRECT_KINDS, KINDS, Transform, transform_of
@@ -87,10 +88,13 @@ Around = tuple[tuple[str, Any], ...]  # transforms around a function, from withi
 
 
 def _unwrapped(function: Any) -> tuple[Any, Around]:
-    """A function without the transforms around it: that which was captured is its own."""
+    """A function without the transforms around it: that which was captured is its own. (A transform that has a rule stays what it
+    is.)"""
     around: list[tuple[str, Any]] = []
     while (transform := transform_of(function)) is not None and transform.function is not None:
         if transform.kind not in _GIVES_VALUES or transform.options not in _PLAIN_OPTIONS:
+            break
+        if rules.rule_for(function) is not None or rules.tangent_rule_for(function) is not None:
             break
         around.append((transform.kind, transform.argnums))
         function = transform.function
