@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from . import arguments, classes, complexes, containers, keywords, numbers
+from . import arguments, bindings, classes, complexes, containers, effects, keywords, numbers, views
 from .check import check
 
 CROSSES: dict[str, Any] = {
-    "arguments": arguments, "classes": classes, "complexes": complexes, "containers": containers, "keywords": keywords, "numbers": numbers,
+    "arguments": arguments, "bindings": bindings, "classes": classes, "complexes": complexes, "containers": containers, "effects": effects,
+    "keywords": keywords, "numbers": numbers, "views": views,
 }  # fmt: skip
 
 

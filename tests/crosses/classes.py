@@ -8,11 +8,12 @@ import functools
 import operator
 import random
 import re
-import textwrap
 import types
 import typing
 from collections.abc import Iterator
 from typing import Any
+
+from .compose import within
 
 
 class Doubling:
@@ -99,10 +100,7 @@ def programs(seed: int) -> Iterator[str]:
     draw = random.Random(seed)
     while True:
         attributes, method = draw.choice(ATTRIBUTES), draw.choice(METHODS)
-        head = draw.choice(HEADS)
-        lines = [line[: -len("BODY")] + "\0" if line.endswith("BODY") else line for line in head.splitlines()]
-        body = attributes + "\n" + method
-        head = "\n".join(textwrap.indent(body, line[:-1]) if line.endswith("\0") else line for line in lines)
+        head = within(draw.choice(HEADS), attributes + "\n" + method, "BODY")
         value = draw.choice(VALUES)
         write = "\n".join(draw.choice(WRITES) for _ in range(draw.choice((1, 2))))
         read = draw.choice(draw.choice((READS, CALLS)))

@@ -9,7 +9,6 @@ import math
 import operator
 import random
 import re
-import textwrap
 import types
 from array import array
 from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque, namedtuple
@@ -19,6 +18,8 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
+
+from .compose import within
 
 Pair = namedtuple("Pair", "u w")
 
@@ -188,12 +189,4 @@ def programs(seed: int) -> Iterator[str]:
             write, read = "\n".join(chosen), draw.choice(reads)
             for name, text in zip("VKL", (value, *draw.sample(keys, 2)), strict=True):
                 write, read = (re.sub(rf"\b{name}\b", lambda _: text, lines) for lines in (write, read))  # noqa: B023
-            yield f"c = {container}\nt = 0.0\n{_within(flow, write)}\n{read}\nreturn r + t"
-
-
-def _within(flow: str, write: str) -> str:
-    lines = []
-    for line in flow.splitlines():
-        inner = line.strip()
-        lines.append(textwrap.indent(write, line[: -len(inner)]) if inner == "W" else line)
-    return "\n".join(lines)
+            yield f"c = {container}\nt = 0.0\n{within(flow, write)}\n{read}\nreturn r + t"
