@@ -111,6 +111,16 @@ def other_defaults(x):
     return first * f()
 
 
+def defaults_by_keyword_changed_in_place(x):
+    def f(a, *more, by=(2.0, x), k=x):
+        return a * by[0] + by[1] * k
+
+    f.__kwdefaults__["by"] = (x * x, x)
+    first = f(x) + f(x, 0.0) * functools.partial(f, x, k=x * x)()
+    f.__kwdefaults__["k"] *= x
+    return first + f(x, by=(1.0, x)) * f.__kwdefaults__["k"]
+
+
 def attribute_of_a_class_with_methods(x):
     class A:
         k = x
@@ -138,7 +148,7 @@ def keywords_of_a_class(x):
 
 PROGRAMS = [
     method, of_a_base_class, replaced, operators, kept, mapped, star_mapped, reduced, accumulated, partial, factory, until, defaults,
-    other_defaults, attribute_of_a_class_with_methods, keywords_of_a_class,
+    other_defaults, defaults_by_keyword_changed_in_place, attribute_of_a_class_with_methods, keywords_of_a_class,
 ]  # fmt: skip
 
 

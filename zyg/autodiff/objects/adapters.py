@@ -106,7 +106,10 @@ def making(
         "        given = back[0](back, d, shadows)",
         "        if given is None:",
         "            return None",
-        *[f"        add_default(shadows, f, {key!r}, given[{at}])" for at, key in carrying],
+        *[
+            f"        add_default(shadows, {'by_keyword' if type(key) is str else 'f'}, {key!r}, given[{at}])"
+            for at, key in carrying
+        ],
         f"        return {_listed(given)}",
         "    return call",
     ]
@@ -157,10 +160,11 @@ def _listed(items: list[str]) -> str:
     return f"({', '.join(items)}{',' * (len(items) == 1)})"
 
 
-def add_default(shadows: Any, f: Any, key: Any, d: Any) -> None:
-    """A default has a cotangent: `make_function` takes it from there."""
+def add_default(shadows: Any, holder: Any, key: Any, d: Any) -> None:
+    """A default has a cotangent: that of a function by position, where `make_function` takes it from, or of the dict of those by
+    keyword, which may be changed like any other."""
     if d is not None:
-        shadows.add_key(f, key, d)
+        shadows.add_key(holder, key, d)
 
 
 def _spreading(

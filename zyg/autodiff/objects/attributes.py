@@ -542,7 +542,7 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
     method = find(cls, "__setattr__")
     base: Any = type if isinstance(x, type) else object
     base.__setattr__(x, name, value) if method is base.__setattr__ or is_python(method) else setattr(x, name, value)
-    if type(x) is FunctionType and name in ("__defaults__", "__kwdefaults__"):
+    if type(x) is FunctionType and name == "__defaults__":
         return (_run_set_defaults, x, value)
     # The globals of a module are read as items of its dict.
     return (run_set_attr, x, name)
@@ -551,13 +551,7 @@ def set_plainly(x: Any, name: str, value: Any) -> Any:
 def _run_set_defaults(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     """What calls that left defaults out have added."""
     _, function, value = back
-    if isinstance(value, tuple):
-        return None, tuple([shadows.take_key(function, k) for k in range(len(value))])
-    for name in value or ():
-        c = shadows.take_key(function, name)
-        if c is not None:
-            shadows.add_key(value, name, c)
-    return None
+    return None, tuple([shadows.take_key(function, k) for k in range(len(value))]) if value is not None else None
 
 
 def run_set_attr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -57,8 +57,8 @@ def made_tuple_of_list(shadows: Any, d: Any, y: Any, x: Any) -> None:
 
 
 def made_function(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
-    """Defaults of a function: calls that leave them out add to the function's shadow. The last operand says which
-    operands there are."""
+    """Defaults of a function by position: calls that leave them out add to the function's shadow. (Those by keyword are items
+    of a dict.) The last operand says which operands there are."""
     if not shadows.items.get(id(y)):
         return None
     *values, has = operands
@@ -67,10 +67,6 @@ def made_function(shadows: Any, d: Any, y: Any, *operands: Any) -> Any:
     for at, what in enumerate(has):
         if what == "defaults":
             result[at] = tuple([taken.get(k) for k in range(len(values[at]))])
-        elif what == "kwdefaults":
-            for name in values[at]:
-                if taken.get(name) is not None:
-                    shadows.add_key(values[at], name, taken[name])
     return result
 
 

@@ -116,21 +116,22 @@ def arrange(entry: Function, f: FunctionType, args: tuple[Any, ...], kwargs: dic
     if given > count and not flags & 0x04:
         _complain(f, args, kwargs)
     defaults = f.__defaults__ or ()
-    by_default: list[tuple[int, Any]] = []
+    by_default: list[tuple[int, Any, Any]] = []
     for at in range(total):
         if slots[at] is _MISSING:
             if at >= count:
                 key: Any = names[at]
-                if key not in (f.__kwdefaults__ or {}):
+                holder: Any = f.__kwdefaults__ or {}
+                if key not in holder:
                     _complain(f, args, kwargs)
-                slots[at] = (f.__kwdefaults__ or {})[key]
+                slots[at] = holder[key]
             else:
-                key = at - count + len(defaults)
+                key, holder = at - count + len(defaults), f
                 if key < 0:
                     _complain(f, args, kwargs)
                 slots[at] = defaults[key]
             if is_number(slots[at]) or type(slots[at]) is tuple:
-                by_default.append((at, key))
+                by_default.append((at, holder, key))
     if flags & 0x04:
         slots.append(args[count:])
     if flags & 0x08:
@@ -149,9 +150,9 @@ def run_bound(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     rest = [shadows.take_key(more, name) if at < 0 else None for at, name in zip(where, names)]
     if given is None:
         return (*[None] * (1 + taken + spread), *rest)
-    for at, key in by_default:
+    for at, holder, key in by_default:
         if given[1 + at] is not None:
-            shadows.add_key(f, key, given[1 + at])  # `make_function` takes it from there
+            shadows.add_key(holder, key, given[1 + at])  # that of a function: `make_function` takes it from there
     if where:
         rest = [given[1 + at] if at >= 0 else r for at, r in zip(where, rest)]
     extra: Any = ()
