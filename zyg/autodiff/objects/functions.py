@@ -145,7 +145,7 @@ _MISSING = object()
 
 
 def run_bound(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, f, taken, spread, total, where, names, by_default, more = back
+    _, inner, _f, taken, spread, total, where, names, by_default, more = back
     given = run(inner, d, shadows)
     rest = [shadows.take_key(more, name) if at < 0 else None for at, name in zip(where, names)]
     if given is None:
