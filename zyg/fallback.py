@@ -366,7 +366,10 @@ _NATIVES = 1024
 
 
 class Entangled(Unsupported):
-    """Native code has other ways in or out than arguments and value, by which a derivative could go unseen."""
+    """Native code has other ways in or out than arguments and value, by which a derivative could go unseen. `inputs` are the global
+    and captured arrays that are such ways, if there is nothing else."""
+
+    inputs: tuple[Any, ...] = ()
 
 
 _SHARED = ", which the Python code that calls it shares"
@@ -377,11 +380,19 @@ def check_apart(inferred: Any) -> None:
     something else than numbers and arrays of its own."""
     from .ir.types import flatten
 
+    arrays = []
     for source in inferred.inputs:
-        if _is_object(source.type) or not all(isinstance(leaf, Scalar) for leaf in flatten(source.type)):
-            raise Entangled(f"it reads the global {source.name}, an object{_SHARED}")
-        if source.kind == "cell":
-            raise Entangled(f"it reads the captured variable {source.name}{_SHARED}")
+        what = f"it reads the {'captured variable' if source.kind == 'cell' else 'global'} {source.name}"
+        if _is_object(source.type):
+            raise Entangled(f"{what}, an object{_SHARED}")
+        if not all(isinstance(leaf, Scalar) for leaf in flatten(source.type)):
+            arrays.append(source)
+        elif source.kind == "cell":
+            raise Entangled(what + _SHARED)
+    if arrays:
+        error = Entangled(f"it reads the array {arrays[0].name}{_SHARED}")
+        error.inputs = tuple(arrays)
+        raise error
     if any(_is_object(parameter) for parameter in inferred.parameters[1:]):
         raise Entangled(f"an argument is an object or a list{_SHARED}")
     value, *_ = children(inferred.result) or (inferred.result,)
@@ -437,6 +448,18 @@ def native_pullback(
             _natives.pop(next(iter(_natives)), None)
         _natives[id(anchor), accept] = native
     return native(function, *args)
+
+
+def arrays_read(
+    function: Any, args: Iterable[Any], accept: Callable[[Any], None] | None = check_apart
+) -> tuple[Any, ...]:
+    """The global and captured arrays for which `native_pullback` has refused this call."""
+    from .callables import DISPATCHER
+
+    native = _natives.get((id(getattr(function, "__code__", function)), accept))
+    refusals = None if native is None else getattr(native, DISPATCHER).refusals
+    refusal = None if refusals is None else refusals.find((function, *args), {})
+    return getattr(refusal.error, "inputs", ()) if refusal is not None else ()
 
 
 def _not_native(transform: Transform, args: tuple[Any, ...], keywords: dict[str, Any], refusal: Refusal) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import zyg
 from tests.turns import each_in_turn
+from zyg.autodiff.objects import inner
 from zyg.fallback import python_pullback
 
 
@@ -164,7 +165,35 @@ def gradient_over_a_global_object(x):
     return zyg.gradient(lambda s: s * s * SETTINGS.w * x, x)[0]
 
 
+ROWS = np.array([[0.3, -1.2], [0.7, 0.4], [1.1, 0.2]])
+COLUMNS = np.array([0.5, 2.0]), np.array([1.5, -0.5])
+
+
+def _misfit(s):
+    return np.sum((ROWS @ s - 1.0) ** 2 * 0.5) + np.sum(COLUMNS[1] * s**3)
+
+
+def _in_a_loop(s):
+    total = 0.0
+    for row in ROWS:
+        total += row[0] * s * s + row[1]
+    return total
+
+
+def gradient_over_global_arrays(x):
+    return float(zyg.gradient(_misfit, np.array([x, 0.5]))[0].sum()) * x
+
+
+def hessian_over_global_arrays(x):
+    return float(zyg.hessian(_misfit, np.array([x, 0.5])).sum()) * x
+
+
+def loop_over_a_global_array(x):
+    return float(_in_a_loop(x)) * x
+
+
 PROGRAMS = [
+    gradient_over_global_arrays, hessian_over_global_arrays, loop_over_a_global_array,
     jitted, jitted_over_an_array, jitted_over_a_list, jitted_with_a_default, jitted_gradient, gradient,
     gradient_of_what_calls_another, gradient_with_a_default, by_another_argument, of_a_matrix, hessian, along,
     of_an_array_that_is_written_later, of_a_variable_that_is_bound_anew, of_a_function_that_assigns, twice,
@@ -184,7 +213,9 @@ def test_what_was_captured_has_its_derivative(f) -> None:
 
 @pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
 @each_in_turn
-@pytest.mark.parametrize("f", [jitted, by_another_argument, of_a_matrix, along], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "f", [jitted, by_another_argument, of_a_matrix, along, gradient_over_global_arrays], ids=lambda f: f.__name__
+)
 def test_second_derivatives(f) -> None:
     def slope(x):
         return python_pullback(f, (x,), {})[1](1.0)[0]
@@ -241,3 +272,42 @@ def test_a_rule_for_what_a_transform_gave() -> None:
         assert f(3.0) == 300.0 and zyg.withgradient(f, 3.0) == (300.0, (100.0,))
     assert zyg.jvp(tangent_of_it, (3.0,), (1.0,)) == (300.0, 100.0)
     assert zyg.withgradient(called, 3.0) == (27.0, (100.0,))
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@each_in_turn
+@pytest.mark.parametrize("f", [gradient_over_global_arrays, loop_over_a_global_array], ids=lambda f: f.__name__)
+def test_global_arrays_have_their_derivative(f, monkeypatch) -> None:
+    """Natively, and as they are now: other ones, and changed in place."""
+    found = []
+    call = inner.call
+    monkeypatch.setattr(inner, "call", lambda *args: found.append(call(*args)) or found[-1])
+
+    def check(array, at):
+        def run():
+            try:
+                return f(0.7)
+            except KeyError:
+                return 0.0
+
+        def moved(h):
+            before = array[at]
+            array[at] = before + h
+            value = run()
+            array[at] = before
+            return value
+
+        h = 1e-4
+        by_differences = (8 * (moved(h) - moved(-h)) - (moved(2 * h) - moved(-2 * h))) / (12 * h)
+        value, found = zyg.withgradient(run, zyg.Params([array]))
+        assert value == run()
+        assert found[array][at] == pytest.approx(by_differences, rel=1e-8)
+
+    check(ROWS, (1, 0))
+    ROWS[2] += 1.0
+    check(ROWS, (2, 0))
+    monkeypatch.setitem(globals(), "ROWS", np.asfortranarray(np.arange(8.0).reshape(4, 2)))
+    check(ROWS, (3, 0))
+    if f is gradient_over_global_arrays:
+        check(COLUMNS[1], 0)
+    assert found and None not in found

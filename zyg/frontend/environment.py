@@ -46,6 +46,9 @@ def constant_or_input(
     e: Evaluator, kind: str, container: Any, name: str | None, value: Any, by_rule: bool = True
 ) -> Abstract:
     """A hidden parameter for what holds numbers or arrays, a constant for everything else (and, `by_rule`, for what has a rule)."""
+    given = e.inference.given.get((kind, id(container), name))
+    if given is not None:
+        return e.input(kind, container, name, given)
     constant = e.inference.fixed and (type(value) in (int, bool) or isinstance(value, np.integer))
     if not constant and (
         (not callable(value) and not isinstance(value, (python_types.ModuleType, str, type(None))))

@@ -60,6 +60,7 @@ class Inference:
         self.active: list[Any] = []
         self.evaluators: list[Evaluator] = []
         self.inputs: dict[Hashable, Input] = {}
+        self.given: dict[Hashable, Type] = {}  # hidden parameters that a caller has values for (library/reading.py)
         self.global_types: dict[Hashable, Any] = {}
         self.unrolling = Unrolling()
         self.fixed = False  # whether integers in global and captured variables are constants
@@ -68,7 +69,7 @@ class Inference:
     def within(self, outer: Inference) -> Inference:
         """This inference as a part of another one."""
         self.guards, self.unrolling, self.cells = outer.guards, outer.unrolling, outer.cells
-        self.fixed = outer.fixed
+        self.fixed, self.given = outer.fixed, outer.given
         return self
 
     def guard(self, *entry: Any) -> None:

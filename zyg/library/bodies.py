@@ -3,7 +3,7 @@ module under construction and called."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from zyg.frontend.evaluator import Evaluator, Inference
@@ -31,6 +31,7 @@ from zyg.frontend.values import (
 )
 from zyg.ir.core import CALLING, Module, Value, callees, clone, plain_name
 from zyg.ir.records import field, record, replace
+from zyg.ir.types import Type
 from zyg.transforms import describe as describe_callable
 
 
@@ -62,10 +63,12 @@ def infer_body(
     level: int,
     not_none: str,
     forwards: bool = False,
+    given: Mapping[Hashable, tuple[Type, list[Value]]] | None = None,
 ) -> Body:
     """Infer a call of `f` as a function of its own, at the given level of differentiation, the innermost `forwards` if it is.
 
-    A value that may be None is checked when the code runs, if `not_none` has the message for it.
+    A value that may be None is checked when the code runs, if `not_none` has the message for it. Hidden inputs that are `given`
+    have these types and values.
     """
     if e.depth > 40:
         raise e.refuse(
@@ -78,6 +81,8 @@ def infer_body(
     outline = Outline(heap)
     outline.of(roots)
     inference = Inference(e.options).within(e.inference)
+    given = given or {}
+    inference.given = {**inference.given, **{key: type for key, (type, _) in given.items()}}
     name = ir_name(f)
     inner = Evaluator(inference, name, Context(e.options, level, forwards or e.context.forwards))
     inference.module.add(inner.function)
@@ -119,8 +124,11 @@ def infer_body(
     if inference.ruled:
         returned.check(inference)
     for key, (entry, _) in inner.inputs.items():
-        e.input(entry.kind, entry.container, entry.name, entry.type)
-        body.operands.extend(e.input_leaves[key])
+        if key in given:
+            body.operands.extend(given[key][1])
+        else:
+            e.input(entry.kind, entry.container, entry.name, entry.type)
+            body.operands.extend(e.input_leaves[key])
     return body
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import zyg
 from zyg import rules
-from zyg.fallback import check_apart
+from zyg.fallback import arrays_read, check_apart
 from zyg.ir.options import Options
+from zyg.library.reading import Reading
 from zyg.transforms import DIRECT_KINDS, KINDS, Transform, transform_of
 
 from . import native, structure, user_rules
@@ -27,6 +28,7 @@ from .numpy_ import saved
 _GIVES_VALUES = frozenset(KINDS) - {"pullback", "implicit_gradient", "implicit_pullback"}
 _PLAIN_OPTIONS = None, Options()
 _CALLS = 1024  # of so many functions it is remembered
+_ROUNDS = 4  # in which more is found that a function reads
 
 
 def call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
@@ -34,8 +36,10 @@ def call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[An
     for each argument."""
     function, around = _unwrapped(function)
     called = _called(transform, around, function, args)
+    if called is None:
+        return None
     try:
-        made = None if called is None else pulled(called, (function, *args))
+        made = _pulled(called, (function, *args))
     except Exception as error:
         if native.carries_numbers(error):
             return None
@@ -45,11 +49,43 @@ def call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[An
     return made
 
 
+def _pulled(called: Any, operands: tuple[Any, ...]) -> tuple[Any, Any] | None:
+    """The same of the function that the derivative is; of one that reads arrays from global and captured variables, of these
+    besides."""
+    for _ in range(_ROUNDS):
+        found, read = opened(called)
+        made = pulled(found, (*read, *operands))
+        if made is not None:
+            return made if not read or made[1] is None else (made[0], (_run_behind, made[1], len(read)))
+        more = arrays_read(found, (*read, *operands), check_apart)
+        if not more:
+            return None
+        before = called.reading.inputs if called.reading is not None else ()
+        called.reading = Reading(called, (*before, *more))
+        called.by_reading = eval("lambda reading: lambda *a: reading(*a)", {})(called.reading)
+        called.by_reading.accept = check_apart
+    return None
+
+
+def opened(called: Any) -> tuple[Any, tuple[Any, ...]]:
+    """A function for native code, and the arrays that it takes in front of its arguments; these carry their derivative by what they
+    are, not by where they stand."""
+    reading = called.reading
+    read = None if reading is None else reading.now()
+    return (called, ()) if read is None or not all(map(native.simple, read)) else (called.by_reading, read)
+
+
+def _run_behind(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """The first operands, arrays, have their cotangents in their shadows."""
+    given = back[1][0](back[1], d, shadows)
+    return None if given is None else (None, *given[1 + back[2] :])
+
+
 def in_python(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
     """The same in Python, for second derivatives: its parts are native, and so are their derivatives."""
     function, around = _unwrapped(function)
-    called = _called(transform, around, function, args)
-    operands = (function, *args)
+    called, read = opened(_called(transform, around, function, args))
+    operands = (*read, function, *args)
     kept = [copied(x) for x in operands]  # arrays may be written before the derivative is asked for
     value = entry_value(called, *kept)
 
@@ -57,7 +93,8 @@ def in_python(transform: Transform, function: Any, args: tuple[Any, ...]) -> tup
         return entry_cotangents(called, d, *kept)
 
     forms = [structure.form(x) for x in operands]
-    return value, (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
+    given = (user_rules.run, back, called, forms, structure.form(value), None, (), len(operands), None)
+    return value, (_run_behind, given, len(read))
 
 
 def call_call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -65,8 +102,11 @@ def call_call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tup
     from . import calls
 
     made = call(transform, function, args)
+    if made is None:
+        return None, None
     bare, around = _unwrapped(function)
-    if made is None or not _has_second(_called(transform, around, bare, args), made[0], (bare, *args)):
+    called, read = opened(_called(transform, around, bare, args))
+    if not _has_second(called, made[0], (*read, bare, *args)):
         return None, None
     return calls.call(in_python, (transform, function, args))
 
@@ -122,6 +162,7 @@ def _made(kind: str, argnums: Any, around: Around, code: CodeType) -> Any:
         text = f"{_text(kind, argnums, inner)}(*args)"
     called = eval(f"lambda zyg: lambda f, *args: {text}", {})(zyg)
     called.accept = check_apart
+    called.reading = None  # what it reads from global and captured variables, as far as that is known
     return called
 
 
@@ -180,4 +221,4 @@ def _run_copied(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, structure.scatter(original, structure.gather(copy, d, shadows, take=True), shadows)
 
 
-__all__ = ["call", "call_call", "call_copied", "copied", "in_python", "refuse_call_call"]
+__all__ = ["call", "call_call", "call_copied", "copied", "in_python", "opened", "refuse_call_call"]

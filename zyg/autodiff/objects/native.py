@@ -16,10 +16,10 @@ import numpy as np
 
 from zyg.autodiff.trying import bodies
 from zyg.errors import Unsupported
-from zyg.fallback import Entangled, native_pullback
+from zyg.fallback import Entangled, arrays_read, native_pullback
 from zyg.ir.types import BOOL, F64, I64, Complex, NpScalar, Struct, Tuple, Type
 from zyg.pullbacks import Pullback
-from zyg.transforms import transform_of
+from zyg.transforms import Transform, transform_of
 
 from . import structure, user_rules
 from .backs import run_shifted
@@ -110,10 +110,21 @@ def call_native(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
             return None
         raise
     if made is None:
-        return None
+        return _reading(f, args) if arrays_read(f, args) else None
     value, back = made
     value = as_in_python(value, back)
     return value, (run_native, back, args, structure.form(value))
+
+
+def _reading(f: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
+    """The same of a function that reads arrays from global variables."""
+    from . import inner
+
+    made = inner.call(_CALL, f, args)
+    return made if made is None or made[1] is None else (made[0], (run_shifted, made[1]))
+
+
+_CALL = Transform("jit")
 
 
 def as_in_python(value: Any, back: Any) -> Any:
@@ -198,8 +209,9 @@ def call_jitted(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         captures = _captures(transform.function)
         try:
             made = inner.call(transform, transform.function, args) if captures else call_native(f, args)
-        except Entangled:
-            made = None
+        except Entangled as error:  # (which jitted functions raise)
+            made = inner.call(transform, transform.function, args) if error.inputs else None
+            captures = True
         if made is not None:
             return (made[0], (run_shifted, made[1])) if captures and made[1] is not None else made
     return call(transform.function, args, kwargs)

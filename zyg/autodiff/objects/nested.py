@@ -184,6 +184,7 @@ def _run_called_into(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 known(inner.call)(inner.call_call)
 known(inner.call_call)(inner.refuse_call_call)
 known(inner.copied)(inner.call_copied)
+known(inner.opened)(_plainly(inner.opened))
 known(library_calls.required)(_plainly(library_calls.required))
 known(library_calls.entry_value)(library_calls.call_entry_value)
 known(library_calls.entry_cotangents)(library_calls.call_entry_cotangents)
