@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import zyg
+from zyg.fallback import python_pullback
 
 from ..turns import each_in_turn
 from .agreement import agree
@@ -855,6 +856,37 @@ def test_operators_on_an_array_and_an_object():
     g = lambda x: (a + Asked(x[0]))[1].v  # an array of objects
     with pytest.raises(zyg.Unsupported, match="passes elements"):
         zyg.jit(g)(x)
+
+
+class Behind:
+    def __init__(self, v):
+        self.v = v
+
+    def __radd__(self, other):
+        return self.v * other if type(other) is float else 100.0 * self.v
+
+    def __gt__(self, other):
+        return self.v * other if type(other) is float else self.v
+
+
+class ManyBehind(Behind):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, k):
+        return [self.v, 1.0][k]
+
+
+def test_a_numpy_number_in_front_of_an_object():
+    """NumPy makes an array of the object, and has Python's numbers for its items."""
+    f = lambda a, x: (a[0] + Behind(x)) * x - (a[1] < Behind(x))
+    a = np.array([1.5, -2.0])
+    for run in (zyg.jit(f), lambda a, x: python_pullback(f, (a, x), {})[0]):
+        assert run(a, 0.7) == f(a, 0.7)
+    by_a, by_x = python_pullback(lambda a, x: (a[0] + Behind(x)) * x, (a, 0.7), {})[1](1.0)
+    assert [*by_a, by_x] == pytest.approx([0.49, 0.0, 2.1])
+    with pytest.raises(zyg.Unsupported, match="NumPy makes an array of its items"):
+        zyg.jit(lambda a: (a[0] + ManyBehind(2.0))[0])(a)
 
 
 class State(NamedTuple):

@@ -18,6 +18,7 @@ from zyg.typeof import UNBOUND, dtype_scalar, generated, plain_class, struct_fie
 from .bytecode import SUPER_HINT, SUPER_OF_ANOTHER, assigns_first
 from .later import arrays, complex_arrays, complexes, construction, flat
 from .merging import conflict, settled
+from .numpy_numbers import python_number
 from .scalars import as_index
 from .type_names import certain, class_of, python_type_name, type_name
 from .values import (
@@ -567,6 +568,7 @@ def operator_method(e: Evaluator, name: str, *operands: Abstract) -> Abstract | 
     v = operands[0]
     attempts = [(special(e, v, own), list(operands))]
     if len(operands) == 2 and name not in ("getitem", "contains", "delitem", "call") and not name.startswith("i"):
+        v = _in_front_of(e, v, operands[1])
         reflected = _REFLECTED.get(name, f"__r{own[2:]}")
         other = special(e, operands[1], reflected)
         left, right = class_of(e, v), class_of(e, operands[1])
@@ -584,6 +586,22 @@ def operator_method(e: Evaluator, name: str, *operands: Abstract) -> Abstract | 
                 )
             return result
     return None
+
+
+def _in_front_of(e: Evaluator, v: Abstract, behind: Abstract) -> Abstract:
+    """What the method of an object behind a NumPy number gets: NumPy makes an array of the object, and has Python's number for its
+    items. Classes that say so are left alone."""
+    cls = class_of(e, behind)
+    if not is_object_class(cls) or (number := python_number(e, v)) is v:
+        return v
+    if any(look_up(e, cls, name) for name in ("__array_ufunc__", "__array_priority__")):
+        return v
+    if look_up(e, cls, "__len__") and look_up(e, cls, "__getitem__"):
+        raise e.refuse(
+            f"a NumPy number in front of a {type_name(cls)}, which has __len__ and __getitem__: NumPy makes an array of its items",
+            hint="write float(x), or `__array_priority__ = 1.0` in the class, so that its methods are asked",
+        )
+    return number
 
 
 def _may_be_not_implemented(v: Abstract) -> bool:

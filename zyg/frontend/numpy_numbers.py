@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from zyg.ir.core import Const, Value, const
 from zyg.ir.dtypes import single
 from zyg.ir.types import BOOL, F32, F64, I32, I64, U8, Scalar
 
 from .python_numbers import PYTHON, SWAPPED, SYMBOLS, ieee_floor
 from .scalars import math_op, scalar_value
-from .values import Abstract, Known, Number, known, number_type
+from .values import Abstract, ComplexValue, Known, Number, known, number_type
 
 if TYPE_CHECKING:
     from .evaluator import Evaluator
@@ -62,6 +64,16 @@ def as_numpy(e: Evaluator, v: Abstract, scalar: Scalar) -> Value:
         name = "uint8" if scalar is U8 else "int32"
         e.guard(inside, "OverflowError", "Python integer {} out of bounds for " + name, v.value)
     return e.builder.cast(v.value, scalar)
+
+
+def python_number(e: Evaluator, v: Abstract) -> Abstract:
+    """A NumPy scalar as the Python number that it holds."""
+    if isinstance(v, ComplexValue):
+        return ComplexValue(v.re, v.im) if v.numpy else v
+    if not isinstance(v, Number) or not v.numpy:
+        return known(v.object.item()) if isinstance(v, Known) and isinstance(v.object, np.generic) else v
+    target = F64 if v.type.kind == "f" else BOOL if v.type is BOOL else I64
+    return Number(e.builder.cast(v.value, target))
 
 
 def numpy_arithmetic(e: Evaluator, name: str, a: Abstract, b: Abstract) -> Abstract:

@@ -256,6 +256,17 @@ def method_of(x: Any, name: str) -> Any:
     return method if not hasattr(type(method), "__get__") else method.__get__(x, type(x))
 
 
+# A class that has one of these is asked by NumPy.
+_OF_ARRAYS = (
+    "__array_ufunc__", "__array_priority__", "__array__", "__array_interface__", "__array_struct__", "__buffer__",
+)  # fmt: skip
+
+
+def _is_array(cls: type) -> bool:
+    """Whether NumPy asks the class, or makes an array of the items of its objects."""
+    return any(hasattr(cls, n) for n in _OF_ARRAYS) or (hasattr(cls, "__len__") and hasattr(cls, "__getitem__"))
+
+
 def by_methods(op: str, a: Any, b: Any) -> Any:
     """(value, back) of a binary operator, or of divmod, by operator methods of classes; None if there are no such methods."""
 
@@ -263,6 +274,8 @@ def by_methods(op: str, a: Any, b: Any) -> Any:
     forward, reflected = find(ta, f"__{op}__"), find(tb, f"__r{op}__") if ta is not tb else None
     if not (is_python(forward) or is_python(reflected)):
         return None
+    if isinstance(a, np.generic) and forward is not None and not _is_array(tb):
+        return by_methods(op, a.item(), b)  # NumPy makes an array of the object, and has Python's number for its items
     order = [(a, b, forward, 0), (b, a, reflected, 1)]
     if reflected is not None and issubclass(tb, ta) and reflected is not find(ta, f"__r{op}__"):
         order.reverse()

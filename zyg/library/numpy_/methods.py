@@ -9,12 +9,12 @@ import numpy as np
 from zyg.frontend import arrays, complex_arrays, indexing
 from zyg.frontend.arrays import dtype_of
 from zyg.frontend.elementwise import lift
+from zyg.frontend.numpy_numbers import python_number
 from zyg.frontend.scalars import scalar_value
 from zyg.frontend.values import (
     Abstract,
     ArrayValue,
     ComplexArrayValue,
-    ComplexValue,
     Known,
     Number,
     TupleValue,
@@ -24,7 +24,7 @@ from zyg.frontend.values import (
     known,
 )
 from zyg.ir.core import const
-from zyg.ir.types import BOOL, F64, I64
+from zyg.ir.types import BOOL, F64
 
 from ..registry import emits, implements
 from .constructors import in_fortran_order, like
@@ -106,16 +106,6 @@ def _refused(name: str, hint: str) -> None:
 _refused("view", "for another element type use a.astype(dtype); for the same array, a[...]")
 _refused("tobytes", "do it outside of compiled code")
 _refused("resize", "make a new array: np.resize, or np.zeros and an assignment")
-
-
-def python_number(e: Evaluator, v: Abstract) -> Abstract:
-    """A NumPy scalar as the Python number that it holds."""
-    if isinstance(v, ComplexValue):
-        return ComplexValue(v.re, v.im)
-    if not isinstance(v, Number) or not v.numpy:
-        return v
-    target = F64 if v.type.kind == "f" else BOOL if v.type is BOOL else I64
-    return Number(e.builder.cast(v.value, target))
 
 
 @emits((np.generic, "item"), (np.generic, "tolist"))
