@@ -135,6 +135,16 @@ def attribute_of_a_class_with_methods(x):
     return A.make(x).v * x
 
 
+def attribute_of_a_method(x):
+    class A:
+        def m(self, v):
+            A.m.last = v * x
+            return v
+
+    a = A()
+    return a.m(x) * a.m.last + a.m.last * getattr(a.m, "none", x)
+
+
 def keywords_of_a_class(x):
     class A:
         def __init_subclass__(cls, k=1.0, **more):
@@ -148,7 +158,8 @@ def keywords_of_a_class(x):
 
 PROGRAMS = [
     method, of_a_base_class, replaced, operators, kept, mapped, star_mapped, reduced, accumulated, partial, factory, until, defaults,
-    other_defaults, defaults_by_keyword_changed_in_place, attribute_of_a_class_with_methods, keywords_of_a_class,
+    other_defaults, defaults_by_keyword_changed_in_place, attribute_of_a_class_with_methods,
+    attribute_of_a_method, keywords_of_a_class,
 ]  # fmt: skip
 
 

@@ -341,6 +341,8 @@ def _foreign(x: Any, name: str, cls: type) -> tuple[Any, Any]:
     y = getattr(x, name)
     if type(y) in INERT or name.startswith("__") and name.endswith("__"):
         return y, None
+    if cls is MethodType and type(x.__func__) is FunctionType:
+        return y, (run_attr, x.__func__, name)  # a method has the attributes of its function
     hint = "take it out of the derivative's path with zyg.stop_gradient"
     return foreign.result(y, f"a derivative through the attribute `{name}` of a {cls.__name__}", hint, (x,))
 
