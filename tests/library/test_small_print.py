@@ -81,6 +81,7 @@ def test_values_that_numpys_own_tests_ask_for():
         return (
             np.linalg.matrix_power(a, 1) is a,
             np.trim_zeros([0, 0, 1, 0, 2, 0]),
+            np.unravel_index(0, ()),
             np.delete(a, places, axis=1),
             np.iscomplexobj([1, z]),
             np.unwrap(np.array([0.0, 7.0, np.nan, 8.0, 1.0])),
@@ -103,6 +104,9 @@ def test_values_that_numpys_own_tests_ask_for():
         (lambda a: np.positive([2], out=a), np.array(5.0)),
         (lambda a: np.dot(a, a, out=a[::-1]), np.ones((3, 3))),
         (lambda a: np.delete(a, a), np.array([1.0, 2.0])),
+        (lambda a: np.delete(a, True), np.array([1.0, 2.0])),
+        (lambda a: np.unravel_index(a, ()), np.array([0])),
+        (lambda a: np.isin(a, a, kind="table"), np.array([-1, 2**63 - 1])),
         (lambda a: np.size(a[0], 0), np.ones(2)),
     ],
 )

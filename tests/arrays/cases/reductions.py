@@ -83,6 +83,7 @@ for _fractions, _smooth in (((0.137, 0.371, 0.623, 0.871), True), ((0.0, 0.2, 0.
             np.quantile(a, q, 0, method="nearest"),
             np.quantile(a, q, 0, method="closest_observation"),
             np.quantile(a, [0, 1], axis=0),
+            np.quantile(a, [1, 0], 0, method="weibull"),
         ),
         a=A("n|n m", "dfl", "any", 1),
         q=Num("d", choices=_fractions),

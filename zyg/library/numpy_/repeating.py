@@ -231,6 +231,10 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
         return without(source, places if places.dtype == bool else places.ravel(), axis)
     if isinstance(obj, slice):
         return without(source, np.arange(n)[obj], axis)
+    if isinstance(obj, (bool, np.bool)):
+        raise ValueError(
+            f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}"
+        )
     if obj < -n or obj >= n:
         raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
     at = obj + n if obj < 0 else obj

@@ -59,6 +59,12 @@ def isin(
             "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind."
         )
     a, others = np.asarray(element), np.sort(np.asarray(test_elements).ravel())
+    # (A difference that does not fit wraps to a negative one.)
+    if kind == "table" and others.dtype.kind == "i" and len(others) > 0 and others[-1] - others[0] < 0:
+        raise RuntimeError(
+            "You have specified kind='table', but the range of values in `ar2` or `ar1` exceed the maximum integer of the "
+            "datatype. Please set `kind` to None or 'sort'."
+        )
     flat = a.ravel()
     result = np.empty(len(flat), bool)
     found = places(others.astype(common), flat.astype(common), False)

@@ -46,6 +46,8 @@ CONTINUOUS = (
     "linear", "midpoint", "averaged_inverted_cdf", "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased",
     "normal_unbiased",
 )  # fmt: skip
+# Those that name an element where fractions are integers, 0 and 1: the first also for a single one.
+AT_ENDS = ("linear", "averaged_inverted_cdf", "interpolated_inverted_cdf", "weibull")
 
 
 def alpha_and_beta(method: str) -> Any:
@@ -67,7 +69,7 @@ def element_at(n: int, q: Any, method: str) -> int:
         return math.ceil((n - 1) * q)
     if method == "nearest":
         return int(np.rint((n - 1) * q))
-    if method == "linear":
+    if method in AT_ENDS:
         return int((n - 1) * q)  # 0 or 1
     where = n * q - 1.0 if method == "inverted_cdf" else n * q - 1.5
     before = math.floor(where)
@@ -199,8 +201,9 @@ def quantile_of(
     source, fractions = np.asarray(a), np.asarray(q)
     if source.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    # Fractions that are integers, 0 and 1, name elements too.
-    element = method in DISCRETE or method == "linear" and fractions.dtype.kind in "iub"
+    element = method in DISCRETE
+    if fractions.dtype.kind in "iub":
+        element = element or method == "linear" or method in AT_ENDS and fractions.ndim > 0
     if not element:
         if source.dtype.kind == "b":
             raise TypeError(

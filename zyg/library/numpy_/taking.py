@@ -98,12 +98,16 @@ def unravel_index(e: Evaluator, indices: Abstract, shape: Abstract, order: Abstr
     whole = as_array(e, indices)
     if arrays.element_type(whole).kind not in "iu":
         e.type_error("only int indices permitted")
+    own = arrays.dims(e, whole)
+    if own and not lengths:
+        e.throw("ValueError", "multiple indices are not supported for 0d arrays")
     size = arrays.product(e, [scalar_value(e, d, I64) for d in lengths])
     _call(e, check_positions, flat(e, whole), size)
+    if not lengths:
+        return TupleValue(())
     found = _call(e, gathering.unravelled, flat(e, whole), TupleValue(lengths[::-1] if fortran else lengths))
     separate = lists.known_items(e, found)
     assert separate is not None
-    own = arrays.dims(e, whole)
     parts = [_like(e, indices, v, own) for v in separate]
     return TupleValue(tuple(parts[::-1] if fortran else parts))
 
