@@ -7,7 +7,20 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from . import changes, classes, effects, features, language, library, retyping, small_arrays
+from . import (
+    algorithms,
+    changes,
+    classes,
+    designs,
+    effects,
+    features,
+    flow,
+    language,
+    library,
+    patterns,
+    retyping,
+    small_arrays,
+)
 
 HEADER = """\
 import abc
@@ -16,12 +29,14 @@ import collections
 import contextlib
 import copy
 import dataclasses
+import enum
 import functools
 import heapq
 import itertools
 import math
 import operator
 import types
+import typing
 from collections import deque, namedtuple
 from dataclasses import dataclass
 
@@ -311,7 +326,20 @@ def counter(start):
 """,
 }
 
-PARTS = (features, classes, language, small_arrays, retyping, effects, library, changes)
+PARTS = (
+    features,
+    classes,
+    language,
+    small_arrays,
+    retyping,
+    effects,
+    library,
+    changes,
+    designs,
+    patterns,
+    algorithms,
+    flow,
+)
 for part in PARTS:
     TOOLS |= part.TOOLS
 TOOLS["Base"] = """
