@@ -106,6 +106,7 @@ def test_values_that_numpys_own_tests_ask_for():
         (lambda a: np.delete(a, a), np.array([1.0, 2.0])),
         (lambda a: np.delete(a, True), np.array([1.0, 2.0])),
         (lambda a: np.unravel_index(a, ()), np.array([0])),
+        (lambda a: NUMPY.convolve(a, a, mode=None), np.ones(3)),
         (lambda a: np.isin(a, a, kind="table"), np.array([-1, 2**63 - 1])),
         (lambda a: np.size(a[0], 0), np.ones(2)),
     ],

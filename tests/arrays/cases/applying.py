@@ -71,7 +71,7 @@ case(
     a=A("n", "dl", "finite"),
     b=A("m", "dl", "finite"),
 )
-case(np.polymul, lambda a, b: np.polymul(a, b), a=A("n", "dl", "finite", least=1), b=A("m", "dl", "finite", least=1))
+case(np.polymul, lambda a, b: np.polymul(a, b), a=A("n", "dl", "finite"), b=A("m", "dl", "finite"))
 case(np.polyint, lambda a: (np.polyint(a), np.polyint(a, 2, [1.0, 2.0])), a=A("n", "dl", "finite"))
 
 case(

@@ -89,6 +89,8 @@ def polymul(a1: Any, a2: Any) -> Any:
 
 
 def without_leading_zeros(a: Any) -> Any:
+    if len(a) == 0:
+        return np.zeros(1, a.dtype)
     first = 0
     while first < len(a) - 1 and a[first] == 0:
         first += 1

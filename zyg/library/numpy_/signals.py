@@ -209,6 +209,8 @@ def part_of(whole: Any, n: int, m: int, mode: Any) -> Any:
     if mode == "same" or mode == 1:
         start = (m - 1) // 2
         return whole[start : start + n].copy()
+    if not isinstance(mode, (str, int)):
+        raise TypeError("convolve/correlate mode not understood")
     raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
 
 

@@ -304,40 +304,75 @@ def middles(rows: Any, order: Any, without_nan: bool) -> Any:
 # -------------------------------------------------------------------------------------------------- covariances
 
 
-def observations(m: Any, rowvar: bool) -> Any:
-    a = np.asarray(m)
+def observations(v: Any, rowvar: bool, name: str, dtype: Any) -> Any:
+    """A matrix with a row for each variable, of float64 or complex128 where nothing else is asked for."""
+    a = np.asarray(v)
     if a.ndim > 2:
-        raise ValueError("m has more than 2 dimensions")
+        raise ValueError(f"{name} has more than 2 dimensions")
+    a = a.astype(np.result_type(a, np.float64) if dtype is None else dtype)
     if a.ndim == 2 and not constant(rowvar, "the flag rowvar"):
         return a.T
     return np.array(a, copy=None, ndmin=2)
 
 
-def covariances(m: Any, y: Any, rowvar: bool, freedom: Any) -> Any:
-    x = observations(m, rowvar)
+def weights_of(v: Any, count: int, name: str) -> Any:
+    """The weights of so many observations."""
+    weights = np.asarray(v).astype(float)
+    if weights.ndim > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if weights.shape[0] != count:
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
+    if np.any(weights < 0):
+        raise ValueError(f"{name} cannot be negative")
+    return weights
+
+
+def covariances(m: Any, y: Any, rowvar: bool, freedom: Any, fweights: Any, aweights: Any, dtype: Any) -> Any:
+    x = observations(m, rowvar, "m", dtype)
     if y is not None:
-        x = np.concatenate((x, observations(y, rowvar)), 0)
-    work = x if x.dtype.kind == "c" else x.astype(float)
-    n = work.shape[1]
-    centred = work - work.mean(1)[:, None]
-    return (centred @ np.conjugate(centred.T)) * scale_of(n - freedom, work.dtype.type)
+        x = np.concatenate((x, observations(y, rowvar, "y", dtype)), 0)
+    n = x.shape[1]
+    if fweights is None and aweights is None:
+        centred = x - x.mean(1)[:, None]
+        return (centred @ np.conjugate(centred.T)) * scale_of(n - freedom)
+    weights = np.ones(n)
+    if fweights is not None:
+        repeated = weights_of(fweights, n, "fweights")
+        if np.any(repeated != np.around(repeated)):
+            raise TypeError("fweights must be integer")
+        weights = repeated
+    if aweights is not None:
+        weights = weights * weights_of(aweights, n, "aweights")
+    total = np.sum(weights)
+    if total == 0.0:
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    count = total - freedom
+    if aweights is not None and freedom != 0:
+        count = total - freedom * np.sum(weights * np.asarray(aweights)) / total
+    centred = (x - (np.sum(x * weights, 1) / total)[:, None]).astype(x.dtype)
+    return (centred @ np.conjugate((centred * weights).T)) * scale_of(count)
 
 
-def scale_of(count: Any, number: Any) -> Any:
-    return np.true_divide(1.0, max(count, 0.0))
+def scale_of(count: Any) -> Any:
+    return np.true_divide(1.0, max(float(count), 0.0))
 
 
-@implements(np.cov, instead={"fweights": "repeat the observations", "aweights": "weigh the observations by hand"})
-def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None) -> Any:
+@implements(np.cov)
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None, aweights: Any = None,
+    *, dtype: Any = None,
+) -> Any:  # fmt: skip
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
     freedom = ddof if ddof is not None else 0 if bias else 1
-    c = covariances(m, y, rowvar, freedom)
+    c = covariances(m, y, rowvar, freedom, fweights, aweights, dtype)
     single = np.ndim(m) <= 1 and y is None
     return c.reshape(()) if single else c
 
 
 @implements(np.corrcoef)
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
-    c = covariances(x, y, rowvar, 1)
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    c = covariances(x, y, rowvar, 1, None, None, dtype)
     if np.ndim(x) <= 1 and y is None:
         return c[0, 0] / c[0, 0]
     deviations = np.sqrt(np.real(np.diagonal(c)))
