@@ -52,6 +52,14 @@ def f(x):
 def f(x):
     return drive(drawn(x, 2), (x, x * x, 0.1))
 """,
+    "largest of spread arguments, of a list that has grown": """
+def f(x):
+    values, sums = [x], [[x, 2.0]]
+    values.append(x * x)
+    sums.append(x)
+    first = max(0.0, *values) * min(*values, 9.0) + sum(*sums)
+    return first + sum(itertools.starmap(max, [values, (x, 0.25)])) * values[1]
+""",
     "single dispatch": """
 def f(x):
     return area_of([x, (x * x, x)])

@@ -134,24 +134,24 @@ def _starmapped(f: Any, iterator: Any) -> Any:
     for item, back in iterator:
         if type(item) is tuple:
             y, call_back = forward(*item)
-            yield y, (_run_spread, call_back, back)
+            yield y, (_run_spread, call_back, len(item), back)
             continue
         args, unpacking = calls.KNOWN[tuple](item)
         y, call_back = forward(*args)
-        yield y, (_run_starmapped, call_back, unpacking, back)
+        yield y, (_run_starmapped, call_back, len(args), unpacking, back)
 
 
 def _run_spread(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, call_back, inner = back
+    _, call_back, count, inner = back
     given = calls.run(call_back, d, shadows)
     if inner is not None:
-        inner[0](inner, None if given is None else tuple(given[1:]), shadows)
+        inner[0](inner, None if given is None else tuple(given[1 : 1 + count]), shadows)
 
 
 def _run_starmapped(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
-    _, call_back, unpacking, inner = back
+    _, call_back, count, unpacking, inner = back
     given = calls.run(call_back, d, shadows)
-    whole = calls.run(unpacking, None if given is None else tuple(given[1:]), shadows)
+    whole = calls.run(unpacking, None if given is None else tuple(given[1 : 1 + count]), shadows)
     if inner is not None:
         inner[0](inner, None if whole is None else whole[1], shadows)
 

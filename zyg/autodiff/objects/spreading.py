@@ -24,7 +24,7 @@ def record_spread(f: Any, args: tuple[Any, ...], kwargs: Any = None) -> tuple[An
         y, back = call(f, args, kwargs if kwargs is None else dict(kwargs))
     if back is None:
         return y, None
-    return y, (run_spread, back, len(args), kwargs, tuple(kwargs)) if kwargs else (run_spread_plain, back)
+    return y, (run_spread, back, len(args), kwargs, tuple(kwargs)) if kwargs else (run_spread_plain, back, len(args))
 
 
 def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
@@ -45,9 +45,11 @@ def _run_taken(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
 
 
 def run_spread_plain(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    inner = back[1]
+    """The arguments' cotangents are a sequence's: there are no more of them, though a back may give some for what it was not
+    given (the key of `max`)."""
+    _, inner, count = back
     given = inner[0](inner, d, shadows) if type(inner) is tuple else run(inner, d, shadows)
-    return None if given is None else (given[0], tuple(given[1:]), None)
+    return None if given is None else (given[0], tuple(given[1 : 1 + count]), None)
 
 
 def run_spread_list(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:

@@ -354,7 +354,7 @@ def record_spread(site: Site, f: Any, args: Any, kwargs: Any = None) -> tuple[An
         y, back = known[3](f.__self__, *args)
     else:
         y, back = forward_at(f, known, count)(*args)
-    return y, None if back is None else (spreading.run_spread_plain, back)
+    return y, None if back is None else (spreading.run_spread_plain, back, count)
 
 
 def _new_size(site: Site, shape: Any) -> Site:
