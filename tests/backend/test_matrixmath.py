@@ -1,6 +1,7 @@
-"""Kernels for products of matrices, against NumPy."""
+"""Kernels for products of matrices, and for places of numbers, against NumPy."""
 
 import ctypes
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,7 @@ import zyg
 from tests.turns import each_in_turn
 from zyg.backend.llvm import matrixmath
 from zyg.backend.llvm.engine import engine
+from zyg.library import blas
 
 wide = pytest.mark.skipif(not matrixmath.available(), reason="this machine has no AVX-512, for which the kernel is")
 draw = np.random.default_rng(3)
@@ -63,6 +65,65 @@ def test_products_are_set_or_added_and_nothing_else_is_touched():
                     assert np.array_equal(whole, before, equal_nan=True)
 
 
+@each_in_turn
+@pytest.mark.skipif(not blas.AVAILABLE, reason="there is no BLAS that can be called")
+def test_products_of_any_size_in_any_order():
+    matrix = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+    types = [ctypes.c_int64] * 3 + matrix * 3 + [ctypes.c_int64]
+    name = f"zyg_matmul_{blas.provider().bits}"
+    function = ctypes.CFUNCTYPE(None, *types)(engine().part(name)[name])
+
+    def orders(rows, columns):
+        whole = draw.normal(size=(2 * rows + 1, 2 * columns + 1))
+        fields = np.zeros((rows, columns), dtype=[("before", "i4"), ("x", "f8")])
+        fields["x"] = whole[:rows, :columns]
+        yield from (whole[1 : rows + 1, :columns].copy(), np.array(whole[:rows, :columns], order="F"))
+        yield from (whole[: 2 * rows : 2, : 2 * columns : 2], whole[:rows, :columns][::-1], fields["x"])
+        yield from (
+            np.broadcast_to(whole[0, :columns], (rows, columns)),
+            np.broadcast_to(whole[:rows, :1], (rows, columns)),
+        )
+
+    for n, length, m in (
+        (0, 3, 2),
+        (3, 0, 2),
+        (6, 6, 6),
+        (7, 7, 7),
+        (1, 300, 1),
+        (300, 1, 1),
+        (5, 50, 13),
+        (9, 200, 140),
+    ):
+        for a in orders(n, length):
+            for b in orders(length, m):
+                whole, c = guarded(n, m)
+                for target in (c, np.zeros((m, n)).T, np.zeros((2 * n, 2 * m))[::2, ::2]):
+                    for adds in (0, 1):
+                        before, expected = whole.copy(), adds * target + a @ b
+                        function(n, m, length, *(x for v in (a, b, target) for x in (v.ctypes.data, *v.strides)), adds)
+                        np.testing.assert_allclose(target, expected, rtol=1e-11, atol=1e-11)
+                        before[1 : n + 1, 1 : m + 1] = c
+                        assert np.array_equal(whole, before, equal_nan=True)
+
+
+@each_in_turn
+def test_the_place_of_a_number_in_a_row():
+    types = [ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_double]
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, *types)(engine().part("zyg_first_equal")["zyg_first_equal"])
+    for n in (0, 1, 3, 7, 8, 9, 16, 21):
+        numbers = np.arange(2.0 * n)
+        for row in (numbers[:n], numbers[::2], numbers[:n][::-1]):
+            for at in range(n):
+                for value in (row[at], math.nan):
+                    row[at], before = value, row[at]
+                    assert function(n, row.ctypes.data, *row.strides, value) == at
+                    assert function(n, row.ctypes.data, *row.strides, -1.0) == n
+                    row[at] = before
+            assert function(n, row.ctypes.data, *row.strides, math.nan) == n
+    zeros = np.array([1.0, -0.0, 0.0])
+    assert function(3, zeros.ctypes.data, 8, 0.0) == 1
+
+
 @wide
 def test_each_element_is_one_sum_in_order():
     """With products that are not rounded; which integers cannot tell, but small numbers beside large ones can."""
@@ -106,7 +167,7 @@ def test_gradients_of_products_take_it():
     by_a, by_b = by_factors(np.broadcast_to(a[0], (200, 200)), b, w)
     np.testing.assert_allclose(by_b, np.outer(a[0], w.sum(0)), rtol=1e-10, atol=1e-10)
     code = str(zyg.code_llvm(by_factors, a, b, w, raw=True))
-    assert "zyg_add_dots" in code and "zyg_product" in code
+    assert f"zyg_matmul_{blas.provider().bits}" in code
 
 
 @each_in_turn

@@ -4,44 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from zyg.backend.llvm import matrixmath
+from zyg.ir.types import I64, Scalar
 
-from .intrinsics import compiled_only
+from . import blas
 from .registry import emits
 
 if TYPE_CHECKING:
     from zyg.frontend.evaluator import Evaluator
     from zyg.frontend.values import Abstract
-
-AVAILABLE = matrixmath.available()
-# Elements of a result of `add_dots` beyond which it is better to copy the matrices before they are multiplied.
-MOST = 128 * 128
-# The least numbers of rows and columns of `product`, which computes six by 32 elements at a time, and the most
-# multiplications: beyond, BLAS may have threads for it.
-ROWS, COLUMNS, WORK = 4, 12, 1 << 23
-
-
-@compiled_only
-def product(
-    n: int, m: int, length: int, a: Any, step_a: int, next_a: int, b: Any, step_b: int, c: Any, step_c: int, adds: int
-) -> None:
-    """c = a @ b, or c += a @ b, for matrices of doubles; `step`: from one row to the next, in elements, and `next`: from one column
-    to the next. Rows of b and c lie together."""
-
-
-@emits(product)
-def _product(e: Evaluator, *args: Abstract) -> Abstract:
-    return _emit(e, "zyg_product", "vvvrvvrvmvv", args)
-
-
-@compiled_only
-def add_dots(n: int, m: int, length: int, a: Any, step_a: int, b: Any, step_b: int, c: Any, step_c: int) -> None:
-    """c += a @ b.T for matrices of doubles; `step`: from one row to the next, in elements, whose rows lie together."""
-
-
-@emits(add_dots)
-def _add_dots(e: Evaluator, *args: Abstract) -> Abstract:
-    return _emit(e, "zyg_add_dots", "vvvrvrvmv", args)
+    from zyg.ir.core import Value
 
 
 def rows(
@@ -56,10 +27,44 @@ def _rows(e: Evaluator, *args: Abstract) -> Abstract:
     return _emit(e, "zyg_rows", "vvvrvvrvvmvvv", args)
 
 
+def matmul(
+    n: int, m: int, length: int, a: Any, a0: int, a1: int, b: Any, b0: int, b1: int, c: Any, c0: int, c1: int, adds: int
+) -> None:
+    """The same of any number of doubles, by a kernel or BLAS, if there is one."""
+    rows(n, m, length, a, a0, a1, b, b0, b1, c, c0, c1, adds)
+
+
+@emits(matmul)
+def _matmul(e: Evaluator, *args: Abstract) -> Abstract:
+    found = blas.provider()
+    symbol = "zyg_rows" if found is None else f"zyg_matmul_{found.bits}"
+    return _emit(e, symbol, "vvvrvvrvvmvvv", args)
+
+
+def first_equal(n: int, row: Any, step: int, value: float) -> int:
+    """The place of the first element that is `value`, or the first nan if it is one; `n` if there is none.  `step`: the bytes from
+    one element to the next."""
+    return next((i for i in range(n) if row[i] == value or row[i] != row[i] and value != value), n)
+
+
+@emits(first_equal)
+def _first_equal(e: Evaluator, *args: Abstract) -> Abstract:
+    from zyg.frontend.values import Number
+
+    return Number(_emitted(e, "zyg_first_equal", "vrvv", args, I64)[0])
+
+
 def _emit(e: Evaluator, symbol: str, spec: str, args: tuple[Abstract, ...]) -> Abstract:
+    from zyg.frontend.values import Known
+
+    _emitted(e, symbol, spec, args)
+    return Known(None)
+
+
+def _emitted(e: Evaluator, symbol: str, spec: str, args: tuple[Abstract, ...], *result: Scalar) -> list[Value]:
     from zyg.frontend.scalars import scalar_value
-    from zyg.frontend.values import ArrayValue, Known
+    from zyg.frontend.values import ArrayValue
 
     operands = [v.value if isinstance(v, ArrayValue) else scalar_value(e, v) for v in args]
-    e.emit("foreign", *operands, types=(), symbol=symbol, spec=spec, int=64)
-    return Known(None)
+    returns = {"returns": True} if result else {}
+    return list(e.emit("foreign", *operands, types=result, symbol=symbol, spec=spec, int=64, **returns))

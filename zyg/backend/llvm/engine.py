@@ -379,7 +379,7 @@ def _part_job(name: str) -> Job:
             runtime.text(name), effort("", brief=True) if careful or name in runtime.LARGE else None, not careful
         )
     if name in matrixmath.NAMES:
-        return Job(matrixmath.text(name))
+        return Job(matrixmath.text(name), effort("", brief=True) if name in matrixmath.DRIVERS else None)
     if name in vectormath.NAMES:
         declared, body = vectormath.text(name, _is_wide())
         return Job("\n".join([*sorted(declared), body]))

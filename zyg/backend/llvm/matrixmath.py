@@ -1,5 +1,5 @@
 """Products of matrices of doubles, for machines with vectors of 512 bits: NumPy's BLAS knows those of few processors.
-(Those of few elements, for all machines, are in rowproducts.py.)
+(Those of few elements, for all machines, are in rowproducts.py; which is for what, in matmul.py.)
 
 Both hold a block of sums in registers, and go at a time through parts of the matrices that fit into the first cache (Goto and
 van de Geijn, "Anatomy of high-performance matrix multiplication", ACM Trans. Math. Softw. 34, 2008).  Blocks are of six rows, the
@@ -21,7 +21,9 @@ from collections.abc import Callable
 import llvmlite.binding as llvm
 
 from .horizontal import add_up
+from .matmul import matmul
 from .rowproducts import ROWS
+from .rowsearch import FIRST_EQUAL
 
 _LANES = 8
 _VECTOR = f"<{_LANES} x double>"
@@ -338,4 +340,12 @@ def _dots(height: int) -> str:
     return w.function(f"block{height}", f"i64 %count, {matrices}")
 
 
-NAMES = {"zyg_product": _product, "zyg_add_dots": _add_dots, "zyg_rows": lambda: ROWS}
+NAMES: dict[str, Callable[[], str]] = {
+    "zyg_product": _product,
+    "zyg_add_dots": _add_dots,
+    "zyg_rows": lambda: ROWS,
+    "zyg_first_equal": lambda: FIRST_EQUAL,
+    "zyg_matmul_32": lambda: matmul(32, available()),
+    "zyg_matmul_64": lambda: matmul(64, available()),
+}
+DRIVERS = frozenset({"zyg_matmul_32", "zyg_matmul_64"})  # of functions to be inlined; the others are as they are to be

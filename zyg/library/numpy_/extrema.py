@@ -27,6 +27,7 @@ from zyg.frontend.values import (
 )
 from zyg.ir.reductions import identity
 
+from .. import kernels
 from ..intrinsics import cut, machine
 from ..registry import emits, implements
 from .common import axis_index, lines
@@ -146,6 +147,8 @@ for _kind, _name in (("max", "maximum"), ("min", "minimum")):
 def first_equal(row: Any, value: Any) -> int:
     """The place of the first element that is `value`, or the first nan if it is one; the length if there is none."""
     n = len(row)
+    if row.dtype == np.float64:
+        return kernels.first_equal(n, row, row.strides[0], value)
     start = n - n % _BLOCK
     # Blocks that do not have it, in which the processor looks at several elements at once.
     for block in range(n // _BLOCK):

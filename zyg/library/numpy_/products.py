@@ -413,12 +413,12 @@ def rows_into(c: Any, a: Any, b: Any, adds: bool) -> None:
     """The same: of doubles, once in a module for all layouts."""
     n, k = a.shape
     m = b.shape[1]
-    if by_blas(c) and a.dtype == c.dtype and b.dtype == c.dtype and n * m * k > SMALL and by_rows(c):
-        many_rows_into(general(c), general(a), general(b), adds)
-        return
     if are_doubles(c, a, b):
         (a0, a1), (b0, b1), (c0, c1) = a.strides, b.strides, c.strides
-        kernels.rows(n, m, k, a, a0, a1, b, b0, b1, c, c0, c1, 1 if adds else 0)
+        kernels.matmul(n, m, k, a, a0, a1, b, b0, b1, c, c0, c1, 1 if adds else 0)
+        return
+    if by_blas(c) and a.dtype == c.dtype and b.dtype == c.dtype and n * m * k > SMALL and by_rows(c):
+        many_rows_into(general(c), general(a), general(b), adds)
         return
     zero = c.dtype.type(0)
     tiles = m // 4
@@ -446,16 +446,9 @@ def rows_into(c: Any, a: Any, b: Any, adds: bool) -> None:
 @shared
 @unchecked
 def many_rows_into(c: Any, a: Any, b: Any, adds: bool) -> None:
-    """The same by a kernel or BLAS, where the elements of a row of `c` lie together: once in a module, for all layouts."""
+    """The same by BLAS, where the elements of a row of `c` lie together: once in a module, for all layouts."""
     n, k = a.shape
     m = b.shape[1]
-    if kernels.AVAILABLE and c.dtype == np.float64:
-        if adds and n * m <= kernels.MOST and by_rows(a) and by_columns(b):
-            kernels.add_dots(n, m, k, a, step(a, 0), b, step(b, 1), c, step(c, 0))
-            return
-        if by_kernel(n, m, k) and step(a, 0) * step(a, 1) != 0 and step(b, 0) != 0 and step(b, 1) == 1:
-            kernels.product(n, m, k, a, step(a, 0), step(a, 1), b, step(b, 0), c, step(c, 0), 1 if adds else 0)
-            return
     x, y = matrix(a), matrix(b)
     # What are rows to us are columns to BLAS: it is asked for the transposed of c, which is b.T @ a.T.
     first, from_y = (PLAIN, leading(y, 0)) if by_rows(y) else (TRANSPOSED, leading(y, 1))
@@ -570,11 +563,6 @@ def by_blas(a: Any) -> bool:
 
 def are_doubles(a: Any, b: Any, c: Any) -> bool:
     return a.dtype == np.float64 and b.dtype == np.float64 and c.dtype == np.float64
-
-
-def by_kernel(n: int, m: int, k: int) -> bool:
-    """Whether the kernel does well on a product of such sizes."""
-    return n >= kernels.ROWS and m >= kernels.COLUMNS and n * m * k <= kernels.WORK
 
 
 def vector(x: Any) -> Any:
