@@ -383,9 +383,38 @@ def op_cotangents(e: Emitter, tree: Tree) -> None:
 _ADDED = frozenset({float, complex})
 
 
+def adds_to_what_may_be_none(instr: Operation) -> bool:
+    """Whether a number is added to what is a number or None. (Then the number may be on the stack: it is computed on either way.)"""
+    return bool(instr.attrs.get("numbers")) and instr.attrs.get("given") == (False, True) and "brief" not in instr.attrs
+
+
+def _add_to_what_may_be_none(e: Emitter, tree: Tree) -> None:
+    _, a, b, *_ = tree.operation.operands
+    result = tree.operation.result
+    none, end = Label(), Label()
+    depth = e.depth
+    there = 2 not in tree.inner and e.are_one(b, result)
+    e.load(a)
+    jump_if_none(e, end if there else none)
+    e.load(a)
+    e.push(tree, 2)
+    operator(e, "add")
+    e.store(result)
+    if not there:
+        with e.aside():
+            e.label(none, depth)
+            e.push(tree, 2)
+            e.store(result)
+            jump(e, end)
+    e.label(end, depth)
+
+
 @operation
 def op_accumulate(e: Emitter, tree: Tree) -> None:
     instr = tree.operation
+    if adds_to_what_may_be_none(instr):
+        _add_to_what_may_be_none(e, tree)
+        return
     function, a, b, *rare = instr.operands
     numbers = instr.attrs.get("numbers", False)
     if instr.attrs.get("brief"):

@@ -44,6 +44,8 @@ def loads_twice(instr: Operation, k: int) -> bool:
             written = not {"inline", "elementary"}.isdisjoint(instr.attrs)
             return k == 1 or written or ("method" in instr.attrs and k >= len(instr.operands) - 2)
         return "direct" in instr.attrs
+    if instr.op == "accumulate" and pulling.adds_to_what_may_be_none(instr):
+        return k != 2
     return instr.op in (
         "item",
         "pull",

@@ -206,13 +206,15 @@ def access(e: Emitter, instr: Operation, none: Label, end: Label) -> None:
         return
     if "shadow" not in instr.attrs:
         look_up(e, shadows, x, which, last, shadow, about=instr.attrs)
+    stays = instr.attrs.get("stays", False)
     if attribute is not None:
         get_attribute(e, shadow, attribute)
-        e.out("LOAD_CONST", None)
-        e.load(shadow)
-        e.out("STORE_ATTR", attribute)
+        if not stays:
+            e.out("LOAD_CONST", None)
+            e.load(shadow)
+            e.out("STORE_ATTR", attribute)
     else:
-        take_part(e, shadow, part, position, last=kind == "list_append")
+        take_part(e, shadow, part, position, last=kind == "list_append", stays=stays)
     value = 2 if kind == "setitem" else 1
     if value in wanted:
         e.store(results[wanted.index(value)])
@@ -301,8 +303,8 @@ def _go_unless_within(e: Emitter, shadow: Value, position: Value, slow: Label) -
     e.jump_if("FALSE", slow)
 
 
-def take_part(e: Emitter, shadow: Value, part: Value, position: bool | None, last: bool) -> None:
-    """Take the part of a shadow out and leave it on the stack; `last`: with its place."""
+def take_part(e: Emitter, shadow: Value, part: Value, position: bool | None, last: bool, stays: bool = False) -> None:
+    """Take the part of a shadow out and leave it on the stack; `last`: with its place. `stays`: it is there afterwards, too."""
     mapping, absent, end = Label(), Label(), Label()
     depth = e.depth
     if position is None:
@@ -313,10 +315,11 @@ def take_part(e: Emitter, shadow: Value, part: Value, position: bool | None, las
             call_method(e, shadow, "pop")
         else:
             subscript(e, shadow, part)
-            e.out("LOAD_CONST", None)
-            e.load(shadow)
-            e.load(part)
-            e.out("STORE_SUBSCR")
+            if not stays:
+                e.out("LOAD_CONST", None)
+                e.load(shadow)
+                e.load(part)
+                e.out("STORE_SUBSCR")
         jump(e, end)
         e.label(absent, depth)
         e.out("LOAD_CONST", None)
@@ -324,5 +327,8 @@ def take_part(e: Emitter, shadow: Value, part: Value, position: bool | None, las
             jump(e, end)
     if position is not True:
         e.label(mapping, depth)
-        call_method(e, shadow, "pop", part, lambda: e.out("LOAD_CONST", None))
+        if stays:
+            call_method(e, shadow, "get", part)
+        else:
+            call_method(e, shadow, "pop", part, lambda: e.out("LOAD_CONST", None))
     e.label(end, depth + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType
 from typing import Any
 
 from . import builtins_, calls, iteration, listwise, reentry
@@ -152,9 +152,13 @@ def call_partial(f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
 def forward_of_partial(f: Any, arity: int) -> Any:
     """The same for a place that is passed again and again, with `arity` arguments by position; None if it is not that simple."""
     fixed, keywords, names = f.args, f.keywords, [*f.keywords]
-    if type(f) is not functools.partial or type(f.func) is not FunctionType:
+    if type(f) is not functools.partial:
         return None
-    forward = adapter(f.func, len(fixed) + arity, tuple(names))
+    if type(f.func) is FunctionType:
+        forward = adapter(f.func, len(fixed) + arity, tuple(names))
+    else:  # of a module, like `operator.mul`
+        builtin = type(f.func) is BuiltinFunctionType and type(f.func.__self__) in (ModuleType, NoneType)
+        forward = calls.forward_of(f.func) if builtin and not names else None
     if forward is None:
         return None
     start = 1 + len(fixed)

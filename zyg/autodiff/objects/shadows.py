@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import operator
 import weakref
 from collections.abc import Iterable
 from types import CellType, ModuleType
@@ -251,10 +252,14 @@ class Shadows:
             shadow += ds[there:]
             ds = ds[:there]
         stop = start + len(ds)
-        shadow[start:stop] = [
-            d if old is None else old if d is None else old + d if type(old) is float else accumulate(old, d)
-            for old, d in zip(shadow[start:stop], ds)
-        ]
+        before = shadow[start:stop]
+        try:  # in C, if all are numbers: others have no differences
+            shadow[start:stop] = list(map(operator.sub, before, map(operator.neg, ds)))
+        except TypeError:
+            shadow[start:stop] = [
+                d if old is None else old if d is None else old + d if type(old) is float else accumulate(old, d)
+                for old, d in zip(before, ds)
+            ]
 
     def take_item(self, sequence: Any, index: int) -> Any:
         """The cotangent of an item, which starts again from zero."""

@@ -247,12 +247,17 @@ def _reads_plainly(cls: type, name: str) -> bool:
 
 
 def _stands_for_a_constant(cls: type, name: str, found: Any) -> bool:
-    """Whether what a class holds for instances that have no such attribute of their own carries no derivative: it is no number,
-    or one that was there before all of what is being differentiated."""
-    if type(found) in INERT:
+    """Whether what a class holds for instances that have no such attribute of their own carries no derivative, or has it in a shadow
+    of its own: it is no number, or one that was there before all of what is being differentiated."""
+    kind = type(found)
+    if kind in INERT:
         return True
-    if type(found) is not float and type(found) is not int:
-        return False
+    if kind is not float and kind is not int:
+        if find(kind, "__get__") is not None or not VALUES.isdisjoint(kind.__mro__):
+            return False
+        if kind.__flags__ & HEAP_TYPE:
+            note_class(kind)  # which may come to be a descriptor
+        return True
     owner = next(c for c in cls.__mro__ if name in c.__dict__)
     return is_constant_number(owner, name)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
-from zyg.ir.core import Const, Function, Instr, Value
+from zyg.ir.core import Block, Const, Function, Instr, Value
 from zyg.ir.types import OBJECT
 
 from .versions import NOTHING, Test, Versions, gives_position, in_versions, is_nothing
@@ -26,6 +26,11 @@ _APART = frozenset({"pairwise", "product", "combinations", "combinations_with_re
 _CHAINED = frozenset({"chain", "from_iterable"})
 _READ = frozenset({"getattr", "getitem"})
 _WRITTEN = frozenset({"setattr", "setitem"})
+# What reads a part of something, and what sets it.
+_READS_PART = _READ | {"get_cell"}
+_SETS_PART = {"setattr": "getattr", "setitem": "getitem", "set_cell": "get_cell"}
+# What does nothing to shadows, or adds to them at most.
+_ADDS = frozenset({"accumulate", "rule", "tuple", "cotangents", "join", "pop"})
 
 
 def plain_reverse(function: Function) -> Function:
@@ -48,6 +53,22 @@ def _is_step(instr: Instr) -> bool:
     return not is_nothing(instr.operands[1]) and instr.attrs["over"] in ("", "values")
 
 
+def _only_adds(instr: Instr) -> bool:
+    """Whether the reverse of what was done plainly takes nothing out of a shadow."""
+    if instr.op != "pull":
+        return instr.op in _ADDS
+    access = instr.attrs.get("access")
+    return access in _READS_PART or access == "get_next" or (access is None and _has_formulas(instr))
+
+
+class _Taken(NamedTuple):
+    """A cotangent that was taken out of a shadow, by which instruction, and where: it may come that it is put back."""
+
+    d: Value
+    by: Instr
+    segment: int
+
+
 class _PlainReverse(Versions):
     def __init__(self, *args: Any):
         self.given: set[Value] = set()  # found to be other than None
@@ -55,6 +76,9 @@ class _PlainReverse(Versions):
         self.tested_rare: set[Value] = set()
         self.looked_up: set[tuple[Value, ...]] = set()  # shadows that are at hand, of the likely kinds
         self.skipped = -1  # what has been done up to here
+        self.taken: dict[Any, _Taken] = {}  # by what tells the part of a shadow
+        # With the block, instruction and segment that would put it back.
+        self.given_back: list[tuple[_Taken, Block, Instr, int]] = []
         super().__init__(*args)
 
     def _known(self, original: Value) -> bool:
@@ -80,6 +104,8 @@ class _PlainReverse(Versions):
     def _translate(self, instr: Instr) -> None:
         if self.number < self.skipped:
             return
+        if not _only_adds(instr):
+            self.taken.clear()
         if instr.op == "tuple" and (self._items_of_tuples(instr) or self._taken_apart(instr)):
             return
         rare = _has_formulas(instr)
@@ -100,7 +126,7 @@ class _PlainReverse(Versions):
         elif gives_position(instr):
             self._at_position(instr)
         elif instr.op == "pull" and "access" in instr.attrs and is_nothing(instr.operands[0]):
-            self._copy(instr, **self._about(instr.operands[1]))  # what is always done plainly
+            self._note_part(instr, self._copy(instr, **self._about(instr.operands[1])))  # what is always done plainly
         else:
             self._copy(instr)
 
@@ -144,11 +170,10 @@ class _PlainReverse(Versions):
                 self.given.add(self.value[instr.result])
             return
         other = first if b in self.given else second
-        if self._of(other) in self.given or (self.looping and self.made_at.get(other, -1) < self.begun):
-            # (What a loop adds to is None once.)
-            self._known(other)
+        if self._of(other) in self.given:
             self._number(instr.result, self._emit("add", [a, b], instr.position))
             return
+        # (What a loop adds to is None once: that alone is no reason to leave the plain version.)
         self._copy(instr, given=(a in self.given, b in self.given), numbers=True)
         self.given.add(self.value[instr.result])
         self.numbers.add(self.value[instr.result])
@@ -231,13 +256,45 @@ class _PlainReverse(Versions):
         attrs = instr.attrs | {"wanted": tuple(wanted[n] for n in kept), "position": True}
         self._emit_pull(instr, list(map(self._of, instr.operands)), attrs, [instr.results[n] for n in kept])
 
-    def _emit_pull(self, instr: Instr, operands: list[Value], attrs: dict[str, Any], results: list[Value]) -> None:
+    def _emit_pull(self, instr: Instr, operands: list[Value], attrs: dict[str, Any], results: list[Value]) -> Instr:
         """A pull that gives some of the results of `instr`."""
         copy = Instr("pull", operands, [], attrs, [], instr.position)
         for r in results:
             self.value[r] = Value(r.type, r.name)
             copy.results.append(self.value[r])
         self.here.instrs.append(copy)
+        return copy
+
+    # What `x.a += v` takes out of the shadow of `x` goes to `v`, and back to where it was: it can as well stay there. What is
+    # added to that place meanwhile does not mind; where other code may look, or take something, it is not done.
+
+    def _note_part(self, instr: Instr, made: Instr) -> None:
+        """What was emitted for the access `instr` takes a cotangent out of a shadow, or puts it back."""
+        kind = instr.attrs["access"]
+        if kind in _SETS_PART:
+            if made.results:
+                self.taken[self._part(instr)] = _Taken(made.results[0], made, len(self.segments) - 1)
+        elif not made.results:
+            taken = self.taken.get(self._part(instr))
+            if taken is not None and taken.d is made.operands[1]:
+                del self.taken[self._part(instr)]
+                self.given_back.append((taken, self.here, made, len(self.segments) - 1))
+
+    def _part(self, instr: Instr) -> Any:
+        """What tells the part of a shadow that an access is about."""
+        kind = instr.attrs["access"]
+        of = _SETS_PART.get(kind, kind)
+        _, _, _, x, key, name, *_ = instr.operands
+        part = self._of(key) if of == "getitem" else name
+        return of, self._of(x), (type(part.value), part.value) if isinstance(part, Const) else part
+
+    def _completed(self) -> None:
+        for taken, at, instr, segment in self.given_back:
+            # If control goes to the general version in between, that puts it back: it has to be nothing, then.
+            tests = [test for between in self.segments[taken.segment + 1 : segment + 1] for test in between.tests]
+            if all(test.what == "some" and test.value is taken.d for test in tests):
+                taken.by.attrs["stays"] = True
+                at.instrs.remove(instr)
 
     def _unpacked(self, step: Instr, count: int) -> list[Value]:
         """The items of the part that an item of what a loop goes through belongs to."""
@@ -317,12 +374,14 @@ class _PlainReverse(Versions):
     def _access(self, instr: Instr) -> None:
         """What was read or written plainly."""
         kind, d = instr.attrs["access"], instr.operands[1]
-        likely = instr.attrs.get("likely") if "component" not in instr.attrs else None
+        is_set = kind in _READ and self._part(instr) in self.taken  # in the same place: then that is no tuple
         about = self._about(d)
+        likely = instr.attrs.get("likely") if is_set or "component" not in instr.attrs else None
         whole = True
         if kind in _READ:
             key, name = instr.operands[4:6]
-            whole = kind == "getattr" or likely is not None or (isinstance(key, Const) and type(key.value) is not int)
+            whole = is_set or kind == "getattr" or likely is not None
+            whole = whole or (isinstance(key, Const) and type(key.value) is not int)
             special = kind == "getattr" and isinstance(name, Const) and name.value.startswith("__")  # of a method
             if is_nothing(self._of(d)) or special:
                 self._nothing(instr.results)
@@ -332,7 +391,7 @@ class _PlainReverse(Versions):
             at = 2 if kind == "setitem" else 1
             kept = [n for n, k in enumerate(instr.attrs["wanted"]) if k == at]
         wanted = instr.attrs["wanted"]
-        others = instr.results[len(wanted) :]
+        others = instr.results[len(wanted) :] if not is_set else []
         self._nothing(instr.results)
         operands = [NOTHING, *[self._of(v) for v in instr.operands[1:]]]
         attrs = instr.attrs | about | {"wanted": tuple(wanted[n] for n in kept)}
@@ -340,5 +399,7 @@ class _PlainReverse(Versions):
             kinds = None if instr.attrs["surely"] else _LISTS if likely is list else likely
             operands[6:] = [NOTHING, *self._shadows(instr, "items", kinds, early=True)]
             attrs["shadow"] = likely
+        if is_set:
+            attrs.pop("component", None)
         del attrs["rare"]
-        self._emit_pull(instr, operands, attrs, [*[instr.results[n] for n in kept], *others])
+        self._note_part(instr, self._emit_pull(instr, operands, attrs, [*[instr.results[n] for n in kept], *others]))

@@ -152,14 +152,14 @@ def forward_at(f: Any, site: Site, arity: int) -> Any:
         forward = objects.forward_of(f)
         _note_method_of_builtin(f, site[_TABLE])
         return forward
-    if t is FunctionType or t is type or t in _OF_NUMPY or t is BuiltinFunctionType:
+    if t is FunctionType or t is type or t in _OF_NUMPY or t is BuiltinFunctionType or t is partial:
         known = site[_MANY_AT].get(f)
         if known is not None:
             return known
     if t is partial and not has_ruled_instances(t):
         made = objects.functools_.forward_of_partial(f, arity)
         if made is not None:
-            site[:2] = f, made
+            _remember(site, f, made)
             _passing.append(site)
             return made
     known = _of_objects[1 if bodies else 0]
@@ -309,9 +309,10 @@ def record_keywords(site: Site, names: tuple[str, ...], f: Any, *args: Any) -> t
         if made is not None:
             return made(*args)
         if t is FunctionType:
-            if is_permanent(f) and calls.known_entry(f) is not None:
+            if calls.known_entry(f) is not None:
                 made = adapter(f, len(args) - len(names), names)
-                note_code(f)
+                if is_permanent(f):
+                    note_code(f)
         elif t in _OF_NUMPY:
             made = partial(call_with_names, objects.forward_of(f), names)
         elif isinstance(f, type):
@@ -371,11 +372,12 @@ def _record_spread_by_name(site: Site, f: Any, args: tuple[Any, ...], kwargs: di
     shape = len(args), names
     known = site[_SIZES_AT].get(shape) or _new_size(site, shape)
     forward = known[1] if f is known[0] else known[_MANY_AT].get(f) if type(f) is FunctionType else None
-    if forward is None and type(f) is FunctionType and is_permanent(f) and calls.known_entry(f) is not None:
+    if forward is None and type(f) is FunctionType and calls.known_entry(f) is not None:
         forward = adapter(f, len(args), names)
         if forward is not None:
             _remember(known, f, forward)
-            note_code(f)
+            if is_permanent(f):
+                note_code(f)
             if not lasts(f):
                 _passing.append(known)
     if forward is None:

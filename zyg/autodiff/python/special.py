@@ -88,10 +88,11 @@ def run_reflected(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
-    """RECORD of an in-place operator; classes without a method for it have the plain operator."""
+    """RECORD of an in-place operator, which remembers the methods of classes; those without one have the plain operator."""
     general, plain = objects.RECORD[f"i{op}"], OPERATORS[op]
     slot = f"__i{op}__"
     short = numpy_operators.INPLACE[op]
+    tables = new_tables()
 
     def record(a: Any, b: Any) -> tuple[Any, Any]:
         cls = type(a)
@@ -99,7 +100,14 @@ def _inplace(op: str) -> Callable[[Any, Any], tuple[Any, Any]]:
             return short(a, b) or general(a, b)
         if cls in SCALARS:
             return plain(a, b)
-        if cls.__dictoffset__ and find(cls, slot) is None and is_of_python(cls):
+        found = tables[1 if bodies else 0].get(cls)
+        if found is not None:
+            if getattr(cls, slot) is found[1]:
+                made = found[2](a, b)
+                return made if made[0] is not NotImplemented else plain(a, b)
+        elif is_plain(find(cls, slot)):
+            _note_special(tables, cls, slot, 2)
+        elif cls.__dictoffset__ and find(cls, slot) is None and is_of_python(cls):
             return plain(a, b)
         return general(a, b)
 
@@ -173,9 +181,18 @@ def _getitem(x: Any, key: Any) -> tuple[Any, Any]:
     elif t is deque:
         if type(key) is int:
             return x[key], (iteration.run_list_item, x, key if key >= 0 else key + len(x))
+    elif t is defaultdict:
+        if type(key) in PLAIN_KEYS:
+            if key in x:
+                return x[key], (iteration.run_dict_item, x, key)
+            if type(x.default_factory) is type and x.default_factory in _MAKE_EMPTY:
+                return x[key], (subscripts.run_default_made, x, key, None)
     else:
         _note_special(_reading, t, "__getitem__", 2)
     return objects.RECORD["getitem"](x, key)
+
+
+_MAKE_EMPTY = frozenset({float, int, list, dict, set})  # what needs nothing, so that nothing comes to it
 
 
 def record_part(x: Any, key: slice) -> tuple[Any, Any]:

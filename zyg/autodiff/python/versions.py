@@ -243,6 +243,7 @@ class Versions:
         for n, instr in enumerate(self.body):
             self.number = n
             self._translate(instr)
+        self._completed()
         self._jump(self.here, self.end, [self._of(v) for v in outs])
         self._general_versions(outs)
         self.plain.append(self.end)
@@ -264,6 +265,9 @@ class Versions:
     @abstractmethod
     def _translate(self, instr: Instr) -> None:
         """Emit an instruction of the plain version."""
+
+    def _completed(self) -> None:
+        """The plain version is complete, and all tests are known."""
 
     def _new(self, name: str) -> Block:
         made = Block(f"{self.block.name}.{name}")
@@ -362,9 +366,10 @@ class Versions:
         self.here.instrs.append(Instr(op, operands, [made], attrs, [], position))
         return made
 
-    def _copy(self, instr: Instr, **attrs: Any) -> None:
+    def _copy(self, instr: Instr, **attrs: Any) -> Instr:
         copy = Instr(instr.op, [self._of(v) for v in instr.operands], [], instr.attrs | attrs, [], instr.position)
         for r in instr.results:
             self.value[r] = Value(r.type, r.name)
             copy.results.append(self.value[r])
         self.here.instrs.append(copy)
+        return copy
