@@ -22,7 +22,7 @@ def adapter(f: FunctionType, count: int, names: tuple[str, ...] = (), bound: boo
     """The forward half of a plain function for `count` arguments by position and further ones by these keywords; None where the
     arguments do not fit. `bound`: for a method, whose pullback gives no cotangent of the function."""
     entry = calls.known_entry(f)
-    if entry is None or entry.generator:
+    if entry is None:
         return None
     if f.__closure__ is not None and not lasts(f):  # it is not kept
         return _adapter(entry, f, count, names, bound)
@@ -52,7 +52,14 @@ def _adapter(
     if count == total:
         return forward  # whatever the defaults are
     defaults = f.__defaults__ or ()
-    if not names and not code.co_kwonlyargcount and count + len(defaults) >= total and count < total and lasts(f):
+    if (
+        not names
+        and not code.co_kwonlyargcount
+        and count + len(defaults) >= total
+        and count < total
+        and lasts(f)
+        and not entry.generator
+    ):
         # Its defaults are constants. (Who remembers this looks whether they are others now.)
         made = FunctionType(forward.__code__, f.__globals__, f.__name__, defaults[count - total :], f.__closure__)
         made.__qualname__ = f.__qualname__

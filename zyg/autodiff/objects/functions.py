@@ -55,14 +55,17 @@ class Function:
 
     def bind(self, f: FunctionType) -> Callable[..., Any]:
         """The forward half as a function with the globals and the closure of `f`."""
-        made = self._bind(f, False)
-        return functools.partial(generators.call, made) if self.generator else made
+        return self._bind(f, False)
 
-    def bind_method(self, f: FunctionType) -> FunctionType:
+    def bind_method(self, f: FunctionType) -> Callable[..., Any]:
         """The same, whose pullback gives the cotangent of the bound method in the place of that of `self`."""
         return self._bind(f, True)
 
-    def _bind(self, f: FunctionType, bound: bool) -> FunctionType:
+    def _bind(self, f: FunctionType, bound: bool) -> Callable[..., Any]:
+        made = self._half(f, bound)
+        return functools.partial(generators.call, made) if self.generator else made
+
+    def _half(self, f: FunctionType, bound: bool) -> FunctionType:
         present = self.present()
         known = present.get(bound) if f.__closure__ is None else None
         if known is not None and known.__globals__ is f.__globals__:

@@ -88,7 +88,7 @@ def _pairs(generator: Generator, before: list[int]) -> Any:
 class Generator(Iterator):
     """A generator in the forward pass."""
 
-    __slots__ = ("_pairs", "back", "done", "failed", "forward", "items")
+    __slots__ = ("_pairs", "back", "done", "failed", "forward", "handed_over", "items")
 
     def __init__(self, forward: Any):
         self.back = next(forward)
@@ -96,6 +96,7 @@ class Generator(Iterator):
         self.items = 0  # how many there were
         self.done = False
         self.failed: BaseException | None = None
+        self.handed_over = False  # to another one, which gives all items (`delegation`)
         self.kind = "generator"
         self._pairs: Items | None = None  # they refer to this
 
@@ -107,7 +108,7 @@ class Generator(Iterator):
 
     @property
     def started(self) -> bool:
-        return self.done or self.items > 0 or self.failed is not None
+        return self.done or self.items > 0 or self.failed is not None or self.handed_over
 
     @property
     def given(self) -> int:
@@ -119,7 +120,7 @@ class Generator(Iterator):
         return self.forward.gi_code
 
     def reversal(self, shadows: Any) -> Any:
-        return _Reverse(self, shadows)
+        return _OfAnother() if self.handed_over else _Reverse(self, shadows)
 
     def fail(self, error: BaseException) -> None:
         """The generator is left by an exception, which takes along what undoes its last step."""
@@ -249,6 +250,23 @@ def record_close(generator: Generator) -> tuple[Any, Any]:
 
 
 # ------------------------------------------------------------------------------------------------------------ backs
+
+
+class _OfAnother:
+    """The steps of a generator are undone by the one that gave its items; what came behind gave none."""
+
+    left = 0
+    sent = None
+
+    def give_value(self, d: Any) -> None:
+        pass
+
+    @property
+    def cotangents(self) -> NoReturn:
+        raise Unsupported(
+            "a derivative through a generator whose items another one gave (`yield from`) that is not undone yet",
+            hint="write a loop that yields in the place of `yield from`",
+        )
 
 
 class _Reverse:

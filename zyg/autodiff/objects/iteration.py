@@ -20,7 +20,7 @@ from zyg.autodiff import objects
 from zyg.backend.phrases import PLAIN_KEYS
 from zyg.errors import Unsupported
 
-from . import foreign, sources
+from . import foreign, later, sources
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
 
 
@@ -627,7 +627,8 @@ def record_iter(x: Any) -> tuple[Any, Any]:
 
 
 def _called(x: Any, method: Any) -> tuple[Any, Any]:
-    return objects.calls.call(method.__get__(x, type(x)), ())
+    forward = later.special.special_method("__iter__", type(x), 1)
+    return objects.calls.call(method.__get__(x, type(x)), ()) if forward is None else forward(x)
 
 
 def loop(x: Any) -> tuple[Any, Any]:

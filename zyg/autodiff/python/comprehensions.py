@@ -84,7 +84,9 @@ def _take_one(f: Function, namespace: dict[str, Any] | None) -> bool:
                 if made is None or counts[generator[1].result] != 1:
                     continue
                 consumer = _named(instr.operands[0], made_by, namespace)
-                if consumer is None or (consumer in (max, min) and len(instr.operands) > 2):
+                if consumer is None:
+                    continue
+                if consumer in (max, min) and len(instr.operands) - len(instr.attrs["keywords"]) > 2:
                     continue
                 body = _body(made, makers, namespace, True)
                 if body is not None:

@@ -19,7 +19,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Value, const, map_uses
 from zyg.ir.types import BOOL, I64, OBJECT, TAPE
 
 from .. import objects
-from ..objects import queries, reach, sources
+from ..objects import delegation, queries, reach, sources
 from ..trying import ENTER, LEAVE
 from . import accesses, complexes, comprehensions, counted, escaping, inlining, loops, rules, sites, slopes, special
 from .activity import ARITHMETIC, CONTROL, INTEGRAL, Activity
@@ -32,6 +32,7 @@ QUERIES = queries.DIRECT
 _BOOLEAN = frozenset("is is_not not truth contains match_sequence match_mapping check_match".split())
 
 _PROLOGUE = frozenset({"tape", "new_cell", "free_cell", "unbound"})
+_CALLED_FIRST = (globals, delegation.handed_over)
 # What the pass calls on its own account.
 _SILENT_CALLS = (
     escaping.take,
@@ -42,6 +43,10 @@ _SILENT_CALLS = (
     inlining.as_it_was,
     counted.as_range,
     comprehensions.is_filled,
+    delegation.handed_over,
+    delegation.can_be_handed_over,
+    delegation.hand_over,
+    delegation.is_back,
 )
 
 
@@ -455,7 +460,7 @@ class ForwardHalf:
             return "plain"
         if op == "checked_local":
             return "copy"
-        if op in ("item", "yield"):
+        if op in ("item", "yield", "yield_from"):
             return op
         if op == "new_cell":
             return "cell" if instr.operands and not self.activity.inert(instr.operands[0]) else "none"
@@ -514,7 +519,7 @@ class ForwardHalf:
 
 def is_prologue(instr: Instr) -> bool:
     """Whether an instruction is one of those that come first in a function."""
-    return instr.op in _PROLOGUE or is_call_of(instr, globals)
+    return instr.op in _PROLOGUE or is_call_of(instr, *_CALLED_FIRST)
 
 
 def _first_place(block: Block) -> int:

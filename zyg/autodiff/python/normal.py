@@ -20,7 +20,7 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, clone
 from zyg.ir.types import BOOL, OBJECT
 
 from .. import objects
-from ..objects import reach, sources
+from ..objects import delegation, reach, sources
 from ..trying import ENTER, LEAVE
 from . import escaping, landing
 from .above import above
@@ -33,6 +33,9 @@ _SILENT = frozenset(
 )
 
 _CLEANING = frozenset("push_exception pop_exception unbound forget reraise jump".split())
+
+# Where a generator waits for its consumer.
+SUSPENDED = frozenset({"yield", "yield_from"})
 
 # Ops that may raise, and have no reverse.
 _WITHOUT_REVERSE = frozenset("global check_match import_name import_from".split())
@@ -62,8 +65,12 @@ def normalise(function: Function, watched: bool = False, brief: bool = False) ->
         if instr.op == "dict_setitem":  # of a dict comprehension, which is like any other dict
             instr.op = "setitem"
     _pass_directly(f)
+    handed = None if watched or brief else Value(OBJECT)
     for block in list(f.blocks):
-        _expand_yield_from(f, block)
+        _expand_yield_from(f, block, handed)
+    if handed is not None and use_counts(f)[handed]:
+        made = Instr("call_object", [Const(delegation.handed_over, OBJECT)], [handed], {"keywords": ()})
+        f.entry.instrs.insert(0, made)
     _remove_unreachable(f)
     _iterate_what_is_passed(f)
     _separate_items(f)
@@ -83,7 +90,7 @@ def normalise(function: Function, watched: bool = False, brief: bool = False) ->
     landings = landing.add_landings(f, several)
     _unique_names(f)
     _take_pullbacks(f)
-    exits = [b for b in f.blocks if b.terminator.op == "return" or b.instrs[0].op == "yield" or b is left]
+    exits = [b for b in f.blocks if b.terminator.op == "return" or b.instrs[0].op in SUSPENDED or b is left]
     return Normal(f, exits if generator else [], left, landings)
 
 
@@ -178,8 +185,9 @@ def _pass_directly(f: Function) -> None:
         block.instrs[:] = [i for i in block.instrs if i.op != "dropped"]
 
 
-def _expand_yield_from(f: Function, block: Block) -> None:
-    """`yield from` as a loop that yields what `generators.delegated` gives, and hands on what it is sent."""
+def _expand_yield_from(f: Function, block: Block, handed: Value | None) -> None:
+    """`yield from` as a loop that yields what `generators.delegated` gives, and hands on what it is sent; or as it is, for a generator
+    that can be handed over to (`handed`: the list of these)."""
     for n, instr in enumerate(block.instrs):
         if instr.op != "yield_from":
             continue
@@ -204,10 +212,48 @@ def _expand_yield_from(f: Function, block: Block) -> None:
         for made in (head, body, after):
             if block.handler is not None:
                 made.handler = Target(block.handler.block, list(block.handler.args))
+        blocks = [head, body, after]
+        if handed is not None:
+            blocks[:0] = _hand_over(block, iterator, handed, after)
         at = f.blocks.index(block)
-        f.blocks[at + 1 : at + 1] = [head, body, after]
-        _expand_yield_from(f, after)
+        f.blocks[at + 1 : at + 1] = blocks
+        _expand_yield_from(f, after, handed)
         return
+
+
+def _hand_over(block: Block, iterator: Value, handed: Value, after: Block) -> list[Block]:
+    """At the end of a block: `yield from` a generator in one go, if it can be."""
+    can_be, possible, forward, value = (Value(OBJECT) for _ in range(4))
+    possible.type = BOOL
+    otherwise = block.instrs.pop()
+    position = otherwise.position
+    before, here, behind = (Block(f"{block.name}.{what}") for what in ("mark", "all", "end"))
+
+    def call(function: Any, *operands: Value, result: Value | None = None) -> Instr:
+        made = Value(OBJECT) if result is None else result
+        return Instr("call_object", [Const(function, OBJECT), *operands], [made], {"keywords": ()}, [], position)
+
+    block.instrs += [
+        call(delegation.can_be_handed_over, iterator, result=can_be),
+        Instr("truth", [can_be], [possible], {}, [], position),
+        Instr("branch", [possible], targets=[Target(before), *otherwise.targets], position=position),
+    ]
+    before.instrs = [
+        call(delegation.hand_over, iterator, handed, result=forward),
+        Instr("jump", targets=[Target(here)], position=position),
+    ]
+    here.instrs = [
+        Instr("yield_from", [forward], [value], {}, [], position),
+        Instr("jump", targets=[Target(behind)], position=position),
+    ]
+    behind.instrs = [
+        call(delegation.is_back, iterator),
+        Instr("jump", targets=[Target(after, [value])], position=position),
+    ]
+    for made in (before, here, behind):
+        if block.handler is not None:
+            made.handler = Target(block.handler.block, list(block.handler.args))
+    return [before, here, behind]
 
 
 def may_raise(instr: Instr) -> bool:

@@ -10,10 +10,12 @@ from zyg.ir.core import Block, Const, Function, Instr, Target, Value, map_uses
 from zyg.ir.types import I64, OBJECT, TAPE
 
 from .. import objects
+from ..objects import delegation
 from ..objects.queries import TRUTHS
 from . import accesses, complexes, landing, rules
 from .carrying import carried
 from .forward import ForwardHalf, Saved, extra_operands
+from .normal import is_call_of
 from .zeros import NOTHING, drop_zeros, is_nothing
 
 _TAKE_CELL = Const(objects.Shadows.take_cell, OBJECT)
@@ -392,6 +394,15 @@ class ReverseHalf:
         """Where a generator gave a value, its reverse gets the cotangent of that."""
         d = self.builder.op("yield", self._cotangent_of_results(instr.results))
         self._add(instr.operands[0], d)
+
+    def _reverse_yield_from(self, instr: Instr) -> None:
+        """Where a generator gave the items of another one: their cotangents go to the reverse of that."""
+        b = self.builder
+        (handed,) = next(i.results for i in self.forward.function.entry.instrs if is_call_of(i, delegation.handed_over))
+        operands = [self._primal(handed), self._cotangent_of_results(instr.results), self.shadows]
+        steps = b.op("call_object", Const(delegation.undo, OBJECT), *operands, keywords=())
+        operands[1] = b.op("yield_from", steps)
+        b.op("call_object", Const(delegation.is_undone, OBJECT), *operands, keywords=())
 
     def _reverse_item(self, instr: Instr) -> None:
         item, back = instr.results
