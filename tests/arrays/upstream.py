@@ -67,6 +67,9 @@ NOT_COMPARED = (
 DOCUMENTED = {
     "numpy.broadcast_arrays": "writeable is False",
     "numpy.cov": "instead of float64()",
+    "numpy.partition": "result: array",
+    "ndarray.partition": "a: array",
+    "numpy.argpartition": "result: array",
     "numpy.cross": "3-dimensional vectors",
     "numpy.corrcoef": "instead of float64()",
     "numpy.sliding_window_view": "share memory",

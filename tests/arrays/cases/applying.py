@@ -50,7 +50,7 @@ case(
 )
 case(
     [np.intersect1d, np.setdiff1d],
-    lambda a, b: (np.intersect1d(a, b), np.setdiff1d(a, b)),
+    lambda a, b: (np.intersect1d(a, b), np.setdiff1d(a, b), np.intersect1d(a, b, return_indices=True)),
     a=A("n|n m", "dl", "ties"),
     b=A("m", "dl", "ties"),
     exact=True,

@@ -41,6 +41,14 @@ case(np.inner, lambda a, b: np.inner(a, b), a=A("n|m n", "dl", "finite"), b=A("n
 case(np.outer, lambda a, b: np.outer(a, b), a=A("n|n m", "dlD", "finite"), b=A("m", "dl", "finite"))
 case(np.cross, lambda a, b: np.cross(a, b), a=A("3|n 3", "dl", "finite"), b=A("3|n 3", "dl", "finite"))
 case(np.kron, lambda a, b: np.kron(a, b), a=A("n|n m", "dl", "finite"), b=A("m|k p", "dl", "finite"))
+case(np.trace, lambda a: np.trace(a, 1, dtype=np.float64), a=A("n m|n m 2", "dfl", "finite"))
+case(
+    np.outer,
+    lambda a, b: np.outer(a, b, out=np.zeros((a.size, b.size), np.float32 if a.dtype == np.float32 else float)),
+    a=A("n", "df", "finite"),
+    b=A("m", "l", "finite"),
+    derivative=False,
+)
 case([np.trace, (np.ndarray, "trace")], lambda a: (np.trace(a), a.trace()), a=A("n m", "dfl", "finite"))
 case(
     np.tensordot,
@@ -290,4 +298,13 @@ case(np.fft.irfftn, lambda a: np.fft.irfftn(a), a=A("n m", "D", "finite", 2), to
 case(np.fft.rfftn, lambda a: np.fft.rfftn(a), a=A("n m", "d", "finite", 2), tolerance=64)
 case(np.polyder, lambda p: np.polyder(p), p=A("n", "dl", "finite", 1))
 case(np.unwrap, lambda a: np.unwrap(a), a=A("n", "d", "finite"))
+case(
+    np.polyfit,
+    lambda x, y, w: (np.polyfit(x, y, 1, cov=True), np.polyfit(x, y, 2, cov="unscaled", w=w), np.polyfit(x, y, 1, full=True)[3]),
+    x=A("5", "d", "ascending"),
+    y=A("5", "d", "finite"),
+    w=A("5", "d", "positive"),
+    tolerance=1e6,
+    second=False,
+)  # fmt: skip
 case(np.polyfit, lambda x, y: np.polyfit(x, y, 1), x=A("5", "d", "ascending"), y=A("5", "d", "finite"), tolerance=1e5)

@@ -227,6 +227,16 @@ case(
 case(np.repeat, lambda a: np.repeat(a, 2, axis=1), a=A("n m", "dl"), exact=True)
 case(np.repeat, lambda a, c: np.repeat(a, c), a=A("n", "dl"), c=A("n", "l", "few"), exact=True)
 case(np.pad, lambda a: np.pad(a, 1), a=A("n|n m", "dl"), exact=True)
+case(
+    np.pad,
+    lambda a: (
+        np.pad(a, ((1, 2), (3, 0)), "maximum"),
+        np.pad(a, 1, "mean"),
+        np.pad(a, (0, 2), "median"),
+        np.pad(a, ((3, 0), (0, 2)), "linear_ramp", end_values=(5, -4)),
+    ),
+    a=A("n m", "dfl", "finite", least=1),
+)
 case(np.pad, lambda a: np.pad(a, 2, mode="edge"), a=A("n", "dl", least=1), exact=True)
 case(np.resize, lambda a: np.resize(a, (2, 3)), a=A("n|n m", "dl", least=1), exact=True)
 

@@ -325,8 +325,8 @@ def _arranged(e: Evaluator, value: Abstract, letters: str, output: str) -> Abstr
 
 
 @implements(np.trace, (np.ndarray, "trace"))
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1)
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
 
 
 @implements(np.linalg.outer)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zyg.frontend import arrays
-from zyg.frontend.values import Abstract, Known, describe
+from zyg.frontend.values import Abstract, ComplexValue, Known, Number, describe, number_type
 
 from ..registry import emits
 
@@ -37,6 +37,9 @@ for _function in (np.promote_types, np.issubdtype, np.isdtype):
 @emits(np.can_cast)
 def can_cast(e: Evaluator, from_: Abstract, to: Abstract, casting: Abstract = Known("safe")) -> Abstract:  # noqa: B008
     own = arrays.numpy_dtype(arrays.element_type(from_)) if isinstance(from_, arrays.ARRAYS) else None
+    scalar = number_type(from_)
+    if scalar is not None and isinstance(from_, (Number, ComplexValue)) and from_.numpy:
+        own = arrays.numpy_dtype(scalar)
     return _question(np.can_cast)(e, from_ if own is None else Known(own), to, casting)
 
 

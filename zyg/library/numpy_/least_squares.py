@@ -137,22 +137,9 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     if x.ndim < 2:
         return int(np.any(x != 0))
     values = np.abs(np.linalg.eigvalsh(x)) if hermitian else svd_stack(x, False)[1]
-    cutoff = tol if tol is not None else default_rcond(x) if rtol is None else rtol
-    if x.ndim == 2:
-        return _rank(values, cutoff, tol is None)
-    if x.ndim == 3:
-        made = np.zeros(len(x), np.int64)
-        for i in range(len(x)):
-            made[i] = _rank(values[i], cutoff, tol is None)
-        return made
-    unsupported("np.linalg.matrix_rank of this many dimensions", "write a loop over the matrices")
-
-
-@unchecked
-def _rank(values: Any, tol: Any, relative: bool) -> Any:
-    largest = np.max(values, initial=0)
-    rank = np.int64(0)
-    for i in range(len(values)):
-        if values[i] > (tol * largest if relative else tol):
-            rank += 1
-    return rank
+    if x.ndim > 3:
+        unsupported("np.linalg.matrix_rank of this many dimensions", "write a loop over the matrices")
+    if tol is not None:
+        return np.count_nonzero(values > np.asarray(tol)[..., None], axis=-1)
+    relative = default_rcond(x) if rtol is None else np.asarray(rtol)[..., None]
+    return np.count_nonzero(values > np.max(values, axis=-1, keepdims=True, initial=0) * relative, axis=-1)

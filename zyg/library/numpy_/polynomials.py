@@ -38,8 +38,8 @@ def horner(coefficients: Any, x: Any, zero: Any) -> Any:
     return result
 
 
-@implements(np.polyfit, instead={"full": "use np.linalg.lstsq", "cov": "use np.linalg.lstsq"})
-def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, *, w: Any = None) -> Any:
+@implements(np.polyfit)
+def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Any:
     points, values = np.asarray(x) + 0.0, np.asarray(y) + 0.0
     if deg < 0:
         raise ValueError("expected deg >= 0")
@@ -54,12 +54,27 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, *, w: Any = None) -> An
     powers = np.vander(points, deg + 1)
     if w is not None:
         weights = np.asarray(w) + 0.0
+        if weights.ndim != 1:
+            raise TypeError("expected a 1-d array for weights")
+        if len(weights) != len(values):
+            raise TypeError("expected w and y to have the same length")
         powers = powers * weights[:, None]
         values = values * (weights[:, None] if values.ndim == 2 else weights)
     scale = np.sqrt((powers * powers).sum(0))
-    limit = len(points) * 2.0**-52 if rcond is None else rcond
-    found = np.linalg.lstsq(powers / scale, values, limit)[0]
-    return found / (scale[:, None] if values.ndim == 2 else scale)
+    limit = len(points) * np.finfo(points.dtype).eps if rcond is None else rcond
+    found, residuals, rank, singular = np.linalg.lstsq(powers / scale, values, limit)
+    found = found / (scale[:, None] if values.ndim == 2 else scale)
+    if full:
+        return found, residuals, rank, singular, limit
+    if not cov:
+        return found
+    spread = np.linalg.inv((powers / scale).T @ (powers / scale)) / np.outer(scale, scale)
+    if cov == "unscaled":
+        return found, spread if values.ndim == 1 else spread[:, :, None] * 1
+    if len(points) <= deg + 1:
+        raise ValueError("the number of data points must exceed order to scale the covariance matrix")
+    factor = residuals / (len(points) - deg - 1)
+    return found, (spread if values.ndim == 1 else spread[:, :, None]) * factor
 
 
 @implements(np.polyadd)

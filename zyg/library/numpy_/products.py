@@ -86,11 +86,12 @@ def vdot(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
 
 
 @emits(np.outer)
-def outer(e: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+def outer(e: Evaluator, a: Abstract, b: Abstract, out: Abstract = NONE) -> Abstract:
     from .constructors import asarray
+    from .reductions import delivered
 
     a, b = (asarray(e, v) if is_numeric(v) else v for v in (a, b))
-    return _product(e, "np.outer", a, b, outer_arrays)
+    return delivered(e, _product(e, "np.outer", a, b, outer_arrays), out, "multiply")
 
 
 def _product(e: Evaluator, name: str, a: Abstract, b: Abstract, function: Any) -> Abstract:

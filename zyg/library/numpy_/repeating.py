@@ -299,8 +299,12 @@ def pairs(width: Any, ndim: int) -> Any:
     )
 
 
-@implements(np.pad, instead={"mode": "use constant, edge, reflect, symmetric or wrap"})
-def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0) -> Any:
+# Modes that put on both sides of the lines along an axis what is computed of them.
+STATISTICS = ("maximum", "minimum", "mean", "median")
+
+
+@implements(np.pad)
+def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0, end_values: Any = 0) -> Any:
     a = np.asarray(array)
     widths = pairs(pad_width, a.ndim)
     for before, after in widths:
@@ -317,14 +321,47 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: 
             result[along(axis, slice(0, before))] = values[axis][0]
             result[along(axis, slice(n - after, n))] = values[axis][1]
         return result
-    if mode != "edge" and mode != "reflect" and mode != "symmetric" and mode != "wrap":
-        unsupported("np.pad(mode=...) of this kind in native code", "use constant, edge, reflect, symmetric or wrap")
+    if mode != "linear_ramp" and mode not in STATISTICS and mode not in ("edge", "reflect", "symmetric", "wrap"):
+        unsupported(
+            "np.pad(mode=...) of this kind in native code",
+            "use constant, edge, reflect, symmetric, wrap, linear_ramp, maximum, minimum, mean or median",
+        )
+    ends = pairs(end_values, a.ndim)
     result = a.copy() if a.ndim == 0 else a
     for axis in tuple(range(a.ndim)):
-        if a.shape[axis] == 0 and (widths[axis][0] > 0 or widths[axis][1] > 0):
+        before, after = widths[axis]
+        if a.shape[axis] == 0 and (before > 0 or after > 0):
             raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
-        result = extended(result, widths[axis][0], widths[axis][1], axis, mode)
+        if mode == "linear_ramp":
+            result = np.concatenate(
+                (
+                    ramp(result[along(axis, 0)], before, ends[axis][0], axis),
+                    result,
+                    np.flip(ramp(result[along(axis, -1)], after, ends[axis][1], axis), axis),
+                ),
+                axis,
+            )
+        elif mode in STATISTICS:
+            of_lines = of_all(result, axis, mode)
+            result = np.concatenate((np.repeat(of_lines, before, axis), result, np.repeat(of_lines, after, axis)), axis)
+        else:
+            result = extended(result, before, after, axis, mode)
     return result
+
+
+def of_all(a: Any, axis: int, statistic: str) -> Any:
+    """A statistic of the lines along an axis, as an element of the array."""
+    if statistic == "maximum":
+        return np.max(a, axis, keepdims=True)
+    if statistic == "minimum":
+        return np.min(a, axis, keepdims=True)
+    found = np.mean(a, axis, keepdims=True) if statistic == "mean" else np.median(a, axis, keepdims=True)
+    return (np.round(found) if a.dtype.kind in "iu" else found).astype(a.dtype)
+
+
+def ramp(edge: Any, count: int, end: Any, axis: int) -> Any:
+    """So many steps from a value to the edge of an array, without the edge."""
+    return np.linspace(end, edge, count, endpoint=False, dtype=edge.dtype, axis=axis)
 
 
 @unchecked

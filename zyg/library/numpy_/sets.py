@@ -12,21 +12,34 @@ from ..registry import implements
 from .common import result_dtype
 from .searching import places
 
-INDICES = {"return_indices": "look the elements up: np.searchsorted"}
-
 
 @implements(np.union1d)
 def union1d(ar1: Any, ar2: Any) -> Any:
     return np.unique(np.concatenate((ar1, ar2), axis=None))
 
 
-@implements(np.intersect1d, instead=INDICES)
-def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
-    first, second = np.asarray(ar1), np.asarray(ar2)
+@implements(np.intersect1d)
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    first, second = np.ravel(ar1), np.ravel(ar2)
+    if return_indices:
+        if assume_unique:
+            return common_with_places(first, second)
+        (first, i), (second, j) = np.unique(first, return_index=True), np.unique(second, return_index=True)
+        both, p, q = common_with_places(first, second)
+        return both, i[p], j[q]
     if not assume_unique:
         first, second = np.unique(first), np.unique(second)
-    both = np.sort(np.concatenate((first.ravel(), second.ravel())))
+    both = np.sort(np.concatenate((first, second)))
     return both[:-1][both[1:] == both[:-1]]
+
+
+def common_with_places(a: Any, b: Any) -> Any:
+    """What two arrays, of elements that differ, have in common, and where in each it stands."""
+    both = np.concatenate((a, b))
+    order = np.argsort(both, kind="stable")
+    both = both[order]
+    equal = both[1:] == both[:-1]
+    return both[:-1][equal], order[:-1][equal], order[1:][equal] - len(a)
 
 
 @implements(np.setxor1d)

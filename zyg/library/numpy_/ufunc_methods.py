@@ -10,7 +10,7 @@ import numpy as np
 from zyg.frontend import arrays
 from zyg.frontend.functions import unchecked
 from zyg.frontend.values import Abstract, Known, TupleValue, known
-from zyg.ir.types import U8
+from zyg.ir.types import BOOL, U8
 
 from ..intrinsics import unsupported
 from ..registry import emits
@@ -28,6 +28,7 @@ REDUCTIONS: dict[np.ufunc, Callable[..., Any]] = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min, np.logical_and: np.all,
     np.logical_or: np.any,
 }  # fmt: skip
+COMPARISONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 RUNNING: dict[np.ufunc, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
 
 
@@ -37,6 +38,16 @@ def _function(e: Evaluator, f: Abstract, method: str) -> np.ufunc:
     if function.nin != 2 or function.nout != 1:
         e.throw("ValueError", f"{method} only supported for binary functions")
     return function
+
+
+def _operands(e: Evaluator, f: np.ufunc, array: Abstract, dtype: Abstract) -> Abstract:
+    """The array that a method goes through, converted where a dtype is passed."""
+    array = e.call(known(as_array), [array])
+    if is_set(dtype):
+        array = e.call(known(np.astype), [array, dtype])
+    if f in COMPARISONS and isinstance(array, arrays.ARRAYS) and arrays.element_type(array) is not BOOL:
+        e.type_error(f"No loop matching the specified signature and casting was found for ufunc {f.__name__}")
+    return array
 
 
 @emits((np.ufunc, "reduce"))
@@ -57,9 +68,7 @@ def reduce(
         return e.call(known(own), [array], given)
     if "where" in given:
         raise e.refuse(f"np.{function.__name__}.reduce(where=...) in native code", hint="write it with np.where")
-    array = e.call(known(as_array), [array])
-    if is_set(dtype):
-        array = e.call(known(np.astype), [array, dtype])
+    array = _operands(e, function, array, dtype)
     axes = arrays.axes_of(e, axis, arrays.ndim(array))
     if len(axes) > 1 and not _reorderable(function):
         e.throw(
@@ -123,9 +132,7 @@ def accumulate(
     if own is not None:
         given = {"axis": axis} | {k: v for k, v in (("dtype", dtype), ("out", out)) if is_set(v)}
         return e.call(known(own), [array], given)
-    if is_set(dtype):
-        array = e.call(known(np.astype), [e.call(known(as_array), [array]), dtype])
-    return e.call(known(_accumulated), [f, array, axis, out])
+    return e.call(known(_accumulated), [f, _operands(e, function, array, dtype), axis, out])
 
 
 @unchecked
@@ -154,10 +161,8 @@ def reduceat(
         raise e.refuse("np.power.reduceat, which in NumPy depends on how the array lies in memory", hint="write a loop")
     if not isinstance(indices, arrays.ARRAYS):
         indices = e.call(known(np.astype), [e.call(known(as_array), [indices]), known(int)])
-    array = e.call(known(as_array), [array])
-    if is_set(dtype):
-        array = e.call(known(np.astype), [array, dtype])
-    elif function in RUNNING:
+    array = _operands(e, function, array, dtype)
+    if not is_set(dtype) and function in RUNNING:
         array = e.call(known(_widened), [array])
     own = REDUCTIONS.get(function, _fold)
     return e.call(known(_reduced_at), [f, known(own), array, indices, axis, out])

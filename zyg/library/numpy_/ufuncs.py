@@ -145,6 +145,10 @@ def _outs(e: Evaluator, function: np.ufunc, given: list[Abstract], out: Abstract
     items = lists.known_items(e, out)
     if given and not (isinstance(out, Known) and out.object is None):
         e.type_error("cannot specify 'out' as both a positional and keyword argument")
+    if not (isinstance(out, Known) and out.object is None) and (
+        lists.is_list(e, out) or items is None and function.nout > 1
+    ):
+        e.type_error("return arrays must be of ArrayType" if function.nout == 1 else "'out' must be a tuple of arrays")
     if items is not None:
         if len(items) != function.nout:
             e.throw("ValueError", "The 'out' tuple must have exactly one entry per ufunc output")
