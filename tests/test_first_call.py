@@ -11,6 +11,8 @@ from pathlib import Path
 import zyg
 from zyg.frontend import later
 
+from .turns import each_in_turn
+
 SCALAR = """
 import sys, zyg
 zyg.gradient(lambda x, y: x * y + x, 2.0, 3.0)
@@ -43,6 +45,7 @@ def test_import_is_light():
     assert not loaded & {"numpy", "llvmlite", "zyg.api", "zyg.frontend"}
 
 
+@each_in_turn
 def test_the_records_of_the_compiler_are_quick_to_build():
     """@dataclass costs 0.3 ms a class when a module is loaded; zyg.ir.records costs next to nothing."""
     package = Path(zyg.__file__).parent

@@ -15,6 +15,8 @@ import zyg
 from .oracles import dual
 from .turns import each_in_turn
 
+pytestmark = each_in_turn
+
 PATH = Path(__file__).parent.parent / "docs" / "examples" / "nested_optimisation.py"
 SPEC = importlib.util.spec_from_file_location("nested_optimisation", PATH)
 assert SPEC is not None and SPEC.loader is not None
@@ -38,19 +40,16 @@ def test_saddle(outer, inner):
     assert q == pytest.approx((8.246324826140356e-06,) * 2, rel=1e-12)
 
 
-@each_in_turn
 @pytest.mark.parametrize(("outer", "inner"), PAIRINGS)
 def test_particle(outer, inner):
     assert zyg.jit(lambda: example.particle(outer, inner))() == pytest.approx(0.20719187464861194, rel=1e-12)
 
 
-@each_in_turn
 def test_saddle_by_duals():
     found = dual.lift(example.saddle)(by_duals, by_duals)
     assert found[0] == found[1] == pytest.approx((8.246324826140356e-06,) * 2, rel=1e-12)
 
 
-@each_in_turn
 @pytest.mark.parametrize(("outer", "inner"), PAIRINGS)
 def test_the_slope_of_the_flight(outer, inner):
     flight = dual.lift(example.flight)

@@ -11,7 +11,7 @@ QUICK = settings(deadline=None, derandomize=False, database=None, suppress_healt
 
 
 @seed(sys.version_info[1])
-@settings(QUICK, max_examples=9)
+@settings(QUICK, max_examples=6)
 @given(programs())
 def test_programs(program: Program) -> None:
     check(program)

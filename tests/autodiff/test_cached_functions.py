@@ -9,7 +9,10 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
+
+pytestmark = each_in_turn
 
 
 @functools.cache

@@ -11,6 +11,9 @@ import pytest
 
 import zyg
 from tests.oracles import differences
+from tests.turns import each_in_turn
+
+pytestmark = each_in_turn
 
 
 def attributes(x, y):

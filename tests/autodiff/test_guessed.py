@@ -20,6 +20,8 @@ from zyg.autodiff.objects.effects import depends_on_arguments
 from zyg.autodiff.python import differentiated
 from zyg.errors import Unsupported
 
+pytestmark = each_in_turn
+
 
 def check(f, x=0.7):
     expected = differences.derivative(f, x)
@@ -715,7 +717,6 @@ def test_slopes_of_powers_at_infinity():
     assert pullback(lambda x: {"of": x}["of"] ** 2, (math.inf,))[1](1.0) == (math.inf,)
 
 
-@each_in_turn
 @pytest.mark.parametrize(
     "f", [containers_with_attributes, counted, exceptions_of_their_own, starred, in_their_order, rows_added]
 )

@@ -7,6 +7,8 @@ import zyg
 from tests.turns import each_in_turn
 from zyg.inspection.tape import tape_bytes
 
+pytestmark = each_in_turn
+
 
 def packed(triangle, x):
     """Products with a packed triangular matrix, by a running index; `y` and `z` are written again in each round."""
@@ -140,7 +142,6 @@ LINE = np.arange(60.0)
 STRIDED = np.lib.stride_tricks.as_strided
 
 
-@each_in_turn
 @pytest.mark.parametrize(
     ("view", "apart"),
     [

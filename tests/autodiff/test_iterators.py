@@ -18,6 +18,8 @@ from tests.oracles import differences
 from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 
+pytestmark = each_in_turn
+
 
 def gradient(function: Any, x: float) -> Any:
     return pullback(function, (x,))[1](1.0)[0]
@@ -271,7 +273,6 @@ def test_first_derivatives(name):
 FIRST_ONLY = {"squares", "filled", "fromiter", "product", "sorted", "items", "containers", "asked"}
 
 
-@each_in_turn
 @pytest.mark.parametrize("name", [*[n for n in FUNCTIONS if n not in FIRST_ONLY], *SECOND])
 def test_second_derivatives(name):
     function = FUNCTIONS.get(name) or SECOND[name]

@@ -12,6 +12,8 @@ import zyg
 from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
 
+pytestmark = each_in_turn
+
 scipy_special = pytest.importorskip("scipy.special")
 X = np.array([0.3, -0.7, 1.2, 0.4, -0.1])
 M = 0.5 * np.sin(1.0 + 1.7 * np.arange(9)).reshape(3, 3) + 2.0 * np.eye(3)
@@ -73,7 +75,6 @@ def product(cotangents, dx, dm):
     return sum(np.sum(c * v) for c, v in zip(cotangents, (dx, dm)) if c is not None)
 
 
-@each_in_turn
 @pytest.mark.parametrize("text", [*EXPRESSIONS, *STATEMENTS])
 @pytest.mark.filterwarnings("ignore")
 def test_derivatives_through_python(text):
@@ -264,7 +265,6 @@ def divide_in_place(x, a):
     np.divide(a, x, out=a, where=a > 1.5)
 
 
-@each_in_turn
 @pytest.mark.parametrize("write", [dot_in_place, clip_in_place, divide_in_place])
 def test_second_derivatives_by_what_is_written_with_a_number(write):
     """What came to the other arguments was given to the wrong ones."""

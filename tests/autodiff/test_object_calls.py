@@ -12,8 +12,11 @@ import pytest
 
 import zyg
 from tests.oracles.differences import derivative
+from tests.turns import each_in_turn
 from zyg import rules
 from zyg.fallback import python_pullback
+
+pytestmark = each_in_turn
 
 
 def slope(f, *args):

@@ -8,7 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
+from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
+
+pytestmark = each_in_turn
 
 
 class Stack(list):

@@ -21,6 +21,8 @@ from zyg.autodiff.objects import adapters, structure
 from zyg.autodiff.objects.api import pullback
 from zyg.errors import Unsupported
 
+pytestmark = each_in_turn
+
 PROGRAMS: dict[str, Any] = {}
 
 
@@ -463,7 +465,6 @@ def test_values_and_derivatives(name, watched):
         assert math.isclose(back(1.0)[0], differences.derivative(f, x), rel_tol=1e-7)
 
 
-@each_in_turn
 @pytest.mark.parametrize(
     "name", ["to_the_end", "delegated", "generated", "lists_of_a_class", "arguments_passed_on", "zips_of_zips"]
 )

@@ -17,7 +17,10 @@ import pytest
 
 from tests.oracles import differences
 from tests.oracles.linear import check
+from tests.turns import each_in_turn
 from zyg.fallback import python_pullback
+
+pytestmark = each_in_turn
 
 WEIGHTS = (1.0, -0.5, 2.0)
 

@@ -11,6 +11,8 @@ from tests.oracles import dual
 from tests.turns import each_in_turn
 from zyg.autodiff.objects.api import pullback
 
+pytestmark = each_in_turn
+
 # Each is 0 where it is taken, or has a factor that is.
 NUMBERS = [
     (lambda x: (x**3 - 8.0) ** 2, 2.0),
@@ -112,7 +114,6 @@ def test_what_the_library_knows_has_a_second_derivative_at_a_perfect_fit_too(a, 
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-12)
 
 
-@each_in_turn
 def test_special_functions_where_a_quotient_of_zeros_is_meant():
     special = pytest.importorskip("scipy.special")
     assert zyg.grad(zyg.grad(lambda z: special.spence(z)))(1.0) == pytest.approx(0.5)
@@ -121,7 +122,6 @@ def test_special_functions_where_a_quotient_of_zeros_is_meant():
     assert zyg.grad(slope)(0.0) == pytest.approx(0.5)
 
 
-@each_in_turn
 def test_a_perfect_fit_of_exponentials_of_matrices():
     linalg = pytest.importorskip("scipy.linalg")
     x, v = np.eye(2), np.array([[1.0, 0.5], [-0.3, 0.7]])

@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
+
+pytestmark = each_in_turn
 
 NAMES = ("__len__", "real", "append", "upper", "shape", "__call__", "__iter__", "missing")
 VALUES: tuple[Any, ...] = ("ab", (1.0, 2.0), [1.0], {"a": 1.0}, 2.0, 3, True, None, 2j, np.ones(3), np.ones(2) * 1j)

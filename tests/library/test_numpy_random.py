@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 from zyg.errors import Unsupported
 
 from .test_numpy_functions import same
+
+pytestmark = each_in_turn
 
 OUTSIDE = np.random.default_rng(5)
 A = np.arange(12.0).reshape(4, 3)

@@ -1,4 +1,5 @@
-"""A slice of the standard library: decoded and verified here, emitted and tested by its own tests in a subprocess.
+"""A slice of the standard library: decoded and verified here, emitted and tested by its own tests in a subprocess,
+each module on one Python in its turn.
 
 The whole of it: `python -m tests.stdlib.decode`; any module: `python -m tests.stdlib.emitted <name>`.
 """
@@ -11,6 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from tests.turns import each_in_turn
 
 from .decode import decode, modules
 
@@ -37,12 +40,14 @@ def test_decoding():
     assert not failed["generator"] and not failed["class or module"], reports
 
 
+@each_in_turn
 @needs_tests
 @pytest.mark.parametrize("name", MODULES)
 def test_emitted_module_passes_its_tests(name):
     run(name)
 
 
+@each_in_turn
 @needs_tests
 @pytest.mark.parametrize("name", LANGUAGE)
 def test_emitted_test_of_the_language_passes(name):
