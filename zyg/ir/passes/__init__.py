@@ -42,6 +42,10 @@ class Pass:
     why: str
     whole_module: bool = False
 
+    def has_work_in(self, function: Function) -> bool:
+        """Loops over elements that `expand` made functions of are as those about counters would have them."""
+        return self.name not in _COUNTERS or not function.attrs.get("shallow")
+
 
 def _later(module: str, name: str = "run") -> Callable[..., bool | list[Function]]:
     """A pass whose module is loaded when there is something for it to do, which in code for scalars there never is."""
@@ -76,6 +80,9 @@ ABOUT: dict[str, frozenset[str]] = {
     "frames": frozenset({"stack"}),
     "rare": frozenset({"poll", "reserve", "rewind"}),
 }
+
+
+_COUNTERS = frozenset({"ranges", "induction", "idle"})
 
 
 def _outline(module: Module) -> bool | list[Function]:
@@ -195,7 +202,7 @@ def optimise(
             version = changes.get(subject, 0)
             if settled.get((step.run, subject)) == version and not step.whole_module:
                 continue
-            if not concerns(step, subject):
+            if not concerns(step, subject) or (isinstance(subject, Function) and not step.has_work_in(subject)):
                 continue
             found = step.run(subject)
             if found:
