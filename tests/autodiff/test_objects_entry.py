@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import statistics
@@ -80,6 +81,11 @@ def test_foreign_code_off_the_derivative_runs():
     assert gradient(lambda x: x * (0.0 * random.random() + 1.0) * json.loads("[2.0]")[0], 1.5) == (2.0,)
     assert gradient(lambda x: x + 0.0 * x * float(rng.normal(0.0, 1.0)), 1.5) == (1.0,)
     assert gradient(lambda x: x * int(str(2)) + len(f"{x:.3f}"), 1.5) == (2.0,)
+
+
+def test_foreign_code_gets_a_generic_type():
+    """Whose `__dict__` is that of the class."""
+    assert gradient(lambda x: x * x if gc.is_tracked(list[int]) else x, 1.5) == (3.0,)
 
 
 def test_foreign_code_on_the_derivative_is_refused():

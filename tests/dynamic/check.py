@@ -26,6 +26,7 @@ DOCUMENTED = re.compile(
     "|through the arguments of an? \\w+ that was not raised by differentiated code"
     "|the derivative of a call that was left by an exception, which was caught"
     "|with a number that is one object in several places of the arguments"
+    "|a derivative by an int through `.*`, which has a cache"
 )
 
 
@@ -63,7 +64,7 @@ def check(program: Program, through: str = "both") -> str:
             warnings.simplefilter("always")
             found = outcomes(program, filename, zyg.withgradient)
         native = not any(issubclass(w.category, zyg.FallbackWarning) for w in warned)
-        _compare_calls(program, expected, gradients, found, "zyg.withgradient")
+        _compare_calls(program, expected, gradients, found, "zyg.withgradient", native)
     if native or through == "python":
         found = outcomes(program, filename, through_python)
         _compare_calls(program, expected, gradients, found, "the Python back end")
@@ -131,21 +132,30 @@ def through_python(f: Any, *args: Any) -> Any:
 
 
 def _compare_calls(
-    program: Program, expected: list[Outcome], gradients: list[Any], found: list[Outcome], name: str
+    program: Program,
+    expected: list[Outcome],
+    gradients: list[Any],
+    found: list[Outcome],
+    name: str,
+    native: bool = False,
 ) -> None:
     for number, (want, have, slopes) in enumerate(zip(expected, found, gradients)):
         try:
-            _compare_call(program.parameters, want, have, slopes, name)
+            _compare_call(program.parameters, want, have, slopes, name, native)
         except Mismatch as mismatch:
             mismatch.add_note(f"in call {number + 1} of {len(expected)}")
             raise
 
 
-def _compare_call(parameters: tuple[str, ...], want: Outcome, have: Outcome, slopes: list[Any], name: str) -> None:
+def _compare_call(
+    parameters: tuple[str, ...], want: Outcome, have: Outcome, slopes: list[Any], name: str, native: bool
+) -> None:
     if want.kind != have.kind or (want.kind == "raised" and type(want.result) is not type(have.result)):
         cause = have.result if isinstance(have.result, Exception) else None
         raise Mismatch(f"CPython {want.kind} {want.result!r}; {name} {have.kind} {have.result!r}") from cause
     if not same(want.args, have.args):
+        if native and want.kind == "raised":  # as documented: what compiled code has changed is written when it returns
+            raise Skipped("compiled code raises, and leaves the arguments as they were")
         raise Mismatch(f"CPython leaves the arguments as {want.args}, {name} as {have.args}")
     if want.kind == "raised":
         return

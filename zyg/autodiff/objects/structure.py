@@ -567,8 +567,10 @@ def watch(values: Iterable[Any]) -> list[tuple[Any, Any]] | None:
             held.append((x.space, dict(x.space)))
         elif isinstance(x, set):
             held.append((x, tuple(set.__iter__(x))))
-        elif not isinstance(x, (ModuleType, type, FunctionType)) and getattr(x, "__dict__", None):
-            held.append((x, dict(x.__dict__)))
+        elif not isinstance(x, (ModuleType, type, FunctionType)):
+            own = getattr(x, "__dict__", None)
+            if own and isinstance(own, dict):  # `list[int]` has that of the class
+                held.append((x, dict(own)))
     return held or None
 
 
