@@ -104,7 +104,7 @@ class _PairwiseSum:
             b.ret(*e.loop(start, stop, nothing, one))
             return
         whole_stop = b.op("sub", stop, b.op("and", count, const(_LANES - 1)))
-        if in_vectors and any_order and not formulas:
+        if in_vectors and any_order and not formulas and not e.neighbours:
             total, whole_stop = self.by_width(start, stop, count)
         elif in_vectors:
             total = self.in_lanes(start, whole_stop)
