@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import zyg
+from tests.turns import each_in_turn
 from zyg.backend.llvm import engine
 
 
@@ -51,6 +52,32 @@ def test_elements_in_lanes(monkeypatch, masks):
         slopes, direction, step = gradient(*args), random.random(n), 1e-6
         ahead, behind = total(x + step * direction, *args[1:]), total(x - step * direction, *args[1:])
         np.testing.assert_allclose(np.sum(slopes * direction), (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-6)
+
+
+@each_in_turn
+def test_sums_of_reverse_parts_over_rows_of_any_length():
+    """Of integers, which are added up to the same number in any order."""
+
+    def loss(x, w, centre, scale):
+        y = x - centre[:, None]  # whose reverse adds up rows
+        z = y * scale[:, None]  # and this one's
+        a, b = np.sum(z, axis=1), np.sum(z * w, axis=0)
+        return np.sum(w * y * z) + np.sum(a * scale) + np.sum(b * b) + np.sum(z[:, ::-1] * x) + np.sum(w * x)
+
+    gradient = zyg.jit(zyg.grad(loss, (2, 3)))
+    random = np.random.default_rng(2)
+    lanes = 0
+    for n in [*range(13), 31, 32, 33, 36, 39, 40, 63, 511, 513, 1027, 2050]:
+        x, w = (random.integers(-4, 5, (3, n)).astype(float) for _ in range(2))
+        centre, scale = (random.integers(-4, 5, 3).astype(float) for _ in range(2))
+        y = x - centre[:, None]
+        b = np.sum(y * scale[:, None] * w, axis=0)
+        of_z = w * y + scale[:, None] + 2 * b * w + x[:, ::-1]
+        by_centre, by_scale = gradient(x, w, centre, scale)
+        assert np.array_equal(by_centre, -np.sum(w * y * scale[:, None] + of_z * scale[:, None], axis=1))
+        assert np.array_equal(by_scale, np.sum(of_z * y, axis=1) + np.sum(y * scale[:, None], axis=1))
+        lanes = lanes or str(zyg.code_llvm(gradient, x, w, centre, scale, raw=True)).count("<4 x double>")
+    assert lanes
 
 
 def test_equal_loops_are_one_function_and_those_that_compute_stand_apart():

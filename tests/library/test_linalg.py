@@ -77,11 +77,11 @@ def test_large_products_of_all_layouts(left, right):
     assert np.allclose(f(a + 1j, b - 2j * b), (a + 1j) @ (b - 2j * b))
 
 
-def test_the_gradient_of_a_large_product_calls_blas():
+def test_the_gradient_of_a_large_product_is_no_loop():
     a, b = RNG.normal(size=(30, 20)), RNG.normal(size=(20, 40))
     f = lambda a, b: np.sum(np.sin(a @ b))
     llvm = zyg.code_llvm(lambda a, b: zyg.gradient(f, a, b), a, b)
-    assert "blas.dgemm" in llvm
+    assert "zyg_matmul_" in llvm  # which calls BLAS, or a kernel
     d = np.cos(a @ b)
     da, db = zyg.gradient(f, a, b)
     assert np.allclose(da, d @ b.T) and np.allclose(db, a.T @ d)
