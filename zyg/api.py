@@ -11,7 +11,7 @@ from typing import Any, TypeVar, overload
 
 from .callables import make_callable
 from .ir.options import FAST_FLAGS, Options
-from .transforms import ATTRIBUTE, Transform, check_one_variable, transform_of
+from .transforms import ATTRIBUTE, Argnums, Transform, check_one_variable, checked_argnums, transform_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 Fastmath = bool | str | Iterable[str]
@@ -125,9 +125,9 @@ _Table = dict[int, Any]
 _TABLE_SIZE = 128
 
 
-def _native(kind: str, table: _Table, function: Any) -> Any:
+def _native(kind: str, table: _Table, function: Any, argnums: Argnums = 0) -> Any:
     _check_callable(kind, function)
-    native = make_callable(Transform(kind))
+    native = make_callable(Transform(kind, argnums=argnums))
     anchor = getattr(function, "__code__", function)
     native.__zyg_anchor__ = anchor
     while len(table) >= _TABLE_SIZE:
@@ -139,14 +139,14 @@ def _native(kind: str, table: _Table, function: Any) -> Any:
 _gradients: _Table = {}
 _withgradients: _Table = {}
 _pullbacks: _Table = {}
-_others: dict[str, _Table] = {}
+_others: dict[tuple[str, Argnums], _Table] = {}
 
 
-def native(kind: str, function: Any) -> Any:
+def native(kind: str, function: Any, argnums: Argnums = 0) -> Any:
     """The native callable for a public function that takes `function` as its first argument."""
-    table = _others.setdefault(kind, {})
+    table = _others.setdefault((kind, argnums), {})
     found = table.get(id(getattr(function, "__code__", function)))
-    return _native(kind, table, function) if found is None else found
+    return _native(kind, table, function, argnums) if found is None else found
 
 
 def gradient(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tuple[Any, ...]:
@@ -191,12 +191,12 @@ def pullback(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> tu
 
 def grad(function: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """The function that gives the gradient of `function` by argument number `argnums`; a tuple of them for a tuple."""
-    return make_callable(Transform("grad", _checked("grad", function), _argnums(argnums)))
+    return make_callable(Transform("grad", _checked("grad", function), checked_argnums(argnums)))
 
 
 def value_and_grad(function: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """The function that gives `(value, grad(function, argnums))`."""
-    return make_callable(Transform("value_and_grad", _checked("value_and_grad", function), _argnums(argnums)))
+    return make_callable(Transform("value_and_grad", _checked("value_and_grad", function), checked_argnums(argnums)))
 
 
 def derivative(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -215,22 +215,6 @@ def derivative(function: Callable[..., Any]) -> Callable[..., Any]:
 def _checked(what: str, function: Any) -> Any:
     _check_callable(what, function)
     return function
-
-
-def _argnums(argnums: Any) -> int | tuple[int, ...]:
-    if isinstance(argnums, (list, tuple)):
-        argnums = tuple(argnums)
-        if not argnums:
-            raise ValueError("argnums is empty: name at least one argument")
-    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
-    for number in numbers:
-        if not isinstance(number, int) or isinstance(number, bool):
-            raise TypeError(f"argnums is an int or a tuple of ints, not {argnums!r}")
-        if number < 0:
-            raise ValueError(f"argnums counts from 0, {number} is negative")
-    if len(set(numbers)) != len(numbers):
-        raise ValueError(f"argnums names an argument twice: {argnums!r}")
-    return argnums
 
 
 for _function in (gradient, withgradient, pullback):

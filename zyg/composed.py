@@ -15,7 +15,7 @@ import numpy as np
 
 from .errors import Misuse
 from .rules import users_tangent_rules
-from .transforms import Transform, describe
+from .transforms import Transform, argument_places, chosen, describe, picked
 from .typeof import plain_class
 
 # A place in a structure: the steps that lead to a number, an index, a key or the index of an array's element each.
@@ -102,53 +102,76 @@ def jvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
     return value, filled(value, found)
 
 
-def _gradient_of(function: Callable[..., Any], keywords: dict[str, Any]) -> Callable[[Any], Any]:
+def _by(function: Any, args: Any, numbers: tuple[int, ...], keywords: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+    """The function as one of some of its arguments, and these."""
+    from .library.drivers import put_in
+
+    if len(numbers) == len(args) == 1 and not keywords:
+        return function, tuple(args)
+
+    given, at = tuple(args), argument_places(numbers, len(args))
+
+    def by(*chosen: Any) -> Any:
+        return function(*put_in(given, chosen, at), **keywords)
+
+    by.__wrapped__ = function
+    return by, tuple([args[n] for n in numbers])
+
+
+def _slope(function: Any) -> Callable[..., Any]:
     from .api import gradient
 
-    def slope(x: Any) -> Any:
-        return gradient(function, x)[0]
+    def slope(*args: Any) -> Any:
+        return gradient(function, *args)
 
-    def slope_with_keywords(x: Any) -> Any:
-        return gradient(function, x, **keywords)[0]
-
-    made = slope_with_keywords if keywords else slope
-    made.__wrapped__ = function  # whom a warning is about
-    return made
+    slope.__wrapped__ = getattr(function, "__wrapped__", function)
+    return slope
 
 
 def hvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     from .api import gradient
 
-    x, v = args
+    *arguments, v = args
+    numbers = chosen("hvp", transform.argnums, describe(function), len(arguments))
     v = copy.deepcopy(v)  # the direction stays where it is, also where it is the point itself
-    slope = _gradient_of(function, keywords)
+    directions = tuple(v) if isinstance(transform.argnums, tuple) else (v,)
+    by, given = _by(function, arguments, numbers, keywords)
+    slope = _slope(by)
 
-    def along(x: Any) -> Any:
-        return dot(slope(x), v)
+    def along(*xs: Any) -> Any:
+        return dot(slope(*xs), directions)
 
     along.__wrapped__ = function
-    (found,) = gradient(along, x)
-    return filled(x, {}) if found is None else found
+    found = [filled(x, {}) if d is None else d for x, d in zip(given, gradient(along, *given))]
+    return tuple(found) if isinstance(transform.argnums, tuple) else found[0]
 
 
 def hessian(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     from .api import pullback
 
-    (x,) = args
-    gradient, back = pullback(_gradient_of(function, keywords), x)
+    numbers = chosen("hessian", transform.argnums, describe(function), len(args))
+    by, given = _by(function, args, numbers, keywords)
+    gradients, back = pullback(_slope(by), *given)
 
-    def row(path: Path, shape: tuple[int, ...]) -> Any:
-        # The gradient is None where the value does not depend on a part of x.
-        here = part_of(gradient, path)
-        rows = [] if here is None else [back(filled(gradient, {at: 1.0}))[0] for at in scalars(here, path)]
-        return mirrored(x, lambda p, s: stacked([part_of(r, p) for r in rows], shape, s))
+    def block(k: int, n: int) -> Any:
+        """The derivatives of the gradient by argument `k`, by argument `n`."""
 
-    return mirrored(x, row)
+        def row(path: Path, shape: tuple[int, ...]) -> Any:
+            # The gradient is None where the value does not depend on a part of x.
+            here = part_of(gradients[k], path)
+            rows = [] if here is None else [back(filled(gradients, {(k, *at): 1.0}))[n] for at in scalars(here, path)]
+            return mirrored(given[n], lambda p, s: stacked([part_of(r, p) for r in rows], shape, s))
+
+        return mirrored(given[k], row)
+
+    found = [tuple([block(k, n) for n in range(len(given))]) for k in range(len(given))]
+    return tuple(found) if isinstance(transform.argnums, tuple) else found[0][0]
 
 
-def jacobian(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+def jacobian(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     from .api import pullback
 
+    numbers = chosen("jacobian", transform.argnums, describe(function), len(args))
     kept = [_frozen(arg) for arg in args]
     value, back = pullback(function, *args, **keywords)
     what = f"the Jacobian of {describe(function)}"
@@ -167,7 +190,7 @@ def jacobian(transform: Transform, function: Any, args: tuple[Any, ...], keyword
         block = lambda path, shape, p, s: stacked([part_of(row[at], p) for row in found[path]], shape, s)
         return mirrored(value, lambda path, shape: mirrored(kept[at], lambda p, s: block(path, shape, p, s), what))
 
-    return tuple(map(entry, range(len(args))))
+    return picked({n: entry(n) for n in numbers}, numbers, transform.argnums)
 
 
 # --------------------------------------------------------------- structures: as library/structured.py has them

@@ -243,8 +243,8 @@ class Dispatcher:
         named, hidden, kind = {**named, **keywords}, len(bound), self.transform.kind
         if kind == "jvp" and len(args) == 2 and all(type(a) is tuple for a in args):
             return self._callable()(plain, (*bound, *args[0]), (*(None,) * hidden, *args[1]), **named)
-        if kind in ("jvp", "hvp", "hessian"):
-            return self._callable()(lambda x, **named: plain(*bound, x, **named), *args, **named)
+        if kind in ("jvp", "hvp", "hessian") or kind == "jacobian" and self.transform.argnums is not None:
+            return self._callable()(lambda *free, **named: plain(*bound, *free, **named), *args, **named)
         found = self._callable()(plain, *bound, *args, **named)
         if kind in ("gradient", "jacobian"):
             return found[hidden:]

@@ -22,7 +22,7 @@ import numpy as np
 from . import composed, rules
 from .errors import FallbackWarning, Misuse, Unsupported
 from .ir.types import ListType, Scalar, children
-from .transforms import DIRECT_KINDS, Transform, describe, python_function, transform_of
+from .transforms import DIRECT_KINDS, Transform, chosen, describe, picked, python_function, transform_of
 
 # ------------------------------------------------------------------------------------------------ refusals
 
@@ -305,15 +305,9 @@ def _withgradient(transform: Transform, function: Any, args: tuple[Any, ...], ke
 
 
 def _value_and_grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    argnums = transform.argnums
-    several = isinstance(argnums, tuple)
-    for n in argnums if isinstance(argnums, tuple) else (argnums,):
-        if not -len(args) <= n < len(args):
-            raise TypeError(
-                f"{transform.kind} of {describe(function)} by argument {n}, but {len(args)} positional arguments were given"
-            )
+    numbers = chosen(transform.kind, transform.argnums, describe(function), len(args))
     value, gradients = _with_gradient(transform.kind, function, args, keywords)
-    return value, tuple(gradients[n] for n in argnums) if several else gradients[argnums]
+    return value, picked(gradients, numbers, transform.argnums)
 
 
 def _grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

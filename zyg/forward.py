@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .api import native
-from .transforms import ATTRIBUTE, Transform, describe
+from .transforms import ATTRIBUTE, Transform, checked_argnums, chosen, describe
 
 
 def jvp(
@@ -73,15 +73,33 @@ class Pushforward:
         return f"<pushforward of {describe(self._function)}: tangents -> tangent of the value>"
 
 
-def hvp(function: Callable[..., Any], x: Any, v: Any, /, **keywords: Any) -> Any:
-    """The Hessian of a real-valued function at `x` times `v`, without forming it: forward over reverse, for a small multiple
-    of the cost of the gradient.
+def hvp(
+    function: Callable[..., Any], /, *args: Any, argnums: int | tuple[int, ...] | list[int] = 0, **keywords: Any
+) -> Any:
+    """`hvp(function, *args, v)`: the Hessian of a real-valued function at `args` times `v`, without forming it: forward over
+    reverse, for a small multiple of the cost of the gradient.
+
+    argnums: by which argument, the first if it is not said; others are constants. For a tuple of them `v` is a tuple with a
+        direction for each, and so is the product.
 
     >>> import zyg
     >>> zyg.hvp(lambda x: x * x * x, 2.0, 1.0)
     12.0
+    >>> zyg.hvp(lambda x, y: x * x * y, 2.0, 3.0, (1.0, 0.5), argnums=(0, 1))
+    (8.0, 4.0)
     """
-    return native("hvp", function)(function, x, _fitting(x, v), **keywords)
+    by = checked_argnums(argnums)
+    if len(args) < 2:
+        raise TypeError("hvp takes a function, its arguments, and a direction behind these: zyg.hvp(f, x, v)")
+    *given, v = args
+    numbers = chosen("hvp", by, describe(function), len(given))
+    if not isinstance(by, tuple):
+        v = _fitting(given[numbers[0]], v)
+    elif not isinstance(v, (tuple, list)) or len(v) != len(numbers):
+        raise TypeError(f"hvp by arguments {by} takes a tuple with a direction for each of them, not {v!r}")
+    else:
+        v = tuple([_fitting(given[n], t) for n, t in zip(numbers, v)])
+    return native("hvp", function, by)(function, *given, v, **keywords)
 
 
 for _function in (jvp, pushforward, hvp):

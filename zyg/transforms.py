@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 from .ir.options import Options
@@ -19,21 +20,71 @@ DIRECT_KINDS = (
     "implicit_gradient", "implicit_pullback",
 )  # fmt: skip
 KINDS = ("jit", "grad", "value_and_grad", "derivative", *DIRECT_KINDS)
+# Those that take `argnums`, with what stands for that where it is not said.
+Argnums = int | tuple[int, ...] | None
+ARGNUMS: dict[str, Argnums] = {"grad": 0, "value_and_grad": 0, "hvp": 0, "hessian": 0, "jacobian": None}
 
 
 @record(frozen=True, eq=False)
 class Transform:
     """kind: what is done; function: to what (None for DIRECT_KINDS, which take it as their first argument);
-    argnums: by which arguments (grad, value_and_grad); options: None means those of the caller."""
+    argnums: by which arguments, None for all of them (ARGNUMS); options: None means those of the caller."""
 
     kind: str
     function: Callable[..., Any] | None = None
-    argnums: int | tuple[int, ...] = 0
+    argnums: Argnums = 0
     options: Options | None = None
 
     @property
     def name(self) -> str:
         return describe(self)
+
+
+def checked_argnums(argnums: Any) -> Argnums:
+    """What a user says for `argnums`, as ints: ValueError and TypeError if it cannot be meant.
+
+    >>> checked_argnums([0, 2])
+    (0, 2)
+    """
+    if isinstance(argnums, (list, tuple)):
+        argnums = tuple(argnums)
+        if not argnums:
+            raise ValueError("argnums is empty: name at least one argument")
+    numbers = []
+    for number in argnums if isinstance(argnums, tuple) else (argnums,):
+        if not isinstance(number, Integral) or isinstance(number, bool):
+            raise TypeError(f"argnums is an int or a tuple of ints, not {argnums!r}")
+        if number < 0:
+            raise ValueError(f"argnums counts from 0, {number} is negative")
+        numbers.append(int(number))
+    if len(set(numbers)) != len(numbers):
+        raise ValueError(f"argnums names an argument twice: {argnums!r}")
+    return tuple(numbers) if isinstance(argnums, tuple) else numbers[0]
+
+
+def chosen(kind: str, argnums: Argnums, name: str, count: int) -> tuple[int, ...]:
+    """The arguments that `argnums` names, of so many that the function of this name was given: TypeError if there are not so many."""
+    numbers = tuple(range(count)) if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
+    for n in numbers:
+        if n >= count:
+            given = f"{count} positional argument{'s were' if count != 1 else ' was'} given"
+            raise TypeError(f"{kind} of {name} by argument {n}, but {given}")
+    return numbers
+
+
+def argument_places(numbers: tuple[int, ...], count: int) -> tuple[tuple[None, ...] | None, ...]:
+    """For each of so many arguments its place among those of these numbers, and None for the others. A place is a tuple of that length:
+    where compiled code is differentiated, integers are no constants.
+
+    >>> argument_places((2, 0), 3)
+    ((None,), None, ())
+    """
+    return tuple([(None,) * numbers.index(n) if n in numbers else None for n in range(count)])
+
+
+def picked(found: Any, numbers: tuple[int, ...], argnums: Argnums) -> Any:
+    """Of something for each argument what `argnums` asks for."""
+    return tuple([found[n] for n in numbers]) if argnums is None or isinstance(argnums, tuple) else found[numbers[0]]
 
 
 ATTRIBUTE = "__zyg_transform__"

@@ -270,9 +270,10 @@ class ForwardPart(State):
             )
         if any(self.activity.varied_by(instr.operands[k]) & self.bits for k in rule.constants):
             raise Misuse(
-                f"a derivative by a keyword argument of {name}, whose rule gives cotangents for positional arguments only",
+                f"a derivative by a keyword argument of {name}, or by the default of a parameter of a function that it is "
+                "given: its rule gives cotangents for positional arguments, and of what functions captured, only",
                 instr.position,
-                hint="pass it by position, or as a constant: zyg.stop_gradient(x)",
+                hint="pass it by position, let the function capture it, or make it a constant: zyg.stop_gradient(x)",
             )
         self._refuse_overlap(b, instr, set(rule.mutates))
         saved = [Value(t, "saved") for t in forward.results[len(instr.results) :]]

@@ -52,6 +52,16 @@ def copy(b: Builder, array: Value) -> Value:
     return as_layout(b, made, array.type)
 
 
+def check_shape(b: Builder, name: str, argument: Value, cotangent: Value, like: Value) -> None:
+    """The cotangent that the rule for a function gives for an array has its shape, which is that of `like`."""
+    assert isinstance(argument.type, Array)
+    of = f"argument '{argument.name}'" if argument.name else "an argument"
+    for axis in range(argument.type.ndim):
+        length, given = b.op("dim", like, axis=axis), b.op("dim", cotangent, axis=axis)
+        message = f"the rule for {name} gave a cotangent of another shape than {of} has: along axis {axis} its length is {{}}, not {{}}"
+        b.emit("guard", b.op("eq", length, given), given, length, exc="ValueError", message=message)
+
+
 def fields(stack: Type) -> tuple[Type, ...]:
     """The types of what one push puts on a stack."""
     assert isinstance(stack, Stack)

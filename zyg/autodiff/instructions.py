@@ -356,11 +356,7 @@ class ReverseInstructions(ReverseGraph):
                 continue
             if isinstance(v.type, Array):
                 shadow = self._needed_shadow(v)
-                for axis in range(v.type.ndim):
-                    same = b.op("eq", b.op("dim", shadow, axis=axis), b.op("dim", d, axis=axis))
-                    name = instr.attrs["callee"]
-                    message = f"{name} gave a cotangent of another shape than its argument"
-                    b.emit("guard", same, exc="ValueError", message=message)
+                helpers.check_shape(b, instr.attrs["callee"].removesuffix(".rule"), v, d, shadow)
                 b.emit("addto", shadow, d)
             else:
                 self._add(v, d)

@@ -150,10 +150,7 @@ class TangentCalls(TangentState):
         if not isinstance(v.type, Array):
             return [b.arith("mul", t, cotangent) for t in self.of(v)]
         shadow = self.shadow(v)
-        for axis in range(v.type.ndim):
-            same = b.op("eq", b.op("dim", v, axis=axis), b.op("dim", cotangent, axis=axis))
-            message = f"{name} gave a cotangent of another shape than its argument"
-            b.emit("guard", same, exc="ValueError", message=message)
+        helpers.check_shape(b, name.removesuffix(".rule"), v, cotangent, v)
         callee = helpers.dot_function(self.module, cotangent.type, shadow.type, self.lanes)
         return b.emit("call", cotangent, shadow, types=self.module.functions[callee].results, callee=callee)
 

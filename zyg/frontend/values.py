@@ -521,17 +521,15 @@ def same(a: Any, b: Any) -> bool:
 
 
 def same_heap(a: Heap, b: Heap) -> bool:
-    if a.keys() != b.keys():
+    return a.keys() == b.keys() and all(same_record(x, b[key]) for key, x in a.items())
+
+
+def same_record(x: Record, y: Record) -> bool:
+    if x is y:
+        return True
+    if x.kind != y.kind or x.meta != y.meta or len(x.fields) != len(y.fields) or x.state != y.state:
         return False
-    for key, x in a.items():
-        y = b[key]
-        if x is y:
-            continue
-        if x.kind != y.kind or x.meta != y.meta or len(x.fields) != len(y.fields) or x.state != y.state:
-            return False
-        if not all(map(same, x.fields, y.fields)):
-            return False
-    return True
+    return all(map(same, x.fields, y.fields))
 
 
 def references(v: Any) -> list[Hashable]:

@@ -20,6 +20,7 @@ from zyg.frontend.values import (
     WRITTEN,
     Abstract,
     ArrayValue,
+    CallableValue,
     FunctionValue,
     Heap,
     Known,
@@ -28,6 +29,7 @@ from zyg.frontend.values import (
     StructValue,
     map_leaves,
     reachable,
+    same_record,
 )
 from zyg.ir.core import CALLING, Module, Value, callees, clone, plain_name
 from zyg.ir.records import field, record, replace
@@ -53,6 +55,7 @@ class Body:
     after: Heap
     outputs: int  # how many of the results are leaves of the value
     results: list[Value] = field(default_factory=list)  # stand-ins for the results in `value` and `after`
+    unchanged: frozenset[Hashable] = frozenset()  # those of the objects that hold what they held at entry
 
 
 def infer_body(
@@ -116,6 +119,7 @@ def infer_body(
         for o in objects:
             map_leaves(o, stand_in)
         body.after = {i: kept[i].with_fields(map_leaves(x, stand_in) for x in kept[i].fields) for i in shape.order}
+        body.unchanged = frozenset(i for i, r in at_entry.items() if same_record(r, inner.heap[i]))
     hidden_parameters(inference)
     for evaluator in inference.evaluators:
         order_blocks(evaluator.function)
@@ -143,6 +147,8 @@ def shown(f: Abstract) -> str:
     """The name of a function for a message."""
     if isinstance(f, FunctionValue):
         return f.name
+    if isinstance(f, CallableValue) and f.parts():  # what zyg made of a function
+        return shown(f.parts()[0])
     return describe_callable(f.object) if isinstance(f, Known) else "function"
 
 

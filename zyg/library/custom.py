@@ -38,7 +38,7 @@ from zyg.frontend.values import (
     same_heap,
 )
 from zyg.ir.core import Const, Instr, Rule, Value, plain_name
-from zyg.ir.records import record
+from zyg.ir.records import record, replace
 from zyg.ir.types import Array, cotangent_type
 from zyg.rules import keyword_only
 from zyg.transforms import describe as describe_callable
@@ -174,7 +174,7 @@ def _infer_rule(
         if not same_heap(at_back, {i: reverse.heap[i] for i in at_back}):
             raise e.refuse(
                 f"the rule for {describe_callable(rule.target)}, whose pullback may change an object or a variable that it holds",
-                hint="keep what the pullback changes in an array, and no function that it differentiates, or leave the call to Python",
+                hint="keep what the pullback changes in an array, or leave the call to Python",
             )
         leaves, gradients, gathered = _rule_gradients(
             e, reverse, rule, given, own[:count], dict(zip(keywords, own[count:])), at_entry, operands
@@ -203,7 +203,7 @@ def _infer_rule(
     plain.builder.ret(*given[: len(results)])
     plain.function.results = tuple(v.type for v in results)
     with_entry = [*own[:count], *[v for n, v in zip(keywords, own[count:]) if n in named]]
-    by_position = set(_leaf_values(with_entry, at_entry))
+    by_position = set(_leaf_values([_without_defaults(v) for v in with_entry], at_entry))
     pair_rule = Rule(
         forward.function.name,
         reverse.function.name,
@@ -257,6 +257,11 @@ def _leaf_values(roots: Sequence[Abstract], heap: Heap) -> list[Value]:
     for v in (*roots, *fields):
         map_leaves(v, lambda leaf: outline.append(leaf) or leaf)
     return outline
+
+
+def _without_defaults(v: Abstract) -> Abstract:
+    """What a rule can give a cotangent for: of a function that is what it captured."""
+    return replace(v, defaults=(), kwdefaults=()) if isinstance(v, FunctionValue) else v
 
 
 def _array_leaves(roots: Sequence[Abstract], heap: Heap) -> list[Value]:

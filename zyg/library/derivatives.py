@@ -23,9 +23,10 @@ from zyg.frontend.values import (
 )
 from zyg.ir.core import const
 from zyg.ir.records import record
-from zyg.transforms import Transform
+from zyg.transforms import ARGNUMS, Argnums, Transform, argument_places, checked_argnums, chosen
 
 from .bodies import shown
+from .cotangents import items_of
 from .gradients import with_gradient
 from .registry import emits
 
@@ -64,17 +65,44 @@ class TransformValue(CallableValue):
 def value_and_grad(
     e: Evaluator, transform: Transform, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract]
 ) -> tuple[Abstract, Abstract]:
-    argnums = transform.argnums
-    several = isinstance(argnums, tuple)
-    chosen = [n + len(args) if n < 0 else n for n in (argnums if several else (argnums,))]
-    for n in chosen:
-        if not 0 <= n < len(args):
-            e.type_error(
-                f"{transform.kind} of {shown(f)} by argument {n}, but {len(args)} positional arguments were given"
-            )
-    value, gradients = with_gradient(e, f, args, keywords, transform.kind, chosen)
-    picked = [gradients[n] for n in chosen]
-    return value, TupleValue(tuple(picked)) if several else picked[0]
+    numbers = _chosen(e, transform.kind, transform.argnums, f, args)
+    value, gradients = with_gradient(e, f, args, keywords, transform.kind, numbers)
+    picked = [gradients[n] for n in numbers]
+    return value, TupleValue(tuple(picked)) if isinstance(transform.argnums, tuple) else picked[0]
+
+
+def _chosen(e: Evaluator, kind: str, argnums: Argnums, f: Abstract, args: list[Abstract]) -> tuple[int, ...]:
+    try:
+        return chosen(kind, argnums, shown(f), len(args))
+    except TypeError as error:
+        e.type_error(str(error))
+        raise
+
+
+def by_arguments(
+    e: Evaluator, kind: str, argnums: Argnums, args: list[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """A call of one of the drivers that take `argnums`."""
+    keywords = dict(keywords)
+    if "argnums" in keywords:
+        said = keywords.pop("argnums")
+        argnums = None if said is NONE and kind == "jacobian" else _constant(e, kind, said)
+    if not args:
+        e.type_error(f"{kind}() missing 1 required positional argument: 'function'")
+    f, *given = args
+    direction = []
+    if kind == "hvp":
+        if len(given) < 2:
+            e.type_error("hvp takes a function, its arguments, and a direction behind these: zyg.hvp(f, x, v)")
+        *given, v = given
+        direction = [v]
+    numbers = _chosen(e, kind, argnums, f, given)
+    driver = getattr(import_module(".drivers", __package__), kind)
+    return e.call(
+        known(driver),
+        [f, TupleValue(tuple(given)), *direction, known(argnums), known(argument_places(numbers, len(given)))],
+        keywords,
+    )
 
 
 def derivative(e: Evaluator, f: Abstract, args: list[Abstract], keywords: dict[str, Abstract]) -> Abstract:
@@ -121,6 +149,8 @@ def call_transform(
             return TupleValue(value_and_grad(e, transform, f, args, keywords))
         if kind == "derivative":
             return derivative(e, f, args, keywords)
+        if kind in ARGNUMS:
+            return by_arguments(e, kind, transform.argnums, args, keywords)
         home = DIRECT.get(kind)
         if home is not None:
             return getattr(import_module(f".{home}", __package__), kind)(e, *args, **keywords)
@@ -130,11 +160,20 @@ def call_transform(
 
 def _transform(e: Evaluator, kind: str, function: Abstract, argnums: Abstract = FIRST) -> Abstract:
     """`zyg.grad(f, argnums)` and its like, called in compiled code."""
-    numbers = argnums.items if isinstance(argnums, TupleValue) else (argnums,)
-    if not all(isinstance(n, Known) and type(n.object) is int for n in numbers):
+    return TransformValue(Transform(kind, None, _constant(e, kind, argnums)), function)
+
+
+def _constant(e: Evaluator, kind: str, argnums: Abstract) -> Argnums:
+    """What compiled code says for `argnums`."""
+    items = items_of(e, argnums)
+    numbers = [n.object for n in ((argnums,) if items is None else items) if isinstance(n, Known)]
+    if len(numbers) != (1 if items is None else len(items)):
         raise e.refuse(f"argnums of {kind} that are not known when compiling", hint="write the numbers")
-    found = tuple(n.object for n in numbers if isinstance(n, Known))
-    return TransformValue(Transform(kind, None, found if isinstance(argnums, TupleValue) else found[0]), function)
+    try:
+        return checked_argnums(numbers[0] if items is None else numbers)
+    except (TypeError, ValueError) as error:
+        e.throw(type(error).__name__, str(error))
+        raise
 
 
 def _register() -> None:

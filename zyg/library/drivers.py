@@ -76,6 +76,11 @@ def as_floats(x: Any) -> Any:
     """A tuple or list of numbers, integers among them, as one of floats; anything else as it is."""
 
 
+@compiled_only
+def as_varied(x: Any) -> Any:
+    """An argument as something with derivatives by all the numbers in it: integers as floats."""
+
+
 def pushforward(function: Any, *args: Any, **keywords: Any) -> Any:
     kept = copies(args)
 
@@ -85,8 +90,16 @@ def pushforward(function: Any, *args: Any, **keywords: Any) -> Any:
     return zyg.jvp(function, args, tuple([None for _ in args]), **keywords)[0], push
 
 
-def hvp(function: Any, x: Any, v: Any, **keywords: Any) -> Any:
-    return zyg.jvp(zyg.grad(function), (x,), (v,), **keywords)[1]
+# These take the arguments, those that the derivative is by (an int, or a tuple of them), and for each argument its place among these
+# (transforms.argument_places).
+
+
+def hvp(function: Any, args: Any, v: Any, argnums: Any, places: Any, /, **keywords: Any) -> Any:
+    if isinstance(argnums, int):
+        tangents = tuple([v if p is not None else None for p in places])
+    else:
+        tangents = tuple([v[len(p)] if p is not None else None for p in places])
+    return zyg.jvp(zyg.grad(function, argnums), args, tangents, **keywords)[1]
 
 
 REAL = (
@@ -99,63 +112,110 @@ def _is_complex(x: Any) -> bool:
     return isinstance(x, complex) or (isinstance(x, np.ndarray) and x.dtype == np.complex128)
 
 
-def hessian(function: Any, x: Any, **keywords: Any) -> Any:
-    if _is_complex(x):
+def hessian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords: Any) -> Any:
+    if any(_is_complex(x) for x, p in zip(args, places) if p is not None):
         raise TypeError("zyg.hessian " + REAL)
+    if not isinstance(argnums, int):
+        return _hessian_by_several(function, args, tuple([as_varied(args[n]) for n in argnums]), places, **keywords)
+    x = args[argnums]
     if isinstance(x, np.ndarray):
-        return _hessian_of_array(function, x, **keywords)
+        return _hessian_of_array(function, args, argnums, places, **keywords)
     if is_structure(x):
         like = as_floats(x)
-        flat = lambda v, **options: function(unpacked(like, v), **options)
-        return blocks(like, like, _hessian_of_array(flat, packed(like), **keywords))
-    second = zyg.jvp(zyg.grad(function), (x,), (1.0,), **keywords)[1]
+        matrix = _hessian_of_numbers(function, args, (like,), places, **keywords)
+        return blocks(like, like, matrix)
+    tangents = tuple([1.0 if p is not None else None for p in places])
+    second = zyg.jvp(zyg.grad(function, argnums), args, tangents, **keywords)[1]
     return 0.0 if second is None else second
 
 
-def _hessian_of_array(function: Any, x: Any, **keywords: Any) -> Any:
+def _hessian_by_several(function: Any, args: Any, chosen: Any, places: Any, **keywords: Any) -> Any:
+    """By the numbers in all of them together, then taken apart."""
+    matrix = _hessian_of_numbers(function, args, chosen, places, **keywords)
+    result, down = (), 0
+    for x in chosen:
+        row, across, rows = (), 0, packed(x).size
+        for y in chosen:
+            columns = packed(y).size
+            row = (*row, blocks(x, y, matrix[down : down + rows, across : across + columns]))
+            across = across + columns
+        result = (*result, row)
+        down = down + rows
+    return result
+
+
+def _hessian_of_numbers(function: Any, args: Any, chosen: Any, places: Any, **keywords: Any) -> Any:
+    """By a vector of the numbers in the chosen arguments."""
+    flat = lambda v, *rest, **options: function(*put_in(rest, unpacked(chosen, v), places), **options)
+    rest = tuple([x if p is None else None for x, p in zip(args, places)])
+    return _hessian_of_array(flat, (packed(chosen), *rest), 0, ((), *[None for _ in rest]), **keywords)
+
+
+def put_in(args: Any, chosen: Any, places: Any) -> Any:
+    """The arguments with the chosen ones in their places."""
+    return tuple([x if p is None else chosen[len(p)] for x, p in zip(args, places)])
+
+
+def _hessian_of_array(function: Any, args: Any, argnum: Any, places: Any, **keywords: Any) -> Any:
+    x = args[argnum]
     n = x.size
     result = table(x, n)
     for start in range(0, n, LANES):
-        columns = several(zyg.grad(function), (copies(x),), (_unit(x, start, LANES),), LANES, **keywords)[1]
+        tangents = tuple([_unit(x, start, LANES) if p is not None else None for p in places])
+        columns = several(zyg.grad(function, argnum), copies(args), tangents, LANES, **keywords)[1]
         if columns is not None:
             _put_columns(result, start, columns.reshape((n, LANES)))
     return result.reshape(x.shape + x.shape)
 
 
-def jacobian(function: Any, *args: Any, **keywords: Any) -> Any:
-    given = tuple([as_floats(x) for x in args])
+def jacobian(function: Any, args: Any, argnums: Any, places: Any, /, **keywords: Any) -> Any:
+    given = tuple([as_floats(x) if p is not None else x for x, p in zip(args, places)])
     kept = copies(given)
+    chosen = tuple([x for x, p in zip(kept, places) if p is not None])
     value = zyg.jvp(function, given, tuple([None for _ in given]), **keywords)[0]
-    if _is_complex(value) or any(_is_complex(x) for x in args):
+    if _is_complex(value) or any(_is_complex(x) for x in chosen):
         raise TypeError("zyg.jacobian " + REAL)
-    if is_structure(*kept) or (is_structure(value) and not is_vector(value)):
-        return _jacobian_of_structures(function, kept, value, **keywords)
-    if isinstance(value, np.ndarray):
-        return _jacobian_of_array(function, kept, value, **keywords)
-    if isinstance(value, (tuple, list)):
-        packed = lambda *args, **keywords: np.array(function(*args, **keywords))
-        return _jacobian_of_array(packed, kept, np.array(value), **keywords)
-    return zyg.gradient(function, *kept, **keywords)
+    if is_structure(*chosen) or (is_structure(value) and not is_vector(value)):
+        found = _jacobian_of_structures(function, kept, places, value, **keywords)
+    elif isinstance(value, np.ndarray):
+        found = _jacobian_of_array(function, kept, places, value, **keywords)
+    elif isinstance(value, (tuple, list)):
+        vector = lambda *args, **keywords: np.array(function(*args, **keywords))
+        found = _jacobian_of_array(vector, kept, places, np.array(value), **keywords)
+    elif argnums is None:
+        return zyg.gradient(function, *kept, **keywords)
+    else:
+        return zyg.grad(function, argnums)(*kept, **keywords)
+    if argnums is None:
+        return found
+    return found[argnums] if isinstance(argnums, int) else tuple([found[n] for n in argnums])
 
 
-def _jacobian_of_structures(function: Any, args: tuple[Any, ...], value: Any, **keywords: Any) -> tuple[Any, ...]:
+def _jacobian_of_structures(function: Any, args: Any, places: Any, value: Any, **keywords: Any) -> tuple[Any, ...]:
     """By the numbers in all arguments together, then taken apart."""
-    flat = lambda v, **options: packed(function(*unpacked(args, v), **options))
-    (matrix,) = _jacobian_of_array(flat, (packed(args),), packed(value), **keywords)
+    chosen = tuple([x if p is not None else None for x, p in zip(args, places)])
+    rest = tuple([x if p is None else None for x, p in zip(args, places)])
+    flat = lambda v, *rest, **options: packed(function(*_either(rest, unpacked(chosen, v), places), **options))
+    numbers = (packed(chosen), *rest)
+    matrix = _jacobian_of_array(flat, numbers, ((), *[None for _ in rest]), packed(value), **keywords)[0]
     if matrix is None:
         return tuple([None for _ in args])
     result, at = (), 0
-    for x, wanted in zip(args, dependence(function, args, **keywords)):
+    for x, wanted in zip(chosen, dependence(function, args, **keywords)):
         size = packed(x).size
         result = (*result, blocks(value, x, matrix[:, at : at + size]) if wanted else None)
         at = at + size
     return result
 
 
-def _jacobian_of_array(function: Any, args: tuple[Any, ...], value: Any, **keywords: Any) -> Any:
+def _either(args: Any, chosen: Any, places: Any) -> Any:
+    return tuple([x if p is None else c for x, c, p in zip(args, chosen, places)])
+
+
+def _jacobian_of_array(function: Any, args: tuple[Any, ...], places: Any, value: Any, **keywords: Any) -> Any:
     """By the cheaper mode: a run forward carries LANES tangents and costs about as much as a run in reverse, for one
     cotangent."""
-    varied = dependence(function, args, **keywords)
+    varied = tuple([w and p is not None for w, p in zip(dependence(function, args, **keywords), places)])
     rows, columns = value.size, 0
     for x, wanted in zip(args, varied):
         if wanted:

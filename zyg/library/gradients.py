@@ -169,6 +169,8 @@ def finish_objects(e: Evaluator, body: Body, results: list[Value]) -> Abstract:
     for inner in list(body.after):
         rename(inner)
     for inner, found in body.after.items():
+        if inner in body.unchanged:
+            continue
         e.heap[ids[inner]] = found.with_fields(map_leaves(x, leaf, rename) for x in found.fields)
     return value
 

@@ -276,6 +276,16 @@ def as_floats(e: Evaluator, x: Abstract) -> Abstract:
     return of(x)
 
 
+@emits(drivers.as_varied)
+def as_varied(e: Evaluator, x: Abstract) -> Abstract:
+    scalar = number_type(x)
+    if scalar is not None and scalar.kind == "i":
+        return e.call(known(float), [x])
+    if isinstance(x, ArrayValue) and x.type.dtype.kind == "i":
+        return e.call(known(np.asarray), [x, known(np.float64)])
+    return as_floats(e, x)
+
+
 def floats_of(x: list[Any]) -> list[float]:
     return [float(v) for v in x]
 

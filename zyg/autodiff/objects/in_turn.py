@@ -269,6 +269,17 @@ def _run_run_attr(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     return None, None, c, None
 
 
+@known(Shadows.attributes_of, exact=True)
+def _attributes_of(inner: Any, x: Any) -> Made:
+    holder = inner.holders.get(id(x))
+    return inner.attributes_of(x), None if holder is None else (_run_attributes_of, holder)
+
+
+def _run_attributes_of(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """What has come to items of the dict belongs to the attributes."""
+    shadows.holder_of(back[1])
+
+
 @known(Shadows.take_attr, exact=True)
 def _take_attr(inner: Any, x: Any, name: str) -> Made:
     if isinstance(x, ModuleType) or name.startswith("__"):

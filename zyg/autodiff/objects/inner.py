@@ -18,7 +18,7 @@ from zyg import rules
 from zyg.fallback import arrays_read, check_apart
 from zyg.ir.options import Options
 from zyg.library.reading import Reading
-from zyg.transforms import DIRECT_KINDS, KINDS, Transform, transform_of
+from zyg.transforms import ARGNUMS, DIRECT_KINDS, KINDS, Transform, transform_of
 
 from . import native, structure, user_rules
 from .cotangents import refused_in
@@ -157,7 +157,7 @@ def _made(kind: str, argnums: Any, around: Around, code: CodeType) -> Any:
     for k, numbers in around:
         inner = _text(k, numbers, inner)
     if kind in DIRECT_KINDS:
-        text = f"zyg.{kind}({inner}, *args)"
+        text = f"zyg.{kind}({inner}, *args{_by(kind, argnums)})"
     else:
         text = f"{_text(kind, argnums, inner)}(*args)"
     called = eval(f"lambda zyg: lambda f, *args: {text}", {})(zyg)
@@ -170,7 +170,11 @@ def _text(kind: str, argnums: Any, function: str) -> str:
     """A transform of a function."""
     if kind == "jit":
         return function
-    return f"zyg.{kind}({function}{f', argnums={argnums!r}' if kind in ('grad', 'value_and_grad') else ''})"
+    return f"zyg.{kind}({function}{_by(kind, argnums)})"
+
+
+def _by(kind: str, argnums: Any) -> str:
+    return f", argnums={argnums!r}" if kind in ARGNUMS and argnums != ARGNUMS[kind] else ""
 
 
 def _is_plain(function: Any, depth: int = 0) -> bool:

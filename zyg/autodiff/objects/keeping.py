@@ -1,51 +1,66 @@
-"""What the pullback of a user's rule keeps of an array is what that held when the rule returned, whatever happens to it later."""
+"""What the pullback of a user's rule keeps is what that was when the rule returned, whatever happens to it later: the contents of
+arrays, lists and dicts, and the variables of functions that the rule was given."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import CellType, CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from zyg.errors import Unsupported
+from zyg.typeof import plain_class
 
-from . import foreign, memory
+from . import foreign, memory, structure
+from .backs import run_unshifted
 
 
 def kept(user: Any, rule: Any, f: Any) -> Any:
-    """The pullback with copies of the arrays that it has captured. What the rule itself had captured before is not its to keep."""
+    """The pullback with copies of what it has captured. What the rule itself had captured before is not its to keep."""
     keeping = _Keeping(rule)
     made = keeping.of(user)
-    return _Watching(made, keeping.watched, f) if keeping.watched else made
+    return Watching(made, keeping, f) if keeping.watched else made
 
 
-def unwritten(user: Any, rule: Any, f: Any) -> tuple[Any, None]:
-    """The same where this is differentiated in turn: the arrays themselves, by which their derivatives are found, and which are not
-    to be written then."""
-    keeping = _Keeping(rule)
-    keeping.of(user)
-    error = _error(f)
-    for array in (*keeping.arrays, *keeping.watched):
+def kept_in_turn(user: Any, rule: Any, f: Any) -> tuple[Any, Any]:
+    """The same where this is differentiated in turn: with the arrays themselves, by which their derivatives are found, and which are
+    not to be written then."""
+    keeping = _Keeping(rule, with_arrays=False)
+    made = keeping.of(user)
+    error = _error(f, "an array that is written")
+    for array in keeping.arrays:
         memory.keep(array, error)
-    return user, None
+    for x in keeping.watched:
+        for array in _arrays_in(_attributes(x)):
+            memory.keep(array, error)
+    back = None if made is user else (_run_kept, structure.form(made), structure.form(user))
+    return (Watching(made, keeping, f) if keeping.watched else made), back
 
 
-def _error(f: Any) -> Unsupported:
+def _run_kept(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
+    """What has come to the copies belongs to what they are copies of."""
+    _, copy, original = back
+    structure.scatter(original, structure.gather(copy, None, shadows, take=True), shadows)
+
+
+def _error(f: Any, what: str) -> Unsupported:
     return Unsupported(
-        f"a derivative through the rule for {foreign.name_of(f)}, whose pullback keeps an array that is written afterwards",
+        f"a derivative through the rule for {foreign.name_of(f)}, whose pullback keeps {what} afterwards",
         foreign.position_of(foreign.caller()),
-        hint="let the rule keep a copy of the array",
+        hint="let the rule keep a copy",
     )
 
 
 class _Keeping:
-    def __init__(self, rule: Any):
+    def __init__(self, rule: Any, with_arrays: bool = True):
         self.own = set(map(id, getattr(rule, "__closure__", None) or ()))
+        self.code = getattr(rule, "__code__", None)
+        self.with_arrays = with_arrays
         self.made: dict[int, Any] = {}
         self.arrays: list[np.ndarray] = []
-        self.watched: list[np.ndarray] = []  # what objects hold: these cannot be copied
+        self.watched: list[Any] = []  # objects, which cannot be copied
 
     def of(self, x: Any) -> Any:
         if type(x) in _CONSTANTS:
@@ -58,39 +73,44 @@ class _Keeping:
     def _copy(self, x: Any) -> Any:
         if isinstance(x, np.ndarray):
             self.arrays.append(x)
-            return x.copy()
+            return x.copy() if self.with_arrays else x
         if isinstance(x, FunctionType):
             return self._function(x)
         cls = type(x)
         if cls is tuple or cls is list:
             items = [self.of(i) for i in x]
-            return x if all(a is b for a, b in zip(items, x)) else cls(items)
+            return x if cls is tuple and all(a is b for a, b in zip(items, x)) else cls(items)
         if cls is dict:
-            values = {k: self.of(v) for k, v in x.items()}
-            return x if all(values[k] is v for k, v in x.items()) else values
+            return {k: self.of(v) for k, v in x.items()}
         if cls is functools.partial:
             return functools.partial(self.of(x.func), *map(self.of, x.args), **self.of(x.keywords))
         if cls is MethodType:
             self.of(x.__self__)
         elif not isinstance(x, (type, ModuleType)):
-            self.watched += _arrays_in(_attributes(x))
+            held = _attributes(x)
+            if held:
+                self.watched.append(x)
+            for v in held:
+                if not isinstance(v, np.ndarray):
+                    self.of(v)
         return x
 
     def _function(self, f: FunctionType) -> Any:
         if f.__closure__ is None and f.__defaults__ is None and f.__kwdefaults__ is None:
             return f
+        given = self.code is not None and not _is_in(f.__code__, self.code)  # whose variables may be bound anew
         cells: list[CellType] = []
         contents: list[tuple[CellType, Any]] = []
         for cell in f.__closure__ or ():
             found = _CONSTANT if id(cell) in self.own else _content(cell)
-            if type(found) not in _CONSTANTS:
+            if type(found) not in _CONSTANTS or (given and found is not _CONSTANT):
                 cell = CellType()
                 contents.append((cell, found))
             cells.append(cell)
         made = FunctionType(f.__code__, f.__globals__, f.__name__, self.of(f.__defaults__), tuple(cells))
         made.__kwdefaults__ = self.of(f.__kwdefaults__)
         self.made[id(f)] = made  # it may have captured itself
-        changed = made.__defaults__ is not f.__defaults__ or made.__kwdefaults__ is not f.__kwdefaults__
+        changed = given or made.__defaults__ is not f.__defaults__ or made.__kwdefaults__ is not f.__kwdefaults__
         for cell, found in contents:
             cell.cell_contents = self.of(found)
             changed = changed or cell.cell_contents is not found
@@ -121,6 +141,11 @@ def _arrays_in(items: Any) -> list[np.ndarray]:
     return found
 
 
+def _is_in(code: CodeType, outer: CodeType) -> bool:
+    """Whether a function is made in another one."""
+    return any(c is code or _is_in(code, c) for c in outer.co_consts if isinstance(c, CodeType))
+
+
 _CONSTANT = None
 _CONSTANTS = frozenset({type(None), bool, int, float, complex, str, bytes})
 
@@ -132,15 +157,41 @@ def _content(cell: CellType) -> Any:
         return _CONSTANT
 
 
-class _Watching:
-    """A pullback that has objects with arrays: it is refused if one of these is written."""
+class Watching:
+    """A pullback that has objects: it is refused if a number in one of these has changed, or an array."""
 
-    def __init__(self, user: Any, arrays: list[np.ndarray], f: Any):
+    def __init__(self, user: Any, keeping: _Keeping, f: Any):
         self.user = user
+        self.numbers = [(x, _numbers_in(x)) for x in keeping.watched]
+        arrays = [a for x in keeping.watched for a in _arrays_in(_attributes(x))] if keeping.with_arrays else []
         self.written = [memory.watch(array) for array in arrays]
-        self.error = _error(f)
+        self.errors = _error(f, "an array that is written"), _error(f, "an object that changes")
+
+    def check(self) -> None:
+        if any(self.written):
+            raise self.errors[0]
+        if any(_numbers_in(x) != before for x, before in self.numbers):
+            raise self.errors[1]
 
     def __call__(self, *ds: Any) -> Any:
-        if any(self.written):
-            raise self.error
+        self.check()
         return self.user(*ds)
+
+
+def call_in_turn(watching: Watching, *ds: Any) -> tuple[Any, Any]:
+    from . import calls
+
+    watching.check()
+    y, back = calls.call(watching.user, ds)
+    return y, None if back is None else (run_unshifted, back)
+
+
+def _numbers_in(x: Any) -> list[Any]:
+    """The floats that an object holds, or lists and dicts in it do (an integer may count something)."""
+    if not plain_class(type(x)):
+        return []
+    held = _attributes(x)
+    for v in tuple(held):
+        if isinstance(v, (list, tuple, dict)):
+            held += v.values() if isinstance(v, dict) else v
+    return [repr(v) for v in held if isinstance(v, (float, complex))]

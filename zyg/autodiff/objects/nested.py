@@ -16,6 +16,7 @@ from zyg import fallback, rules, transforms
 from zyg.autodiff import trying
 from zyg.autodiff.python import accesses, escaping, forms, inlining, knowledge
 from zyg.autodiff.python import nested as halves
+from zyg.ir.records import replace
 
 from . import (
     adapters,
@@ -40,7 +41,7 @@ from . import (
 )
 from . import in_turn as in_turn  # which has the short paths
 from .arithmetic import find, is_python, method_of
-from .backs import run_shifted
+from .backs import run_padded, run_shifted
 from .calls import known
 
 
@@ -86,7 +87,8 @@ def _bound_to(forward: Any, shadows: Any) -> Any:
 
 
 known(generators.step)(generators.record_step)
-known(keeping.kept)(keeping.unwritten)
+known(keeping.kept)(keeping.kept_in_turn)
+known(keeping.Watching.__call__)(keeping.call_in_turn)
 
 
 @known(foreign.vanishes)
@@ -227,22 +229,27 @@ def _run_bound(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def call_transform(transform: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A call of zyg.gradient and the like, or of what zyg.grad and the like gave."""
     direct = transform.kind in transforms.DIRECT_KINDS
+    names = tuple(kwargs)
+    if "argnums" in kwargs and transform.kind in transforms.ARGNUMS:
+        argnums = kwargs.pop("argnums")
+        transform = replace(transform, argnums=None if argnums is None else transforms.checked_argnums(argnums))
     function, rest = (args[0], args[1:]) if direct else (transform.function, args)
     made = None if kwargs else inner.call(transform, function, rest)
     if made is not None:
         y, back = made
-        return y, back if direct or back is None else (run_shifted, back)
+        back = back if direct or back is None else (run_shifted, back)
+        return y, back if back is None or not names else (run_padded, back, 1 + len(args) + len(names))
     implementation = fallback.implementation(transform)
     y, back = calls.call(implementation, (transform, function, rest, kwargs))
-    return y, None if back is None else (_run_transform, back, direct, len(rest), kwargs)
+    return y, None if back is None else (_run_transform, back, direct, len(rest), kwargs, names)
 
 
 def _run_transform(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
-    _, inner, direct, count, kwargs = back
+    _, inner, direct, count, kwargs, names = back
     given = calls.run(inner, d, shadows)
     if given is None:
         return None
     _, _, d_function, d_args, *_ = given
-    d_kwargs = [shadows.take_key(kwargs, name) for name in kwargs]
+    d_kwargs = [shadows.take_key(kwargs, name) if name in kwargs else None for name in names]
     first = (None, d_function) if direct else (d_function,)
     return (*first, *(d_args if d_args is not None else [None] * count), *d_kwargs)

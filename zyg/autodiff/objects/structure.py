@@ -538,7 +538,7 @@ def _add_array(x: np.ndarray, c: Any, shadows: Any, what: str) -> None:
     if c.dtype.kind not in "fciub":
         raise TypeError(f"{what} should be an array of numbers, not of {c.dtype}")
     if c.shape != x.shape:
-        raise ValueError(f"{what} should have the shape {x.shape} of the value, not {c.shape}")
+        raise ValueError(f"{what} should have the shape {x.shape}, not {c.shape}")
     shadows.add_array(x, c)
 
 

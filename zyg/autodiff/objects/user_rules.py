@@ -6,6 +6,7 @@ import contextlib
 import functools
 import threading
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,32 @@ def call(rule: Any, f: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             user = _Apart(value, same, user, f)
     after = tuple([(k, structure.form(positional[k])) for k in rule.mutates if k < len(positional)])
     changed = structure.changed(before) if before is not None else []
-    return value, (run, user, f, forms, structure.form(value), changed, after, len(args), order)
+    back = (run, user, f, forms, structure.form(value), changed, after, len(args), order)
+    made = [g for g in positional if type(g) is FunctionType and (g.__defaults__ or g.__kwdefaults__)]
+    return value, (_run_beside_defaults, back, made) if made else back
+
+
+def _run_beside_defaults(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
+    """What a rule gives for a function is by what that captured. There is nothing by the defaults of its parameters."""
+    _, inner, functions = back
+    given = inner[0](inner, d, shadows)
+    if given is None:
+        return None
+    error = Misuse(
+        f"a derivative by the default of a parameter of a function that {foreign.name_of(inner[2])} is given, whose rule gives "
+        "cotangents of what functions captured only",
+        hint="let the function use the variable itself, or a constant: zyg.stop_gradient(x)",
+    )
+    for g in functions:
+        for holder, defaults in (
+            (g, dict(enumerate(g.__defaults__ or ()))),
+            (g.__kwdefaults__, g.__kwdefaults__ or {}),
+        ):
+            for key, value in defaults.items():
+                c = structure.refuse(structure.form(value), Refused(error), shadows)
+                if c is not None:
+                    shadows.add_key(holder, key, c)
+    return given
 
 
 def _shares(value: np.ndarray, argument: Any) -> bool:
@@ -123,7 +149,10 @@ def run_numbers(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
         for k, c in enumerate(given[:total]):
             if c is not None and not is_number(c):
                 structure.scatter(
-                    structure.NUMBER, c, shadows, f"the cotangent {k} that the rule for {foreign.name_of(f)} gave"
+                    structure.NUMBER,
+                    c,
+                    shadows,
+                    f"the cotangent of argument {k + 1} that the rule for {foreign.name_of(f)} gave",
                 )
     return _in_order(given if order is None else given[:total], given, count, order, f, shadows)
 
@@ -138,7 +167,7 @@ def _in_order(flowing: Any, entries: Any, count: int, order: Any, f: Any, shadow
         if at < len(flowing):
             named.append(flowing[at])
         elif at < len(entries):
-            what = f"the cotangent {at} that the rule for {foreign.name_of(f)} gave"
+            what = f"the cotangent of argument {at + 1} that the rule for {foreign.name_of(f)} gave"
             named.append(structure.scatter(form, entries[at], shadows, what))
         else:
             named.append(structure.refuse(form, _by_keyword(f), shadows))
@@ -180,9 +209,12 @@ def run(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
     if d is None and all(c is None for c in contents):
         return None
     given = user(structure.dense(form, d), *[structure.dense(held, c) for (_, held), c in zip(after, contents)])
-    what = f"the cotangent that the rule for {foreign.name_of(f)} gave"
     entries = _entries(given, f, len(forms), count)
-    flowing = [structure.scatter(held, c, shadows, what) for held, c in zip(forms, entries)]
+    what = f"that the rule for {foreign.name_of(f)} gave"
+    flowing = [
+        structure.scatter(held, c, shadows, f"the cotangent of argument {k + 1} {what}")
+        for k, (held, c) in enumerate(zip(forms, entries))
+    ]
     return _in_order(flowing, entries, count, order, f, shadows)
 
 

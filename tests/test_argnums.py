@@ -1,0 +1,132 @@
+"""Second derivatives and Jacobians by some of the arguments. Oracle: derivatives by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+import zyg
+from tests.turns import each_in_turn
+
+X, A, K = 0.7, np.array([0.5, 1.5]), 2
+DIRECTIONS = 0.3, np.array([1.0, -2.0]), 0.5
+
+
+def f(x, a, k):
+    return x * x * k * np.sum(a**3) + math.sin(x) * a[0] * a[1] * k
+
+
+def through_python(x, a, k):
+    try:
+        return f(x, a, k)
+    except KeyError:
+        return 0.0
+
+
+def _second():
+    cubes, product = np.sum(A**3), A[0] * A[1]
+    by_x_a = 6 * X * K * A**2 + math.cos(X) * K * A[::-1]
+    by_x_k = 2 * X * cubes + math.cos(X) * product
+    by_a_k = 3 * X * X * A**2 + math.sin(X) * A[::-1]
+    by_a_a = np.diag(6 * X * X * K * A) + math.sin(X) * K * np.array([[0.0, 1.0], [1.0, 0.0]])
+    by_x_x = 2 * K * cubes - math.sin(X) * product * K
+    return [[by_x_x, by_x_a, by_x_k], [by_x_a, by_a_a, by_a_k], [by_x_k, by_a_k, 0.0]]
+
+
+SECOND = _second()
+FIRST = (
+    2 * X * K * np.sum(A**3) + math.cos(X) * K * A[0] * A[1],
+    3 * X * X * K * A**2 + math.sin(X) * K * A[::-1],
+    X * X * np.sum(A**3) + math.sin(X) * A[0] * A[1],
+)
+
+
+def same(found, expected):
+    if isinstance(expected, tuple):
+        return type(found) is tuple and len(found) == len(expected) and all(map(same, found, expected))
+    return type(found) is not tuple and np.shape(found) == np.shape(expected) and np.allclose(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@each_in_turn
+@pytest.mark.parametrize("by", [0, np.int64(1), (0, 1, 2), [2, 0]], ids=str)
+@pytest.mark.parametrize("function", [f, through_python], ids=lambda f: f.__name__)
+def test_by(function, by) -> None:
+    several = not isinstance(by, (int, np.integer))
+    numbers = tuple(by) if several else (int(by),)
+
+    def chosen(of):
+        return tuple(of(n) for n in numbers) if several else of(numbers[0])
+
+    row = lambda i: chosen(lambda j: SECOND[i][j])
+    assert same(zyg.hessian(function, X, A, K, argnums=by), chosen(row))
+    product = lambda i: sum(np.tensordot(SECOND[i][j], DIRECTIONS[j], np.ndim(DIRECTIONS[j])) for j in numbers)
+    assert same(zyg.hvp(function, X, A, K, chosen(lambda n: DIRECTIONS[n]), argnums=by), chosen(product))
+    assert same(zyg.jacobian(function, X, A, K, argnums=by), chosen(lambda n: FIRST[n]))
+
+
+@each_in_turn
+def test_inside_of_compiled_code() -> None:
+    @zyg.jit
+    def found(x, a):
+        (by_x, across), _ = zyg.hessian(f, x, a, 2, argnums=(0, 1))
+        return by_x, across, zyg.hvp(f, x, a, 2, a, argnums=1), zyg.jacobian(f, x, a, 2, argnums=[1])[0]
+
+    by_x, across, product, first = found(X, A)
+    assert same((by_x, across, product, first), (SECOND[0][0], SECOND[0][1], SECOND[1][1] @ A, FIRST[1]))
+    with pytest.raises(TypeError, match="hessian of f by argument 3, but 3 positional arguments were given"):
+        zyg.jit(lambda x, a: zyg.hessian(f, x, a, 2, argnums=3))(X, A)
+    with pytest.raises(ValueError, match="twice"):
+        zyg.jit(lambda x, a: zyg.jacobian(f, x, a, 2, argnums=(0, 0)))(X, A)
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@each_in_turn
+def test_inside_of_object_code() -> None:
+    def found(x):
+        try:
+            return zyg.hessian(f, x, A, 2, argnums=(0, 1))[1][0][1] * x
+        except KeyError:
+            return 0.0
+
+    value, (slope,) = zyg.withgradient(found, X)
+    assert value == pytest.approx(SECOND[1][0][1] * X)
+    by_x = (found(X + 1e-4) - found(X - 1e-4)) / 2e-4
+    assert slope == pytest.approx(by_x, rel=1e-6)
+
+
+@each_in_turn
+def test_what_a_function_writes_is_not_seen_by_the_next_pass() -> None:
+    def written(x, total):
+        total += x * x
+        return np.sum(total * x)
+
+    x = np.arange(1.0, 12.0)
+    expected = np.diag(6 * x)
+    assert same(zyg.hessian(written, x, np.zeros(11)), expected)
+    twice = lambda x, total: x * written(x, total)
+    values = zyg.jacobian(twice, x, np.zeros(11), argnums=0)
+    assert same(values, np.eye(11) * np.sum(x**3) + np.outer(x, 3 * x * x))
+
+
+def test_methods_and_what_is_wrong() -> None:
+    class Scaled:
+        def __init__(self):
+            self.k = 3.0
+
+        def value(self, x, y):
+            return self.k * x * x * y
+
+    assert zyg.hessian(Scaled().value, 2.0, 5.0, argnums=(0, 1)) == ((30.0, 12.0), (12.0, 0.0))
+    assert zyg.jacobian(Scaled().value, 2.0, 5.0, argnums=1) == 12.0
+    for make in (zyg.hessian, zyg.jacobian, lambda *args, **options: zyg.hvp(*args, 1.0, **options)):
+        with pytest.raises(TypeError, match="by argument 3, but 3 positional arguments were given"):
+            make(f, X, A, K, argnums=3)
+        with pytest.raises(ValueError, match="negative"):
+            make(f, X, A, K, argnums=-1)
+        with pytest.raises(TypeError, match="argnums is an int or a tuple of ints"):
+            make(f, X, A, K, argnums=1.5)
+    with pytest.raises(TypeError, match="a direction for each"):
+        zyg.hvp(f, X, A, K, 1.0, argnums=(0, 1))
+    with pytest.raises(TypeError, match=r"write|zyg.hvp\(f, x, v\)"):
+        zyg.hvp(f, X)
