@@ -229,3 +229,50 @@ def test_super_where_self_was_assigned_to_is_refused(cls):
     for run in (lambda: zyg.jit(f)(0.7), lambda: python_pullback(f, (0.7,), {})):
         with pytest.raises(zyg.Unsupported, match="a method that assigns to its first parameter"):
             run()
+
+
+class Weighted:
+    def __init__(self, a, b=2.0, **more):
+        self.a, self.b = a, b * more.get("k", 1.0)
+
+    def total(self, *xs, by=1.0):
+        return sum(xs) * by * self.a
+
+    @classmethod
+    def of(cls, *args, **more):
+        return cls(*args, **more)
+
+
+class Passing(Weighted):
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+
+    def total(self, *xs, **more):
+        return super().total(*xs, **more) + super().total(self.b, *xs, by=0.5)
+
+    @classmethod
+    def of(cls, *args, **more):
+        return super().of(*args, **more)
+
+
+class Outermost(Passing):
+    def __init__(self, x, **more):
+        super().__init__(x, x * x, **more)
+        self.c = x
+
+    def total(self, *xs, **more):
+        by, args = {"by": self.c}, [self.a, *xs]
+        return super().total(*args, **by) + super().total(*(1.0, 2.0), **more)
+
+
+def test_arguments_behind_stars():
+    def program(x):
+        last = Outermost.of(x, k=x * 3.0)
+        return last.total(x, 2.0 * x, by=x) * last.b + Weighted.total(last, *(y for y in (last.a, last.b)))
+
+    for _ in range(2):
+        value, back = python_pullback(program, (0.7,), {})
+        assert value == program(0.7)
+        assert back(1.0)[0] == pytest.approx(differences.derivative(program, 0.7), rel=1e-7)
+    with pytest.raises(TypeError, match="multiple values"):
+        python_pullback(lambda x: Outermost(x, k=x).total(x, **{"by": x}, **{"by": 2.0}), (0.7,), {})

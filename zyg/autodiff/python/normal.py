@@ -520,12 +520,15 @@ def _explicit_super(f: Function) -> None:
     if cell is None or not f.params:
         return
     counts = use_counts(f)
+    for _, instr in f.instructions():
+        if instr.op == "dict_merge":  # which names the callee in its errors
+            counts[instr.operands[2]] -= 1
     made: dict[Value, tuple[Block, Instr]] = {}
     read: dict[Value, Instr] = {}
     for block, instr in list(f.instructions()):
         if instr.op == "getattr" and instr.operands[0] in made and counts[instr.operands[0]] == 1:
             read[instr.result] = instr
-        if instr.op != "call_object":
+        if instr.op not in ("call_object", "call_spread"):
             continue
         if instr.operands[0] in read and counts[instr.operands[0]] == 1:
             getting = read[instr.operands[0]]
@@ -534,7 +537,12 @@ def _explicit_super(f: Function) -> None:
             x = making.operands[2]
             getting.operands[:] = [Const(above, OBJECT), *making.operands, Const(getting.attrs["name"], OBJECT)]
             getting.op, getting.attrs = "call_object", {"keywords": ()}
-            instr.operands.insert(1, x)
+            if instr.op == "call_spread":
+                _pass_first(block, instr, x, makers, counts)
+            else:
+                instr.operands.insert(1, x)
+            continue
+        if instr.op == "call_spread":
             continue
         callee = makers.get(instr.operands[0])
         if callee is None or callee.op != "global" or callee.attrs["name"] != "super" or len(instr.operands) != 1:
@@ -547,6 +555,27 @@ def _explicit_super(f: Function) -> None:
         block.instrs.insert(at, fetch)
         instr.operands += [owner, f.params[0]]
         made[instr.result] = block, instr
+
+
+def _pass_first(block: Block, call: Instr, x: Value, makers: dict[Value, Instr], counts: dict[Value, int]) -> None:
+    """Let `f(*args)` be `f(x, *args)`."""
+    args = call.operands[1]
+    made = makers.get(args)
+    if made is not None and made.op == "tuple" and counts[args] == 1:
+        made.operands.insert(0, x)
+        return
+    whole = call.operands[1] = Value(OBJECT)
+    if isinstance(args, Const):
+        steps = [Instr("tuple", [x, *[Const(item, OBJECT) for item in args.value]], [whole], {}, [], call.position)]
+    else:
+        items = Value(OBJECT)
+        steps = [
+            Instr("list", [x], [items], {}, [], call.position),
+            Instr("list_extend", [items, args], [], {}, [], call.position),
+            Instr("list_to_tuple", [items], [whole], {}, [], call.position),
+        ]
+    at = block.instrs.index(call)
+    block.instrs[at:at] = steps
 
 
 def _check_keys(f: Function) -> None:
