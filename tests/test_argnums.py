@@ -128,5 +128,18 @@ def test_methods_and_what_is_wrong() -> None:
             make(f, X, A, K, argnums=1.5)
     with pytest.raises(TypeError, match="a direction for each"):
         zyg.hvp(f, X, A, K, 1.0, argnums=(0, 1))
-    with pytest.raises(TypeError, match=r"write|zyg.hvp\(f, x, v\)"):
+    with pytest.raises(TypeError, match=r"zyg.hvp\(f, x, v\)"):
         zyg.hvp(f, X)
+
+
+@each_in_turn
+def test_directions_that_do_not_fit() -> None:
+    def cubes(a):
+        return np.sum(a**3)
+
+    with pytest.raises(ValueError, match=r"a tangent for .*cubes has another shape .* its length is 2, not 3"):
+        zyg.hvp(cubes, np.ones(3), np.ones(2))
+    with pytest.raises(zyg.Unsupported, match=r"a tangent for .*cubes of another structure"):
+        zyg.hvp(cubes, np.ones(3), np.ones((3, 1)))
+    with pytest.raises(TypeError, match="takes real ones"):
+        zyg.hvp(cubes, np.ones(3), np.ones(3) * 1j)

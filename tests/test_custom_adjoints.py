@@ -736,3 +736,19 @@ def test_what_a_rule_has_captured_itself_is_not_copied():
 
     assert python_pullback(lambda x: twice(x)[0], (np.ones(2),), {})[1](1.0)[0].tolist() == [2.0, 0.0]
     assert count[0] == 1
+
+
+def test_shapes_that_a_rule_gives_are_named(rule):
+    def scaled(x, a):
+        return x * np.sum(a)
+
+    @rule(scaled)
+    def _(x, a):
+        return scaled(x, a), lambda d: (d, np.ones(3))
+
+    with pytest.raises(
+        ValueError, match=r"the rule for .*scaled gave .* argument 'a' has: along axis 0 .* is 3, not 2"
+    ):
+        zyg.gradient(lambda x, a: scaled(x, a), 2.0, np.ones(2))
+    with pytest.raises(ValueError, match=r"of argument 2 that the rule for .*scaled gave should have the shape \(2,\)"):
+        python_pullback(lambda x, a: scaled(x, a), (2.0, np.ones(2)), {})[1](1.0)

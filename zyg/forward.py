@@ -36,6 +36,11 @@ def _fitting(arg: Any, tangent: Any) -> Any:
     """The tangent of an array with elements of the type that the array's derivatives have."""
     if type(arg) is not np.ndarray or arg.dtype.kind not in "fiuc" or tangent is None:
         return tangent
+    tangent = np.asarray(tangent)
+    if tangent.dtype.kind == "c" and arg.dtype.kind != "c":
+        raise TypeError(
+            f"a tangent with elements of type {tangent.dtype} for an array of {arg.dtype}, which takes real ones"
+        )
     return np.asarray(tangent, arg.dtype if arg.dtype.kind == "c" or arg.dtype == np.float32 else np.float64)
 
 

@@ -251,6 +251,8 @@ def test_arguments_that_are_spread():
 
     with pytest.raises(TypeError, match="multiple values for argument 'x'"):
         slope(wrong, 0.7)
+    with pytest.raises(TypeError, match=r"_gathered\(\) argument after \* must be an iterable, not float"):
+        slope(lambda x: _gathered(*x), 0.7)
 
 
 def test_functions_of_the_standard_library_that_keep_what_they_have_found():

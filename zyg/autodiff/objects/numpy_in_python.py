@@ -32,6 +32,8 @@ def places_along(indices: Any, shape: tuple[int, ...], axis: Any) -> Any:
     """The key of the elements at these places of an axis."""
     if axis is None:
         return np.unravel_index(indices, shape)
+    if np.ndim(indices) != len(shape):
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
     parts = list(np.ogrid[tuple([slice(n) for n in shape])])
     parts[axis] = indices
     return tuple(parts)

@@ -33,6 +33,8 @@ def _spread_items(f: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         items = tuple(args)
         y, back = record_spread(f, items, kwargs)
         return y, None if back is None else (run_spread_list, back, args)
+    if not hasattr(type(args), "__iter__") and not hasattr(type(args), "__getitem__"):
+        f(*args)  # CPython says what is wrong with it
     items, items_back = unpacking.with_rest(args, 0, 0)
     with reentry.undone((_run_taken, items_back)):
         y, back = record_spread(f, tuple(items), kwargs)
