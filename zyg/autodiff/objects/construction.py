@@ -136,6 +136,7 @@ def record_list_extend(x: Any, values: Any) -> Any:
         for item, back in iterator:
             append(x, item)
             backs.append(back)
+        iteration.note_end(iterator, backs)
     return extended
 
 

@@ -49,7 +49,9 @@ class Iterator:
         return self
 
     def __next__(self) -> Any:
-        return next(self.pairs)[0]
+        """C code takes an item. (Differentiated code takes the pairs.)"""
+        run = objects.reentry.running()
+        return next(self.pairs)[0] if run is None else run.next_of(self)
 
     def __repr__(self) -> str:
         return f"<{self.kind} object at {id(self):#x}>"
@@ -473,7 +475,15 @@ def drained_pairs(x: Any, asked: bool = False) -> tuple[list[Any], tuple[Any, ..
         for item, back in iterator:
             items.append(item)
             backs.append(back)
+        note_end(iterator, backs)
     return items, drain
+
+
+def note_end(iterator: Any, backs: list[Any]) -> None:
+    """What was done behind the last item is undone before that."""
+    end = sources.record_finish(iterator)[1]
+    if end is not None:
+        backs.append(end)
 
 
 _STANDING = frozenset({list, tuple, collections.deque, Values})
@@ -509,6 +519,8 @@ def leading_pairs(x: Any, types: frozenset[type]) -> tuple[list[Any], tuple[Any,
             if type(item) not in types:
                 rest = Iterator(iterator)
                 break
+        else:
+            note_end(iterator, backs)
     return items, drain, rest
 
 
@@ -597,6 +609,8 @@ def _give_parts(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> N
 
 def give_backs(drain: tuple[Any, ...], ds: list[Any] | None, shadows: Any) -> Any:
     _, backs, rec = drain
+    if ds is not None and len(ds) < len(backs):
+        ds = [*ds, None]
     for k in range(len(backs) - 1, -1, -1):
         inner = backs[k]
         if inner is not None:

@@ -24,7 +24,7 @@ from typing import Any
 from zyg.errors import Unsupported
 
 from .. import trying
-from . import arithmetic, calls, foreign, iteration, later, structure
+from . import arithmetic, calls, foreign, iteration, later, sources, structure
 from .cotangents import INERT, Refused, accumulate, is_number, refused_in
 from .reach import PLAIN, entered
 
@@ -107,6 +107,11 @@ class _Running(threading.local):
 _running = _Running()
 
 
+def running() -> Run | None:
+    """The C code that is being followed."""
+    return _running.run
+
+
 # ------------------------------------------------------------------------------------------------------------------ runs
 
 
@@ -177,6 +182,20 @@ class Run:
         if back is not None:
             self.log.append((None, (), back))
 
+    def next_of(self, iterator: iteration.Iterator) -> Any:
+        """C code takes an item of an iterator of differentiated code, which runs what makes it."""
+        self.pause()
+        try:
+            pair = next(iterator.pairs, None)
+            value, back = pair or sources.record_finish(iterator.pairs)
+        finally:
+            self.resume()
+        if back is not None:
+            self.log.append((value, (), back))
+        if pair is None:
+            raise StopIteration
+        return value
+
     def noted(self, iterator: iteration.Iterator) -> Any:
         """C code goes through what a function gave."""
         while True:
@@ -211,7 +230,7 @@ def followed(
     kwargs = kwargs or {}
     operands = (*args, *kwargs.values())
     functions = entered((*operands, *others), deep, inside)
-    if not functions:
+    if not functions and not any(isinstance(x, iteration.Iterator) for x in operands):
         return f(*args, **kwargs), None
     log: list[tuple[Any, tuple[Any, ...], Any]] = []
     value = run_with_traps(f, args, kwargs, functions, log, watched)
