@@ -143,3 +143,27 @@ def test_directions_that_do_not_fit() -> None:
         zyg.hvp(cubes, np.ones(3), np.ones((3, 1)))
     with pytest.raises(TypeError, match="takes real ones"):
         zyg.hvp(cubes, np.ones(3), np.ones(3) * 1j)
+
+
+def dynamic(x, y, table={1: 2.0}):  # noqa: B006
+    try:
+        return math.sin(x) * x * table[1] * y**3
+    except KeyError:
+        return x
+
+
+@pytest.mark.filterwarnings("ignore::zyg.FallbackWarning")
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: zyg.hessian(dynamic, x, 1.3, argnums=(0, 1))[0][1] * x,
+        lambda x: zyg.hvp(dynamic, x, 1.3, (1.0, x), argnums=(0, 1))[1] * x,
+        lambda x: zyg.jacobian(dynamic, x, 1.3, argnums=(1, 0))[1] * x,
+        lambda x: zyg.value_and_grad(dynamic, argnums=1)(x, 1.3)[1] * x,
+    ],
+    ids=["hessian", "hvp", "jacobian", "value_and_grad"],
+)
+def test_derivatives_of_these_through_python(f) -> None:
+    h = 1e-3
+    by_differences = (8 * (f(0.7 + h) - f(0.7 - h)) - (f(0.7 + 2 * h) - f(0.7 - 2 * h))) / (12 * h)
+    assert zyg.gradient(f, 0.7)[0] == pytest.approx(by_differences, rel=1e-8)

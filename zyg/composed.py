@@ -15,32 +15,40 @@ import numpy as np
 
 from .errors import Misuse
 from .rules import users_tangent_rules
-from .transforms import Transform, argument_places, chosen, describe, picked
+from .transforms import Argnums, Transform, argument_places, chosen, describe
 from .typeof import plain_class
 
-# A place in a structure: the steps that lead to a number, an index, a key or the index of an array's element each.
+# A place in a structure: the steps that lead to a number, an index, a key or the index of an array's element each; a complex
+# number has two.
 Path = tuple[Any, ...]
+REAL, IMAGINARY = "real", "imag"
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.floating, np.integer)) and not isinstance(value, bool)
 
 
+def _is_complex(value: Any) -> bool:
+    return isinstance(value, (complex, np.complexfloating))
+
+
 def places(value: Any, what: str) -> Iterator[Path]:
     """The places of the real numbers in a structure."""
     if _is_number(value):
         yield ()
-    elif isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
+    elif _is_complex(value):
+        yield from ((REAL,), (IMAGINARY,))
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "fiuc":
         for index in np.ndindex(value.shape):
-            yield (index,)
+            yield from ((index, *path) for path in places(value[index], what))
     elif isinstance(value, (tuple, list)):
         for at, item in zip(_steps(value), value):
             yield from ((at, *path) for path in places(item, what))
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from ((key, *path) for path in places(item, what))
-    elif isinstance(value, (complex, np.complexfloating, np.ndarray)):
-        raise Misuse(f"{what}, with a {type(value).__name__} in it that is no real number")
+    elif isinstance(value, np.ndarray) and value.dtype.kind != "b":
+        raise Misuse(f"{what}, with an array of {value.dtype} in it, which are no numbers with derivatives")
 
 
 def _steps(value: Any) -> Any:
@@ -52,10 +60,13 @@ def filled(value: Any, numbers: Mapping[Path, Any], at: Path = ()) -> Any:
     """The structure of `value` with other numbers in it, 0 where none is given; None for what holds none."""
     if _is_number(value):
         return numbers.get(at, 0.0)
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
-        array = np.zeros(value.shape, np.float32 if value.dtype == np.float32 else np.float64)
+    if _is_complex(value):
+        return complex(numbers.get((*at, REAL), 0.0), numbers.get((*at, IMAGINARY), 0.0))
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiuc":
+        kept = value.dtype.kind == "c" or value.dtype == np.float32
+        array = np.zeros(value.shape, value.dtype if kept else np.float64)
         for index in np.ndindex(value.shape):
-            array[index] = numbers.get((*at, index), 0.0)
+            array[index] = filled(value[index], numbers, (*at, index))
         return array
     if isinstance(value, (tuple, list)):
         items = [filled(item, numbers, (*at, n)) for n, item in zip(_steps(value), value)]
@@ -65,12 +76,21 @@ def filled(value: Any, numbers: Mapping[Path, Any], at: Path = ()) -> Any:
     return None
 
 
+def picked(found: Any, numbers: tuple[int, ...], argnums: Argnums) -> Any:
+    """Of something for each argument what `argnums` asks for."""
+    return tuple([found[n] for n in numbers]) if argnums is None or isinstance(argnums, tuple) else found[numbers[0]]
+
+
 def dot(gradient: Any, tangent: Any) -> Any:
-    """A cotangent applied to a tangent of the same structure; None is zero."""
+    """A cotangent applied to a tangent of the same structure, of complex numbers the real part; None is zero."""
     if gradient is None or tangent is None:
         return 0.0
     if isinstance(gradient, np.ndarray):
+        if gradient.dtype.kind == "c":
+            return (gradient.real * np.real(tangent) + gradient.imag * np.imag(tangent)).sum()
         return (gradient * np.asarray(tangent)).sum()
+    if _is_complex(gradient):
+        return gradient.real * tangent.real + gradient.imag * tangent.imag
     if isinstance(gradient, dict):
         return sum(dot(gradient[key], tangent[key]) for key in gradient)
     if isinstance(gradient, (tuple, list)):
@@ -102,10 +122,13 @@ def jvp(transform: Transform, function: Any, args: tuple[Any, ...], keywords: di
     return value, filled(value, found)
 
 
+def put_in(args: Any, chosen: Any, places: Any) -> Any:
+    """The arguments with the chosen ones in their places."""
+    return tuple([x if p is None else chosen[len(p)] for x, p in zip(args, places)])
+
+
 def _by(function: Any, args: Any, numbers: tuple[int, ...], keywords: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
     """The function as one of some of its arguments, and these."""
-    from .library.drivers import put_in
-
     if len(numbers) == len(args) == 1 and not keywords:
         return function, tuple(args)
 

@@ -22,7 +22,7 @@ import numpy as np
 from . import composed, rules
 from .errors import FallbackWarning, Misuse, Unsupported
 from .ir.types import ListType, Scalar, children
-from .transforms import DIRECT_KINDS, Transform, chosen, describe, picked, python_function, transform_of
+from .transforms import DIRECT_KINDS, Transform, chosen, describe, python_function, transform_of
 
 # ------------------------------------------------------------------------------------------------ refusals
 
@@ -307,7 +307,7 @@ def _withgradient(transform: Transform, function: Any, args: tuple[Any, ...], ke
 def _value_and_grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     numbers = chosen(transform.kind, transform.argnums, describe(function), len(args))
     value, gradients = _with_gradient(transform.kind, function, args, keywords)
-    return value, picked(gradients, numbers, transform.argnums)
+    return value, composed.picked(gradients, numbers, transform.argnums)
 
 
 def _grad(transform: Transform, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

@@ -82,11 +82,6 @@ def argument_places(numbers: tuple[int, ...], count: int) -> tuple[tuple[None, .
     return tuple([(None,) * numbers.index(n) if n in numbers else None for n in range(count)])
 
 
-def picked(found: Any, numbers: tuple[int, ...], argnums: Argnums) -> Any:
-    """Of something for each argument what `argnums` asks for."""
-    return tuple([found[n] for n in numbers]) if argnums is None or isinstance(argnums, tuple) else found[numbers[0]]
-
-
 ATTRIBUTE = "__zyg_transform__"
 
 

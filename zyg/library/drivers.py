@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import zyg
+from zyg.composed import put_in
 
 from .intrinsics import compiled_only
 
@@ -149,11 +150,6 @@ def _hessian_of_numbers(function: Any, args: Any, chosen: Any, places: Any, **ke
     flat = lambda v, *rest, **options: function(*put_in(rest, unpacked(chosen, v), places), **options)
     rest = tuple([x if p is None else None for x, p in zip(args, places)])
     return _hessian_of_array(flat, (packed(chosen), *rest), 0, ((), *[None for _ in rest]), **keywords)
-
-
-def put_in(args: Any, chosen: Any, places: Any) -> Any:
-    """The arguments with the chosen ones in their places."""
-    return tuple([x if p is None else chosen[len(p)] for x, p in zip(args, places)])
 
 
 def _hessian_of_array(function: Any, args: Any, argnum: Any, places: Any, **keywords: Any) -> Any:

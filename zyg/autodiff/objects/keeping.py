@@ -86,13 +86,8 @@ class _Keeping:
             return functools.partial(self.of(x.func), *map(self.of, x.args), **self.of(x.keywords))
         if cls is MethodType:
             self.of(x.__self__)
-        elif not isinstance(x, (type, ModuleType)):
-            held = _attributes(x)
-            if held:
-                self.watched.append(x)
-            for v in held:
-                if not isinstance(v, np.ndarray):
-                    self.of(v)
+        elif not isinstance(x, (type, ModuleType)) and _attributes(x):
+            self.watched.append(x)
         return x
 
     def _function(self, f: FunctionType) -> Any:
@@ -158,11 +153,13 @@ def _content(cell: CellType) -> Any:
 
 
 class Watching:
-    """A pullback that has objects: it is refused if a number in one of these has changed, or an array."""
+    """A pullback that has objects, whose numbers are for it what they were. It is refused if an array in one is written, or a number
+    in a list."""
 
     def __init__(self, user: Any, keeping: _Keeping, f: Any):
         self.user = user
-        self.numbers = [(x, _numbers_in(x)) for x in keeping.watched]
+        self.numbers = [(x.__dict__, numbers) for x in keeping.watched if (numbers := _numbers_of(x))]
+        self.others = [(x, _numbers_held(x)) for x in keeping.watched]
         arrays = [a for x in keeping.watched for a in _arrays_in(_attributes(x))] if keeping.with_arrays else []
         self.written = [memory.watch(array) for array in arrays]
         self.errors = _error(f, "an array that is written"), _error(f, "an object that changes")
@@ -170,28 +167,57 @@ class Watching:
     def check(self) -> None:
         if any(self.written):
             raise self.errors[0]
-        if any(_numbers_in(x) != before for x, before in self.numbers):
+        if any(_numbers_held(x) != before for x, before in self.others):
             raise self.errors[1]
+
+    def changed(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Attributes that are other numbers by now, with what they were."""
+        found = [(space, {n: v for n, v in held.items() if space.get(n) is not v}) for space, held in self.numbers]
+        return [(space, held) for space, held in found if held]
 
     def __call__(self, *ds: Any) -> Any:
         self.check()
-        return self.user(*ds)
+        changed = self.changed()
+        now = [{n: space[n] for n in held if n in space} for space, held in changed]
+        for space, held in changed:
+            space.update(held)
+        try:
+            return self.user(*ds)
+        finally:
+            for (space, held), values in zip(changed, now):
+                for n in [n for n, v in held.items() if space.get(n) is v]:  # else the pullback itself has changed it
+                    if n in values:
+                        space[n] = values[n]
+                    else:
+                        del space[n]
 
 
 def call_in_turn(watching: Watching, *ds: Any) -> tuple[Any, Any]:
     from . import calls
 
     watching.check()
+    if watching.changed():
+        raise watching.errors[1]
     y, back = calls.call(watching.user, ds)
     return y, None if back is None else (run_unshifted, back)
 
 
-def _numbers_in(x: Any) -> list[Any]:
-    """The floats that an object holds, or lists and dicts in it do (an integer may count something)."""
+def _numbers_of(x: Any) -> dict[str, Any]:
+    """The floats that an object has as attributes (an integer may count something)."""
+    if not plain_class(type(x)):
+        return {}
+    return {n: v for n, v in getattr(x, "__dict__", {}).items() if isinstance(v, (float, complex))}
+
+
+def _numbers_held(x: Any) -> list[str]:
+    """The floats in its slots, and in lists and dicts that it has."""
     if not plain_class(type(x)):
         return []
-    held = _attributes(x)
-    for v in tuple(held):
-        if isinstance(v, (list, tuple, dict)):
-            held += v.values() if isinstance(v, dict) else v
-    return [repr(v) for v in held if isinstance(v, (float, complex))]
+    own = set(map(id, getattr(x, "__dict__", {}).values()))
+    found: list[Any] = []
+    for v in _attributes(x):
+        if isinstance(v, (list, dict)):
+            found += v.values() if isinstance(v, dict) else v
+        elif id(v) not in own:
+            found.append(v)
+    return [repr(v) for v in found if isinstance(v, (float, complex))]
