@@ -83,6 +83,27 @@ def test_foreign_code_off_the_derivative_runs():
     assert gradient(lambda x: x * int(str(2)) + len(f"{x:.3f}"), 1.5) == (2.0,)
 
 
+class WithSlots:
+    __slots__ = ("u",)
+
+
+class WithBoth(WithSlots):
+    pass
+
+
+def test_the_dict_of_an_object_with_slots_is_refused():
+    """What it holds under the name of a slot is not the attribute."""
+
+    def f(x):
+        o = WithBoth()
+        o.u, o.w = x, x * x
+        o.__dict__["u"] = 2.0
+        return o.u * o.w
+
+    with pytest.raises(Unsupported, match="whose class has __slots__"):
+        gradient(f, 1.5)
+
+
 def test_foreign_code_gets_a_generic_type():
     """Whose `__dict__` is that of the class."""
     assert gradient(lambda x: x * x if gc.is_tracked(list[int]) else x, 1.5) == (3.0,)

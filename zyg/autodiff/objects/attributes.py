@@ -26,6 +26,7 @@ import numpy as np
 from zyg.backend.pullbacks import in_field
 from zyg.errors import Unsupported
 
+from ..identity import ByIdentity
 from . import calls, classes, foreign, later, native, numpy_
 from .arithmetic import find, is_python
 from .cotangents import INERT, NUMERIC, accumulate, is_number
@@ -316,7 +317,25 @@ def instance_dict(x: Any) -> tuple[Any, Any]:
     held = object.__getattribute__(x, "__dict__")
     if isinstance(x, Holder):  # which has its attributes there in any case (`Shadows.new_holder`)
         return held, None
+    if _has_slots(type(x)):
+        raise Unsupported(
+            f"the __dict__ of a {type(x).__name__}, whose class has __slots__ as well, in code that is differentiated",
+            foreign.position_of(foreign.caller()),
+            hint="read and set its attributes with getattr and setattr",
+        )
     return held, (_run_instance_dict, Joined(x, held)) if type(held) is dict else None
+
+
+_with_slots = ByIdentity()
+
+
+def _has_slots(cls: type) -> bool:
+    """Whether instances have attributes that are not items of their `__dict__`, where there may be others of these names."""
+    found = _with_slots.of(cls)
+    if found is None:
+        found = any(is_slot(cls, held) for c in cls.__mro__ for held in vars(c).values())
+        _with_slots.note(cls, found)
+    return found
 
 
 def _run_instance_dict(back: tuple[Any, ...], d: Any, shadows: Any) -> None:
