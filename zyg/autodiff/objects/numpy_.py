@@ -8,8 +8,6 @@ later, so the backs keep copies of what a rule needs.
 from __future__ import annotations
 
 import array
-import functools
-import inspect
 import math
 import numbers
 import weakref
@@ -18,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from . import foreign, memory
+from . import foreign, memory, numpy_arguments
 from .cotangents import Refused, is_number
 
 Slopes = Callable[..., tuple[Any, ...]]
@@ -204,14 +202,13 @@ def guarded(f: Any, handler: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, An
 
     if any(type(x) not in _VISIBLE and is_hidden(x) for x in args):
         return _of_items(f, handler, args, kwargs) or calls.call_foreign(f, *args, **kwargs)
-    if kwargs:
-        if any(map(of_objects, kwargs.values())):
+    if kwargs and any(map(of_objects, kwargs.values())):
+        return calls.call_foreign(f, *args, **kwargs)
+    if kwargs or len(args) > 1 and len(args) > numpy_arguments.by_position(f, handler):
+        fitting = numpy_arguments.fitting(f, handler, args, kwargs)
+        if fitting is None:
             return calls.call_foreign(f, *args, **kwargs)
-        names = _keywords(handler)
-        if not args or not (names is None or names.issuperset(kwargs)):
-            args, kwargs = _by_position(f, args, kwargs)
-            if not (names is None or names.issuperset(kwargs)):
-                return calls.call_foreign(f, *args, **kwargs)
+        args, kwargs = fitting
     y, back = handler(*args, **kwargs)
     if type(y) is np.ndarray and y.dtype.kind == "O":
         return foreign.result(y, *OF_OBJECTS, (None, *args, *kwargs.values()))
@@ -246,34 +243,6 @@ def _run_items(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
     given = calls.run(back[1], None, shadows)
     return None if given is None else given[1]
-
-
-@functools.cache
-def _keywords(handler: Any) -> frozenset[str] | None:
-    """The keyword arguments that an entry knows, None for any."""
-    from . import calls
-
-    if isinstance(handler, functools.partial) and handler.func is calls.run_known:
-        handler = handler.args[0]
-    parameters = inspect.signature(handler).parameters.values()
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        return None
-    return frozenset(p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY)
-
-
-def _by_position(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The same arguments in the same order, as many of them by position as NumPy's names allow."""
-    try:
-        parameters = list(inspect.signature(f).parameters.values())[len(args) :]
-    except ValueError:  # C code that does not say it
-        return args, kwargs
-    placed = 0
-    for name, p in zip(kwargs, parameters):
-        if p.kind is not p.POSITIONAL_OR_KEYWORD or p.name != name:
-            break
-        placed += 1
-    given = list(kwargs.items())
-    return (*args, *(x for _, x in given[:placed])), dict(given[placed:])
 
 
 def saved(x: Any) -> Any:

@@ -104,8 +104,8 @@ def _run_same(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @method(np.generic, "astype")
-def _number_astype(x: Any, dtype: Any) -> tuple[Any, Any]:
-    y = x.astype(dtype)
+def _number_astype(x: Any, dtype: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    y = x.astype(dtype, *args, **kwargs)
     return y, (_run_same,) if y.dtype.kind in "fc" else None
 
 

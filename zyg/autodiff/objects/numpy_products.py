@@ -54,7 +54,9 @@ def _run_vdot(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 
 
 @known(np.outer)
-def _outer(a: Any, b: Any) -> tuple[Any, Any]:
+def _outer(a: Any, b: Any, out: Any = None) -> tuple[Any, Any]:
+    if out is not None:
+        return foreign_call(np.outer, (a, b), {"out": out})
     return _einsum_plain("i,j->ij", a, b, np.ravel)
 
 

@@ -150,8 +150,8 @@ def run_joined(back: tuple[Any, ...], d: Any, shadows: Any) -> Any:
 def joining(function: Any, how: Callable[[int], tuple[Any, int]]) -> Short:
     """Of a list or tuple of arrays. how: by the dimensions of the arrays, in what way, and along which axis if none is given."""
 
-    def short(arrays: Any, axis: Any = None, **options: Any) -> Made:
-        if options or type(arrays) not in _SEQUENCES or not _are_joined(arrays):
+    def short(arrays: Any, axis: Any = None, *others: Any, **options: Any) -> Made:
+        if others or options or type(arrays) not in _SEQUENCES or not _are_joined(arrays):
             return None
         join, usual = how(arrays[0].ndim)
         if axis is None:
