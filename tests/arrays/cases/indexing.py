@@ -280,6 +280,18 @@ case(np.bincount, lambda i: np.bincount(i), i=A("n", "l", "few"), derivative=Fal
 case(np.bincount, lambda i, w: np.bincount(i, weights=w), i=A("n", "l", "few"), w=A("n", "d", "finite"))
 case(np.bincount, lambda i: np.bincount(i, minlength=5), i=A("n", "l", "few"), derivative=False)
 case(np.histogram, lambda a: np.histogram(a, 3, np.array([0.1, 2.0])), a=A("n", "df", "finite"), derivative=False)
+case(
+    [np.histogram, np.histogram_bin_edges],
+    lambda a: (
+        np.histogram(a, "auto"),
+        np.histogram_bin_edges(a, "fd", (-1, 2)),
+        np.histogram_bin_edges(a, "doane"),
+        np.histogram_bin_edges(a, "scott"),
+        np.histogram_bin_edges(a, "rice", weights=None),
+    ),
+    a=A("n", "dfl", "finite"),
+    derivative=False,
+)
 case(np.histogram, lambda a: np.histogram(a, bins=4), a=A("n", "dl", "finite"), derivative=False)
 case(
     np.histogram,

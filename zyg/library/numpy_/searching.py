@@ -10,6 +10,7 @@ from zyg.frontend.functions import unchecked
 
 from ..intrinsics import machine, select, unsupported
 from ..registry import implements
+from .binning import ESTIMATORS, count_of
 from .common import inexact_dtype, is_sequence, product, result_dtype
 from .sorting import before
 
@@ -156,8 +157,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 # -------------------------------------------------------------------------------------------------- histograms
 
 
-def edges_of(a: Any, bins: Any, range: Any) -> Any:
-    """The edges of the bins of a histogram, and how many of them are alike (0: they were given)."""
+def edges_of(a: Any, bins: Any, range: Any, whole: bool = False) -> Any:
+    """The edges of the bins of a histogram, and how many of them are alike (0: they were given); whole: the numbers were integers."""
     if isinstance(bins, (np.ndarray, tuple, list)):
         edges = np.asarray(bins)
         if edges.ndim != 1:
@@ -166,12 +167,24 @@ def edges_of(a: Any, bins: Any, range: Any) -> Any:
             raise ValueError("`bins` must increase monotonically, when an array")
         return edges, 0
     if isinstance(bins, str):
-        unsupported("np.histogram(bins=...) by a name, in native code", "say how many bins there are")
-    if bins < 1:
-        raise ValueError("`bins` must be positive, when an integer")
-    first, last = outer_edges(a, range)
+        if bins == "stone":
+            unsupported("np.histogram(bins='stone') in native code", "say how many bins there are")
+        if bins not in ESTIMATORS:
+            raise ValueError(f"{bins!r} is not a valid estimator for `bins`")
+        first, last = outer_edges(a, range)
+        count = count_of(a, bins, first, last, whole)
+    else:
+        if not isinstance(bins, (int, np.integer)):
+            raise TypeError("`bins` must be an integer, a string, or an array")
+        if bins < 1:
+            raise ValueError("`bins` must be positive, when an integer")
+        first, last = outer_edges(a, range)
+        count = bins
     dtype = a.dtype if range is None else inexact_dtype(a, range[0], range[1])
-    return np.linspace(first, last, bins + 1).astype(dtype), bins
+    edges = np.linspace(first, last, count + 1).astype(dtype)
+    if np.any(edges[:-1] >= edges[1:]):
+        raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins.")
+    return edges, count
 
 
 def outer_edges(a: Any, range: Any) -> Any:
@@ -237,10 +250,9 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     source = np.asarray(a)
     if source.dtype.kind == "c":
         unsupported("np.histogram of complex numbers in native code", "take their absolute values")
-    if weights is not None and np.shape(weights) != np.shape(source):
-        raise ValueError("weights should have the same shape as a.")
+    check_weights(source, bins, weights)
     values = source.ravel().astype(inexact_dtype(source))
-    edges, alike = edges_of(values, bins, range)
+    edges, alike = edges_of(values, bins, range, source.dtype.kind in "iu")
     count = len(edges) - 1
     if weights is None:
         counts = np.zeros(count, np.int64)
@@ -251,6 +263,13 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     if density:
         return counts / (edges[1:] - edges[:-1]).astype(float) / counts.sum(), edges
     return counts, edges
+
+
+def check_weights(a: Any, bins: Any, weights: Any) -> None:
+    if weights is not None and np.shape(weights) != a.shape:
+        raise ValueError("weights should have the same shape as a.")
+    if isinstance(bins, str) and weights is not None:
+        raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
 
 
 @implements(np.histogram2d)
@@ -361,9 +380,10 @@ def bin_between(x: Any, edges: Any) -> int:
 
 
 @implements(np.histogram_bin_edges)
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None) -> Any:
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     source = np.asarray(a)
-    return edges_of(source.ravel().astype(inexact_dtype(source)), bins, range)[0]
+    check_weights(source, bins, weights)
+    return edges_of(source.ravel().astype(inexact_dtype(source)), bins, range, source.dtype.kind in "iu")[0]
 
 
 # -------------------------------------------------------------------------------------------------- interpolation
