@@ -29,6 +29,7 @@ _GIVES_VALUES = frozenset(KINDS) - {"pullback", "implicit_gradient", "implicit_p
 _PLAIN_OPTIONS = None, Options()
 _CALLS = 1024  # of so many functions it is remembered
 _ROUNDS = 4  # in which more is found that a function reads
+_MOST_INPUTS = 16  # functions that are made anew for each call have new variables
 
 
 def call(transform: Transform, function: Any, args: tuple[Any, ...]) -> tuple[Any, Any] | None:
@@ -58,9 +59,9 @@ def _pulled(called: Any, operands: tuple[Any, ...]) -> tuple[Any, Any] | None:
         if made is not None:
             return made if not read or made[1] is None else (made[0], (_run_behind, made[1], len(read)))
         more = arrays_read(found, (*read, *operands), check_apart)
-        if not more:
-            return None
         before = called.reading.inputs if called.reading is not None else ()
+        if not more or len(before) + len(more) > _MOST_INPUTS:
+            return None
         called.reading = Reading(called, (*before, *more))
         called.by_reading = eval("lambda reading: lambda *a: reading(*a)", {})(called.reading)
         called.by_reading.accept = check_apart
