@@ -334,3 +334,24 @@ def test_attributes_of_arrays_that_take_nothing():
     value, back = python_pullback(f, (X,), {})
     assert value == f(X)
     np.testing.assert_allclose(back(1.0)[0], 4.0 * X)
+
+
+def test_eigenvectors_have_the_signs_of_numpys():
+    def along(m):
+        w, v = np.linalg.eig(m)
+        return np.sum(w * np.arange(3.0)) + np.sum(v * np.cos(np.arange(9.0)).reshape(3, 3))
+
+    m = np.array([[1.05, 2.05, 0.3], [3.05, 4.05, -0.2], [0.1, 0.4, 9.0]])
+    values, vectors = python_pullback(np.linalg.eig, (m,), {})[0]
+    assert np.array_equal(values, np.linalg.eig(m)[0]) and np.array_equal(vectors, np.linalg.eig(m)[1])
+    value, back = python_pullback(along, (m,), {})
+    assert value == along(m)
+    d = np.sin(np.arange(9.0)).reshape(3, 3)
+    slope = (along(m + 1e-6 * d) - along(m - 1e-6 * d)) / 2e-6
+    assert abs(np.sum(back(1.0)[0] * d) - slope) < 1e-6
+
+
+def test_variances_have_a_derivative_by_the_degrees_of_freedom():
+    f = lambda x, ddof: np.var(x, ddof=ddof)
+    by_ddof = python_pullback(f, (X, 0.5), {})[1](1.0)[1]
+    assert abs(by_ddof - (f(X, 0.5 + 1e-6) - f(X, 0.5 - 1e-6)) / 2e-6) < 1e-6

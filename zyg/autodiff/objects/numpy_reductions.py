@@ -122,7 +122,7 @@ for _name, _slope in REDUCTIONS.items():
 
 def _spread(f: Any, x: Any, axis: Any = None, ddof: int = 0, **kwargs: Any) -> tuple[Any, Any]:
     """`var` and `std`."""
-    if kwargs and not only(kwargs, "keepdims"):
+    if kwargs and not only(kwargs, "keepdims") or type(ddof) is not int:  # (a derivative by ddof is refused)
         return foreign_call(f, (x,), {"axis": axis, "ddof": ddof, **kwargs})
     x, made = as_operand(x)
     y = f(x, axis=axis, ddof=ddof, **kwargs)

@@ -75,13 +75,13 @@ def eigvals_stack(a: Any) -> Any:
 
 
 def eig_of(a: Any) -> tuple[Any, Any]:
-    """Eigenvalues and eigenvectors of a matrix, as complex numbers."""
-    w, v = np.linalg.eig(a.astype(np.complex128))
-    return w, v
+    """Eigenvalues and eigenvectors of a matrix, as complex numbers, in the order and with the signs that LAPACK has for its type."""
+    w, v = np.linalg.eig(a)
+    return w.astype(np.complex128), v.astype(np.complex128)
 
 
 def eigvals_of(a: Any) -> Any:
-    return np.linalg.eigvals(a.astype(np.complex128))
+    return np.linalg.eigvals(a).astype(np.complex128)
 
 
 @implements(eig_of)
